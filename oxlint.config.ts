@@ -1,0 +1,74 @@
+// Lint rules. The table of floors is the architecture: a file may import its own room and any lower floor.
+import { defineConfig } from 'oxlint';
+
+/** Rooms by floor; see docs/ARCHITECTURE.md. A name with a dot is a file beside the rooms. */
+const FLOORS: readonly (readonly string[])[] = [
+  ['domain', 'log.ts', 'service.ts', 'beneath.ts'],
+  ['store', 'files', 'catalog', 'agent'],
+  ['events'],
+  ['execution'],
+  ['operations', 'client'],
+  ['http', 'tui'],
+  ['daemon.ts', 'config.ts'],
+  ['cli'],
+  ['main.ts'],
+];
+
+const isFile = (room: string) => room.includes('.');
+const filesOf = (room: string) => (isFile(room) ? `src/${room}` : `src/${room}/**`);
+const importsOf = (room: string) =>
+  isFile(room) ? [`./${room}`, `../**/${room}`] : [`./${room}/**`, `../**/${room}/**`];
+
+const floors = FLOORS.flatMap((rooms, floor) =>
+  rooms.map((room) => {
+    const beside = isFile(room) ? [] : rooms.filter((other) => other !== room && !isFile(other));
+    const above = FLOORS.slice(floor + 1).flat();
+    return {
+      files: [filesOf(room)],
+      rules: {
+        'no-restricted-imports': [
+          'error',
+          {
+            patterns: [
+              { group: [...beside, ...above].flatMap(importsOf), message: 'Imports go down, never up or sideways.' },
+            ],
+          },
+        ] as const,
+      },
+    };
+  }),
+);
+
+const environment = ['error', { object: 'process', property: 'env', message: 'Only config.ts reads the environment.' }];
+const exit = ['error', { object: 'process', property: 'exit', message: 'Only main.ts ends the process.' }];
+
+export default defineConfig({
+  plugins: ['typescript', 'import', 'unicorn', 'promise', 'node'],
+  categories: { correctness: 'error', suspicious: 'error' },
+  options: { typeAware: true },
+  rules: {
+    'import/no-cycle': 'error',
+    'import/no-default-export': 'error',
+    'no-restricted-properties': [...environment, exit[1]] as never,
+    'typescript/no-floating-promises': 'error',
+    'typescript/no-misused-promises': 'error',
+    'typescript/no-explicit-any': 'error',
+    'max-params': ['error', { max: 4 }],
+    'max-lines': ['error', { max: 300, skipBlankLines: true, skipComments: true }],
+    'max-lines-per-function': ['error', { max: 60, skipBlankLines: true, skipComments: true }],
+    'no-await-in-loop': 'off',
+    'no-shadow': 'off',
+    'import/no-unassigned-import': 'off',
+    'unicorn/no-array-sort': 'off',
+    'unicorn/consistent-function-scoping': 'off',
+    'typescript/no-unsafe-type-assertion': 'off',
+    'promise/always-return': 'off',
+  },
+  overrides: [
+    ...floors,
+    { files: ['src/config.ts', 'test/**', 'scripts/**'], rules: { 'no-restricted-properties': 'off' } },
+    { files: ['src/main.ts'], rules: { 'no-restricted-properties': 'off' } },
+    { files: ['test/**', 'scripts/**'], rules: { 'max-lines-per-function': 'off', 'max-lines': 'off' } },
+    { files: ['*.config.ts', 'src/agent/worker.ts'], rules: { 'import/no-default-export': 'off' } },
+  ],
+});

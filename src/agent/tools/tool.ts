@@ -1,0 +1,24 @@
+// What a tool is to the agent: a name, a schema, and a function that never throws for what is part of the work.
+import type { JsonObject } from '../../domain/json.ts';
+import type { SandboxGrant, ToolResult } from '../protocol.ts';
+
+/** What a tool may touch. */
+export interface ToolContext {
+  /** Absolute path of the session's workspace directory. */
+  readonly workspace: string;
+  /** Owner given to files that the tool creates; null leaves the daemon's own. */
+  readonly workspaceOwner: { readonly uid: number; readonly gid: number } | null;
+  readonly sandbox: SandboxGrant | null;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * A tool. `inputSchema` is JSON Schema Draft-07 with an object root; `execute` is called only with input that fits it.
+ * A failure that the model can act on is a result with `ok: false`; a throw is treated as one too, with its message.
+ */
+export interface Tool {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: JsonObject;
+  execute(input: JsonObject, context: ToolContext): Promise<ToolResult>;
+}

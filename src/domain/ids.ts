@@ -1,0 +1,29 @@
+// Identifiers: made here, recognised here.
+import { randomBytes } from 'node:crypto';
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** A UUID version 7 (RFC 9562): time-ordered, so that indexes stay compact. Order of rows is by integer `seq`, never by this. */
+export function newId(now: number = Date.now()): string {
+  const bytes = randomBytes(16);
+  bytes.writeUIntBE(now, 0, 6);
+  bytes[6] = (bytes[6]! & 0x0f) | 0x70;
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
+  const hex = bytes.toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+/** Answers whether a text has the form of a UUID. */
+export function isUuid(text: string): boolean {
+  return UUID.test(text);
+}
+
+/** `msg_…`, the Messages protocol's id of a run's answer: stable per run (C1). */
+export function messageIdOf(runId: string): string {
+  return `msg_${runId.replaceAll('-', '')}`;
+}
+
+/** `chatcmpl-…`, the chat protocol's id of a run's answer: stable per run (C1). */
+export function completionIdOf(runId: string): string {
+  return `chatcmpl-${runId.replaceAll('-', '')}`;
+}

@@ -1,0 +1,45 @@
+// The journal's events: the one record of what happened, and the source of everything the daemon tells (G8).
+import type { JsonObject, JsonValue } from './json.ts';
+import type { RunError, ScheduleMode, StopReason } from './run.ts';
+import type { Usage } from './usage.ts';
+
+/** What each event carries. */
+export interface EventPayloads {
+  'run.queued': { scheduleMode: ScheduleMode };
+  'run.started': { attempt: number; model: string };
+  /** The model has answered a step; its tool calls follow as `tool_use`. */
+  'run.step': { step: number; inputTokens: number; outputTokens: number };
+  /** The agent has ended. `stopReason` is null unless the run is going to complete. */
+  'run.finalizing': { stopReason: StopReason | null; usage: Usage };
+  'run.done': { status: 'completed' };
+  'run.failed': { status: 'failed' | 'incomplete'; error: RunError };
+  'run.stopped': { reason: string };
+  'run.resumed': { resumes: number };
+  content_block_start: { index: number };
+  content_block_delta: { index: number; text: string };
+  content_block_stop: { index: number };
+  tool_use: { step: number; toolUseId: string; name: string; input: JsonObject };
+  tool_result: { toolUseId: string; name: string; ok: boolean; preview: string; durationMs: number };
+  /** The final message was written. `structuredOutput` is present only when a schema was given. */
+  message: { messageId: number; usage: Usage; structuredOutput?: JsonValue };
+  'session.deleted': { title: string };
+}
+
+export type EventType = keyof EventPayloads;
+
+/** An event before it is committed. */
+export type NewEvent = {
+  [T in EventType]: { readonly type: T; readonly payload: EventPayloads[T] };
+}[EventType];
+
+/** A committed event. `id` is the journal's order and the SSE id; `streamSeq` counts the events of one run from 1 without a gap. */
+export type JournalEvent = NewEvent & {
+  readonly id: number;
+  readonly sessionSeq: number;
+  readonly runSeq: number | null;
+  readonly streamSeq: number | null;
+  readonly createdAt: number;
+};
+
+/** The events that end a run: exactly one of them is ever written for it. */
+export const TERMINAL_EVENTS: ReadonlySet<EventType> = new Set(['run.done', 'run.failed', 'run.stopped']);

@@ -1,0 +1,44 @@
+// JSON values, and the checks that keep hostile ones out.
+
+/** Any value that JSON can carry. */
+export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
+
+/** A JSON object. */
+export interface JsonObject {
+  [key: string]: JsonValue;
+}
+
+/** How deep a request's JSON may nest (A5). */
+export const MAX_JSON_DEPTH = 64;
+
+/** Tells a plain JSON object from arrays, null and scalars. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Answers whether JSON text nests deeper than `limit`, without parsing it.
+ * `JSON.parse` accepts millions of levels that nothing after it survives, so this runs first.
+ */
+export function nestsDeeperThan(text: string, limit: number): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let i = 0; i < text.length; i += 1) {
+    const code = text.charCodeAt(i);
+    if (inString) {
+      if (code === 0x5c) i += 1;
+      else if (code === 0x22) inString = false;
+    } else if (code === 0x22) inString = true;
+    else if (code === 0x7b || code === 0x5b) {
+      depth += 1;
+      if (depth > limit) return true;
+    } else if (code === 0x7d || code === 0x5d) depth -= 1;
+  }
+  return false;
+}
+
+/** Answers what makes a text unfit to keep: `NUL`, a lone surrogate, or nothing (A5). */
+export function findTextFault(text: string): 'a NUL character' | 'a lone surrogate' | undefined {
+  if (text.includes('\u0000')) return 'a NUL character';
+  return text.isWellFormed() ? undefined : 'a lone surrogate';
+}

@@ -1,0 +1,87 @@
+// A run: one turn of an agent, its states and the moves between them.
+import type { JsonValue } from './json.ts';
+import type { Usage } from './usage.ts';
+
+export const RUN_STATUSES = [
+  'queued',
+  'running',
+  'finalizing',
+  'completed',
+  'failed',
+  'canceled',
+  'incomplete',
+] as const;
+export type RunStatus = (typeof RUN_STATUSES)[number];
+
+/** Every allowed move (§3.1, D1). The store repeats it as a guard in SQL; the first committed move wins. */
+export const RUN_MOVES: Readonly<Record<RunStatus, readonly RunStatus[]>> = {
+  queued: ['running', 'failed', 'canceled'],
+  // Back to `queued` only by rescue after a crash (D7).
+  running: ['finalizing', 'queued', 'failed', 'canceled'],
+  finalizing: ['completed', 'failed', 'incomplete', 'canceled'],
+  completed: [],
+  failed: [],
+  canceled: [],
+  incomplete: [],
+};
+
+export const UNFINISHED: readonly RunStatus[] = ['queued', 'running', 'finalizing'];
+
+/** Answers whether a status is final. */
+export function isTerminal(status: RunStatus): boolean {
+  return RUN_MOVES[status].length === 0;
+}
+
+/** How often a run may be resumed after a crash before it fails (D7). */
+export const MAX_RESUMES = 2;
+
+export type Protocol = 'chat' | 'messages';
+export type ScheduleMode = 'immediate' | 'queued' | 'background' | 'scheduled';
+
+export type RunErrorType =
+  | 'queue_timeout_error'
+  | 'timeout_error'
+  | 'api_error'
+  | 'structured_output_error'
+  | 'interrupted_error';
+
+/** Why a run failed, in words for its caller (D6). */
+export interface RunError {
+  readonly type: RunErrorType;
+  readonly message: string;
+  readonly retryable: boolean;
+}
+
+/** Why the agent ended, in the Messages protocol's words. */
+export type StopReason = 'end_turn' | 'max_tokens';
+
+/** A run as its readers see it. `seq` is the row's integer, used only inside. */
+export interface Run {
+  readonly seq: number;
+  readonly id: string;
+  readonly sessionSeq: number;
+  readonly sessionId: string;
+  readonly userSeq: number;
+  readonly keySeq: number;
+  readonly protocol: Protocol;
+  readonly status: RunStatus;
+  readonly scheduleMode: ScheduleMode;
+  readonly attempt: number;
+  readonly resumes: number;
+  /** The request's `model`, echoed in answers and used for nothing else (§1 rule 9). */
+  readonly requestedModel: string;
+  /** The catalog's model that ran; null until the run started. */
+  readonly model: string | null;
+  /** Chat only: the last chunk tells the usage (C9). */
+  readonly includeUsage: boolean;
+  readonly usage: Usage;
+  readonly costUsd: number;
+  readonly stopReason: StopReason | null;
+  readonly error: RunError | null;
+  /** Text of the agent's last step: the answer of a non-stream reply (C10). */
+  readonly answer: string | null;
+  readonly structuredOutput: JsonValue | null;
+  readonly createdAt: number;
+  readonly startedAt: number | null;
+  readonly finishedAt: number | null;
+}

@@ -1,0 +1,40 @@
+// The daemon's settings as the rest of the program reads them. `config.ts` says where each comes from (J1, J2, J7).
+
+export interface Settings {
+  /** `HOST:PORT`. Read once at start; every other setting may change while the daemon runs. */
+  readonly listen: string;
+  /** Base address that clients reach the daemon by, without a trailing slash. */
+  readonly publicUrl: string;
+  /** How long a non-stream request waits for its run (C8). */
+  readonly waitTimeoutSeconds: number;
+  readonly maxUploadSizeMb: number;
+  readonly model: {
+    readonly connectTimeoutSeconds: number;
+    readonly firstTokenTimeoutSeconds: number;
+    readonly idleTimeoutSeconds: number;
+    readonly runTimeoutSeconds: number;
+    readonly maxSteps: number;
+  };
+  readonly workers: {
+    readonly threads: number;
+    readonly runsPerThread: number;
+    /** V8 heap limit of one worker thread. */
+    readonly memoryMb: number;
+    /** A thread that has not turned its event loop for this long is ended and its runs are resumed. */
+    readonly hangTimeoutSeconds: number;
+  };
+  readonly streams: {
+    /** Longest silence of a conversation stream before a ping (C10). */
+    readonly pingSeconds: number;
+    /** How long open streams may go on after SIGTERM. */
+    readonly drainSeconds: number;
+  };
+  readonly shell: {
+    readonly enabled: boolean;
+    readonly timeoutSeconds: number;
+    readonly maxOutputKb: number;
+    readonly memoryMb: number;
+    readonly maxProcesses: number;
+  };
+  readonly log: { readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' };
+}

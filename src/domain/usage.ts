@@ -1,0 +1,38 @@
+// What a run used, and what it cost.
+
+/** Tokens as the model server counted them; `inputTokens` includes the cached ones. */
+export interface Usage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheReadTokens: number;
+  readonly cacheWriteTokens: number;
+}
+
+/** Prices in US dollars per million tokens (J3). */
+export interface Price {
+  readonly inputPerMillionUsd: number;
+  readonly outputPerMillionUsd: number;
+  readonly cacheReadPerMillionUsd: number;
+  readonly cacheWritePerMillionUsd: number;
+}
+
+export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+
+export const NO_PRICE: Price = {
+  inputPerMillionUsd: 0,
+  outputPerMillionUsd: 0,
+  cacheReadPerMillionUsd: 0,
+  cacheWritePerMillionUsd: 0,
+};
+
+/** The cost of some usage in US dollars. Cached input is charged at the cache prices, the rest at the input price. */
+export function costOf(usage: Usage, price: Price): number {
+  const fresh = Math.max(0, usage.inputTokens - usage.cacheReadTokens - usage.cacheWriteTokens);
+  return (
+    (fresh * price.inputPerMillionUsd +
+      usage.cacheReadTokens * price.cacheReadPerMillionUsd +
+      usage.cacheWriteTokens * price.cacheWritePerMillionUsd +
+      usage.outputTokens * price.outputPerMillionUsd) /
+    1_000_000
+  );
+}

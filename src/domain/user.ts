@@ -1,0 +1,58 @@
+// People, their API keys, and the caller that a credential resolves to.
+
+export type Role = 'admin' | 'user';
+
+/** A person on whose behalf agents work (B1). `seq` is the row's integer, used only inside. */
+export interface User {
+  readonly seq: number;
+  readonly id: string;
+  readonly username: string;
+  readonly fullName: string;
+  readonly department: string;
+  readonly role: Role;
+  readonly teamId: string | null;
+  readonly functionalRole: string | null;
+  /** Name of a model configuration; its model is the account's default. */
+  readonly scenario: string | null;
+  readonly disabled: boolean;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** A group of people with a budget. Not to be confused with an expert team, which is made of agents. */
+export interface Team {
+  readonly id: string;
+  readonly name: string;
+  readonly budgetUsd: number | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+export const KEY_SCOPES = ['conversation', 'global', 'admin'] as const;
+export type KeyScope = (typeof KEY_SCOPES)[number];
+
+/** An API key without its secret (B2). `model` null means automatic: the owner's default model. */
+export interface ApiKey {
+  readonly seq: number;
+  /** The public id: the eight characters after `errand_`. */
+  readonly id: string;
+  readonly userSeq: number;
+  readonly name: string;
+  readonly scope: KeyScope;
+  readonly lastFour: string;
+  readonly model: string | null;
+  readonly target: string;
+  readonly projectId: string | null;
+  readonly expiresAt: number | null;
+  readonly lastUsedAt: number | null;
+  readonly revokedAt: number | null;
+  readonly createdAt: number;
+}
+
+/** Who is asking: an API key with its owner, or the local operator behind the control socket (K1). */
+export type Caller =
+  | { readonly kind: 'key'; readonly user: User; readonly key: ApiKey }
+  | { readonly kind: 'operator' };
+
+/** A caller that came with an API key. */
+export type KeyCaller = Extract<Caller, { kind: 'key' }>;
