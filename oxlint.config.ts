@@ -3,13 +3,13 @@ import { defineConfig } from 'oxlint';
 
 /** Rooms by floor; see docs/ARCHITECTURE.md. A name with a dot is a file beside the rooms. */
 const FLOORS: readonly (readonly string[])[] = [
-  ['domain', 'log.ts', 'service.ts', 'beneath.ts'],
+  ['domain', 'log.ts', 'version.ts', 'beneath.ts'],
   ['store', 'files', 'catalog', 'agent'],
   ['events'],
   ['execution'],
   ['operations', 'client'],
   ['http', 'tui'],
-  ['daemon.ts', 'config.ts'],
+  ['daemon.ts', 'initialize.ts', 'reports.ts', 'live-config.ts', 'config.ts', 'default-config-files.ts', 'options.ts'],
   ['cli'],
   ['main.ts'],
 ];
@@ -62,6 +62,10 @@ export default defineConfig({
     'unicorn/no-array-sort': 'off',
     'unicorn/consistent-function-scoping': 'off',
     'typescript/no-unsafe-type-assertion': 'off',
+    // Verbs are closures, made to be taken out of their object.
+    'typescript/unbound-method': 'off',
+    // A row's type is named where its SELECT stands.
+    'typescript/no-unnecessary-type-parameters': 'off',
     'promise/always-return': 'off',
   },
   overrides: [

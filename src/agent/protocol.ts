@@ -2,10 +2,11 @@
 // Everything here is plain data that survives structured cloning.
 import type { Attachment, UserBlock } from '../domain/content.ts';
 import type { JsonObject, JsonValue } from '../domain/json.ts';
+import type { EndpointKind } from '../domain/model.ts';
 import type { RunError, StopReason } from '../domain/run.ts';
 import type { Usage } from '../domain/usage.ts';
 
-export type EndpointKind = 'openai' | 'anthropic' | 'offline';
+export type { EndpointKind };
 
 /** The model of one run, with the only secret a worker ever sees. */
 export interface ModelGrant {
@@ -132,6 +133,8 @@ export type Signal =
     }
   | { readonly t: 'permit-wanted' }
   | { readonly t: 'permit-returned' }
+  /** Answers a `ping`: the thread's event loop turns. */
+  | { readonly t: 'pong' }
   | { readonly t: 'log'; readonly level: 'info' | 'warn'; readonly message: string; readonly facts: JsonObject }
   /** Always the last signal; the worker closes nothing before it is sent. */
   | { readonly t: 'done'; readonly outcome: Outcome };
@@ -143,6 +146,7 @@ export type SignalBatch = readonly Signal[];
 export type Control =
   | { readonly t: 'ack'; readonly ack: number }
   | { readonly t: 'permit' }
+  | { readonly t: 'ping' }
   | { readonly t: 'abort'; readonly reason: string };
 
 /** The argument of the worker's task. `port` is transferred with it. */

@@ -1,11 +1,14 @@
 // What a message is made of, independent of either wire protocol.
 import type { JsonObject } from './json.ts';
 
-/** A stored attachment of a turn (E2). `path` is where the agent finds it in its workspace. */
+/** A stored attachment of a turn (E2). */
 export interface Attachment {
   readonly id: string;
   readonly name: string;
+  /** Where the API finds it again: `attachments/<uuid>/<name>` (C4). */
   readonly path: string;
+  /** Where the agent finds it in its workspace: `/uploads/<name>`. */
+  readonly workspacePath: string;
   readonly mimeType: string;
   /** Bytes. */
   readonly size: number;

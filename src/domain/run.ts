@@ -13,11 +13,13 @@ export const RUN_STATUSES = [
 ] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
-/** Every allowed move (§3.1, D1). The store repeats it as a guard in SQL; the first committed move wins. */
+/**
+ * Every allowed move (§3.1, D1); the store's guards are made from it. The first committed move wins.
+ * `running` goes back to `queued` when the daemon drains or a crash is rescued (D7).
+ */
 export const RUN_MOVES: Readonly<Record<RunStatus, readonly RunStatus[]>> = {
   queued: ['running', 'failed', 'canceled'],
-  // Back to `queued` only by rescue after a crash (D7).
-  running: ['finalizing', 'queued', 'failed', 'canceled'],
+  running: ['finalizing', 'queued', 'canceled'],
   finalizing: ['completed', 'failed', 'incomplete', 'canceled'],
   completed: [],
   failed: [],

@@ -1,0 +1,111 @@
+// Fills a stopped daemon's store with copies of one real conversation, so that the copies are shaped as the daemon writes them.
+import Connection, { type Database } from 'better-sqlite3';
+import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** How a column of a copied row differs from its original; `n` is the number of the copy. */
+type Rewrites = Readonly<Record<string, string>>;
+
+interface Copied {
+  readonly table: string;
+  /** The integer key that is moved on, where the table has one of its own. */
+  readonly key?: string;
+  readonly where: string;
+  readonly rewrites: Rewrites;
+}
+
+const SECOND = 1000;
+
+/** An id of the right form, different for each table and copy, that sorts by time like the daemon's own. */
+const newId = (table: number): string =>
+  `printf('%08x-%04x-7%03x-8%03x-%012x', 25000000 + n / 65536, n % 65536, ${table}, n % 4096, n)`;
+
+/**
+ * Copies the session with this id, its runs, messages, steps and events `count` times. The daemon must be stopped.
+ * Answers how many events the store then holds.
+ */
+export function fillStore(dataDir: string, sessionId: string, count: number): number {
+  const database = new Connection(storeFileOf(dataDir));
+  try {
+    database.pragma('synchronous = OFF');
+    database.pragma('cache_size = -200000');
+    const session = database.prepare('SELECT seq FROM sessions WHERE id = ?').pluck().get(sessionId) as number;
+    database.transaction(() => copyAll(database, session, count))();
+    database.pragma('synchronous = FULL');
+    database.pragma('wal_checkpoint(TRUNCATE)');
+    return database.prepare('SELECT count(*) FROM events').pluck().get() as number;
+  } finally {
+    database.close();
+  }
+}
+
+function copyAll(database: Database, session: number, count: number): void {
+  const runs = database.prepare('SELECT seq FROM runs WHERE session_seq = ?').pluck().all(session) as number[];
+  const [run] = runs;
+  if (runs.length !== 1 || run === undefined) throw new Error('The copied session must have exactly one run.');
+  const highest = (table: string, key: string): number =>
+    (database.prepare(`SELECT coalesce(max(${key}), 0) FROM ${table}`).pluck().get() as number) + 1;
+  const times = { created_at: `created_at - n * ${SECOND}`, updated_at: `updated_at - n * ${SECOND}` };
+  const session_seq = `${highest('sessions', 'seq')} + n`;
+  const run_seq = `${highest('runs', 'seq')} + n`;
+  const copies: readonly Copied[] = [
+    { table: 'sessions', where: `seq = ${session}`, rewrites: { seq: session_seq, id: newId(1), ...times } },
+    {
+      table: 'runs',
+      where: `seq = ${run}`,
+      rewrites: { seq: run_seq, id: newId(2), session_seq, created_at: times.created_at },
+    },
+    { table: 'messages', key: 'id', where: `run_seq = ${run}`, rewrites: { session_seq, run_seq } },
+    { table: 'steps', where: `run_seq = ${run}`, rewrites: { run_seq } },
+    { table: 'tool_calls', where: `run_seq = ${run}`, rewrites: { run_seq } },
+    { table: 'events', key: 'id', where: `session_seq = ${session}`, rewrites: { session_seq, run_seq } },
+  ];
+  for (const copied of copies) copyRows(database, copied, count, highest);
+}
+
+function copyRows(
+  database: Database,
+  { table, key, where, rewrites }: Copied,
+  count: number,
+  highest: (table: string, key: string) => number,
+): void {
+  const rows = database.prepare(`SELECT count(*) FROM ${table} WHERE ${where}`).pluck().get() as number;
+  if (rows === 0) return;
+  const columns = (database.pragma(`table_info(${table})`) as { name: string }[]).map((column) => column.name);
+  const moved: Rewrites = key === undefined ? {} : { [key]: `${highest(table, key)} + n * ${rows} + place` };
+  const values = columns.map((column) => ({ ...rewrites, ...moved })[column] ?? column);
+  database.exec(`
+    CREATE TEMP TABLE original AS
+      SELECT *, row_number() OVER (ORDER BY ${key ?? columns[0]}) - 1 AS place FROM ${table} WHERE ${where};
+    WITH RECURSIVE counter (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM counter WHERE n < ${count - 1})
+    INSERT INTO ${table} (${columns.join(', ')}) SELECT ${values.join(', ')} FROM counter, original ORDER BY n, place;
+    DROP TABLE original;`);
+}
+
+/** The one database in a data directory that holds sessions; its name is the daemon's own affair. */
+function storeFileOf(dataDir: string): string {
+  const files = readdirSync(dataDir, { withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(dataDir, entry.name))
+    .filter((file) => startOf(file).startsWith('SQLite format 3') && hasSessions(file));
+  const [file] = files;
+  if (files.length !== 1 || file === undefined) throw new Error(`Found ${files.length} stores in ${dataDir}.`);
+  return file;
+}
+
+function startOf(file: string): string {
+  const handle = openSync(file, 'r');
+  const bytes = Buffer.alloc(16);
+  readSync(handle, bytes, 0, 16, 0);
+  closeSync(handle);
+  return bytes.toString('latin1');
+}
+
+function hasSessions(file: string): boolean {
+  const database = new Connection(file, { readonly: true });
+  try {
+    return database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'sessions'").get() !== undefined;
+  } finally {
+    database.close();
+  }
+}

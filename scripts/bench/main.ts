@@ -1,0 +1,134 @@
+// Measures what Errand costs beside two floors, in one run on one machine: a bare pass-through and a bare AI SDK server.
+// `npm run bench -- [--quick] [--json FILE] [--without-errand] [--without-large]`
+import { closeSync, fsyncSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { Figures, Scale } from './cases.ts';
+import { FULL, measure, measureIdle, QUICK } from './cases.ts';
+import { fillStore } from './fill-store.ts';
+import { quantile } from './load.ts';
+import type { Report } from './report.ts';
+import { renderReport } from './report.ts';
+import type { MeasuredServer } from './servers.ts';
+import { startErrand, startModel, startPassThrough, startSdk } from './servers.ts';
+
+const { values: options } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    json: { type: 'string' },
+    'without-errand': { type: 'boolean', default: false },
+    'without-large': { type: 'boolean', default: false },
+  },
+});
+
+interface Bench {
+  readonly scale: Scale;
+  readonly columns: Record<string, Figures>;
+  readonly failures: string[];
+  readonly scratch: string;
+}
+
+const say = (text: string): void => void process.stderr.write(`${text}\n`);
+
+async function main(bench: Bench): Promise<void> {
+  const { scale, columns, failures, scratch } = bench;
+  const model = await startModel(scratch);
+  const modelUrl = new URL(model.target.url).origin;
+  const floors = [await startPassThrough(modelUrl, scratch), await startSdk(modelUrl, scratch)];
+  const errand = options['without-errand'] ? undefined : await startErrand(modelUrl, scratch);
+  try {
+    for (const server of [model, ...floors, ...(errand === undefined ? [] : [errand])]) {
+      say(`measuring ${server.target.name} …`);
+      const choice = { saturation: server !== model, tools: server !== model && server !== floors[0] };
+      columns[server.target.name] = await measure(server, scale, choice, failures);
+    }
+    await idle(bench, [...floors, ...(errand === undefined ? [] : [errand])]);
+    if (errand !== undefined) await errandAlone(bench, errand);
+  } finally {
+    const servers: MeasuredServer[] = errand === undefined ? [] : [errand];
+    await Promise.all([...servers, ...floors, model].map((server) => server.close()));
+  }
+}
+
+async function idle({ scale, columns }: Bench, servers: readonly MeasuredServer[]): Promise<void> {
+  say('measuring idle servers …');
+  const figures = await measureIdle(servers, scale.idleMs);
+  for (const [i, server] of servers.entries()) Object.assign(columns[server.target.name] ?? {}, figures[i]);
+}
+
+type Errand = Awaited<ReturnType<typeof startErrand>>;
+
+async function errandAlone(bench: Bench, errand: Errand): Promise<void> {
+  const { scale, columns, failures } = bench;
+  say('measuring starts …');
+  Object.assign(columns['errand'] ?? {}, { startMs: await medianStart(errand, scale.starts) });
+  if (options['without-large']) return;
+  say(`filling the store with ${scale.sessions} sessions …`);
+  const sessionId = await oneSession(errand);
+  await errand.daemon.stop();
+  const events = fillStore(errand.daemon.dataDir, sessionId, scale.sessions);
+  await errand.daemon.restart();
+  const name = `errand, ${scale.sessions} sessions`;
+  say(`measuring errand with ${scale.sessions} sessions and ${events} events …`);
+  const figures = await measure(errand, scale, { saturation: true, tools: true }, failures);
+  const [quiet] = await measureIdle([errand], scale.idleMs / 2);
+  columns[name] = { ...figures, ...quiet, startMs: await medianStart(errand, scale.starts), events };
+}
+
+async function medianStart({ daemon }: Errand, starts: number): Promise<number> {
+  const times: number[] = [];
+  for (let i = 0; i < starts; i += 1) {
+    await daemon.restart();
+    times.push(daemon.startMs());
+  }
+  return quantile(times, 0.5);
+}
+
+/** Makes the conversation that is copied: one run with an answer of five deltas. */
+async function oneSession({ target }: Errand): Promise<string> {
+  const response = await fetch(target.url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...target.headers },
+    body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Tell it. [[deltas=5]]' }] }),
+  });
+  const sessionId = response.headers.get('x-session-id');
+  if (!response.ok || sessionId === null) throw new Error(`No session: ${response.status} ${await response.text()}`);
+  await response.body?.cancel();
+  return sessionId;
+}
+
+/** The middle time of writing a page to the disk for good: what one durable commit costs at least here. */
+function syncMs(scratch: string): number {
+  const handle = openSync(join(scratch, 'sync'), 'w');
+  const times = Array.from({ length: 50 }, () => {
+    const startedAt = performance.now();
+    writeSync(handle, Buffer.alloc(4096, 1));
+    fsyncSync(handle);
+    return performance.now() - startedAt;
+  });
+  closeSync(handle);
+  return quantile(times, 0.5);
+}
+
+const scratch = mkdtempSync(join(tmpdir(), 'errand-bench-'));
+const bench: Bench = { scale: options.quick ? QUICK : FULL, columns: {}, failures: [], scratch };
+const startedAt = performance.now();
+try {
+  const machine = {
+    node: process.version,
+    processor: `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}`,
+    'disk sync p50, ms': syncMs(scratch).toFixed(2),
+  };
+  await main(bench);
+  const seconds = Math.round((performance.now() - startedAt) / 1000);
+  const report: Report = { machine: { ...machine, 'whole run, s': seconds }, columns: bench.columns };
+  process.stdout.write(renderReport(report));
+  if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`);
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+}
+if (bench.failures.length > 0) {
+  say(`${bench.failures.length} requests failed, the first with: ${bench.failures[0]}`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,46 @@
+// What the kernel knows of a process and its children: processor time and memory.
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** Linux counts processor time in hundredths of a second, whatever the kernel's own tick is. */
+const TICK_MS = 10;
+
+/** Processor time of a process, of the children it has and of those it has had, in milliseconds. */
+export function cpuMsOf(pid: number): number {
+  const own = statOf(pid);
+  if (own === undefined) return 0;
+  const living = childrenOf(pid).reduce((sum, child) => sum + cpuMsOf(child), 0);
+  return own + living;
+}
+
+function statOf(pid: number): number | undefined {
+  const text = read(`/proc/${pid}/stat`);
+  if (text === undefined) return undefined;
+  // The name in parentheses may hold blanks; fields are counted from behind it.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
+  return ticks * TICK_MS;
+}
+
+function childrenOf(pid: number): number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
+      (read(`/proc/${pid}/task/${task}/children`) ?? '').split(' ').filter(Boolean).map(Number),
+    );
+  } catch {
+    return [];
+  }
+}
+
+/** Memory of a process now (`VmRSS`) or at its highest (`VmHWM`), in megabytes. */
+export function memoryMbOf(pid: number, field: 'VmRSS' | 'VmHWM'): number {
+  const text = read(`/proc/${pid}/status`) ?? '';
+  return Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0) / 1024;
+}
+
+function read(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,84 @@
+// Lays the figures out as an aligned table, with the ratios that answer "what does it cost".
+import type { Figures } from './cases.ts';
+
+/** The compared servers by column; a column that was not measured is left out. */
+export interface Report {
+  readonly machine: Readonly<Record<string, string | number>>;
+  readonly columns: Readonly<Record<string, Figures>>;
+}
+
+interface Row {
+  readonly key: string;
+  readonly label: string;
+  readonly digits: number;
+}
+
+const ROWS: readonly Row[] = [
+  { key: 'answerP50Ms', label: 'one at a time: answer p50, ms', digits: 2 },
+  { key: 'answerP99Ms', label: 'one at a time: answer p99, ms', digits: 2 },
+  { key: 'firstTextP50Ms', label: 'one at a time: first text p50, ms', digits: 2 },
+  { key: 'firstTextP99Ms', label: 'one at a time: first text p99, ms', digits: 2 },
+  { key: 'answerRunsPerSecond', label: 'answer, 32 at once: runs/s', digits: 0 },
+  { key: 'answerCpuMsPerRun', label: 'answer, 32 at once: CPU ms/run', digits: 2 },
+  { key: 'answerLoadP99Ms', label: 'answer, 32 at once: p99, ms', digits: 1 },
+  { key: 'streamRunsPerSecond', label: 'stream of 20, 32 at once: runs/s', digits: 0 },
+  { key: 'streamCpuMsPerRun', label: 'stream of 20, 32 at once: CPU ms/run', digits: 2 },
+  { key: 'streamLoadP99Ms', label: 'stream of 20, 32 at once: p99, ms', digits: 1 },
+  { key: 'toolsRunsPerSecond', label: 'two tool steps, 16 at once: runs/s', digits: 0 },
+  { key: 'toolsCpuMsPerRun', label: 'two tool steps, 16 at once: CPU ms/run', digits: 2 },
+  { key: 'toolsLoadP99Ms', label: 'two tool steps, 16 at once: p99, ms', digits: 1 },
+  { key: 'deltaDelayP50Ms', label: '200 paced streams: delta delay p50, ms', digits: 2 },
+  { key: 'deltaDelayP99Ms', label: '200 paced streams: delta delay p99, ms', digits: 2 },
+  { key: 'pacedCpuMsPerStream', label: '200 paced streams: CPU ms/stream of 50', digits: 2 },
+  { key: 'loopDelayP99Ms', label: '200 paced streams: event-loop delay p99, ms', digits: 2 },
+  { key: 'peakRssMb', label: 'peak memory, MB', digits: 0 },
+  { key: 'idleRssMb', label: 'idle memory after the load, MB', digits: 0 },
+  { key: 'idleCpuMsPerSecond', label: 'idle CPU, ms per second', digits: 2 },
+  { key: 'startMs', label: 'start to ready, ms', digits: 0 },
+];
+
+/** Ratios are told of what grows with work; a ratio of start times or idle memory would say nothing. */
+const WITHOUT_RATIO = new Set(['startMs', 'idleCpuMsPerSecond', 'loopDelayP99Ms']);
+
+/** The report as text for people. */
+export function renderReport({ machine, columns }: Report): string {
+  const names = Object.keys(columns);
+  const ratios = names.includes('errand') ? ['pass-through', 'AI SDK'].filter((name) => names.includes(name)) : [];
+  const head = ['', ...names, ...ratios.map((name) => `errand / ${name}`), ...ratios.map((name) => `errand − ${name}`)];
+  const lines = ROWS.filter((row) => names.some((name) => columns[name]?.[row.key] !== undefined)).map((row) => {
+    const at = (name: string): number | undefined => columns[name]?.[row.key];
+    const compared = WITHOUT_RATIO.has(row.key) ? [] : ratios;
+    return [
+      row.label,
+      ...names.map((name) => number(at(name), row.digits)),
+      ...ratios.map((name) => (compared.includes(name) ? ratio(at('errand'), at(name)) : '')),
+      ...ratios.map((name) => (row.key.endsWith('Ms') && compared.includes(name) ? plus(at('errand'), at(name)) : '')),
+    ];
+  });
+  const facts = Object.entries(machine).map(([name, value]) => `${name}: ${value}`);
+  return `${facts.join('\n')}\n\n${aligned([head, ...lines])}\n`;
+}
+
+function aligned(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)));
+  return rows
+    .map((row) =>
+      row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join('  '),
+    )
+    .map((line) => line.trimEnd())
+    .join('\n');
+}
+
+function number(value: number | undefined, digits: number): string {
+  return value === undefined || Number.isNaN(value) ? '–' : value.toFixed(digits);
+}
+
+function ratio(value: number | undefined, base: number | undefined): string {
+  return value === undefined || base === undefined || base === 0 ? '' : `${(value / base).toFixed(2)}×`;
+}
+
+function plus(value: number | undefined, base: number | undefined): string {
+  if (value === undefined || base === undefined) return '';
+  const added = value - base;
+  return `${added < 0 ? '−' : '+'}${Math.abs(added).toFixed(2)}`;
+}

@@ -1,0 +1,110 @@
+// Starts the servers that are compared, each in its own process, all in front of one scripted model server.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import type { DaemonProcess } from '../../test/support/daemon-process.ts';
+import { startDaemonProcess } from '../../test/support/daemon-process.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
+import type { Target } from './load.ts';
+
+/** A running server and how to look into it. */
+export interface MeasuredServer {
+  readonly target: Target;
+  pid(): number;
+  /** Watches the event loop while `work` runs; answers the 99th percentile of its delay in milliseconds. */
+  loopDelayP99Ms(work: () => Promise<void>): Promise<number>;
+  close(): Promise<void>;
+}
+
+const LOOP_DELAY = new URL('./loop-delay.ts', import.meta.url).href;
+const MODEL_SERVER = new URL('../../test/support/model-server-main.ts', import.meta.url).href;
+const PASS_THROUGH = new URL('./pass-through.ts', import.meta.url).href;
+const SDK_SERVER = new URL('./sdk-server.ts', import.meta.url).href;
+
+/** The model server itself: what every other server stands in front of. */
+export function startModel(scratch: string): Promise<MeasuredServer> {
+  return startScript({ name: 'model server', script: MODEL_SERVER, args: [], path: '/v1/chat/completions', scratch });
+}
+
+/** A bare `node:http` server that hands everything on. */
+export function startPassThrough(modelUrl: string, scratch: string): Promise<MeasuredServer> {
+  return startScript({ name: 'pass-through', script: PASS_THROUGH, args: [modelUrl], path: '/', scratch });
+}
+
+/** A bare `node:http` server around the AI SDK's loop. */
+export function startSdk(modelUrl: string, scratch: string): Promise<MeasuredServer> {
+  return startScript({ name: 'AI SDK', script: SDK_SERVER, args: [modelUrl], path: '/', scratch });
+}
+
+interface ScriptStart {
+  readonly name: string;
+  readonly script: string;
+  readonly args: readonly string[];
+  readonly path: string;
+  readonly scratch: string;
+}
+
+async function startScript({ name, script, args, path, scratch }: ScriptStart): Promise<MeasuredServer> {
+  const loopFile = join(scratch, `${name.replaceAll(/\W/g, '-')}.loop.json`);
+  const child = spawn(process.execPath, ['--import', LOOP_DELAY, fileURLToPath(script), ...args], {
+    env: { ...process.env, NODE_ENV: 'production', BENCH_LOOP_FILE: loopFile },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const kill = (): void => void child.kill('SIGKILL');
+  process.once('exit', kill);
+  const ended = once(child, 'exit');
+  const [line] = (await Promise.race([
+    once(createInterface(child.stdout), 'line'),
+    ended.then(() => Promise.reject(new Error(`${name} ended before it was ready.`))),
+  ])) as [string];
+  const { url, pid } = JSON.parse(line) as { url: string; pid: number };
+  return {
+    target: { name, url: url + path, headers: {} },
+    pid: () => pid,
+    loopDelayP99Ms: (work) => watchLoop(pid, loopFile, work),
+    close: async () => {
+      process.off('exit', kill);
+      kill();
+      await ended;
+    },
+  };
+}
+
+/** Errand's real binary, with a key of scope `global`. */
+export async function startErrand(
+  modelUrl: string,
+  scratch: string,
+): Promise<MeasuredServer & { daemon: DaemonProcess }> {
+  const loopFile = join(scratch, 'errand.loop.json');
+  const daemon = await startDaemonProcess({
+    modelServerUrl: modelUrl,
+    // Room for every stream of the widest case; everything else stays at its default.
+    errandYaml: 'workers: { threads: 2, runs_per_thread: 128 }\n',
+    env: { NODE_OPTIONS: `--import=${LOOP_DELAY}`, BENCH_LOOP_FILE: loopFile },
+  });
+  const made = await daemon.admin('POST', '/api/v1/keys', { user: daemon.adminName, scope: 'global', name: 'bench' });
+  const { key } = made as { key: string };
+  return {
+    daemon,
+    target: {
+      name: 'errand',
+      url: `${daemon.url}/openapi/v1/chat/completions`,
+      headers: { authorization: `Bearer ${key}` },
+    },
+    pid: () => daemon.pid(),
+    loopDelayP99Ms: (work) => watchLoop(daemon.pid(), loopFile, work),
+    close: () => daemon.close(),
+  };
+}
+
+async function watchLoop(pid: number, file: string, work: () => Promise<void>): Promise<number> {
+  rmSync(file, { force: true });
+  process.kill(pid, 'SIGUSR2');
+  await work();
+  process.kill(pid, 'SIGUSR2');
+  const seen = await waitFor(() => existsSync(file) && readFileSync(file, 'utf8').trim(), { what: 'the loop figures' });
+  return (JSON.parse(seen) as { p99Ms: number }).p99Ms;
+}

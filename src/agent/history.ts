@@ -1,0 +1,126 @@
+// From recorded turns to the messages a model is given.
+import type { AssistantModelMessage, ModelMessage, ToolModelMessage, UserModelMessage } from 'ai';
+import { attachmentPart } from './attachment-part.ts';
+import { INTERRUPTED } from './perform-call.ts';
+import type { Brief, RecordedStep, ToolCall, ToolResult, Turn } from './protocol.ts';
+import { readRecorded } from './recorded-message.ts';
+
+/** Characters a token, at the careful end: code and languages other than English have fewer. */
+const CHARACTERS_PER_TOKEN = 3;
+const IMAGE_CHARACTERS = 5_000;
+const NO_REPLY = '(This turn ended before an answer was given.)';
+const LEFT_OUT = 'Note: earlier turns of this conversation were left out because they no longer fit.';
+
+type UserPart = Exclude<UserModelMessage['content'], string>[number];
+
+export interface AnsweredCall {
+  readonly call: ToolCall;
+  readonly result: ToolResult;
+}
+
+/**
+ * The messages before this turn's own steps: earlier turns as far as they fit the context window, then what the user says now.
+ * Oldest turns are left out whole, and the model is told; this turn is always there.
+ */
+export async function openingMessages(brief: Brief): Promise<ModelMessage[]> {
+  const kept = fittingTurns(brief);
+  const messages: ModelMessage[] = [];
+  for (const turn of kept) {
+    messages.push(await userMessage(turn, brief));
+    messages.push(...turnReplies(turn, brief));
+  }
+  messages.push(await userMessage(brief.turn, brief));
+  const first = messages[0];
+  if (kept.length < brief.history.length && first?.role === 'user') {
+    messages[0] = { role: 'user', content: [{ type: 'text', text: LEFT_OUT }, ...(first.content as UserPart[])] };
+  }
+  return messages;
+}
+
+/** The assistant message of a step; null when the model said nothing at all. */
+export function assistantMessage(step: RecordedStep, brief: Brief): AssistantModelMessage | null {
+  const { assistant } = readRecorded(step, brief.model.kind);
+  return assistant.content.length === 0 ? null : assistant;
+}
+
+/** The results of a step's calls, in the calls' order. */
+export function toolMessage(answered: readonly AnsweredCall[]): ToolModelMessage {
+  return {
+    role: 'tool',
+    content: answered.map(({ call, result }) => ({
+      type: 'tool-result',
+      toolCallId: call.id,
+      toolName: call.name,
+      output: { type: result.ok ? 'text' : 'error-text', value: result.output },
+    })),
+  };
+}
+
+/** A step whose calls are all over: those without a result were interrupted, since a call without one breaks the protocols. */
+export function stepMessages(step: RecordedStep, brief: Brief): ModelMessage[] {
+  const assistant = assistantMessage(step, brief);
+  if (assistant === null) return [];
+  if (step.calls.length === 0) return [assistant];
+  const answered = step.calls.map(({ state, ...call }) => ({
+    call,
+    result: state.kind === 'ended' ? state.result : INTERRUPTED,
+  }));
+  return [assistant, toolMessage(answered)];
+}
+
+function turnReplies(turn: Turn, brief: Brief): ModelMessage[] {
+  const replies = turn.steps.flatMap((step) => stepMessages(step, brief));
+  // Some chat templates refuse two user messages in a row.
+  return replies.length > 0 ? replies : [{ role: 'assistant', content: [{ type: 'text', text: NO_REPLY }] }];
+}
+
+async function userMessage(turn: Turn, brief: Brief): Promise<UserModelMessage> {
+  const placed = new Set<string>();
+  const parts: UserPart[] = [];
+  for (const block of turn.user) {
+    if (block.type === 'text') {
+      if (block.text !== '') parts.push({ type: 'text', text: block.text });
+      continue;
+    }
+    const attachment = turn.attachments.find(({ id }) => id === block.attachmentId);
+    if (attachment === undefined) continue;
+    placed.add(attachment.id);
+    parts.push(await attachmentPart(attachment, block.media, brief));
+  }
+  for (const attachment of turn.attachments) {
+    if (!placed.has(attachment.id)) parts.push(await attachmentPart(attachment, 'file', brief));
+  }
+  // An empty message is refused by most servers.
+  return { role: 'user', content: parts.length > 0 ? parts : [{ type: 'text', text: '(empty message)' }] };
+}
+
+/** The newest turns whose estimate fits beside this turn, oldest first. */
+function fittingTurns(brief: Brief): readonly Turn[] {
+  const { contextWindow, maxOutputTokens, images } = brief.model;
+  const window = (contextWindow - maxOutputTokens) * CHARACTERS_PER_TOKEN;
+  let left = window - brief.instructions.length - charactersOf(brief.turn, images);
+  let first = brief.history.length;
+  while (first > 0) {
+    left -= charactersOf(brief.history[first - 1]!, images);
+    if (left < 0) break;
+    first -= 1;
+  }
+  return brief.history.slice(first);
+}
+
+function charactersOf(turn: Turn, images: boolean): number {
+  let characters = 0;
+  for (const block of turn.user) {
+    if (block.type === 'text') characters += block.text.length;
+    else characters += images && block.media === 'image' ? IMAGE_CHARACTERS : 0;
+  }
+  for (const { name, path } of turn.attachments) characters += name.length + path.length + 100;
+  for (const step of turn.steps) {
+    characters += step.text.length;
+    for (const { name, input, state } of step.calls) {
+      characters += name.length + JSON.stringify(input).length;
+      characters += state.kind === 'ended' ? state.result.output.length : INTERRUPTED.output.length;
+    }
+  }
+  return characters;
+}

@@ -1,0 +1,145 @@
+// The agent's loop: ask the model, keep its reply, run its tool calls one after another, ask again.
+import { jsonSchema, type ModelMessage, type ToolSet } from 'ai';
+import type { RunError, StopReason } from '../domain/run.ts';
+import { askModel, type RetryPolicy } from './ask-model.ts';
+import { type AnsweredCall, assistantMessage, openingMessages, stepMessages, toolMessage } from './history.ts';
+import type { ModelCall } from './model-call.ts';
+import { seconds } from './model-failure.ts';
+import { openModel } from './models/open-model.ts';
+import { INTERRUPTED, performCall } from './perform-call.ts';
+import { instructionsOf } from './prompt.ts';
+import type { Brief, Outcome, RecordedCall, RecordedStep, StepReply, ToolResult } from './protocol.ts';
+import { readRecorded } from './recorded-message.ts';
+import type { Channel } from './signals.ts';
+import { makeTextBlocks } from './text-blocks.ts';
+import type { Tool } from './tools/tool.ts';
+
+export interface Run {
+  readonly brief: Brief;
+  readonly channel: Channel;
+  /** Every tool there is; the brief says which of them the run has. */
+  readonly tools: readonly Tool[];
+  readonly retryPolicy: RetryPolicy;
+}
+
+/** SDK tools of this thread, by the tool. They have no `execute`: what runs, and when, is decided here. */
+const offers = new WeakMap<Tool, ToolSet[string]>();
+
+/**
+ * Runs one turn to its end. Whatever the model or a tool does is part of the outcome; only a bug rejects.
+ * Write-ahead (D7): a reply with calls is committed before its calls run, a result before the next call.
+ */
+export async function runLoop(run: Run): Promise<Outcome> {
+  const { brief, channel } = run;
+  const endsAt = performance.now() + brief.limits.runTimeoutMs;
+  const timer = setTimeout(() => channel.stop({ kind: 'run-timeout' }), brief.limits.runTimeoutMs);
+  try {
+    return await takeTurn(run, endsAt);
+  } catch (error) {
+    const stopped = channel.stopped();
+    if (stopped === null) throw error;
+    return stopped.kind === 'canceled' ? { status: 'canceled' } : failed(runTimeout(brief));
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function takeTurn(run: Run, endsAt: number): Promise<Outcome> {
+  const { brief, channel } = run;
+  const recorded = brief.turn.steps;
+  const last = recorded.at(-1);
+  // The answer was kept, but the daemon died before the run was settled.
+  if (last !== undefined && last.calls.length === 0) {
+    return completed(last.text, readRecorded(last, brief.model.kind).finishReason);
+  }
+  const messages = await openingMessages(brief);
+  for (const step of recorded.slice(0, -1)) messages.push(...stepMessages(step, brief));
+  if (last !== undefined) await finishStep(run, last, messages);
+
+  const call: ModelCall = {
+    brief,
+    model: openModel(brief.model, brief.limits.connectTimeoutMs),
+    instructions: instructionsOf(brief, Date.now()),
+    messages,
+    tools: toolSetOf(run),
+    blocks: makeTextBlocks(channel, brief.nextBlockIndex),
+    usedIds: new Set(recorded.flatMap(({ calls }) => calls.map(({ id }) => id))),
+    signal: channel.signal,
+  };
+  for (let number = recorded.length + 1; number <= brief.limits.maxSteps; number += 1) {
+    const asked = await askModel({ call, channel, policy: run.retryPolicy, endsAt });
+    if (!asked.ok) return failed(asked.error);
+    const { message, text, calls, usage, finishReason } = asked.reply;
+    const reply: StepReply = { step: number, kind: brief.model.kind, message, text, calls, usage };
+    const committed = channel.commit({ t: 'step', reply });
+    if (calls.length === 0) {
+      // `done` follows at once: main keeps both together, and a refusal to keep them comes as a stop of the whole run.
+      committed.catch(() => undefined);
+      return completed(text, finishReason);
+    }
+    await committed;
+    await finishStep(
+      run,
+      { ...reply, calls: calls.map((waiting) => ({ ...waiting, state: { kind: 'waiting' } })) },
+      messages,
+    );
+  }
+  return failed(tooManySteps(brief));
+}
+
+/** Brings every call of a kept reply to its result, and adds both to the conversation. */
+async function finishStep(run: Run, step: RecordedStep, messages: ModelMessage[]): Promise<void> {
+  const { brief, channel } = run;
+  const { faults } = readRecorded(step, brief.model.kind);
+  const answered: AnsweredCall[] = [];
+  for (const { state, ...call } of step.calls) {
+    if (state.kind === 'ended') {
+      answered.push({ call, result: state.result });
+      continue;
+    }
+    const startedAt = performance.now();
+    const result = await resultOf(run, { ...call, state }, faults[call.id]);
+    const durationMs = Math.round(performance.now() - startedAt);
+    await channel.commit({ t: 'tool-result', step: step.step, call, result, durationMs });
+    answered.push({ call, result });
+  }
+  const assistant = assistantMessage(step, brief);
+  if (assistant !== null) messages.push(assistant);
+  messages.push(toolMessage(answered));
+}
+
+function resultOf(run: Run, { state, ...call }: RecordedCall, fault: string | undefined): Promise<ToolResult> {
+  if (state.kind === 'unknown') return Promise.resolve(INTERRUPTED);
+  return performCall({ brief: run.brief, tools: run.tools, call, fault, signal: run.channel.signal });
+}
+
+function toolSetOf({ brief, tools }: Run): ToolSet {
+  const granted = tools.filter(({ name }) => brief.tools.includes(name));
+  return Object.fromEntries(granted.map((tool) => [tool.name, offerOf(tool)]));
+}
+
+function offerOf(tool: Tool): ToolSet[string] {
+  const known = offers.get(tool);
+  if (known !== undefined) return known;
+  // Without `validate` the SDK checks nothing, on purpose: arguments are checked once, before the call.
+  const offer: ToolSet[string] = { description: tool.description, inputSchema: jsonSchema(tool.inputSchema) };
+  offers.set(tool, offer);
+  return offer;
+}
+
+function completed(text: string, finishReason: string): Outcome {
+  const stopReason: StopReason = finishReason === 'length' ? 'max_tokens' : 'end_turn';
+  return { status: 'completed', text, stopReason };
+}
+
+const failed = (error: RunError): Outcome => ({ status: 'failed', error });
+
+function tooManySteps({ limits }: Brief): RunError {
+  const message = `The agent did not finish within ${limits.maxSteps} steps, the limit of a run.`;
+  return { type: 'api_error', message, retryable: false };
+}
+
+function runTimeout({ limits }: Brief): RunError {
+  const message = `The run did not finish within its time limit (${seconds(limits.runTimeoutMs)} seconds were left).`;
+  return { type: 'timeout_error', message, retryable: true };
+}

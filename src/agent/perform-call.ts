@@ -1,0 +1,78 @@
+// One tool call, from the model's arguments to the words the model reads.
+import { Ajv, type ValidateFunction } from 'ajv';
+import { messageOf } from '../domain/errors.ts';
+import type { JsonObject } from '../domain/json.ts';
+import type { Brief, ToolCall, ToolResult } from './protocol.ts';
+import { untilAborted } from './signals.ts';
+import type { Tool } from './tools/tool.ts';
+
+/** Most of a tool's output that the model is given, in characters: the start and the end of it. */
+export const MAX_OUTPUT_CHARACTERS = 30_000;
+const HEAD_CHARACTERS = 20_000;
+const MAX_SCHEMA_FAULTS = 10;
+
+/** What the model is told of a call that had begun when the daemon died (D7). */
+export const INTERRUPTED: ToolResult = {
+  ok: false,
+  output: 'Interrupted, outcome unknown. The call may have had an effect.',
+};
+
+export interface Performing {
+  readonly brief: Brief;
+  readonly tools: readonly Tool[];
+  readonly call: ToolCall;
+  /** What was wrong with the arguments as the model sent them, when they could not be read. */
+  readonly fault: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false });
+/** Compiled schemas of this thread, by the schema object itself. */
+const validators = new WeakMap<JsonObject, ValidateFunction>();
+
+/** Runs one call. Whatever goes wrong in it is the result's business; rejects only when the run is stopped. */
+export async function performCall(performing: Performing): Promise<ToolResult> {
+  const { brief, call, signal } = performing;
+  const tool = performing.tools.find(({ name }) => name === call.name && brief.tools.includes(name));
+  const refusal = tool === undefined ? unknownTool(performing) : (performing.fault ?? schemaFaults(tool, call.input));
+  if (tool === undefined || refusal !== undefined) return { ok: false, output: refusal ?? '' };
+  const { workspace, workspaceOwner, sandbox } = brief;
+  try {
+    // A tool that ignores its signal is left behind, so that a stop is a stop.
+    const result = await untilAborted(tool.execute(call.input, { workspace, workspaceOwner, sandbox, signal }), signal);
+    return { ok: result.ok, output: capOutput(result.output) };
+  } catch (error) {
+    signal.throwIfAborted();
+    return { ok: false, output: capOutput(`The tool failed: ${messageOf(error)}`) };
+  }
+}
+
+function unknownTool({ brief, call }: Performing): string {
+  const names = brief.tools.length === 0 ? 'This run has no tools.' : `The tools are: ${brief.tools.join(', ')}.`;
+  return `There is no tool named "${call.name}". ${names}`;
+}
+
+/** What does not fit the tool's schema, in words for the model; nothing when all of it fits. */
+function schemaFaults(tool: Tool, input: JsonObject): string | undefined {
+  let validate = validators.get(tool.inputSchema);
+  if (validate === undefined) {
+    validate = ajv.compile(tool.inputSchema);
+    validators.set(tool.inputSchema, validate);
+  }
+  if (validate(input)) return undefined;
+  const faults = (validate.errors ?? []).slice(0, MAX_SCHEMA_FAULTS).map((fault) => {
+    const extra = (fault.params as { additionalProperty?: string }).additionalProperty;
+    return `${fault.instancePath || '/'} ${fault.message ?? 'does not fit'}${extra === undefined ? '' : ` (${extra})`}`;
+  });
+  return `The arguments do not fit the schema of "${tool.name}": ${faults.join('; ')}. The tool did not run.`;
+}
+
+/** A tool's output as the journal and the model take it: well-formed, and cut in the middle when it is too long. */
+export function capOutput(output: string): string {
+  const clean = output.replaceAll('\u0000', '\uFFFD');
+  if (clean.length <= MAX_OUTPUT_CHARACTERS) return clean.toWellFormed();
+  const left = clean.length - MAX_OUTPUT_CHARACTERS;
+  const head = clean.slice(0, HEAD_CHARACTERS);
+  const tail = clean.slice(HEAD_CHARACTERS - MAX_OUTPUT_CHARACTERS);
+  return `${head}\n[… ${left} characters left out here …]\n${tail}`.toWellFormed();
+}

@@ -1,0 +1,74 @@
+// A model's reply as the journal keeps it: the SDK's own message where it can be replayed, and what the SDK forgets.
+import type { AssistantModelMessage } from 'ai';
+import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts';
+import type { EndpointKind, RecordedStep, ToolCall } from './protocol.ts';
+
+/** The opaque `message` of a step. `faults` tells by call id what was wrong with arguments that could not be read. */
+export interface RecordedMessage {
+  readonly assistant: AssistantModelMessage;
+  readonly finishReason: string;
+  readonly faults: Readonly<Record<string, string>>;
+}
+
+type Part = Exclude<AssistantModelMessage['content'], string>[number];
+
+const REPLAYED: ReadonlySet<Part['type']> = new Set(['text', 'reasoning', 'custom', 'tool-call']);
+const NOT_AN_OBJECT = 'The arguments were not a JSON object.';
+
+/** What `recordReply` is told of a reply: its message, and why some arguments could not be read, by call id. */
+export interface RawReply {
+  readonly assistant: AssistantModelMessage | undefined;
+  readonly finishReason: string;
+  readonly faults: ReadonlyMap<string, string>;
+  /** Call ids that the run has seen. Ids of this reply are added; one that comes again gets a new id. */
+  readonly usedIds: Set<string>;
+}
+
+/** Turns a reply into plain JSON that survives the journal, with its tool calls. Arguments are always an object. */
+export function recordReply(raw: RawReply): { message: JsonValue; calls: ToolCall[]; faults: Record<string, string> } {
+  const content = typeof raw.assistant?.content === 'string' ? [] : (raw.assistant?.content ?? []);
+  const calls: ToolCall[] = [];
+  const faults: Record<string, string> = {};
+  const parts = content.flatMap((part): Part[] => {
+    if (!REPLAYED.has(part.type)) return [];
+    if (part.type !== 'tool-call') return [part];
+    const id = unusedId(part.toolCallId, raw.usedIds);
+    const fault = raw.faults.get(part.toolCallId) ?? (isJsonObject(part.input) ? undefined : NOT_AN_OBJECT);
+    const input: JsonObject = fault === undefined && isJsonObject(part.input) ? part.input : {};
+    if (fault !== undefined) faults[id] = fault;
+    calls.push({ id, name: part.toolName, input });
+    return [{ ...part, toolCallId: id, input }];
+  });
+  const message = { assistant: { role: 'assistant', content: parts }, finishReason: raw.finishReason, faults };
+  // Through JSON once, so that what is kept is what a later process reads.
+  return { message: JSON.parse(JSON.stringify(message)) as JsonValue, calls, faults };
+}
+
+/** The recorded message of a step; a step of another protocol, or of an unknown form, is rebuilt from its text and calls. */
+export function readRecorded(step: RecordedStep, kind: EndpointKind): RecordedMessage {
+  const { message } = step;
+  const known = isJsonObject(message) && isJsonObject(message['assistant']) ? message : undefined;
+  const faults =
+    known !== undefined && isJsonObject(known['faults']) ? (known['faults'] as Record<string, string>) : {};
+  const finishReason = typeof known?.['finishReason'] === 'string' ? known['finishReason'] : 'stop';
+  const assistant = known?.['assistant'] as unknown as AssistantModelMessage | undefined;
+  const replayable = step.kind === kind && assistant?.role === 'assistant' && Array.isArray(assistant.content);
+  return { assistant: replayable ? assistant : rebuild(step), finishReason, faults };
+}
+
+function rebuild(step: RecordedStep): AssistantModelMessage {
+  const text: Part[] = step.text === '' ? [] : [{ type: 'text', text: step.text }];
+  const calls = step.calls.map(
+    ({ id, name, input }): Part => ({ type: 'tool-call', toolCallId: id, toolName: name, input }),
+  );
+  return { role: 'assistant', content: [...text, ...calls] };
+}
+
+/** Some servers number their calls anew in each reply; within a run an id names one call. */
+function unusedId(id: string, usedIds: Set<string>): string {
+  const wanted = id === '' ? 'call' : id;
+  let free = wanted;
+  for (let n = 2; usedIds.has(free); n += 1) free = `${wanted}-${n}`;
+  usedIds.add(free);
+  return free;
+}

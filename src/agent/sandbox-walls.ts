@@ -1,0 +1,149 @@
+// What the sandbox is made of: the arguments that build it, and the programs that stand between daemon and command.
+import { lstat, readlink } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import type { SandboxGrant } from './protocol.ts';
+
+/**
+ * The uid and gid of commands when the daemon is root: one that Debian and systemd give to nobody, so that no other
+ * service's files or processes are within reach. It needs no line in /etc/passwd.
+ */
+export const SANDBOX_OWNER: { readonly uid: number; readonly gid: number } = { uid: 61000, gid: 61000 };
+
+/** Where the launching programs are looked up; the daemon's own environment never reaches them. */
+export const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/** Descriptors that bwrap inherits after the usual three: it reports on the first and reads a made file from each other. */
+const STATUS_FD = 3;
+const PASSWD_FD = 4;
+const GROUP_FD = 5;
+
+const MIB = 1024 * 1024;
+const TMP_BYTES = 64 * MIB;
+const FILE_BYTES = 1024 * MIB;
+const OPEN_FILES = 1024;
+
+const ROOT_NAMES = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32'];
+
+/** Of the host's /etc only what programs need to start and nothing that tells of the host or its users. */
+const ETC_NAMES = ['alternatives', 'ld.so.cache', 'ld.so.conf', 'ld.so.conf.d', 'localtime', 'mime.types', 'ssl/certs'];
+
+/**
+ * Runs as root in a mount namespace of its own. The workspace usually lies under a directory that is closed to the
+ * sandbox's uid, so it is bound to a place that uid can reach before root's rights are dropped for good.
+ * The current directory is the workspace. $1 uid, $2 gid, then the command to become.
+ */
+const DROP_ROOT = `mount -t tmpfs -o size=64k,mode=0755 none /tmp &&
+mkdir /tmp/workspace && mount -c --bind . /tmp/workspace && cd / &&
+uid=$1 gid=$2 && shift 2 &&
+exec setpriv --reuid "$uid" --regid "$gid" --clear-groups --inh-caps=-all --no-new-privs -- "$@"`;
+
+/**
+ * Runs inside, as the command's parent. $1 shell, $2 command. Both output streams go through a pipe made here: scripts
+ * that open /dev/stderr fail on the socket that the daemon reads from. When memory runs out, the command goes first.
+ * What a background process still holds open is not waited for. Descriptors that the daemon was itself started with
+ * are closed first; only bash can name those above 9.
+ */
+const PARENT = `if test -n "$BASH_VERSION"; then
+  for fd in /proc/self/fd/*; do fd=\${fd##*/}; test "$fd" -gt 2 && eval "exec $fd>&-"; done 2>/dev/null
+fi
+echo 1000 >/proc/self/oom_score_adj
+mkfifo /tmp/.output
+cat </tmp/.output & pump=$!
+exec 3>/tmp/.output; rm -f /tmp/.output
+"$1" -c "$2" </dev/null >&3 2>&3 3>&-
+code=$?
+exec 3>&-
+{ sleep 0.2; kill "$pump"; } >/dev/null 2>&1 &
+wait "$pump" 2>/dev/null
+exit "$code"`;
+
+/** The two made files that bwrap reads, in the order of their descriptors. */
+export function identityFiles(owner: { readonly uid: number; readonly gid: number }): readonly [string, string] {
+  return [
+    `agent:x:${owner.uid}:${owner.gid}:agent:/workspace:/bin/sh\nnobody:x:65534:65534:nobody:/:/usr/sbin/nologin\n`,
+    `agent:x:${owner.gid}:\nnogroup:x:65534:\n`,
+  ];
+}
+
+/** Program and arguments that run `command` in the sandbox, to be started in the workspace's directory. */
+export async function sandboxCommand(
+  grant: SandboxGrant,
+  workspace: string,
+  command: string,
+  timeoutMs: number,
+): Promise<readonly [string, readonly string[]]> {
+  const source = grant.owner === null ? workspace : '/tmp/workspace';
+  const shell = (await exists('/usr/bin/bash')) ? '/usr/bin/bash' : '/bin/sh';
+  const inside = [...limits(grant, timeoutMs), shell, '-c', PARENT, 'sh', shell, command];
+  const walls = [...(await wallArguments(source)), '--', ...inside];
+  if (grant.owner === null) return [grant.bwrap, walls];
+  const { uid, gid } = grant.owner;
+  const drop = ['/bin/sh', '-c', DROP_ROOT, 'sh', String(uid), String(gid), grant.bwrap, ...walls];
+  return ['unshare', ['--mount', '--propagation', 'private', '--', ...drop]];
+}
+
+/**
+ * Limits are set inside, where the user namespace is new: since Linux 5.14 processes are counted per namespace, so
+ * sandboxes that run at the same time do not use up each other's share. Older kernels count all of them together.
+ */
+function limits(grant: SandboxGrant, timeoutMs: number): string[] {
+  const cpuSeconds = Math.ceil(timeoutMs / 1000) * availableParallelism() + 1;
+  return [
+    ...words(`nice -n 5 prlimit --nproc=${grant.maxProcesses} --data=${grant.memoryBytes}`),
+    ...words(`--fsize=${FILE_BYTES} --nofile=${OPEN_FILES} --core=0 --cpu=${cpuSeconds} --`),
+  ];
+}
+
+async function wallArguments(workspace: string): Promise<string[]> {
+  return [
+    ...words('--unshare-user --unshare-all --disable-userns --die-with-parent --new-session'),
+    ...words(`--hostname sandbox --json-status-fd ${STATUS_FD}`),
+    ...words('--ro-bind /usr /usr'),
+    ...(await rootLinks()),
+    ...ETC_NAMES.flatMap((name) => words(`--ro-bind-try /etc/${name} /etc/${name}`)),
+    ...words(`--ro-bind-data ${PASSWD_FD} /etc/passwd --ro-bind-data ${GROUP_FD} /etc/group`),
+    // A size belongs to the tmpfs right after it. /dev and / are memory too, so they are closed to writing.
+    ...words(`--proc /proc --dev /dev --size ${TMP_BYTES} --tmpfs /tmp --size ${TMP_BYTES} --tmpfs /dev/shm`),
+    '--bind',
+    workspace,
+    ...words('/workspace --remount-ro /dev --remount-ro / --chdir /workspace --clearenv'),
+    ...environment(),
+  ];
+}
+
+/** Arguments that hold no spaces, written as one reads them. */
+const words = (text: string) => text.split(' ');
+
+function environment(): string[] {
+  const variables = {
+    PATH: SYSTEM_PATH,
+    HOME: '/workspace',
+    USER: 'agent',
+    LANG: 'C.UTF-8',
+    TERM: 'dumb',
+    TMPDIR: '/tmp',
+    // Caches would otherwise be taken for work: what lies in the workspace after a run is its result.
+    XDG_CACHE_HOME: '/tmp/.cache',
+    PYTHONDONTWRITEBYTECODE: '1',
+  };
+  return Object.entries(variables).flatMap(([name, value]) => ['--setenv', name, value]);
+}
+
+/** /bin, /lib and the like as on the host: links into /usr on most systems, folders of their own on others. */
+async function rootLinks(): Promise<string[]> {
+  const found = await Promise.all(
+    ROOT_NAMES.map(async (name) => {
+      const stats = await lstat(`/${name}`).catch(() => undefined);
+      if (stats?.isSymbolicLink()) return ['--symlink', await readlink(`/${name}`), `/${name}`];
+      return stats?.isDirectory() ? ['--ro-bind', `/${name}`, `/${name}`] : [];
+    }),
+  );
+  return found.flat();
+}
+
+async function exists(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}

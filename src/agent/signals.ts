@@ -1,0 +1,121 @@
+// The worker's end of a run's port: signals out in order and in batches, control in.
+import type { MessagePort } from 'node:worker_threads';
+import { makeOutbox } from './outbox.ts';
+import type { Control, Outcome, Signal } from './protocol.ts';
+
+type Committed = Extract<Signal, { readonly ack: number }>;
+type WithoutAck<S> = S extends unknown ? Omit<S, 'ack'> : never;
+
+/** Why a run has to end before its agent is done. */
+export type Stop = { readonly kind: 'canceled' } | { readonly kind: 'run-timeout' };
+
+/** A run's conversation with the main thread. */
+export interface Channel {
+  /** Aborts when the run has to end; `stopped()` then says why. */
+  readonly signal: AbortSignal;
+  stopped(): Stop | null;
+  stop(reason: Stop): void;
+  send(signal: Exclude<Signal, Committed>): void;
+  /** Sends a signal that the journal keeps. The promise resolves with its ack and rejects when the run is stopped. */
+  commit(signal: WithoutAck<Committed>): Promise<void>;
+  /** Asks for the right to one model call and waits for it. Rejects when the run is stopped. */
+  takePermit(): Promise<void>;
+  returnPermit(): void;
+  /** Sends `done` and closes the port. */
+  finish(outcome: Outcome): void;
+}
+
+/** Opens the worker's end of a run's port. A port that the main thread closes stops the run. */
+export function openChannel(port: MessagePort): Channel {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const { add: send } = makeOutbox((batch) => port.postMessage(batch));
+  const permits = makePermits(send, signal);
+  const acks = new Map<number, () => void>();
+  let reason: Stop | null = null;
+  let lastAck = 0;
+
+  const stop = (why: Stop) => {
+    reason ??= why;
+    controller.abort();
+  };
+  const receive: { readonly [T in Control['t']]: (control: Extract<Control, { t: T }>) => void } = {
+    ack: ({ ack }) => {
+      acks.get(ack)?.();
+      acks.delete(ack);
+    },
+    permit: permits.granted,
+    ping: () => send({ t: 'pong' }),
+    abort: () => stop({ kind: 'canceled' }),
+  };
+  port.on('message', (control: Control) => receive[control.t](control as never));
+  port.once('close', () => stop({ kind: 'canceled' }));
+
+  return {
+    signal,
+    stopped: () => reason,
+    stop,
+    send,
+    commit: (committed) => {
+      lastAck += 1;
+      const ack = lastAck;
+      const acknowledged = new Promise<void>((resolve) => acks.set(ack, resolve));
+      send({ ...committed, ack });
+      return untilAborted(acknowledged, signal);
+    },
+    takePermit: permits.take,
+    returnPermit: permits.giveBack,
+    finish: (outcome) => {
+      send({ t: 'done', outcome });
+      port.close();
+    },
+  };
+}
+
+/** The run's permit: each one that was granted goes back exactly once, also when nobody waits for it any more. */
+function makePermits(send: (signal: Signal) => void, signal: AbortSignal) {
+  let held = false;
+  let wanted: (() => void) | undefined;
+  const giveBack = () => {
+    if (!held) return;
+    held = false;
+    send({ t: 'permit-returned' });
+  };
+  const granted = () => {
+    held = true;
+    if (wanted === undefined) giveBack();
+    else wanted();
+    wanted = undefined;
+  };
+  const take = async () => {
+    const grant = new Promise<void>((resolve) => {
+      wanted = resolve;
+    });
+    send({ t: 'permit-wanted' });
+    try {
+      await untilAborted(grant, signal);
+    } catch (error) {
+      wanted = undefined;
+      // A grant that came in the same moment as the stop is not lost.
+      giveBack();
+      throw error;
+    }
+  };
+  return { take, granted, giveBack };
+}
+
+/** What `promise` gives, unless the signal aborts first: then a rejection with the signal's reason. */
+export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(signal.reason);
+  // The loser of the race may still fail; nobody listens to it then.
+  promise.catch(() => undefined);
+  aborted.catch(() => undefined);
+  signal.addEventListener('abort', abort, { once: true });
+  if (signal.aborted) abort();
+  try {
+    return await Promise.race([aborted, promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}

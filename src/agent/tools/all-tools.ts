@@ -1,0 +1,16 @@
+// Every tool of the agent, on one page.
+import { editFile } from './edit-file.ts';
+import { listFiles } from './list-files.ts';
+import { readFile } from './read-file.ts';
+import { searchFiles } from './search-files.ts';
+import { shell } from './shell.ts';
+import type { Tool } from './tool.ts';
+import { writeFile } from './write-file.ts';
+
+/** The tools in the order that a model sees them. */
+export const TOOLS: readonly Tool[] = [readFile, writeFile, editFile, listFiles, searchFiles, shell];
+
+/** Names of the tools that a run gets. Without a sandbox there is no shell. */
+export function toolNamesFor(grants: { readonly sandbox: boolean }): string[] {
+  return TOOLS.filter((tool) => grants.sandbox || tool !== shell).map((tool) => tool.name);
+}

@@ -1,0 +1,77 @@
+// The `edit_file` tool: exchanges one exact piece of a text file for another.
+import { openFileBeneath, partsBeneath, replaceFileBeneath } from '../../beneath.ts';
+import { binaryKind, decodeText } from './text.ts';
+import type { Tool } from './tool.ts';
+import { defineTool, failed, inputOf, succeeded, textOf, workspacePath } from './workspace-tool.ts';
+
+const MAX_BYTES = 10 * 1024 * 1024;
+
+export const editFile: Tool = defineTool({
+  name: 'edit_file',
+  description:
+    'Replaces text in a file of the workspace. `old_text` must match the file exactly, white space and line ends included, and occur once, unless `replace_all` is true.',
+  inputSchema: inputOf(
+    {
+      path: { type: 'string', minLength: 1, description: 'Path in the workspace.' },
+      old_text: {
+        type: 'string',
+        minLength: 1,
+        description: 'The text to replace, with enough around it to be unique.',
+      },
+      new_text: { type: 'string', description: 'The text to put in its place.' },
+      replace_all: { type: 'boolean', description: 'Replace every occurrence. Default: false.' },
+    },
+    ['path', 'old_text', 'new_text'],
+  ),
+  async execute(input, { workspace, workspaceOwner }) {
+    const path = partsBeneath(workspacePath(textOf(input, 'path'))).join('/');
+    const oldText = textOf(input, 'old_text');
+    const newText = textOf(input, 'new_text');
+    if (oldText === '') return failed('`old_text` is empty.');
+    if (oldText === newText) return failed('`old_text` and `new_text` are the same; nothing would change.');
+    const read = await readText(workspace, path);
+    if (read.fault !== undefined) return failed(`${JSON.stringify(path)} ${read.fault}.`);
+    const pieces = read.text.split(oldText);
+    const count = pieces.length - 1;
+    if (count === 0) return failed(missing(path, read.text, oldText));
+    if (count > 1 && input['replace_all'] !== true) {
+      return failed(
+        `\`old_text\` occurs ${count} times in ${path}. Include more of the text around it, or set \`replace_all\`.`,
+      );
+    }
+    const content = Buffer.from(pieces.join(newText));
+    if (content.length > MAX_BYTES) return failed(`The file would become larger than ${MAX_BYTES} bytes.`);
+    await replaceFileBeneath(workspace, path, content, { owner: workspaceOwner });
+    return succeeded(`Replaced ${count} ${count === 1 ? 'occurrence' : 'occurrences'} in ${path}.`);
+  },
+});
+
+type ReadText = { readonly text: string; readonly fault?: never } | { readonly fault: string };
+
+/** The whole file as text; a fault where writing it back would change bytes that the edit does not touch. */
+async function readText(workspace: string, path: string): Promise<ReadText> {
+  const file = await openFileBeneath(workspace, path);
+  try {
+    const { size } = await file.stat();
+    if (size > MAX_BYTES) return { fault: `is larger than ${MAX_BYTES} bytes` };
+    const bytes = await file.readFile();
+    const kind = binaryKind(bytes);
+    if (kind !== undefined) return { fault: `is a binary file (${kind}, ${size} bytes)` };
+    const { text, encoding } = decodeText(bytes);
+    if (encoding !== 'UTF-8' || !Buffer.from(text).equals(bytes))
+      return { fault: 'is not UTF-8 text and was left alone' };
+    return { text };
+  } finally {
+    await file.close();
+  }
+}
+
+function missing(path: string, text: string, oldText: string): string {
+  const plain = `\`old_text\` does not occur in ${path}.`;
+  if (text.includes(oldText.replaceAll(/\r?\n/g, '\r\n'))) return `${plain} The file's lines end in CRLF ("\\r\\n").`;
+  const squeeze = (value: string) => value.replaceAll(/\s+/g, ' ').trim();
+  const near = squeeze(text).includes(squeeze(oldText));
+  return near
+    ? `${plain} It does but for white space: copy it from the file exactly.`
+    : `${plain} Read the file again.`;
+}

@@ -1,0 +1,104 @@
+// The `read_file` tool: a text file of the workspace, whole or some lines of it.
+import type { FileHandle } from 'node:fs/promises';
+import { openFileBeneath } from '../../beneath.ts';
+import type { ToolResult } from '../protocol.ts';
+import { binaryKind, decodeText } from './text.ts';
+import type { Tool } from './tool.ts';
+import { defineTool, failed, inputOf, succeeded, textOf, workspacePath } from './workspace-tool.ts';
+
+const MAX_SHOWN_BYTES = 256 * 1024;
+const CHUNK_BYTES = 64 * 1024;
+const LINE_FEED = 0x0a;
+
+/** Lines cut out of a file. `nextLine` is where to go on; undefined at the end of the file. */
+interface Excerpt {
+  readonly bytes: Buffer;
+  readonly lines: number;
+  readonly nextLine: number | undefined;
+  /** The last line is longer than can be shown. */
+  readonly cut: boolean;
+}
+
+export const readFile: Tool = defineTool({
+  name: 'read_file',
+  description:
+    'Reads a text file of the workspace. Returns its text as it is, up to 256 KB. For more, or for a part, give `offset` (first line, counted from 1) and `limit` (number of lines). Binary files are described, not shown.',
+  inputSchema: inputOf(
+    {
+      path: { type: 'string', minLength: 1, description: 'Path in the workspace, such as "src/app.py".' },
+      offset: { type: 'integer', minimum: 1, description: 'First line to return, counted from 1.' },
+      limit: { type: 'integer', minimum: 1, description: 'How many lines to return.' },
+    },
+    ['path'],
+  ),
+  async execute(input, { workspace, signal }) {
+    const path = workspacePath(textOf(input, 'path'));
+    const first = Number(input['offset'] ?? 1);
+    const limit = Number(input['limit'] ?? Number.POSITIVE_INFINITY);
+    const file = await openFileBeneath(workspace, path);
+    try {
+      const { size } = await file.stat();
+      const head = Buffer.alloc(8192);
+      const { bytesRead } = await file.read(head, 0, head.length, 0);
+      const kind = binaryKind(head.subarray(0, bytesRead));
+      if (kind !== undefined) return failed(`${JSON.stringify(path)} is a binary file (${kind}, ${size} bytes).`);
+      if (bytesRead === 0) return succeeded('[The file is empty.]');
+      return describe(await cutLines(file, first, limit, signal), first, size);
+    } finally {
+      await file.close();
+    }
+  },
+});
+
+/** Reads on from the file's start until enough lines are seen; only the wanted ones are kept in memory. */
+async function cutLines(file: FileHandle, first: number, limit: number, signal: AbortSignal): Promise<Excerpt> {
+  const kept: Buffer[] = [];
+  let keptBytes = 0;
+  let line = 1;
+  let partial = false;
+  for (let position = 0; ; ) {
+    signal.throwIfAborted();
+    const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+    const { bytesRead } = await file.read(chunk, 0, chunk.length, position);
+    if (bytesRead === 0)
+      return { bytes: Buffer.concat(kept), lines: line - first + (partial ? 1 : 0), nextLine: undefined, cut: false };
+    position += bytesRead;
+    for (let start = 0; start < bytesRead; ) {
+      const feed = chunk.subarray(0, bytesRead).indexOf(LINE_FEED, start);
+      const end = feed === -1 ? bytesRead : feed + 1;
+      if (line >= first) {
+        if (line - first >= limit)
+          return { bytes: Buffer.concat(kept), lines: line - first, nextLine: line, cut: false };
+        kept.push(chunk.subarray(start, end));
+        keptBytes += end - start;
+        if (keptBytes > MAX_SHOWN_BYTES) return shorten(Buffer.concat(kept), first, line);
+      }
+      partial = feed === -1;
+      if (!partial) line += 1;
+      start = end;
+    }
+  }
+}
+
+/** Too much was kept: gives back the whole lines that fit, or the beginning of a line that is too long by itself. */
+function shorten(bytes: Buffer, first: number, line: number): Excerpt {
+  const lastFeed = bytes.lastIndexOf(LINE_FEED, MAX_SHOWN_BYTES - 1);
+  if (lastFeed === -1) return { bytes: bytes.subarray(0, MAX_SHOWN_BYTES), lines: 1, nextLine: first + 1, cut: true };
+  return { bytes: bytes.subarray(0, lastFeed + 1), lines: line - first, nextLine: line, cut: false };
+}
+
+function describe(excerpt: Excerpt, first: number, size: number): ToolResult {
+  const { text, encoding } = decodeText(excerpt.bytes);
+  if (excerpt.lines <= 0)
+    return failed(`The file ends before line ${first} (it has ${first + excerpt.lines - 1} lines).`);
+  const notes: string[] = [];
+  if (encoding !== 'UTF-8') notes.push(`The file is not UTF-8; it was read as ${encoding}.`);
+  if (excerpt.cut) notes.push(`Line ${first} is too long and was cut at 256 KB.`);
+  if (excerpt.nextLine !== undefined) {
+    notes.push(
+      `Lines ${first}-${first + excerpt.lines - 1} of a file of ${size} bytes; go on with offset ${excerpt.nextLine}.`,
+    );
+  }
+  const separator = text.endsWith('\n') ? '' : '\n';
+  return succeeded(notes.length === 0 ? text : `${text}${separator}[${notes.join(' ')}]`);
+}

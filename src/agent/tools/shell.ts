@@ -1,0 +1,57 @@
+// The `shell` tool: a command in the sandbox, with the workspace as its only writable place.
+import type { ToolResult } from '../protocol.ts';
+import { runInSandbox, type ShellResult } from '../sandbox.ts';
+import type { Tool } from './tool.ts';
+import { defineTool, failed, inputOf, textOf } from './workspace-tool.ts';
+
+const MAX_COMMAND_BYTES = 100_000;
+
+export const shell: Tool = defineTool({
+  name: 'shell',
+  description:
+    'Runs a command with bash (or sh) in a sandbox and returns its output and exit code. The current folder is /workspace, the workspace; only it and /tmp can be written, and /tmp is empty each time. No network, no input, and everything the command started ends with it.',
+  inputSchema: inputOf(
+    {
+      command: { type: 'string', minLength: 1, description: 'The command line or script to run.' },
+      timeout_seconds: {
+        type: 'integer',
+        minimum: 1,
+        description: 'Stop the command after so long, if sooner than the limit.',
+      },
+    },
+    ['command'],
+  ),
+  async execute(input, { workspace, sandbox, signal }) {
+    if (sandbox === null) return failed('There is no sandbox here, so commands cannot be run.');
+    const command = textOf(input, 'command');
+    if (command.includes('\u0000')) return failed('`command` holds a NUL character.');
+    if (Buffer.byteLength(command) > MAX_COMMAND_BYTES) {
+      return failed(
+        `\`command\` is longer than ${MAX_COMMAND_BYTES} bytes. Write a script with write_file and run that.`,
+      );
+    }
+    const asked = input['timeout_seconds'];
+    const timeout = typeof asked === 'number' ? { timeoutMs: asked * 1000 } : {};
+    return describe(await runInSandbox(sandbox, { workspace, command, signal, ...timeout }));
+  },
+});
+
+const STOPPED: Readonly<Record<NonNullable<ShellResult['stopped']>, string>> = {
+  timeout: 'stopped: it ran out of time',
+  output: 'stopped: it wrote too much output; send it to a file instead',
+  memory: 'stopped: it used too much memory',
+  canceled: 'stopped: the run was canceled',
+};
+
+function describe(result: ShellResult): ToolResult {
+  const seconds = (result.durationMs / 1000).toFixed(1);
+  const ending =
+    result.stopped !== undefined
+      ? STOPPED[result.stopped]
+      : result.signal !== null
+        ? `killed by ${result.signal}`
+        : `exit code ${result.exitCode}`;
+  const ok = result.stopped === undefined && result.exitCode === 0;
+  const separator = result.output === '' || result.output.endsWith('\n') ? '' : '\n';
+  return { ok, output: `${result.output}${separator}[${ending}, after ${seconds} s]` };
+}

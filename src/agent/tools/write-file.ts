@@ -1,0 +1,28 @@
+// The `write_file` tool: puts a whole file into the workspace.
+import { dirname } from 'node:path/posix';
+import { makeDirectoriesBeneath, partsBeneath, replaceFileBeneath } from '../../beneath.ts';
+import type { Tool } from './tool.ts';
+import { defineTool, failed, inputOf, succeeded, textOf, workspacePath } from './workspace-tool.ts';
+
+const MAX_BYTES = 10 * 1024 * 1024;
+
+export const writeFile: Tool = defineTool({
+  name: 'write_file',
+  description:
+    'Writes a text file in the workspace, replacing what was there. Folders on the way are created. To change part of a file, use edit_file.',
+  inputSchema: inputOf(
+    {
+      path: { type: 'string', minLength: 1, description: 'Path in the workspace, such as "report/summary.md".' },
+      content: { type: 'string', description: 'The whole content of the file.' },
+    },
+    ['path', 'content'],
+  ),
+  async execute(input, { workspace, workspaceOwner }) {
+    const path = partsBeneath(workspacePath(textOf(input, 'path'))).join('/');
+    const content = Buffer.from(textOf(input, 'content'));
+    if (content.length > MAX_BYTES) return failed(`The content is larger than ${MAX_BYTES} bytes.`);
+    await makeDirectoriesBeneath(workspace, dirname(path), { owner: workspaceOwner });
+    await replaceFileBeneath(workspace, path, content, { owner: workspaceOwner });
+    return succeeded(`Wrote ${content.length} bytes to ${path}.`);
+  },
+});

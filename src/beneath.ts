@@ -1,0 +1,371 @@
+// Opens, lists, writes and removes what lies beneath a directory, and never follows a link out of it.
+// Node has no openat: every step goes through `/proc/self/fd/<directory>/<name>` with O_NOFOLLOW instead.
+import { randomUUID } from 'node:crypto';
+import { constants, type Stats } from 'node:fs';
+import { chmod, type FileHandle, lstat, mkdir, open, opendir, rename, rmdir, unlink } from 'node:fs/promises';
+import { ErrandError, type ErrorReason } from './domain/errors.ts';
+
+const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
+/** Names a file without opening it, so that pipes and devices feel nothing. Node has no name for it; Linux only. */
+const O_PATH = 0o10000000;
+const MAX_PATH_BYTES = 4096;
+const MAX_NAME_BYTES = 255;
+const REMOVAL_BATCH = 1000;
+
+/** Files being written have such names until they are whole. A crash may leave one behind. */
+export const TEMPORARY_PREFIX = '.errand-tmp-';
+
+export interface Owner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+export type FileKind = 'file' | 'directory' | 'link' | 'other';
+
+export interface FileFacts {
+  readonly kind: FileKind;
+  /** Bytes. */
+  readonly size: number;
+  readonly modifiedAt: number;
+  /** Permission bits. */
+  readonly mode: number;
+}
+
+/** One name in a directory. `exact` is false when the name on disk is not UTF-8, so that no path can reach it. */
+export interface Entry extends FileFacts {
+  readonly name: string;
+  readonly exact: boolean;
+}
+
+/** What a directory holds, sorted by name; `more` tells that a limit left some out. */
+export interface Listing {
+  readonly entries: readonly Entry[];
+  readonly more: boolean;
+}
+
+const FAULTS: Readonly<Record<string, readonly [ErrorReason, string]>> = {
+  ENOENT: ['not_found', 'does not exist'],
+  ENOTDIR: ['bad_request', 'is not a folder'],
+  EISDIR: ['bad_request', 'is a folder'],
+  ELOOP: ['bad_request', 'is a symbolic link, and links are not followed'],
+  ENXIO: ['bad_request', 'is not a regular file but a pipe, socket or device'],
+  EEXIST: ['conflict', 'exists already'],
+  EACCES: ['forbidden', 'cannot be used: permission denied'],
+  EPERM: ['forbidden', 'cannot be used: permission denied'],
+  ENAMETOOLONG: ['bad_request', 'is too long a path'],
+  ENOSPC: ['unavailable', 'cannot be written: no space is left on the disk'],
+  EDQUOT: ['unavailable', 'cannot be written: the disk quota is used up'],
+};
+
+/** The code of a failed system call, such as `ENOENT`. */
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+function refusal(code: keyof typeof FAULTS, path: string, cause?: unknown): ErrandError {
+  const [reason, words] = FAULTS[code] ?? ['internal', `cannot be used (${code})`];
+  return new ErrandError(reason, `${JSON.stringify(path)} ${words}.`, { cause });
+}
+
+function explained(error: unknown, path: string): unknown {
+  const code = codeOf(error);
+  return error instanceof ErrandError || code === undefined ? error : refusal(code, path, error);
+}
+
+/**
+ * The names that a path leads through beneath its root; none for the root itself. A leading `/` means the root.
+ * Throws bad_request for a NUL, text that is no Unicode, `..` above the root, and names or paths that are too long.
+ */
+export function partsBeneath(path: string): readonly string[] {
+  const refuse = (words: string) => new ErrandError('bad_request', `${JSON.stringify(path.slice(0, 200))} ${words}.`);
+  if (path.includes('\u0000') || !path.isWellFormed()) throw refuse('holds a character that no path may hold');
+  if (Buffer.byteLength(path) > MAX_PATH_BYTES) throw refuse(`is longer than ${MAX_PATH_BYTES} bytes`);
+  const parts: string[] = [];
+  for (const part of path.split('/')) {
+    if (part === '' || part === '.') continue;
+    if (Buffer.byteLength(part) > MAX_NAME_BYTES) throw refuse(`has a name longer than ${MAX_NAME_BYTES} bytes`);
+    if (part !== '..') parts.push(part);
+    else if (parts.pop() === undefined) throw refuse('leads out of the folder it must stay in');
+  }
+  return parts;
+}
+
+function at(directory: FileHandle, name: string | Buffer): string | Buffer {
+  const prefix = `/proc/self/fd/${directory.fd}/`;
+  return typeof name === 'string' ? prefix + name : Buffer.concat([Buffer.from(prefix), name]);
+}
+
+function factsOf(stats: Stats): FileFacts {
+  const kind = stats.isFile() ? 'file' : stats.isDirectory() ? 'directory' : stats.isSymbolicLink() ? 'link' : 'other';
+  return { kind, size: stats.size, modifiedAt: Math.floor(stats.mtimeMs), mode: stats.mode & 0o777 };
+}
+
+async function factsAt(directory: FileHandle, name: string | Buffer): Promise<FileFacts | undefined> {
+  const stats = await lstat(at(directory, name)).catch(() => undefined);
+  return stats === undefined ? undefined : factsOf(stats);
+}
+
+async function openDirectoryAt(parent: FileHandle, name: string | Buffer, path: string): Promise<FileHandle> {
+  try {
+    return await open(at(parent, name), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  } catch (error) {
+    // Linux says ENOTDIR for a link too; the difference matters to whoever reads the message.
+    if ((await factsAt(parent, name))?.kind === 'link') throw refusal('ELOOP', path, error);
+    throw explained(error, path);
+  }
+}
+
+type Step = (parent: FileHandle, name: string, path: string) => Promise<FileHandle>;
+
+/** Goes down from the root, holding at most two descriptors. The caller closes the answer. */
+async function descend(root: string, parts: readonly string[], step: Step = openDirectoryAt): Promise<FileHandle> {
+  let directory = await open(root, O_RDONLY | O_DIRECTORY).catch((error: unknown) => {
+    throw explained(error, '/');
+  });
+  for (const [index, part] of parts.entries()) {
+    const parent = directory;
+    try {
+      directory = await step(parent, part, parts.slice(0, index + 1).join('/'));
+    } finally {
+      await parent.close();
+    }
+  }
+  return directory;
+}
+
+/** Runs `verb` on the directory that holds the path's last name. */
+async function withParent<T>(
+  root: string,
+  path: string,
+  verb: (parent: FileHandle, name: string, path: string) => Promise<T>,
+): Promise<T> {
+  const parts = partsBeneath(path);
+  const name = parts.at(-1);
+  if (name === undefined) throw refusal('EISDIR', path);
+  const parent = await descend(root, parts.slice(0, -1));
+  try {
+    return await verb(parent, name, parts.join('/'));
+  } catch (error) {
+    throw explained(error, parts.join('/'));
+  } finally {
+    await parent.close();
+  }
+}
+
+const KIND_FAULTS: Readonly<Record<FileKind, string | undefined>> = {
+  file: undefined,
+  directory: 'EISDIR',
+  link: 'ELOOP',
+  other: 'ENXIO',
+};
+
+function requireFile(facts: FileFacts, path: string): void {
+  const code = KIND_FAULTS[facts.kind];
+  if (code !== undefined) throw refusal(code, path);
+}
+
+/**
+ * Opens a regular file; the caller closes it. `flags` are those of open(2), `mode` is for a file that O_CREAT makes.
+ * Never blocks on a pipe and never touches a device: the file is named first, checked, and then opened by that name.
+ * Throws not_found, bad_request (a link, a folder, a special file), conflict (O_EXCL), forbidden.
+ */
+export async function openFileBeneath(root: string, path: string, flags = O_RDONLY, mode = 0o600): Promise<FileHandle> {
+  return withParent(root, path, async (parent, name, shown) => {
+    if ((flags & O_CREAT) !== 0) {
+      try {
+        return await open(at(parent, name), flags | O_EXCL | O_NOFOLLOW, mode);
+      } catch (error) {
+        if (codeOf(error) !== 'EEXIST' || (flags & O_EXCL) !== 0) throw error;
+      }
+    }
+    const named = await open(at(parent, name), O_PATH | O_NOFOLLOW);
+    try {
+      requireFile(factsOf(await named.stat()), shown);
+      return await open(`/proc/self/fd/${named.fd}`, (flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW)) | O_NONBLOCK);
+    } finally {
+      await named.close();
+    }
+  });
+}
+
+/** Kind, size, time and mode of what the path names; a link is described itself. Throws not_found. */
+export async function statBeneath(root: string, path: string): Promise<FileFacts> {
+  if (partsBeneath(path).length === 0) return factsOf(await lstat(root));
+  return withParent(root, path, async (parent, name) => factsOf(await lstat(at(parent, name))));
+}
+
+/** Makes the folders of a path that are missing, with `mode` and owner. Throws bad_request where a file or link stands. */
+export async function makeDirectoriesBeneath(
+  root: string,
+  path: string,
+  options: { readonly mode?: number; readonly owner?: Owner | null } = {},
+): Promise<void> {
+  const directory = await descend(root, partsBeneath(path), async (parent, name, shown) => {
+    const made = await mkdir(at(parent, name), 0o700).then(
+      () => true,
+      (error: unknown) => {
+        if (codeOf(error) === 'EEXIST') return false;
+        throw explained(error, shown);
+      },
+    );
+    const child = await openDirectoryAt(parent, name, shown);
+    if (made) await dress(child, options.mode ?? 0o755, options.owner ?? null);
+    return child;
+  });
+  await directory.close();
+}
+
+/** Gives owner first: a chown clears mode bits. The mode is set by hand because the umask has cut it. */
+async function dress(handle: FileHandle, mode: number, owner: Owner | null): Promise<void> {
+  if (owner !== null) await handle.chown(owner.uid, owner.gid);
+  await handle.chmod(mode);
+}
+
+/** The names in an open directory, at most `limit` of them, as bytes. */
+async function namesIn(directory: FileHandle, limit: number): Promise<{ names: Buffer[]; more: boolean }> {
+  const names: Buffer[] = [];
+  const options = { encoding: 'buffer' as BufferEncoding, bufferSize: 256 };
+  for await (const entry of await opendir(`/proc/self/fd/${directory.fd}`, options)) {
+    if (names.length === limit) return { names, more: true };
+    names.push(entry.name as unknown as Buffer);
+  }
+  return { names, more: false };
+}
+
+/** What a folder holds. Names that vanish meanwhile are left out. Throws not_found, bad_request (no folder, a link). */
+export async function readDirectoryBeneath(root: string, path: string, limit = 10_000): Promise<Listing> {
+  const directory = await descend(root, partsBeneath(path));
+  try {
+    const { names, more } = await namesIn(directory, limit);
+    const entries: Entry[] = [];
+    for (const bytes of names) {
+      const facts = await factsAt(directory, bytes);
+      const name = bytes.toString();
+      if (facts !== undefined) entries.push({ name, exact: Buffer.from(name).equals(bytes), ...facts });
+    }
+    return { entries: entries.sort((a, b) => (a.name < b.name ? -1 : 1)), more };
+  } finally {
+    await directory.close();
+  }
+}
+
+/**
+ * Puts a file in place at once: readers see the old content or the new, never half. A file that is replaced keeps its
+ * mode unless `mode` is given; a new one has 0644. Throws bad_request where a folder, link or special file stands.
+ */
+export async function replaceFileBeneath(
+  root: string,
+  path: string,
+  content: string | Uint8Array,
+  options: { readonly mode?: number; readonly owner?: Owner | null } = {},
+): Promise<void> {
+  await withParent(root, path, async (parent, name, shown) => {
+    const old = await factsAt(parent, name);
+    if (old !== undefined) requireFile(old, shown);
+    const temporary = at(parent, TEMPORARY_PREFIX + randomUUID());
+    const file = await open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+    try {
+      try {
+        await file.writeFile(content);
+        await dress(file, options.mode ?? old?.mode ?? 0o644, options.owner ?? null);
+      } finally {
+        await file.close();
+      }
+      await rename(temporary, at(parent, name));
+    } catch (error) {
+      await unlink(temporary).catch(() => undefined);
+      throw error;
+    }
+  });
+}
+
+/** Removes a file, link or whole folder; answers whether there was one. Links inside are removed, not followed. */
+export async function removeBeneath(root: string, path: string): Promise<boolean> {
+  return withParent(root, path, async (parent, name, shown) => {
+    const facts = await factsAt(parent, name);
+    if (facts === undefined) return false;
+    if (facts.kind !== 'directory') {
+      await unlink(at(parent, name));
+      return true;
+    }
+    const top = await openForRemoval(parent, name, shown);
+    try {
+      let left = true;
+      while (left) left = await emptyOnce(top, shown);
+    } finally {
+      await top.close();
+    }
+    await rmdir(at(parent, name));
+    return true;
+  });
+}
+
+/** A folder that forbids its owner to enter is opened up by its mere name first. */
+async function openForRemoval(parent: FileHandle, name: string | Buffer, path: string): Promise<FileHandle> {
+  const named = await open(at(parent, name), O_PATH | O_DIRECTORY | O_NOFOLLOW);
+  try {
+    await chmod(`/proc/self/fd/${named.fd}`, 0o700);
+  } finally {
+    await named.close();
+  }
+  return openDirectoryAt(parent, name, path);
+}
+
+/** Takes away one batch of names; answers whether there were any. Folders within folders are moved up to `top`, so depth costs neither stack nor descriptors. */
+async function emptyOnce(top: FileHandle, path: string): Promise<boolean> {
+  const { names } = await namesIn(top, REMOVAL_BATCH);
+  for (const name of names) {
+    if (await unlinked(top, name)) continue;
+    const folder = await openForRemoval(top, name, path);
+    try {
+      const inner = await namesIn(folder, Number.POSITIVE_INFINITY);
+      for (const child of inner.names) {
+        if (await unlinked(folder, child)) continue;
+        await (await openForRemoval(folder, child, path)).close();
+        await rename(at(folder, child), at(top, TEMPORARY_PREFIX + randomUUID()));
+      }
+    } finally {
+      await folder.close();
+    }
+    await rmdir(at(top, name));
+  }
+  return names.length > 0;
+}
+
+/** Removes a name unless it is a folder, and answers which it was. */
+async function unlinked(directory: FileHandle, name: Buffer): Promise<boolean> {
+  try {
+    await unlink(at(directory, name));
+    return true;
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'ENOENT') return true;
+    if (code === 'EISDIR' || (await factsAt(directory, name))?.kind === 'directory') return false;
+    throw error;
+  }
+}
+
+/**
+ * Visits the folders beneath `path`, shallow ones first: each with its path (`''` is the root), depth and listing.
+ * `enter` says whether to go into a folder found. Folders that vanish or turn into links on the way are passed over;
+ * only a fault of the first one is thrown.
+ */
+export async function* walkBeneath(
+  root: string,
+  path: string,
+  enter: (folder: string, depth: number) => boolean = () => true,
+): AsyncGenerator<{ readonly folder: string; readonly depth: number; readonly listing: Listing }> {
+  const queue: { folder: string; depth: number }[] = [{ folder: partsBeneath(path).join('/'), depth: 0 }];
+  for (const { folder, depth } of queue) {
+    const listing = await readDirectoryBeneath(root, folder).catch((error: unknown) => {
+      if (depth === 0 || !(error instanceof ErrandError)) throw error;
+    });
+    if (listing === undefined) continue;
+    yield { folder, depth, listing };
+    for (const entry of listing.entries) {
+      const inner = folder === '' ? entry.name : `${folder}/${entry.name}`;
+      if (entry.kind === 'directory' && entry.exact && enter(inner, depth + 1))
+        queue.push({ folder: inner, depth: depth + 1 });
+    }
+  }
+}

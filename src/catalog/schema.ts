@@ -1,0 +1,130 @@
+// The shapes a configuration file may have, each with the words for what it must be; checked by ajv (Draft-07).
+import { Ajv, type ErrorObject } from 'ajv';
+import { didYouMean } from './nearest-name.ts';
+
+/** A JSON Schema node. `mustBe` is what a problem says of a value that does not fit; `passes` is a further check of text. */
+export interface Schema {
+  readonly mustBe: string;
+  readonly [keyword: string]: unknown;
+}
+
+/** A whole number within bounds, both included. */
+export function integer(minimum: number, maximum: number, unit = ''): Schema {
+  const counted = unit === '' ? 'a whole number' : `a whole number of ${unit}`;
+  return { type: 'integer', minimum, maximum, mustBe: `must be ${counted} from ${minimum} to ${maximum}` };
+}
+
+/** Any number from zero up. */
+export function amount(): Schema {
+  return { type: 'number', minimum: 0, mustBe: 'must be a number, zero or more' };
+}
+
+export function flag(): Schema {
+  return { type: 'boolean', mustBe: 'must be true or false' };
+}
+
+export function choice(values: readonly string[]): Schema {
+  return { type: 'string', enum: values, mustBe: `must be one of ${values.join(', ')}` };
+}
+
+/** Text that passes a check. `what` completes "must be …". */
+export function text(what: string, passes: (value: string) => boolean): Schema {
+  return { type: 'string', passes, mustBe: `must be ${what}` };
+}
+
+/** The same, or null. */
+export function orNull(schema: Schema): Schema {
+  return { ...schema, type: [schema['type'], 'null'], mustBe: `${schema.mustBe}, or null` };
+}
+
+/**
+ * A map with known keys. Where none is required, null stands for an empty one: a section whose keys are all
+ * commented out reads so.
+ */
+export function section(properties: Readonly<Record<string, Schema>>, required: readonly string[] = []): Schema {
+  const type = required.length === 0 ? ['object', 'null'] : 'object';
+  return { type, properties, required, additionalProperties: false, mustBe: 'must be a map' };
+}
+
+const NAME = '^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,255}$';
+
+/** A map from names that the operator chooses to things of one shape. */
+export function dictionary(of: Schema): Schema {
+  const propertyNames = { type: 'string', pattern: NAME };
+  return { type: ['object', 'null'], propertyNames, additionalProperties: of, mustBe: 'must be a map of names' };
+}
+
+/** One way in which a value does not fit. `place` says whether its key or its value is at fault. */
+export interface Misfit {
+  readonly path: readonly string[];
+  readonly place: 'key' | 'value';
+  readonly message: string;
+}
+
+const NAME_MUST_BE =
+  'must be a name: letters, digits and . _ : / @ + - up to 256 of them, beginning with a letter or digit';
+
+type Teller = (error: ErrorObject, path: readonly string[]) => Misfit;
+
+const TELLERS: Readonly<Record<string, Teller>> = {
+  additionalProperties: (error, path) => {
+    const key = String(error.params['additionalProperty']);
+    const known = Object.keys((error.parentSchema?.['properties'] ?? {}) as object);
+    return { path: [...path, key], place: 'key', message: `is not a known key${didYouMean(key, known)}` };
+  },
+  required: (error, path) => ({
+    path: [...path, String(error.params['missingProperty'])],
+    place: 'key',
+    message: 'is missing',
+  }),
+  propertyNames: (error, path) => ({
+    path: [...path, String(error.params['propertyName'])],
+    place: 'key',
+    message: NAME_MUST_BE,
+  }),
+};
+
+function typeName(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  const names: Readonly<Record<string, string>> = { string: 'text', object: 'a map', boolean: 'true or false' };
+  return names[typeof value] ?? `a ${typeof value}`;
+}
+
+const tellMustBe: Teller = (error, path) => {
+  const mustBe = String((error.parentSchema as { mustBe?: unknown } | undefined)?.mustBe);
+  // The value itself is not repeated: it may be a secret put in the wrong place.
+  const isFraction = typeof error.data === 'number' && error.parentSchema?.['type'] === 'integer';
+  const got = error.keyword === 'type' && !isFraction ? `, not ${typeName(error.data)}` : '';
+  return { path, place: 'value', message: mustBe + got };
+};
+
+function pathOf(pointer: string): string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+/** Every way in which a value does not fit a schema; at most one for each key. Nothing is coerced or filled in. */
+export function misfits(schema: Schema, value: unknown): readonly Misfit[] {
+  const ajv = new Ajv({ allErrors: true, verbose: true, strict: true, strictTypes: false, meta: false });
+  ajv.addVocabulary(['mustBe']);
+  ajv.addKeyword({
+    keyword: 'passes',
+    type: 'string',
+    errors: false,
+    validate: (passes: (text: string) => boolean, data: string) => passes(data),
+  });
+  const validate = ajv.compile(schema);
+  if (validate(value)) return [];
+  const found = new Map<string, Misfit>();
+  for (const error of validate.errors ?? []) {
+    // A bad name is told twice: by the pattern it breaks, and by `propertyNames`, which knows the key.
+    if (error.propertyName !== undefined) continue;
+    const misfit = (TELLERS[error.keyword] ?? tellMustBe)(error, pathOf(error.instancePath));
+    const key = JSON.stringify(misfit.path);
+    if (!found.has(key)) found.set(key, misfit);
+  }
+  return [...found.values()];
+}

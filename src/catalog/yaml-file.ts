@@ -1,0 +1,132 @@
+// Reads one YAML file of the config directory strictly, and says where in it each problem lies.
+import path from 'node:path';
+import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from 'yaml';
+import { messageOf } from '../domain/errors.ts';
+import { isJsonObject, type JsonObject } from '../domain/json.ts';
+import { inOrder, type Problem } from './problem.ts';
+import { readSmallFile } from './read-small-file.ts';
+import { misfits, type Schema } from './schema.ts';
+
+export const MAX_YAML_BYTES = 1024 * 1024;
+const MAX_ALIASES = 100;
+const MAX_SYNTAX_PROBLEMS = 20;
+
+/** What a file says. With problems, `value` holds what could be read and may not fit the schema. */
+export interface YamlFile {
+  /** The top-level map; empty when the file is missing, unreadable or all comments. */
+  readonly value: JsonObject;
+  readonly problems: readonly Problem[];
+  /** A problem of the key or value at a path. Where the path ends early in the file, its last part that is there. */
+  problemAt(path: readonly string[], message: string, place?: 'key' | 'value'): Problem;
+}
+
+type Fault = { readonly offset: number; readonly message: string };
+
+function syntaxFaults(doc: Document.Parsed): Fault[] {
+  const faults = [...doc.errors, ...doc.warnings].map((fault) => ({
+    offset: fault.pos[0],
+    message: fault.code === 'RESOURCE_EXHAUSTION' ? 'nests too deeply' : fault.message,
+  }));
+  // The parser's stack gives out once; what it says after that is noise.
+  const exhausted = faults.find((fault) => fault.message === 'nests too deeply');
+  return exhausted === undefined ? faults : [exhausted];
+}
+
+/** Keys that stand twice in one map, and aliases of nothing. The parser's own check of keys takes quadratic time. */
+function structureFaults(doc: Document.Parsed): Fault[] {
+  const faults: Fault[] = [];
+  let aliases = 0;
+  visit(doc, {
+    Map(_, map) {
+      const seen = new Set<string>();
+      for (const { key } of map.items) {
+        const offset = (key as Node | null)?.range?.[0] ?? 0;
+        if (!isScalar(key)) faults.push({ offset, message: 'a key must be plain text' });
+        else if (seen.has(String(key.value))) faults.push({ offset, message: `${String(key.value)}: stands twice` });
+        else seen.add(String(key.value));
+      }
+    },
+    Alias(_, alias) {
+      aliases += 1;
+      const offset = alias.range?.[0] ?? 0;
+      if (aliases > MAX_ALIASES) {
+        faults.push({ offset, message: `has more than ${MAX_ALIASES} aliases` });
+        return visit.BREAK;
+      }
+      if (alias.resolve(doc) === undefined) faults.push({ offset, message: `*${alias.source}: names no anchor` });
+      return undefined;
+    },
+  });
+  return faults;
+}
+
+/** The entry of a map or list, with an alias in the container's place followed; `offset` is that of its key. */
+function entryOf(
+  doc: Document.Parsed,
+  container: unknown,
+  part: string,
+): { offset: number; value: unknown } | undefined {
+  const node = isAlias(container) ? container.resolve(doc) : container;
+  if (isSeq(node)) {
+    const value = node.items[Number(part)] as Node | undefined;
+    return value === undefined ? undefined : { offset: value.range?.[0] ?? 0, value };
+  }
+  const pair = isMap(node) ? node.items.find(({ key }) => isScalar(key) && String(key.value) === part) : undefined;
+  return pair === undefined ? undefined : { offset: (pair.key as Node).range?.[0] ?? 0, value: pair.value };
+}
+
+/** Where in the text a path ends; where the file does not go that far, the deepest key that is there. */
+function offsetOf(doc: Document.Parsed, path: readonly string[], place: 'key' | 'value'): number {
+  let value: unknown = doc.contents;
+  let offset = doc.contents?.range[0] ?? 0;
+  for (const part of path) {
+    const entry = entryOf(doc, value, part);
+    if (entry === undefined) return offset;
+    ({ offset, value } = entry);
+  }
+  const range = (value as Node | null)?.range;
+  // A key without a value has an empty one just behind it; the key is the better place to look.
+  return place === 'value' && range && range[1] > range[0] ? range[0] : offset;
+}
+
+function parse(source: string, lines: LineCounter): { doc: Document.Parsed; value: unknown; faults: Fault[] } {
+  const options = { lineCounter: lines, prettyErrors: false, uniqueKeys: false, logLevel: 'error' } as const;
+  const doc = parseDocument(source, options);
+  const faults = syntaxFaults(doc);
+  if (faults.length === 0) faults.push(...structureFaults(doc));
+  if (faults.length > 0) return { doc, value: null, faults };
+  try {
+    return { doc, value: doc.toJS({ maxAliasCount: MAX_ALIASES }), faults };
+  } catch (error) {
+    return { doc, value: null, faults: [{ offset: 0, message: messageOf(error) }] };
+  }
+}
+
+/**
+ * Reads `<directory>/<name>` and checks it against a schema: syntax, keys that stand twice, unknown keys, wrong types.
+ * A missing file is an empty one; an unreadable one is a problem. Problems are in the order of their lines (J1, J2).
+ */
+export function readYamlFile(directory: string, name: string, schema: Schema): YamlFile {
+  const lines = new LineCounter();
+  let doc: Document.Parsed | null = null;
+  const at = (offset: number, message: string): Problem => {
+    const { line, col } = lines.linePos(offset);
+    return { file: name, line: Math.max(1, line), column: Math.max(1, col), message };
+  };
+  const problemAt: YamlFile['problemAt'] = (path, message, place = 'value') =>
+    at(doc === null ? 0 : offsetOf(doc, path, place), path.length === 0 ? message : `${path.join('.')}: ${message}`);
+
+  const read = readSmallFile(path.join(directory, name), MAX_YAML_BYTES);
+  if (read.kind === 'missing') return { value: {}, problems: [], problemAt };
+  if (read.kind === 'unreadable') {
+    return { value: {}, problems: [{ file: name, line: null, column: null, message: read.why }], problemAt };
+  }
+  const parsed = parse(read.text, lines);
+  doc = parsed.doc;
+  const problems = parsed.faults.slice(0, MAX_SYNTAX_PROBLEMS).map((fault) => at(fault.offset, fault.message));
+  if (problems.length === 0) {
+    const wrong = misfits(schema, parsed.value).map((misfit) => problemAt(misfit.path, misfit.message, misfit.place));
+    problems.push(...wrong);
+  }
+  return { value: isJsonObject(parsed.value) ? parsed.value : {}, problems: inOrder(problems), problemAt };
+}

@@ -1,0 +1,40 @@
+// How arguments on the command line are read; a bad one is told before anything is sent.
+import { InvalidArgumentError } from 'commander';
+import { isUuid } from '../domain/ids.ts';
+import { parseDuration } from './durations.ts';
+
+/** Seconds of a duration such as `30d`. */
+export function duration(text: string): number {
+  const seconds = parseDuration(text);
+  if (seconds === undefined) throw new InvalidArgumentError('It must be like 1s, 15m, 12h or 30d.');
+  return seconds;
+}
+
+/** An amount of US dollars. */
+export function dollars(text: string): number {
+  const amount = /^\d{1,12}(\.\d{1,6})?$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isNaN(amount)) throw new InvalidArgumentError('It must be an amount like 250 or 99.50.');
+  return amount;
+}
+
+/** An amount, or `none` for null. */
+export function dollarsOrNone(text: string): number | null {
+  return text === 'none' ? null : dollars(text);
+}
+
+/** A UUID. */
+export function uuid(text: string): string {
+  if (!isUuid(text)) throw new InvalidArgumentError('It must be a UUID.');
+  return text;
+}
+
+/** Text that `none` clears. */
+export function textOrNone(text: string): string | null {
+  return text === 'none' ? null : notEmpty(text);
+}
+
+/** Text that is not empty. */
+export function notEmpty(text: string): string {
+  if (text.trim() === '') throw new InvalidArgumentError('It must not be empty.');
+  return text;
+}

@@ -1,0 +1,24 @@
+// Durations as people write them: 1s, 15m, 12h, 30d.
+
+const SECONDS_PER: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
+const LONGEST_SECONDS = 100 * 366 * 86_400;
+
+/** Seconds of a duration such as `15m` (K5); undefined when it is none, zero, or over a hundred years. */
+export function parseDuration(text: string): number | undefined {
+  const [, count, unit = ''] = /^(\d{1,10})([smhd])$/.exec(text) ?? [];
+  const seconds = Number(count) * (SECONDS_PER[unit] ?? Number.NaN);
+  return seconds >= 1 && seconds <= LONGEST_SECONDS ? seconds : undefined;
+}
+
+/** A span for people, in its two largest units: `3d 4h`, `5m 2s`, `0s`. */
+export function formatDuration(totalSeconds: number): string {
+  let rest = Math.max(0, Math.floor(totalSeconds));
+  const parts: string[] = [];
+  for (const [unit, seconds] of Object.entries(SECONDS_PER).toReversed()) {
+    const count = Math.floor(rest / seconds);
+    rest %= seconds;
+    if (count > 0 || parts.length > 0) parts.push(`${count}${unit}`);
+  }
+  const shown = parts.slice(0, 2).filter((part) => !part.startsWith('0'));
+  return shown.join(' ') || '0s';
+}

@@ -1,0 +1,139 @@
+// `errand keys`: the API keys that programs come with.
+import { type Command, Option } from 'commander';
+import { isClientFailure } from '../client/client-error.ts';
+import type { Client } from '../client/client.ts';
+import type { KeyWire } from '../client/management-wire.ts';
+import { KEY_SCOPES, type KeyScope } from '../domain/user.ts';
+import { duration, notEmpty, uuid } from './arguments.ts';
+import { act, type Context } from './context.ts';
+import { CommandError } from './exit-codes.ts';
+import type { Io } from './io.ts';
+import { type Column, field } from './output.ts';
+import { confirm } from './standard-input.ts';
+
+const IN_A_LIST: readonly Column<KeyWire>[] = [
+  field('id'),
+  field('name'),
+  field('username'),
+  field('scope'),
+  field('model'),
+  field('target'),
+  field('expires_at'),
+  field('last_used_at'),
+  { name: 'revoked_at', value: (key) => key.revoked_at, style: (key) => (key.revoked_at === null ? undefined : 'red') },
+];
+
+const ALONE: readonly Column<KeyWire>[] = [
+  ...IN_A_LIST,
+  field('user_id'),
+  field('project_id'),
+  field('last_four'),
+  field('created_at'),
+];
+
+interface CreateOptions {
+  readonly user: string;
+  readonly scope: KeyScope;
+  readonly name?: string;
+  readonly model?: string;
+  readonly target?: string;
+  readonly project?: string;
+  readonly expires?: number;
+}
+
+/** Adds the noun and its verbs. */
+export function addKeys(program: Command, io: Io): void {
+  const keys = program.command('keys').summary('API keys').description('The API keys that programs come with.');
+
+  addCreate(keys, io);
+
+  keys
+    .command('list')
+    .description('List API keys, without their secrets.')
+    .option('--user <user>', 'only those of this user, by name or id')
+    .action(
+      act(io, async ({ client, out }, { user }: { readonly user?: string }) => {
+        const list = await client().keys.list(user);
+        out.list(list.items, IN_A_LIST, list);
+      }),
+    );
+
+  keys
+    .command('show <key>')
+    .description('Show one key, by id or name, without its secret.')
+    .action(
+      act(io, async ({ client, out }, ref: string) => {
+        const key = await findKey(client(), ref);
+        out.record(key, ALONE, key);
+      }),
+    );
+
+  keys
+    .command('revoke <key>')
+    .description('Revoke a key, by id or name, for good. Asks first.')
+    .action(act(io, revoke));
+}
+
+function addCreate(keys: Command, io: Io): void {
+  keys
+    .command('create')
+    .description('Create an API key. The secret is shown once.')
+    .requiredOption('--user <user>', 'whose key it is, by name or id')
+    .addOption(new Option('--scope <scope>', 'what it may do').choices(KEY_SCOPES).makeOptionMandatory())
+    .option('--name <text>', 'what it is for', notEmpty)
+    .option('--model <model>', 'a model of the catalog, or "auto" for the owner\'s default')
+    .option('--target <target>', 'who answers: free, expert:NAME or team:NAME')
+    .option('--project <uuid>', 'project that its sessions belong to', uuid)
+    .option('--expires <duration>', 'how long it is good for, such as 30d; without it, for ever', duration)
+    .addHelpText('after', CREATE_HELP)
+    .action(
+      act(io, async ({ client, out }, { project, expires, ...options }: CreateOptions) => {
+        const key = await client().keys.create({
+          user: options.user,
+          scope: options.scope,
+          ...(options.name !== undefined && { name: options.name }),
+          ...(options.model !== undefined && { model: options.model }),
+          ...(options.target !== undefined && { target: options.target }),
+          ...(project !== undefined && { projectId: project }),
+          ...(expires !== undefined && { expiresInSeconds: expires }),
+        });
+        out.record(key, [{ name: 'key', value: (row) => row.key }, ...ALONE], key);
+        out.hint('The key is shown this once; Errand keeps only a hash of it.');
+      }),
+    );
+}
+
+const CREATE_HELP = `
+Scopes:
+  conversation  talk to the agent; nothing else
+  global        the same, and access tokens for its owner (ordinary users)
+  admin         the same, and the administrators' interfaces (administrators)
+
+Examples:
+  errand keys create --user alice --scope global --name laptop --expires 90d
+  export ERRAND_API_KEY=$(errand keys create --user alice --scope global -o json | jq -r .key)`;
+
+async function revoke(context: Context, ref: string): Promise<void> {
+  const client = context.client();
+  const key = await findKey(client, ref);
+  await confirm(context, async () => `Revoke key ${key.id} (${key.name || 'no name'}) of ${key.username}?`);
+  const revoked = await client.keys.revoke(key.id);
+  context.out.record(revoked, ALONE, revoked);
+}
+
+/** A key by its id, else by its name; a name that several keys bear means the one that is not revoked. */
+async function findKey(client: Client, ref: string): Promise<KeyWire> {
+  const byId = await client.keys.get(ref).catch((error: unknown) => {
+    if (isClientFailure(error, 'refused') && 'status' in error.failure && error.failure.status === 404)
+      return undefined;
+    throw error;
+  });
+  if (byId !== undefined) return byId;
+  const named = (await client.keys.list()).items.filter((key) => key.name === ref);
+  const active = named.filter((key) => key.revoked_at === null);
+  const [key, ...others] = active.length > 0 ? active : named;
+  if (key === undefined) throw new CommandError('notFound', `There is no key with the id or name ${ref}.`);
+  if (others.length === 0) return key;
+  const ids = [key, ...others].map(({ id }) => id).join(', ');
+  throw new CommandError('conflict', `Several keys are named ${ref}. Name one by its id: ${ids}`);
+}

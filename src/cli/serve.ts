@@ -1,0 +1,101 @@
+// `errand serve`: the daemon, from its start to a clean end.
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Command } from 'commander';
+import { messageOf } from '../domain/errors.ts';
+import { requireConfiguration } from './configuration.ts';
+import { act, type Context } from './context.ts';
+import { createdWire } from './created-wire.ts';
+import { CommandError, type ExitName } from './exit-codes.ts';
+import type { Created, Daemon, Io, StopSignal } from './io.ts';
+import { credentialsText, firstStepsText, shellWord } from './welcome.ts';
+
+/** How long the last moves of a daemon that is told to halt may take. */
+const HALT_TIMEOUT_MS = 2000;
+
+/** Adds the command. */
+export function addServe(program: Command, io: Io): void {
+  program
+    .command('serve')
+    .summary('run the daemon')
+    .description(
+      'Run the daemon in the foreground. An empty data directory is set up first, and the credentials are shown once. ' +
+        'SIGTERM or Ctrl-C ends it when its runs have ended or are safe; a second one ends it at once.',
+    )
+    .option('--listen <host:port>', 'address to listen on')
+    .option('--public-url <url>', 'address that clients reach it by')
+    .option('--no-workers', 'answer requests but carry out no runs')
+    .addHelpText('after', '\nExample:\n  errand serve --data-dir /srv/errand --listen 0.0.0.0:8484')
+    .action(act(io, serve));
+}
+
+async function serve(context: Context): Promise<void> {
+  const configuration = await requireConfiguration(context);
+  const { startDaemon } = await context.io.loadDaemon();
+  const stops = listenForStops(context.io);
+  try {
+    // A second signal must also end a start that hangs.
+    const daemon = await Promise.race([startDaemon(configuration), stops.second.then(halted)]);
+    greet(context, daemon);
+    await Promise.race([untilEnded(daemon, stops.first), stops.second.then((signal) => halt(daemon, signal))]);
+  } finally {
+    stops.end();
+  }
+}
+
+interface Stops {
+  readonly first: Promise<StopSignal>;
+  readonly second: Promise<StopSignal>;
+  end(): void;
+}
+
+function listenForStops(io: Io): Stops {
+  const first = Promise.withResolvers<StopSignal>();
+  const second = Promise.withResolvers<StopSignal>();
+  let count = 0;
+  const end = io.onSignal((signal) => {
+    count += 1;
+    (count === 1 ? first : second).resolve(signal);
+  });
+  return { first: first.promise, second: second.promise, end };
+}
+
+async function untilEnded(daemon: Daemon, first: Promise<StopSignal>): Promise<void> {
+  // Both are waited for: a drain that fails must not pass for a clean end.
+  const drained = first.then(() => daemon.drain());
+  try {
+    await Promise.race([daemon.ended, drained]);
+    await daemon.ended;
+  } catch (error) {
+    throw new CommandError('failure', `The daemon did not end well: ${messageOf(error)}`);
+  }
+}
+
+async function halt(daemon: Daemon, signal: StopSignal): Promise<never> {
+  // Whatever becomes of it, the process ends now.
+  await Promise.race([daemon.halt().catch(() => undefined), pause(HALT_TIMEOUT_MS)]);
+  return halted(signal);
+}
+
+const HALTED: Readonly<Record<StopSignal, ExitName>> = { SIGINT: 'interrupted', SIGTERM: 'terminated' };
+
+function halted(signal: StopSignal): never {
+  throw new CommandError(HALTED[signal], '');
+}
+
+function greet(context: Context, daemon: Daemon): void {
+  const { io, out } = context;
+  if (daemon.created === null) {
+    // Programs read the log; it tells the same.
+    if (io.terminal.stderr) out.hint(`Errand listens on ${daemon.url}`);
+  } else if (out.format === 'json') {
+    out.json(createdWire(daemon.created));
+  } else {
+    out.text(welcome(context, daemon.url, daemon.created));
+  }
+}
+
+function welcome({ io, flags }: Context, url: string, created: Created): string {
+  const place = flags.dataDir === undefined ? '' : ` --data-dir ${shellWord(flags.dataDir)}`;
+  const steps = firstStepsText(url, created.apiKey.key, `${io.commandName}${place}`);
+  return `${credentialsText(created)}\nListening on ${url}\n\n${steps}`;
+}

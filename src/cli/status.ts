@@ -1,0 +1,67 @@
+// `errand status`: how the daemon is doing.
+import type { Command } from 'commander';
+import type { PartWire, StatusWire } from '../client/management-wire.ts';
+import { act } from './context.ts';
+import { formatDuration } from './durations.ts';
+import { CommandError } from './exit-codes.ts';
+import type { Io } from './io.ts';
+import type { Column } from './output.ts';
+import type { Style } from './terminal-text.ts';
+
+const PART_STYLES: Readonly<Record<PartWire['state'], Style>> = { ok: 'green', degraded: 'yellow', failed: 'red' };
+
+const SUMMARY: readonly Column<StatusWire>[] = [
+  { name: 'ready', value: ({ ready }) => ready, style: ({ ready }) => (ready ? 'green' : 'red') },
+  { name: 'version', value: ({ version, node_version: node }) => `${version} on Node ${node.replace(/^v/, '')}` },
+  { name: 'process', value: ({ pid, uptime_seconds: uptime }) => `${pid}, up ${formatDuration(uptime)}` },
+  { name: 'listen', value: ({ listen }) => listen },
+  { name: 'public_url', value: ({ public_url: url }) => url },
+  { name: 'data_dir', value: ({ data_dir: directory }) => directory },
+  { name: 'config_dir', value: ({ config_dir: directory }) => directory },
+  {
+    name: 'runs',
+    value: ({ runs: { queued, running, finalizing } }) =>
+      `${queued} queued, ${running} running, ${finalizing} finalizing`,
+  },
+  {
+    name: 'workers',
+    value: ({ workers: { threads, slots, busy } }) => `${busy} of ${slots} slots busy, ${threads} threads`,
+  },
+];
+
+/** Adds the command. */
+export function addStatus(program: Command, io: Io): void {
+  program
+    .command('status')
+    .summary('how the daemon is doing')
+    .description('Tell how the daemon is doing: its parts, runs, workers and models.')
+    .option('--check', 'exit with 8 unless every part is well')
+    .addHelpText('after', '\nExample:\n  errand status --check || systemctl restart errand')
+    .action(
+      act(io, async ({ client, out }, { check }: { readonly check?: true }) => {
+        const status = await client().status();
+        out.record(status, [...SUMMARY, ...partColumns(status), ...modelColumns(status)], status);
+        const ailing = status.parts.filter(({ state }) => state !== 'ok');
+        const isWell = status.ready && ailing.length === 0;
+        if (isWell) return;
+        const names = ailing.map(({ name, state }) => `${name} ${state}`).join(', ') || 'it is not ready';
+        if (check) throw new CommandError('checkFailed', `The daemon is not well: ${names}.`);
+        out.hint(`The daemon is not well: ${names}.`);
+      }),
+    );
+}
+
+function partColumns({ parts }: StatusWire): readonly Column<StatusWire>[] {
+  return parts.map(({ name, state, detail }) => ({
+    name: `part_${name}`,
+    value: () => (detail === null ? state : `${state}: ${detail}`),
+    style: () => PART_STYLES[state],
+  }));
+}
+
+function modelColumns({ models }: StatusWire): readonly Column<StatusWire>[] {
+  return models.map((model) => ({
+    name: `model_${model.name}`,
+    value: () => `${model.kind} at ${model.endpoint}${model.default ? ' (default)' : ''}`,
+  }));
+}

@@ -1,0 +1,36 @@
+// The one error of the client: why a call to the daemon gave no answer.
+
+/**
+ * What went wrong. `unreachable`: no connection came about. `denied`: the socket may not be opened.
+ * `refused`: an answer with an HTTP status of 300 or more. `failed`: the run failed after its stream began.
+ * `lost`: the connection broke. `timeout`: no answer in time. `malformed`: the answer is not Errand's.
+ */
+export type ClientFailure =
+  | { readonly kind: 'unreachable' | 'denied' | 'lost' | 'timeout' | 'malformed' }
+  | { readonly kind: 'refused'; readonly status: number }
+  | { readonly kind: 'failed'; readonly type: string };
+
+/** Which conversation and request a failure belongs to, as far as the daemon told. */
+export interface FailureTrace {
+  readonly requestId?: string | undefined;
+  readonly sessionId?: string | undefined;
+  readonly runId?: string | undefined;
+}
+
+/** Thrown by every verb of the client. The message is fit for an operator. */
+export class ClientError extends Error {
+  override readonly name = 'ClientError';
+  readonly failure: ClientFailure;
+  readonly trace: FailureTrace;
+
+  constructor(failure: ClientFailure, message: string, options: { cause?: unknown; trace?: FailureTrace } = {}) {
+    super(message, { cause: options.cause });
+    this.failure = failure;
+    this.trace = options.trace ?? {};
+  }
+}
+
+/** Answers whether an error is the client's, of one of the given kinds. */
+export function isClientFailure(error: unknown, ...kinds: readonly ClientFailure['kind'][]): error is ClientError {
+  return error instanceof ClientError && kinds.includes(error.failure.kind);
+}

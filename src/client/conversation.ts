@@ -1,0 +1,164 @@
+// One turn with the agent. A broken connection is rejoined where it broke; the run in the daemon goes on meanwhile.
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { ClientError, isClientFailure, type FailureTrace } from './client-error.ts';
+import { readEvents } from './event-stream.ts';
+import { exchange, isRefusal, refusalOf } from './exchange.ts';
+import { readConversationEvent, readMessage, turnBody } from './messages-wire.ts';
+import type { ConversationEvent, MessageWire } from './messages-wire.ts';
+import { makePatience, mayPass, type Patience } from './patience.ts';
+import { lostWhile, send, traceOf, type Address, type Call } from './transport.ts';
+
+/** What to ask, with whose key, and how patient to be. */
+export interface Ask {
+  readonly apiKey: string;
+  readonly model: string;
+  readonly text: string;
+  readonly sessionId?: string | undefined;
+  /** Called before each try to rejoin. */
+  readonly onRetry?: (tries: number) => void;
+  /** Pauses before the tries to rejoin; after the last the connection counts as lost. */
+  readonly retryDelaysMs?: readonly number[];
+  /** Silence after which a stream counts as broken; the daemon pings far more often (C10). */
+  readonly idleTimeoutMs?: number;
+}
+
+/** A whole answer. */
+export interface Reply {
+  readonly message: MessageWire;
+  readonly sessionId: string | null;
+  readonly runId: string | null;
+}
+
+/** An answer on its way. `events` ends after `message_stop` and throws ClientError when the run fails. */
+export interface Conversation {
+  readonly sessionId: string | null;
+  readonly runId: string | null;
+  readonly events: AsyncGenerator<ConversationEvent, void, undefined>;
+}
+
+export interface Messages {
+  /** Waits for the whole answer. Throws `refused` 504 when the run takes longer than the daemon waits (C8). */
+  create(ask: Ask): Promise<Reply>;
+  /** Answers as soon as the turn is accepted. */
+  stream(ask: Ask): Promise<Conversation>;
+}
+
+const IDLE_TIMEOUT_MS = 60_000;
+
+/** The Messages protocol over an address. `signal` ends the waiting, never the run (C7). */
+export function makeMessages(address: Address, signal?: AbortSignal): Messages {
+  const patienceFor = (ask: Ask) => makePatience((tries) => ask.onRetry?.(tries), ask.retryDelaysMs, signal);
+  return {
+    async create(ask) {
+      const call = turnCall(ask, false, signal);
+      const answer = await sendTurn(patienceFor(ask), () => exchange(address, call));
+      return { message: readMessage(answer.body), sessionId: answer.sessionId, runId: answer.runId };
+    },
+    async stream(ask) {
+      const call = turnCall(ask, true, signal);
+      const patience = patienceFor(ask);
+      const reply = await sendTurn(patience, () => openStream(address, call));
+      const { sessionId = null, runId = null } = traceOf(reply);
+      return { sessionId, runId, events: follow({ address, ask, patience, signal }, reply) };
+    },
+  };
+}
+
+function turnCall(ask: Ask, stream: boolean, signal: AbortSignal | undefined): Call {
+  const { model, text, sessionId } = ask;
+  return {
+    method: 'POST',
+    path: '/openapi/v1/messages',
+    body: turnBody({ model, text, sessionId, idempotencyKey: randomUUID() }, stream),
+    token: ask.apiKey,
+    headers: stream ? STREAM_HEADERS : {},
+    ...(signal && { signal }),
+  };
+}
+
+const STREAM_HEADERS = { accept: 'text/event-stream', 'x-stream-tool-events': 'true' };
+
+/** A turn whose connection broke is sent again under the same idempotency key: the daemon finds the run it began. */
+async function sendTurn<T>(patience: Patience, attempt: () => Promise<T>): Promise<T> {
+  try {
+    return await attempt();
+  } catch (error) {
+    if (!isClientFailure(error, 'lost')) throw error;
+    return await retry(patience, attempt, error);
+  }
+}
+
+async function retry<T>(patience: Patience, attempt: () => Promise<T>, lost: ClientError): Promise<T> {
+  while (await patience.pause()) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!mayPass(error)) throw error;
+    }
+  }
+  throw lost;
+}
+
+async function openStream(address: Address, call: Call): Promise<IncomingMessage> {
+  const reply = await send(address, call);
+  if (isRefusal(reply)) throw await refusalOf(reply);
+  if (reply.headers['content-type']?.startsWith('text/event-stream') === true) return reply;
+  reply.destroy();
+  throw new ClientError({ kind: 'malformed' }, 'What answers there is not an Errand daemon.');
+}
+
+interface Following {
+  readonly address: Address;
+  readonly ask: Ask;
+  readonly patience: Patience;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** The events of a run from its first reply to its end, across as many connections as it takes. */
+async function* follow(
+  following: Following,
+  first: IncomingMessage,
+): AsyncGenerator<ConversationEvent, void, undefined> {
+  const trace = traceOf(first);
+  let reply = first;
+  let lastEventId: string | null = null;
+  for (;;) {
+    try {
+      for await (const event of readEvents(heard(reply, following.ask))) {
+        lastEventId = event.id ?? lastEventId;
+        const told = readConversationEvent(event, trace);
+        if (told === undefined) continue;
+        following.patience.renew();
+        yield told;
+        if (told.type === 'end') return;
+      }
+    } catch (error) {
+      const lost = lostWhile(error, trace);
+      if (following.signal?.aborted === true || !isClientFailure(lost, 'lost')) throw lost;
+    } finally {
+      reply.destroy();
+    }
+    // Also after a stream that ended in good order but too early, as when the daemon restarts.
+    reply = await rejoin(following, trace, lastEventId);
+  }
+}
+
+function heard(reply: IncomingMessage, ask: Ask): AsyncIterable<Uint8Array> {
+  reply.setTimeout(ask.idleTimeoutMs ?? IDLE_TIMEOUT_MS, () => reply.destroy(new Error('The stream fell silent.')));
+  return reply;
+}
+
+async function rejoin(following: Following, trace: FailureTrace, lastEventId: string | null): Promise<IncomingMessage> {
+  const { address, ask, patience, signal } = following;
+  const lost = new ClientError({ kind: 'lost' }, 'The connection was lost; the run goes on in the daemon.', { trace });
+  if (trace.runId === undefined) throw lost;
+  const call: Call = {
+    method: 'GET',
+    path: `/openapi/v1/runs/${encodeURIComponent(trace.runId)}/stream`,
+    token: ask.apiKey,
+    headers: { ...STREAM_HEADERS, ...(lastEventId !== null && { 'last-event-id': lastEventId }) },
+    ...(signal && { signal }),
+  };
+  return await retry(patience, () => openStream(address, call), lost);
+}

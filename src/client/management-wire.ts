@@ -1,0 +1,147 @@
+// The management interface's JSON: what the daemon answers, and how the client's inputs are written for it.
+import type { JsonObject, JsonValue } from '../domain/json.ts';
+import type { KeyScope, Role } from '../domain/user.ts';
+
+/** A person. `team` is the team's name. `password` is there only once, when the daemon has made it up. */
+export interface UserWire {
+  readonly user_id: string;
+  readonly username: string;
+  readonly full_name: string;
+  readonly department: string;
+  readonly role: Role;
+  readonly team: string | null;
+  readonly functional_role: string | null;
+  readonly scenario: string | null;
+  readonly disabled: boolean;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly password?: string;
+}
+
+/** The answer to a new password. `password` is there only when the daemon has made it up. */
+export interface PasswordWire {
+  readonly user_id: string;
+  readonly username: string;
+  readonly password?: string;
+}
+
+/** A team of people. */
+export interface TeamWire {
+  readonly id: string;
+  readonly name: string;
+  readonly budget_amount_usd: number | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+/** An API key. `key` is the secret: there only in the answer that created it. */
+export interface KeyWire {
+  readonly id: string;
+  readonly name: string;
+  readonly user_id: string;
+  readonly username: string;
+  readonly scope: KeyScope;
+  readonly last_four: string;
+  readonly model: string;
+  readonly target: string;
+  readonly project_id: string | null;
+  readonly expires_at: string | null;
+  readonly last_used_at: string | null;
+  readonly revoked_at: string | null;
+  readonly created_at: string;
+  readonly key?: string;
+}
+
+/** One part of the daemon and how it is doing. */
+export interface PartWire {
+  readonly name: string;
+  readonly state: 'ok' | 'degraded' | 'failed';
+  readonly detail: string | null;
+}
+
+/** What `errand status` shows. */
+export interface StatusWire {
+  readonly version: string;
+  readonly node_version: string;
+  readonly pid: number;
+  readonly started_at: string;
+  readonly uptime_seconds: number;
+  readonly ready: boolean;
+  readonly listen: string;
+  readonly public_url: string;
+  readonly data_dir: string;
+  readonly config_dir: string;
+  readonly parts: readonly PartWire[];
+  readonly runs: { readonly queued: number; readonly running: number; readonly finalizing: number };
+  readonly workers: { readonly threads: number; readonly slots: number; readonly busy: number };
+  readonly models: readonly {
+    readonly name: string;
+    readonly endpoint: string;
+    readonly kind: string;
+    readonly default: boolean;
+  }[];
+}
+
+/** Every list of the management interface. */
+export interface ListWire<T> {
+  readonly items: readonly T[];
+  readonly total: number;
+}
+
+/** What may be said of a person. In a change, null clears and what is absent stays. */
+export interface UserFields {
+  readonly fullName?: string;
+  readonly department?: string;
+  readonly role?: Role;
+  readonly team?: string | null;
+  readonly scenario?: string | null;
+  readonly disabled?: boolean;
+}
+
+/** What may be said of a team. In a change, a null budget means none. */
+export interface TeamFields {
+  readonly name?: string;
+  readonly budgetUsd?: number | null;
+}
+
+/** What a new key is for. */
+export interface NewKey {
+  readonly user: string;
+  readonly scope: KeyScope;
+  readonly name?: string;
+  readonly model?: string;
+  readonly target?: string;
+  readonly projectId?: string;
+  readonly expiresInSeconds?: number;
+}
+
+const WIRE_NAMES = {
+  username: 'username',
+  password: 'password',
+  fullName: 'full_name',
+  department: 'department',
+  role: 'role',
+  team: 'team',
+  scenario: 'scenario',
+  disabled: 'disabled',
+  name: 'name',
+  budgetUsd: 'budget_amount_usd',
+  user: 'user',
+  scope: 'scope',
+  model: 'model',
+  target: 'target',
+  projectId: 'project_id',
+  expiresInSeconds: 'expires_in_seconds',
+} as const;
+
+type Input = { readonly [Name in keyof typeof WIRE_NAMES]?: JsonValue };
+
+/** Writes an input for the wire. What is absent or undefined stays absent. */
+export function bodyOf(input: Input): JsonObject {
+  const body: JsonObject = {};
+  for (const [name, wireName] of Object.entries(WIRE_NAMES)) {
+    const value = input[name as keyof Input];
+    if (value !== undefined) body[wireName] = value;
+  }
+  return body;
+}

@@ -1,0 +1,240 @@
+// Where the daemon's things lie and what its settings are: flags, environment, errand.yaml and defaults made one.
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { type Problem, problemOutside } from './catalog/problem.ts';
+import { misfits } from './catalog/schema.ts';
+import { readYamlFile } from './catalog/yaml-file.ts';
+import { isJsonObject, type JsonObject } from './domain/json.ts';
+import type { Settings } from './domain/settings.ts';
+import {
+  environmentName,
+  OPTIONS,
+  readText,
+  type Scalar,
+  SETTING_NAMES,
+  type SettingName,
+  settingsSchema,
+} from './options.ts';
+
+export const SETTINGS_FILE = 'errand.yaml';
+
+/** The command line's global flags and those of `serve`, as given (K4, K5). */
+export interface Flags {
+  readonly dataDir?: string;
+  readonly configDir?: string;
+  readonly listen?: string;
+  readonly publicUrl?: string;
+  readonly noWorkers?: boolean;
+  readonly url?: string;
+  readonly tokenFile?: string;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The process's environment: the only place that reads it. */
+export function readEnvironment(): Environment {
+  return process.env;
+}
+
+/** Where things lie, as absolute paths (J1, J6, K1, K6), and how the command reaches a daemon elsewhere. */
+export interface Places {
+  readonly dataDir: string;
+  readonly configDir: string;
+  readonly socketPath: string;
+  /** The service's credentials; null when it has none. */
+  readonly credentialsDirectory: string | null;
+  readonly masterKeyPath: string;
+  readonly url: string | null;
+  /** From `ERRAND_API_KEY`. */
+  readonly apiKey: string | null;
+  readonly tokenFile: string | null;
+}
+
+/** A variable that is set and not empty. */
+function variable(environment: Environment, name: string): string | null {
+  const value = environment[name];
+  return value === undefined || value === '' ? null : value;
+}
+
+/** A directory that systemd made for the service; where the unit asks for several, the first. */
+function serviceDirectory(environment: Environment, name: string): string | null {
+  return variable(environment, name)?.split(':')[0] ?? null;
+}
+
+/** A path of the operator's, made absolute. */
+const absolute = (given: string | null): string | null => (given === null ? null : path.resolve(given));
+
+function resolveConfigDir(flags: Flags, environment: Environment, dataDir: string): string {
+  const given = flags.configDir ?? variable(environment, 'ERRAND_CONFIG_DIR');
+  if (given !== null) return path.resolve(given);
+  // Not by $INVOCATION_ID: shells that a systemd session has started inherit it.
+  if (variable(environment, 'STATE_DIRECTORY') === null) return path.join(dataDir, 'config');
+  return serviceDirectory(environment, 'CONFIGURATION_DIRECTORY') ?? '/etc/errand';
+}
+
+/** Where everything lies for these flags and this environment. Creates and checks nothing. */
+export function resolvePlaces(flags: Flags, environment: Environment): Places {
+  const state = serviceDirectory(environment, 'STATE_DIRECTORY');
+  const dataDir = path.resolve(flags.dataDir ?? variable(environment, 'ERRAND_DATA_DIR') ?? state ?? 'data');
+  const credentialsDirectory = variable(environment, 'CREDENTIALS_DIRECTORY');
+  const credential = credentialsDirectory === null ? null : path.join(credentialsDirectory, 'master-key');
+  return {
+    dataDir,
+    configDir: resolveConfigDir(flags, environment, dataDir),
+    socketPath: path.join(serviceDirectory(environment, 'RUNTIME_DIRECTORY') ?? dataDir, 'errand.sock'),
+    credentialsDirectory,
+    masterKeyPath: credential !== null && existsSync(credential) ? credential : path.join(dataDir, 'master.key'),
+    url: flags.url ?? variable(environment, 'ERRAND_URL'),
+    apiKey: variable(environment, 'ERRAND_API_KEY'),
+    tokenFile: absolute(flags.tokenFile ?? null),
+  };
+}
+
+export type Origin = 'flag' | 'environment' | 'file' | 'default';
+
+/** A setting that a flag or the environment gives, in force over the file. `label` is its name there. */
+interface Override {
+  readonly name: SettingName;
+  readonly origin: 'flag' | 'environment';
+  readonly label: string;
+  readonly text: string;
+}
+
+/** Where things lie and what is set. `origins` has every setting's name (J2). */
+export interface Config {
+  readonly places: Places;
+  readonly settings: Settings;
+  readonly origins: ReadonlyMap<SettingName, Origin>;
+  /** False with `--no-workers`. */
+  readonly workers: boolean;
+  /** What flags and environment gave; stays in force when errand.yaml changes. */
+  readonly overrides: readonly Override[];
+}
+
+export type ConfigLoad =
+  | { readonly ok: true; readonly config: Config }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+const FLAG_LABELS = { listen: '--listen', publicUrl: '--public-url' } as const;
+
+/** Later ones win. An unknown `ERRAND_…` variable is no error: container platforms set some of their own. */
+function readOverrides(flags: Flags, environment: Environment): readonly Override[] {
+  const overrides: Override[] = [];
+  for (const name of SETTING_NAMES) {
+    const text = variable(environment, environmentName(name));
+    if (text !== null) overrides.push({ name, origin: 'environment', label: environmentName(name), text });
+    const { flag } = OPTIONS[name];
+    const given = flag && flags[flag];
+    if (flag && given !== undefined) overrides.push({ name, origin: 'flag', label: FLAG_LABELS[flag], text: given });
+  }
+  return overrides;
+}
+
+function checkOverrides(overrides: readonly Override[]): Problem[] {
+  return overrides.flatMap(({ name, label, text }) => {
+    const [misfit] = misfits(OPTIONS[name].schema, readText(name, text));
+    return misfit === undefined ? [] : [problemOutside(`${label}: ${misfit.message}`)];
+  });
+}
+
+function valueIn(file: JsonObject, name: SettingName): Scalar | undefined {
+  const value = name.split('.').reduce<unknown>((at, key) => (isJsonObject(at) ? at[key] : undefined), file);
+  return value as Scalar | undefined;
+}
+
+const camelCase = (name: string) => name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+/** The settings' names are their paths in `Settings`, which the type of the option table holds true. */
+function assemble(values: ReadonlyMap<SettingName, Scalar>): Settings {
+  const settings: Record<string, Scalar | Record<string, Scalar>> = {};
+  for (const [name, value] of values) {
+    const [first = name, second] = name.split('.').map(camelCase);
+    if (second === undefined) settings[first] = value;
+    else settings[first] = { ...(settings[first] as Record<string, Scalar> | undefined), [second]: value };
+  }
+  return settings as unknown as Settings;
+}
+
+type Chosen = { readonly settings: Settings; readonly origins: ReadonlyMap<SettingName, Origin> };
+
+function choose(file: JsonObject, overrides: readonly Override[]): Chosen {
+  const values = new Map<SettingName, Scalar>();
+  const origins = new Map<SettingName, Origin>();
+  for (const name of SETTING_NAMES) {
+    const override = overrides.findLast((candidate) => candidate.name === name);
+    const inFile = valueIn(file, name);
+    const { fallback } = OPTIONS[name];
+    // `listen` comes first in the table, so what follows from it finds it here.
+    const fallbackValue = typeof fallback === 'function' ? fallback(String(values.get('listen'))) : fallback;
+    const value = override === undefined ? (inFile ?? fallbackValue) : readText(name, override.text);
+    values.set(name, name === 'public_url' ? String(value).replace(/\/+$/, '') : value);
+    origins.set(name, override?.origin ?? (inFile === undefined ? 'default' : 'file'));
+  }
+  return { settings: assemble(values), origins };
+}
+
+export type SettingsLoad =
+  | ({ readonly ok: true } & Chosen)
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+/** Reads errand.yaml anew under the same overrides. All problems come at once. */
+export function loadSettings(configDir: string, overrides: readonly Override[]): SettingsLoad {
+  const file = readYamlFile(configDir, SETTINGS_FILE, settingsSchema());
+  const problems = [...file.problems, ...checkOverrides(overrides)];
+  if (problems.length > 0) return { ok: false, problems };
+  return { ok: true, ...choose(file.value, overrides) };
+}
+
+/** What the kernel takes as the path of a Unix socket, in bytes. */
+const MAX_SOCKET_PATH_BYTES = 107;
+
+function checkPlaces(places: Places): Problem[] {
+  const length = Buffer.byteLength(places.socketPath);
+  if (length <= MAX_SOCKET_PATH_BYTES) return [];
+  const limit = `${length} bytes long, and a socket's path has at most ${MAX_SOCKET_PATH_BYTES}`;
+  return [problemOutside(`${places.socketPath}: is ${limit}; choose a shorter data directory`)];
+}
+
+/**
+ * The whole configuration, or every problem of flags, environment and errand.yaml at once.
+ * Precedence: flag, environment, file, default (J2).
+ */
+export function loadConfig(flags: Flags, environment: Environment): ConfigLoad {
+  const places = resolvePlaces(flags, environment);
+  const overrides = readOverrides(flags, environment);
+  const loaded = loadSettings(places.configDir, overrides);
+  const problems = [...checkPlaces(places), ...(loaded.ok ? [] : loaded.problems)];
+  if (!loaded.ok || problems.length > 0) return { ok: false, problems };
+  const { settings, origins } = loaded;
+  return { ok: true, config: { places, settings, origins, workers: flags.noWorkers !== true, overrides } };
+}
+
+/** One setting as `errand config show` tells it. `source` is the flag, variable or file that gave it. */
+export interface SettingRow {
+  readonly name: SettingName;
+  readonly value: Scalar;
+  readonly origin: Origin;
+  readonly source: string | null;
+  /** Its name in the environment. */
+  readonly environment: string;
+  readonly about: string;
+}
+
+/** Every setting in force and where it comes from, in the order of the table (J2). */
+export function describeSettings(config: Config): readonly SettingRow[] {
+  return SETTING_NAMES.map((name) => {
+    const [first = name, second] = name.split('.').map(camelCase);
+    const top = (config.settings as unknown as Record<string, Scalar | Record<string, Scalar>>)[first];
+    const origin = config.origins.get(name) ?? 'default';
+    const override = config.overrides.findLast((candidate) => candidate.name === name);
+    const file = origin === 'file' ? path.join(config.places.configDir, SETTINGS_FILE) : null;
+    return {
+      name,
+      value: (second === undefined ? top : (top as Record<string, Scalar>)[second]) as Scalar,
+      origin,
+      source: override?.label ?? file,
+      environment: environmentName(name),
+      about: OPTIONS[name].about,
+    };
+  });
+}

@@ -1,0 +1,51 @@
+// The bus: hands each commit's events to those who follow a run, in the order of the journal.
+import type { JournalEvent } from '../domain/journal-event.ts';
+
+type Listener = (events: readonly JournalEvent[]) => void;
+
+export interface Bus {
+  /** Takes the events of one commit. */
+  publish(events: readonly JournalEvent[]): void;
+  /** Calls the listener with a run's events of each commit from now on. */
+  subscribe(runSeq: number, listener: Listener): { close(): void };
+}
+
+export function makeBus(): Bus {
+  const followers = new Map<number, Set<Listener>>();
+
+  function tell(runSeq: number, events: readonly JournalEvent[]): void {
+    const listeners = followers.get(runSeq);
+    if (listeners === undefined) return;
+    // A copy, since a listener may leave while it is told.
+    for (const listener of [...listeners]) listener(events);
+  }
+
+  return {
+    publish: (events) => {
+      if (followers.size === 0) return;
+      for (const [runSeq, own] of byRun(events)) tell(runSeq, own);
+    },
+    subscribe: (runSeq, listener) => {
+      const listeners = followers.get(runSeq) ?? new Set();
+      listeners.add(listener);
+      followers.set(runSeq, listeners);
+      return {
+        close: () => {
+          listeners.delete(listener);
+          if (listeners.size === 0 && followers.get(runSeq) === listeners) followers.delete(runSeq);
+        },
+      };
+    },
+  };
+}
+
+function byRun(events: readonly JournalEvent[]): Map<number, JournalEvent[]> {
+  const runs = new Map<number, JournalEvent[]>();
+  for (const event of events) {
+    if (event.runSeq === null) continue;
+    const own = runs.get(event.runSeq);
+    if (own === undefined) runs.set(event.runSeq, [event]);
+    else own.push(event);
+  }
+  return runs;
+}

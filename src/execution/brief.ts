@@ -1,0 +1,118 @@
+// The brief: everything a worker needs to know of a run, gathered from store, catalog and settings.
+import { defaultInstructions } from '../agent/prompt.ts';
+import type { Brief, ModelGrant, RecordedStep, RunLimits, SandboxGrant, Turn } from '../agent/protocol.ts';
+import { toolNamesFor } from '../agent/tools/all-tools.ts';
+import type { Catalog, CatalogModel, Endpoint } from '../catalog/models.ts';
+import type { Run } from '../domain/run.ts';
+import type { Settings } from '../domain/settings.ts';
+import type { Workspaces } from '../files/workspaces.ts';
+import type { Store } from '../store/open-store.ts';
+import type { StoredStep, StoredTurn } from '../store/turns.ts';
+
+export interface BriefParts {
+  readonly store: Store;
+  readonly workspaces: Workspaces;
+  /** What the sandbox probe found; null when there is no sandbox. */
+  sandbox(): SandboxGrant | null;
+  readonly clock: { now(): number };
+}
+
+export interface ResolvedModel {
+  readonly model: CatalogModel;
+  readonly endpoint: Endpoint;
+}
+
+/** The model of a name with its endpoint, or undefined when the catalog has it no more. */
+export function resolveModel(catalog: Catalog, name: string | null): ResolvedModel | undefined {
+  const model = name === null ? undefined : catalog.models.get(name);
+  const endpoint = model === undefined ? undefined : catalog.endpoints.get(model.endpoint);
+  return model === undefined || endpoint === undefined ? undefined : { model, endpoint };
+}
+
+/** Builds the brief of a claimed run and lays out its workspace. */
+export async function buildBrief(
+  { store, workspaces, sandbox, clock }: BriefParts,
+  run: Run,
+  { model, endpoint }: ResolvedModel,
+  settings: Settings,
+): Promise<Brief> {
+  const workspace = await workspaces.open(run.sessionId);
+  const turn = await store.turns.get(run.seq);
+  if (turn.attachments.length > 0) await workspaces.layUploads(run.sessionId, turn.attachments);
+  // A token is rarely less than two characters; the worker makes the finer choice.
+  const history = await store.turns.listBefore(run.sessionSeq, run.seq, model.contextWindow * 6);
+  const grant = settings.shell.enabled ? sandbox() : null;
+  return {
+    runId: run.id,
+    sessionId: run.sessionId,
+    attempt: run.attempt,
+    workspace,
+    workspaceOwner: workspaces.owner,
+    model: grantModel(model, endpoint),
+    instructions: defaultInstructions(),
+    history: history.map(toTurn),
+    turn: toTurn(turn),
+    tools: toolNamesFor({ sandbox: grant !== null }),
+    sandbox: grant === null ? null : withShellLimits(grant, settings),
+    limits: limitsOf(run, settings, clock.now()),
+    nextBlockIndex: run.attempt > 1 ? await store.turns.nextBlockIndex(run.seq) : 0,
+  };
+}
+
+function grantModel(model: CatalogModel, endpoint: Endpoint): ModelGrant {
+  return {
+    name: model.name,
+    kind: endpoint.kind,
+    baseUrl: endpoint.baseUrl,
+    apiKey: endpoint.apiKey,
+    model: model.model,
+    contextWindow: model.contextWindow,
+    maxOutputTokens: model.maxOutputTokens,
+    images: model.images,
+    metered: endpoint.maxInFlight !== null,
+  };
+}
+
+function withShellLimits(grant: SandboxGrant, { shell }: Settings): SandboxGrant {
+  return {
+    ...grant,
+    timeoutMs: shell.timeoutSeconds * 1_000,
+    maxOutputBytes: shell.maxOutputKb * 1_024,
+    memoryBytes: shell.memoryMb * 1_048_576,
+    maxProcesses: shell.maxProcesses,
+  };
+}
+
+function limitsOf(run: Run, { model }: Settings, now: number): RunLimits {
+  const spentMs = Math.max(0, now - (run.startedAt ?? now));
+  return {
+    connectTimeoutMs: model.connectTimeoutSeconds * 1_000,
+    firstTokenTimeoutMs: model.firstTokenTimeoutSeconds * 1_000,
+    idleTimeoutMs: model.idleTimeoutSeconds * 1_000,
+    runTimeoutMs: Math.max(1, model.runTimeoutSeconds * 1_000 - spentMs),
+    maxSteps: model.maxSteps,
+  };
+}
+
+function toTurn({ user, attachments, steps }: StoredTurn): Turn {
+  return { user, attachments, steps: steps.map(toRecordedStep) };
+}
+
+function toRecordedStep({ step, kind, message, text, usage, calls }: StoredStep): RecordedStep {
+  return {
+    step,
+    kind: kind as RecordedStep['kind'],
+    message,
+    text,
+    usage,
+    calls: calls.map(({ id, name, input, state, ok, output }) => ({
+      id,
+      name,
+      input,
+      state:
+        state === 'ended'
+          ? { kind: 'ended', result: { ok, output } }
+          : { kind: state === 'running' ? 'unknown' : 'waiting' },
+    })),
+  };
+}

@@ -1,0 +1,185 @@
+// Conducting one run from its claim to its end: signals of the worker become journal events, commits become acks.
+import type { Outcome, Signal } from '../agent/protocol.ts';
+import type { Catalog } from '../catalog/models.ts';
+import type { NewEvent } from '../domain/journal-event.ts';
+import { messageOf } from '../domain/errors.ts';
+import type { RunError } from '../domain/run.ts';
+import type { Settings } from '../domain/settings.ts';
+import type { Log } from '../log.ts';
+import type { Claim } from '../store/claim-runs.ts';
+import type { Ending } from '../store/end-run.ts';
+import type { Fence } from '../store/record-progress.ts';
+import { type BriefParts, buildBrief, type ResolvedModel, resolveModel } from './brief.ts';
+import type { Permit, Permits } from './permits.ts';
+import type { Pool, RunHandle, WorkerEnd } from './pool.ts';
+
+export interface ConductParts extends BriefParts {
+  readonly pool: Pool;
+  readonly permits: Permits;
+  readonly log: Log;
+  settings(): Settings;
+  catalog(): Catalog;
+}
+
+/** A run under way. */
+export interface Conduct {
+  readonly runSeq: number;
+  /** Resolves when the run needs nothing more of this daemon; never rejects. */
+  readonly ended: Promise<void>;
+  /** Asks the worker to stop. A drained run goes back to the queue and resumes after the next start. */
+  abort(why: 'drain' | 'fenced' | 'journal'): void;
+}
+
+/** Begins to conduct a claimed run. */
+export function conductRun(parts: ConductParts, claim: Claim): Conduct {
+  const { run } = claim;
+  const fence: Fence = { sessionSeq: run.sessionSeq, runSeq: run.seq, attempt: run.attempt };
+  const state: RunState = { parts, claim, fence, handle: undefined, abortedFor: undefined, permit: undefined };
+  return {
+    runSeq: run.seq,
+    ended: conduct(state).catch((error: unknown) => {
+      // Only the store fails here. The run keeps its row, and its lease brings it back once the store writes again.
+      parts.log.error({ run_id: run.id, err: error }, 'the run could not be recorded; it resumes when its lease ends');
+    }),
+    abort: (why) => abort(state, why),
+  };
+}
+
+interface RunState {
+  readonly parts: ConductParts;
+  readonly claim: Claim;
+  readonly fence: Fence;
+  handle: RunHandle | undefined;
+  abortedFor: 'drain' | 'fenced' | 'journal' | undefined;
+  permit: Permit | undefined;
+}
+
+function abort(state: RunState, why: 'drain' | 'fenced' | 'journal'): void {
+  state.abortedFor ??= why;
+  state.handle?.send({ t: 'abort', reason: why });
+}
+
+async function conduct(state: RunState): Promise<void> {
+  const { parts, claim } = state;
+  const resolved = resolveModel(parts.catalog(), claim.run.model);
+  if (resolved === undefined) {
+    await end(state, { outcome: 'failed', error: noModel(claim) });
+    return;
+  }
+  let workerEnd: WorkerEnd;
+  try {
+    const brief = await buildBrief(parts, claim.run, resolved, parts.settings());
+    workerEnd = await new Promise((resolve) => {
+      state.handle = parts.pool.start(brief, {
+        signals: (batch) => take(state, batch, resolved),
+        ended: resolve,
+      });
+      if (state.abortedFor !== undefined) abort(state, state.abortedFor);
+    });
+  } catch (error) {
+    parts.log.error({ run_id: claim.run.id, err: error }, 'the run could not be started');
+    workerEnd = { kind: 'lost', why: messageOf(error) };
+  } finally {
+    state.permit?.release();
+  }
+  await finish(state, workerEnd);
+}
+
+function noModel({ run, choice }: Claim): RunError {
+  const wanted = run.model ?? choice.keyModel ?? choice.scenario ?? 'default';
+  return { type: 'api_error', message: `The model configuration "${wanted}" does not exist.`, retryable: false };
+}
+
+type StreamSignal = Extract<Signal, { t: 'block-start' | 'text' | 'block-stop' }>;
+
+const STREAM_EVENTS: { [T in StreamSignal['t']]: (signal: Extract<StreamSignal, { t: T }>) => NewEvent } = {
+  'block-start': ({ index }) => ({ type: 'content_block_start', payload: { index } }),
+  text: ({ index, text }) => ({ type: 'content_block_delta', payload: { index, text: text.toWellFormed() } }),
+  'block-stop': ({ index }) => ({ type: 'content_block_stop', payload: { index } }),
+};
+
+function isStreamSignal(signal: Signal): signal is StreamSignal {
+  return Object.hasOwn(STREAM_EVENTS, signal.t);
+}
+
+/** Takes a batch of signals in order. Every write of the batch lands in the same commit. */
+function take(state: RunState, batch: readonly Signal[], { model, endpoint }: ResolvedModel): void {
+  const { runs } = state.parts.store;
+  let stream: NewEvent[] = [];
+  const flush = () => {
+    if (stream.length > 0) void keep(state, runs.appendStream(state.fence, stream));
+    stream = [];
+  };
+  for (const signal of batch) {
+    if (isStreamSignal(signal)) {
+      stream.push(STREAM_EVENTS[signal.t](signal as never));
+      continue;
+    }
+    flush();
+    if (signal.t === 'step') keep(state, runs.recordStep(state.fence, signal.reply, model.price), signal.ack);
+    else if (signal.t === 'tool-result') {
+      const { call, result, step, durationMs } = signal;
+      const kept = { step, toolUseId: call.id, name: call.name, ...result, durationMs };
+      keep(state, runs.recordToolResult(state.fence, kept), signal.ack);
+    } else if (signal.t === 'permit-wanted') acquirePermit(state, endpoint.name, endpoint.maxInFlight);
+    else if (signal.t === 'permit-returned') state.permit?.release();
+    else if (signal.t === 'log') state.parts.log[signal.level](logFacts(state, signal.facts), signal.message);
+  }
+  flush();
+}
+
+function logFacts({ claim }: RunState, facts: object): object {
+  return { run_id: claim.run.id, session_id: claim.run.sessionId, ...facts };
+}
+
+function acquirePermit(state: RunState, endpoint: string, limit: number | null): void {
+  const grant = () => state.handle?.send({ t: 'permit' });
+  if (limit === null) grant();
+  else state.permit = state.parts.permits.acquire(endpoint, limit, grant);
+}
+
+/** Waits for a write; acks it, or stops the worker when the write was refused or failed. */
+function keep(state: RunState, write: Promise<boolean>, ack?: number): void {
+  write.then(
+    (held) => {
+      if (!held) abort(state, 'fenced');
+      else if (ack !== undefined) state.handle?.send({ t: 'ack', ack });
+    },
+    (error: unknown) => {
+      state.parts.log.error(logFacts(state, { err: error }), 'the journal could not be written; the run is interrupted');
+      abort(state, 'journal');
+    },
+  );
+}
+
+const ENDINGS: Readonly<Record<Exclude<Outcome['status'], 'canceled'>, (outcome: never) => Ending>> = {
+  completed: ({ text, stopReason }: Extract<Outcome, { status: 'completed' }>) => ({
+    outcome: 'completed',
+    answer: text,
+    stopReason,
+  }),
+  failed: ({ error }: Extract<Outcome, { status: 'failed' }>) => ({ outcome: 'failed', error }),
+};
+
+async function finish(state: RunState, workerEnd: WorkerEnd): Promise<void> {
+  const { parts, fence, claim } = state;
+  if (state.abortedFor === 'fenced') return;
+  if (workerEnd.kind === 'lost' || workerEnd.outcome.status === 'canceled') {
+    const why = workerEnd.kind === 'lost' ? workerEnd.why : state.abortedFor;
+    parts.log.warn(logFacts(state, { attempt: claim.run.attempt, why }), 'the run was interrupted');
+    await parts.store.runs.interrupt(fence, state.abortedFor === 'drain' ? 'drain' : 'crash');
+    return;
+  }
+  await end(state, ENDINGS[workerEnd.outcome.status](workerEnd.outcome as never));
+}
+
+async function end({ parts, fence, claim }: RunState, ending: Ending): Promise<void> {
+  // Both moves are asked for at once, so that they share a commit when nothing stands between them.
+  const finalized = parts.store.runs.finalize(fence, ending);
+  const settled = parts.store.runs.settle(fence);
+  await Promise.all([finalized, settled]);
+  const facts = { run_id: claim.run.id, session_id: claim.run.sessionId, outcome: ending.outcome };
+  if (ending.outcome === 'completed') parts.log.info(facts, 'run completed');
+  else parts.log.warn({ ...facts, error: ending.error.message }, 'run failed');
+}
+

@@ -1,0 +1,76 @@
+// The management API's handlers: each reads a request, asks one operation, and wraps what it answers.
+import {
+  parseNewKey,
+  parseNewTeam,
+  parseNewUser,
+  parsePassword,
+  parseTeamChange,
+  parseUserChange,
+  renderKey,
+  renderStatus,
+  renderTeam,
+  renderUser,
+  renderUserName,
+} from './admin-wire.ts';
+import { type Exchange, queryValue, refInPath } from './exchange.ts';
+import type { Listing, Operations, StatusReport } from './operations.ts';
+import type { Reply } from './reply.ts';
+
+export type AdminHandler = (exchange: Exchange) => Promise<Reply>;
+
+/** The handlers by name; `routes.ts` says where each stands. */
+export function makeAdministration(operations: Operations, status: () => Promise<StatusReport>) {
+  return {
+    status: async () => ok(renderStatus(await status())),
+
+    listUsers: async () => ok(listOf(await operations.listUsers(), renderUser)),
+    getUser: async (exchange) => ok(renderUser(await operations.getUser(refInPath(exchange)))),
+    createUser: async ({ body }) => {
+      const { user, password } = await operations.createUser(parseNewUser(body));
+      return created({ ...renderUser(user), ...shownOnce('password', password) });
+    },
+    changeUser: async (exchange) => {
+      const change = parseUserChange(exchange.body);
+      return ok(renderUser(await operations.changeUser(refInPath(exchange), change)));
+    },
+    setPassword: async (exchange) => {
+      const wish = parsePassword(exchange.body);
+      const { user, password } = await operations.setPassword(refInPath(exchange), wish);
+      return ok({ ...renderUserName(user), ...shownOnce('password', password) });
+    },
+
+    listTeams: async () => ok(listOf(await operations.listTeams(), renderTeam)),
+    createTeam: async ({ body }) => created(renderTeam(await operations.createTeam(parseNewTeam(body)))),
+    changeTeam: async (exchange) => {
+      const change = parseTeamChange(exchange.body);
+      return ok(renderTeam(await operations.changeTeam(refInPath(exchange), change)));
+    },
+
+    listKeys: async (exchange) => ok(listOf(await operations.listKeys(queryValue(exchange, 'user')), renderKey)),
+    getKey: async (exchange) => ok(renderKey(await operations.getKey(refInPath(exchange)))),
+    createKey: async ({ body }) => {
+      const { key, secret } = await operations.createKey(parseNewKey(body));
+      return created({ ...renderKey(key), ...shownOnce('key', secret) });
+    },
+    revokeKey: async (exchange) => ok(renderKey(await operations.revokeKey(refInPath(exchange)))),
+  } satisfies Record<string, AdminHandler>;
+}
+
+// Secrets pass through these replies: nothing on the way may keep them.
+const HEADERS = { 'Cache-Control': 'no-store' };
+
+function ok(data: object): Reply {
+  return { status: 200, headers: HEADERS, body: { code: 0, message: 'ok', data } };
+}
+
+function created(data: object): Reply {
+  return { ...ok(data), status: 201 };
+}
+
+function listOf<T>({ items, total }: Listing<T>, render: (item: T) => object): object {
+  return { items: items.map(render), total };
+}
+
+function shownOnce(name: string, secret: string | null): object {
+  return secret === null ? {} : { [name]: secret };
+}

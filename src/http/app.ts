@@ -1,0 +1,115 @@
+// The HTTP application: the frame around every request, from its id to its log line.
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import Koa from 'koa';
+import type { Clock } from '../domain/clock.ts';
+import { ErrandError } from '../domain/errors.ts';
+import type { Settings } from '../domain/settings.ts';
+import type { Tails } from '../events/tail.ts';
+import { type Log, logOf, logRequest } from '../log.ts';
+import { makeAdministration } from './admin.ts';
+import { makeConversations } from './conversation.ts';
+import { isViaSocket } from './credentials.ts';
+import { makeRouter, refusalOf } from './dispatch.ts';
+import type { Operations, Readiness, StatusReport } from './operations.ts';
+import { errorReply, shapeOfPath } from './render-error.ts';
+import { sendJson, sendJsonAndClose } from './reply.ts';
+import { makeRoutes, type Route } from './routes.ts';
+import { makeRunStreams } from './run-stream.ts';
+
+/** What the HTTP room is handed by the daemon. */
+export interface HttpParts {
+  readonly operations: Operations;
+  readonly tail: Tails;
+  readonly settings: () => Settings;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly status: () => Promise<StatusReport>;
+  readonly readiness: () => Readiness;
+  /** Fires when open streams must end with "server restarting". */
+  readonly draining: AbortSignal;
+}
+
+/** Answers one request; serves TCP and the Unix socket alike, and knows which by the listening server. */
+export type HttpApp = (req: IncomingMessage, res: ServerResponse) => void;
+
+/** The table of routes over the given parts. */
+export function routesOf(parts: HttpParts): readonly Route[] {
+  const conversations = makeConversations({ ...parts, openStream: makeRunStreams(parts) });
+  const administration = makeAdministration(parts.operations, parts.status);
+  return makeRoutes({ ...parts, conversations, administration });
+}
+
+/** Builds the application. */
+export function makeHttpApp(parts: HttpParts): HttpApp {
+  const routes = routesOf(parts);
+  const router = makeRouter(routes, parts);
+  const koa = new Koa();
+  koa.use(makeFrame(parts));
+  koa.use(router.routes() as Koa.Middleware);
+  koa.use((ctx) => {
+    throw refusalOf(ctx['matched'] as Parameters<typeof refusalOf>[0], routes);
+  });
+  koa.on('error', (error: unknown) => parts.log.error({ err: error }, 'response failed'));
+  const handle = koa.callback();
+  return (req, res) => void handle(req, res);
+}
+
+function makeFrame({ clock, log }: HttpParts): Koa.Middleware {
+  return async (ctx, next) => {
+    const { req, res } = ctx;
+    const path = pathOf(req);
+    const startedAt = clock.monotonic();
+    const requestId = randomUUID();
+    // Replies are written here and by handlers, never by Koa.
+    ctx.respond = false;
+    res.setHeader('X-Request-Id', requestId);
+    res.setHeader('X-Content-Type-Options', 'nosniff');
+    try {
+      requireForm(req, path);
+      await next();
+    } catch (error) {
+      refuse(error, { req, res, path, clock, log: logOf(log, { requestId }) });
+    }
+    logRequest(log, {
+      requestId,
+      method: ctx.method,
+      path,
+      status: res.statusCode,
+      durationMs: Math.round(clock.monotonic() - startedAt),
+      clientAddress: isViaSocket(req) ? 'socket' : (req.socket.remoteAddress ?? 'gone'),
+    });
+  };
+}
+
+// Proxies may send the whole address. Its origin is cut off before Koa looks, who would throw at odd ones.
+function pathOf(req: IncomingMessage): string {
+  const target = (req.url ?? '').replace(/^https?:\/\/[^/?#]*/i, '');
+  req.url = target;
+  const end = target.indexOf('?');
+  return end === -1 ? target : target.slice(0, end);
+}
+
+function requireForm(req: IncomingMessage, path: string): void {
+  if (!path.startsWith('/')) throw new ErrandError('not_found', 'No such endpoint.');
+  if (req.headers.host === undefined && req.httpVersionMinor >= 1)
+    throw new ErrandError('bad_request', 'The Host header is missing.');
+}
+
+interface Refusal {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly path: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+function refuse(error: unknown, { req, res, path, clock, log }: Refusal): void {
+  if (!(error instanceof ErrandError)) log.error({ err: error }, 'request failed');
+  // A stream that breaks after it began can only be cut: the client rejoins.
+  if (res.headersSent) return void res.destroy();
+  if (res.destroyed) return;
+  const reply = errorReply(error, shapeOfPath(path));
+  if (reply.status === 413 && !req.complete) sendJsonAndClose(req, res, reply, clock);
+  else sendJson(res, reply);
+}

@@ -1,0 +1,61 @@
+// The chat-completions protocol's request and reply (§2.2, §4.2), and its list of models (C13).
+import { completionIdOf } from '../domain/ids.ts';
+import type { JsonObject } from '../domain/json.ts';
+import type { Run } from '../domain/run.ts';
+import type { Usage } from '../domain/usage.ts';
+import { CHAT_BLOCKS, type ContentLimits } from './content-wire.ts';
+import { optional, readBoolean, readObject } from './fields.ts';
+import { readModel, readSessionId, readUserContent, type TurnRequest } from './turn-wire.ts';
+
+/** The turn a chat request asks for. Throws `unprocessable`, or `too_large` for an attachment. */
+export function parseChatRequest(body: JsonObject, limits: ContentLimits): TurnRequest {
+  const model = readModel(body);
+  const stream = optional(body['stream'], 'stream', readBoolean) ?? false;
+  const options = optional(body['stream_options'], 'stream_options', readObject);
+  const usagePath = 'stream_options.include_usage';
+  const includeUsage = optional(options?.['include_usage'], usagePath, readBoolean) ?? false;
+  const sessionId = readSessionId(body);
+  const content = readUserContent(body, CHAT_BLOCKS, limits);
+  return { stream, input: { protocol: 'chat', model, content, sessionId, idempotencyKey: null, includeUsage } };
+}
+
+/** A completed run as a chat completion. */
+export function renderCompletion(run: Run): object {
+  return {
+    id: completionIdOf(run.id),
+    object: 'chat.completion',
+    created: secondsOf(run.createdAt),
+    model: run.requestedModel,
+    choices: [
+      {
+        index: 0,
+        message: { role: 'assistant', content: run.answer ?? '' },
+        logprobs: null,
+        finish_reason: 'stop',
+      },
+    ],
+    usage: renderChatUsage(run.usage),
+  };
+}
+
+/** Token counts in this protocol's sense: cached tokens are part of the prompt. */
+export function renderChatUsage(usage: Usage): object {
+  return {
+    prompt_tokens: usage.inputTokens,
+    completion_tokens: usage.outputTokens,
+    total_tokens: usage.inputTokens + usage.outputTokens,
+  };
+}
+
+/** The one model of a key, as a list. */
+export function renderModels(model: string, createdAt: number): object {
+  return {
+    object: 'list',
+    data: [{ id: model, object: 'model', created: secondsOf(createdAt), owned_by: 'errand' }],
+  };
+}
+
+/** Epoch milliseconds as this protocol's whole seconds. */
+export function secondsOf(at: number): number {
+  return Math.floor(at / 1000);
+}

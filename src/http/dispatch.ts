@@ -1,0 +1,80 @@
+// Takes a request to its route: guards it, reads its body and answers it, in the promised order of checks (A1).
+import { Router, type RouterContext } from '@koa/router';
+import { ErrandError } from '../domain/errors.ts';
+import type { Settings } from '../domain/settings.ts';
+import type { Caller, KeyCaller } from '../domain/user.ts';
+import { isViaSocket, readCredential } from './credentials.ts';
+import type { Exchange } from './exchange.ts';
+import type { Operations } from './operations.ts';
+import { type Reply, sendJson } from './reply.ts';
+import { bodyLimit, readJsonBody } from './request-body.ts';
+import type { Route } from './routes.ts';
+
+export interface DispatchParts {
+  readonly operations: Operations;
+  readonly settings: () => Settings;
+}
+
+/** A router of the table's routes. What no route matches falls through it. */
+export function makeRouter(routes: readonly Route[], parts: DispatchParts): Router {
+  const router = new Router({ sensitive: true, strict: true });
+  const streams = new Set(routes.filter((route) => route.sse).map(({ path }) => path));
+  for (const route of routes) {
+    router.register(route.path, [route.method], async (ctx: RouterContext) => {
+      // The router answers HEAD wherever it answers GET.
+      if (ctx.method === 'HEAD' && route.sse) throw methodNotAllowed(ctx.matched, streams);
+      const reply = await answer(route, ctx, parts);
+      if (reply !== undefined) sendJson(ctx.res, reply);
+    });
+  }
+  return router;
+}
+
+async function answer(route: Route, ctx: RouterContext, parts: DispatchParts): Promise<Reply | undefined> {
+  if (route.guard === 'none') return route.handler(await open(route, ctx, parts));
+  const viaSocket = isViaSocket(ctx.req);
+  const credential = readCredential(ctx.req.rawHeaders, route.guard === 'key' ? 'both' : 'authorization');
+  const caller = await parts.operations.resolveCaller(credential, viaSocket);
+  if (route.guard === 'key') {
+    requireKey(caller);
+    return route.handler(await open(route, ctx, parts), caller);
+  }
+  requireAdministrator(caller);
+  return route.handler(await open(route, ctx, parts));
+}
+
+async function open(route: Route, ctx: RouterContext, { settings }: DispatchParts): Promise<Exchange> {
+  const { req, res } = ctx;
+  const rules = { limitBytes: bodyLimit(settings().maxUploadSizeMb), optional: route.body === 'optional' };
+  const body = route.body === undefined ? {} : await readJsonBody(req, res, rules);
+  return { req, res, params: ctx.params, query: ctx.querystring, body };
+}
+
+function requireKey(caller: Caller): asserts caller is KeyCaller {
+  if (caller.kind !== 'key') throw new ErrandError('unauthenticated', 'An API key is required.');
+}
+
+/** The operator behind the socket, or a key of scope `admin` whose owner is an administrator now (B3, K1). */
+function requireAdministrator(caller: Caller): void {
+  if (caller.kind === 'operator') return;
+  if (caller.key.scope !== 'admin' || caller.user.role !== 'admin')
+    throw new ErrandError('forbidden', 'This needs an API key of scope admin whose owner is an administrator.');
+}
+
+type Matched = RouterContext['matched'];
+
+/** The refusal of a request that no route took: 405 when its path is known, else 404 (A1). */
+export function refusalOf(matched: Matched, routes: readonly Route[]): ErrandError {
+  if (matched === undefined || matched.length === 0) return new ErrandError('not_found', 'No such endpoint.');
+  return methodNotAllowed(matched, new Set(routes.filter((route) => route.sse).map(({ path }) => path)));
+}
+
+function methodNotAllowed(matched: Matched, streams: ReadonlySet<string>): ErrandError {
+  const methods = new Set<string>();
+  for (const layer of matched ?? [])
+    for (const method of layer.methods) if (method !== 'HEAD' || !streams.has(String(layer.path))) methods.add(method);
+  const allow = [...methods].sort();
+  return new ErrandError('method_not_allowed', `This endpoint answers ${allow.join(', ')} only.`, {
+    details: { allow },
+  });
+}

@@ -1,0 +1,35 @@
+// One request on its way through a handler.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { notFound, unprocessable } from '../domain/errors.ts';
+import { isUuid } from '../domain/ids.ts';
+import type { JsonObject } from '../domain/json.ts';
+
+/** What a handler is given. `body` is `{}` on routes that read none. */
+export interface Exchange {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly params: Readonly<Record<string, string>>;
+  /** The query as sent, without `?`. */
+  readonly query: string;
+  readonly body: JsonObject;
+}
+
+/** The id in the path, in lower case. Throws `not_found` when it has not the form of one (A8). */
+export function idInPath(exchange: Exchange, kind: string): string {
+  const id = exchange.params['id'] ?? '';
+  if (!isUuid(id)) throw notFound(kind);
+  return id.toLowerCase();
+}
+
+/** The id or name in the path. */
+export function refInPath(exchange: Exchange): string {
+  return exchange.params['ref'] ?? '';
+}
+
+/** One query value, or null. Throws `unprocessable` when it is given twice. */
+export function queryValue(exchange: Exchange, name: string): string | null {
+  if (exchange.query === '') return null;
+  const values = new URLSearchParams(exchange.query).getAll(name);
+  if (values.length > 1) throw unprocessable(name, 'must be given once');
+  return values[0] ?? null;
+}

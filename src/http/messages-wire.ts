@@ -1,0 +1,87 @@
+// The Messages protocol's request and reply (§2.4, §4.3).
+import { unprocessable } from '../domain/errors.ts';
+import { messageIdOf } from '../domain/ids.ts';
+import type { JsonObject, JsonValue } from '../domain/json.ts';
+import type { Run } from '../domain/run.ts';
+import type { Usage } from '../domain/usage.ts';
+import { type ContentLimits, MESSAGES_BLOCKS } from './content-wire.ts';
+import {
+  lineOfAtMost,
+  optional,
+  type Reader,
+  readArray,
+  readBase64,
+  readBoolean,
+  readInteger,
+  readNumber,
+  readObject,
+  readString,
+} from './fields.ts';
+import { readModel, readSessionId, readUserContent, type TurnRequest } from './turn-wire.ts';
+
+const MAX_PAYLOAD_CHARACTERS = 8_192;
+
+/** Fields that are taken for compatibility: their form is checked, their value is not used. */
+const UNUSED_FIELDS: Readonly<Record<string, Reader<unknown>>> = {
+  max_tokens: readInteger,
+  temperature: readNumber,
+  top_p: readNumber,
+  top_k: readNumber,
+  stop_sequences: (value, path) => readArray(value, path).map((entry, index) => readString(entry, `${path}[${index}]`)),
+  system: (value, path) => {
+    if (typeof value !== 'string' && !Array.isArray(value)) throw unprocessable(path, 'must be a string or an array');
+  },
+  background_payload: readBackgroundPayload,
+  background: (value, path) => {
+    if (readBoolean(value, path)) throw unprocessable(path, 'true is not supported yet: send the request without it');
+  },
+  output_format: (value, path) => {
+    readObject(value, path);
+    throw unprocessable(path, 'is not supported yet: send the request without it');
+  },
+};
+
+/** The turn a Messages request asks for. Throws `unprocessable`, or `too_large` for an attachment. */
+export function parseMessagesRequest(body: JsonObject, limits: ContentLimits): TurnRequest {
+  const model = readModel(body);
+  const stream = optional(body['stream'], 'stream', readBoolean) ?? false;
+  const sessionId = readSessionId(body);
+  const idempotencyKey = optional(body['idempotency_key'], 'idempotency_key', lineOfAtMost(128));
+  for (const [field, read] of Object.entries(UNUSED_FIELDS)) optional(body[field], field, read);
+  const content = readUserContent(body, MESSAGES_BLOCKS, limits);
+  return {
+    stream,
+    input: { protocol: 'messages', model, content, sessionId, idempotencyKey, includeUsage: false },
+  };
+}
+
+/** Checked, and passed back verbatim only by background runs (D5). */
+function readBackgroundPayload(value: JsonValue | undefined, path: string): void {
+  if (typeof value === 'string' && value.length > MAX_PAYLOAD_CHARACTERS)
+    throw unprocessable(path, `must be at most ${MAX_PAYLOAD_CHARACTERS} characters`);
+  readBase64(value, path);
+}
+
+/** A completed run as a Message. */
+export function renderMessage(run: Run): object {
+  return {
+    id: messageIdOf(run.id),
+    type: 'message',
+    role: 'assistant',
+    model: run.requestedModel,
+    content: run.answer === null || run.answer === '' ? [] : [{ type: 'text', text: run.answer }],
+    stop_reason: run.stopReason,
+    stop_sequence: null,
+    usage: renderUsage(run.usage),
+  };
+}
+
+/** Token counts in this protocol's sense: `input_tokens` are those neither read from nor written to a cache. */
+export function renderUsage(usage: Usage): object {
+  return {
+    input_tokens: Math.max(0, usage.inputTokens - usage.cacheReadTokens - usage.cacheWriteTokens),
+    output_tokens: usage.outputTokens,
+    cache_creation_input_tokens: usage.cacheWriteTokens,
+    cache_read_input_tokens: usage.cacheReadTokens,
+  };
+}

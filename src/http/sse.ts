@@ -1,0 +1,56 @@
+// A server-sent event stream over one response: its headers, its writes, and what a slow reader costs.
+import type { ServerResponse } from 'node:http';
+
+const HEADERS = {
+  'Content-Type': 'text/event-stream; charset=utf-8',
+  'Cache-Control': 'no-cache, no-transform',
+  // Reverse proxies would collect events into pages.
+  'X-Accel-Buffering': 'no',
+};
+
+/** Bytes that may wait for a slow reader before it is paused. */
+const PAUSE_AT_BYTES = 256 * 1024;
+
+export interface EventStream {
+  /** Writes some whole events. Returns a promise when the reader is behind: write again once it resolves. */
+  send(frames: Buffer): Promise<void> | undefined;
+  /** Sends the headers now, unless they went with an event. */
+  flush(): void;
+  /** Ends the stream, with a last event if one is given. */
+  end(frame?: Buffer): void;
+  /** Drops the reader at once. */
+  drop(): void;
+}
+
+/** Begins a stream. The response must be untouched but for headers already set on it. */
+export function openEventStream(res: ServerResponse): EventStream {
+  res.socket?.setNoDelay(true);
+  res.writeHead(200, HEADERS);
+  let written = false;
+  return {
+    send: (frames) => {
+      if (res.destroyed || res.writableEnded) return undefined;
+      written = true;
+      res.write(frames);
+      return res.writableLength > PAUSE_AT_BYTES ? drained(res) : undefined;
+    },
+    flush: () => {
+      if (!written) res.flushHeaders();
+    },
+    end: (frame) => void res.end(frame),
+    drop: () => void res.destroy(),
+  };
+}
+
+/** Resolves when the backlog is gone, or the reader is. */
+function drained(res: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const settle = () => {
+      res.off('drain', settle);
+      res.off('close', settle);
+      resolve();
+    };
+    res.on('drain', settle);
+    res.on('close', settle);
+  });
+}

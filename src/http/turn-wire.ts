@@ -1,0 +1,84 @@
+// Reads what both protocols' requests share: the model's name, the session, and the last user message (§1).
+import { unprocessable } from '../domain/errors.ts';
+import type { JsonObject, JsonValue } from '../domain/json.ts';
+import type { InputBlock, TurnInput } from '../operations/turn.ts';
+import type { BlockReader, ContentLimits } from './content-wire.ts';
+import { optional, readArray, readObject, readString, readUuid, textOfAtMost } from './fields.ts';
+
+/** A parsed request: the turn, and how its answer is wanted. */
+export interface TurnRequest {
+  readonly input: TurnInput;
+  readonly stream: boolean;
+}
+
+const MAX_MESSAGES = 10_000;
+const MAX_BLOCKS = 1_000;
+const MAX_ATTACHMENTS = 100;
+
+/** The request's `model`, needed on both endpoints (C1). */
+export function readModel(body: JsonObject): string {
+  return textOfAtMost(256)(body['model'], 'model');
+}
+
+/** `metadata.session_id`, or null. */
+export function readSessionId(body: JsonObject): string | null {
+  const metadata = optional(body['metadata'], 'metadata', readObject);
+  return optional(metadata?.['session_id'], 'metadata.session_id', readUuid);
+}
+
+/** The blocks of the last `user` message; messages of other roles are only looked at for their form (§1 rules 1, 2). */
+export function readUserContent(
+  body: JsonObject,
+  readers: ReadonlyMap<string, BlockReader>,
+  limits: ContentLimits,
+): InputBlock[] {
+  const messages = readArray(body['messages'], 'messages');
+  if (messages.length === 0) throw unprocessable('messages', 'must not be empty');
+  if (messages.length > MAX_MESSAGES) throw unprocessable('messages', `must hold at most ${MAX_MESSAGES} messages`);
+  const last = messages.findLastIndex((message, index) => roleOf(message, index) === 'user');
+  // The ones before the last user message have a form to keep, too.
+  messages.slice(0, Math.max(0, last)).forEach(roleOf);
+  if (last === -1) throw unprocessable('messages', 'must hold a message whose role is user');
+  const message = readObject(messages[last], `messages[${last}]`);
+  return readContent(message['content'], { path: `messages[${last}].content`, readers, limits });
+}
+
+function roleOf(message: JsonValue, index: number): string {
+  const path = `messages[${index}]`;
+  return readString(readObject(message, path)['role'], `${path}.role`);
+}
+
+interface ContentPlace {
+  readonly path: string;
+  readonly readers: ReadonlyMap<string, BlockReader>;
+  readonly limits: ContentLimits;
+}
+
+function readContent(content: JsonValue | undefined, place: ContentPlace): InputBlock[] {
+  const { path } = place;
+  if (typeof content !== 'string' && !Array.isArray(content))
+    throw unprocessable(path, 'must be a string or an array of blocks');
+  const blocks: InputBlock[] =
+    typeof content === 'string' ? [{ type: 'text', text: readString(content, path) }] : readBlocks(content, place);
+  const meaningful = blocks.filter((block) => block.type !== 'text' || block.text !== '');
+  if (meaningful.length === 0) throw unprocessable(path, 'must not be empty');
+  return meaningful;
+}
+
+function readBlocks(content: readonly JsonValue[], { path, readers, limits }: ContentPlace): InputBlock[] {
+  if (content.length > MAX_BLOCKS) throw unprocessable(path, `must hold at most ${MAX_BLOCKS} blocks`);
+  const attachments = content.filter((block) => typeOf(block) !== 'text').length;
+  if (attachments > MAX_ATTACHMENTS) throw unprocessable(path, `must hold at most ${MAX_ATTACHMENTS} attachments`);
+  return content.map((value, index) => {
+    const blockPath = `${path}[${index}]`;
+    const block = readObject(value, blockPath);
+    const read = readers.get(readString(block['type'], `${blockPath}.type`));
+    if (read === undefined)
+      throw unprocessable(`${blockPath}.type`, `must be one of ${[...readers.keys()].join(', ')}`);
+    return read(block, blockPath, limits);
+  });
+}
+
+function typeOf(block: JsonValue): JsonValue | undefined {
+  return typeof block === 'object' && block !== null && !Array.isArray(block) ? block['type'] : undefined;
+}

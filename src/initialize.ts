@@ -1,0 +1,94 @@
+// Making a data directory: database, master key, commented configuration files, and the first administrator (K5).
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Config, Places } from './config.ts';
+import { defaultConfigFiles } from './default-config-files.ts';
+import { systemClock } from './domain/clock.ts';
+import { ErrandError } from './domain/errors.ts';
+import { ensureMasterKey } from './files/master-key.ts';
+import { hashPassword, makeKey, makePassword } from './operations/secrets.ts';
+import { lockDataDirectory } from './store/lock.ts';
+import { openStore, type Store } from './store/open-store.ts';
+
+/** What was made, with the two secrets that are shown once. */
+export interface Created {
+  readonly dataDir: string;
+  readonly configDir: string;
+  readonly admin: { readonly userId: string; readonly username: string; readonly password: string };
+  readonly apiKey: { readonly id: string; readonly key: string; readonly scope: 'admin' };
+}
+
+export const DATABASE_FILE = 'errand.db';
+
+/**
+ * Initialises a data directory and leaves it closed. Throws `conflict` when it was initialised before, or when another
+ * process holds it (the message names its pid).
+ */
+export async function initialize(config: Config, adminName: string): Promise<Created> {
+  prepareDirectories(config.places);
+  const lock = lockDataDirectory(config.places.dataDir);
+  try {
+    const store = openStore(join(config.places.dataDir, DATABASE_FILE), systemClock);
+    try {
+      const created = await createFirstAdministrator(store, config.places, adminName);
+      if (created === null) {
+        throw new ErrandError('conflict', `${config.places.dataDir} is initialised already.`);
+      }
+      return created;
+    } finally {
+      await store.close();
+    }
+  } finally {
+    lock.release();
+  }
+}
+
+/** Makes the directories, the master key and the commented configuration files that are missing. */
+export function prepareDirectories({ dataDir, configDir, masterKeyPath }: Places): void {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  ensureMasterKey(masterKeyPath);
+  mkdirSync(configDir, { recursive: true, mode: 0o755 });
+  for (const { name, text } of defaultConfigFiles()) {
+    const path = join(configDir, name);
+    if (!existsSync(path)) writeFileSync(path, text, { flag: 'wx', mode: 0o644 });
+  }
+}
+
+/** Creates the first administrator and their key; null when there are users already. */
+export async function createFirstAdministrator(
+  store: Store,
+  { dataDir, configDir }: Places,
+  adminName: string,
+): Promise<Created | null> {
+  if ((await store.users.list()).total > 0) return null;
+  const password = makePassword();
+  const user = await store.users.create({
+    username: adminName,
+    fullName: '',
+    department: '',
+    role: 'admin',
+    teamId: null,
+    functionalRole: null,
+    scenario: null,
+    passwordHash: await hashPassword(password),
+  });
+  const { text, id, lastFour, secretSha256 } = makeKey();
+  await store.keys.create({
+    id,
+    userSeq: user.seq,
+    name: 'first key',
+    scope: 'admin',
+    lastFour,
+    secretSha256,
+    model: null,
+    target: 'free',
+    projectId: null,
+    expiresAt: null,
+  });
+  return {
+    dataDir,
+    configDir,
+    admin: { userId: user.id, username: user.username, password },
+    apiKey: { id, key: text, scope: 'admin' },
+  };
+}

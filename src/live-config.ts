@@ -1,0 +1,249 @@
+// Keeps settings and catalog as the config directory says now; a broken file leaves the last good state in force (J1).
+import { existsSync, realpathSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+import { type FSWatcher, watch } from 'chokidar';
+import { type Catalog, loadCatalog, MODELS_FILE } from './catalog/models.ts';
+import type { Problem } from './catalog/problem.ts';
+import {
+  type Config,
+  type Environment,
+  type Flags,
+  loadConfig,
+  loadSettings,
+  resolvePlaces,
+  SETTINGS_FILE,
+} from './config.ts';
+import { messageOf } from './domain/errors.ts';
+import type { Settings } from './domain/settings.ts';
+import { publicUrlFor } from './options.ts';
+
+export type LiveConfigLoad =
+  | { readonly ok: true; readonly config: Config; readonly catalog: Catalog }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+/** Configuration and catalog, or the problems of errand.yaml, models.yaml, flags and environment together (J2). */
+export function loadLiveConfig(flags: Flags, environment: Environment): LiveConfigLoad {
+  const loaded = loadConfig(flags, environment);
+  const { configDir, credentialsDirectory } = resolvePlaces(flags, environment);
+  const read = loadCatalog(configDir, credentialsDirectory);
+  if (loaded.ok && read.ok) return { ok: true, config: loaded.config, catalog: read.catalog };
+  return { ok: false, problems: [...(loaded.ok ? [] : loaded.problems), ...(read.ok ? [] : read.problems)] };
+}
+
+/** What happens to the configuration of a running daemon, for its log. */
+export type ConfigEvent =
+  | { readonly kind: 'accepted'; readonly file: string }
+  /** The last good state stays in force. Told once for the same problems. */
+  | { readonly kind: 'rejected'; readonly file: string; readonly problems: readonly Problem[] }
+  | { readonly kind: 'restart-needed'; readonly setting: 'listen'; readonly wanted: string; readonly inForce: string }
+  /** Changes may go unnoticed until `reload` or a restart. */
+  | { readonly kind: 'watch-failed'; readonly why: string };
+
+/** Which of the two has changed. */
+export type Changed = 'settings' | 'catalog';
+
+/** What a live configuration begins with (as `loadLiveConfig` gives it) and who is told of what happens to it. */
+export interface LiveConfigParts {
+  readonly config: Config;
+  readonly catalog: Catalog;
+  readonly report: (event: ConfigEvent) => void;
+}
+
+export interface LiveConfig {
+  /** The settings in force. `listen` stays as it was at the start. */
+  settings(): Settings;
+  catalog(): Catalog;
+  /** What is wrong with the files now; empty when all that they say is in force. */
+  problems(): readonly Problem[];
+  /** Calls back after each change; the answer ends that. */
+  onChange(listener: (changed: Changed) => void): () => void;
+  /** Reads both files now. */
+  reload(): void;
+  /** Says which address is really bound, where port 0 asked for any. */
+  bound(listen: string): void;
+  /** Resolves when the directory is being watched and what it says is in force. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+type Read<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problems: readonly Problem[] };
+
+/** One file's last good state. */
+interface Part<T> {
+  current(): T;
+  problems(): readonly Problem[];
+  /** Takes what was read; answers whether the state has changed. */
+  take(read: Read<T>): boolean;
+}
+
+function makePart<T>(file: string, initial: T, report: (event: ConfigEvent) => void): Part<T> {
+  let current = initial;
+  let problems: readonly Problem[] = [];
+  const reject = (found: readonly Problem[]) => {
+    if (isDeepStrictEqual(found, problems)) return;
+    problems = found;
+    report({ kind: 'rejected', file, problems });
+  };
+  return {
+    current: () => current,
+    problems: () => problems,
+    take: (read) => {
+      if (!read.ok) {
+        reject(read.problems);
+        return false;
+      }
+      const changed = !isDeepStrictEqual(read.value, current);
+      const mended = problems.length > 0;
+      problems = [];
+      current = read.value;
+      if (changed || mended) report({ kind: 'accepted', file });
+      return changed;
+    },
+  };
+}
+
+/** Reads errand.yaml, but lets the listening address stand: it is bound already. Another one is told once. */
+function makeSettingsReader({ config, report }: LiveConfigParts, inForce: () => string): () => Read<Settings> {
+  const asked = config.settings.listen;
+  let told = asked;
+  return () => {
+    const loaded = loadSettings(config.places.configDir, config.overrides);
+    if (!loaded.ok) return loaded;
+    const wanted = loaded.settings.listen;
+    if (wanted !== told && wanted !== asked) {
+      report({ kind: 'restart-needed', setting: 'listen', wanted, inForce: inForce() });
+    }
+    told = wanted;
+    const isDerived = loaded.origins.get('public_url') === 'default';
+    const publicUrl = isDerived ? publicUrlFor(inForce()) : loaded.settings.publicUrl;
+    return { ok: true, value: { ...loaded.settings, listen: inForce(), publicUrl } };
+  };
+}
+
+/** A directory that vanishes is no wish for the defaults: it is being replaced, or its disk is gone. */
+function makeAbsence(directory: string): (file: string) => Problem | null {
+  let wasThere = existsSync(directory);
+  return (file) => {
+    const isThere = existsSync(directory);
+    wasThere ||= isThere;
+    if (isThere || !wasThere) return null;
+    return { file, line: null, column: null, message: `is gone with its directory ${directory}` };
+  };
+}
+
+const QUIET_MS = 200;
+const LONGEST_WAIT_MS = 2000;
+
+/** Calls `act` once a burst of calls has been quiet for a moment, or has gone on for too long. */
+function makeDebounce(act: () => void): { call(): void; cancel(): void } {
+  let timer: NodeJS.Timeout | null = null;
+  let beganAt = 0;
+  const cancel = () => {
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+  };
+  const fire = () => {
+    timer = null;
+    act();
+  };
+  return {
+    call: () => {
+      const now = performance.now();
+      if (timer === null) beganAt = now;
+      cancel();
+      timer = setTimeout(fire, Math.max(0, Math.min(QUIET_MS, beganAt + LONGEST_WAIT_MS - now)));
+    },
+    cancel,
+  };
+}
+
+/** The directory, and what it links to: the watch itself follows no links, which could lead anywhere. */
+function watchedPaths(directory: string): string[] {
+  return existsSync(directory) ? [...new Set([directory, realpathSync(directory)])] : [directory];
+}
+
+/** Watches the config directory, also one that is made later. Resolves when every change from now on is seen. */
+async function watchDirectory(
+  directory: string,
+  on: { readonly change: () => void; readonly error: (why: string) => void },
+): Promise<FSWatcher> {
+  const watcher = watch(watchedPaths(directory), { followSymlinks: false, depth: 2, ignoreInitial: true });
+  watcher.on('all', on.change);
+  watcher.on('error', (error) => on.error(messageOf(error)));
+  await new Promise<void>((resolve) => {
+    watcher.once('ready', resolve);
+    // A daemon that cannot watch still serves.
+    watcher.once('error', () => resolve());
+  });
+  return watcher;
+}
+
+/** Reads anew whenever something in the directory has changed and come to rest. */
+function makeWatch(directory: string, reload: () => void, report: (event: ConfigEvent) => void) {
+  const debounce = makeDebounce(reload);
+  const on = { change: debounce.call, error: (why: string) => report({ kind: 'watch-failed', why }) };
+  let watching: Promise<FSWatcher> | null = null;
+  return {
+    start: async (): Promise<void> => {
+      watching ??= watchDirectory(directory, on);
+      await watching;
+      // What changed between the first reading and the watch; unless it was stopped meanwhile.
+      if (watching !== null) reload();
+    },
+    stop: async (): Promise<void> => {
+      const stopping = watching;
+      watching = null;
+      await (await stopping)?.close();
+      debounce.cancel();
+    },
+  };
+}
+
+/**
+ * Settings and catalog that follow their files. Each stands alone: a fault in one does not hold back the other (J1).
+ * Nothing is read or watched before `start` or `reload`.
+ */
+export function makeLiveConfig(parts: LiveConfigParts): LiveConfig {
+  const { config, catalog, report } = parts;
+  const { configDir, credentialsDirectory } = config.places;
+  let listen = config.settings.listen;
+  const settingsPart = makePart(SETTINGS_FILE, config.settings, report);
+  const catalogPart = makePart(MODELS_FILE, catalog, report);
+  const readSettings = makeSettingsReader(parts, () => listen);
+  const readCatalog = (): Read<Catalog> => {
+    const loaded = loadCatalog(configDir, credentialsDirectory);
+    return loaded.ok ? { ok: true, value: loaded.catalog } : loaded;
+  };
+  const absence = makeAbsence(configDir);
+  const unlessGone = <T>(file: string, read: () => Read<T>): Read<T> => {
+    const gone = absence(file);
+    return gone === null ? read() : { ok: false, problems: [gone] };
+  };
+
+  const listeners = new Set<(changed: Changed) => void>();
+  const tell = (changed: Changed) => {
+    for (const listener of listeners) listener(changed);
+  };
+  const reload = () => {
+    const settingsChanged = settingsPart.take(unlessGone(SETTINGS_FILE, readSettings));
+    const catalogChanged = catalogPart.take(unlessGone(MODELS_FILE, readCatalog));
+    if (settingsChanged) tell('settings');
+    if (catalogChanged) tell('catalog');
+  };
+
+  return {
+    settings: settingsPart.current,
+    catalog: catalogPart.current,
+    problems: () => [...settingsPart.problems(), ...catalogPart.problems()],
+    onChange: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    reload,
+    bound: (address) => {
+      listen = address;
+      reload();
+    },
+    ...makeWatch(configDir, reload, report),
+  };
+}

@@ -1,0 +1,30 @@
+// Arguments in, exit code out.
+import process from 'node:process';
+import { isatty } from 'node:tty';
+import { commandNameOf } from './cli/command-name.ts';
+import type { Io } from './cli/io.ts';
+import { runProgram } from './cli/program.ts';
+import { readEnvironment } from './config.ts';
+
+const environment = readEnvironment();
+
+const io: Io = {
+  stdin: process.stdin,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  terminal: {
+    stdin: isatty(0),
+    stdout: isatty(1),
+    stderr: isatty(2),
+  },
+  columns: process.stdout.columns ?? process.stderr.columns ?? 80,
+  environment,
+  commandName: commandNameOf(process.argv[1], process.cwd(), environment['PATH']),
+  onSignal(listener) {
+    process.on('SIGINT', listener).on('SIGTERM', listener);
+    return () => void process.off('SIGINT', listener).off('SIGTERM', listener);
+  },
+  loadDaemon: () => import('./daemon.ts'),
+};
+
+process.exit(await runProgram(process.argv.slice(2), io));

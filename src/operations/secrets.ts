@@ -1,0 +1,60 @@
+// Passwords and API keys: how they are made, kept and compared (B2, B7).
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash } from '@node-rs/argon2';
+
+const KEY = /^errand_([A-Za-z0-9]{8})_([A-Za-z0-9_-]{43})$/;
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+const PASSWORD_LENGTH = 20;
+export const MIN_PASSWORD_LENGTH = 8;
+
+/** An API key as it is shown once, and what is kept of it. */
+export interface FreshKey {
+  readonly text: string;
+  readonly id: string;
+  readonly lastFour: string;
+  readonly secretSha256: Buffer;
+}
+
+/** Makes an API key: `errand_`, a public id of 8 characters, `_`, 32 random bytes as base64url. */
+export function makeKey(): FreshKey {
+  const id = randomText(8);
+  const secret = randomBytes(32).toString('base64url');
+  return { text: `errand_${id}_${secret}`, id, lastFour: secret.slice(-4), secretSha256: hashSecret(secret) };
+}
+
+/** The public id and secret of a key's text, or undefined when it has not the form of a key. */
+export function parseKey(text: string): { readonly id: string; readonly secret: string } | undefined {
+  const match = KEY.exec(text);
+  return match === null ? undefined : { id: match[1]!, secret: match[2]! };
+}
+
+/** SHA-256 of a key's secret: 32 random bytes need no slow hash. */
+export function hashSecret(secret: string): Buffer {
+  return createHash('sha256').update(secret).digest();
+}
+
+/** Compares in constant time. */
+export function secretMatches(secret: string, expectedSha256: Buffer): boolean {
+  return timingSafeEqual(hashSecret(secret), expectedSha256);
+}
+
+/** Makes a password of letters and digits with about 119 bits. */
+export function makePassword(): string {
+  return randomText(PASSWORD_LENGTH);
+}
+
+/** Hashes a password with argon2id; the text names its parameters. */
+export async function hashPassword(password: string): Promise<string> {
+  return hash(password);
+}
+
+function randomText(length: number): string {
+  let text = '';
+  while (text.length < length) {
+    for (const byte of randomBytes(length)) {
+      // Bytes past the last whole multiple of the alphabet would favour its first letters.
+      if (byte < 248 && text.length < length) text += ALPHABET[byte % ALPHABET.length];
+    }
+  }
+  return text;
+}

@@ -1,0 +1,35 @@
+// A turn as the caller asked for it, in domain values: what both protocols' wire files produce.
+import type { Protocol, Run } from '../domain/run.ts';
+import type { Session } from '../domain/session.ts';
+
+/** One block of the user's message. `stored` names an attachment of an earlier turn by its `attachments/…` path (C3, C4). */
+export type InputBlock =
+  | { readonly type: 'text'; readonly text: string }
+  | {
+      readonly type: 'upload';
+      readonly media: 'image' | 'file';
+      readonly name: string | null;
+      readonly mimeType: string;
+      readonly bytes: Buffer;
+    }
+  | { readonly type: 'stored'; readonly media: 'image' | 'file'; readonly name: string | null; readonly path: string };
+
+/** The input of one turn: the last `user` message and what goes with it. */
+export interface TurnInput {
+  readonly protocol: Protocol;
+  /** The request's `model`: echoed, and used for nothing else. */
+  readonly model: string;
+  readonly content: readonly InputBlock[];
+  readonly sessionId: string | null;
+  readonly idempotencyKey: string | null;
+  /** Chat only: the last chunk tells the usage (C9). */
+  readonly includeUsage: boolean;
+}
+
+/** An accepted turn: its rows are committed and synced (D7). */
+export interface AcceptedTurn {
+  readonly session: Session;
+  readonly run: Run;
+  /** True when an earlier request with the same idempotency key made this run. */
+  readonly replayed: boolean;
+}

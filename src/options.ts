@@ -1,0 +1,164 @@
+// The one table of the daemon's settings: the schema of errand.yaml, the defaults, the names in the environment
+// and `errand config show` all derive from it (J2, J7).
+import { isIPv4, isIPv6 } from 'node:net';
+import { availableParallelism } from 'node:os';
+import { choice, flag, integer, type Schema, section, text } from './catalog/schema.ts';
+import type { Settings } from './domain/settings.ts';
+
+export type Scalar = string | number | boolean;
+
+type Snake<Name extends string> = Name extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${Snake<Rest>}`
+  : Name;
+type Keys<Section> = Extract<keyof Section, string>;
+type Paths<Key extends Keys<Settings>> = Settings[Key] extends Scalar
+  ? Snake<Key>
+  : `${Snake<Key>}.${Snake<Keys<Settings[Key]>>}`;
+/** The name of a setting in errand.yaml, such as `model.idle_timeout_seconds`. A setting without an option doesn't compile. */
+export type SettingName = { [Key in Keys<Settings>]: Paths<Key> }[Keys<Settings>];
+
+/** One setting: what it may be, what it is when nobody says, and the other names it goes by. */
+export interface Option {
+  readonly schema: Schema;
+  /** The default; some follow from the machine or from the listening address in force. */
+  readonly fallback: Scalar | ((listen: string) => Scalar);
+  /** One line for people. */
+  readonly about: string;
+  /** The key of the command's flags, for the few that have one. */
+  readonly flag?: 'listen' | 'publicUrl';
+  /** The name in the environment where it is not `ERRAND_` and the setting's own. */
+  readonly environment?: string;
+}
+
+const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
+
+/** A listening address in its parts; null when it is not `HOST:PORT`. IPv6 hosts stand in brackets, and come without. */
+export function parseListen(listen: string): { readonly host: string; readonly port: number } | null {
+  const [, bracketed, plain = '', digits] = /^(?:\[([^\]]+)\]|([A-Za-z0-9.-]+)):(\d{1,5})$/.exec(listen) ?? [];
+  const port = Number(digits ?? Number.NaN);
+  if (!(port <= 65_535)) return null;
+  if (bracketed !== undefined) return isIPv6(bracketed) ? { host: bracketed, port } : null;
+  if (/^[0-9.]+$/.test(plain) && !isIPv4(plain)) return null;
+  return { host: plain, port };
+}
+
+const EVERYWHERE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+
+/** The base address of a daemon that listens there and has no other name. */
+export function publicUrlFor(listen: string): string {
+  const { host, port } = parseListen(listen) ?? { host: listen, port: 80 };
+  const reachable = EVERYWHERE[host] ?? host;
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+}
+
+function isPublicUrl(value: string): boolean {
+  const url = URL.parse(value);
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) return false;
+  return url.username === '' && url.password === '' && !/[?#\s]/.test(value);
+}
+
+const seconds = (minimum: number, maximum: number) => integer(minimum, maximum, 'seconds');
+const megabytes = (minimum: number, maximum: number) => integer(minimum, maximum, 'megabytes');
+const WEEK = 7 * 24 * 3600;
+
+/** Every setting, in the order in which it is shown. */
+export const OPTIONS: Readonly<Record<SettingName, Option>> = {
+  listen: {
+    schema: text('HOST:PORT, such as 127.0.0.1:8484 or [::1]:8484', (value) => parseListen(value) !== null),
+    fallback: '127.0.0.1:8484',
+    about: 'Address to listen on; read once at start.',
+    flag: 'listen',
+  },
+  public_url: {
+    schema: text('an http or https address without user, query or fragment', isPublicUrl),
+    fallback: publicUrlFor,
+    about: 'Base address that clients reach the daemon by; follows from listen when not given.',
+    flag: 'publicUrl',
+  },
+  wait_timeout_seconds: {
+    schema: seconds(1, 86_400),
+    fallback: 600,
+    about: 'How long a request that does not stream waits for its run.',
+  },
+  max_upload_size_mb: {
+    schema: megabytes(1, 1024),
+    fallback: 20,
+    about: 'Largest image or attachment.',
+    environment: 'MAX_UPLOAD_SIZE_MB',
+  },
+  'model.connect_timeout_seconds': {
+    schema: seconds(1, 600),
+    fallback: 10,
+    about: 'How long a connection to a model endpoint may take.',
+  },
+  'model.first_token_timeout_seconds': {
+    schema: seconds(1, 3600),
+    fallback: 120,
+    about: "How long a model may take to its reply's first token.",
+  },
+  'model.idle_timeout_seconds': {
+    schema: seconds(1, 3600),
+    fallback: 60,
+    about: 'How long a model may be silent between two tokens.',
+  },
+  'model.run_timeout_seconds': { schema: seconds(1, WEEK), fallback: 3600, about: 'How long a run may take.' },
+  'model.max_steps': { schema: integer(1, 10_000), fallback: 200, about: 'Model replies in one run.' },
+  'workers.threads': {
+    schema: integer(1, 256),
+    fallback: () => Math.min(4, availableParallelism()),
+    about: 'Worker threads that runs are spread over.',
+  },
+  'workers.runs_per_thread': { schema: integer(1, 1024), fallback: 32, about: 'Runs in one worker thread at a time.' },
+  'workers.memory_mb': { schema: megabytes(64, 65_536), fallback: 512, about: 'JavaScript heap of one worker thread.' },
+  'workers.hang_timeout_seconds': {
+    schema: seconds(1, 3600),
+    fallback: 30,
+    about: 'A worker thread that answers nothing for this long is ended; its runs are resumed.',
+  },
+  'streams.ping_seconds': { schema: seconds(1, 10), fallback: 10, about: 'Longest silence of a stream before a ping.' },
+  'streams.drain_seconds': {
+    schema: seconds(0, 3600),
+    fallback: 30,
+    about: 'How long open streams may go on after SIGTERM.',
+  },
+  'shell.enabled': { schema: flag(), fallback: true, about: 'Whether agents have the shell tool, inside its sandbox.' },
+  'shell.timeout_seconds': { schema: seconds(1, 86_400), fallback: 120, about: 'How long one command may take.' },
+  'shell.max_output_kb': {
+    schema: integer(1, 65_536, 'kilobytes'),
+    fallback: 1024,
+    about: 'A command that writes more is ended.',
+  },
+  'shell.memory_mb': { schema: megabytes(64, 1_048_576), fallback: 1024, about: 'Memory of one process of a command.' },
+  'shell.max_processes': { schema: integer(8, 65_536), fallback: 256, about: 'Processes that commands may have.' },
+  'log.level': { schema: choice(LEVELS), fallback: 'info', about: 'The least severe messages that are logged.' },
+};
+
+/** The settings' names in the order of the table. */
+export const SETTING_NAMES = Object.keys(OPTIONS) as readonly SettingName[];
+
+/** A setting's name in the environment (J2). */
+export function environmentName(name: SettingName): string {
+  return OPTIONS[name].environment ?? `ERRAND_${name.replaceAll('.', '_').toUpperCase()}`;
+}
+
+/** The schema of errand.yaml. */
+export function settingsSchema(): Schema {
+  const sections = new Map<string, Record<string, Schema>>();
+  const top: Record<string, Schema> = {};
+  for (const name of SETTING_NAMES) {
+    const [first = name, second] = name.split('.');
+    const { schema } = OPTIONS[name];
+    if (second === undefined) top[first] = schema;
+    else sections.set(first, { ...sections.get(first), [second]: schema });
+  }
+  for (const [name, properties] of sections) top[name] = section(properties);
+  return section(top);
+}
+
+/** What a text stands for: numbers and true, false for settings of those types, else itself. Never throws. */
+export function readText(name: SettingName, value: string): Scalar {
+  const { type } = OPTIONS[name].schema as { type?: unknown };
+  if (type === 'integer' && /^-?\d{1,15}(\.\d{1,15})?$/.test(value)) return Number(value);
+  if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
+  return value;
+}

@@ -1,0 +1,85 @@
+// What the daemon says of itself: readiness for machines, status for operators.
+import type { SandboxProbe } from './agent/sandbox.ts';
+import { formatProblem } from './catalog/problem.ts';
+import type { Config } from './config.ts';
+import type { Clock } from './domain/clock.ts';
+import type { Pool } from './execution/pool.ts';
+import type { PartReport, Readiness, StatusReport } from './http/operations.ts';
+import type { LiveConfig } from './live-config.ts';
+import type { Store } from './store/open-store.ts';
+import { VERSION } from './version.ts';
+
+export interface ReportParts {
+  readonly config: Config;
+  readonly live: LiveConfig;
+  readonly store: Store;
+  readonly pool: Pool;
+  readonly sandbox: SandboxProbe;
+  readonly startedAt: number;
+  closing(): boolean;
+  readonly clock: Clock;
+}
+
+/** The two reports. A daemon is ready unless a part has failed; a degraded part only takes something away. */
+export function makeReports(parts: ReportParts) {
+  const { config, live, store, pool, startedAt, clock } = parts;
+
+  function readiness(): Readiness {
+    const reports = [daemonPart(parts), storePart(parts), sandboxPart(parts), configPart(parts), workersPart(parts)];
+    return { ready: reports.every((part) => part.state !== 'failed'), parts: reports };
+  }
+
+  async function status(): Promise<StatusReport> {
+    const { endpoints, models, scenarios, defaultScenario } = live.catalog();
+    const { threads, busy } = pool.load();
+    return {
+      ...readiness(),
+      version: VERSION,
+      nodeVersion: process.versions.node,
+      pid: process.pid,
+      startedAt,
+      uptimeSeconds: Math.floor((clock.now() - startedAt) / 1_000),
+      listen: live.settings().listen,
+      publicUrl: live.settings().publicUrl,
+      dataDir: config.places.dataDir,
+      configDir: config.places.configDir,
+      runs: await store.runs.countUnfinished(),
+      workers: { threads, slots: pool.slots, busy },
+      models: [...models.values()].map(({ name, endpoint }) => ({
+        name,
+        endpoint,
+        kind: endpoints.get(endpoint)!.kind,
+        default: scenarios.get(defaultScenario)?.model === name,
+      })),
+    };
+  }
+
+  return { readiness, status };
+}
+
+const ok = (name: string): PartReport => ({ name, state: 'ok', detail: null });
+
+function daemonPart({ closing }: ReportParts): PartReport {
+  return closing() ? { name: 'daemon', state: 'failed', detail: 'shutting down' } : ok('daemon');
+}
+
+function storePart({ store }: ReportParts): PartReport {
+  const fault = store.fault();
+  return fault === null ? ok('store') : { name: 'store', state: 'failed', detail: fault };
+}
+
+function sandboxPart({ sandbox, live }: ReportParts): PartReport {
+  if (!live.settings().shell.enabled) return { name: 'shell', state: 'ok', detail: 'switched off in the settings' };
+  return sandbox.ok ? ok('shell') : { name: 'shell', state: 'degraded', detail: sandbox.why };
+}
+
+function configPart({ live }: ReportParts): PartReport {
+  const problems = live.problems();
+  if (problems.length === 0) return ok('configuration');
+  return { name: 'configuration', state: 'degraded', detail: problems.map(formatProblem).join('; ') };
+}
+
+function workersPart({ config }: ReportParts): PartReport {
+  if (config.workers) return ok('workers');
+  return { name: 'workers', state: 'degraded', detail: 'started with --no-workers: runs wait in the queue' };
+}

@@ -1,0 +1,178 @@
+// Accepting a turn: session, user message, attachments and queued run in one transaction, or the run an earlier request made.
+import type { Attachment, UserBlock } from '../domain/content.ts';
+import { newId } from '../domain/ids.ts';
+import type { Protocol, Run } from '../domain/run.ts';
+import type { Session } from '../domain/session.ts';
+import type { ApiKey, User } from '../domain/user.ts';
+import type { Database, Transaction } from './database.ts';
+import { RUN_COLUMNS, type RunRow, type SessionRow, toRun, toSession } from './rows.ts';
+
+/** An attachment whose bytes are already stored as a blob. Its place in the workspace is chosen here. */
+export type NewAttachment = Omit<Attachment, 'workspacePath'>;
+
+export interface NewTurn {
+  readonly user: User;
+  readonly key: ApiKey;
+  readonly protocol: Protocol;
+  readonly requestedModel: string;
+  readonly includeUsage: boolean;
+  /** Null opens a new session with this title. */
+  readonly sessionId: string | null;
+  readonly title: string;
+  readonly idempotencyKey: string | null;
+  readonly content: readonly UserBlock[];
+  readonly preview: string;
+  readonly attachments: readonly NewAttachment[];
+  /** Whether a worker slot is free, so that a ready run starts at once (C5). */
+  slotFree(): boolean;
+}
+
+/** `session_gone`: the session was deleted, or its key changed, since it was looked up. */
+export type Acceptance =
+  | { readonly kind: 'accepted' | 'replayed'; readonly session: Session; readonly run: Run }
+  | { readonly kind: 'session_gone' };
+
+const SELECT_RUN = `SELECT ${RUN_COLUMNS} FROM runs r JOIN sessions s ON s.seq = r.session_seq`;
+
+/** The verb that accepts a turn (C5, C7, D4, D7). */
+export function makeAcceptRun({ write }: Database): (turn: NewTurn) => Promise<Acceptance> {
+  return (turn) => write((tx) => acceptIn(tx, turn));
+}
+
+function acceptIn(tx: Transaction, turn: NewTurn): Acceptance {
+  const session = turn.sessionId === null ? undefined : findOpenSession(tx, turn);
+  if (turn.sessionId !== null && session === undefined) return { kind: 'session_gone' };
+  const earlier = findReplayed(tx, turn, session);
+  if (earlier !== undefined) return earlier;
+  const sessionSeq = session?.seq ?? openSession(tx, turn);
+  const run = insertRun(tx, turn, sessionSeq, session === undefined);
+  insertUserMessage(tx, turn, sessionSeq, run.seq);
+  if (session !== undefined) {
+    const status = session.status === 'running' ? 'running' : 'pending';
+    tx.run('UPDATE sessions SET status = ?, updated_at = ? WHERE seq = ?', status, tx.now, sessionSeq);
+  }
+  tx.emit(sessionSeq, run.seq, { type: 'run.queued', payload: { scheduleMode: run.schedule_mode } });
+  return { kind: 'accepted', session: getSession(tx, sessionSeq), run: toRun(run) };
+}
+
+function findOpenSession(tx: Transaction, turn: NewTurn): SessionRow | undefined {
+  return tx.get<SessionRow>(
+    'SELECT * FROM sessions WHERE id = ? AND user_seq = ? AND key_seq = ? AND deleted_at IS NULL',
+    turn.sessionId,
+    turn.user.seq,
+    turn.key.seq,
+  );
+}
+
+function getSession(tx: Transaction, seq: number): Session {
+  return toSession(tx.get<SessionRow>('SELECT * FROM sessions WHERE seq = ?', seq)!);
+}
+
+function findReplayed(tx: Transaction, turn: NewTurn, session: SessionRow | undefined): Acceptance | undefined {
+  if (turn.idempotencyKey === null) return undefined;
+  const row =
+    session === undefined
+      ? tx.get<RunRow>(
+          `${SELECT_RUN} WHERE r.opened_session = 1 AND r.user_seq = ? AND r.key_seq = ? AND r.target = ?
+             AND r.idempotency_key = ?`,
+          turn.user.seq,
+          turn.key.seq,
+          turn.key.target,
+          turn.idempotencyKey,
+        )
+      : tx.get<RunRow>(
+          `${SELECT_RUN} WHERE r.opened_session = 0 AND r.session_seq = ? AND r.idempotency_key = ?`,
+          session.seq,
+          turn.idempotencyKey,
+        );
+  if (row === undefined) return undefined;
+  const replayed = getSession(tx, row.session_seq);
+  if (replayed.deletedAt !== null) return { kind: 'session_gone' };
+  return { kind: 'replayed', session: replayed, run: toRun(row) };
+}
+
+function openSession(tx: Transaction, turn: NewTurn): number {
+  return tx.insert(
+    `INSERT INTO sessions (id, user_seq, key_seq, kind, title, status, project_id, created_at, updated_at)
+     VALUES (?, ?, ?, 'api', ?, 'pending', ?, ?, ?)`,
+    newId(tx.now),
+    turn.user.seq,
+    turn.key.seq,
+    turn.title,
+    turn.key.projectId,
+    tx.now,
+    tx.now,
+  );
+}
+
+function insertRun(tx: Transaction, turn: NewTurn, sessionSeq: number, opensSession: boolean): RunRow {
+  const waits =
+    !opensSession &&
+    tx.get(
+      "SELECT 1 FROM runs WHERE session_seq = ? AND status IN ('queued', 'running', 'finalizing') LIMIT 1",
+      sessionSeq,
+    ) !== undefined;
+  const seq = tx.insert(
+    `INSERT INTO runs (id, session_seq, user_seq, key_seq, protocol, status, schedule_mode, ready, requested_model,
+       include_usage, opened_session, idempotency_key, target, created_at)
+     VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?)`,
+    newId(tx.now),
+    sessionSeq,
+    turn.user.seq,
+    turn.key.seq,
+    turn.protocol,
+    !waits && turn.slotFree() ? 'immediate' : 'queued',
+    Number(!waits),
+    turn.requestedModel,
+    Number(turn.includeUsage),
+    Number(opensSession),
+    turn.idempotencyKey,
+    turn.key.target,
+    tx.now,
+  );
+  return tx.get<RunRow>(`${SELECT_RUN} WHERE r.seq = ?`, seq)!;
+}
+
+function insertUserMessage(tx: Transaction, turn: NewTurn, sessionSeq: number, runSeq: number): void {
+  const messageId = tx.insert(
+    `INSERT INTO messages (session_seq, run_seq, role, content, text_preview, created_at)
+     VALUES (?, ?, 'user', ?, ?, ?)`,
+    sessionSeq,
+    runSeq,
+    JSON.stringify(turn.content),
+    turn.preview,
+    tx.now,
+  );
+  for (const attachment of turn.attachments) {
+    tx.run(
+      `INSERT INTO attachments (id, user_seq, message_id, name, path, workspace_path, mime_type, size, sha256, created_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      attachment.id,
+      turn.user.seq,
+      messageId,
+      attachment.name,
+      attachment.path,
+      freeUploadPath(tx, sessionSeq, attachment.name),
+      attachment.mimeType,
+      attachment.size,
+      attachment.sha256,
+      tx.now,
+    );
+  }
+}
+
+/** `/uploads/<name>`, or `/uploads/<stem>-2.<ext>` and so on when an earlier attachment of the session has that path. */
+function freeUploadPath(tx: Transaction, sessionSeq: number, name: string): string {
+  const dot = name.lastIndexOf('.');
+  const [stem, extension] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, ''];
+  for (let copy = 1; ; copy += 1) {
+    const path = `/uploads/${copy === 1 ? name : `${stem}-${copy}${extension}`}`;
+    const taken = tx.get(
+      `SELECT 1 FROM attachments a JOIN messages m ON m.id = a.message_id
+       WHERE m.session_seq = ? AND a.workspace_path = ?`,
+      sessionSeq,
+      path,
+    );
+    if (taken === undefined) return path;
+  }
+}

@@ -1,0 +1,210 @@
+// The SQLite file: one connection that writes in group commits, one that only reads.
+import Connection from 'better-sqlite3';
+import type { Clock } from '../domain/clock.ts';
+import { ErrandError, messageOf } from '../domain/errors.ts';
+import type { JournalEvent, NewEvent } from '../domain/journal-event.ts';
+import { migrate } from './schema.ts';
+
+type Value = string | number | bigint | Buffer | null;
+
+/** Reads rows. `get` answers the first row or undefined. Statements are prepared once and cached by their text. */
+export interface Reader {
+  get<Row>(sql: string, ...values: Value[]): Row | undefined;
+  all<Row>(sql: string, ...values: Value[]): Row[];
+}
+
+/** What a write verb may do inside the transaction it shares with the other verbs of the same tick. */
+export interface Transaction extends Reader {
+  /** The one time of this verb, epoch ms. */
+  readonly now: number;
+  /** Answers how many rows changed. */
+  run(sql: string, ...values: Value[]): number;
+  /** Answers the new row's integer key. */
+  insert(sql: string, ...values: Value[]): number;
+  /** Adds an event to the journal; it is told to nobody before the commit. */
+  emit(sessionSeq: number, runSeq: number | null, event: NewEvent): void;
+}
+
+/** The seam to the engine (design: only `Database` and `BlobStore` have twins). */
+export interface Database {
+  /**
+   * Runs a verb and resolves after its commit is on disk. Rejects alone when the verb throws, and with
+   * `unavailable` when the disk refuses. The body is synchronous, so it can wait for nothing but the database.
+   */
+  write<Result>(body: (tx: Transaction) => Result): Promise<Result>;
+  /** Sees committed rows only. */
+  readonly reader: Reader;
+  /** Why the last commit failed; null once a commit has succeeded again. */
+  fault(): string | null;
+  /** Called after each commit with its events in order. */
+  onCommitted(listener: (events: readonly JournalEvent[]) => void): void;
+  close(): Promise<void>;
+}
+
+interface PendingVerb {
+  body(tx: Transaction): unknown;
+  resolve(result: unknown): void;
+  reject(error: unknown): void;
+}
+
+/** Opens (and creates, and migrates) the database file. */
+export function openDatabase(file: string, clock: Clock): Database {
+  const writer = connect(file);
+  migrate(writer, file);
+  const readOnly = new Connection(file, { readonly: true, timeout: 250 });
+  readOnly.pragma('trusted_schema = OFF');
+  const listeners: ((events: readonly JournalEvent[]) => void)[] = [];
+  const statements = cacheStatements(writer);
+  let pending: PendingVerb[] = [];
+  let scheduled = false;
+  let closed = false;
+  let fault: string | null = null;
+
+  function flush(): void {
+    scheduled = false;
+    const batch = pending;
+    pending = [];
+    const { events: committed, refusal } = commitBatch({ writer, statements, clock }, batch);
+    fault = refusal;
+    if (committed.length > 0) for (const listener of listeners) listener(committed);
+  }
+
+  return {
+    write: <Result>(body: (tx: Transaction) => Result) =>
+      new Promise<Result>((resolve, reject) => {
+        if (closed) {
+          reject(new ErrandError('unavailable', 'The daemon is shutting down.'));
+          return;
+        }
+        pending.push({ body, resolve, reject });
+        if (!scheduled) {
+          scheduled = true;
+          setImmediate(flush);
+        }
+      }),
+    reader: makeReader(cacheStatements(readOnly)),
+    fault: () => fault,
+    onCommitted: (listener) => void listeners.push(listener),
+    close: async () => {
+      if (closed) return;
+      closed = true;
+      flush();
+      readOnly.close();
+      writer.pragma('optimize');
+      writer.close();
+    },
+  };
+}
+
+function connect(file: string): Connection.Database {
+  const connection = new Connection(file, { timeout: 250 });
+  connection.pragma('journal_mode = WAL');
+  // The default of a WAL database may lose acknowledged commits when the power fails.
+  connection.pragma('synchronous = FULL');
+  connection.pragma('foreign_keys = ON');
+  connection.pragma('trusted_schema = OFF');
+  return connection;
+}
+
+type Statements = (sql: string) => Connection.Statement;
+
+function cacheStatements(connection: Connection.Database): Statements {
+  const cache = new Map<string, Connection.Statement>();
+  return (sql) => {
+    let statement = cache.get(sql);
+    if (statement === undefined) {
+      statement = connection.prepare(sql);
+      cache.set(sql, statement);
+    }
+    return statement;
+  };
+}
+
+function makeReader(statements: Statements): Reader {
+  return {
+    get: <Row>(sql: string, ...values: Value[]) => statements(sql).get(...values) as Row | undefined,
+    all: <Row>(sql: string, ...values: Value[]) => statements(sql).all(...values) as Row[],
+  };
+}
+
+const INSERT_EVENT = `
+  INSERT INTO events (session_seq, run_seq, stream_seq, type, payload, created_at)
+  VALUES (?, ?, CASE WHEN ? IS NULL THEN NULL
+    ELSE (SELECT coalesce(max(stream_seq), 0) + 1 FROM events WHERE run_seq = ?) END, ?, ?, ?)
+  RETURNING id, stream_seq`;
+
+function makeTransaction(statements: Statements, now: number, events: JournalEvent[]): Transaction {
+  return {
+    ...makeReader(statements),
+    now,
+    run: (sql, ...values) => statements(sql).run(...values).changes,
+    insert: (sql, ...values) => Number(statements(sql).run(...values).lastInsertRowid),
+    emit: (sessionSeq, runSeq, event) => {
+      const payload = JSON.stringify(event.payload);
+      const row = statements(INSERT_EVENT).get(sessionSeq, runSeq, runSeq, runSeq, event.type, payload, now) as {
+        id: number;
+        stream_seq: number | null;
+      };
+      events.push({ ...event, id: row.id, sessionSeq, runSeq, streamSeq: row.stream_seq, createdAt: now });
+    },
+  };
+}
+
+interface Engine {
+  readonly writer: Connection.Database;
+  readonly statements: Statements;
+  readonly clock: Clock;
+}
+
+/** Runs every verb in one transaction, each in its own savepoint. Answers the committed events, or why there are none. */
+function commitBatch(
+  engine: Engine,
+  batch: readonly PendingVerb[],
+): { readonly events: readonly JournalEvent[]; readonly refusal: string | null } {
+  const { writer, statements } = engine;
+  const events: JournalEvent[] = [];
+  const settled: (() => void)[] = [];
+  try {
+    statements('BEGIN IMMEDIATE').run();
+    for (const verb of batch) settled.push(runVerb(engine, verb, events));
+    statements('COMMIT').run();
+  } catch (error) {
+    // Nothing of the batch was kept, so every verb of it fails, also those that had succeeded.
+    if (writer.inTransaction) statements('ROLLBACK').run();
+    const refusal = explain(error);
+    for (const verb of batch) verb.reject(refusal);
+    return { events: [], refusal: messageOf(refusal) };
+  }
+  for (const settle of settled) settle();
+  return { events, refusal: null };
+}
+
+function runVerb({ writer, statements, clock }: Engine, verb: PendingVerb, events: JournalEvent[]): () => void {
+  const before = events.length;
+  statements('SAVEPOINT verb').run();
+  try {
+    const result = verb.body(makeTransaction(statements, clock.now(), events));
+    statements('RELEASE verb').run();
+    return () => verb.resolve(result);
+  } catch (error) {
+    // A full disk makes SQLite roll the whole transaction back by itself: then nothing of the batch can stand.
+    if (!writer.inTransaction) throw error;
+    statements('ROLLBACK TO verb').run();
+    statements('RELEASE verb').run();
+    events.length = before;
+    if (isStorageFault(error)) return () => verb.reject(explain(error));
+    return () => verb.reject(error);
+  }
+}
+
+const STORAGE_FAULTS = /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN|BUSY|NOMEM|CORRUPT|NOTADB)/;
+
+function isStorageFault(error: unknown): boolean {
+  return error instanceof Connection.SqliteError && STORAGE_FAULTS.test(error.code);
+}
+
+function explain(error: unknown): unknown {
+  if (!isStorageFault(error)) return error;
+  const { code } = error as InstanceType<typeof Connection.SqliteError>;
+  return new ErrandError('unavailable', `The daemon's storage refuses to write (${code}).`, { cause: error });
+}

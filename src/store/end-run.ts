@@ -1,0 +1,214 @@
+// The end of a run: finalizing when the agent has ended, settled when its message is written, interrupted when its worker is gone.
+import type { AssistantBlock } from '../domain/content.ts';
+import { previewOf, textOf } from '../domain/content.ts';
+import type { NewEvent } from '../domain/journal-event.ts';
+import type { JsonObject, JsonValue } from '../domain/json.ts';
+import { MAX_RESUMES, type RunError, type RunStatus, type StopReason } from '../domain/run.ts';
+import type { SessionStatus } from '../domain/session.ts';
+import type { Database, Transaction } from './database.ts';
+import { type Fence, holds } from './record-progress.ts';
+
+/** How the agent ended. */
+export type Ending =
+  | { readonly outcome: 'completed'; readonly answer: string; readonly stopReason: StopReason }
+  | { readonly outcome: 'failed' | 'incomplete'; readonly error: RunError };
+
+/** Why a run lost its worker. A crash counts against its resumes (D7); a drain does not. */
+export type Interruption = 'crash' | 'drain';
+
+export type EndRun = ReturnType<typeof makeEndRun>;
+
+/** The verbs that end a run. Each answers false when another move came first (D1). */
+export function makeEndRun({ write }: Database) {
+  return {
+    /** running → finalizing. */
+    finalize: (fence: Fence, ending: Ending): Promise<boolean> =>
+      write((tx) => holds(tx, fence) && finalizeIn(tx, fence, ending)),
+
+    /** finalizing → its outcome, with the final message, in one step. */
+    settle: (fence: Fence): Promise<boolean> => write((tx) => settleIn(tx, fence)),
+
+    /** Gives a run whose worker is gone back to the queue, or fails it when it was resumed too often. */
+    interrupt: (fence: Fence, interruption: Interruption): Promise<boolean> =>
+      write((tx) => holds(tx, fence) && interruptIn(tx, fence, interruption)),
+  };
+}
+
+function finalizeIn(tx: Transaction, fence: Fence, ending: Ending): boolean {
+  const completed = ending.outcome === 'completed';
+  tx.run(
+    `UPDATE runs SET status = 'finalizing', outcome = ?, answer = ?, stop_reason = ?, error = ?, lease_until = NULL
+     WHERE seq = ? AND status = 'running'`,
+    ending.outcome,
+    completed ? ending.answer : null,
+    completed ? ending.stopReason : null,
+    completed ? null : JSON.stringify(ending.error),
+    fence.runSeq,
+  );
+  tx.emit(fence.sessionSeq, fence.runSeq, {
+    type: 'run.finalizing',
+    payload: { stopReason: completed ? ending.stopReason : null, usage: readUsage(tx, fence.runSeq) },
+  });
+  return true;
+}
+
+interface UsageRow {
+  inputTokens: number;
+  outputTokens: number;
+  cacheReadTokens: number;
+  cacheWriteTokens: number;
+}
+
+function readUsage(tx: Transaction, runSeq: number): UsageRow {
+  return tx.get<UsageRow>(
+    `SELECT input_tokens AS inputTokens, output_tokens AS outputTokens, cache_read_tokens AS cacheReadTokens,
+       cache_write_tokens AS cacheWriteTokens FROM runs WHERE seq = ?`,
+    runSeq,
+  )!;
+}
+
+interface FinalizingRow {
+  outcome: 'completed' | 'failed' | 'incomplete';
+  error: string | null;
+  structured_output: string | null;
+}
+
+/** Settles a finalizing run. Needs nothing but its rows, so a restart can do it as well. */
+export function settleIn(tx: Transaction, fence: Fence): boolean {
+  const row = tx.get<FinalizingRow>(
+    "SELECT outcome, error, structured_output FROM runs WHERE seq = ? AND status = 'finalizing'",
+    fence.runSeq,
+  );
+  if (row === undefined) return false;
+  writeAssistantMessage(tx, fence, row);
+  if (row.outcome === 'completed') {
+    endIn(tx, fence, 'completed', { type: 'run.done', payload: { status: 'completed' } });
+  } else {
+    const error = JSON.parse(row.error!) as RunError;
+    endIn(tx, fence, row.outcome, { type: 'run.failed', payload: { status: row.outcome, error } });
+  }
+  return true;
+}
+
+function writeAssistantMessage(tx: Transaction, fence: Fence, row: FinalizingRow): void {
+  const content = readBlocks(tx, fence.runSeq);
+  if (content.length === 0 && row.outcome !== 'completed') return;
+  const messageId = tx.insert(
+    `INSERT INTO messages (session_seq, run_seq, role, content, text_preview, created_at)
+     VALUES (?, ?, 'assistant', ?, ?, ?)`,
+    fence.sessionSeq,
+    fence.runSeq,
+    JSON.stringify(content),
+    previewOf(textOf(content)),
+    tx.now,
+  );
+  const structured =
+    row.structured_output === null ? {} : { structuredOutput: JSON.parse(row.structured_output) as JsonValue };
+  tx.emit(fence.sessionSeq, fence.runSeq, {
+    type: 'message',
+    payload: { messageId, usage: readUsage(tx, fence.runSeq), ...structured },
+  });
+}
+
+interface CallRow {
+  step: number;
+  tool_use_id: string;
+  name: string;
+  input: string;
+  ok: number | null;
+  output: string | null;
+}
+
+/** What the agent said and did in a run, as blocks of one message (E2). */
+function readBlocks(tx: Transaction, runSeq: number): AssistantBlock[] {
+  const steps = tx.all<{ step: number; text: string }>(
+    'SELECT step, text FROM steps WHERE run_seq = ? ORDER BY step',
+    runSeq,
+  );
+  const calls = tx.all<CallRow>(
+    `SELECT step, tool_use_id, name, input, ok, output FROM tool_calls WHERE run_seq = ? ORDER BY step, position`,
+    runSeq,
+  );
+  return steps.flatMap(({ step, text }) => {
+    const own = calls.filter((call) => call.step === step);
+    const said: AssistantBlock[] = text === '' ? [] : [{ type: 'text', text }];
+    const asked = own.map(
+      (call): AssistantBlock => ({
+        type: 'tool_use',
+        id: call.tool_use_id,
+        name: call.name,
+        input: JSON.parse(call.input) as JsonObject,
+      }),
+    );
+    const answered = own.flatMap((call): AssistantBlock[] =>
+      call.output === null
+        ? []
+        : [{ type: 'tool_result', toolUseId: call.tool_use_id, ok: call.ok === 1, output: call.output }],
+    );
+    return [...said, ...asked, ...answered];
+  });
+}
+
+const SESSION_STATUS_AFTER: Readonly<Partial<Record<RunStatus, SessionStatus>>> = {
+  completed: 'completed',
+  failed: 'failed',
+  incomplete: 'failed',
+  canceled: 'stopped',
+};
+
+/** Writes the terminal state and event, and makes the session's next run claimable. */
+function endIn(tx: Transaction, fence: Fence, status: RunStatus, event: NewEvent): void {
+  tx.run(
+    'UPDATE runs SET status = ?, finished_at = ?, ready = 0, lease_until = NULL WHERE seq = ?',
+    status,
+    tx.now,
+    fence.runSeq,
+  );
+  const next = tx.get<{ seq: number }>(
+    `SELECT seq FROM runs WHERE session_seq = ? AND status IN ('queued', 'running', 'finalizing') ORDER BY seq LIMIT 1`,
+    fence.sessionSeq,
+  );
+  if (next !== undefined) tx.run("UPDATE runs SET ready = 1 WHERE seq = ? AND status = 'queued'", next.seq);
+  tx.run(
+    'UPDATE sessions SET status = ?, updated_at = ? WHERE seq = ?',
+    next === undefined ? SESSION_STATUS_AFTER[status]! : 'pending',
+    tx.now,
+    fence.sessionSeq,
+  );
+  tx.emit(fence.sessionSeq, fence.runSeq, event);
+}
+
+/** Takes a running run from its lost worker: back to the queue, or failed once its resumes are used up. */
+export function interruptIn(tx: Transaction, fence: Fence, interruption: Interruption): boolean {
+  closeOpenBlock(tx, fence);
+  const { resumes } = tx.get<{ resumes: number }>('SELECT resumes FROM runs WHERE seq = ?', fence.runSeq)!;
+  if (interruption === 'crash' && resumes >= MAX_RESUMES) {
+    const error: RunError = {
+      type: 'interrupted_error',
+      message: 'The run was interrupted too often and was given up.',
+      retryable: true,
+    };
+    finalizeIn(tx, fence, { outcome: 'failed', error });
+    return settleIn(tx, fence);
+  }
+  const counted = resumes + (interruption === 'crash' ? 1 : 0);
+  tx.run(
+    "UPDATE runs SET status = 'queued', ready = 1, resumes = ?, lease_until = NULL WHERE seq = ?",
+    counted,
+    fence.runSeq,
+  );
+  tx.run("UPDATE sessions SET status = 'pending', updated_at = ? WHERE seq = ?", tx.now, fence.sessionSeq);
+  tx.emit(fence.sessionSeq, fence.runSeq, { type: 'run.resumed', payload: { resumes: counted } });
+  return true;
+}
+
+/** Ends a text block that the lost worker left open, so that every reader sees whole blocks. */
+function closeOpenBlock(tx: Transaction, fence: Fence): void {
+  const last = tx.get<{ type: string; payload: string }>(
+    `SELECT type, payload FROM events WHERE run_seq = ? AND type LIKE 'content_block%' ORDER BY stream_seq DESC LIMIT 1`,
+    fence.runSeq,
+  );
+  if (last === undefined || last.type === 'content_block_stop') return;
+  const { index } = JSON.parse(last.payload) as { index: number };
+  tx.emit(fence.sessionSeq, fence.runSeq, { type: 'content_block_stop', payload: { index } });
+}

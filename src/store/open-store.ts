@@ -1,0 +1,44 @@
+// The store: every verb on rows, over one database.
+import type { Clock } from '../domain/clock.ts';
+import { makeAcceptRun } from './accept-run.ts';
+import { makeClaimRuns } from './claim-runs.ts';
+import { type Database, openDatabase } from './database.ts';
+import { makeEndRun } from './end-run.ts';
+import { makeEvents } from './events.ts';
+import { makeApiKeys } from './keys.ts';
+import { makeRecordProgress } from './record-progress.ts';
+import { makeRescueRuns } from './rescue-runs.ts';
+import { makeRuns } from './runs.ts';
+import { makeSessions } from './sessions.ts';
+import { makeTeams } from './teams.ts';
+import { makeTurns } from './turns.ts';
+import { makeUsers } from './users.ts';
+
+export type Store = ReturnType<typeof makeStore>;
+
+/** Opens the database file of a data directory and answers its verbs. */
+export function openStore(file: string, clock: Clock): Store {
+  return makeStore(openDatabase(file, clock));
+}
+
+function makeStore(database: Database) {
+  return {
+    users: makeUsers(database),
+    teams: makeTeams(database),
+    keys: makeApiKeys(database),
+    sessions: makeSessions(database),
+    turns: makeTurns(database),
+    events: makeEvents(database),
+    runs: {
+      ...makeRuns(database),
+      ...makeRecordProgress(database),
+      ...makeEndRun(database),
+      accept: makeAcceptRun(database),
+      claim: makeClaimRuns(database),
+      ...makeRescueRuns(database),
+    },
+    fault: database.fault,
+    onCommitted: database.onCommitted,
+    close: database.close,
+  };
+}

@@ -1,0 +1,60 @@
+// Rescue: runs that lost their worker are settled, given back to the queue, or failed (D7).
+import type { Database } from './database.ts';
+import { interruptIn, settleIn } from './end-run.ts';
+
+export interface Rescued {
+  /** Runs whose agent had ended: they are settled now. */
+  readonly settled: number;
+  /** Runs that were executing: they are queued again, or failed once resumed too often. */
+  readonly interrupted: number;
+  /** Runs that wait in the queue as they did before. */
+  readonly queued: number;
+}
+
+interface UnfinishedRow {
+  sessionSeq: number;
+  runSeq: number;
+  attempt: number;
+  status: 'queued' | 'running' | 'finalizing';
+}
+
+export type RescueRuns = ReturnType<typeof makeRescueRuns>;
+
+/** The verbs that find runs without a worker. */
+export function makeRescueRuns({ write }: Database) {
+  return {
+    /** Rescues every unfinished run. Only for a start: no worker may hold a run. */
+    rescue: (): Promise<Rescued> =>
+      write((tx) => {
+        const rows = tx.all<UnfinishedRow>(
+          `SELECT session_seq AS sessionSeq, seq AS runSeq, attempt, status FROM runs
+           WHERE status IN ('queued', 'running', 'finalizing') ORDER BY seq`,
+        );
+        const count = { settled: 0, interrupted: 0, queued: 0 };
+        for (const row of rows) {
+          if (row.status === 'queued') count.queued += 1;
+          else if (row.status === 'finalizing' && settleIn(tx, row)) count.settled += 1;
+          else if (row.status === 'running' && interruptIn(tx, row, 'crash')) count.interrupted += 1;
+        }
+        return count;
+      }),
+
+    /** Extends the leases of the runs that have a worker, then rescues those whose lease ended. Answers how many. */
+    renewLeases: (held: readonly number[], leaseMs: number): Promise<number> =>
+      write((tx) => {
+        // In this order: after a jump of the clock every lease looks expired, also those that are held.
+        tx.run(
+          "UPDATE runs SET lease_until = ? WHERE status = 'running' AND seq IN (SELECT value FROM json_each(?))",
+          tx.now + leaseMs,
+          JSON.stringify(held),
+        );
+        const expired = tx.all<UnfinishedRow>(
+          `SELECT session_seq AS sessionSeq, seq AS runSeq, attempt, status FROM runs
+           WHERE status = 'running' AND lease_until < ? ORDER BY seq`,
+          tx.now,
+        );
+        for (const row of expired) interruptIn(tx, row, 'crash');
+        return expired.length;
+      }),
+  };
+}

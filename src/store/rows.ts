@@ -1,0 +1,189 @@
+// Row types of the tables, and how each becomes a domain value.
+import type { JsonValue } from '../domain/json.ts';
+import type { Run, RunError, RunStatus, StopReason } from '../domain/run.ts';
+import type { Session } from '../domain/session.ts';
+import type { ApiKey, KeyScope, Role, Team, User } from '../domain/user.ts';
+
+export interface UserRow {
+  seq: number;
+  id: string;
+  username: string;
+  full_name: string;
+  department: string;
+  role: Role;
+  team_id: string | null;
+  functional_role: string | null;
+  scenario: string | null;
+  disabled: number;
+  password_hash: string;
+  created_at: number;
+  updated_at: number;
+}
+
+export function toUser(row: UserRow): User {
+  return {
+    seq: row.seq,
+    id: row.id,
+    username: row.username,
+    fullName: row.full_name,
+    department: row.department,
+    role: row.role,
+    teamId: row.team_id,
+    functionalRole: row.functional_role,
+    scenario: row.scenario,
+    disabled: row.disabled === 1,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+export interface TeamRow {
+  id: string;
+  name: string;
+  budget_usd: number | null;
+  created_at: number;
+  updated_at: number;
+}
+
+export function toTeam(row: TeamRow): Team {
+  return {
+    id: row.id,
+    name: row.name,
+    budgetUsd: row.budget_usd,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+export interface ApiKeyRow {
+  seq: number;
+  id: string;
+  user_seq: number;
+  name: string;
+  scope: KeyScope;
+  secret_sha256: Buffer;
+  last_four: string;
+  model: string | null;
+  target: string;
+  project_id: string | null;
+  expires_at: number | null;
+  last_used_at: number | null;
+  revoked_at: number | null;
+  created_at: number;
+}
+
+export function toApiKey(row: ApiKeyRow): ApiKey {
+  return {
+    seq: row.seq,
+    id: row.id,
+    userSeq: row.user_seq,
+    name: row.name,
+    scope: row.scope,
+    lastFour: row.last_four,
+    model: row.model,
+    target: row.target,
+    projectId: row.project_id,
+    expiresAt: row.expires_at,
+    lastUsedAt: row.last_used_at,
+    revokedAt: row.revoked_at,
+    createdAt: row.created_at,
+  };
+}
+
+export interface SessionRow {
+  seq: number;
+  id: string;
+  user_seq: number;
+  key_seq: number | null;
+  kind: Session['kind'];
+  title: string;
+  status: Session['status'];
+  project_id: string | null;
+  created_at: number;
+  updated_at: number;
+  deleted_at: number | null;
+}
+
+export function toSession(row: SessionRow): Session {
+  return {
+    seq: row.seq,
+    id: row.id,
+    userSeq: row.user_seq,
+    keySeq: row.key_seq,
+    kind: row.kind,
+    title: row.title,
+    status: row.status,
+    projectId: row.project_id,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    deletedAt: row.deleted_at,
+  };
+}
+
+/** The columns of a run with its session's id. */
+export const RUN_COLUMNS = `r.seq, r.id, r.session_seq, s.id AS session_id, r.user_seq, r.key_seq, r.protocol, r.status,
+  r.schedule_mode, r.attempt, r.resumes, r.requested_model, r.model, r.include_usage, r.input_tokens, r.output_tokens,
+  r.cache_read_tokens, r.cache_write_tokens, r.cost_usd, r.stop_reason, r.error, r.answer, r.structured_output,
+  r.created_at, r.started_at, r.finished_at`;
+
+export interface RunRow {
+  seq: number;
+  id: string;
+  session_seq: number;
+  session_id: string;
+  user_seq: number;
+  key_seq: number;
+  protocol: Run['protocol'];
+  status: RunStatus;
+  schedule_mode: Run['scheduleMode'];
+  attempt: number;
+  resumes: number;
+  requested_model: string;
+  model: string | null;
+  include_usage: number;
+  input_tokens: number;
+  output_tokens: number;
+  cache_read_tokens: number;
+  cache_write_tokens: number;
+  cost_usd: number;
+  stop_reason: StopReason | null;
+  error: string | null;
+  answer: string | null;
+  structured_output: string | null;
+  created_at: number;
+  started_at: number | null;
+  finished_at: number | null;
+}
+
+export function toRun(row: RunRow): Run {
+  return {
+    seq: row.seq,
+    id: row.id,
+    sessionSeq: row.session_seq,
+    sessionId: row.session_id,
+    userSeq: row.user_seq,
+    keySeq: row.key_seq,
+    protocol: row.protocol,
+    status: row.status,
+    scheduleMode: row.schedule_mode,
+    attempt: row.attempt,
+    resumes: row.resumes,
+    requestedModel: row.requested_model,
+    model: row.model,
+    includeUsage: row.include_usage === 1,
+    usage: {
+      inputTokens: row.input_tokens,
+      outputTokens: row.output_tokens,
+      cacheReadTokens: row.cache_read_tokens,
+      cacheWriteTokens: row.cache_write_tokens,
+    },
+    costUsd: row.cost_usd,
+    stopReason: row.stop_reason,
+    error: row.error === null ? null : (JSON.parse(row.error) as RunError),
+    answer: row.answer,
+    structuredOutput: row.structured_output === null ? null : (JSON.parse(row.structured_output) as JsonValue),
+    createdAt: row.created_at,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+  };
+}

@@ -1,0 +1,34 @@
+// Rows of runs, read.
+import type { Run, RunStatus } from '../domain/run.ts';
+import type { Database } from './database.ts';
+import { RUN_COLUMNS, type RunRow, toRun } from './rows.ts';
+
+export type Runs = ReturnType<typeof makeRuns>;
+
+/** The reading verbs on runs. */
+export function makeRuns({ reader }: Database) {
+  const select = `SELECT ${RUN_COLUMNS} FROM runs r JOIN sessions s ON s.seq = r.session_seq`;
+  return {
+    /** The run of an id whose session is not deleted, or undefined. */
+    find: async (id: string): Promise<Run | undefined> => {
+      const row = reader.get<RunRow>(`${select} WHERE r.id = ? AND s.deleted_at IS NULL`, id);
+      return row === undefined ? undefined : toRun(row);
+    },
+
+    /** The run as it is now. */
+    get: async (seq: number): Promise<Run> => toRun(reader.get<RunRow>(`${select} WHERE r.seq = ?`, seq)!),
+
+    /** Whether a run waits that may start now. Answers at once: it is asked at the end of every run. */
+    anyClaimable: (): boolean =>
+      reader.get("SELECT 1 FROM runs WHERE status = 'queued' AND ready = 1 LIMIT 1") !== undefined,
+
+    /** How many unfinished runs there are of each status. */
+    countUnfinished: async (): Promise<Record<'queued' | 'running' | 'finalizing', number>> => {
+      const rows = reader.all<{ status: RunStatus; runs: number }>(
+        `SELECT status, count(*) AS runs FROM runs WHERE status IN ('queued', 'running', 'finalizing') GROUP BY status`,
+      );
+      const of = (status: RunStatus) => rows.find((row) => row.status === status)?.runs ?? 0;
+      return { queued: of('queued'), running: of('running'), finalizing: of('finalizing') };
+    },
+  };
+}

@@ -1,0 +1,39 @@
+// Brings a database file to the schema this code knows, in one transaction a migration, with a backup before.
+import { existsSync } from 'node:fs';
+import type { Database as Connection } from 'better-sqlite3';
+import { ErrandError } from '../domain/errors.ts';
+import { foundation } from './migrations/001-foundation.ts';
+
+/** Every migration in order. Add new ones at the end; never change one that was released. */
+const MIGRATIONS: readonly string[] = [foundation];
+
+/** The schema version this code writes. */
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+/**
+ * Applies what is missing. A file that holds data is copied to `<file>.v<version>.backup` first.
+ * Throws `conflict` when the file was written by a newer Errand.
+ */
+export function migrate(connection: Connection, file: string): void {
+  const version = connection.pragma('user_version', { simple: true }) as number;
+  if (version > SCHEMA_VERSION) {
+    throw new ErrandError(
+      'conflict',
+      `${file} has schema version ${version}, newer than the ${SCHEMA_VERSION} this Errand knows. Run the Errand that wrote it, or a newer one.`,
+    );
+  }
+  if (version === SCHEMA_VERSION) return;
+  if (version > 0) backUp(connection, `${file}.v${version}.backup`);
+  for (let next = version; next < SCHEMA_VERSION; next += 1) {
+    connection
+      .transaction(() => {
+        connection.exec(MIGRATIONS[next]!);
+        connection.pragma(`user_version = ${next + 1}`);
+      })
+      .immediate();
+  }
+}
+
+function backUp(connection: Connection, target: string): void {
+  if (!existsSync(target)) connection.prepare('VACUUM INTO ?').run(target);
+}

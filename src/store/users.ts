@@ -1,0 +1,90 @@
+// Rows of users.
+import { ErrandError, notFound } from '../domain/errors.ts';
+import { newId } from '../domain/ids.ts';
+import type { User } from '../domain/user.ts';
+import type { Database } from './database.ts';
+import { toUser, type UserRow } from './rows.ts';
+
+export type NewUser = Pick<
+  User,
+  'username' | 'fullName' | 'department' | 'role' | 'teamId' | 'functionalRole' | 'scenario'
+> & { readonly passwordHash: string };
+
+export type UserChanges = Partial<
+  Pick<User, 'fullName' | 'department' | 'role' | 'teamId' | 'functionalRole' | 'scenario' | 'disabled'> & {
+    readonly passwordHash: string;
+  }
+>;
+
+const COLUMNS = {
+  fullName: 'full_name',
+  department: 'department',
+  role: 'role',
+  teamId: 'team_id',
+  functionalRole: 'functional_role',
+  scenario: 'scenario',
+  disabled: 'disabled',
+  passwordHash: 'password_hash',
+} as const satisfies Record<keyof UserChanges, string>;
+
+export type Users = ReturnType<typeof makeUsers>;
+
+/** The verbs on users. A `reference` is an id or a username. */
+export function makeUsers({ write, reader }: Database) {
+  const byReference = 'SELECT * FROM users WHERE ? IN (id, username) LIMIT 1';
+  return {
+    /** Throws `conflict` when the username is taken. */
+    create: (user: NewUser): Promise<User> =>
+      write((tx) => {
+        if (tx.get('SELECT 1 FROM users WHERE username = ?', user.username) !== undefined) {
+          throw new ErrandError('conflict', `The username ${user.username} is taken.`);
+        }
+        const seq = tx.insert(
+          `INSERT INTO users (id, username, full_name, department, role, team_id, functional_role, scenario,
+             password_hash, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+          newId(tx.now),
+          user.username,
+          user.fullName,
+          user.department,
+          user.role,
+          user.teamId,
+          user.functionalRole,
+          user.scenario,
+          user.passwordHash,
+          tx.now,
+          tx.now,
+        );
+        return toUser(tx.get<UserRow>('SELECT * FROM users WHERE seq = ?', seq)!);
+      }),
+
+    /** Throws `not_found`. */
+    get: async (reference: string): Promise<User> => {
+      const row = reader.get<UserRow>(byReference, reference);
+      if (row === undefined) throw notFound('User');
+      return toUser(row);
+    },
+
+    list: async (): Promise<{ items: User[]; total: number }> => {
+      const items = reader.all<UserRow>('SELECT * FROM users ORDER BY username').map(toUser);
+      return { items, total: items.length };
+    },
+
+    /** Throws `not_found`, and `conflict` when it would leave no enabled administrator. */
+    change: (reference: string, changes: UserChanges): Promise<User> =>
+      write((tx) => {
+        const row = tx.get<UserRow>(byReference, reference);
+        if (row === undefined) throw notFound('User');
+        for (const [name, value] of Object.entries(changes)) {
+          const column = COLUMNS[name as keyof UserChanges];
+          const stored = typeof value === 'boolean' ? Number(value) : value;
+          tx.run(`UPDATE users SET ${column} = ?, updated_at = ? WHERE seq = ?`, stored, tx.now, row.seq);
+        }
+        const wasAdmin = row.role === 'admin' && row.disabled === 0;
+        const remaining = tx.get("SELECT 1 FROM users WHERE role = 'admin' AND disabled = 0 LIMIT 1");
+        if (wasAdmin && remaining === undefined) {
+          throw new ErrandError('conflict', `${row.username} is the last enabled administrator.`);
+        }
+        return toUser(tx.get<UserRow>('SELECT * FROM users WHERE seq = ?', row.seq)!);
+      }),
+  };
+}

@@ -1,0 +1,176 @@
+// What a run makes of a model server that fails: which failures are tried again, and what the caller is told.
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { EndpointKind, ModelGrant, Outcome, RunLimits } from '../../src/agent/protocol.ts';
+import { retryAfterOf } from '../../src/agent/model-failure.ts';
+import { type ModelServer, type Reply, startModelServer } from '../support/model-server.ts';
+import { GRANT, LIMITS, type MainSide, makeBrief, makeTools, startRun } from './play-main.ts';
+
+let server: ModelServer;
+beforeAll(async () => {
+  server = await startModelServer();
+});
+afterAll(() => server.close());
+beforeEach(() => server.script({ text: 'Recovered.' }));
+
+interface Told {
+  readonly outcome: Outcome;
+  readonly main: MainSide;
+  /** Model calls made. */
+  readonly calls: number;
+}
+
+async function runWith(
+  kind: EndpointKind,
+  limits: Partial<RunLimits> = {},
+  grant: Partial<ModelGrant> = {},
+): Promise<Told> {
+  const before = server.requests.length;
+  const model: ModelGrant = { ...GRANT, kind, baseUrl: server.url, ...grant };
+  const main = startRun(await makeBrief({ model, limits: { ...LIMITS, ...limits } }), makeTools().tools);
+  const outcome = await main.done;
+  return { outcome, main, calls: server.requests.length - before };
+}
+
+function messageOf({ outcome }: Told): string {
+  return outcome.status === 'failed' ? outcome.error.message : `not failed: ${outcome.status}`;
+}
+
+describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) => {
+  test('two 500s and a reset connection are got over', async () => {
+    server.enqueue({ status: 500 }, { refuse: true }, { status: 503 });
+    const told = await runWith(kind);
+    expect(told.outcome).toMatchObject({ status: 'completed', text: 'Recovered.' });
+    expect(told.calls).toBe(4);
+    expect(told.main.of('log')).toHaveLength(3);
+  });
+
+  test('a server that stays broken fails the run after five tries, and says how', async () => {
+    server.script({ status: 502, body: 'upstream is down' });
+    const told = await runWith(kind);
+    expect(told.calls).toBe(5);
+    expect(told.outcome).toMatchObject({ status: 'failed', error: { type: 'api_error', retryable: true } });
+    expect(messageOf(told)).toBe(
+      'The model "house-model" answered with HTTP status 502: upstream is down (tried 5 times)',
+    );
+  });
+
+  test('Retry-After is waited out', async () => {
+    server.enqueue({ status: 429, headers: { 'retry-after': '1' } });
+    const before = server.requests.length;
+    const told = await runWith(kind);
+    expect(told.outcome.status).toBe('completed');
+    const [first, second] = server.requests.slice(before);
+    expect(second!.at - first!.at).toBeGreaterThanOrEqual(990);
+  });
+
+  test("a Retry-After beyond the run's time fails at once", async () => {
+    server.script({ status: 429, headers: { 'retry-after': '3' } });
+    const told = await runWith(kind, { runTimeoutMs: 2_000 });
+    expect(told.calls).toBe(1);
+    expect(told.outcome).toMatchObject({ status: 'failed', error: { type: 'api_error', retryable: true } });
+    expect(messageOf(told)).toContain('asks to wait 3 seconds');
+  });
+
+  test.each([400, 401, 403, 404])('status %i is not tried again', async (status) => {
+    server.script({ status, body: `no: ${GRANT.apiKey}` });
+    const told = await runWith(kind);
+    expect(told.calls).toBe(1);
+    expect(told.outcome).toMatchObject({ status: 'failed', error: { type: 'api_error', retryable: false } });
+    expect(messageOf(told)).toContain(String(status));
+    expect(messageOf(told)).not.toContain(GRANT.apiKey);
+  });
+
+  const beforeText: readonly [string, Reply, boolean][] = [
+    ['a web page', { html: true }, false],
+    ['a stream cut before its first delta', { text: ['a', 'b'], cut: 0 }, true],
+    ['a line that is no JSON before the first delta', { text: ['a', 'b'], brokenJson: 0 }, false],
+  ];
+  test.each(beforeText)('%s is tried again, and fails the run when it stays', async (_name, reply, retryable) => {
+    server.enqueue(reply);
+    expect((await runWith(kind)).outcome).toMatchObject({ status: 'completed', text: 'Recovered.' });
+    server.script(reply);
+    const told = await runWith(kind);
+    expect(told.calls).toBe(5);
+    expect(told.outcome).toMatchObject({ status: 'failed', error: { type: 'api_error', retryable } });
+    expect(messageOf(told)).toContain('house-model');
+  });
+
+  const afterText: readonly [string, Reply, boolean][] = [
+    ['a stream cut in the middle', { text: ['a', 'b', 'c'], cut: 2, deltaMs: 30 }, true],
+    ['a line that is no JSON in the middle', { text: ['a', 'b', 'c'], brokenJson: 2, deltaMs: 30 }, false],
+    ['a stream without an end', { text: ['a', 'b'], noFinish: true }, true],
+  ];
+  test.each(afterText)('%s is not tried again once text was streamed', async (_name, reply, retryable) => {
+    server.script(reply);
+    const told = await runWith(kind);
+    expect(told.calls).toBe(1);
+    expect(told.outcome).toMatchObject({ status: 'failed', error: { type: 'api_error', retryable } });
+    expect(told.main.blocks()[0]).toMatch(/^a/);
+    expect(told.main.signals.map(({ t }) => t).slice(-2)).toEqual(['block-stop', 'done']);
+    expect(told.main.of('step')).toEqual([]);
+  });
+
+  test.each(['before-headers', 'after-headers'] as const)('silence %s ends by the first-token limit', async (hang) => {
+    server.script({ hang });
+    const before = server.requests.length;
+    const told = await runWith(kind, { firstTokenTimeoutMs: 200 });
+    expect(told.calls).toBe(1);
+    expect(told.outcome).toMatchObject({ status: 'failed', error: { type: 'timeout_error', retryable: true } });
+    expect(messageOf(told)).toContain('0.2 seconds');
+    await expect.poll(() => server.requests[before]?.closedBy).toBe('client');
+  });
+
+  test('silence in the middle ends by the idle limit', async () => {
+    server.script({ text: ['a', 'b', 'c'], hang: 'mid-stream', afterDeltas: 2 });
+    const told = await runWith(kind, { idleTimeoutMs: 200 });
+    expect(told.calls).toBe(1);
+    expect(told.outcome).toMatchObject({ status: 'failed', error: { type: 'timeout_error', retryable: true } });
+    expect(messageOf(told)).toContain('fell silent');
+  });
+
+  test('slow but steady tokens outlast both limits', async () => {
+    server.script({ text: Array.from({ length: 8 }, (_, i) => `${i} `), deltaMs: 100 });
+    const told = await runWith(kind, { firstTokenTimeoutMs: 400, idleTimeoutMs: 400 });
+    expect(told.outcome).toMatchObject({ status: 'completed', text: '0 1 2 3 4 5 6 7 ' });
+  });
+});
+
+test('a refused connection is tried again and then told in plain words, without the address', async () => {
+  const closed = createServer();
+  await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
+  const { port } = closed.address() as AddressInfo;
+  await new Promise((resolve) => closed.close(resolve));
+  const told = await runWith('openai', {}, { baseUrl: `http://127.0.0.1:${port}` });
+  expect(told.outcome).toMatchObject({ status: 'failed', error: { type: 'api_error', retryable: true } });
+  expect(messageOf(told)).toBe(
+    'The model "house-model" could not be read: the connection was refused. (tried 5 times)',
+  );
+});
+
+test('an endpoint that is no address fails the run with words, not with a bug', async () => {
+  const told = await runWith('openai', {}, { baseUrl: 'http://127.0.0.1:1' });
+  expect(messageOf(told)).toContain('house-model');
+  expect(messageOf(told)).not.toContain('bug');
+});
+
+test('an abort while waiting to try again ends the run at once', async () => {
+  server.script({ status: 429, headers: { 'retry-after': '4' } });
+  const main = startRun(await makeBrief({ model: { ...GRANT, baseUrl: server.url } }), []);
+  await main.next(({ t }) => t === 'log');
+  const abortedAt = performance.now();
+  main.control({ t: 'abort', reason: 'stopped' });
+  expect(await main.done).toEqual({ status: 'canceled' });
+  expect(performance.now() - abortedAt).toBeLessThan(1_000);
+});
+
+test('Retry-After is read as seconds or as a date', () => {
+  const now = Date.parse('2026-01-01T00:00:00Z');
+  const read = (value: string) => retryAfterOf({ 'retry-after': value }, now);
+  expect(read('7')).toBe(7_000);
+  expect(read('Thu, 01 Jan 2026 00:00:30 GMT')).toBe(30_000);
+  expect(read('Wed, 31 Dec 2025 00:00:00 GMT')).toBe(0);
+  expect(read('soon')).toBeNull();
+  expect(retryAfterOf(undefined, now)).toBeNull();
+});

@@ -1,0 +1,164 @@
+// Plays the main thread of one run: collects its signals, acks what the journal would keep, grants permits.
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import type { RetryPolicy } from '../../src/agent/ask-model.ts';
+import { runLoop } from '../../src/agent/loop.ts';
+import type { Brief, Control, ModelGrant, Outcome, RunLimits, Signal, SignalBatch } from '../../src/agent/protocol.ts';
+import { openChannel } from '../../src/agent/signals.ts';
+import type { Tool } from '../../src/agent/tools/tool.ts';
+
+export type SignalOf<T extends Signal['t']> = Extract<Signal, { t: T }>;
+
+export const FAST_RETRIES: RetryPolicy = { tries: 5, firstDelayMs: 1, maxDelayMs: 4, maxRetryAfterMs: 5_000 };
+
+export const LIMITS: RunLimits = {
+  connectTimeoutMs: 2_000,
+  firstTokenTimeoutMs: 5_000,
+  idleTimeoutMs: 5_000,
+  runTimeoutMs: 15_000,
+  maxSteps: 10,
+};
+
+export const GRANT: ModelGrant = {
+  name: 'house-model',
+  kind: 'openai',
+  baseUrl: 'http://127.0.0.1:9',
+  apiKey: 'sk-secret-of-the-test',
+  model: 'scripted',
+  contextWindow: 32_000,
+  maxOutputTokens: 1_000,
+  images: false,
+  metered: false,
+};
+
+/** A brief with one user message; every field can be replaced. */
+export async function makeBrief(changes: Partial<Brief> = {}): Promise<Brief> {
+  return {
+    runId: '00000000-0000-7000-8000-000000000001',
+    sessionId: '00000000-0000-7000-8000-000000000002',
+    attempt: 1,
+    workspace: await mkdtemp(join(tmpdir(), 'errand-agent-')),
+    workspaceOwner: null,
+    model: GRANT,
+    instructions: 'Be brief.',
+    history: [],
+    turn: { user: [{ type: 'text', text: 'Do it.' }], attachments: [], steps: [] },
+    tools: ['add', 'echo'],
+    sandbox: null,
+    limits: LIMITS,
+    nextBlockIndex: 0,
+    ...changes,
+  };
+}
+
+/** Two tools that tell what they were called with. */
+export function makeTools(): { tools: readonly Tool[]; ran: string[] } {
+  const ran: string[] = [];
+  const number = { type: 'number' };
+  const add: Tool = {
+    name: 'add',
+    description: 'Adds two numbers.',
+    inputSchema: {
+      type: 'object',
+      properties: { a: number, b: number },
+      required: ['a', 'b'],
+      additionalProperties: false,
+    },
+    execute: ({ a, b }) => {
+      ran.push(`add ${String(a)} ${String(b)}`);
+      return Promise.resolve({ ok: true, output: String(Number(a) + Number(b)) });
+    },
+  };
+  const echo: Tool = {
+    name: 'echo',
+    description: 'Gives back what it is given.',
+    inputSchema: { type: 'object', properties: { text: { type: 'string' } } },
+    execute: ({ text }) => {
+      ran.push(`echo ${String(text)}`);
+      return Promise.resolve({ ok: true, output: String(text) });
+    },
+  };
+  return { tools: [add, echo], ran };
+}
+
+export interface MainSide {
+  readonly signals: Signal[];
+  readonly batches: { readonly at: number; readonly batch: SignalBatch }[];
+  /** Resolves with the `done` signal's outcome. */
+  readonly done: Promise<Outcome>;
+  of<T extends Signal['t']>(t: T): SignalOf<T>[];
+  /** Resolves with the first signal that fits. */
+  next(fits: (signal: Signal) => boolean): Promise<Signal>;
+  control(control: Control): void;
+  /** Closes the port, as a dying main thread does. */
+  hangUp(): void;
+  /** The stream's text, block by block. */
+  blocks(): string[];
+}
+
+export interface MainManners {
+  /** Whether to ack a signal; all are by default. */
+  readonly acks?: (signal: Signal) => boolean;
+  readonly permits?: boolean;
+}
+
+/** Sits at the main thread's end of a port. */
+export function sitAtMain(port: MessagePort, manners: MainManners = {}): MainSide {
+  const { acks = () => true, permits = true } = manners;
+  const signals: Signal[] = [];
+  const batches: MainSide['batches'] = [];
+  const waiting = new Set<() => void>();
+  const finished = Promise.withResolvers<Outcome>();
+  const control = (message: Control) => port.postMessage(message);
+  port.on('message', (batch: SignalBatch) => {
+    batches.push({ at: performance.now(), batch });
+    for (const signal of batch) {
+      signals.push(signal);
+      if ('ack' in signal && acks(signal)) control({ t: 'ack', ack: signal.ack });
+      if (signal.t === 'permit-wanted' && permits) control({ t: 'permit' });
+      if (signal.t === 'done') finished.resolve(signal.outcome);
+    }
+    for (const look of waiting) look();
+  });
+  const next = (fits: (signal: Signal) => boolean) =>
+    new Promise<Signal>((resolve) => {
+      const look = () => {
+        const found = signals.find(fits);
+        if (found === undefined) return;
+        waiting.delete(look);
+        resolve(found);
+      };
+      waiting.add(look);
+      look();
+    });
+  const of = <T extends Signal['t']>(t: T) => signals.filter((signal): signal is SignalOf<T> => signal.t === t);
+  const blocks = () => {
+    const texts: string[] = [];
+    for (const { index, text } of of('text')) texts[index] = (texts[index] ?? '') + text;
+    return texts;
+  };
+  return { signals, batches, done: finished.promise, of, next, control, hangUp: () => port.close(), blocks };
+}
+
+/** Runs the loop in this thread, with the test at the main thread's end. */
+export function startRun(
+  brief: Brief,
+  tools: readonly Tool[],
+  manners: MainManners & { retries?: RetryPolicy } = {},
+): MainSide {
+  const { port1, port2 } = new MessageChannel();
+  const main = sitAtMain(port1, manners);
+  const channel = openChannel(port2);
+  void runLoop({ brief, channel, tools, retryPolicy: manners.retries ?? FAST_RETRIES }).then(
+    channel.finish,
+    (error: unknown) => {
+      channel.finish({
+        status: 'failed',
+        error: { type: 'api_error', message: `bug: ${String(error)}`, retryable: false },
+      });
+    },
+  );
+  return main;
+}

@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest';
+import { routesOf } from '../../src/http/app.ts';
+import { shapeOfPath } from '../../src/http/render-error.ts';
+import { openHouse, send, TURN } from '../support/http-house.ts';
+
+const TABLE: readonly string[] = [
+  'POST /openapi/v1/messages key bare',
+  'POST /openapi/v1/chat/completions key chat',
+  'GET /openapi/v1/runs/:id/stream key bare sse',
+  'GET /openapi/v1/sessions/:id/messages key bare',
+  'GET /openapi/v1/models key chat',
+  'GET /healthz none bare',
+  'GET /readyz none bare',
+  'GET /api/v1/status admin envelope',
+  'GET /api/v1/users admin envelope',
+  'POST /api/v1/users admin envelope',
+  'GET /api/v1/users/:ref admin envelope',
+  'PATCH /api/v1/users/:ref admin envelope',
+  'PUT /api/v1/users/:ref/password admin envelope',
+  'GET /api/v1/teams admin envelope',
+  'POST /api/v1/teams admin envelope',
+  'PATCH /api/v1/teams/:ref admin envelope',
+  'GET /api/v1/keys admin envelope',
+  'POST /api/v1/keys admin envelope',
+  'GET /api/v1/keys/:ref admin envelope',
+  'DELETE /api/v1/keys/:ref admin envelope',
+];
+
+test('the table of routes is this one', async () => {
+  const house = await openHouse();
+  const routes = routesOf(house.parts);
+  expect(routes.map((r) => `${r.method} ${r.path} ${r.guard} ${r.shape}${r.sse ? ' sse' : ''}`)).toEqual(TABLE);
+});
+
+test('the shape of each route is the shape of its path', async () => {
+  const house = await openHouse();
+  for (const route of routesOf(house.parts))
+    expect([route.path, shapeOfPath(route.path)]).toEqual([route.path, route.shape]);
+});
+
+/** Who may pass each guard: the status is 401 or 403 for all others. */
+const PASSES: Readonly<Record<string, readonly string[]>> = {
+  none: ['nobody', 'conversation-key', 'disabled-key', 'admin-key'],
+  key: ['conversation-key', 'global-key', 'admin-key', 'demoted-admin-key', 'global-key-of-admin'],
+  admin: ['admin-key'],
+};
+const EVERYBODY = [
+  ['nobody', 401],
+  ['unknown-key', 401],
+  ['disabled-key', 403],
+  ['conversation-key', 403],
+  ['global-key', 403],
+  ['demoted-admin-key', 403],
+  ['global-key-of-admin', 403],
+  ['admin-key', 403],
+] as const;
+
+test.each(TABLE)('%s lets exactly its callers pass', async (line) => {
+  const [method, path, guard] = line.split(' ') as [string, string, string];
+  const house = await openHouse();
+  const target = path.replace(':id', '0198c0de-0000-7000-8000-0000000000ff').replace(':ref', 'mara');
+  const body = method === 'GET' || method === 'DELETE' ? {} : { body: TURN };
+  for (const [who, refusal] of EVERYBODY) {
+    const as = who === 'nobody' ? {} : { as: who };
+    const got = await send(house, { method, path: target, ...as, ...body });
+    if (PASSES[guard]!.includes(who) || guard === 'none')
+      expect([who, [401, 403].includes(got.status)]).toEqual([who, false]);
+    else expect([who, got.status]).toEqual([who, refusal]);
+  }
+});
+
+test.each(TABLE)('%s over the Unix socket takes the operator for an administrator, never for a key', async (line) => {
+  const [method, path, guard] = line.split(' ') as [string, string, string];
+  const house = await openHouse();
+  const target = path.replace(':id', '0198c0de-0000-7000-8000-0000000000ff').replace(':ref', 'mara');
+  const body = method === 'GET' || method === 'DELETE' ? {} : { body: TURN };
+  const got = await send(house, { method, path: target, via: 'socket', ...body });
+  if (guard === 'key') expect(got.status).toBe(401);
+  else expect([401, 403]).not.toContain(got.status);
+});
+
+test.each(TABLE)('%s refuses other methods before it asks for a key', async (line) => {
+  const [, path] = line.split(' ') as [string, string];
+  const house = await openHouse();
+  const allowed = TABLE.filter((other) => other.split(' ')[1] === path).flatMap((other) => {
+    const method = other.split(' ')[0]!;
+    return method === 'GET' && !other.endsWith('sse') ? ['GET', 'HEAD'] : [method];
+  });
+  const target = path.replace(':id', '0198c0de-0000-7000-8000-0000000000ff').replace(':ref', 'mara');
+  for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+    const got = await send(house, { method, path: target });
+    if (allowed.includes(method)) expect([method, got.status]).not.toEqual([method, 405]);
+    else {
+      expect([method, got.status]).toEqual([method, 405]);
+      expect(got.headers.allow).toBe([...allowed].sort().join(', '));
+    }
+  }
+});

@@ -1,0 +1,290 @@
+// Runs the real binary on a data directory of its own: started, crashed, restarted and cleaned up as a test needs.
+import type { ChildProcess } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const BINARY = fileURLToPath(new URL('../../bin/errand', import.meta.url));
+const READY_TIMEOUT_MS = 30_000;
+const TAIL_CHARACTERS = 1_000_000;
+
+export interface DaemonOptions {
+  /** Base address of a model server, without `/v1`: writes a models.yaml with the one model `scripted` on it. */
+  readonly modelServerUrl?: string;
+  /** Wire protocol of `modelServerUrl`; `openai` when absent. */
+  readonly modelKind?: 'openai' | 'anthropic';
+  /** Whole text of models.yaml, in place of the two above. Without any the daemon keeps what `init` wrote. */
+  readonly modelsYaml?: string;
+  /** Whole text of errand.yaml. */
+  readonly errandYaml?: string;
+  /** More environment of the daemon; no `ERRAND_` variable of the tests' own environment reaches it. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** More arguments of `errand serve`. */
+  readonly args?: readonly string[];
+  readonly adminName?: string;
+}
+
+/** How a daemon's process ended. */
+interface DaemonExit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** A daemon in its own process. What changes with a restart is read through functions. */
+export interface DaemonProcess {
+  readonly url: string;
+  readonly dataDir: string;
+  readonly configDir: string;
+  readonly socketPath: string;
+  /** Secret of the key that `init` made, of scope `admin`. */
+  readonly apiKey: string;
+  readonly adminUserId: string;
+  readonly adminName: string;
+  readonly adminPassword: string;
+  pid(): number;
+  /** Milliseconds from spawn to the first 200 of /healthz, at the last start. */
+  startMs(): number;
+  /** What all starts wrote on standard error, its end when it is long. */
+  stderr(): string;
+  stdout(): string;
+  /** Calls the management API as the first administrator and answers `data`; throws on any other status than 2xx. */
+  admin(method: string, path: string, body?: object): Promise<unknown>;
+  /** Signals the daemon and waits for its end; SIGTERM when no signal is given. */
+  stop(signal?: NodeJS.Signals): Promise<DaemonExit>;
+  /** SIGKILL to the daemon alone, as a crash. */
+  kill(): Promise<DaemonExit>;
+  /** Starts again on the same directories and address; stops first when still running. */
+  restart(options?: { env?: Readonly<Record<string, string>> }): Promise<void>;
+  /** Resolves when the running process ends by itself. */
+  exited(): Promise<DaemonExit>;
+  /** Kills the daemon with all its children and removes its directory. */
+  close(): Promise<void>;
+}
+
+interface Created {
+  readonly config_dir: string;
+  readonly admin: { readonly user_id: string; readonly username: string; readonly password: string };
+  readonly api_key: { readonly key: string };
+}
+
+interface Life {
+  child: ChildProcess;
+  readonly exit: Promise<DaemonExit>;
+  readonly startMs: number;
+}
+
+/** The end of what a process wrote. */
+interface Tail {
+  add(text: string): void;
+  read(): string;
+}
+
+interface Output {
+  readonly stdout: Tail;
+  readonly stderr: Tail;
+}
+
+function makeTail(): Tail {
+  let chunks: string[] = [];
+  let size = 0;
+  return {
+    add: (text) => {
+      chunks.push(text);
+      size += text.length;
+      // Cut only now and then: a daemon under load writes many small chunks.
+      if (size > 2 * TAIL_CHARACTERS) chunks = [chunks.join('').slice(-TAIL_CHARACTERS)];
+      if (chunks.length === 1) size = chunks[0]?.length ?? 0;
+    },
+    read: () => chunks.join(''),
+  };
+}
+
+const living = new Set<ChildProcess>();
+// The last resort when a test run is interrupted: nothing asynchronous runs any more.
+process.once('exit', () => {
+  for (const child of living) killGroup(child);
+});
+
+/** Runs the binary once and answers what it printed; rejects on any exit code but 0, with its standard error. */
+export async function runErrand(
+  args: readonly string[],
+  options: { env?: Readonly<Record<string, string>> } = {},
+): Promise<{ stdout: string; stderr: string }> {
+  return promisify(execFile)(BINARY, args, { env: environment(options.env ?? {}), maxBuffer: 64 * 1024 * 1024 });
+}
+
+/** Makes a data directory with `errand init`, writes the given configuration, and starts `errand serve` on it. */
+export async function startDaemonProcess(options: DaemonOptions = {}): Promise<DaemonProcess> {
+  const root = await mkdtemp(join(tmpdir(), 'errand-test-'));
+  try {
+    return await startIn(root, options);
+  } catch (error) {
+    await rm(root, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function startIn(root: string, options: DaemonOptions): Promise<DaemonProcess> {
+  const dataDir = join(root, 'data');
+  const adminName = options.adminName ?? 'admin';
+  const { stdout } = await runErrand(['init', '--data-dir', dataDir, '--admin', adminName, '-o', 'json']);
+  const created = JSON.parse(stdout) as Created;
+  await writeConfiguration(created.config_dir, options);
+  const listen = `127.0.0.1:${await freePort()}`;
+  const url = `http://${listen}`;
+  const output: Output = { stdout: makeTail(), stderr: makeTail() };
+  const args = ['serve', '--data-dir', dataDir, '--listen', listen, ...(options.args ?? [])];
+  const start = (env: Readonly<Record<string, string>>): Promise<Life> =>
+    startLife({ args, url, output, env: { ...options.env, ...env } });
+  let life = await start({});
+
+  const stop = async (signal: NodeJS.Signals): Promise<DaemonExit> => {
+    life.child.kill(signal);
+    return life.exit;
+  };
+  return {
+    url,
+    dataDir,
+    configDir: created.config_dir,
+    socketPath: join(dataDir, 'errand.sock'),
+    apiKey: created.api_key.key,
+    adminUserId: created.admin.user_id,
+    adminName: created.admin.username,
+    adminPassword: created.admin.password,
+    pid: () => life.child.pid ?? 0,
+    startMs: () => life.startMs,
+    stderr: () => output.stderr.read(),
+    stdout: () => output.stdout.read(),
+    admin: (method, path, body) => callAdmin({ url, key: created.api_key.key }, method, path, body),
+    stop: (signal = 'SIGTERM') => stop(signal),
+    kill: () => stop('SIGKILL'),
+    restart: async ({ env = {} } = {}) => {
+      if (living.has(life.child)) await stop('SIGTERM');
+      life = await start(env);
+    },
+    exited: () => life.exit,
+    close: async () => {
+      killGroup(life.child);
+      await life.exit;
+      await rm(root, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+async function writeConfiguration(configDir: string, options: DaemonOptions): Promise<void> {
+  const { modelServerUrl, modelKind = 'openai' } = options;
+  const models =
+    options.modelsYaml ?? (modelServerUrl === undefined ? null : scriptedModels(modelServerUrl, modelKind));
+  if (models !== null) await writeFile(join(configDir, 'models.yaml'), models);
+  if (options.errandYaml !== undefined) await writeFile(join(configDir, 'errand.yaml'), options.errandYaml);
+}
+
+/** A models.yaml with the one model `scripted`. */
+function scriptedModels(url: string, kind: 'openai' | 'anthropic'): string {
+  return [
+    'endpoints:',
+    `  scripted: { kind: ${kind}, base_url: "${url}/v1" }`,
+    'models:',
+    '  scripted: { endpoint: scripted, model: scripted, context_window: 128000, max_output_tokens: 4096 }',
+    'scenarios:',
+    '  general: { model: scripted }',
+    'default_scenario: general',
+    '',
+  ].join('\n');
+}
+
+interface Start {
+  readonly args: readonly string[];
+  readonly url: string;
+  readonly output: Output;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+async function startLife({ args, url, output, env }: Start): Promise<Life> {
+  const startedAt = performance.now();
+  // A group of its own, so that cleaning up reaches every process the daemon began.
+  const child = spawn(BINARY, args, { env: environment(env), detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  living.add(child);
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => output[name].add(text));
+  }
+  const exit = new Promise<DaemonExit>((resolve) => {
+    child.once('close', (code, signal) => {
+      living.delete(child);
+      resolve({ code, signal });
+    });
+  });
+  try {
+    await healthy(url, exit);
+  } catch (error) {
+    killGroup(child);
+    await exit;
+    throw new Error(`errand ${args.join(' ')} did not get ready: ${String(error)}\n${output.stderr.read()}`, {
+      cause: error,
+    });
+  }
+  return { child, exit, startMs: performance.now() - startedAt };
+}
+
+async function healthy(url: string, exit: Promise<DaemonExit>): Promise<void> {
+  let ended: DaemonExit | undefined;
+  void exit.then((how) => (ended = how));
+  const deadline = performance.now() + READY_TIMEOUT_MS;
+  for (;;) {
+    const response = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(5_000) }).catch(() => undefined);
+    await response?.body?.cancel();
+    if (response?.status === 200) return;
+    if (ended !== undefined) throw new Error(`it ended with ${ended.signal ?? `code ${ended.code}`}`);
+    if (performance.now() > deadline) throw new Error(`no 200 of /healthz within ${READY_TIMEOUT_MS} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+interface Door {
+  readonly url: string;
+  readonly key: string;
+}
+
+async function callAdmin(door: Door, method: string, path: string, body?: object): Promise<unknown> {
+  const response = await fetch(door.url + path, {
+    method,
+    headers: { authorization: `Bearer ${door.key}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+  return (JSON.parse(text) as { data: unknown }).data;
+}
+
+/** The tests' own environment without anything that would configure a daemon. */
+function environment(more: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+  const configures =
+    /^(ERRAND_|STATE_DIRECTORY$|RUNTIME_DIRECTORY$|CREDENTIALS_DIRECTORY$|CONFIGURATION_DIRECTORY$|NODE_OPTIONS$|VITEST|MAX_UPLOAD_SIZE_MB$)/;
+  const own = Object.entries(process.env).filter(([name]) => name === 'ERRAND_NODE' || !configures.test(name));
+  return { ...Object.fromEntries(own), NODE_ENV: 'production', ...more };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (typeof address !== 'object' || address === null) throw new Error('No free port.');
+  return address.port;
+}
+
+function killGroup(child: ChildProcess): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, 'SIGKILL');
+  } catch {
+    // The group is gone already.
+  }
+}

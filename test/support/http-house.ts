@@ -1,0 +1,361 @@
+// The HTTP room on real servers, over operations that live in memory and runs that a test plays by hand.
+import { request as httpRequest, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Writable } from 'node:stream';
+import { onTestFinished } from 'vitest';
+import { systemClock } from '../../src/domain/clock.ts';
+import { ErrandError, notFound } from '../../src/domain/errors.ts';
+import { newId } from '../../src/domain/ids.ts';
+import type { JournalEvent, NewEvent } from '../../src/domain/journal-event.ts';
+import { isTerminal, type Run } from '../../src/domain/run.ts';
+import type { Settings } from '../../src/domain/settings.ts';
+import { NO_USAGE } from '../../src/domain/usage.ts';
+import type { ApiKey, Caller, KeyScope, Role, User } from '../../src/domain/user.ts';
+import { makeBus } from '../../src/events/bus.ts';
+import { makeTails } from '../../src/events/tail.ts';
+import { type HttpParts, makeHttpApp } from '../../src/http/app.ts';
+import type { Operations, Readiness, StatusReport } from '../../src/http/operations.ts';
+import { makeHttpServer } from '../../src/http/server.ts';
+import { makeLog } from '../../src/log.ts';
+import type { TurnInput } from '../../src/operations/turn.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
+
+export const AT = Date.parse('2026-03-01T12:00:00.000Z');
+
+export const SETTINGS: Settings = {
+  listen: '127.0.0.1:0',
+  publicUrl: 'http://127.0.0.1:8484',
+  waitTimeoutSeconds: 600,
+  maxUploadSizeMb: 1,
+  model: {
+    connectTimeoutSeconds: 10,
+    firstTokenTimeoutSeconds: 120,
+    idleTimeoutSeconds: 60,
+    runTimeoutSeconds: 3600,
+    maxSteps: 200,
+  },
+  workers: { threads: 1, runsPerThread: 1, memoryMb: 256, hangTimeoutSeconds: 30 },
+  streams: { pingSeconds: 10, drainSeconds: 5 },
+  shell: { enabled: false, timeoutSeconds: 60, maxOutputKb: 64, memoryMb: 256, maxProcesses: 64 },
+  log: { level: 'info' },
+};
+
+export function aUser(over: Partial<User> = {}): User {
+  return {
+    seq: 1,
+    id: '0198c0de-0000-7000-8000-000000000001',
+    username: 'mara',
+    fullName: 'Mara Vogt',
+    department: 'Lab',
+    role: 'user',
+    teamId: null,
+    functionalRole: null,
+    scenario: null,
+    disabled: false,
+    createdAt: AT,
+    updatedAt: AT,
+    ...over,
+  };
+}
+
+export function aKey(over: Partial<ApiKey> = {}): ApiKey {
+  return {
+    seq: 1,
+    id: 'k1234567',
+    userSeq: 1,
+    name: 'test',
+    scope: 'conversation',
+    lastFour: 'wxyz',
+    model: null,
+    target: 'free',
+    projectId: null,
+    expiresAt: null,
+    lastUsedAt: null,
+    revokedAt: null,
+    createdAt: AT,
+    ...over,
+  };
+}
+
+const caller = (role: Role, scope: KeyScope, keySeq = 1): Caller => ({
+  kind: 'key',
+  user: aUser({ role }),
+  key: aKey({ scope, seq: keySeq }),
+});
+
+/** Every kind of caller, by the credential that makes it. */
+export const CALLERS: ReadonlyMap<string, Caller> = new Map([
+  ['conversation-key', caller('user', 'conversation')],
+  ['global-key', caller('user', 'global')],
+  ['second-key', caller('user', 'conversation', 2)],
+  ['admin-key', caller('admin', 'admin')],
+  ['demoted-admin-key', caller('user', 'admin')],
+  ['global-key-of-admin', caller('admin', 'global')],
+]);
+
+const resolveCaller: Operations['resolveCaller'] = async (credential, viaSocket) => {
+  if (credential === null && viaSocket) return { kind: 'operator' };
+  if (credential === 'disabled-key') throw new ErrandError('forbidden', 'The user is disabled.');
+  const found = credential === null ? undefined : CALLERS.get(credential);
+  if (found === undefined) throw new ErrandError('unauthenticated', 'The API key is missing or invalid.');
+  return found;
+};
+
+export const STATUS: StatusReport = {
+  version: '0.1.0',
+  nodeVersion: 'v24.0.0',
+  pid: 42,
+  startedAt: AT,
+  uptimeSeconds: 7,
+  ready: true,
+  listen: '127.0.0.1:8484',
+  publicUrl: 'http://127.0.0.1:8484',
+  dataDir: '/data',
+  configDir: '/config',
+  parts: [{ name: 'store', state: 'ok', detail: null }],
+  runs: { queued: 1, running: 2, finalizing: 0 },
+  workers: { threads: 1, slots: 2, busy: 2 },
+  models: [{ name: 'qwen', endpoint: 'local', kind: 'openai', default: true }],
+};
+
+/** Runs kept in memory, with the real bus and tails over their events. */
+export function makeRunBook() {
+  const bus = makeBus();
+  const events: JournalEvent[] = [];
+  const runs: Run[] = [];
+  const waiters = new Set<() => void>();
+
+  const listOfRun = (runSeq: number, afterId: number, limit: number) =>
+    events.filter((event) => event.runSeq === runSeq && event.id > afterId).slice(0, limit);
+
+  return {
+    events,
+    runs,
+    tails: makeTails({ bus, events: { listOfRun } as Parameters<typeof makeTails>[0]['events'] }),
+    /** A queued run with its first event. */
+    open(over: Partial<Run> = {}): Run {
+      const run: Run = {
+        seq: runs.length + 1,
+        id: newId(AT + runs.length),
+        sessionSeq: 1,
+        sessionId: newId(AT),
+        userSeq: 1,
+        keySeq: 1,
+        protocol: 'messages',
+        status: 'queued',
+        scheduleMode: 'immediate',
+        attempt: 0,
+        resumes: 0,
+        requestedModel: 'errand',
+        model: null,
+        includeUsage: false,
+        usage: NO_USAGE,
+        costUsd: 0,
+        stopReason: null,
+        error: null,
+        answer: null,
+        structuredOutput: null,
+        createdAt: AT,
+        startedAt: null,
+        finishedAt: null,
+        ...over,
+      };
+      runs.push(run);
+      this.commit(run, [{ type: 'run.queued', payload: { scheduleMode: 'immediate' } }]);
+      return run;
+    },
+    /** Writes events of a run and tells them, as one commit. */
+    commit(run: Run, fresh: readonly NewEvent[]): void {
+      const written = fresh.map(
+        (event, index): JournalEvent => ({
+          ...event,
+          id: events.length + 1 + index,
+          sessionSeq: 1,
+          runSeq: run.seq,
+          streamSeq: events.length + 1 + index,
+          createdAt: AT,
+        }),
+      );
+      events.push(...written);
+      bus.publish(written);
+    },
+    /** Moves a run and wakes who waits for it. */
+    move(run: Run, over: Partial<Run>): void {
+      runs[run.seq - 1] = { ...runs[run.seq - 1]!, ...over };
+      for (const wake of waiters) wake();
+    },
+    async ended(run: Run, signal: AbortSignal): Promise<Run> {
+      return new Promise((resolve, reject) => {
+        const look = () => {
+          const now = runs[run.seq - 1]!;
+          if (!isTerminal(now.status) && !signal.aborted) return;
+          waiters.delete(look);
+          signal.removeEventListener('abort', look);
+          if (signal.aborted) reject(signal.reason as Error);
+          else resolve(now);
+        };
+        waiters.add(look);
+        signal.addEventListener('abort', look);
+        look();
+      });
+    },
+    waiting: () => waiters.size,
+  };
+}
+
+export type RunBook = ReturnType<typeof makeRunBook>;
+
+export const USAGE = { inputTokens: 100, outputTokens: 7, cacheReadTokens: 60, cacheWriteTokens: 10 };
+
+/** The events of a run that answers `text`, after `run.queued`. */
+export function answering(text: string): NewEvent[] {
+  return [
+    { type: 'run.started', payload: { attempt: 1, model: 'qwen' } },
+    { type: 'content_block_start', payload: { index: 0 } },
+    { type: 'content_block_delta', payload: { index: 0, text } },
+    { type: 'content_block_stop', payload: { index: 0 } },
+    { type: 'run.step', payload: { step: 1, inputTokens: 100, outputTokens: 7 } },
+    { type: 'run.finalizing', payload: { stopReason: 'end_turn', usage: USAGE } },
+    { type: 'message', payload: { messageId: 2, usage: USAGE } },
+    { type: 'run.done', payload: { status: 'completed' } },
+  ];
+}
+
+/** Ends a run with an answer. */
+export function finish(book: RunBook, run: Run, text: string): void {
+  book.commit(run, answering(text));
+  book.move(run, { status: 'completed', answer: text, stopReason: 'end_turn', usage: USAGE, finishedAt: AT });
+}
+
+export interface HouseOptions {
+  readonly operations?: Partial<Operations>;
+  readonly settings?: Partial<Settings>;
+  readonly parts?: Partial<HttpParts>;
+  /** What an accepted run does; answers "Hello." at once when absent. */
+  readonly play?: (run: Run, book: RunBook) => void;
+}
+
+/** Starts the application on TCP and on a Unix socket until the test ends. */
+export async function openHouse(options: HouseOptions = {}) {
+  const book = makeRunBook();
+  const turns: TurnInput[] = [];
+  const lines: Record<string, unknown>[] = [];
+  const drain = new AbortController();
+  const play = options.play ?? ((run, runs) => finish(runs, run, 'Hello.'));
+  const operations = {
+    resolveCaller,
+    acceptTurn: async (_caller, input) => {
+      turns.push(input);
+      const { protocol, model: requestedModel, includeUsage } = input;
+      const run = book.open({ protocol, requestedModel, includeUsage });
+      play(run, book);
+      return { session: undefined as never, run, replayed: false };
+    },
+    awaitResult: (run, signal) => book.ended(run, signal),
+    findRunToFollow: async ({ key }, runId) => {
+      const run = book.runs.find(({ id }) => id === runId);
+      if (run === undefined) throw notFound('Run');
+      if (run.keySeq !== key.seq) throw new ErrandError('forbidden', 'The run belongs to another API key.');
+      return run;
+    },
+    listMessages: async (_caller, sessionId) => ({ sessionId, messages: [] }),
+    modelNameOf: () => 'qwen',
+    ...options.operations,
+  } as Operations;
+  const parts: HttpParts = {
+    operations,
+    tail: book.tails,
+    settings: () => ({ ...SETTINGS, ...options.settings }),
+    clock: systemClock,
+    log: makeLog(
+      { level: 'info' },
+      new Writable({
+        write(line: Buffer, _encoding, done) {
+          lines.push(JSON.parse(line.toString()) as Record<string, unknown>);
+          done();
+        },
+      }),
+    ),
+    status: async () => STATUS,
+    readiness: (): Readiness => ({ ready: true, parts: STATUS.parts }),
+    draining: drain.signal,
+    ...options.parts,
+  };
+  const app = makeHttpApp(parts);
+  const socketPath = `${temporaryDirectory()}/errand.sock`;
+  const tcp = await listen(makeHttpServer(app), { port: 0, host: '127.0.0.1' });
+  const local = await listen(makeHttpServer(app), { path: socketPath });
+  const { port } = tcp.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, port, socketPath, tcp, local, parts, book, turns, lines, drain };
+}
+
+export type House = Awaited<ReturnType<typeof openHouse>>;
+
+async function listen(server: Server, where: { port: number; host: string } | { path: string }): Promise<Server> {
+  await new Promise<void>((resolve) => server.listen(where, resolve));
+  onTestFinished(async () => {
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    server.closeAllConnections();
+    await closed;
+  });
+  return server;
+}
+
+export interface Sent {
+  readonly method?: string;
+  readonly path: string;
+  /** Credential, sent as `Authorization: Bearer`. */
+  readonly as?: string;
+  readonly headers?: Readonly<Record<string, string | string[]>>;
+  /** An object is sent as JSON with its content type; text and bytes as they are. */
+  readonly body?: object | string | Buffer;
+  readonly via?: 'tcp' | 'socket';
+}
+
+export interface Got {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  /** The body as JSON, undefined when it is none. */
+  readonly json: unknown;
+}
+
+/** Sends one request exactly as said, on a connection of its own, and reads the whole reply. */
+export async function send(house: House, { method = 'GET', path, as, headers, body, via }: Sent): Promise<Got> {
+  const isJson = body !== undefined && typeof body === 'object' && !Buffer.isBuffer(body);
+  const payload = isJson ? JSON.stringify(body) : (body as string | Buffer | undefined);
+  return new Promise((resolve, reject) => {
+    const req = httpRequest({
+      ...(via === 'socket' ? { socketPath: house.socketPath } : { host: '127.0.0.1', port: house.port }),
+      method,
+      path,
+      agent: false,
+      headers: {
+        ...(as === undefined ? {} : { authorization: `Bearer ${as}` }),
+        ...(isJson ? { 'content-type': 'application/json' } : {}),
+        ...(payload === undefined ? {} : { 'content-length': Buffer.byteLength(payload) }),
+        ...headers,
+      },
+    });
+    req.once('error', reject);
+    req.once('response', (res) => {
+      const chunks: Buffer[] = [];
+      res.on('data', (chunk: Buffer) => chunks.push(chunk));
+      res.once('error', reject);
+      res.once('end', () => {
+        const text = Buffer.concat(chunks).toString();
+        const isJsonReply = res.headers['content-type']?.startsWith('application/json') && text !== '';
+        resolve({
+          status: res.statusCode!,
+          headers: res.headers,
+          text,
+          json: isJsonReply ? (JSON.parse(text) as unknown) : undefined,
+        });
+      });
+    });
+    req.end(payload);
+  });
+}
+
+/** The smallest good request of either conversation endpoint. */
+export const TURN = { model: 'errand', messages: [{ role: 'user', content: 'Hi' }] };
