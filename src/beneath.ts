@@ -11,16 +11,18 @@ const O_PATH = 0o10000000;
 const MAX_PATH_BYTES = 4096;
 const MAX_NAME_BYTES = 255;
 const REMOVAL_BATCH = 1000;
+/** A walk opens each folder from the root anew, so its cost grows with the square of the depth. */
+const MAX_WALK_DEPTH = 256;
 
 /** Files being written have such names until they are whole. A crash may leave one behind. */
-export const TEMPORARY_PREFIX = '.errand-tmp-';
+const TEMPORARY_PREFIX = '.errand-tmp-';
 
 export interface Owner {
   readonly uid: number;
   readonly gid: number;
 }
 
-export type FileKind = 'file' | 'directory' | 'link' | 'other';
+type FileKind = 'file' | 'directory' | 'link' | 'other';
 
 export interface FileFacts {
   readonly kind: FileKind;
@@ -347,8 +349,8 @@ async function unlinked(directory: FileHandle, name: Buffer): Promise<boolean> {
 
 /**
  * Visits the folders beneath `path`, shallow ones first: each with its path (`''` is the root), depth and listing.
- * `enter` says whether to go into a folder found. Folders that vanish or turn into links on the way are passed over;
- * only a fault of the first one is thrown.
+ * `enter` says whether to go into a folder found. Folders that vanish or turn into links on the way, and
+ * those more than 256 levels down are passed over; only a fault of the first one is thrown.
  */
 export async function* walkBeneath(
   root: string,
@@ -364,7 +366,7 @@ export async function* walkBeneath(
     yield { folder, depth, listing };
     for (const entry of listing.entries) {
       const inner = folder === '' ? entry.name : `${folder}/${entry.name}`;
-      if (entry.kind === 'directory' && entry.exact && enter(inner, depth + 1))
+      if (depth < MAX_WALK_DEPTH && entry.kind === 'directory' && entry.exact && enter(inner, depth + 1))
         queue.push({ folder: inner, depth: depth + 1 });
     }
   }

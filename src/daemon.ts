@@ -92,9 +92,9 @@ async function build({ config, catalog, closers }: Start): Promise<Daemon> {
   const tails = makeTails({ bus, events: store.events });
   const engine = makeEngine({ config, live, log, store, blobs, sandbox });
   closers.push(engine.pool.destroy);
-
   const closing = new AbortController();
   const draining = new AbortController();
+  const isClosing = () => closing.signal.aborted;
   const operations = makeOperations({
     store,
     blobs,
@@ -103,19 +103,12 @@ async function build({ config, catalog, closers }: Start): Promise<Daemon> {
     clock: systemClock,
     settings: live.settings,
     catalog: live.catalog,
-    closing: () => closing.signal.aborted,
+    closing: isClosing,
     draining: draining.signal,
   });
-  const reports = makeReports({
-    config,
-    live,
-    store,
-    pool: engine.pool,
-    sandbox,
-    startedAt,
-    closing: () => closing.signal.aborted,
-    clock: systemClock,
-  });
+  const { pool } = engine;
+  const clock = systemClock;
+  const reports = makeReports({ config, live, store, pool, sandbox, startedAt, closing: isClosing, clock });
   const app = makeHttpApp({
     operations,
     tail: tails,
@@ -167,6 +160,7 @@ function makeEngine({ config, live, log, store, blobs, sandbox }: EngineParts) {
   const owner = process.getuid?.() === 0 ? SANDBOX_OWNER : null;
   const pool = makePool({
     clock: systemClock,
+    log,
     size: { ...workers, hangTimeoutMs: workers.hangTimeoutSeconds * 1_000 },
   });
   const queue: Queue = makeQueue({

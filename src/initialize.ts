@@ -47,11 +47,24 @@ export async function initialize(config: Config, adminName: string): Promise<Cre
 export function prepareDirectories({ dataDir, configDir, masterKeyPath }: Places): void {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   ensureMasterKey(masterKeyPath);
+  try {
+    layDefaultConfig(configDir);
+  } catch (error) {
+    // A service manager may own the directory: the defaults are in force without their commented files.
+    if (!isRefusal(error)) throw error;
+  }
+}
+
+function layDefaultConfig(configDir: string): void {
   mkdirSync(configDir, { recursive: true, mode: 0o755 });
   for (const { name, text } of defaultConfigFiles()) {
     const path = join(configDir, name);
     if (!existsSync(path)) writeFileSync(path, text, { flag: 'wx', mode: 0o644 });
   }
+}
+
+function isRefusal(error: unknown): boolean {
+  return ['EACCES', 'EPERM', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '');
 }
 
 /** Creates the first administrator and their key; null when there are users already. */

@@ -128,7 +128,11 @@ export const OPTIONS: Readonly<Record<SettingName, Option>> = {
     fallback: 1024,
     about: 'A command that writes more is ended.',
   },
-  'shell.memory_mb': { schema: megabytes(64, 1_048_576), fallback: 1024, about: 'Memory of one process of a command.' },
+  'shell.memory_mb': {
+    schema: megabytes(64, 1_048_576),
+    fallback: 1024,
+    about: 'Memory of a command with all its processes.',
+  },
   'shell.max_processes': { schema: integer(8, 65_536), fallback: 256, about: 'Processes that commands may have.' },
   'log.level': { schema: choice(LEVELS), fallback: 'info', about: 'The least severe messages that are logged.' },
 };

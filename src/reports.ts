@@ -4,7 +4,7 @@ import { formatProblem } from './catalog/problem.ts';
 import type { Config } from './config.ts';
 import type { Clock } from './domain/clock.ts';
 import type { Pool } from './execution/pool.ts';
-import type { PartReport, Readiness, StatusReport } from './http/operations.ts';
+import type { PartReport, Readiness, StatusReport } from './operations/status.ts';
 import type { LiveConfig } from './live-config.ts';
 import type { Store } from './store/open-store.ts';
 import { VERSION } from './version.ts';

@@ -1,6 +1,17 @@
 // Promises of the walks beneath a directory: nothing outside is ever read, written, listed or removed.
 import { execFileSync } from 'node:child_process';
-import { constants, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  constants,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +24,6 @@ import {
   removeBeneath,
   replaceFileBeneath,
   statBeneath,
-  TEMPORARY_PREFIX,
   walkBeneath,
 } from '../src/beneath.ts';
 
@@ -56,19 +66,26 @@ test.each([
   expect(partsBeneath(path)).toEqual(parts);
 });
 
-test.each(['..', '/..', 'a/../..', '../outside/secret', 'a/../../outside', 'a\u0000b', 'a\ud800', 'x'.repeat(256), 'x/'.repeat(3000)])(
-  'the path %j is refused by every verb',
-  async (path) => {
-    const refused = { reason: 'bad_request' };
-    await expect(openFileBeneath(root, path)).rejects.toMatchObject(refused);
-    await expect(statBeneath(root, path)).rejects.toMatchObject(refused);
-    await expect(readDirectoryBeneath(root, path)).rejects.toMatchObject(refused);
-    await expect(makeDirectoriesBeneath(root, path)).rejects.toMatchObject(refused);
-    await expect(replaceFileBeneath(root, path, 'x')).rejects.toMatchObject(refused);
-    await expect(removeBeneath(root, path)).rejects.toMatchObject(refused);
-    expect(readdirSync(base).sort()).toEqual(['outside', 'root']);
-  },
-);
+test.each([
+  '..',
+  '/..',
+  'a/../..',
+  '../outside/secret',
+  'a/../../outside',
+  'a\u0000b',
+  'a\ud800',
+  'x'.repeat(256),
+  'x/'.repeat(3000),
+])('unfit path number %# is refused by every verb', async (path) => {
+  const refused = { reason: 'bad_request' };
+  await expect(openFileBeneath(root, path)).rejects.toMatchObject(refused);
+  await expect(statBeneath(root, path)).rejects.toMatchObject(refused);
+  await expect(readDirectoryBeneath(root, path)).rejects.toMatchObject(refused);
+  await expect(makeDirectoriesBeneath(root, path)).rejects.toMatchObject(refused);
+  await expect(replaceFileBeneath(root, path, 'x')).rejects.toMatchObject(refused);
+  await expect(removeBeneath(root, path)).rejects.toMatchObject(refused);
+  expect(readdirSync(base).sort()).toEqual(['outside', 'root']);
+});
 
 test('a link to a file outside is neither read, nor written, nor made', async () => {
   symlinkSync(join(base, 'outside', 'secret'), join(root, 'link'));
@@ -76,7 +93,9 @@ test('a link to a file outside is neither read, nor written, nor made', async ()
   const refused = { reason: 'bad_request', message: expect.stringContaining('symbolic link') };
   await expect(openFileBeneath(root, 'link')).rejects.toMatchObject(refused);
   await expect(openFileBeneath(root, 'link', constants.O_WRONLY | constants.O_TRUNC)).rejects.toMatchObject(refused);
-  await expect(openFileBeneath(root, 'dangling', constants.O_WRONLY | constants.O_CREAT)).rejects.toMatchObject(refused);
+  await expect(openFileBeneath(root, 'dangling', constants.O_WRONLY | constants.O_CREAT)).rejects.toMatchObject(
+    refused,
+  );
   await expect(replaceFileBeneath(root, 'link', 'changed')).rejects.toMatchObject(refused);
   await expect(makeDirectoriesBeneath(root, 'link/a')).rejects.toMatchObject(refused);
   expect(readFileSync(join(base, 'outside', 'secret'), 'utf8')).toBe('secret');
@@ -115,7 +134,9 @@ test('a folder that turns into a link and back all the time never lets a read ou
   const count = (what: string) => seen.set(what, (seen.get(what) ?? 0) + 1);
   const deadlineAt = Date.now() + 10_000;
   while (Date.now() < deadlineAt && ((seen.get('harmless') ?? 0) < 50 || seen.size < 2)) {
-    await read('real/secret').then(count, (error: { reason?: string }) => count(error.reason ?? String(error)));
+    await read('real/secret').then(count, (error: { reason?: string; message: string }) =>
+      count(error.reason ?? error.message),
+    );
     await replaceFileBeneath(root, 'real/secret', 'harmless').catch(() => undefined);
     for await (const { listing } of walkBeneath(root, '')) {
       expect(listing.entries.every((entry) => entry.name !== 'secret' || entry.size !== 6)).toBe(true);
@@ -131,7 +152,7 @@ test('a folder that turns into a link and back all the time never lets a read ou
 });
 
 test('pipes, sockets and devices are refused at once', async () => {
-  execFileSync('mkfifo', [join(root, 'pipe')]);
+  execFileSync('/usr/bin/mkfifo', [join(root, 'pipe')]);
   const server = createServer().listen(join(root, 'socket'));
   await new Promise((resolve) => server.once('listening', resolve));
   openBefore = openDescriptors();
@@ -205,9 +226,13 @@ test('a path of 200 levels can be made, written, read, walked and removed', asyn
 });
 
 test('a tree deeper than any path can name is removed', async () => {
-  const dig = `cd "$1"; for i in $(seq 3000); do mkdir folder && cd -P folder || exit 1; done; echo x > file`;
-  execFileSync('bash', ['-c', dig, 'bash', root], { stdio: 'ignore' });
-  for await (const { depth } of walkBeneath(root, '')) expect(depth).toBeLessThan(1000);
+  const dig = `const fs = require('node:fs');
+    for (let i = 0; i < 1500; i += 1) { fs.mkdirSync('folder'); process.chdir('folder'); }
+    fs.writeFileSync('file', '');`;
+  execFileSync(process.execPath, ['-e', dig], { cwd: root });
+  let deepest = 0;
+  for await (const { depth } of walkBeneath(root, '')) deepest = depth;
+  expect(deepest).toBe(256);
   expect(await removeBeneath(root, 'folder')).toBe(true);
   expect(readdirSync(root)).toEqual([]);
 });
@@ -216,7 +241,7 @@ test('removing spares what links point to, enters folders that forbid it, and an
   mkdirSync(join(root, 'tree/closed/inner'), { recursive: true });
   writeFileSync(join(root, 'tree/closed/inner/file'), 'x');
   symlinkSync(join(base, 'outside'), join(root, 'tree/closed/door'));
-  execFileSync('mkfifo', [join(root, 'tree/pipe')]);
+  execFileSync('/usr/bin/mkfifo', [join(root, 'tree/pipe')]);
   execFileSync('chmod', ['000', join(root, 'tree/closed/inner'), join(root, 'tree/closed'), join(root, 'tree')]);
   expect(await removeBeneath(root, 'tree')).toBe(true);
   expect(await removeBeneath(root, 'tree')).toBe(false);
@@ -252,8 +277,4 @@ test('a walk goes only where it is told to and passes over what it may not enter
   expect(folders).toEqual(['', 'a', 'a/b']);
   const first = walkBeneath(root, 'none').next();
   await expect(first).rejects.toMatchObject({ reason: 'not_found' });
-});
-
-test('temporary names are told apart from the names that agents give', () => {
-  expect(TEMPORARY_PREFIX.startsWith('.')).toBe(true);
 });

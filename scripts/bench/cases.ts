@@ -1,7 +1,7 @@
 // The cases of the benchmark: what is sent to one server, and the figures that come of it.
 import type { Shot, Volley } from './load.ts';
 import { allAtOnce, closedLoop, oneByOne, quantile } from './load.ts';
-import { cpuMsOf, memoryMbOf } from './process-figures.ts';
+import { cpuMsOf, memoryMbOf, watchMachine } from './process-figures.ts';
 import type { MeasuredServer } from './servers.ts';
 
 /** Figures of one server by name; a case that a server does not have is missing. */
@@ -72,6 +72,7 @@ export async function measure(
     failures.push(...volley.failures);
     return volley;
   };
+  const machine = watchMachine();
   for (const shot of [ANSWER, STREAM]) checked(await closedLoop(target, shot, 8, scale.warmMs / 2));
 
   const single = checked(await oneByOne(target, ANSWER, scale.single)).hits.map((hit) => hit.totalMs);
@@ -87,6 +88,7 @@ export async function measure(
     if (choice.tools) Object.assign(figures, await saturate('tools', TOOLS, TOOLS_CONCURRENCY));
   }
   await paced();
+  figures['busyElsewherePercent'] = machine.busyElsewherePercent();
   return figures;
 
   async function saturate(name: string, shot: Shot, concurrency: number): Promise<Figures> {
@@ -116,11 +118,14 @@ export async function measure(
     await pause(SETTLE_MS);
     figures['pacedCpuMsPerStream'] = (cpuMsOf(server.pid()) - before) / scale.streams;
     figures['peakRssMb'] = memoryMbOf(server.pid(), 'VmHWM');
+    figures['restRssMb'] = memoryMbOf(server.pid(), 'VmRSS');
   }
 }
 
-/** Memory and processor time of servers that have nothing to do, all watched over the same while. */
+/** Memory and processor time of servers just started that have nothing to do, all watched over the same while. */
 export async function measureIdle(servers: readonly MeasuredServer[], forMs: number): Promise<Figures[]> {
+  // What a server still does for its start is not idleness.
+  await pause(forMs / 3);
   const before = servers.map((server) => cpuMsOf(server.pid()));
   await pause(forMs);
   return servers.map((server, i) => ({

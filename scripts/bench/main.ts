@@ -37,24 +37,27 @@ async function main(bench: Bench): Promise<void> {
   const modelUrl = new URL(model.target.url).origin;
   const floors = [await startPassThrough(modelUrl, scratch), await startSdk(modelUrl, scratch)];
   const errand = options['without-errand'] ? undefined : await startErrand(modelUrl, scratch);
+  const errands: MeasuredServer[] = errand === undefined ? [] : [errand];
   try {
-    for (const server of [model, ...floors, ...(errand === undefined ? [] : [errand])]) {
+    const idle = await idleOf(bench, [...floors, ...errands]);
+    for (const server of [model, ...floors, ...errands]) {
       say(`measuring ${server.target.name} …`);
       const choice = { saturation: server !== model, tools: server !== model && server !== floors[0] };
-      columns[server.target.name] = await measure(server, scale, choice, failures);
+      columns[server.target.name] = {
+        ...(await measure(server, scale, choice, failures)),
+        ...idle.get(server),
+      };
     }
-    await idle(bench, [...floors, ...(errand === undefined ? [] : [errand])]);
     if (errand !== undefined) await errandAlone(bench, errand);
   } finally {
-    const servers: MeasuredServer[] = errand === undefined ? [] : [errand];
-    await Promise.all([...servers, ...floors, model].map((server) => server.close()));
+    await Promise.all([...errands, ...floors, model].map((server) => server.close()));
   }
 }
 
-async function idle({ scale, columns }: Bench, servers: readonly MeasuredServer[]): Promise<void> {
-  say('measuring idle servers …');
+async function idleOf({ scale }: Bench, servers: readonly MeasuredServer[]): Promise<Map<MeasuredServer, Figures>> {
+  say('watching idle servers …');
   const figures = await measureIdle(servers, scale.idleMs);
-  for (const [i, server] of servers.entries()) Object.assign(columns[server.target.name] ?? {}, figures[i]);
+  return new Map(servers.map((server, i) => [server, figures[i] ?? {}]));
 }
 
 type Errand = Awaited<ReturnType<typeof startErrand>>;
@@ -71,8 +74,8 @@ async function errandAlone(bench: Bench, errand: Errand): Promise<void> {
   await errand.daemon.restart();
   const name = `errand, ${scale.sessions} sessions`;
   say(`measuring errand with ${scale.sessions} sessions and ${events} events …`);
-  const figures = await measure(errand, scale, { saturation: true, tools: true }, failures);
   const [quiet] = await measureIdle([errand], scale.idleMs / 2);
+  const figures = await measure(errand, scale, { saturation: true, tools: true }, failures);
   columns[name] = { ...figures, ...quiet, startMs: await medianStart(errand, scale.starts), events };
 }
 

@@ -37,6 +37,31 @@ export function memoryMbOf(pid: number, field: 'VmRSS' | 'VmHWM'): number {
   return Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0) / 1024;
 }
 
+/** Starts watching the whole machine: what it does beside this process and its children makes the figures worse than they are. */
+export function watchMachine(): { busyElsewherePercent(): number } {
+  const [busyBefore, allBefore] = machineMs();
+  const ownBefore = cpuMsOf(process.pid);
+  return {
+    busyElsewherePercent: () => {
+      const [busy, all] = machineMs();
+      const elsewhere = busy - busyBefore - (cpuMsOf(process.pid) - ownBefore);
+      return Math.max(0, (100 * elsewhere) / (all - allBefore));
+    },
+  };
+}
+
+/** Processor time of all processors since boot: busy, and busy with idle. */
+function machineMs(): readonly [number, number] {
+  const line = (read('/proc/stat') ?? '').split('\n', 1)[0] ?? '';
+  // user, nice, system, idle, iowait, irq, softirq, steal
+  const [user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softirq = 0, steal = 0] = line
+    .split(/\s+/)
+    .slice(1)
+    .map((ticks) => Number(ticks) * TICK_MS);
+  const busy = user + nice + system + irq + softirq + steal;
+  return [busy, busy + idle + iowait];
+}
+
 function read(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');

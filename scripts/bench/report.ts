@@ -31,20 +31,22 @@ const ROWS: readonly Row[] = [
   { key: 'deltaDelayP99Ms', label: '200 paced streams: delta delay p99, ms', digits: 2 },
   { key: 'pacedCpuMsPerStream', label: '200 paced streams: CPU ms/stream of 50', digits: 2 },
   { key: 'loopDelayP99Ms', label: '200 paced streams: event-loop delay p99, ms', digits: 2 },
-  { key: 'peakRssMb', label: 'peak memory, MB', digits: 0 },
-  { key: 'idleRssMb', label: 'idle memory after the load, MB', digits: 0 },
-  { key: 'idleCpuMsPerSecond', label: 'idle CPU, ms per second', digits: 2 },
+  { key: 'idleRssMb', label: 'memory, idle after start, MB', digits: 0 },
+  { key: 'peakRssMb', label: 'memory, peak, MB', digits: 0 },
+  { key: 'restRssMb', label: 'memory, right after the load, MB', digits: 0 },
+  { key: 'idleCpuMsPerSecond', label: 'CPU, idle after start, ms per second', digits: 2 },
   { key: 'startMs', label: 'start to ready, ms', digits: 0 },
+  { key: 'busyElsewherePercent', label: 'machine busy with other things, %', digits: 0 },
 ];
 
 /** Ratios are told of what grows with work; a ratio of start times or idle memory would say nothing. */
-const WITHOUT_RATIO = new Set(['startMs', 'idleCpuMsPerSecond', 'loopDelayP99Ms']);
+const WITHOUT_RATIO = new Set(['startMs', 'idleCpuMsPerSecond', 'loopDelayP99Ms', 'busyElsewherePercent']);
 
-/** The report as text for people. */
+/** The report as text for people; the last columns are `errand` divided by each floor, and `errand` minus it. */
 export function renderReport({ machine, columns }: Report): string {
   const names = Object.keys(columns);
   const ratios = names.includes('errand') ? ['pass-through', 'AI SDK'].filter((name) => names.includes(name)) : [];
-  const head = ['', ...names, ...ratios.map((name) => `errand / ${name}`), ...ratios.map((name) => `errand − ${name}`)];
+  const head = ['', ...names, ...ratios.map((name) => `÷ ${name}`), ...ratios.map((name) => `− ${name}`)];
   const lines = ROWS.filter((row) => names.some((name) => columns[name]?.[row.key] !== undefined)).map((row) => {
     const at = (name: string): number | undefined => columns[name]?.[row.key];
     const compared = WITHOUT_RATIO.has(row.key) ? [] : ratios;

@@ -114,7 +114,7 @@ function charactersOf(turn: Turn, images: boolean): number {
     if (block.type === 'text') characters += block.text.length;
     else characters += images && block.media === 'image' ? IMAGE_CHARACTERS : 0;
   }
-  for (const { name, path } of turn.attachments) characters += name.length + path.length + 100;
+  for (const { name, workspacePath } of turn.attachments) characters += name.length + workspacePath.length + 100;
   for (const step of turn.steps) {
     characters += step.text.length;
     for (const { name, input, state } of step.calls) {

@@ -5,7 +5,6 @@ import type { JsonValue } from '../domain/json.ts';
 import type { Usage } from '../domain/usage.ts';
 import { cutStream, failureOf, type ModelFailure, silenceFailure } from './model-failure.ts';
 import { withMergedDeltas } from './models/merge-deltas.ts';
-import { BATCH_WINDOW_MS } from './outbox.ts';
 import type { Brief, ToolCall } from './protocol.ts';
 import { recordReply } from './recorded-message.ts';
 import type { TextBlocks } from './text-blocks.ts';
@@ -108,7 +107,7 @@ export async function callModel(call: ModelCall): Promise<CallEnd> {
 
 async function readStream(call: ModelCall, watchdog: Watchdog, seen: Seen): Promise<void> {
   const result = streamText({
-    model: withMergedDeltas(call.model, BATCH_WINDOW_MS, watchdog.touch),
+    model: withMergedDeltas(call.model, watchdog.touch),
     instructions: call.instructions,
     messages: call.messages,
     tools: call.tools,

@@ -70,6 +70,12 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
+/** What an operator can do about a sandbox that could not be built, with the complaint itself. */
+export function adviceOn(complaint: string): string {
+  const remedy = REMEDIES.find(([pattern]) => pattern.test(complaint))?.[1];
+  return remedy === undefined ? complaint : `${remedy} (${complaint}).`;
+}
+
 /** Finds bubblewrap and runs a command in the very sandbox that a grant stands for. `why` is one sentence with a remedy. */
 export async function probeSandbox(settings: SandboxSettings): Promise<SandboxProbe> {
   const { path, privateFolders, ...limits } = settings;
@@ -92,9 +98,7 @@ export async function probeSandbox(settings: SandboxSettings): Promise<SandboxPr
     if (result.exitCode === 0) return { ok: true, grant };
     return { ok: false, why: `a trial command failed in the sandbox: ${result.stopped ?? result.output}.` };
   } catch (error) {
-    const complaint = messageOf(error);
-    const remedy = REMEDIES.find(([pattern]) => pattern.test(complaint))?.[1];
-    return { ok: false, why: remedy === undefined ? complaint : `${remedy} (${complaint}).` };
+    return { ok: false, why: adviceOn(messageOf(error)) };
   } finally {
     await rm(workspace, { recursive: true, force: true });
   }

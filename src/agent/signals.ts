@@ -85,7 +85,6 @@ function makePermits(send: (signal: Signal) => void, signal: AbortSignal) {
     held = true;
     if (wanted === undefined) giveBack();
     else wanted();
-    wanted = undefined;
   };
   const take = async () => {
     const grant = new Promise<void>((resolve) => {
@@ -94,11 +93,8 @@ function makePermits(send: (signal: Signal) => void, signal: AbortSignal) {
     send({ t: 'permit-wanted' });
     try {
       await untilAborted(grant, signal);
-    } catch (error) {
+    } finally {
       wanted = undefined;
-      // A grant that came in the same moment as the stop is not lost.
-      giveBack();
-      throw error;
     }
   };
   return { take, granted, giveBack };

@@ -5,7 +5,7 @@ import type { Price } from '../domain/usage.ts';
 import { type KeyPlaces, readApiKey } from './api-key-file.ts';
 import { didYouMean } from './nearest-name.ts';
 import { inOrder, type Problem } from './problem.ts';
-import { amount, choice, dictionary, flag, integer, orNull, type Schema, section, text } from './schema.ts';
+import { amount, choice, dictionary, flag, integer, MAX_NAMES, orNull, type Schema, section, text } from './schema.ts';
 import { readYamlFile, type YamlFile } from './yaml-file.ts';
 
 export const MODELS_FILE = 'models.yaml';
@@ -108,7 +108,9 @@ const BUILT_IN: JsonObject = {
 const mapOf = (value: JsonValue | undefined): JsonObject => (isJsonObject(value) ? value : {});
 const namesOf = (file: JsonObject, key: string) => Object.keys(mapOf(file[key]));
 const entriesOf = (file: JsonObject, key: string) =>
-  Object.entries(mapOf(file[key])).map(([name, value]) => [name, mapOf(value)] as const);
+  Object.entries(mapOf(file[key]))
+    .slice(0, MAX_NAMES)
+    .map(([name, value]) => [name, mapOf(value)] as const);
 
 /** Collects problems at their places. The file may be ill-shaped: that is told apart, and looked over here. */
 interface Check {

@@ -48,10 +48,14 @@ export function section(properties: Readonly<Record<string, Schema>>, required: 
 
 const NAME = '^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,255}$';
 
+/** How many things one file may name in one place. */
+export const MAX_NAMES = 1000;
+
 /** A map from names that the operator chooses to things of one shape. */
 export function dictionary(of: Schema): Schema {
-  const propertyNames = { type: 'string', pattern: NAME };
-  return { type: ['object', 'null'], propertyNames, additionalProperties: of, mustBe: 'must be a map of names' };
+  const names = { propertyNames: { type: 'string', pattern: NAME }, maxProperties: MAX_NAMES };
+  const mustBe = `must be a map of at most ${MAX_NAMES} names`;
+  return { type: ['object', 'null'], ...names, additionalProperties: of, mustBe };
 }
 
 /** One way in which a value does not fit. `place` says whether its key or its value is at fault. */
@@ -108,7 +112,14 @@ function pathOf(pointer: string): string[] {
 
 /** Every way in which a value does not fit a schema; at most one for each key. Nothing is coerced or filled in. */
 export function misfits(schema: Schema, value: unknown): readonly Misfit[] {
-  const ajv = new Ajv({ allErrors: true, verbose: true, strict: true, strictTypes: false, meta: false });
+  const ajv = new Ajv({
+    allErrors: true,
+    verbose: true,
+    strict: true,
+    strictTypes: false,
+    meta: false,
+    validateSchema: false,
+  });
   ajv.addVocabulary(['mustBe']);
   ajv.addKeyword({
     keyword: 'passes',

@@ -9,7 +9,8 @@ import { misfits, type Schema } from './schema.ts';
 
 export const MAX_YAML_BYTES = 1024 * 1024;
 const MAX_ALIASES = 100;
-const MAX_SYNTAX_PROBLEMS = 20;
+// Finding the place of each takes time, and nobody reads more.
+const MAX_PROBLEMS = 50;
 
 /** What a file says. With problems, `value` holds what could be read and may not fit the schema. */
 export interface YamlFile {
@@ -121,12 +122,15 @@ export function readYamlFile(directory: string, name: string, schema: Schema): Y
   if (read.kind === 'unreadable') {
     return { value: {}, problems: [{ file: name, line: null, column: null, message: read.why }], problemAt };
   }
-  const parsed = parse(read.text, lines);
+  const source = read.text;
+  const parsed = parse(source, lines);
   doc = parsed.doc;
-  const problems = parsed.faults.slice(0, MAX_SYNTAX_PROBLEMS).map((fault) => at(fault.offset, fault.message));
-  if (problems.length === 0) {
-    const wrong = misfits(schema, parsed.value).map((misfit) => problemAt(misfit.path, misfit.message, misfit.place));
-    problems.push(...wrong);
-  }
+  const wrong = parsed.faults.length > 0 ? [] : misfits(schema, parsed.value);
+  const problems = [
+    ...parsed.faults.slice(0, MAX_PROBLEMS).map((fault) => at(fault.offset, fault.message)),
+    ...wrong.slice(0, MAX_PROBLEMS).map((misfit) => problemAt(misfit.path, misfit.message, misfit.place)),
+  ];
+  const untold = parsed.faults.length + wrong.length - problems.length;
+  if (untold > 0) problems.push(at(source.length, `and ${untold} more problems`));
   return { value: isJsonObject(parsed.value) ? parsed.value : {}, problems: inOrder(problems), problemAt };
 }

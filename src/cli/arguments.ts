@@ -17,20 +17,23 @@ export function dollars(text: string): number {
   return amount;
 }
 
-/** An amount, or `none` for null. */
-export function dollarsOrNone(text: string): number | null {
-  return text === 'none' ? null : dollars(text);
+/** What clears a field on the command line. Commander would turn a null into '', so null comes only at the end. */
+export const NONE = 'none';
+
+/** An amount, or `none`. */
+export function dollarsOrNone(text: string): number | typeof NONE {
+  return text === NONE ? NONE : dollars(text);
+}
+
+/** The value that a field gets: null for `none`. */
+export function orNull<T>(value: T | typeof NONE): T | null {
+  return value === NONE ? null : value;
 }
 
 /** A UUID. */
 export function uuid(text: string): string {
   if (!isUuid(text)) throw new InvalidArgumentError('It must be a UUID.');
   return text;
-}
-
-/** Text that `none` clears. */
-export function textOrNone(text: string): string | null {
-  return text === 'none' ? null : notEmpty(text);
 }
 
 /** Text that is not empty. */

@@ -14,7 +14,7 @@ const SCRIPTS: Readonly<Record<Shell, (nodes: readonly CompletionNode[]) => stri
 };
 
 /** A word to complete and what it is for. */
-export interface Word {
+interface Word {
   readonly word: string;
   readonly about: string;
 }
@@ -52,7 +52,7 @@ Examples:
   errand completion fish > ~/.config/fish/completions/errand.fish`;
 
 /** The tree of commands as a list of paths. Each path also has the global flags, which work everywhere. */
-export function completionNodes(program: Command): readonly CompletionNode[] {
+function completionNodes(program: Command): readonly CompletionNode[] {
   const everywhere = flagsOf(program).filter(({ spellings }) => !spellings.includes('--version'));
   const visit = (command: Command, path: readonly string[]): CompletionNode[] => {
     const own = path.length === 0 ? flagsOf(program) : [...flagsOf(command), ...everywhere];

@@ -31,7 +31,7 @@ export async function requireConfiguration(context: Context): Promise<Configurat
 }
 
 /** Tells the problems and answers the error to end with. */
-export function tellProblems({ out }: Context, problems: readonly Problem[]): CommandError {
+function tellProblems({ out }: Context, problems: readonly Problem[]): CommandError {
   for (const problem of problems) out.hint(formatProblem(problem));
   const count = problems.length === 1 ? 'is 1 problem' : `are ${problems.length} problems`;
   return new CommandError('badConfiguration', `There ${count} with the configuration.`);

@@ -40,7 +40,7 @@ async function init(context: Context, { admin }: { readonly admin: string }): Pr
 }
 
 /** Shows what a new data directory comes with: for people, in columns, or as a document. */
-export function tellCreated({ io, out }: Context, created: Created): void {
+function tellCreated({ io, out }: Context, created: Created): void {
   if (out.format === 'table' && io.terminal.stdout) out.text(credentialsText(created));
   else out.record(created, FIELDS, createdWire(created));
 }

@@ -4,7 +4,7 @@ import { padTo, paint, safeLine, safeText, type Style, widthOf } from './termina
 
 export type Format = 'table' | 'json';
 
-export type Cell = string | number | boolean | null | undefined;
+type Cell = string | number | boolean | null | undefined;
 
 /** One column of a list, or one line of a record. `name` is the API's name of the field. */
 export interface Column<T> {

@@ -1,5 +1,6 @@
 // The whole command line: global flags, every noun, and how a command ends.
 import { Command, Option } from 'commander';
+import { VERSION } from '../version.ts';
 import { addChat } from './chat.ts';
 import { addCompletion } from './completion.ts';
 import { addConfig } from './config.ts';
@@ -12,13 +13,12 @@ import { addStatus } from './status.ts';
 import { addTeams } from './teams.ts';
 import { paint, safeText } from './terminal-text.ts';
 import { addUsers } from './users.ts';
-import { readVersion } from './version.ts';
 
 /** Builds the tree of commands over an outside world. Parsing throws where commander would end the process. */
-export function makeProgram(io: Io): Command {
+function makeProgram(io: Io): Command {
   const program = new Command('errand')
     .description('Errand runs autonomous AI agents on behalf of users, behind the OpenAI and Anthropic clients.')
-    .version(readVersion(), '-V, --version', 'show the version')
+    .version(VERSION, '-V, --version', 'show the version')
     .helpOption('-h, --help', 'show help; "errand NOUN VERB --help" for more')
     .helpCommand('help [command]', 'show help for a command')
     .showHelpAfterError('Add --help for how to call it.')

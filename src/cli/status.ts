@@ -25,7 +25,8 @@ const SUMMARY: readonly Column<StatusWire>[] = [
   },
   {
     name: 'workers',
-    value: ({ workers: { threads, slots, busy } }) => `${busy} of ${slots} slots busy, ${threads} threads`,
+    value: ({ workers: { threads, slots, busy } }) =>
+      `${busy} of ${slots} slots busy, ${threads} ${threads === 1 ? 'thread' : 'threads'}`,
   },
 ];
 

@@ -1,7 +1,7 @@
 // `errand teams`: groups of people with a budget.
 import type { Command } from 'commander';
 import type { TeamWire } from '../client/management-wire.ts';
-import { dollars, dollarsOrNone, notEmpty } from './arguments.ts';
+import { dollars, dollarsOrNone, type NONE, notEmpty, orNull } from './arguments.ts';
 import { act } from './context.ts';
 import { CommandError } from './exit-codes.ts';
 import type { Io } from './io.ts';
@@ -14,9 +14,9 @@ const COLUMNS: readonly Column<TeamWire>[] = [
   field('created_at'),
 ];
 
-interface Options {
+interface Changes {
   readonly name?: string;
-  readonly budget?: number | null;
+  readonly budget?: number | typeof NONE;
 }
 
 /** Adds the noun and its verbs. */
@@ -29,7 +29,7 @@ export function addTeams(program: Command, io: Io): void {
     .option('--budget <usd>', 'budget in US dollars', dollars)
     .addHelpText('after', '\nExample:\n  errand teams create Research --budget 250')
     .action(
-      act(io, async ({ client, out }, name: string, { budget }: Options) => {
+      act(io, async ({ client, out }, name: string, { budget }: { readonly budget?: number }) => {
         const fields = budget === undefined ? {} : { budgetUsd: budget };
         const team = await client().teams.create({ name: notEmpty(name), ...fields });
         out.record(team, COLUMNS, team);
@@ -53,8 +53,11 @@ export function addTeams(program: Command, io: Io): void {
     .option('--budget <usd>', 'budget in US dollars; "none" for no budget', dollarsOrNone)
     .addHelpText('after', '\nExample:\n  errand teams set Research --budget none')
     .action(
-      act(io, async ({ client, out }, ref: string, { name, budget }: Options) => {
-        const fields = { ...(name !== undefined && { name }), ...(budget !== undefined && { budgetUsd: budget }) };
+      act(io, async ({ client, out }, ref: string, { name, budget }: Changes) => {
+        const fields = {
+          ...(name !== undefined && { name }),
+          ...(budget !== undefined && { budgetUsd: orNull(budget) }),
+        };
         if (Object.keys(fields).length === 0) throw new CommandError('usage', 'Name at least one field to change.');
         const team = await client().teams.change(ref, fields);
         out.record(team, COLUMNS, team);

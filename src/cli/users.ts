@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander';
 import type { PasswordWire, UserFields, UserWire } from '../client/management-wire.ts';
 import type { Role } from '../domain/user.ts';
-import { notEmpty, textOrNone } from './arguments.ts';
+import { notEmpty, orNull } from './arguments.ts';
 import { act, type Context } from './context.ts';
 import { CommandError } from './exit-codes.ts';
 import type { Io } from './io.ts';
@@ -37,8 +37,8 @@ interface FieldOptions {
   readonly fullName?: string;
   readonly department?: string;
   readonly role?: Role;
-  readonly team?: string | null;
-  readonly scenario?: string | null;
+  readonly team?: string;
+  readonly scenario?: string;
 }
 
 interface PasswordOptions {
@@ -120,8 +120,8 @@ function withFields(command: Command): Command {
     .option('--full-name <text>', 'the name people know them by')
     .option('--department <text>', 'where they work')
     .addOption(new Option('--role <role>', 'what they may do').choices(['admin', 'user']))
-    .option('--team <team>', 'team, by name or id; "none" for no team', textOrNone)
-    .option('--scenario <name>', 'model configuration; "none" for the default', textOrNone);
+    .option('--team <team>', 'team, by name or id; "none" for no team', notEmpty)
+    .option('--scenario <name>', 'model configuration; "none" for the default', notEmpty);
 }
 
 /** Commander's options hold the flags of the whole program too; only these go to the daemon. */
@@ -130,8 +130,8 @@ function fieldsOf({ fullName, department, role, team, scenario }: FieldOptions):
     ...(fullName !== undefined && { fullName }),
     ...(department !== undefined && { department }),
     ...(role !== undefined && { role }),
-    ...(team !== undefined && { team }),
-    ...(scenario !== undefined && { scenario }),
+    ...(team !== undefined && { team: orNull(team) }),
+    ...(scenario !== undefined && { scenario: orNull(scenario) }),
   };
 }
 

@@ -24,7 +24,7 @@ export interface Ask {
 }
 
 /** A whole answer. */
-export interface Reply {
+interface Reply {
   readonly message: MessageWire;
   readonly sessionId: string | null;
   readonly runId: string | null;

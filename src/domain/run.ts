@@ -27,8 +27,6 @@ export const RUN_MOVES: Readonly<Record<RunStatus, readonly RunStatus[]>> = {
   incomplete: [],
 };
 
-export const UNFINISHED: readonly RunStatus[] = ['queued', 'running', 'finalizing'];
-
 /** Answers whether a status is final. */
 export function isTerminal(status: RunStatus): boolean {
   return RUN_MOVES[status].length === 0;

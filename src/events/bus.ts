@@ -17,7 +17,7 @@ export function makeBus(): Bus {
     const listeners = followers.get(runSeq);
     if (listeners === undefined) return;
     // A copy, since a listener may leave while it is told.
-    for (const listener of [...listeners]) listener(events);
+    for (const listener of Array.from(listeners)) listener(events);
   }
 
   return {

@@ -36,11 +36,11 @@ export function makeTails({ bus, events }: { bus: Bus; events: Events }): Tails 
 
       /** Delivers some events; answers whether more may follow at once. */
       function deliver(batch: readonly JournalEvent[]): boolean {
+        const last = batch.at(-1)!;
         const fresh = batch[0]!.id > cursor ? batch : batch.filter((event) => event.id > cursor);
-        const last = fresh.at(-1);
-        if (last === undefined) return true;
-        cursor = last.id;
-        const pause = listener.events(fresh);
+        cursor = Math.max(cursor, last.id);
+        const pause = fresh.length > 0 ? listener.events(fresh) : undefined;
+        // Also when the reader claims to be past it: it would wait for ever.
         if (TERMINAL_EVENTS.has(last.type)) {
           close();
           if (pause === undefined) listener.end();

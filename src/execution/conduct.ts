@@ -107,7 +107,7 @@ function take(state: RunState, batch: readonly Signal[], { model, endpoint }: Re
   const { runs } = state.parts.store;
   let stream: NewEvent[] = [];
   const flush = () => {
-    if (stream.length > 0) void keep(state, runs.appendStream(state.fence, stream));
+    if (stream.length > 0) keep(state, runs.appendStream(state.fence, stream));
     stream = [];
   };
   for (const signal of batch) {
@@ -146,7 +146,10 @@ function keep(state: RunState, write: Promise<boolean>, ack?: number): void {
       else if (ack !== undefined) state.handle?.send({ t: 'ack', ack });
     },
     (error: unknown) => {
-      state.parts.log.error(logFacts(state, { err: error }), 'the journal could not be written; the run is interrupted');
+      state.parts.log.error(
+        logFacts(state, { err: error }),
+        'the journal could not be written; the run is interrupted',
+      );
       abort(state, 'journal');
     },
   );
@@ -182,4 +185,3 @@ async function end({ parts, fence, claim }: RunState, ending: Ending): Promise<v
   if (ending.outcome === 'completed') parts.log.info(facts, 'run completed');
   else parts.log.warn({ ...facts, error: ending.error.message }, 'run failed');
 }
-

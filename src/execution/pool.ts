@@ -1,10 +1,10 @@
 // The pool: worker threads, each with many runs, one message port per run.
-import type { EventLoopUtilization } from 'node:perf_hooks';
 import { MessageChannel } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import type { Brief, Control, Outcome, Signal, SignalBatch, WorkerTask } from '../agent/protocol.ts';
 import type { Clock, Timer } from '../domain/clock.ts';
 import { messageOf } from '../domain/errors.ts';
+import type { Log } from '../log.ts';
 
 /** How a run left its worker. `lost`: the thread died, exited, ran out of memory or hung. */
 export type WorkerEnd =
@@ -40,14 +40,21 @@ export interface Pool {
   destroy(): Promise<void>;
 }
 
+interface PoolParts {
+  readonly size: PoolSize;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
 interface Active {
   readonly handle: RunHandle;
+  readonly end: (result: WorkerEnd) => void;
   /** Monotonic time of the oldest ping without an answer; null when there is none. */
   unanswered: number | null;
 }
 
 /** Starts the pool with one warm thread. Threads are added under load and end when they have been idle for a minute. */
-export function makePool({ size, clock }: { size: PoolSize; clock: Clock }): Pool {
+export function makePool({ size, clock, log }: PoolParts): Pool {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
   const piscina = new Piscina<WorkerTask, void>({
     filename: new URL(`../agent/worker.${extension}`, import.meta.url).href,
@@ -59,21 +66,20 @@ export function makePool({ size, clock }: { size: PoolSize; clock: Clock }): Poo
     atomics: 'disabled',
     resourceLimits: { maxOldGenerationSizeMb: size.memoryMb },
   });
+  // Threads that fail with no run on them are told here. Without a listener they would end the daemon.
+  piscina.on('error', (error: unknown) => log.error({ err: error }, 'an idle worker thread failed'));
   const active = new Set<Active>();
   const watch = makeWatch({ piscina, active, clock, hangTimeoutMs: size.hangTimeoutMs });
 
   return {
     start: (brief, sink) => {
       const { port1, port2 } = new MessageChannel();
-      const entry: Active = { handle: { send: (control) => port1.postMessage(control) }, unanswered: null };
-      let over = false;
       const end = (result: WorkerEnd) => {
-        if (over) return;
-        over = true;
-        active.delete(entry);
+        if (!active.delete(entry)) return;
         port1.close();
         sink.ended(result);
       };
+      const entry: Active = { handle: { send: (control) => port1.postMessage(control) }, end, unanswered: null };
       port1.on('message', (batch: SignalBatch) => {
         entry.unanswered = null;
         const last = batch.at(-1);
@@ -108,24 +114,45 @@ interface WatchParts {
   readonly hangTimeoutMs: number;
 }
 
-/** Pings every run while there are any; a thread that does not answer and never idles is ended. */
+/** A thread's idle time, and when it was last seen to have grown. */
+interface Idling {
+  readonly idleMs: number;
+  readonly at: number;
+}
+
+/**
+ * Pings every run while there are any. When one stays silent, threads that have not idled for just as long are ended.
+ * A run that is silent for twice as long has no thread, wherever it is: it is given up as lost.
+ */
 function makeWatch({ piscina, active, clock, hangTimeoutMs }: WatchParts): { begin(): void; stop(): void } {
-  const beforeOf = new Map<number, EventLoopUtilization>();
+  let idling = new Map<number, Idling>();
   let timer: Timer | undefined;
+
+  /** Threads whose loop has not come to rest for the whole timeout; a shorter look takes a starved thread for a hung one. */
+  function restless(now: number): typeof piscina.threads {
+    const before = idling;
+    idling = new Map();
+    return piscina.threads.filter((thread) => {
+      const { idle, active: busy } = thread.performance.eventLoopUtilization();
+      const known = before.get(thread.threadId);
+      const seen = known?.idleMs === idle && busy > 0 ? known : { idleMs: idle, at: now };
+      idling.set(thread.threadId, seen);
+      return now - seen.at >= hangTimeoutMs;
+    });
+  }
 
   function look(): void {
     timer = undefined;
     const now = clock.monotonic();
-    const silent = [...active].some((run) => run.unanswered !== null && now - run.unanswered >= hangTimeoutMs);
-    for (const thread of piscina.threads) {
-      const usage = thread.performance.eventLoopUtilization();
-      const before = beforeOf.get(thread.threadId);
-      beforeOf.set(thread.threadId, usage);
-      if (silent && before !== undefined && usage.idle === before.idle && usage.active > before.active) {
-        void thread.terminate();
+    const silentMs = (run: Active) => (run.unanswered === null ? 0 : now - run.unanswered);
+    const hung = restless(now);
+    if (Array.from(active).some((run) => silentMs(run) >= hangTimeoutMs))
+      for (const thread of hung) void thread.terminate();
+    for (const run of [...active]) {
+      if (silentMs(run) >= 2 * hangTimeoutMs) {
+        run.end({ kind: 'lost', why: 'no worker thread answers for the run' });
+        continue;
       }
-    }
-    for (const run of active) {
       run.unanswered ??= now;
       run.handle.send({ t: 'ping' });
     }

@@ -1,8 +1,10 @@
 // The queue: claims runs into free worker slots, watches their leases, and lets go of them at shutdown.
 import type { Clock, Timer } from '../domain/clock.ts';
 import type { Catalog } from '../catalog/models.ts';
-import type { Claim, ModelChoice } from '../store/claim-runs.ts';
-import { type Conduct, type ConductParts, conductRun } from './conduct.ts';
+import type { ModelChoice } from '../store/claim-runs.ts';
+import { type ConductParts, conductRun } from './conduct.ts';
+import { LEASE_MS, makeLeases } from './leases.ts';
+import { makeUnderWay } from './under-way.ts';
 
 export interface Queue {
   /** Looks for claimable runs now. Called with an accepted turn still uncommitted, the claim shares its commit. */
@@ -19,79 +21,56 @@ export interface Queue {
   release(): Promise<void>;
 }
 
-const LEASE_MS = 60_000;
-const RENEWAL_MS = 20_000;
 const RETRY_MS = 1_000;
 
 export function makeQueue(parts: ConductParts & { readonly clock: Clock }): Queue {
   const { store, pool, clock, log } = parts;
-  const conducts = new Set<Conduct>();
   let claiming: Promise<void> | undefined;
   let again = false;
   let open = false;
   let retry: Timer | undefined;
-  let renewal: Timer | undefined;
-
-  const freeSlots = () => pool.slots - conducts.size;
+  const underWay = makeUnderWay(() => {
+    if (store.runs.anyClaimable()) wake();
+  });
+  const leases = makeLeases({ ...parts, held: underWay.runSeqs, rescued: () => wake() });
+  const freeSlots = () => pool.slots - underWay.count();
 
   function wake(): void {
     const limit = freeSlots();
     if (!open || limit <= 0) return;
-    if (claiming !== undefined) {
-      again = true;
-      return;
-    }
-    claiming = store.runs
-      .claim({ limit, leaseMs: LEASE_MS, modelFor: (choice) => modelOf(parts.catalog(), choice) })
-      .then(begin, (error: unknown) => {
-        log.error({ err: error }, 'no run could be claimed');
-        retry ??= clock.after(RETRY_MS, () => {
-          retry = undefined;
-          wake();
-        });
-      })
-      .finally(() => {
-        claiming = undefined;
-        if (!again) return;
-        again = false;
+    if (claiming === undefined) claiming = claim(limit).finally(claimed);
+    else again = true;
+  }
+
+  async function claim(limit: number): Promise<void> {
+    const modelFor = (choice: ModelChoice) => modelOf(parts.catalog(), choice);
+    try {
+      for (const claimed of await store.runs.claim({ limit, leaseMs: LEASE_MS, modelFor })) {
+        const conduct = conductRun(parts, claimed);
+        underWay.add(conduct);
+        if (!open) conduct.abort('drain');
+      }
+      leases.keep();
+    } catch (error) {
+      log.error({ err: error }, 'no run could be claimed');
+      retry ??= clock.after(RETRY_MS, () => {
+        retry = undefined;
         wake();
       });
-  }
-
-  function begin(claims: readonly Claim[]): void {
-    for (const claim of claims) {
-      const conduct = conductRun(parts, claim);
-      conducts.add(conduct);
-      if (!open) conduct.abort('drain');
-      void conduct.ended.then(() => {
-        conducts.delete(conduct);
-        if (store.runs.anyClaimable()) wake();
-      });
     }
-    keepLeases();
   }
 
-  function keepLeases(): void {
-    if (renewal !== undefined || conducts.size === 0) return;
-    renewal = clock.after(RENEWAL_MS, () => {
-      renewal = undefined;
-      const held = [...conducts].map((conduct) => conduct.runSeq);
-      store.runs.renewLeases(held, LEASE_MS).then(
-        (expired) => {
-          if (expired > 0) wake();
-        },
-        (error: unknown) => log.error({ err: error }, 'leases could not be renewed'),
-      );
-      keepLeases();
-    });
+  function claimed(): void {
+    claiming = undefined;
+    if (!again) return;
+    again = false;
+    wake();
   }
 
-  const idle = async () => {
-    while (claiming !== undefined || conducts.size > 0) {
-      await claiming;
-      await Promise.all([...conducts].map((conduct) => conduct.ended));
-    }
-  };
+  async function idle(): Promise<void> {
+    await claiming;
+    await underWay.idle();
+  }
 
   return {
     wake,
@@ -100,16 +79,13 @@ export function makeQueue(parts: ConductParts & { readonly clock: Clock }): Queu
       open = true;
       wake();
     },
-    pause: () => {
-      open = false;
-      retry?.cancel();
-    },
+    pause: () => void (open = false),
     idle,
     release: async () => {
       open = false;
-      for (const conduct of conducts) conduct.abort('drain');
+      underWay.drain();
       await idle();
-      renewal?.cancel();
+      leases.stop();
     },
   };
 }

@@ -17,7 +17,7 @@ import {
   readUuid,
   textOfAtMost,
 } from './fields.ts';
-import type { StatusReport } from './operations.ts';
+import type { StatusReport } from '../operations/status.ts';
 
 const ROLES = ['admin', 'user'] as const satisfies readonly Role[];
 const AUTOMATIC = 'auto';

@@ -13,10 +13,11 @@ import {
   renderUserName,
 } from './admin-wire.ts';
 import { type Exchange, queryValue, refInPath } from './exchange.ts';
-import type { Listing, Operations, StatusReport } from './operations.ts';
+import type { Listing, Operations } from '../operations/operations.ts';
+import type { StatusReport } from '../operations/status.ts';
 import type { Reply } from './reply.ts';
 
-export type AdminHandler = (exchange: Exchange) => Promise<Reply>;
+type AdminHandler = (exchange: Exchange) => Promise<Reply>;
 
 /** The handlers by name; `routes.ts` says where each stands. */
 export function makeAdministration(operations: Operations, status: () => Promise<StatusReport>) {

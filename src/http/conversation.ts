@@ -9,7 +9,7 @@ import { parseChatRequest, renderCompletion } from './chat-wire.ts';
 import type { ContentLimits } from './content-wire.ts';
 import { type Exchange, idInPath, queryValue } from './exchange.ts';
 import { parseMessagesRequest, renderMessage } from './messages-wire.ts';
-import type { Operations } from './operations.ts';
+import type { Operations } from '../operations/operations.ts';
 import { type ErrorShape, errorBody } from './render-error.ts';
 import type { Reply } from './reply.ts';
 import { failureOfRun } from './run-failure.ts';

@@ -5,7 +5,7 @@ import type { Settings } from '../domain/settings.ts';
 import type { Caller, KeyCaller } from '../domain/user.ts';
 import { isViaSocket, readCredential } from './credentials.ts';
 import type { Exchange } from './exchange.ts';
-import type { Operations } from './operations.ts';
+import type { Operations } from '../operations/operations.ts';
 import { type Reply, sendJson } from './reply.ts';
 import { bodyLimit, readJsonBody } from './request-body.ts';
 import type { Route } from './routes.ts';

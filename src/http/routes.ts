@@ -5,7 +5,8 @@ import { renderModels } from './chat-wire.ts';
 import type { Conversations } from './conversation.ts';
 import { type Exchange, idInPath } from './exchange.ts';
 import { renderHistory } from './history-wire.ts';
-import type { Operations, Readiness } from './operations.ts';
+import type { Operations } from '../operations/operations.ts';
+import type { Readiness } from '../operations/status.ts';
 import type { ErrorShape } from './render-error.ts';
 import type { Reply } from './reply.ts';
 
@@ -21,7 +22,7 @@ type Guarded =
   | { readonly guard: 'key'; readonly handler: (exchange: Exchange, caller: KeyCaller) => Answer }
   | { readonly guard: 'admin'; readonly handler: (exchange: Exchange) => Answer };
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export type Route = Guarded & {
   readonly method: Method;

@@ -13,7 +13,7 @@ import { RESTARTING } from './run-failure.ts';
 import { type EventStream, openEventStream } from './sse.ts';
 
 /** How a client wants a run's stream. */
-export interface StreamWish {
+interface StreamWish {
   /** Journal id of the last event the client has; 0 from the first. */
   readonly afterId: number;
   /** `id:` lines on the chat protocol. The Messages protocol always has them (C12). */

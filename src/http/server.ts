@@ -45,7 +45,7 @@ const PARSER_ANSWERS: ReadonlyMap<string, ParserAnswer> = new Map([
 ]);
 
 /** Answers what the parser could not read in the first shape, and closes the connection (A2). */
-export function answerParserError(error: Error & { code?: string }, socket: Duplex): void {
+function answerParserError(error: Error & { code?: string }, socket: Duplex): void {
   const { _httpMessage: current } = socket as Duplex & { readonly _httpMessage?: ServerResponse };
   // In the middle of another answer there is no place for this one.
   if (!socket.writable || current?.headersSent === true) return void socket.destroy(error);

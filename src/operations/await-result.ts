@@ -33,7 +33,9 @@ export function makeAwaitResult({ store, tails, clock, settings, draining }: Awa
       const leave = settle(() => reject(signal.reason as Error));
       const drain = settle(() => reject(new ErrandError('unavailable', 'The server is restarting; the run goes on.')));
       const expire = settle(() =>
-        reject(new ErrandError('wait_timeout', 'The run is not finished yet; it goes on. Retry to collect its result.')),
+        reject(
+          new ErrandError('wait_timeout', 'The run is not finished yet; it goes on. Retry to collect its result.'),
+        ),
       );
       const timer = clock.after(settings().waitTimeoutSeconds * 1_000, expire);
       signal.addEventListener('abort', leave);

@@ -31,6 +31,12 @@ export interface OperationParts {
   readonly draining: AbortSignal;
 }
 
+/** Some rows and how many there are in all. */
+export interface Listing<T> {
+  readonly items: readonly T[];
+  readonly total: number;
+}
+
 export type Operations = ReturnType<typeof makeOperations>;
 
 export function makeOperations(parts: OperationParts) {

@@ -16,8 +16,6 @@ export type Ending =
 /** Why a run lost its worker. A crash counts against its resumes (D7); a drain does not. */
 export type Interruption = 'crash' | 'drain';
 
-export type EndRun = ReturnType<typeof makeEndRun>;
-
 /** The verbs that end a run. Each answers false when another move came first (D1). */
 export function makeEndRun({ write }: Database) {
   return {

@@ -16,8 +16,6 @@ export interface KeyCredential {
   readonly secretSha256: Buffer;
 }
 
-export type ApiKeys = ReturnType<typeof makeApiKeys>;
-
 /** The verbs on API keys. Ids are the public ids. */
 export function makeApiKeys({ write, reader }: Database) {
   return {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import Connection from 'better-sqlite3';
 import { ErrandError } from '../domain/errors.ts';
 
+/** A held lock. Keep it: the lock ends when it is collected. */
 export interface DirectoryLock {
   release(): void;
 }

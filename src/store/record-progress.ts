@@ -32,8 +32,6 @@ export interface NewToolResult {
 
 const PREVIEW_CHARACTERS = 1_000;
 
-export type RecordProgress = ReturnType<typeof makeRecordProgress>;
-
 /** The verbs of a running run. Each answers false, and writes nothing, when the attempt no longer holds the run (D7). */
 export function makeRecordProgress({ write }: Database) {
   return {

@@ -18,8 +18,6 @@ interface UnfinishedRow {
   status: 'queued' | 'running' | 'finalizing';
 }
 
-export type RescueRuns = ReturnType<typeof makeRescueRuns>;
-
 /** The verbs that find runs without a worker. */
 export function makeRescueRuns({ write }: Database) {
   return {

@@ -3,8 +3,6 @@ import type { Run, RunStatus } from '../domain/run.ts';
 import type { Database } from './database.ts';
 import { RUN_COLUMNS, type RunRow, toRun } from './rows.ts';
 
-export type Runs = ReturnType<typeof makeRuns>;
-
 /** The reading verbs on runs. */
 export function makeRuns({ reader }: Database) {
   const select = `SELECT ${RUN_COLUMNS} FROM runs r JOIN sessions s ON s.seq = r.session_seq`;

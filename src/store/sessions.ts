@@ -35,8 +35,6 @@ interface MessageRow {
   created_at: number;
 }
 
-export type Sessions = ReturnType<typeof makeSessions>;
-
 /** The verbs on sessions. */
 export function makeSessions({ reader }: Database) {
   return {

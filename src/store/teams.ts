@@ -7,8 +7,6 @@ import { type TeamRow, toTeam } from './rows.ts';
 
 export type TeamChanges = Partial<Pick<Team, 'name' | 'budgetUsd'>>;
 
-export type Teams = ReturnType<typeof makeTeams>;
-
 /** The verbs on teams. A `reference` is an id or a name. */
 export function makeTeams({ write, reader }: Database) {
   const byReference = 'SELECT * FROM teams WHERE ? IN (id, name) LIMIT 1';

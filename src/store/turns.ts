@@ -34,8 +34,6 @@ export interface StoredTurn {
 /** Turns are read this many at a time, newest first, until the budget is spent. */
 const PAGE = 32;
 
-export type Turns = ReturnType<typeof makeTurns>;
-
 /** The verbs that read turns. */
 export function makeTurns({ reader }: Database) {
   return {

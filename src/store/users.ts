@@ -27,8 +27,6 @@ const COLUMNS = {
   passwordHash: 'password_hash',
 } as const satisfies Record<keyof UserChanges, string>;
 
-export type Users = ReturnType<typeof makeUsers>;
-
 /** The verbs on users. A `reference` is an id or a username. */
 export function makeUsers({ write, reader }: Database) {
   const byReference = 'SELECT * FROM users WHERE ? IN (id, username) LIMIT 1';

@@ -25,7 +25,8 @@ async function makeImageBrief(images: boolean): Promise<{ brief: Brief; file: st
   const attachment: Attachment = {
     id: 'att',
     name: 'cat.png',
-    path: '/uploads/cat.png',
+    path: 'attachments/00000000-0000-7000-8000-000000000003/cat.png',
+    workspacePath: '/uploads/cat.png',
     mimeType: 'image/png',
     size: PIXEL.length,
     sha256: createHash('sha256').update(PIXEL).digest('hex'),
@@ -135,7 +136,7 @@ test('a recorded reply is plain JSON whose calls have object arguments', () => {
     assistant: {
       role: 'assistant',
       content: [
-        { type: 'text', text: 'x', providerOptions: undefined },
+        { type: 'text', text: 'x' },
         { type: 'tool-call', toolCallId: 'a', toolName: 'echo', input: [1, 2] },
       ],
     },

@@ -1,9 +1,9 @@
 // The loop as the main thread sees it: what is sent in which order, and how each kind of turn ends.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { EndpointKind, RecordedStep, Signal } from '../../src/agent/protocol.ts';
+import type { EndpointKind, RecordedCall, RecordedStep, Signal } from '../../src/agent/protocol.ts';
 import type { Tool } from '../../src/agent/tools/tool.ts';
 import { type ModelServer, startModelServer } from '../support/model-server.ts';
-import { GRANT, LIMITS, makeBrief, makeTools, startRun } from './play-main.ts';
+import { GRANT, LIMITS, makeBrief, makeTools, type SignalOf, startRun } from './play-main.ts';
 
 let server: ModelServer;
 beforeAll(async () => {
@@ -94,16 +94,13 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
     await first.done;
     ran.length = 0;
 
-    const reply = first.of('step')[0]!.reply;
-    const [a, b, c] = reply.calls;
-    const step: RecordedStep = {
-      ...reply,
-      calls: [
-        { ...a!, state: { kind: 'ended', result: { ok: true, output: 'recorded a' } } },
-        { ...b!, state: { kind: 'unknown' } },
-        { ...c!, state: { kind: 'waiting' } },
-      ],
+    const [{ reply }] = first.of('step') as [SignalOf<'step'>];
+    const states: Record<string, RecordedCall['state']> = {
+      a: { kind: 'ended', result: { ok: true, output: 'recorded a' } },
+      b: { kind: 'unknown' },
     };
+    const calls = reply.calls.map((call) => ({ ...call, state: states[call.id] ?? { kind: 'waiting' as const } }));
+    const step: RecordedStep = { ...reply, calls };
     const turn = { user: [{ type: 'text' as const, text: 'Do it.' }], attachments: [], steps: [step] };
     const before = server.requests.length;
     const main = startRun(await briefFor(kind, { turn, nextBlockIndex: 1 }), tools);
@@ -213,7 +210,7 @@ test('a recorded final answer is completed without asking the model', async () =
 
 test('a tool that throws is a failed result', async () => {
   const broken: Tool = {
-    ...makeTools().tools[1]!,
+    ...makeTools().echo,
     execute: () => Promise.reject(new Error('disk full')),
   };
   server.enqueue({ tools: [{ name: 'echo', input: {} }] });
@@ -223,7 +220,7 @@ test('a tool that throws is a failed result', async () => {
 });
 
 test('an abort ends the run at once inside a tool that ignores its signal', async () => {
-  const deaf: Tool = { ...makeTools().tools[1]!, execute: () => new Promise(() => undefined) };
+  const deaf: Tool = { ...makeTools().echo, execute: () => new Promise(() => undefined) };
   server.enqueue({ tools: [{ name: 'echo', input: {} }] });
   const main = startRun(await briefFor('openai'), [deaf]);
   await main.next(({ t }) => t === 'step');
@@ -233,7 +230,7 @@ test('an abort ends the run at once inside a tool that ignores its signal', asyn
 });
 
 test('the run ends by its own time limit, also inside a tool', async () => {
-  const deaf: Tool = { ...makeTools().tools[1]!, execute: () => new Promise(() => undefined) };
+  const deaf: Tool = { ...makeTools().echo, execute: () => new Promise(() => undefined) };
   server.enqueue({ tools: [{ name: 'echo', input: {} }] });
   const main = startRun(await briefFor('openai', { limits: { ...LIMITS, runTimeoutMs: 300 } }), [deaf]);
   expect(await main.done).toMatchObject({ status: 'failed', error: { type: 'timeout_error', retryable: true } });
@@ -259,16 +256,15 @@ test('a metered model is called with a permit in hand, given back before tools r
   expect(order).toEqual([...permit, 'step', 'tool-result', ...permit, 'log', ...permit, 'step', 'done']);
 });
 
-test('a permit that comes after the stop is given back, and no call is made', async () => {
+test('a run that is stopped while it waits for a permit makes no call', async () => {
   const before = server.requests.length;
   const brief = await briefFor('openai');
   const main = startRun({ ...brief, model: { ...brief.model, metered: true } }, [], { permits: false });
   await main.next(({ t }) => t === 'permit-wanted');
   main.control({ t: 'abort', reason: 'stopped' });
-  main.control({ t: 'permit' });
   expect(await main.done).toEqual({ status: 'canceled' });
   expect(server.requests.length).toBe(before);
-  expect(main.of('permit-returned').length).toBeLessThanOrEqual(1);
+  expect(main.of('permit-returned')).toEqual([]);
 });
 
 test('a ping is answered while the model is silent', async () => {

@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { EndpointKind, ModelGrant, Outcome, RunLimits } from '../../src/agent/protocol.ts';
 import { retryAfterOf } from '../../src/agent/model-failure.ts';
-import { type ModelServer, type Reply, startModelServer } from '../support/model-server.ts';
+import type { Reply } from '../support/model-reply.ts';
+import { type ModelServer, startModelServer } from '../support/model-server.ts';
 import { GRANT, LIMITS, type MainSide, makeBrief, makeTools, startRun } from './play-main.ts';
 
 let server: ModelServer;
@@ -61,8 +62,8 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
     const before = server.requests.length;
     const told = await runWith(kind);
     expect(told.outcome.status).toBe('completed');
-    const [first, second] = server.requests.slice(before);
-    expect(second!.at - first!.at).toBeGreaterThanOrEqual(990);
+    const [first = 0, second = 0] = server.requests.slice(before).map(({ at }) => at);
+    expect(second - first).toBeGreaterThanOrEqual(990);
   });
 
   test("a Retry-After beyond the run's time fails at once", async () => {
@@ -135,6 +136,13 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
     const told = await runWith(kind, { firstTokenTimeoutMs: 400, idleTimeoutMs: 400 });
     expect(told.outcome).toMatchObject({ status: 'completed', text: '0 1 2 3 4 5 6 7 ' });
   });
+});
+
+test('a stream that breaks the protocol is left, and its connection closed', async () => {
+  server.script({ text: Array.from({ length: 400 }, () => 'x'), brokenJson: 2, deltaMs: 20 });
+  const before = server.requests.length;
+  expect((await runWith('openai')).outcome.status).toBe('failed');
+  await expect.poll(() => server.requests[before]?.closedBy).toBe('client');
 });
 
 test('a refused connection is tried again and then told in plain words, without the address', async () => {

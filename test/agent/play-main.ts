@@ -54,7 +54,7 @@ export async function makeBrief(changes: Partial<Brief> = {}): Promise<Brief> {
 }
 
 /** Two tools that tell what they were called with. */
-export function makeTools(): { tools: readonly Tool[]; ran: string[] } {
+export function makeTools(): { tools: readonly Tool[]; echo: Tool; ran: string[] } {
   const ran: string[] = [];
   const number = { type: 'number' };
   const add: Tool = {
@@ -67,7 +67,7 @@ export function makeTools(): { tools: readonly Tool[]; ran: string[] } {
       additionalProperties: false,
     },
     execute: ({ a, b }) => {
-      ran.push(`add ${String(a)} ${String(b)}`);
+      ran.push(`add ${Number(a)} ${Number(b)}`);
       return Promise.resolve({ ok: true, output: String(Number(a) + Number(b)) });
     },
   };
@@ -76,11 +76,11 @@ export function makeTools(): { tools: readonly Tool[]; ran: string[] } {
     description: 'Gives back what it is given.',
     inputSchema: { type: 'object', properties: { text: { type: 'string' } } },
     execute: ({ text }) => {
-      ran.push(`echo ${String(text)}`);
-      return Promise.resolve({ ok: true, output: String(text) });
+      ran.push(`echo ${text as string}`);
+      return Promise.resolve({ ok: true, output: text as string });
     },
   };
-  return { tools: [add, echo], ran };
+  return { tools: [add, echo], echo, ran };
 }
 
 export interface MainSide {

@@ -191,8 +191,9 @@ test('a key is read from an absolute path, from beside the file, and from a cred
   const credentials = temporaryDirectory({ 'openai-key': 'from-credential\n' });
   const absolute = path.join(temporaryDirectory({ key: 'from-afar' }), 'key');
   const keyOf = (reference: string) =>
-    load(withEndpoint(`api_key_file: "${reference}"`), { 'near.key': 'from-beside' }, credentials).endpoints.get('local')
-      ?.apiKey;
+    load(withEndpoint(`api_key_file: "${reference}"`), { 'near.key': 'from-beside' }, credentials).endpoints.get(
+      'local',
+    )?.apiKey;
   expect(keyOf(absolute)).toBe('from-afar');
   expect(keyOf('near.key')).toBe('from-beside');
   expect(keyOf('credential:openai-key')).toBe('from-credential');
@@ -208,7 +209,12 @@ test.each([
   ['credential:../near.key', 'must name a credential'],
   ['credential:', 'must name a credential'],
 ])('the key file %s is a problem: it %s', (reference, why) => {
-  const files = { 'empty.key': ' \n', 'lines.key': 'secret-1\nsecret-2', 'binary.key': 'secret\u0000', 'near.key': 'x' };
+  const files = {
+    'empty.key': ' \n',
+    'lines.key': 'secret-1\nsecret-2',
+    'binary.key': 'secret\u0000',
+    'near.key': 'x',
+  };
   const problems = problemsOf(withEndpoint(`api_key_file: "${reference}"`), files, temporaryDirectory());
   expect(problems).toEqual([expect.stringMatching(/^models\.yaml:3:\d+ endpoints\.local\.api_key_file: /)]);
   expect(problems[0]).toContain(why);
@@ -222,7 +228,9 @@ test('a credential without a credentials directory is a problem', () => {
 });
 
 test('names of the prototype are names like any other', () => {
-  const catalog = load(SMALLEST.replaceAll('qwen:', 'constructor:').replaceAll('model: qwen }', 'model: constructor }'));
+  const catalog = load(
+    SMALLEST.replaceAll('qwen:', 'constructor:').replaceAll('model: qwen }', 'model: constructor }'),
+  );
   expect(catalog.scenarios.get('general')?.model).toBe('constructor');
   expect(problemsOf(SMALLEST.replace('model: qwen }', 'model: toString }'))).toEqual([
     expect.stringContaining('names "toString", which is not among the models'),

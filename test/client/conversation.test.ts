@@ -1,5 +1,6 @@
 // A turn must survive what networks do to it.
 import { once } from 'node:events';
+import { text as textFrom } from 'node:stream/consumers';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
@@ -19,8 +20,7 @@ interface Seen {
 async function serving(...answers: readonly Answer[]): Promise<{ url: string; seen: Seen[]; close(): void }> {
   const seen: Seen[] = [];
   const server = createServer((request, response) => {
-    void Array.fromAsync(request as AsyncIterable<Buffer>).then((chunks) => {
-      const text = Buffer.concat(chunks).toString();
+    void textFrom(request).then((text) => {
       seen.push({
         line: `${request.method} ${request.url}`,
         lastEventId: request.headers['last-event-id'] as string | undefined,
@@ -117,7 +117,10 @@ test('a silent stream counts as broken', async () => {
 test('a stream that always breaks without a word is given up, naming the session', async () => {
   const { url, seen } = await serving(breaking(START), ...Array.from({ length: 9 }, () => breaking()));
   const failed = textOf(await stream(url));
-  await expect(failed).rejects.toMatchObject({ failure: { kind: 'lost' }, trace: { sessionId: 'session-1', runId: RUN } });
+  await expect(failed).rejects.toMatchObject({
+    failure: { kind: 'lost' },
+    trace: { sessionId: 'session-1', runId: RUN },
+  });
   expect(seen).toHaveLength(4);
 });
 

@@ -7,7 +7,9 @@ async function* inPieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8A
 }
 
 async function read(text: string, size: number): Promise<ServerEvent[]> {
-  return await Array.fromAsync(readEvents(inPieces(new TextEncoder().encode(text), size)));
+  const events: ServerEvent[] = [];
+  for await (const event of readEvents(inPieces(new TextEncoder().encode(text), size))) events.push(event);
+  return events;
 }
 
 const STREAM =

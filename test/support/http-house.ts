@@ -14,7 +14,8 @@ import type { ApiKey, Caller, KeyScope, Role, User } from '../../src/domain/user
 import { makeBus } from '../../src/events/bus.ts';
 import { makeTails } from '../../src/events/tail.ts';
 import { type HttpParts, makeHttpApp } from '../../src/http/app.ts';
-import type { Operations, Readiness, StatusReport } from '../../src/http/operations.ts';
+import type { Operations } from '../../src/operations/operations.ts';
+import type { Readiness, StatusReport } from '../../src/operations/status.ts';
 import { makeHttpServer } from '../../src/http/server.ts';
 import { makeLog } from '../../src/log.ts';
 import type { TurnInput } from '../../src/operations/turn.ts';
@@ -22,7 +23,7 @@ import { temporaryDirectory } from './temporary-directory.ts';
 
 export const AT = Date.parse('2026-03-01T12:00:00.000Z');
 
-export const SETTINGS: Settings = {
+const SETTINGS: Settings = {
   listen: '127.0.0.1:0',
   publicUrl: 'http://127.0.0.1:8484',
   waitTimeoutSeconds: 600,
@@ -84,7 +85,7 @@ const caller = (role: Role, scope: KeyScope, keySeq = 1): Caller => ({
 });
 
 /** Every kind of caller, by the credential that makes it. */
-export const CALLERS: ReadonlyMap<string, Caller> = new Map([
+const CALLERS: ReadonlyMap<string, Caller> = new Map([
   ['conversation-key', caller('user', 'conversation')],
   ['global-key', caller('user', 'global')],
   ['second-key', caller('user', 'conversation', 2)],
@@ -119,7 +120,7 @@ export const STATUS: StatusReport = {
 };
 
 /** Runs kept in memory, with the real bus and tails over their events. */
-export function makeRunBook() {
+function makeRunBook() {
   const bus = makeBus();
   const events: JournalEvent[] = [];
   const runs: Run[] = [];
@@ -131,7 +132,7 @@ export function makeRunBook() {
   return {
     events,
     runs,
-    tails: makeTails({ bus, events: { listOfRun } as Parameters<typeof makeTails>[0]['events'] }),
+    tails: makeTails({ bus, events: { listOfRun } }),
     /** A queued run with its first event. */
     open(over: Partial<Run> = {}): Run {
       const run: Run = {
@@ -203,7 +204,7 @@ export function makeRunBook() {
   };
 }
 
-export type RunBook = ReturnType<typeof makeRunBook>;
+type RunBook = ReturnType<typeof makeRunBook>;
 
 export const USAGE = { inputTokens: 100, outputTokens: 7, cacheReadTokens: 60, cacheWriteTokens: 10 };
 
@@ -323,7 +324,7 @@ export interface Got {
 /** Sends one request exactly as said, on a connection of its own, and reads the whole reply. */
 export async function send(house: House, { method = 'GET', path, as, headers, body, via }: Sent): Promise<Got> {
   const isJson = body !== undefined && typeof body === 'object' && !Buffer.isBuffer(body);
-  const payload = isJson ? JSON.stringify(body) : (body as string | Buffer | undefined);
+  const payload = isJson ? JSON.stringify(body) : body;
   return new Promise((resolve, reject) => {
     const req = httpRequest({
       ...(via === 'socket' ? { socketPath: house.socketPath } : { host: '127.0.0.1', port: house.port }),
@@ -333,7 +334,9 @@ export async function send(house: House, { method = 'GET', path, as, headers, bo
       headers: {
         ...(as === undefined ? {} : { authorization: `Bearer ${as}` }),
         ...(isJson ? { 'content-type': 'application/json' } : {}),
-        ...(payload === undefined ? {} : { 'content-length': Buffer.byteLength(payload) }),
+        ...(payload === undefined || headers?.['transfer-encoding'] !== undefined
+          ? {}
+          : { 'content-length': Buffer.byteLength(payload) }),
         ...headers,
       },
     });

@@ -1,5 +1,7 @@
 // HTTP to model servers: one keep-alive agent a thread, no hidden time limits, and no reply that is not a stream.
-import { Agent, fetch as undiciFetch, type RequestInfo, type RequestInit, Response } from 'undici';
+import type { Readable } from 'node:stream';
+import { Agent, request } from 'undici';
+import { batchedBytes } from './batched-bytes.ts';
 
 /** The `code` of the error thrown when a server answers 200 with something that is no event stream. */
 export const NOT_A_STREAM = 'ERRAND_NOT_A_STREAM';
@@ -11,22 +13,31 @@ const agents = new Map<number, Agent>();
 
 /**
  * A `fetch` for model calls. Only connecting has a limit here: how long tokens may take is the caller's business (D8).
- * Of a failed reply only the start is read. Throws with code `NOT_A_STREAM` for a page or document sent with status 200.
+ * Redirects are not followed; of a failed reply only the start is read. Bytes that arrive within `windowMs` come as one piece.
+ * Throws with code `NOT_A_STREAM` for a page or document sent with status 200.
  */
-export function modelFetch(connectTimeoutMs: number): typeof globalThis.fetch {
+export function modelFetch(connectTimeoutMs: number, windowMs: number): typeof globalThis.fetch {
   const dispatcher = agentFor(connectTimeoutMs);
-  const request = async (input: RequestInfo, init?: RequestInit) => {
-    const response = await undiciFetch(input, { ...init, dispatcher });
-    const contentType = response.headers.get('content-type') ?? '';
+  return async (input, init = {}) => {
+    // The providers give an address, headers and a body as plain values. Undici's `request` costs half of what its `fetch` does.
+    const { statusCode, headers, body } = await request(input as string, {
+      dispatcher,
+      method: 'POST',
+      headers: init.headers as Record<string, string>,
+      body: init.body as string,
+      signal: init.signal ?? null,
+    });
+    const told = flatten(headers);
+    const contentType = told['content-type'] ?? '';
     const isDocument = /^(?:text\/html|application\/json)\b/i.test(contentType);
-    if (response.ok && !isDocument) return response;
-    const start = await startOf(response);
-    if (response.ok) throw Object.assign(new Error(start), { code: NOT_A_STREAM, contentType });
-    const { status, statusText, headers } = response;
-    return new Response(start, { status, statusText, headers: withoutLength(headers) });
+    const isGood = statusCode >= 200 && statusCode < 300;
+    if (isGood && !isDocument) {
+      return new Response(batchedBytes(body, windowMs), { status: statusCode, headers: told });
+    }
+    const start = await startOf(body);
+    if (isGood) throw Object.assign(new Error(start), { code: NOT_A_STREAM, contentType });
+    return new Response(start, { status: statusCode, headers: told });
   };
-  // Same shape, but the types of undici and of Node's own fetch are different declarations.
-  return request as unknown as typeof globalThis.fetch;
 }
 
 function agentFor(connectTimeoutMs: number): Agent {
@@ -42,19 +53,18 @@ function agentFor(connectTimeoutMs: number): Agent {
   return agent;
 }
 
-async function startOf(response: Awaited<ReturnType<typeof undiciFetch>>): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = '';
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.byteLength;
-    text += decoder.decode(chunk, { stream: true });
-    if (bytes >= MAX_FAULT_BYTES) break;
-  }
-  return text.slice(0, MAX_FAULT_BYTES);
+function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+  const flat = Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));
+  return Object.fromEntries(flat) as Record<string, string>;
 }
 
-function withoutLength(headers: Iterable<[string, string]>): [string, string][] {
-  const framing = new Set(['content-length', 'content-encoding', 'transfer-encoding']);
-  return [...headers].filter(([name]) => !framing.has(name));
+/** The start of a body as text. What is left of it is not read, and its connection not used again. */
+async function startOf(body: Readable): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.length >= MAX_FAULT_BYTES) break;
+  }
+  return text.slice(0, MAX_FAULT_BYTES);
 }

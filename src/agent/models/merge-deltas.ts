@@ -1,4 +1,4 @@
-// Thins a model's stream before the AI SDK sees it: many small deltas become few, at no cost in delay to the first.
+// Thins a model's stream before the AI SDK sees it: deltas that arrive together become one.
 import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 
 type Part = LanguageModelV4StreamPart;
@@ -8,11 +8,11 @@ type Delta = Extract<Part, { type: 'text-delta' | 'reasoning-delta' }>;
 const PREAMBLE: ReadonlySet<Part['type']> = new Set(['stream-start', 'response-metadata', 'raw']);
 
 /**
- * The same model with a thinner stream: text that arrives within `windowMs` of the last delta handed on is merged, deltas of
- * tool arguments are left out (the whole call follows). `onPart` is told of each part that carries something of the answer.
+ * The same model with a thinner stream: adjacent text that arrives in one turn of the event loop is merged, deltas of tool
+ * arguments are left out (the whole call follows). `onPart` is told of each part that carries something of the answer.
  * The SDK spends three times as much on a delta as the protocol's parser, so this decides what a token costs.
  */
-export function withMergedDeltas(model: LanguageModelV4, windowMs: number, onPart: () => void): LanguageModelV4 {
+export function withMergedDeltas(model: LanguageModelV4, onPart: () => void): LanguageModelV4 {
   return {
     specificationVersion: 'v4',
     provider: model.provider,
@@ -21,17 +21,13 @@ export function withMergedDeltas(model: LanguageModelV4, windowMs: number, onPar
     doGenerate: (options) => model.doGenerate(options),
     doStream: async (options) => {
       const result = await model.doStream(options);
-      return { ...result, stream: mergeDeltas(result.stream, windowMs, onPart) };
+      return { ...result, stream: mergeDeltas(result.stream, onPart) };
     },
   };
 }
 
 /** Merges adjacent deltas of one block; every other part passes in its place. */
-export function mergeDeltas(
-  source: ReadableStream<Part>,
-  windowMs: number,
-  onPart: () => void = () => undefined,
-): ReadableStream<Part> {
+export function mergeDeltas(source: ReadableStream<Part>, onPart: () => void = () => undefined): ReadableStream<Part> {
   const reader = source.getReader();
   let merger: Merger | undefined;
   let hungry: (() => void) | undefined;
@@ -51,7 +47,7 @@ export function mergeDeltas(
   return new ReadableStream<Part>(
     {
       start: (controller) => {
-        merger = makeMerger(windowMs, (part) => controller.enqueue(part));
+        merger = makeMerger((part) => controller.enqueue(part));
         const { drop } = merger;
         pump(controller, merger).catch((error: unknown) => {
           drop();
@@ -79,22 +75,19 @@ interface Merger {
   drop(): void;
 }
 
-function makeMerger(windowMs: number, emit: (part: Part) => void): Merger {
+function makeMerger(emit: (part: Part) => void): Merger {
   let pending: Delta | undefined;
-  let timer: NodeJS.Timeout | undefined;
-  let sentAt = -Infinity;
+  let turn: NodeJS.Immediate | undefined;
 
   const drop = () => {
-    clearTimeout(timer);
-    timer = undefined;
+    clearImmediate(turn);
+    turn = undefined;
     pending = undefined;
   };
   const flush = () => {
     const part = pending;
     drop();
-    if (part === undefined) return;
-    sentAt = performance.now();
-    emit(part);
+    if (part !== undefined) emit(part);
   };
   const take = (part: Part) => {
     if (part.type === 'tool-input-delta') return;
@@ -109,9 +102,7 @@ function makeMerger(windowMs: number, emit: (part: Part) => void): Merger {
       flush();
       pending = part;
     }
-    const waitMs = windowMs - (performance.now() - sentAt);
-    if (waitMs <= 0) flush();
-    else timer ??= setTimeout(flush, waitMs);
+    turn ??= setImmediate(flush);
   };
   return { take, flush, drop };
 }

@@ -1,5 +1,6 @@
 // The built-in offline engine: no language model, but fixed rules that show the whole path of a turn with no network (J5).
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type {
   LanguageModelV4,
   LanguageModelV4CallOptions,
@@ -21,6 +22,8 @@ type Plan =
   | { readonly kind: 'text'; readonly text: string };
 
 const WRITE_LINE = /^\s*(?:[-*]\s+)?(?:please\s+)?write\s+(\S+):\s+(\S.*)$/i;
+/** Between the pieces of the closing text, so that a watcher sees it stream. */
+const PAUSE_MS = 25;
 const QUOTED_CHARACTERS = 200;
 const NAMES_ITSELF = 'I am the built-in offline engine of Errand: no language model is configured';
 
@@ -93,7 +96,7 @@ function failedCalls(messages: LanguageModelV4Prompt): number {
   return outputs.filter((part) => part.type === 'tool-result' && part.output.type === 'error-text').length;
 }
 
-function* partsOf(plan: Plan, options: LanguageModelV4CallOptions): Generator<LanguageModelV4StreamPart> {
+async function* partsOf(plan: Plan, options: LanguageModelV4CallOptions): AsyncGenerator<LanguageModelV4StreamPart> {
   yield { type: 'stream-start', warnings: [] };
   let finish: LanguageModelV4FinishReason;
   let said: string;
@@ -108,7 +111,10 @@ function* partsOf(plan: Plan, options: LanguageModelV4CallOptions): Generator<La
     finish = { unified: 'tool-calls', raw: 'tool_calls' };
   } else {
     yield { type: 'text-start', id: 'text' };
-    for (const delta of plan.text.split(/(?<=\s)/)) yield { type: 'text-delta', id: 'text', delta };
+    for (const [i, delta] of plan.text.split(/(?<=[.:,] )/).entries()) {
+      if (i > 0) await sleep(PAUSE_MS);
+      yield { type: 'text-delta', id: 'text', delta };
+    }
     yield { type: 'text-end', id: 'text' };
     said = plan.text;
     finish = { unified: 'stop', raw: 'stop' };

@@ -5,7 +5,7 @@ import { ErrandError } from '../../domain/errors.ts';
 const MAX_PATTERN_LENGTH = 1000;
 
 /** A matching line: its number from 1, and the text around the first match. */
-export interface MatchedLine {
+interface MatchedLine {
   readonly line: number;
   readonly text: string;
 }
@@ -54,12 +54,18 @@ export function makeLineMatcher(pattern: Pattern): LineMatcher {
       const found = String(SEARCH.runInContext(context, { timeout: timeoutMs }));
       return found === '' ? [] : linesAt(text, found.split(',').map(Number));
     } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return 'slow';
+      if (timedOut(error)) return 'slow';
       throw new ErrandError('bad_request', `The pattern cannot be used: ${String(error)}.`);
     } finally {
       Object.assign(context, { text: '' });
     }
   };
+}
+
+/** The error was made in the other context, so it is no instance of this one's `Error`. */
+function timedOut(error: unknown): boolean {
+  const hasCode = typeof error === 'object' && error !== null && 'code' in error;
+  return hasCode && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
 }
 
 function requirePlain(source: string): void {

@@ -5,7 +5,7 @@ import type { ToolResult } from '../protocol.ts';
 import type { Tool } from './tool.ts';
 
 /** Where commands in the sandbox see the workspace. */
-export const WORKSPACE_MOUNT = '/workspace';
+const WORKSPACE_MOUNT = '/workspace';
 
 /** A path as models give it. `/a`, `a`, `./a` and `/workspace/a` (how the shell sees it) all name the workspace's `a`. */
 export function workspacePath(path: string): string {

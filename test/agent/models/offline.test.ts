@@ -6,7 +6,7 @@ import { GRANT, makeBrief, startRun } from '../play-main.ts';
 
 const OFFLINE = { ...GRANT, kind: 'offline' as const, baseUrl: '', apiKey: null };
 
-function makeFileTools(): { tools: readonly Tool[]; written: Map<string, string>; listed: () => number } {
+function makeFileTools(): { tools: readonly [Tool, Tool]; written: Map<string, string>; listed: () => number } {
   const written = new Map<string, string>();
   let listings = 0;
   const writeFile: Tool = {
@@ -14,7 +14,7 @@ function makeFileTools(): { tools: readonly Tool[]; written: Map<string, string>
     description: 'Writes.',
     inputSchema: { type: 'object', required: ['path', 'content'] },
     execute: ({ path, content }) => {
-      written.set(String(path), String(content));
+      written.set(path as string, content as string);
       return Promise.resolve({ ok: true, output: 'Written.' });
     },
   };
@@ -45,6 +45,7 @@ test('it writes the files that are named, lists them, and says what it is', asyn
   expect(main.of('step').map(({ reply }) => reply.calls.length)).toEqual([2, 1, 0]);
   expect(outcome).toMatchObject({ status: 'completed', text: expect.stringContaining('built-in offline engine') });
   expect(outcome).toMatchObject({ text: expect.stringContaining('no language model is configured') });
+  expect(main.of('text').length).toBeGreaterThanOrEqual(3);
   expect(main.of('step')[2]?.reply.usage.outputTokens).toBeGreaterThan(10);
 });
 
@@ -78,8 +79,8 @@ test('a later turn is planned anew, whatever earlier turns did', async () => {
 });
 
 test('it does not claim to have done what failed', async () => {
-  const { tools } = makeFileTools();
-  const full: Tool = { ...tools[0]!, execute: () => Promise.resolve({ ok: false, output: 'The disk is full.' }) };
-  const outcome = await startRun(await offlineBrief('write a.txt: one'), [full, tools[1]!]).done;
+  const [writeFile, listFiles] = makeFileTools().tools;
+  const full: Tool = { ...writeFile, execute: () => Promise.resolve({ ok: false, output: 'The disk is full.' }) };
+  const outcome = await startRun(await offlineBrief('write a.txt: one'), [full, listFiles]).done;
   expect(outcome).toMatchObject({ text: expect.stringMatching(/tried to write `a\.txt`.*1 of the tool calls failed/) });
 });

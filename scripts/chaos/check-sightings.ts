@@ -1,0 +1,157 @@
+// What the clients saw, live and when they rejoined at the end, against the journal on disk.
+import { type Door, keyOf, type Sighting } from './exchange.ts';
+import { numberOf } from './check-traces.ts';
+import type { EventRow, RunRecord, StoredFacts } from './journal-rows.ts';
+import { readSse } from '../../test/support/sse.ts';
+
+export interface Frame {
+  readonly id: number;
+  readonly name: string | null;
+  readonly data: string;
+}
+
+/** Streams of ended runs as the daemon replays them, by run id. */
+export type Replays = ReadonlyMap<string, readonly Frame[]>;
+
+/** Rejoins each run from its first event; with tool events and ids. */
+export async function replayAll(runs: readonly { readonly runId: string; readonly door: Door }[]): Promise<Replays> {
+  const replays = new Map<string, readonly Frame[]>();
+  const waiting = [...runs];
+  const readers = Array.from({ length: 8 }, async () => {
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop())
+      replays.set(next.runId, await replay(next.door, next.runId));
+  });
+  await Promise.all(readers);
+  return replays;
+}
+
+async function replay({ url, key }: Door, runId: string): Promise<Frame[]> {
+  const headers = { authorization: `Bearer ${key}`, 'x-stream-tool-events': 'true' };
+  const response = await fetch(`${url}/openapi/v1/runs/${runId}/stream`, { headers });
+  if (response.status !== 200) throw new Error(`The stream of ${runId}: ${response.status} ${await response.text()}`);
+  const frames: Frame[] = [];
+  for await (const { id, event, data } of readSse(response.body as AsyncIterable<Uint8Array>))
+    if (id !== null && event !== 'ping') frames.push({ id: Number(id), name: event, data: data ?? '' });
+  return frames;
+}
+
+/** Every accepted turn has its one run, and no other run exists. */
+export function checkAcceptance(sightings: readonly Sighting[], { records }: StoredFacts): string[] {
+  const byNumber = Map.groupBy(records, numberOf);
+  const problems = sightings.flatMap((sighting) => {
+    const runs = byNumber.get(sighting.wish.number) ?? [];
+    byNumber.delete(sighting.wish.number);
+    return [...sighting.problems, ...checkRun(sighting, runs)].map((words) => `turn ${sighting.wish.number}: ${words}`);
+  });
+  return [...problems, ...[...byNumber.keys()].map((number) => `turn ${number} was run, but nobody asked for it`)];
+}
+
+function checkRun({ wish, sends, sessionId, runId, end, text }: Sighting, runs: readonly RunRecord[]): string[] {
+  const [record] = runs;
+  if (runs.length > 1) return [`it became ${runs.length} runs`];
+  if (record === undefined) return end === 'unknown' || (sends === 0 && runId === null) ? [] : ['its run is gone'];
+  const { run } = record;
+  const key = wish.protocol === 'messages' ? keyOf(wish.number) : null;
+  return [
+    ...(runId === null || run.id === runId ? [] : [`its run is ${run.id}, the client was told ${runId}`]),
+    ...(sessionId === null || run.session_id === sessionId
+      ? []
+      : [`its session is ${run.session_id}, not ${sessionId}`]),
+    ...(run.idempotency_key === key ? [] : [`its key is ${run.idempotency_key}`]),
+    ...(end === 'overdue' || end === null ? ['its client waited in vain'] : []),
+    ...(end === 'unknown' || run.status === end ? [] : [`it is ${run.status}, the client was told ${end}`]),
+    ...(text === null || text === run.answer ? [] : ['its answer is not what the client was told']),
+  ];
+}
+
+/** Replays tell the journal event by event, and what the clients saw live was part of it. */
+export function checkReplays(replays: Replays, sightings: readonly Sighting[], { records }: StoredFacts): string[] {
+  const seen = new Map(sightings.map((sighting) => [sighting.wish.number, sighting]));
+  return records.flatMap((record) => {
+    const { run } = record;
+    const frames = replays.get(run.id);
+    if (frames === undefined) return [`run ${run.seq} was not replayed`];
+    const expected = record.events.flatMap((event) => expectedFrames(record, event));
+    const told = frames.map((frame) => `${frame.id} ${essenceOf(run.protocol, frame)}`);
+    const at = expected.findIndex((words, i) => words !== told[i]);
+    const problems =
+      at === -1 && told.length === expected.length
+        ? []
+        : [`run ${run.seq}: its replay tells "${told[at] ?? told.at(-1)}" where the journal has "${expected[at]}"`];
+    const sighting = seen.get(numberOf(record));
+    return sighting === undefined ? problems : [...problems, ...checkLive(sighting, frames)];
+  });
+}
+
+function checkLive({ wish, frames, end }: Sighting, replayed: readonly Frame[]): string[] {
+  const toldLive = replayed.filter(({ name }) => wish.extras || (name !== 'tool_use' && name !== 'tool_result'));
+  const byId = new Map(toldLive.map((frame) => [frame.id, frame]));
+  const problems: string[] = [];
+  for (const [id, { name, data }] of frames) {
+    const frame = byId.get(id);
+    if (frame?.data !== data || frame.name !== name)
+      problems.push(`turn ${wish.number}: event ${id} was seen, but is no more`);
+  }
+  // Chat streams carry ids only when asked to, or when rejoined: then no one can say what came before.
+  const isWhole = wish.stream && end !== 'unknown' && (wish.protocol === 'messages' || wish.extras);
+  const missed = isWhole ? toldLive.filter(({ id }) => !frames.has(id)) : [];
+  return [...problems, ...missed.map(({ id, name }) => `turn ${wish.number}: event ${id} (${name}) never came`)];
+}
+
+type Essence = (payload: Record<string, unknown>, run: RunRecord['run']) => string | null;
+
+const MESSAGES: Readonly<Record<string, Essence>> = {
+  'run.queued': () => 'message_start',
+  content_block_start: ({ index }) => `content_block_start ${String(index)}`,
+  content_block_delta: ({ index, text }) => `content_block_delta ${String(index)} ${String(text)}`,
+  content_block_stop: ({ index }) => `content_block_stop ${String(index)}`,
+  tool_use: ({ toolUseId }) => `tool_use ${String(toolUseId)}`,
+  tool_result: ({ toolUseId, ok }) => `tool_result ${String(toolUseId)} ${String(ok)}`,
+  'run.finalizing': ({ stopReason }) => (stopReason === null ? null : 'message_delta'),
+  'run.done': () => 'message_stop',
+  'run.failed': () => 'error',
+};
+
+const CHAT: Readonly<Record<string, Essence>> = {
+  'run.queued': () => 'start',
+  content_block_start: ({ index }) => (index === 0 ? null : 'text \n\n'),
+  content_block_delta: ({ text }) => `text ${String(text)}`,
+  'run.finalizing': ({ stopReason }) => (stopReason === null ? null : 'finish'),
+  message: (_payload, run) => (run.include_usage === 1 ? 'usage' : null),
+  'run.done': () => 'done',
+  'run.failed': () => 'error',
+};
+
+function expectedFrames({ run }: RunRecord, event: EventRow): string[] {
+  const essence = (run.protocol === 'chat' ? CHAT : MESSAGES)[event.type];
+  const words = essence?.(JSON.parse(event.payload) as Record<string, unknown>, run) ?? null;
+  return words === null ? [] : [`${event.id} ${words}`];
+}
+
+interface WireData {
+  readonly index?: number;
+  readonly delta?: { readonly text?: string };
+  readonly tool_use_id?: string;
+  readonly ok?: boolean;
+  readonly error?: object;
+  readonly choices?: readonly {
+    readonly delta: { role?: string; content?: string };
+    readonly finish_reason: string | null;
+  }[];
+}
+
+/** What a frame says, in the words of the two tables above. */
+function essenceOf(protocol: 'chat' | 'messages', { name, data }: Frame): string {
+  if (protocol === 'chat') return data === '[DONE]' ? 'done' : chatEssence(JSON.parse(data) as WireData);
+  const wire = JSON.parse(data) as WireData;
+  const details = [wire.index, wire.delta?.text, wire.tool_use_id, wire.ok].filter((detail) => detail !== undefined);
+  return name === 'message_delta' ? name : [name, ...details].map(String).join(' ');
+}
+
+function chatEssence({ choices, error }: WireData): string {
+  if (error !== undefined) return 'error';
+  const [choice] = choices ?? [];
+  if (choice === undefined) return 'usage';
+  if (choice.finish_reason !== null) return 'finish';
+  return choice.delta.role === undefined ? `text ${choice.delta.content}` : 'start';
+}

@@ -1,0 +1,129 @@
+// What the tools left on disk, against what the database says of their calls; and what must not be left at all.
+import { readFile, readdir } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import type { CallRow, RunRecord, StoredFacts } from './journal-rows.ts';
+import type { AuditLine } from './model-audit.ts';
+import { ENDS_FILE, numberIn, planOf, type PlanRules, TRACE_FILE, usageOf } from './plan.ts';
+
+const TEMPORARY = /^\.errand-tmp-/;
+const INTERRUPTED = /^Interrupted, outcome unknown/;
+
+/** The number of a run's turn. */
+export function numberOf({ messages }: RunRecord): number {
+  return numberIn(messages.find(({ role }) => role === 'user')?.content ?? '') ?? -1;
+}
+
+/** Checks each session's workspace, the blobs, and that no half-written file is left. */
+export async function checkDisk(rules: PlanRules, dataDir: string, facts: StoredFacts): Promise<string[]> {
+  const problems: string[] = [];
+  for (const [sessionId, records] of Map.groupBy(facts.records, ({ run }) => run.session_id)) {
+    const workspace = join(dataDir, 'workspaces', sessionId);
+    const [traces, ends] = await Promise.all([TRACE_FILE, ENDS_FILE].map((name) => countLines(join(workspace, name))));
+    const expected = new Set<string>();
+    for (const record of records)
+      problems.push(...checkTraces(rules, record, { traces: traces!, ends: ends!, expected }));
+    for (const token of traces!.keys())
+      if (!expected.has(token)) problems.push(`session ${sessionId}: ${token} was run, but no call says so`);
+  }
+  const left = (await readdir(join(dataDir, 'workspaces'), { recursive: true }).catch(() => [])).filter((path) =>
+    TEMPORARY.test(path.split('/').at(-1)!),
+  );
+  problems.push(...left.map((path) => `half-written file left: ${path}`));
+  const incoming = await readdir(join(dataDir, 'blobs', 'incoming')).catch(() => []);
+  problems.push(...incoming.map((name) => `half-written blob left: ${name}`));
+  return [...problems, ...(await checkAttachments(dataDir, facts))];
+}
+
+async function countLines(file: string): Promise<Map<string, number>> {
+  const counts = new Map<string, number>();
+  const text = await readFile(file, 'utf8').catch(() => '');
+  for (const line of text.split('\n')) if (line !== '') counts.set(line, (counts.get(line) ?? 0) + 1);
+  return counts;
+}
+
+interface Traces {
+  readonly traces: ReadonlyMap<string, number>;
+  readonly ends: ReadonlyMap<string, number>;
+  /** Takes the tokens that a recorded call accounts for. */
+  readonly expected: Set<string>;
+}
+
+/** A call with a result ran once; one whose outcome is unknown at most once; one that never began not at all. */
+function checkTraces(rules: PlanRules, record: RunRecord, { traces, ends, expected }: Traces): string[] {
+  const plan = planOf(rules, numberOf(record));
+  return record.calls.flatMap((call) => {
+    const planned = plan.steps[call.step - 1]?.[call.position];
+    if (planned === undefined) return [`run ${record.run.seq}: a call that was not planned (step ${call.step})`];
+    if (planned.token === null) return [];
+    expected.add(planned.token);
+    const [began, ended] = [traces.get(planned.token) ?? 0, ends.get(planned.token) ?? 0];
+    const [least, most] = timesOf(call);
+    if (began >= least && began <= most && ended >= least && ended <= began) return [];
+    return [`${planned.token} began ${began} and ended ${ended} times; its call is ${call.state}, ${call.output}`];
+  });
+}
+
+function timesOf({ state, ok, output }: CallRow): readonly [number, number] {
+  if (state === 'waiting') return [0, 0];
+  if (state === 'ended' && ok === 1) return [1, 1];
+  return state === 'running' || INTERRUPTED.test(output ?? '') ? [0, 1] : [1, 1];
+}
+
+async function checkAttachments(dataDir: string, { attachments }: StoredFacts): Promise<string[]> {
+  const checked = attachments.map(async ({ sha256, session_id, workspace_path }) => {
+    const blob = await readFile(join(dataDir, 'blobs', sha256.slice(0, 2), sha256)).catch(() => null);
+    if (blob === null) return [`the blob ${sha256} of session ${session_id} is gone`];
+    if (createHash('sha256').update(blob).digest('hex') !== sha256) return [`the blob ${sha256} is damaged`];
+    const laid = await readFile(join(dataDir, 'workspaces', session_id, workspace_path)).catch(() => null);
+    return laid?.equals(blob) === false ? [`${workspace_path} of session ${session_id} is damaged`] : [];
+  });
+  return (await Promise.all(checked)).flat();
+}
+
+/** Checks what the model was shown: whole turns in order, no double, and of each call the one result that is recorded. */
+export function checkAudit(lines: readonly AuditLine[], facts: StoredFacts): string[] {
+  const byNumber = Map.groupBy(facts.records, numberOf);
+  return lines.flatMap((line) => {
+    // A chat request that was lost and sent again by a person may be two runs, but no client here does so.
+    const record = byNumber.get(line.number)?.[0];
+    if (record === undefined) return [`the model was asked for ${line.number}, which has no run`];
+    const earlier = facts.records.filter(
+      ({ run }) => run.session_seq === record.run.session_seq && run.seq <= record.run.seq,
+    );
+    const turns = earlier.map(numberOf).slice(-line.turns.length);
+    const problems = line.faults.map((fault) => fault);
+    if (line.turns.join() !== turns.join())
+      problems.push(`it was shown turns ${line.turns.join()}, not ${turns.join()}`);
+    if (line.told.length !== line.step) problems.push(`it was shown ${line.told.length} replies`);
+    problems.push(...line.told.flatMap((calls, i) => checkTold(record, i + 1, calls)));
+    return problems.map((words) => `model call of ${line.number}, step ${line.step}: ${words}`);
+  });
+}
+
+function checkTold(record: RunRecord, step: number, told: AuditLine['told'][number]): string[] {
+  const calls = record.calls.filter((call) => call.step === step);
+  const recorded = calls.map(({ name, output }) => `${name}: ${output}`).join('\n');
+  const shown = told.map(({ name, result }) => `${name}: ${result}`).join('\n');
+  return recorded === shown ? [] : [`of step ${step} it was told "${shown}", recorded is "${recorded}"`];
+}
+
+/** Checks that each step holds what the plan made the model say: calls, text and tokens. */
+export function checkPlans(rules: PlanRules, facts: StoredFacts): string[] {
+  return facts.records.flatMap((record) => {
+    const number = numberOf(record);
+    const plan = planOf(rules, number);
+    return record.steps.flatMap(({ step, text, input_tokens, output_tokens }) => {
+      const planned = plan.steps[step - 1];
+      const usage = usageOf(number, step - 1);
+      const names = record.calls.filter((call) => call.step === step).map(({ name }) => name);
+      const words = planned === undefined ? plan.answer.deltas.join('') : `Step ${step - 1} of ${number}. `;
+      const isRight =
+        text === words &&
+        names.join() === (planned ?? []).map(({ name }) => name).join() &&
+        input_tokens === usage.input &&
+        output_tokens === usage.output;
+      return isRight ? [] : [`run ${record.run.seq}: step ${step} is not what the model said`];
+    });
+  });
+}

@@ -1,0 +1,221 @@
+// One turn as a stubborn client carries it through crashes: sent, lost, sent again or rejoined, and everything seen noted.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readSse, type SseEvent } from '../../test/support/sse.ts';
+import { wordsOf } from './plan.ts';
+
+/** A key at the daemon. */
+export interface Door {
+  readonly url: string;
+  readonly key: string;
+}
+
+export interface TurnWish {
+  readonly number: number;
+  readonly protocol: 'chat' | 'messages';
+  readonly stream: boolean;
+  /** Tool events on the Messages protocol, `id:` lines on chat. */
+  readonly extras: boolean;
+  /** Null opens a session. */
+  readonly sessionId: string | null;
+  readonly attachment: string | null;
+  /** A lost stream is rejoined at its last event, in place of being asked for again. */
+  readonly rejoins: boolean;
+  /** After so long the client leaves by itself, once. Null: never. */
+  readonly leavesAfterMs: number | null;
+}
+
+/** What a client saw of its turn. `unknown`: a chat request was lost before it was known whether it made a run. */
+export interface Sighting {
+  readonly door: Door;
+  readonly wish: TurnWish;
+  /** Requests that may have been accepted. */
+  sends: number;
+  rejoins: number;
+  sessionId: string | null;
+  runId: string | null;
+  end: 'completed' | 'failed' | 'unknown' | 'overdue' | null;
+  /** Text of a non-stream answer. */
+  text: string | null;
+  /** Events with an id, across all connections. */
+  readonly frames: Map<number, { readonly name: string | null; readonly data: string }>;
+  readonly problems: string[];
+}
+
+type Attempt = 'over' | 'lost';
+
+const PATHS = { chat: '/openapi/v1/chat/completions', messages: '/openapi/v1/messages' } as const;
+const BUSY = new Set([429, 503]);
+const PATIENCE_MS = 120_000;
+
+/** Carries one turn to its end. Calls `accepted` as soon as the session is known, and in any case before it resolves. */
+export async function exchange(door: Door, wish: TurnWish, accepted: (sighting: Sighting) => void): Promise<Sighting> {
+  const sighting: Sighting = {
+    door,
+    wish,
+    sends: 0,
+    rejoins: 0,
+    sessionId: wish.sessionId,
+    runId: null,
+    end: null,
+    text: null,
+    frames: new Map(),
+    problems: [],
+  };
+  const until = performance.now() + PATIENCE_MS;
+  while ((await attempt(sighting, accepted)) === 'lost') {
+    // Without a key of its own a chat request that is sent again may become a second run.
+    if (wish.protocol === 'chat' && sighting.runId === null && sighting.sends > 0) sighting.end = 'unknown';
+    else if (performance.now() > until) sighting.end = 'overdue';
+    if (sighting.end !== null) break;
+    await sleep(25);
+  }
+  accepted(sighting);
+  return sighting;
+}
+
+async function attempt(sighting: Sighting, accepted: (sighting: Sighting) => void): Promise<Attempt> {
+  const { wish, runId } = sighting;
+  const leaving = new AbortController();
+  const isFirst = sighting.sends === 0;
+  const timer =
+    wish.leavesAfterMs === null || !isFirst ? undefined : setTimeout(() => leaving.abort(), wish.leavesAfterMs);
+  try {
+    const rejoins = runId !== null && wish.stream && (wish.rejoins || wish.protocol === 'chat');
+    const response = await (rejoins ? rejoin(sighting, runId) : send(sighting, leaving.signal));
+    if (BUSY.has(response.status)) {
+      await response.body?.cancel();
+      return 'lost';
+    }
+    noteIds(sighting, response.headers);
+    if (sighting.sessionId !== null) accepted(sighting);
+    return response.headers.get('content-type')?.startsWith('text/event-stream') === true
+      ? await readStream(sighting, response)
+      : await readAnswer(sighting, response);
+  } catch (error) {
+    // A daemon that is down, a connection that broke, an event cut in the middle: all of it is expected here.
+    if (
+      error instanceof TypeError ||
+      (error instanceof Error && /aborted|within an event|terminated/.test(error.message))
+    )
+      return 'lost';
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** What a turn's idempotency key is. */
+export function keyOf(number: number): string {
+  return `piece-${number}`;
+}
+
+function send(sighting: Sighting, signal: AbortSignal): Promise<Response> {
+  const { door, wish } = sighting;
+  const { number, protocol, stream, extras, attachment } = wish;
+  const file = {
+    type: 'file',
+    file_name: `paper-${number}.txt`,
+    source: { type: 'base64', media_type: 'text/plain', data: Buffer.from(attachment ?? '').toString('base64') },
+  };
+  const content = [{ type: 'text', text: wordsOf(number) }, ...(attachment === null ? [] : [file])];
+  const body = {
+    model: 'any',
+    stream,
+    messages: [{ role: 'user', content }],
+    ...(wish.sessionId === null ? {} : { metadata: { session_id: wish.sessionId } }),
+    ...(protocol === 'messages' ? { max_tokens: 1_000, idempotency_key: keyOf(number) } : {}),
+    ...(protocol === 'chat' && stream && extras ? { stream_options: { include_usage: true } } : {}),
+  };
+  sighting.sends += 1;
+  const request = { method: 'POST', headers: headersOf(door, extras), body: JSON.stringify(body), signal };
+  return refusedIsUnsent(fetch(door.url + PATHS[protocol], request), sighting);
+}
+
+/** A request that no one listened to cannot have been accepted. */
+async function refusedIsUnsent(response: Promise<Response>, sighting: Sighting): Promise<Response> {
+  try {
+    const answer = await response;
+    if (BUSY.has(answer.status) && answer.headers.get('x-run-id') === null) sighting.sends -= 1;
+    return answer;
+  } catch (error) {
+    const { cause } = error as { cause?: { code?: string } };
+    if (cause?.code === 'ECONNREFUSED') sighting.sends -= 1;
+    throw error;
+  }
+}
+
+async function rejoin(sighting: Sighting, runId: string): Promise<Response> {
+  const { door } = sighting;
+  const after = String(Math.max(0, ...sighting.frames.keys()));
+  const headers = { ...headersOf(door, sighting.wish.extras), 'last-event-id': after };
+  const response = await fetch(`${door.url}/openapi/v1/runs/${runId}/stream`, { headers });
+  sighting.rejoins += 1;
+  return response;
+}
+
+function headersOf({ key }: Door, extras: boolean): Record<string, string> {
+  const flags = extras ? { 'x-stream-tool-events': 'true', 'x-stream-event-ids': 'true' } : {};
+  return { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...flags };
+}
+
+function noteIds(sighting: Sighting, headers: Headers): void {
+  const told = { sessionId: headers.get('x-session-id'), runId: headers.get('x-run-id') };
+  for (const name of ['sessionId', 'runId'] as const) {
+    const [known, now] = [sighting[name], told[name]];
+    if (known !== null && now !== null && known !== now) sighting.problems.push(`${name} was ${known}, then ${now}`);
+    sighting[name] = known ?? now;
+  }
+}
+
+async function readAnswer(sighting: Sighting, response: Response): Promise<Attempt> {
+  const text = await response.text();
+  if (response.status === 200) {
+    const body = JSON.parse(text) as {
+      content?: { text: string }[];
+      choices?: { message: { content: string } }[];
+    };
+    sighting.text = body.choices?.[0]?.message.content ?? (body.content ?? []).map((block) => block.text).join('');
+    sighting.end = 'completed';
+    return 'over';
+  }
+  // Only a run that ended badly may be answered so; anything else is a fault of the daemon.
+  const isRunFailure = response.status === 500 || response.status === 504;
+  if (!isRunFailure || response.headers.get('x-run-id') === null) {
+    sighting.problems.push(`answered ${response.status}: ${text.slice(0, 200)}`);
+  }
+  sighting.end = 'failed';
+  return 'over';
+}
+
+async function readStream(sighting: Sighting, response: Response): Promise<Attempt> {
+  let last = 0;
+  for await (const event of readSse(response.body as AsyncIterable<Uint8Array>)) {
+    if (event.comment !== null || event.event === 'ping') continue;
+    const end = endOf(event);
+    if (end === 'restarting') return 'lost';
+    if (event.id !== null && event.id !== '') {
+      const id = Number(event.id);
+      if (id <= last) sighting.problems.push(`event ${id} came after ${last}`);
+      last = id;
+      noteFrame(sighting, id, event);
+    }
+    if (end === null) continue;
+    sighting.end = end;
+    return 'over';
+  }
+  return 'lost';
+}
+
+function noteFrame({ frames, problems }: Sighting, id: number, event: SseEvent): void {
+  const frame = { name: event.event, data: event.data ?? '' };
+  const known = frames.get(id);
+  if (known === undefined) frames.set(id, frame);
+  else if (known.data !== frame.data || known.name !== frame.name) problems.push(`event ${id} was told in two ways`);
+}
+
+function endOf({ event, data }: SseEvent): 'completed' | 'failed' | 'restarting' | null {
+  if (event === 'message_stop' || data === '[DONE]') return 'completed';
+  const isError = event === 'error' || (event === null && data?.startsWith('{"error"') === true);
+  if (!isError) return null;
+  return data?.includes('server restarting') === true ? 'restarting' : 'failed';
+}

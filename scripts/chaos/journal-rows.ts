@@ -1,0 +1,117 @@
+// The rows of a stopped daemon's database, read as they lie on disk and grouped by run.
+import Connection from 'better-sqlite3';
+
+export interface RunRow {
+  readonly seq: number;
+  readonly id: string;
+  readonly session_seq: number;
+  readonly session_id: string;
+  readonly protocol: 'chat' | 'messages';
+  readonly status: string;
+  readonly attempt: number;
+  readonly resumes: number;
+  readonly include_usage: number;
+  readonly idempotency_key: string | null;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly error: string | null;
+  readonly answer: string | null;
+}
+
+export interface EventRow {
+  readonly id: number;
+  readonly run_seq: number;
+  readonly stream_seq: number;
+  readonly type: string;
+  readonly payload: string;
+}
+
+export interface StepRow {
+  readonly run_seq: number;
+  readonly step: number;
+  readonly attempt: number;
+  readonly text: string;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+}
+
+export interface CallRow {
+  readonly run_seq: number;
+  readonly step: number;
+  readonly position: number;
+  readonly tool_use_id: string;
+  readonly name: string;
+  readonly input: string;
+  readonly state: string;
+  readonly ok: number | null;
+  readonly output: string | null;
+}
+
+export interface MessageRow {
+  readonly run_seq: number;
+  readonly role: 'user' | 'assistant';
+  readonly content: string;
+}
+
+/** A run with all that hangs on it, each list in its own order. */
+export interface RunRecord {
+  readonly run: RunRow;
+  readonly events: readonly EventRow[];
+  readonly steps: readonly StepRow[];
+  readonly calls: readonly CallRow[];
+  readonly messages: readonly MessageRow[];
+}
+
+export interface StoredFacts {
+  /** In order of acceptance. */
+  readonly records: readonly RunRecord[];
+  readonly sessions: readonly { readonly seq: number; readonly id: string; readonly status: string }[];
+  readonly attachments: readonly {
+    readonly sha256: string;
+    readonly workspace_path: string;
+    readonly session_id: string;
+  }[];
+  /** What SQLite itself has to say against the file. */
+  readonly faults: readonly string[];
+}
+
+/** Reads a database file that nobody writes to. */
+export function readStoredFacts(file: string): StoredFacts {
+  const connection = new Connection(file, { readonly: true });
+  try {
+    const all = <Row>(sql: string) => connection.prepare(sql).all() as Row[];
+    const events = byRun(all<EventRow>('SELECT * FROM events WHERE run_seq IS NOT NULL ORDER BY run_seq, stream_seq'));
+    const steps = byRun(all<StepRow>('SELECT * FROM steps ORDER BY run_seq, step'));
+    const calls = byRun(all<CallRow>('SELECT * FROM tool_calls ORDER BY run_seq, step, position'));
+    const messages = byRun(all<MessageRow>('SELECT * FROM messages ORDER BY id'));
+    const runs = all<RunRow>(
+      'SELECT r.*, s.id AS session_id FROM runs r JOIN sessions s ON s.seq = r.session_seq ORDER BY r.seq',
+    );
+    const integrity = connection.pragma('integrity_check') as { integrity_check: string }[];
+    const foreign = connection.pragma('foreign_key_check') as object[];
+    return {
+      records: runs.map((run) => ({
+        run,
+        events: events.get(run.seq) ?? [],
+        steps: steps.get(run.seq) ?? [],
+        calls: calls.get(run.seq) ?? [],
+        messages: messages.get(run.seq) ?? [],
+      })),
+      sessions: all('SELECT seq, id, status FROM sessions ORDER BY seq'),
+      attachments: all(
+        `SELECT a.sha256, a.workspace_path, s.id AS session_id FROM attachments a
+         JOIN messages m ON m.id = a.message_id JOIN sessions s ON s.seq = m.session_seq`,
+      ),
+      faults: [
+        ...integrity.flatMap((row) => (row.integrity_check === 'ok' ? [] : [`integrity: ${row.integrity_check}`])),
+        ...foreign.map((row) => `foreign key: ${JSON.stringify(row)}`),
+      ],
+    };
+  } finally {
+    connection.close();
+  }
+}
+
+function byRun<Row extends { readonly run_seq: number }>(rows: readonly Row[]): Map<number, Row[]> {
+  return Map.groupBy(rows, (row) => row.run_seq);
+}

@@ -1,0 +1,244 @@
+// Kills a daemon under load, over and over, and then proves that nothing was lost, doubled, or left behind.
+// `npm run chaos -- [--kills 200] [--seed N] [--quick]`; ends with 1 and keeps the data directory when a promise is broken.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { probeSandbox } from '../../src/agent/sandbox.ts';
+import { type DaemonProcess, startDaemonProcess } from '../../test/support/daemon-process.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
+import { checkAcceptance, checkReplays, replayAll, type Replays } from './check-sightings.ts';
+import { checkRuns } from './check-runs.ts';
+import { checkAudit, checkDisk, checkPlans, numberOf } from './check-traces.ts';
+import type { Door, Sighting } from './exchange.ts';
+import { readStoredFacts, type StoredFacts } from './journal-rows.ts';
+import { startLoad } from './load.ts';
+import type { AuditLine } from './model-audit.ts';
+import type { PlanRules } from './plan.ts';
+import { renderStorm } from './report.ts';
+import { blow, orphans } from './storm.ts';
+
+const { values: options } = parseArgs({
+  options: {
+    kills: { type: 'string', default: '200' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    quick: { type: 'boolean', default: false },
+  },
+});
+
+const PEOPLE = 6;
+const CALM_TIMEOUT_MS = 150_000;
+const MOST_PROBLEMS_SHOWN = 40;
+const ERRAND_YAML =
+  'workers: { threads: 2, runs_per_thread: 5 }\nstreams: { drain_seconds: 5 }\nlog: { level: warn }\n';
+
+const say = (text: string): void => void process.stderr.write(`${text}\n`);
+const databaseOf = (daemon: DaemonProcess) => join(daemon.dataDir, 'errand.db');
+
+function modelsYaml(url: string): string {
+  const limits = 'context_window: 1000000, max_output_tokens: 4096';
+  return [
+    'endpoints:',
+    `  first: { kind: openai, base_url: "${url}/v1", max_in_flight: 4 }`,
+    `  second: { kind: anthropic, base_url: "${url}/v1" }`,
+    'models:',
+    `  one: { endpoint: first, model: one, ${limits} }`,
+    `  two: { endpoint: second, model: two, ${limits} }`,
+    'scenarios:',
+    '  general: { model: one }',
+    'default_scenario: general',
+    '',
+  ].join('\n');
+}
+
+async function startModel(rules: string, audit: string): Promise<{ url: string; close(): Promise<void> }> {
+  const script = fileURLToPath(new URL('./model-main.ts', import.meta.url));
+  const args = [script, '--rules', rules, '--audit', audit];
+  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const ended = once(child, 'exit');
+  const [line] = (await Promise.race([
+    once(createInterface(child.stdout), 'line'),
+    ended.then(() => Promise.reject(new Error('The model server ended before it was ready.'))),
+  ])) as [string];
+  const { url } = JSON.parse(line) as { url: string };
+  return {
+    url,
+    close: async () => {
+      child.stdin.end();
+      await ended;
+    },
+  };
+}
+
+/** Two people with two keys each: one for each kind of endpoint. */
+async function openDoors(daemon: DaemonProcess): Promise<Door[]> {
+  const doors: Door[] = [];
+  for (const username of ['ada', 'ben']) {
+    await daemon.admin('POST', '/api/v1/users', { username });
+    for (const model of ['one', 'two']) {
+      const made = await daemon.admin('POST', '/api/v1/keys', { user: username, scope: 'conversation', model });
+      doors.push({ url: daemon.url, key: (made as { key: string }).key });
+    }
+  }
+  return doors;
+}
+
+interface Status {
+  readonly runs: Readonly<Record<string, number>>;
+}
+
+const statusOf = async (daemon: DaemonProcess) => (await daemon.admin('GET', '/api/v1/status')) as Status;
+
+async function settled(daemon: DaemonProcess, finish: () => Promise<void>): Promise<void> {
+  let over = false;
+  const finished = finish().then(() => (over = true));
+  const all = async () => over && Object.values((await statusOf(daemon)).runs).every((count) => count === 0);
+  await Promise.race([
+    waitFor(all, { timeoutMs: CALM_TIMEOUT_MS, everyMs: 50, what: 'every run ended and every client answered' }),
+    // A client that breaks ends the wait at once.
+    finished.then(() => new Promise<never>(() => undefined)),
+  ]);
+}
+
+interface Storming {
+  readonly rules: PlanRules;
+  readonly daemon: DaemonProcess;
+  readonly kills: number;
+  readonly audit: string;
+}
+
+interface Weathered {
+  readonly sightings: readonly Sighting[];
+  readonly replays: Replays;
+  readonly problems: readonly string[];
+  readonly startsMs: readonly number[];
+  readonly stormMs: number;
+  readonly calmMs: number;
+}
+
+/** The storm, the calm after it, and everything that has to be seen while the daemon still lives. */
+async function weather({ rules, daemon, kills }: Storming): Promise<Weathered> {
+  const doors = await openDoors(daemon);
+  const load = startLoad(rules, doors, PEOPLE);
+  const startedAt = performance.now();
+  const told = (kill: number) => {
+    if (kill % 10 === 0) say(`${kill} kills, ${load.sightings.length} turns, ${load.underWay()} under way`);
+  };
+  const storm = await Promise.race([
+    blow(daemon, { kills, seed: rules.seed, marker: rules.marker, told }),
+    load.broken,
+  ]);
+  const stormedAt = performance.now();
+  await settled(daemon, load.finish);
+  const calmAt = performance.now();
+  const byNumber = new Map(load.sightings.map((sighting) => [sighting.wish.number, sighting]));
+  const { records } = readStoredFacts(databaseOf(daemon));
+  const runs = records.flatMap((record) => {
+    const door = byNumber.get(numberOf(record))?.door;
+    return door === undefined ? [] : [{ runId: record.run.id, door }];
+  });
+  const replays = await replayAll(runs);
+  const exit = await daemon.stop();
+  const left = [
+    ...(exit.code === 0 ? [] : [`the clean stop ended with ${exit.signal ?? exit.code}`]),
+    ...(await orphans(daemon.dataDir, rules.marker, storm.orphans)),
+  ];
+  return {
+    sightings: load.sightings,
+    replays,
+    problems: [...storm.problems, ...left],
+    startsMs: storm.startsMs,
+    stormMs: stormedAt - startedAt,
+    calmMs: calmAt - stormedAt,
+  };
+}
+
+async function check({ rules, daemon, audit }: Storming, weathered: Weathered, facts: StoredFacts): Promise<string[]> {
+  const lines = await readAudit(audit);
+  const { sightings, replays } = weathered;
+  return [
+    ...weathered.problems,
+    ...checkRuns(facts),
+    ...checkPlans(rules, facts),
+    ...checkAcceptance(sightings, facts),
+    ...checkReplays(replays, sightings, facts),
+    ...checkAudit(lines, facts),
+    ...(await checkDisk(rules, daemon.dataDir, facts)),
+    ...errorsIn(daemon.stderr()),
+  ];
+}
+
+async function readAudit(file: string): Promise<AuditLine[]> {
+  const text = existsSync(file) ? await readFile(file, 'utf8') : '';
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as AuditLine);
+}
+
+/** A crash is no excuse for an error in the log: nothing here but the daemon's own death goes wrong. */
+function errorsIn(log: string): string[] {
+  const lines = log.split('\n').filter((line) => /"level":("error"|"fatal"|50|60)/.test(line));
+  return lines.map((line) => `logged: ${line.slice(0, 600)}`);
+}
+
+async function canShell(): Promise<boolean> {
+  const limits = { timeoutMs: 10_000, maxOutputBytes: 65_536, memoryBytes: 2 ** 30, maxProcesses: 64 };
+  const found = await probeSandbox({ path: '/usr/local/bin:/usr/bin:/bin', privateFolders: [], ...limits });
+  if (!found.ok) say(`NO SHELL CALLS, so that a doubled execution cannot be seen: ${found.why}`);
+  return found.ok;
+}
+
+async function run(scratch: string): Promise<boolean> {
+  const kills = options.quick ? 10 : Number(options.kills);
+  const seed = Number(options.seed);
+  const marker = String(process.pid).padStart(7, '0') + String(Date.now() % 1_000_000).padStart(6, '0');
+  const rules: PlanRules = { seed, marker, shell: await canShell() };
+  const audit = join(scratch, 'audit.jsonl');
+  const rulesFile = join(scratch, 'rules.json');
+  await writeFile(rulesFile, JSON.stringify(rules));
+  const model = await startModel(rulesFile, audit);
+  const daemon = await startDaemonProcess({ modelsYaml: modelsYaml(model.url), errandYaml: ERRAND_YAML });
+  const storming: Storming = { rules, daemon, kills, audit };
+  try {
+    const weathered = await weather(storming);
+    await model.close();
+    const checkedAt = performance.now();
+    const facts = readStoredFacts(databaseOf(daemon));
+    const problems = await check(storming, weathered, facts);
+    const modelCalls = (await readAudit(audit)).length;
+    const checkMs = performance.now() - checkedAt;
+    say('');
+    process.stdout.write(
+      `${renderStorm({ seed, kills, ...weathered, checkMs, modelCalls }, weathered.sightings, facts)}\n`,
+    );
+    return await conclude(problems, daemon, scratch);
+  } catch (error) {
+    await daemon.stop('SIGKILL');
+    return await conclude([error instanceof Error ? String(error.stack) : String(error)], daemon, scratch);
+  }
+}
+
+async function conclude(problems: readonly string[], daemon: DaemonProcess, scratch: string): Promise<boolean> {
+  if (problems.length === 0) {
+    await daemon.close();
+    say('Every promise was kept.');
+    return true;
+  }
+  await writeFile(join(scratch, 'daemon.log'), daemon.stderr());
+  await writeFile(join(scratch, 'problems.txt'), `${problems.join('\n')}\n`);
+  say(`${problems.length} promises were broken:`);
+  for (const problem of problems.slice(0, MOST_PROBLEMS_SHOWN)) say(`- ${problem}`);
+  say(`The data directory is kept: ${daemon.dataDir}; logs and the model's audit: ${scratch}`);
+  return false;
+}
+
+const scratch = await mkdtemp(join(tmpdir(), 'errand-chaos-'));
+const kept = await run(scratch);
+if (kept) await rm(scratch, { recursive: true, force: true });
+process.exit(kept ? 0 : 1);

@@ -1,0 +1,29 @@
+// Finds processes of this machine that belong to a data directory: by their folder, or by a mark in their arguments.
+import { readdir, readFile, readlink } from 'node:fs/promises';
+
+export interface FoundProcess {
+  readonly pid: number;
+  readonly command: string;
+}
+
+/** Every living process whose working folder lies beneath `directory`, or whose arguments hold it or `marker`. */
+export async function findProcesses(directory: string, marker: string): Promise<FoundProcess[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
+  const found = await Promise.all(
+    pids.map(async (pid) => {
+      if (pid === process.pid) return [];
+      const [command, folder] = await Promise.all([
+        readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => ''),
+        readlink(`/proc/${pid}/cwd`).catch(() => ''),
+      ]);
+      const belongs = command.includes(marker) || command.includes(directory) || folder.startsWith(directory);
+      return belongs ? [{ pid, command: shorten(command.replaceAll('\0', ' ').trim()) }] : [];
+    }),
+  );
+  return found.flat();
+}
+
+/** The sandbox's arguments fill a page; what was run stands at their end. */
+function shorten(command: string): string {
+  return command.length <= 200 ? command : `${command.slice(0, 60)} … ${command.slice(-120)}`;
+}

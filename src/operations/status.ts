@@ -1,0 +1,36 @@
+// How the daemon is doing, as types: readiness for machines, status for operators.
+
+export type PartState = 'ok' | 'degraded' | 'failed';
+
+/** How one part of the daemon is doing. */
+export interface PartReport {
+  readonly name: string;
+  readonly state: PartState;
+  readonly detail: string | null;
+}
+
+export interface Readiness {
+  readonly ready: boolean;
+  readonly parts: readonly PartReport[];
+}
+
+/** What an operator sees of the running daemon. */
+export interface StatusReport extends Readiness {
+  readonly version: string;
+  readonly nodeVersion: string;
+  readonly pid: number;
+  readonly startedAt: number;
+  readonly uptimeSeconds: number;
+  readonly listen: string;
+  readonly publicUrl: string;
+  readonly dataDir: string;
+  readonly configDir: string;
+  readonly runs: { readonly queued: number; readonly running: number; readonly finalizing: number };
+  readonly workers: { readonly threads: number; readonly slots: number; readonly busy: number };
+  readonly models: readonly {
+    readonly name: string;
+    readonly endpoint: string;
+    readonly kind: string;
+    readonly default: boolean;
+  }[];
+}

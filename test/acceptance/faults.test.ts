@@ -1,0 +1,451 @@
+// Everything that may break below a run: models, tools, worker threads, clients, disks. The daemon goes on serving.
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { rowsOf } from '../support/daemon-look.ts';
+import { type DaemonProcess, startDaemonProcess } from '../support/daemon-process.ts';
+import { type ModelQuestion, type Reply, replyFromDirectives } from '../support/model-reply.ts';
+import { type ModelServer, startModelServer } from '../support/model-server.ts';
+import { openTurn, readTurn, takeTurn, type TurnAnswer, type TurnProtocol } from '../support/turn.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const RUN_TIMEOUT_SECONDS = 12;
+const MAX_STEPS = 5;
+
+/** Ways of asking: both protocols, with and without a stream. */
+const WAYS = (['messages', 'chat'] as const).flatMap((protocol) =>
+  [false, true].map((stream) => ({ protocol, stream, name: `${protocol}${stream ? ' stream' : ''}` })),
+);
+
+/** Asked by `{{name}}` in a user's text: what the model answers to the nth call of that one run, counted from 1. */
+const SCRIPTS: Readonly<Record<string, (call: number, question: ModelQuestion) => Reply>> = {
+  busy: (call) => (call === 1 ? { status: 429, headers: { 'retry-after': '1' } } : { text: 'Not busy any more.' }),
+  shaky: (call) => (call <= 2 ? { status: 500 } : { text: 'Up again.' }),
+  unknownTool: (_call, { step }) =>
+    step === 0 ? { tools: [{ name: 'launch_rocket', input: { now: true } }] } : { text: 'There is no rocket.' },
+  brokenArguments: (_call, { step }) =>
+    step === 0
+      ? { tools: [{ name: 'write_file', rawArguments: '{"path": "a.txt", "content": ' }] }
+      : { text: 'I misspoke.' },
+  wrongArguments: (_call, { step }) =>
+    step === 0 ? { tools: [{ name: 'write_file', input: { path: 5, mode: 'fast' } }] } : { text: 'I misunderstood.' },
+  endlessTools: () => ({ tools: [{ name: 'list_files', input: {} }] }),
+};
+
+/** Counts the calls of each run, told apart by a number in its text. */
+function makeScript(): (question: ModelQuestion) => Reply {
+  const calls = new Map<string, number>();
+  return (question) => {
+    const [marker, name = ''] = /\{\{(\w+)#\d+\}\}/.exec(question.userText) ?? [];
+    const script = SCRIPTS[name];
+    if (marker === undefined || script === undefined) return replyFromDirectives(question);
+    const call = (calls.get(marker) ?? 0) + 1;
+    calls.set(marker, call);
+    return script(call, question);
+  };
+}
+
+let asked = 0;
+const scripted = (name: string): string => `{{${name}#${(asked += 1)}}}`;
+
+async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+interface Expected {
+  readonly status: number;
+  readonly type: string;
+  readonly message: RegExp;
+  /** Text that was streamed before the failure; none when absent. */
+  readonly streamed?: RegExp;
+}
+
+/** Asserts one failure as its protocol tells it: a status without a stream, an error event at the end of one. */
+function expectFailure(answer: TurnAnswer, way: (typeof WAYS)[number], expected: Expected): void {
+  expect(answer.error, way.name).toMatchObject({
+    type: expected.type,
+    message: expect.stringMatching(expected.message),
+  });
+  expect(answer.status, way.name).toBe(way.stream ? 200 : expected.status);
+  if (!way.stream) {
+    expect(answer.headers.has('retry-after'), way.name).toBe(expected.status === 504);
+    return;
+  }
+  expect(answer.text, way.name).toMatch(expected.streamed ?? /^$/);
+  const last = answer.events.at(-1);
+  expect(last?.event, way.name).toBe(way.protocol === 'messages' ? 'error' : null);
+  expect(JSON.parse(last?.data ?? '{}'), way.name).toHaveProperty('error.type', expected.type);
+  expect(
+    answer.events.map(({ data }) => data),
+    way.name,
+  ).not.toContain('[DONE]');
+}
+
+describe('models and tools', () => {
+  let model: ModelServer;
+  let narrow: ModelServer;
+  let daemon: DaemonProcess;
+  const keys = new Map<string, string>();
+
+  beforeAll(async () => {
+    [model, narrow] = await Promise.all([startModelServer(), startModelServer()]);
+    model.script(makeScript());
+    daemon = await startDaemonProcess({
+      errandYaml: [
+        'model:',
+        '  connect_timeout_seconds: 1',
+        '  first_token_timeout_seconds: 1',
+        '  idle_timeout_seconds: 1',
+        `  run_timeout_seconds: ${RUN_TIMEOUT_SECONDS}`,
+        `  max_steps: ${MAX_STEPS}`,
+      ].join('\n'),
+      modelsYaml: [
+        'endpoints:',
+        `  openai: { kind: openai, base_url: "${model.url}" }`,
+        `  anthropic: { kind: anthropic, base_url: "${model.url}" }`,
+        `  narrow: { kind: openai, base_url: "${narrow.url}", max_in_flight: 2 }`,
+        `  closed: { kind: openai, base_url: "http://127.0.0.1:${await closedPort()}" }`,
+        'models:',
+        '  openai: { endpoint: openai, model: m }',
+        '  anthropic: { endpoint: anthropic, model: m }',
+        '  narrow: { endpoint: narrow, model: m }',
+        '  closed: { endpoint: closed, model: m }',
+        'scenarios: { general: { model: openai } }',
+      ].join('\n'),
+    });
+    for (const name of ['openai', 'anthropic', 'narrow', 'closed']) {
+      const body = { user: 'admin', scope: 'conversation', model: name };
+      keys.set(name, ((await daemon.admin('POST', '/api/v1/keys', body)) as { key: string }).key);
+    }
+  });
+  afterAll(async () => {
+    await daemon.close();
+    await Promise.all([model.close(), narrow.close()]);
+  });
+
+  interface Asking {
+    readonly content: string;
+    readonly key: string;
+    readonly protocol?: TurnProtocol;
+    readonly stream?: boolean;
+  }
+  const ask = ({ key, ...wish }: Asking): Promise<TurnAnswer> =>
+    takeTurn({ url: daemon.url, apiKey: keys.get(key)! }, wish);
+
+  /** Asks in all four ways at once, of endpoints of both kinds in turn unless one is named. */
+  async function inEveryWay(content: () => string, key?: string) {
+    return Promise.all(
+      WAYS.map(async (way, at) => {
+        const { protocol, stream } = way;
+        const answer = await ask({
+          content: content(),
+          protocol,
+          stream,
+          key: key ?? (at % 3 === 0 ? 'openai' : 'anthropic'),
+        });
+        return { way, answer };
+      }),
+    );
+  }
+
+  interface Failing extends Expected {
+    readonly name: string;
+    readonly content: string;
+    readonly key?: string;
+  }
+  const failing: readonly Failing[] = [
+    {
+      name: 'refuses connections',
+      key: 'closed',
+      content: 'x',
+      status: 500,
+      type: 'api_error',
+      message: /^The model "closed" could not be read: the connection was refused\. \(tried 5 times\)$/,
+    },
+    {
+      name: 'resets every connection',
+      content: '[[refuse=1]]',
+      status: 500,
+      type: 'api_error',
+      message: /tried 5 times/,
+    },
+    {
+      name: 'stays broken with 500',
+      content: '[[fail=500]]',
+      status: 500,
+      type: 'api_error',
+      message: /answered with HTTP status 500: .*\(tried 5 times\)$/,
+    },
+    {
+      name: 'refuses the request itself',
+      content: '[[fail=400]]',
+      status: 500,
+      type: 'api_error',
+      message: /answered with HTTP status 400/,
+    },
+    {
+      name: 'asks for more patience than the run has',
+      content: '[[fail=429 retry=3000]]',
+      status: 500,
+      type: 'api_error',
+      message: /HTTP status 429: .*It asks to wait 3000 seconds/,
+    },
+    {
+      name: 'hangs before its headers',
+      content: '[[hang=before-headers]]',
+      status: 504,
+      type: 'timeout_error',
+      message: /sent nothing for 1 seconds/,
+    },
+    {
+      name: 'hangs after its headers',
+      content: '[[hang=after-headers]]',
+      status: 504,
+      type: 'timeout_error',
+      message: /sent nothing for 1 seconds/,
+    },
+    {
+      name: 'falls silent in the middle',
+      content: '[[text=half an answer]] [[deltas=2]] [[hang=mid-stream]]',
+      status: 504,
+      type: 'timeout_error',
+      message: /fell silent for 1 seconds in the middle of its reply/,
+      streamed: /^half an$/,
+    },
+    {
+      name: 'is cut in the middle of a token',
+      content: '[[text=half an answer]] [[deltas=2]] [[cut=1]]',
+      status: 500,
+      type: 'api_error',
+      message: /^The model ".*" (broke off|could not be read)/,
+      streamed: /^half an$/,
+    },
+    {
+      name: 'ends its reply without an end',
+      content: '[[text=so]] [[nofinish=1]]',
+      status: 500,
+      type: 'api_error',
+      message: /broke off: its reply ended before it was finished/,
+      streamed: /^so$/,
+    },
+    {
+      name: 'sends broken JSON',
+      content: '[[text=so far]] [[broken=1]]',
+      status: 500,
+      type: 'api_error',
+      message: /sent something that breaks its protocol/,
+      streamed: /^so far$/,
+    },
+    {
+      name: 'answers with a web page',
+      content: '[[html=1]]',
+      status: 500,
+      type: 'api_error',
+      message: /answered with a document \(text\/html\) instead of a stream: .*Bad Gateway.*\(tried 5 times\)$/,
+    },
+    {
+      name: 'drips bytes that never make a token',
+      content: '[[drip=100]]',
+      status: 504,
+      type: 'timeout_error',
+      message: /sent nothing for 1 seconds/,
+    },
+    {
+      name: 'never ends',
+      content: '[[text=x]] [[endless=1]] [[every=200]]',
+      status: 504,
+      type: 'timeout_error',
+      message: /did not finish within its time limit/,
+      streamed: /^x{20,}$/,
+    },
+  ];
+
+  test.concurrent.each(failing)('a model that $name', async ({ name: _name, content, key, ...expected }) => {
+    for (const { way, answer } of await inEveryWay(() => content, key)) expectFailure(answer, way, expected);
+  });
+
+  test.concurrent.each([
+    { name: '429 is waited out as long as it asks', script: 'busy', text: 'Not busy any more.', atLeastMs: 1_000 },
+    { name: 'two 500s are got over', script: 'shaky', text: 'Up again.', atLeastMs: 0 },
+    { name: 'a tool that does not exist', script: 'unknownTool', text: 'There is no rocket.', atLeastMs: 0 },
+    { name: 'arguments that are no JSON', script: 'brokenArguments', text: 'I misspoke.', atLeastMs: 0 },
+    { name: 'arguments that do not fit', script: 'wrongArguments', text: 'I misunderstood.', atLeastMs: 0 },
+  ])('$name: the run goes on', async ({ script, text, atLeastMs }) => {
+    const startedAt = performance.now();
+    for (const { way, answer } of await inEveryWay(() => scripted(script))) {
+      expect(answer.error, way.name).toBeNull();
+      expect(answer.text.trim(), way.name).toBe(text);
+    }
+    expect(performance.now() - startedAt).toBeGreaterThan(atLeastMs);
+  });
+
+  test.concurrent.each([
+    { script: 'unknownTool', told: /There is no tool named \\?"launch_rocket\\?"/ },
+    { script: 'brokenArguments', told: /arguments were not valid JSON/ },
+    { script: 'wrongArguments', told: /do not fit the schema of/ },
+  ])('the model is told what was wrong: $script', async ({ script, told }) => {
+    const content = scripted(script);
+    for (const key of ['openai', 'anthropic']) await ask({ content, key });
+    const calls = model.requests.filter(({ body }) => JSON.stringify(body.messages).includes(content));
+    expect(calls).toHaveLength(4);
+    for (const call of [calls[1], calls[3]]) expect(JSON.stringify(call?.body.messages)).toMatch(told);
+  });
+
+  test.concurrent('a model that calls tools for ever is ended at the limit of steps', async () => {
+    for (const { way, answer } of await inEveryWay(() => scripted('endlessTools'))) {
+      const message = new RegExp(`did not finish within ${MAX_STEPS} steps`);
+      expectFailure(answer, way, { status: 500, type: 'api_error', message });
+      const sql = 'SELECT count(*) AS steps FROM steps s JOIN runs r ON r.seq = s.run_seq WHERE r.id = ?';
+      expect(rowsOf(daemon, sql, answer.runId ?? '')).toEqual([{ steps: MAX_STEPS }]);
+    }
+  });
+
+  test.concurrent('an endpoint never has more calls at once than its max_in_flight', async () => {
+    narrow.script({ firstMs: 100, text: 'In my turn.' });
+    const answers = await Promise.all(Array.from({ length: 10 }, () => ask({ content: 'x', key: 'narrow' })));
+    expect(answers.map(({ text }) => text)).toEqual(Array.from({ length: 10 }, () => 'In my turn.'));
+    expect(narrow.maxInFlight()).toBe(2);
+  });
+
+  test.concurrent.each([true, false])('a client that leaves does not stop its run (stream: %s)', async (stream) => {
+    const leave = new AbortController();
+    const content = `[[text=finished alone]] [[deltas=4 every=200]] [[leave=${stream}]]`;
+    const sent = openTurn(
+      { url: daemon.url, apiKey: keys.get('openai')! },
+      { content, stream, signal: leave.signal },
+    ).catch(() => undefined);
+    await waitFor(() => model.requests.some(({ body }) => JSON.stringify(body).includes(`leave=${stream}`)));
+    if (stream) await sent;
+    leave.abort();
+    await sent;
+    const sql = `SELECT r.status, r.answer FROM runs r JOIN messages m ON m.run_seq = r.seq AND m.role = 'user'
+      WHERE m.content LIKE ?`;
+    const row = await waitFor(() =>
+      rowsOf<{ status: string; answer: string }>(daemon, sql, `%leave=${stream}%`).find(
+        ({ status }) => status === 'completed',
+      ),
+    );
+    expect(row.answer).toBe('finished alone');
+  });
+
+  test('after all of it the daemon is ready, holds no run, and answers', async () => {
+    expect(await ask({ content: '[[text=Still here.]]', key: 'openai' })).toMatchObject({
+      status: 200,
+      text: 'Still here.',
+    });
+    const status = await daemon.admin('GET', '/api/v1/status');
+    expect(status).toMatchObject({ ready: true, runs: { queued: 0, running: 0, finalizing: 0 }, workers: { busy: 0 } });
+    await waitFor(() => model.inFlight() === 0 && narrow.inFlight() === 0);
+    expect(daemon.stderr()).not.toMatch(/unhandled|uncaught|request failed|response failed/i);
+  });
+});
+
+describe('worker threads', () => {
+  const PRELOAD = fileURLToPath(new URL('../support/worker-fault.mjs', import.meta.url));
+  let model: ModelServer;
+  let daemon: DaemonProcess;
+  let faults: string;
+
+  beforeAll(async () => {
+    faults = mkdtempSync(join(tmpdir(), 'errand-faults-'));
+    model = await startModelServer();
+    daemon = await startDaemonProcess({
+      modelServerUrl: model.url,
+      errandYaml: 'workers: { threads: 2, runs_per_thread: 2, memory_mb: 64, hang_timeout_seconds: 1 }\n',
+      env: { NODE_OPTIONS: `--import=${PRELOAD}`, TEST_WORKER_FAULTS: faults },
+    });
+  });
+  afterAll(async () => {
+    await daemon.close();
+    await model.close();
+    rmSync(faults, { recursive: true });
+  });
+
+  test.each(['throw', 'exit', 'allocate', 'loop'])(
+    'a thread that dies (%s) takes no run with it: its runs resume and the others do not notice',
+    async (fault) => {
+      // Four runs fill both threads. A run that is asked again after the fault gets its answer at once.
+      let broken = false;
+      const before = model.requests.length;
+      model.script(() =>
+        broken ? { text: 'resumed' } : { text: Array.from({ length: 30 }, () => 'w'), deltaMs: 100 },
+      );
+      const turns = Array.from({ length: 4 }, () =>
+        takeTurn({ url: daemon.url, apiKey: daemon.apiKey }, { content: fault, stream: true }),
+      );
+      await model.waitForRequest(before + 4);
+      broken = true;
+      writeFileSync(join(faults, fault), '');
+      const answers = await Promise.all(turns);
+console.log(fault + daemon.stderr().split('\n').filter(l=>/interrupted|warn|error|run completed/.test(l)).slice(-14).join('\n'));
+      const runs = answers.map(({ runId }) => runId ?? '');
+      const rows = rowsOf<{ status: string; resumes: number; answer: string }>(
+        daemon,
+        `SELECT status, resumes, answer FROM runs WHERE id IN (${runs.map(() => '?').join(', ')}) ORDER BY resumes`,
+        ...runs,
+      );
+      expect(rows.map(({ status }) => status)).toEqual(Array.from({ length: 4 }, () => 'completed'));
+      expect(rows.map(({ resumes }) => resumes)).toEqual([0, 0, 1, 1]);
+      expect(rows.map(({ answer }) => answer)).toEqual([
+        ...Array.from({ length: 2 }, () => 'w'.repeat(30)),
+        'resumed',
+        'resumed',
+      ]);
+      expect(model.requests.length - before).toBe(6);
+      for (const { error, events, text } of answers) {
+        expect(error).toBeNull();
+        expect(text).toMatch(/^(w{30}|w*resumed)$/);
+        const starts = events.filter(({ event }) => event === 'content_block_start');
+        expect(events.filter(({ event }) => event === 'content_block_stop')).toHaveLength(starts.length);
+      }
+    },
+  );
+
+  test('a run whose thread dies each time is given up after two resumes, and says so', async () => {
+    model.script({ text: ['w'], hang: 'mid-stream' });
+    const before = model.requests.length;
+    const turn = takeTurn({ url: daemon.url, apiKey: daemon.apiKey }, { content: 'unlucky' });
+    let over = false;
+    void turn.finally(() => (over = true));
+    await model.waitForRequest(before + 1);
+    // No thread lives for long, whether it has the run or has only just begun.
+    while (!over) {
+      writeFileSync(join(faults, 'throw'), '');
+      await waitFor(() => over || !existsSync(join(faults, 'throw')));
+    }
+    rmSync(join(faults, 'throw'), { force: true });
+    const answer = await turn;
+    expect(answer).toMatchObject({ status: 500, error: { type: 'api_error', message: /interrupted too often/ } });
+    const sql = 'SELECT status, resumes, attempt, error FROM runs WHERE id = ?';
+    expect(rowsOf(daemon, sql, answer.runId ?? '')).toEqual([
+      { status: 'failed', resumes: 2, attempt: 3, error: expect.stringContaining('"type":"interrupted_error"') },
+    ]);
+  });
+
+  test.each(['throw', 'exit'])(
+    'threads that die with nothing to do (%s) are replaced, and the daemon goes on',
+    async (fault) => {
+      const pid = daemon.pid();
+      for (let times = 1; times <= 3; times += 1) {
+        writeFileSync(join(faults, fault), '');
+        await waitFor(async () => {
+          // A thread is there to take it, at the latest when there is work again.
+          model.script({ text: 'Here.' });
+          const answer = await takeTurn({ url: daemon.url, apiKey: daemon.apiKey }, { content: 'anyone?' });
+          return answer.text === 'Here.' && !existsSync(join(faults, fault));
+        });
+      }
+      expect(await daemon.admin('GET', '/api/v1/status')).toMatchObject({ pid, ready: true });
+    },
+  );
+});

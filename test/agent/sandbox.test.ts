@@ -1,0 +1,361 @@
+// Promises of the sandbox, kept against the real bubblewrap. Without it these tests are skipped, and say so.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { SandboxGrant } from '../../src/agent/protocol.ts';
+import {
+  adviceOn,
+  probeSandbox,
+  runInSandbox,
+  type SandboxRequest,
+  type SandboxSettings,
+} from '../../src/agent/sandbox.ts';
+import { SANDBOX_OWNER } from '../../src/agent/sandbox-walls.ts';
+import { shell } from '../../src/agent/tools/shell.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const MIB = 1024 * 1024;
+const SETTINGS: SandboxSettings = {
+  path: '/usr/local/bin:/usr/bin:/bin',
+  privateFolders: [],
+  timeoutMs: 15_000,
+  maxOutputBytes: MIB,
+  memoryBytes: 512 * MIB,
+  maxProcesses: 64,
+};
+
+const probe = await probeSandbox(SETTINGS);
+if (!probe.ok) console.warn(`\n*** SKIPPED: every test of the sandbox. ${probe.why} ***\n`);
+const grant: SandboxGrant = probe.ok ? probe.grant : { ...SETTINGS, bwrap: '', owner: null };
+
+function run(command: string, changes: Partial<SandboxRequest & { grant: Partial<SandboxGrant> }> = {}) {
+  const { grant: limits, ...request } = changes;
+  const workspace = request.workspace ?? temporaryDirectory();
+  const signal = new AbortController().signal;
+  return runInSandbox({ ...grant, ...limits }, { command, signal, ...request, workspace });
+}
+
+/** Processes of this machine whose command line holds a word that only the test uses. */
+function processesWith(word: string): string[] {
+  return readdirSync('/proc').filter((pid) => {
+    try {
+      return (
+        /^\d+$/.test(pid) &&
+        Number(pid) !== process.pid &&
+        readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(word)
+      );
+    } catch {
+      return false;
+    }
+  });
+}
+
+describe.skipIf(!probe.ok)('a command', () => {
+  test('gets its output and exit code back, both streams in the order they were written', async () => {
+    const result = await run(
+      'echo one; echo two >&2; echo three >/dev/stderr; echo four | tee /dev/stderr >/dev/null; exit 3',
+    );
+    expect(result).toMatchObject({ exitCode: 3, signal: null, output: 'one\ntwo\nthree\nfour\n', bytes: 19 });
+    expect(result).not.toHaveProperty('stopped');
+  });
+
+  test('that is killed names the signal', async () => {
+    expect(await run('kill -SEGV $$')).toMatchObject({ exitCode: null, signal: 'SIGSEGV' });
+  });
+
+  test('that is no valid shell fails and says why', async () => {
+    const result = await run('if then');
+    expect(result.exitCode).toBe(2);
+    expect(result.output).toContain('syntax error');
+  });
+
+  test('reads the end of its input at once', async () => {
+    expect(await run('cat; read line || echo ended')).toMatchObject({ exitCode: 0, output: 'ended\n' });
+  });
+
+  test('writes to the workspace, which it finds again with the next command', async () => {
+    const workspace = temporaryDirectory();
+    expect((await run('mkdir made && echo text > made/file && pwd', { workspace })).output).toBe('/workspace\n');
+    expect(readFileSync(join(workspace, 'made/file'), 'utf8')).toBe('text\n');
+    expect((await run('cat made/file', { workspace })).output).toBe('text\n');
+    if (grant.owner !== null) expect(lstatSync(join(workspace, 'made/file'))).toMatchObject(grant.owner);
+  });
+
+  test('works in a workspace that lies under closed folders', async () => {
+    const closed = temporaryDirectory();
+    const workspace = join(closed, 'data', 'workspace with spaces');
+    mkdirSync(workspace, { recursive: true, mode: 0o700 });
+    chmodSync(closed, 0o700);
+    expect(await run('touch made', { workspace })).toMatchObject({ exitCode: 0 });
+    expect(existsSync(join(workspace, 'made'))).toBe(true);
+  });
+
+  test('writes nowhere else', async () => {
+    const places = ['/', '/dev', '/etc', '/usr', '/usr/bin', '/proc', '/bin', '/lib', '/home', '/root', '/var/tmp'];
+    const { output } = await run(
+      `for place in ${places.join(' ')}; do touch "$place/planted" 2>/dev/null && echo "$place"; done; true`,
+    );
+    expect(output).toBe('');
+  });
+
+  test('has a /tmp of its own that is limited and empty each time', async () => {
+    const { output } = await run('ls -A /tmp; head -c 100000000 /dev/zero > /tmp/large; stat -c %s /tmp/large');
+    expect(output).toMatch(/No space left on device\n67\d{6}\n$/);
+    expect((await run('ls -A /tmp')).output).toBe('');
+  });
+
+  test('sees nothing of the host: no secrets, no users, no other folders, no processes, no environment', async () => {
+    const beside = temporaryDirectory({ 'workspace-of-another/secret': 'x' });
+    const { output } = await run(
+      `cat /etc/shadow ${join(beside, 'workspace-of-another/secret')} ${fileURLToPath(import.meta.url)} 2>/dev/null;
+       ls /home /root /var /run /sys /mnt 2>/dev/null; grep -c . /etc/passwd; ls /proc | grep -c '^[0-9]'; env | cut -d= -f1 | sort | tr '\\n' ' '`,
+    );
+    const [users, processes, names] = output.split('\n');
+    expect(Number(users)).toBe(2);
+    expect(Number(processes)).toBeLessThan(12);
+    expect(names).toBe('HOME LANG PATH PWD PYTHONDONTWRITEBYTECODE SHLVL TERM TMPDIR USER XDG_CACHE_HOME _ ');
+  });
+
+  test('holds no descriptor but its three', async () => {
+    expect((await run('ls /proc/self/fd | wc -l')).output.trim()).toBe('4');
+  });
+
+  test('is not root, has no capability, and cannot become more', async () => {
+    const { output } = await run(
+      'id -u; grep -E "^(Cap|NoNewPrivs)" /proc/self/status; unshare --user true && echo nested',
+    );
+    expect(output).not.toMatch(/^0$/m);
+    expect(output).not.toContain('nested\n');
+    expect(output).toContain('NoNewPrivs:\t1');
+    for (const [, set] of output.matchAll(/^Cap\w+:\t(\w+)$/gm)) expect(set).toBe('0000000000000000');
+  });
+
+  test('can be given links and odd names in its workspace without harm', async () => {
+    const workspace = temporaryDirectory();
+    const { output } = await run("ln -s /etc/passwd link; cat link | grep -c root; printf x > $'z\\xff'; ls | wc -l", {
+      workspace,
+    });
+    expect(output.split('\n').slice(0, 2)).toEqual(['0', '2']);
+  });
+
+  test('that writes bytes of all kinds yields text that can be stored', async () => {
+    const { output, bytes } = await run("head -c 5000 /dev/urandom; printf '\\0\\x1b[31mred\\x1b[0m\\r\\n'");
+    expect(bytes).toBe(5000 + 15);
+    expect(output.isWellFormed()).toBe(true);
+    expect(output).not.toMatch(/[^\P{Cc}\t\n\r]/u);
+    expect(output.endsWith('red\n')).toBe(true);
+  });
+
+  test('with much output shows its beginning and its end', async () => {
+    const { output, bytes } = await run('seq 100000');
+    expect(output.startsWith('1\n2\n')).toBe(true);
+    expect(output.endsWith('99999\n100000\n')).toBe(true);
+    expect(output).toContain(`${bytes - 48 * 1024} bytes are left out here`);
+    expect(output.length).toBeLessThan(50 * 1024);
+  });
+});
+
+describe.skipIf(!probe.ok)('the network', () => {
+  let server: Server;
+  let touched = 0;
+  beforeAll(async () => {
+    server = createServer((socket) => {
+      touched += 1;
+      socket.end('reached');
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+  });
+  afterAll(() => server.close());
+
+  test('is out of reach, that of the host itself included', async () => {
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('no port');
+    const { output } = await run(`cat </dev/tcp/127.0.0.1/${address.port}; grep -vc lo: /proc/net/dev`);
+    expect(output).toContain('Connection refused');
+    expect(output.trim().endsWith('2')).toBe(true);
+    expect(touched).toBe(0);
+  });
+});
+
+describe.skipIf(!probe.ok)('an end is put to', () => {
+  test('a command that runs out of time, with all its children', async () => {
+    const word = `31${process.pid}`;
+    const result = await run(`echo begun; setsid sleep ${word} & nohup sleep ${word} >/dev/null & sleep ${word}`, {
+      timeoutMs: 700,
+    });
+    expect(result).toMatchObject({ exitCode: null, stopped: 'timeout', output: 'begun\n' });
+    expect(processesWith(word)).toEqual([]);
+  });
+
+  test('what a command leaves running when it ends', async () => {
+    const word = `32${process.pid}`;
+    const result = await run(`setsid sleep ${word} & setsid nohup sleep ${word} >/dev/null 2>&1 & echo done`);
+    expect(result).toMatchObject({ exitCode: 0, output: 'done\n' });
+    expect(result.durationMs).toBeLessThan(10_000);
+    expect(processesWith(word)).toEqual([]);
+  });
+
+  test('a command of a run that is canceled', async () => {
+    const workspace = temporaryDirectory();
+    const word = `33${process.pid}`;
+    const canceling = new AbortController();
+    const running = run(`touch begun; trap '' TERM INT HUP; sleep ${word}; sleep ${word}`, {
+      workspace,
+      signal: canceling.signal,
+    });
+    await waitFor(() => existsSync(join(workspace, 'begun')));
+    canceling.abort();
+    expect(await running).toMatchObject({ exitCode: null, stopped: 'canceled' });
+    expect(processesWith(word)).toEqual([]);
+  });
+
+  test('a command at any moment of its start', async () => {
+    const word = `34${process.pid}`;
+    for (let delayMs = 0; delayMs < 40; delayMs += 2) {
+      const result = await run(`sleep ${word}`, { signal: AbortSignal.timeout(delayMs) });
+      expect(result).toMatchObject({ exitCode: null, stopped: 'canceled' });
+    }
+    expect(processesWith(word)).toEqual([]);
+  });
+
+  test('nothing that was canceled before it began', async () => {
+    const workspace = temporaryDirectory();
+    const result = await run('touch begun', { workspace, signal: AbortSignal.abort() });
+    expect(result).toMatchObject({ stopped: 'canceled', output: '' });
+    expect(readdirSync(workspace)).toEqual([]);
+  });
+
+  test('a flood of output, long before a gigabyte of it', async () => {
+    const before = process.memoryUsage().rss;
+    const result = await run('yes | head -c 1000000000');
+    expect(result).toMatchObject({ exitCode: null, stopped: 'output' });
+    expect(result.bytes).toBeGreaterThan(MIB);
+    expect(result.bytes).toBeLessThan(4 * MIB);
+    expect(process.memoryUsage().rss - before).toBeLessThan(100 * MIB);
+  });
+
+  test('a fork bomb, which does not reach beyond its share', async () => {
+    const word = `errand-bomb-${process.pid}`;
+    const bomb = run(`${word}() { ${word} | ${word} & sleep 30; }; ${word}; wait`, { timeoutMs: 2000 });
+    let most = 0;
+    const watch = setInterval(() => {
+      most = Math.max(most, processesWith(word).length);
+    }, 100);
+    const beside = await run('for i in $(seq 20); do sleep 0.1 & done; wait; echo unharmed');
+    const result = await bomb;
+    clearInterval(watch);
+    expect(beside.output).toBe('unharmed\n');
+    expect(result.exitCode).not.toBe(0);
+    expect(most).toBeLessThan(grant.maxProcesses + 10);
+    expect(processesWith(word)).toEqual([]);
+  });
+
+  test('a process that takes too much memory', async () => {
+    const result = await run('head -c 2000000000 /dev/zero | tail -c 1900000000 | wc -c');
+    expect(result.stopped === 'memory' || result.output.includes('memory exhausted')).toBe(true);
+  });
+
+  test('processes that take too much memory together', async () => {
+    const hog = 'head -c 100000000 /dev/zero | tail -c 90000000 | (sleep 20; cat) >/dev/null';
+    const result = await run(`for i in 1 2 3; do ${hog} & done; wait`, { grant: { memoryBytes: 150_000_000 } });
+    expect(result).toMatchObject({ exitCode: null, stopped: 'memory' });
+  });
+
+  test('a file that grows without end', async () => {
+    const workspace = temporaryDirectory();
+    const result = await run('truncate -s 2G file; head -c 10 /dev/zero > small', { workspace });
+    expect(result.output).toContain('File size limit exceeded');
+    expect(readdirSync(workspace).map((name) => lstatSync(join(workspace, name)).size)).toEqual([0, 10]);
+  });
+
+  test('a command whose daemon is killed', async () => {
+    const word = `35${process.pid}`;
+    const workspace = temporaryDirectory();
+    const program = `import { runInSandbox } from ${JSON.stringify(new URL('../../src/agent/sandbox.ts', import.meta.url).href)};
+      await runInSandbox(${JSON.stringify(grant)}, { workspace: ${JSON.stringify(workspace)}, command: 'touch begun; setsid sleep ${word} & sleep ${word}', signal: new AbortController().signal });`;
+    const daemon: ChildProcess = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: 'ignore' });
+    await waitFor(() => existsSync(join(workspace, 'begun')), { timeoutMs: 10_000 });
+    daemon.kill('SIGKILL');
+    await waitFor(() => processesWith(`sleep\0${word}`).length === 0);
+  });
+});
+
+describe.skipIf(!probe.ok)('the shell tool', () => {
+  const use = (command: string, input = {}, signal = new AbortController().signal) =>
+    shell.execute(
+      { command, ...input },
+      { workspace: temporaryDirectory(), workspaceOwner: null, sandbox: grant, signal },
+    );
+
+  test('tells the output and how the command ended', async () => {
+    expect(await use('echo hello')).toEqual({
+      ok: true,
+      output: expect.stringMatching(/^hello\n\[exit code 0, after \d+\.\d s\]$/),
+    });
+    expect(await use('printf oops; exit 7')).toEqual({
+      ok: false,
+      output: expect.stringMatching(/^oops\n\[exit code 7, /),
+    });
+    expect(await use('true')).toEqual({ ok: true, output: expect.stringMatching(/^\[exit code 0, /) });
+    expect((await use('kill -KILL $$')).output).toMatch(/^\[killed by SIGKILL, /);
+    expect((await use('sleep 20', { timeout_seconds: 1 })).output).toMatch(/^\[stopped: it ran out of time, after /);
+    expect((await use('yes')).output).toMatch(/\[stopped: it wrote too much output; /);
+  });
+
+  test('refuses commands that no system call could carry', async () => {
+    expect(await use('echo \u0000')).toMatchObject({ ok: false });
+    expect(await use(`echo ${'x'.repeat(100_000)}`)).toMatchObject({ ok: false });
+    expect((await use(`: ${'x'.repeat(99_000)}`)).ok).toBe(true);
+  });
+});
+
+test('without a sandbox the shell tool runs nothing', async () => {
+  const context = {
+    workspace: temporaryDirectory(),
+    workspaceOwner: null,
+    sandbox: null,
+    signal: new AbortController().signal,
+  };
+  const result = await shell.execute({ command: 'touch begun' }, context);
+  expect(result).toEqual({ ok: false, output: 'There is no sandbox here, so commands cannot be run.' });
+  expect(readdirSync(context.workspace)).toEqual([]);
+});
+
+test.runIf(process.getuid?.() === 0)('commands are never run as root', async () => {
+  await expect(run('id', { grant: { bwrap: '/usr/bin/bwrap', owner: null } })).rejects.toThrow('never run as root');
+});
+
+test('a sandbox that cannot be built is an error, not the outcome of a command', async () => {
+  const broken = run('true', {
+    grant: { bwrap: '/usr/bin/false', owner: process.getuid?.() === 0 ? SANDBOX_OWNER : null },
+  });
+  await expect(broken).rejects.toThrow('The sandbox could not be built');
+});
+
+describe('the probe', () => {
+  test('says what to install when there is no bubblewrap', async () => {
+    const found = await probeSandbox({ ...SETTINGS, path: temporaryDirectory() });
+    expect(found).toEqual({ ok: false, why: 'bubblewrap is not installed (Debian: apt-get install bubblewrap).' });
+  });
+
+  test.each([
+    ['bwrap: Unknown option --disable-userns', 'bubblewrap is too old'],
+    ['bwrap: Creating new namespace failed: Resource temporarily unavailable', 'the kernel gives no user namespaces'],
+    ['bwrap: setting up uid map: Permission denied', 'the system forbids namespaces'],
+    ['something unheard of', 'something unheard of'],
+  ])('turns %j into advice', (complaint, advice) => {
+    expect(adviceOn(complaint)).toContain(advice);
+    expect(adviceOn(complaint)).toContain(complaint);
+  });
+
+  test('refuses to share the daemon\u2019s own folders with commands', async () => {
+    const bin = temporaryDirectory({ bwrap: '' });
+    chmodSync(join(bin, 'bwrap'), 0o755);
+    const found = await probeSandbox({ ...SETTINGS, path: bin, privateFolders: ['/srv', '/usr/share'] });
+    expect(found).toEqual({ ok: false, why: '/usr/share lies in /usr, which commands can read; move it elsewhere.' });
+  });
+});

@@ -1,0 +1,75 @@
+// Promises of the `read_file` tool.
+import { expect, test } from 'vitest';
+import { readFile } from '../../../src/agent/tools/read-file.ts';
+import { makeWorkspace } from './tool-context.ts';
+
+const read = async (content: string | Uint8Array, input: { offset?: number; limit?: number } = {}) =>
+  makeWorkspace({ file: content }).run(readFile, { path: 'file', ...input });
+
+test('a text file is returned as it is', async () => {
+  for (const text of ['one\ntwo\n', 'no end', 'crlf\r\n', '\u00e4\u{1f600}\n', '\n']) {
+    expect(await read(text)).toEqual({ ok: true, output: text });
+  }
+});
+
+test('some lines can be asked for, and the answer says where to go on', async () => {
+  const text = Array.from({ length: 10 }, (_, index) => `line ${index + 1}\n`).join('');
+  const { output } = await read(text, { offset: 3, limit: 2 });
+  expect(output).toBe(`line 3\nline 4\n[Lines 3-4 of a file of ${text.length} bytes; go on with offset 5.]`);
+  expect((await read(text, { offset: 9, limit: 2 })).output).toBe('line 9\nline 10\n');
+  expect((await read(text, { offset: 10 })).output).toBe('line 10\n');
+  expect(await read(text, { offset: 11 })).toEqual({
+    ok: false,
+    output: 'The file ends before line 11 (it has 10 lines).',
+  });
+  expect((await read('a\nb', { offset: 3 })).output).toContain('it has 2 lines');
+});
+
+test('reading on by the offsets given yields the whole of a large file', async () => {
+  const text = Array.from({ length: 40_000 }, (_, index) => `${index} ${'x'.repeat(index % 60)}\n`).join('');
+  const workspace = makeWorkspace({ file: text });
+  let whole = '';
+  let offset = 1;
+  for (let turn = 0; offset > 0 && turn < 20; turn += 1) {
+    const { output } = await workspace.run(readFile, { path: 'file', offset });
+    expect(Buffer.byteLength(output)).toBeLessThan(257 * 1024);
+    const next = /\n\[Lines .* go on with offset (\d+)\.\]$/.exec(output);
+    whole += next === null ? output : output.slice(0, next.index + 1);
+    offset = Number(next?.[1] ?? 0);
+  }
+  expect(whole === text).toBe(true);
+});
+
+test('a line that is too long is cut and said to be', async () => {
+  const { ok, output } = await read(`${'\u00e4'.repeat(400_000)}\nnext\n`);
+  expect(ok).toBe(true);
+  expect(output).toMatch(/Line 1 is too long and was cut at 256 KB\. .* go on with offset 2\.\]$/);
+  expect(output).not.toContain('\ufffd');
+});
+
+test('binary files are described, not shown', async () => {
+  const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10, 0, 0, 0, 13]);
+  expect(await read(png)).toEqual({ ok: false, output: '"file" is a binary file (PNG image, 12 bytes).' });
+  expect((await read(Buffer.from([1, 2, 0, 3]))).output).toBe('"file" is a binary file (unknown kind, 4 bytes).');
+});
+
+test('text that is not UTF-8 is read and the reader is told', async () => {
+  expect((await read(Buffer.from('caf\xe9\n', 'latin1'))).output).toBe(
+    'caf\u00e9\n[The file is not UTF-8; it was read as Latin-1.]',
+  );
+  const wide = Buffer.from('\ufeffwide\n', 'utf16le');
+  expect((await read(wide)).output).toBe('wide\n[The file is not UTF-8; it was read as UTF-16.]');
+});
+
+test('no NUL reaches the model, wherever it stands', async () => {
+  const { output } = await read(`${'x'.repeat(10_000)}\u0000end`);
+  expect(output.endsWith('\ufffdend')).toBe(true);
+});
+
+test('an empty file and one that is missing are told apart', async () => {
+  expect(await read('')).toEqual({ ok: true, output: '[The file is empty.]' });
+  expect(await makeWorkspace().run(readFile, { path: 'none' })).toEqual({
+    ok: false,
+    output: '"none" does not exist.',
+  });
+});

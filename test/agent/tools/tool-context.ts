@@ -1,0 +1,39 @@
+// A workspace for one test, beside a file outside that no tool may ever reach.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Tool, ToolContext } from '../../../src/agent/tools/tool.ts';
+import type { JsonObject } from '../../../src/domain/json.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
+
+export interface TestWorkspace {
+  readonly path: string;
+  /** A file beside the workspace; its content is `SECRET`. */
+  readonly secret: string;
+  readonly context: ToolContext;
+  run(tool: Tool, input: JsonObject): ReturnType<Tool['execute']>;
+}
+
+export const SECRET = 'not for agents\n';
+
+export function makeWorkspace(
+  files: Readonly<Record<string, string | Uint8Array>> = {},
+  changes: Partial<ToolContext> = {},
+): TestWorkspace {
+  const base = temporaryDirectory();
+  const path = join(base, 'workspace');
+  const secret = join(base, 'secret');
+  mkdirSync(path);
+  writeFileSync(secret, SECRET);
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(join(path, name, '..'), { recursive: true });
+    writeFileSync(join(path, name), content);
+  }
+  const context: ToolContext = {
+    workspace: path,
+    workspaceOwner: null,
+    sandbox: null,
+    signal: new AbortController().signal,
+    ...changes,
+  };
+  return { path, secret, context, run: (tool, input) => tool.execute(input, context) };
+}

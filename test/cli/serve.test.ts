@@ -1,0 +1,235 @@
+// `errand serve` and `errand init`: the first words of a new daemon, and the ways it ends.
+import { writeFileSync, mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import type { Created, Daemon, DaemonVerbs } from '../../src/cli/io.ts';
+import { firstStepsText, shellWord } from '../../src/cli/welcome.ts';
+import { ErrandError } from '../../src/domain/errors.ts';
+import { makeDirectory, run, start } from './outside.ts';
+
+const CREATED: Created = {
+  dataDir: '/d',
+  configDir: '/d/config',
+  admin: { userId: 'u-1', username: 'admin', password: 'made-up' },
+  apiKey: { id: 'ab12cd34', key: 'errand_ab12cd34_secret', scope: 'admin' },
+};
+
+const DOCUMENT = {
+  data_dir: '/d',
+  config_dir: '/d/config',
+  admin: { user_id: 'u-1', username: 'admin', password: 'made-up' },
+  api_key: { id: 'ab12cd34', key: 'errand_ab12cd34_secret', scope: 'admin' },
+};
+
+interface Acted {
+  readonly verbs: DaemonVerbs;
+  readonly calls: string[];
+  /** Lets the drain succeed, and with it the daemon end. */
+  readonly finish: () => void;
+}
+
+function actor(
+  created: Created | null,
+  faults: { drain?: Error; start?: Promise<never>; halt?: Promise<never> } = {},
+): Acted {
+  const calls: string[] = [];
+  const ended = Promise.withResolvers<void>();
+  const daemon: Daemon = {
+    url: 'http://127.0.0.1:8484',
+    created,
+    ended: ended.promise,
+    drain() {
+      calls.push('drain');
+      return faults.drain ? Promise.reject(faults.drain) : ended.promise;
+    },
+    halt() {
+      calls.push('halt');
+      return faults.halt ?? Promise.resolve();
+    },
+  };
+  const verbs: DaemonVerbs = {
+    initialize: (config, adminName) => {
+      calls.push(`initialize ${adminName} in ${config.places.dataDir}`);
+      return Promise.resolve(CREATED);
+    },
+    startDaemon: ({ config }) => {
+      calls.push(`start on ${config.settings.listen}, workers ${config.workers}`);
+      return faults.start ?? Promise.resolve(daemon);
+    },
+  };
+  return { verbs, calls, finish: () => ended.resolve() };
+}
+
+test('a first start shows credentials, a curl line and a chat line on stdout, once', async () => {
+  const { verbs, finish } = actor(CREATED);
+  const running = start(['serve', '--data-dir', "/tmp/it's here"], { daemon: verbs });
+  await running.until('chat --stream');
+  finish();
+  expect(await running.code).toBe(0);
+  const out = running.stdout();
+  expect(out).toContain('Administrator  admin\n');
+  expect(out).toContain('Password       made-up\n');
+  expect(out).toContain('Listening on http://127.0.0.1:8484\n');
+  expect(out).toContain('curl http://127.0.0.1:8484/openapi/v1/messages \\\n');
+  expect(out).toContain(`ERRAND_API_KEY=errand_ab12cd34_secret errand --data-dir '/tmp/it'\\''s here' chat --stream`);
+  expect(running.stderr()).toBe('');
+});
+
+test('a later start leaves stdout alone and tells the address to a terminal', async () => {
+  const { verbs, finish } = actor(null);
+  finish();
+  const setting = { daemon: verbs, dataDir: makeDirectory() };
+  expect(await run(['serve'], setting)).toEqual({ code: 0, stdout: '', stderr: '' });
+  const seen = await run(['serve'], { ...setting, terminal: { stderr: true } });
+  expect(seen).toEqual({ code: 0, stdout: '', stderr: 'Errand listens on http://127.0.0.1:8484\n' });
+});
+
+test('flags of serve reach the configuration', async () => {
+  const { verbs, calls, finish } = actor(null);
+  finish();
+  await run(['serve', '--listen', '127.0.0.1:1', '--no-workers'], { daemon: verbs, dataDir: makeDirectory() });
+  expect(calls).toEqual(['start on 127.0.0.1:1, workers false']);
+});
+
+test.each(['SIGTERM', 'SIGINT'] as const)('%s drains, and a clean end is 0', async (name) => {
+  const { verbs, calls, finish } = actor(null);
+  const running = start(['serve'], { daemon: verbs, dataDir: makeDirectory(), terminal: { stderr: true } });
+  await running.until('Errand listens');
+  running.signal(name);
+  await expect.poll(() => calls).toContain('drain');
+  finish();
+  expect(await running.code).toBe(0);
+  expect(calls).not.toContain('halt');
+});
+
+test.each([
+  ['SIGTERM', 143],
+  ['SIGINT', 130],
+] as const)('a second %s halts and ends with %i', async (name, code) => {
+  const { verbs, calls } = actor(null);
+  const running = start(['serve'], { daemon: verbs, dataDir: makeDirectory(), terminal: { stderr: true } });
+  await running.until('Errand listens');
+  running.signal('SIGTERM');
+  running.signal(name);
+  expect(await running.code).toBe(code);
+  expect(calls.slice(1)).toEqual(['drain', 'halt']);
+});
+
+test('a halt that hangs or fails does not keep the process', async () => {
+  const failing = Promise.reject(new Error('No.'));
+  failing.catch(() => undefined);
+  for (const halting of [new Promise<never>(() => undefined), failing]) {
+    const { verbs } = actor(null, { halt: halting });
+    const running = start(['serve'], { daemon: verbs, dataDir: makeDirectory(), terminal: { stderr: true } });
+    await running.until('Errand listens');
+    running.signal('SIGTERM');
+    running.signal('SIGTERM');
+    expect(await running.code).toBe(143);
+  }
+});
+
+test('a signal during the start drains as soon as the daemon is there; a second ends a start that hangs', async () => {
+  const { verbs, calls, finish } = actor(null);
+  const opened = Promise.withResolvers<void>();
+  const slow: DaemonVerbs = {
+    ...verbs,
+    startDaemon: async (config) => {
+      calls.push('asked');
+      await opened.promise;
+      return await verbs.startDaemon(config);
+    },
+  };
+  const running = start(['serve'], { daemon: slow, dataDir: makeDirectory() });
+  await expect.poll(() => calls).toContain('asked');
+  running.signal('SIGTERM');
+  opened.resolve();
+  await expect.poll(() => calls).toContain('drain');
+  finish();
+  expect(await running.code).toBe(0);
+
+  const stuck = actor(null, { start: new Promise<never>(() => undefined) });
+  const hanging = start(['serve'], { daemon: stuck.verbs, dataDir: makeDirectory() });
+  await expect.poll(() => stuck.calls).toHaveLength(1);
+  hanging.signal('SIGTERM');
+  hanging.signal('SIGTERM');
+  expect(await hanging.code).toBe(143);
+});
+
+test('a drain that fails ends with 1 and says why', async () => {
+  const { verbs } = actor(null, { drain: new Error('The disk is full.') });
+  const running = start(['serve'], { daemon: verbs, dataDir: makeDirectory(), terminal: { stderr: true } });
+  await running.until('Errand listens');
+  running.signal('SIGTERM');
+  expect(await running.code).toBe(1);
+  expect(running.stderr()).toContain('The disk is full.');
+});
+
+test('a data directory that another daemon holds ends with 6', async () => {
+  const held = Promise.reject(new ErrandError('conflict', 'Process 42 holds the data directory.'));
+  held.catch(() => undefined);
+  const ended = await run(['serve'], { daemon: actor(null, { start: held }).verbs, dataDir: makeDirectory() });
+  expect(ended).toEqual({ code: 6, stdout: '', stderr: 'errand: Process 42 holds the data directory.\n' });
+});
+
+test('init prints its document, plain columns, or words for people', async () => {
+  const { verbs, calls } = actor(null);
+  const dataDir = makeDirectory();
+  const json = await run(['init', '--admin', 'root', '-o', 'json'], { daemon: verbs, dataDir });
+  expect(JSON.parse(json.stdout)).toEqual(DOCUMENT);
+  expect(calls).toEqual([`initialize root in ${dataDir}`]);
+  const columns = await run(['init'], { daemon: verbs, dataDir });
+  expect(columns.stdout).toContain('api_key\terrand_ab12cd34_secret\n');
+  const words = await run(['init'], { daemon: verbs, dataDir, terminal: { stdout: true } });
+  expect(words.stdout).toContain('Administrator  admin\n');
+  expect(words.stderr).toBe('Next: errand serve\n');
+});
+
+test('serve with -o json prints the same document', async () => {
+  const { verbs, finish } = actor(CREATED);
+  finish();
+  const { stdout } = await run(['serve', '-o', 'json'], { daemon: verbs, dataDir: makeDirectory() });
+  expect(JSON.parse(stdout)).toEqual(DOCUMENT);
+});
+
+test('a bad configuration ends serve, init and config with 78 and every problem, and starts nothing', async () => {
+  const dataDir = makeDirectory();
+  mkdirSync(path.join(dataDir, 'config'));
+  writeFileSync(path.join(dataDir, 'config', 'errand.yaml'), 'listen: nowhere\nlistne: x\n');
+  const { verbs, calls } = actor(null);
+  for (const args of [['serve'], ['init'], ['config', 'show']]) {
+    const ended = await run(args, { daemon: verbs, dataDir });
+    expect(ended).toMatchObject({ code: 78, stdout: '' });
+    expect(ended.stderr).toMatch(/errand\.yaml:1:\d+ listen/);
+    expect(ended.stderr).toMatch(/errand\.yaml:2:\d+ /);
+  }
+  expect(calls).toEqual([]);
+  const checked = await run(['config', 'check'], { dataDir });
+  expect(checked).toMatchObject({ code: 78, stderr: '' });
+  expect(checked.stdout.trimEnd().split('\n')).toHaveLength(2);
+  const document = await run(['config', 'check', '-o', 'json'], { dataDir });
+  expect(document.code).toBe(78);
+  expect(JSON.parse(document.stdout)).toMatchObject({
+    ok: false,
+    problems: [{ line: 1, column: expect.any(Number) as number }, { line: 2 }],
+  });
+});
+
+test('a good configuration is right, and shows where each setting comes from', async () => {
+  const dataDir = makeDirectory();
+  expect(await run(['config', 'check'], { dataDir })).toMatchObject({ code: 0, stderr: '' });
+  const environment = { ERRAND_LISTEN: '127.0.0.1:9', ERRAND_DATA_DIR: dataDir };
+  const { stdout } = await run(['config', 'show', '--origin'], { environment });
+  expect(stdout).toContain('listen\t127.0.0.1:9\tenvironment\tERRAND_LISTEN\n');
+  expect(stdout).toContain('wait_timeout_seconds\t600\tdefault\t\n');
+  const json = await run(['config', 'show', '-o', 'json'], { environment });
+  expect(JSON.parse(json.stdout)).toMatchObject({ listen: '127.0.0.1:9', wait_timeout_seconds: 600 });
+});
+
+test('words are quoted for the shell only when they need it', () => {
+  expect(['/srv/errand', 'a b', "it's"].map(shellWord)).toEqual(['/srv/errand', `'a b'`, `'it'\\''s'`]);
+});
+
+test('the curl line is JSON a shell passes on unchanged', () => {
+  const [, body = ''] = /-d '([^']+)'/.exec(firstStepsText('http://x', 'k', 'errand')) ?? [];
+  expect(JSON.parse(body)).toMatchObject({ model: 'errand', messages: [{ role: 'user' }] });
+});

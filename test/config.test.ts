@@ -1,0 +1,286 @@
+import { availableParallelism } from 'node:os';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { loadCatalog } from '../src/catalog/models.ts';
+import { formatProblem } from '../src/catalog/problem.ts';
+import {
+  type Config,
+  describeSettings,
+  type Environment,
+  type Flags,
+  loadConfig,
+  resolvePlaces,
+} from '../src/config.ts';
+import { defaultConfigFiles } from '../src/default-config-files.ts';
+import { environmentName, OPTIONS, parseListen, publicUrlFor, SETTING_NAMES } from '../src/options.ts';
+import { temporaryDirectory } from './support/temporary-directory.ts';
+
+function load(file: string, environment: Environment = {}, flags: Flags = {}): Config {
+  const loaded = loadConfig({ configDir: temporaryDirectory({ 'errand.yaml': file }), ...flags }, environment);
+  if (!loaded.ok) throw new Error(loaded.problems.map(formatProblem).join('\n'));
+  return loaded.config;
+}
+
+function problemsOf(file: string, environment: Environment = {}, flags: Flags = {}): string[] {
+  const loaded = loadConfig({ configDir: temporaryDirectory({ 'errand.yaml': file }), ...flags }, environment);
+  return loaded.ok ? [] : loaded.problems.map(formatProblem);
+}
+
+test('with nothing said, every setting has its default and says so', () => {
+  const { settings, origins, workers } = load('');
+  expect(settings).toEqual({
+    listen: '127.0.0.1:8484',
+    publicUrl: 'http://127.0.0.1:8484',
+    waitTimeoutSeconds: 600,
+    maxUploadSizeMb: 20,
+    model: {
+      connectTimeoutSeconds: 10,
+      firstTokenTimeoutSeconds: 120,
+      idleTimeoutSeconds: 60,
+      runTimeoutSeconds: 3600,
+      maxSteps: 200,
+    },
+    workers: { threads: Math.min(4, availableParallelism()), runsPerThread: 32, memoryMb: 512, hangTimeoutSeconds: 30 },
+    streams: { pingSeconds: 10, drainSeconds: 30 },
+    shell: { enabled: true, timeoutSeconds: 120, maxOutputKb: 1024, memoryMb: 1024, maxProcesses: 256 },
+    log: { level: 'info' },
+  });
+  expect(new Set(origins.values())).toEqual(new Set(['default']));
+  expect([...origins.keys()]).toEqual(SETTING_NAMES);
+  expect(workers).toBe(true);
+});
+
+test('a flag wins over the environment, that over the file, and that over the default', () => {
+  const file = 'listen: 127.0.0.1:1\nmax_upload_size_mb: 1\nmodel: { max_steps: 1 }\n';
+  const environment = { ERRAND_LISTEN: '127.0.0.1:2', MAX_UPLOAD_SIZE_MB: '2' };
+  const { settings, origins } = load(file, environment, { listen: '127.0.0.1:3' });
+  expect(settings).toMatchObject({
+    listen: '127.0.0.1:3',
+    maxUploadSizeMb: 2,
+    model: { maxSteps: 1, idleTimeoutSeconds: 60 },
+  });
+  expect(origins.get('listen')).toBe('flag');
+  expect(origins.get('max_upload_size_mb')).toBe('environment');
+  expect(origins.get('model.max_steps')).toBe('file');
+  expect(origins.get('model.idle_timeout_seconds')).toBe('default');
+});
+
+test('every setting can be given by the environment and by the file, to the same effect', () => {
+  const others: Readonly<Record<string, string>> = {
+    listen: '[::1]:9',
+    public_url: 'https://errand.example',
+    'log.level': 'warn',
+    'shell.enabled': 'false',
+  };
+  const valueOf = (name: string) => others[name] ?? '9';
+  const numeric = { 'workers.memory_mb': '99', 'shell.memory_mb': '99' } as Readonly<Record<string, string>>;
+  for (const name of SETTING_NAMES) {
+    const value = numeric[name] ?? valueOf(name);
+    const [first = '', second] = name.split('.');
+    const yaml = second === undefined ? `${first}: "${value}"` : `${first}: { ${second}: "${value}" }`;
+    const isText = OPTIONS[name].schema['type'] === 'string';
+    const fromFile = load(isText ? yaml : yaml.replaceAll('"', ''));
+    const fromEnvironment = load('', { [environmentName(name)]: value });
+    expect(fromEnvironment.settings, name).toEqual(fromFile.settings);
+    expect(fromEnvironment.settings, name).not.toEqual(load('').settings);
+    expect(fromEnvironment.origins.get(name)).toBe('environment');
+    expect(fromFile.origins.get(name)).toBe('file');
+  }
+});
+
+test('names in the environment follow from those in the file, but one keeps its own', () => {
+  expect(environmentName('model.idle_timeout_seconds')).toBe('ERRAND_MODEL_IDLE_TIMEOUT_SECONDS');
+  expect(environmentName('public_url')).toBe('ERRAND_PUBLIC_URL');
+  expect(environmentName('max_upload_size_mb')).toBe('MAX_UPLOAD_SIZE_MB');
+});
+
+test('all problems of file, environment and flags are told at once', () => {
+  const file = 'listen: 8484\nmodel:\n  idle_timeout: 5\n  max_steps: 0\n';
+  const environment = { ERRAND_WORKERS_THREADS: 'many', ERRAND_SHELL_ENABLED: 'yes', ERRAND_LOG_LEVEL: 'loud' };
+  expect(problemsOf(file, environment, { publicUrl: 'errand.example' })).toEqual([
+    'errand.yaml:1:9 listen: must be HOST:PORT, such as 127.0.0.1:8484 or [::1]:8484, not a number',
+    'errand.yaml:3:3 model.idle_timeout: is not a known key',
+    'errand.yaml:4:14 model.max_steps: must be a whole number from 1 to 10000',
+    '--public-url: must be an http or https address without user, query or fragment',
+    'ERRAND_WORKERS_THREADS: must be a whole number from 1 to 256, not text',
+    'ERRAND_SHELL_ENABLED: must be true or false, not text',
+    'ERRAND_LOG_LEVEL: must be one of trace, debug, info, warn, error, fatal',
+  ]);
+});
+
+test('a bad value in the file is told even where a flag is in force', () => {
+  expect(problemsOf('listen: nowhere\n', {}, { listen: '127.0.0.1:1' })).toHaveLength(1);
+});
+
+test.each(['1e3', '0x10', '-1', '600.5', ' 600', '99999999999999999999'])(
+  'the number %j in the environment is refused',
+  (text) => {
+    expect(problemsOf('', { ERRAND_WAIT_TIMEOUT_SECONDS: text })).toEqual([
+      expect.stringContaining('ERRAND_WAIT_TIMEOUT_SECONDS: must be a whole number of seconds from 1 to 86400'),
+    ]);
+  },
+);
+
+test('an empty variable is none, and one of the platform is not ours', () => {
+  const { settings } = load('', {
+    ERRAND_LISTEN: '',
+    ERRAND_PORT: 'tcp://10.0.0.1:80',
+    ERRAND_SERVICE_HOST: '10.0.0.1',
+  });
+  expect(settings.listen).toBe('127.0.0.1:8484');
+});
+
+test('the public address follows from the listening address unless it is given', () => {
+  expect(load('listen: 127.0.0.1:9000').settings.publicUrl).toBe('http://127.0.0.1:9000');
+  expect(load('listen: 127.0.0.1:9000\npublic_url: https://errand.example/base/').settings.publicUrl).toBe(
+    'https://errand.example/base',
+  );
+  expect(publicUrlFor('0.0.0.0:80')).toBe('http://127.0.0.1:80');
+  expect(publicUrlFor('[::]:80')).toBe('http://[::1]:80');
+  expect(publicUrlFor('errand.local:80')).toBe('http://errand.local:80');
+});
+
+test.each([
+  ['127.0.0.1:8484', { host: '127.0.0.1', port: 8484 }],
+  ['[::1]:0', { host: '::1', port: 0 }],
+  ['localhost:65535', { host: 'localhost', port: 65_535 }],
+  ['127.0.0.1', null],
+  [':8484', null],
+  ['::1:8484', null],
+  ['[nonsense]:1', null],
+  ['256.0.0.1:1', null],
+  ['localhost:65536', null],
+  ['localhost:80/', null],
+])('%s as a listening address', (listen, parts) => {
+  expect(parseListen(listen)).toEqual(parts);
+});
+
+test('without anything given, everything lies below ./data', () => {
+  const dataDir = path.resolve('data');
+  expect(resolvePlaces({}, {})).toEqual({
+    dataDir,
+    configDir: path.join(dataDir, 'config'),
+    socketPath: path.join(dataDir, 'errand.sock'),
+    credentialsDirectory: null,
+    masterKeyPath: path.join(dataDir, 'master.key'),
+    url: null,
+    apiKey: null,
+    tokenFile: null,
+  });
+});
+
+test('as a service, things lie where systemd made room for them', () => {
+  const credentials = temporaryDirectory({ 'master-key': 'k' });
+  const service = {
+    STATE_DIRECTORY: '/var/lib/errand:/var/lib/other',
+    RUNTIME_DIRECTORY: '/run/errand',
+    CREDENTIALS_DIRECTORY: credentials,
+  };
+  expect(resolvePlaces({}, service)).toMatchObject({
+    dataDir: '/var/lib/errand',
+    configDir: '/etc/errand',
+    socketPath: '/run/errand/errand.sock',
+    credentialsDirectory: credentials,
+    masterKeyPath: path.join(credentials, 'master-key'),
+  });
+  expect(resolvePlaces({}, { ...service, CONFIGURATION_DIRECTORY: '/home/u/.config/errand' }).configDir).toBe(
+    '/home/u/.config/errand',
+  );
+  expect(resolvePlaces({}, { ...service, CREDENTIALS_DIRECTORY: temporaryDirectory() }).masterKeyPath).toBe(
+    '/var/lib/errand/master.key',
+  );
+});
+
+test('a shell that a systemd session started is no service', () => {
+  expect(resolvePlaces({}, { INVOCATION_ID: 'f'.repeat(32) }).configDir).toBe(path.resolve('data/config'));
+});
+
+test('flags and variables say where things lie, flags first', () => {
+  const environment = {
+    ERRAND_DATA_DIR: '/a',
+    ERRAND_CONFIG_DIR: '/b',
+    ERRAND_URL: 'http://c',
+    ERRAND_API_KEY: 'd',
+    STATE_DIRECTORY: '/s',
+  };
+  expect(resolvePlaces({}, environment)).toMatchObject({
+    dataDir: '/a',
+    configDir: '/b',
+    url: 'http://c',
+    apiKey: 'd',
+    socketPath: '/a/errand.sock',
+  });
+  const flags = { dataDir: 'x', configDir: '/y', url: 'http://z', tokenFile: 't' };
+  expect(resolvePlaces(flags, environment)).toMatchObject({
+    dataDir: path.resolve('x'),
+    configDir: '/y',
+    url: 'http://z',
+    tokenFile: path.resolve('t'),
+  });
+});
+
+test('a data directory too deep for a socket is a problem that says what to do', () => {
+  const dataDir = `/${'d'.repeat(94)}`;
+  expect(problemsOf('', {}, { dataDir })).toEqual([]);
+  expect(problemsOf('', {}, { dataDir: `${dataDir}é` })).toEqual([
+    `${dataDir}é/errand.sock: is 109 bytes long, and a socket's path has at most 107; choose a shorter data directory`,
+  ]);
+});
+
+test('what is shown of a setting tells its value, its origin and who gave it', () => {
+  const config = load(
+    'model: { max_steps: 7 }',
+    { ERRAND_LOG_LEVEL: 'warn' },
+    { listen: '127.0.0.1:1', noWorkers: true },
+  );
+  const rows = new Map(describeSettings(config).map((row) => [row.name, row]));
+  expect([...rows.keys()]).toEqual(SETTING_NAMES);
+  expect(rows.get('listen')).toMatchObject({ value: '127.0.0.1:1', origin: 'flag', source: '--listen' });
+  expect(rows.get('log.level')).toMatchObject({ value: 'warn', origin: 'environment', source: 'ERRAND_LOG_LEVEL' });
+  expect(rows.get('model.max_steps')).toMatchObject({
+    value: 7,
+    origin: 'file',
+    source: path.join(config.places.configDir, 'errand.yaml'),
+  });
+  expect(rows.get('shell.enabled')).toMatchObject({
+    value: true,
+    origin: 'default',
+    source: null,
+    environment: 'ERRAND_SHELL_ENABLED',
+  });
+  expect(config.workers).toBe(false);
+});
+
+/** A default file with its settings switched on: the lines whose `#` is followed by a key. */
+const switchedOn = (text: string) => text.replaceAll(/^#( *[a-z_]+:)/gm, '$1');
+const defaultFile = (name: string) => defaultConfigFiles().find((file) => file.name === name)?.text ?? '';
+
+test('the default files say nothing, so a new directory has the defaults', () => {
+  expect(load(defaultFile('errand.yaml')).settings).toEqual(load('').settings);
+  const files = Object.fromEntries(defaultConfigFiles().map(({ name, text }) => [name, text]));
+  expect(loadCatalog(temporaryDirectory(files), null)).toEqual(loadCatalog(temporaryDirectory(), null));
+});
+
+test('errand.yaml shows every setting with its default', () => {
+  const text = switchedOn(defaultFile('errand.yaml'));
+  const { settings, origins } = load(text);
+  const defaults = load('').settings;
+  // The one default that follows from the machine.
+  expect(settings).toEqual({ ...defaults, workers: { ...defaults.workers, threads: 4 } });
+  expect([...origins].filter(([, origin]) => origin !== 'file')).toEqual([]);
+});
+
+test('models.yaml shows every key, and works when switched on', () => {
+  const loaded = loadCatalog(temporaryDirectory({ 'models.yaml': switchedOn(defaultFile('models.yaml')) }), null);
+  expect(loaded).toMatchObject({ ok: true, catalog: { defaultScenario: 'general' } });
+  for (const key of [
+    'api_key_file',
+    'max_in_flight',
+    'context_window',
+    'max_output_tokens',
+    'images',
+    'cache_write_per_million_usd',
+  ]) {
+    expect(defaultFile('models.yaml')).toMatch(new RegExp(`^# *${key}: `, 'm'));
+  }
+});

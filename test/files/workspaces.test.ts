@@ -1,0 +1,43 @@
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Attachment } from '../../src/domain/content.ts';
+import { openBlobStore } from '../../src/files/blobs.ts';
+import { makeWorkspaces } from '../../src/files/workspaces.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+async function house() {
+  const directory = temporaryDirectory();
+  const blobs = await openBlobStore(join(directory, 'blobs'));
+  const workspaces = makeWorkspaces({ directory: join(directory, 'workspaces'), blobs, owner: null });
+  const root = await workspaces.open('s1');
+  const sha256 = await blobs.put(Buffer.from('a,b\n1,2\n'));
+  const csv: Attachment = {
+    id: 'a1',
+    name: 'data.csv',
+    path: 'attachments/a1/data.csv',
+    workspacePath: '/uploads/data.csv',
+    mimeType: 'text/csv',
+    size: 8,
+    sha256,
+  };
+  return { directory, workspaces, root, csv };
+}
+
+test('attachments are laid into the workspace, and stay as the agent left them', async () => {
+  const { workspaces, root, csv } = await house();
+  await workspaces.layUploads('s1', [csv]);
+  const path = join(root, 'uploads/data.csv');
+  expect(readFileSync(path, 'utf8')).toBe('a,b\n1,2\n');
+  writeFileSync(path, 'changed');
+  await workspaces.layUploads('s1', [csv]);
+  expect(readFileSync(path, 'utf8')).toBe('changed');
+});
+
+test('a link that the agent put where uploads go is not followed', async () => {
+  const { directory, workspaces, root, csv } = await house();
+  mkdirSync(join(directory, 'outside'));
+  symlinkSync(join(directory, 'outside'), join(root, 'uploads'));
+  await expect(workspaces.layUploads('s1', [csv])).rejects.toMatchObject({ reason: 'bad_request' });
+  expect(() => readFileSync(join(directory, 'outside/data.csv'))).toThrow(/ENOENT/);
+});

@@ -1,0 +1,258 @@
+import { expect, test } from 'vitest';
+import { ErrandError } from '../../src/domain/errors.ts';
+import type { JsonObject } from '../../src/domain/json.ts';
+import { parseChatRequest } from '../../src/http/chat-wire.ts';
+import { parseMessagesRequest } from '../../src/http/messages-wire.ts';
+
+const LIMITS = { maxUploadBytes: 30 };
+const PARSERS = { messages: parseMessagesRequest, chat: parseChatRequest };
+type Name = keyof typeof PARSERS;
+const SESSION = '0198C0DE-0000-7000-8000-000000000001';
+
+const turn = (over: JsonObject = {}): JsonObject => ({
+  model: 'm',
+  messages: [{ role: 'user', content: 'Hi' }],
+  ...over,
+});
+const saying = (content: JsonObject['x'] & {}): JsonObject => turn({ messages: [{ role: 'user', content }] });
+
+/** The refusal as `status-less reason: message`. */
+function refusal(name: Name, body: JsonObject): string {
+  try {
+    PARSERS[name](body, LIMITS);
+  } catch (error) {
+    if (error instanceof ErrandError) return `${error.reason} ${error.message}`;
+    throw error;
+  }
+  return 'accepted';
+}
+
+const both: readonly Name[] = ['messages', 'chat'];
+const NUL = 'a\u0000b';
+const LONE = 'a\ud800b';
+
+/** Request bodies that both protocols refuse, with the words they do it in. */
+const REFUSED: readonly (readonly [body: JsonObject, words: string])[] = [
+  [turn({ model: null }), 'model: must be a string'],
+  [turn({ model: '' }), 'model: must not be empty'],
+  [turn({ model: 'm'.repeat(257) }), 'model: must be at most 256 characters'],
+  [turn({ model: '😀'.repeat(257) }), 'model: must be at most 256 characters'],
+  [turn({ model: NUL }), 'model: must not contain a NUL character'],
+  [turn({ stream: 1 }), 'stream: must be true or false'],
+  [turn({ metadata: 'x' }), 'metadata: must be an object'],
+  [turn({ metadata: { session_id: 'x' } }), 'metadata.session_id: must be a UUID string'],
+  [turn({ metadata: { session_id: 7 } }), 'metadata.session_id: must be a UUID string'],
+  [turn({ metadata: { session_id: '' } }), 'metadata.session_id: must be a UUID string'],
+  [turn({ messages: null }), 'messages: must be an array'],
+  [turn({ messages: [] }), 'messages: must not be empty'],
+  [
+    turn({ messages: Array.from({ length: 10_001 }, () => ({ role: 'user', content: 'x' })) }),
+    'messages: must hold at most 10000 messages',
+  ],
+  [turn({ messages: [{ role: 'assistant', content: 'x' }] }), 'messages: must hold a message whose role is user'],
+  [turn({ messages: [7, { role: 'user', content: 'x' }] }), 'messages[0]: must be an object'],
+  [turn({ messages: [{ role: 'user', content: 'x' }, { role: 3 }] }), 'messages[1].role: must be a string'],
+  [turn({ messages: [{ role: 'user' }] }), 'messages[0].content: must be a string or an array of blocks'],
+  [saying(''), 'messages[0].content: must not be empty'],
+  [saying([]), 'messages[0].content: must not be empty'],
+  [saying([{ type: 'text', text: '' }]), 'messages[0].content: must not be empty'],
+  [saying(NUL), 'messages[0].content: must not contain a NUL character'],
+  [saying(LONE), 'messages[0].content: must not contain a lone surrogate'],
+  [saying([{ type: 'text', text: 7 }]), 'messages[0].content[0].text: must be a string'],
+  [saying([{ type: 'text', text: LONE }]), 'messages[0].content[0].text: must not contain a lone surrogate'],
+  [saying(['x']), 'messages[0].content[0]: must be an object'],
+  [saying([{}]), 'messages[0].content[0].type: must be a string'],
+  [
+    saying(Array.from({ length: 1_001 }, () => ({ type: 'text', text: 'x' }))),
+    'messages[0].content: must hold at most 1000 blocks',
+  ],
+  [
+    saying(Array.from({ length: 101 }, () => ({ type: 'file' }))),
+    'messages[0].content: must hold at most 100 attachments',
+  ],
+  [saying([{ type: 'file', source: 7 }]), 'messages[0].content[0].source: must be an object'],
+  [
+    saying([{ type: 'file', source: { file_id: 'f' } }]),
+    'messages[0].content[0].source.file_id: is not supported: send the bytes as base64',
+  ],
+  [saying([{ type: 'file', source: {} }]), 'messages[0].content[0].source.data: must be a string'],
+  [saying([{ type: 'file', source: { data: '' } }]), 'messages[0].content[0].source.data: must not be empty'],
+  [
+    saying([{ type: 'file', source: { data: 'QQ==' } }]),
+    'messages[0].content[0].source.data: must be a data: URL, an attachments/ path, or base64 beside a media_type',
+  ],
+  [
+    saying([{ type: 'file', source: { data: 'QQ==', media_type: 'text' } }]),
+    'messages[0].content[0].source.media_type: must name a media type such as image/png',
+  ],
+  [
+    saying([{ type: 'file', source: { data: 'https://x.example/a.pdf' } }]),
+    'messages[0].content[0].source.data: web addresses are not supported for files: send the file as base64',
+  ],
+  [
+    saying([{ type: 'document', file_name: 'a\nb', source: { data: 'QQ==' } }]),
+    'messages[0].content[0].file_name: must not contain control characters',
+  ],
+  ...['QQ', 'QQ=', 'QR==', 'Q Q==', 'QQ==\n', '-_==', 'QQ==QQ=='].map(
+    (data) =>
+      [
+        saying([{ type: 'file', source: { data, media_type: 'text/plain' } }]),
+        'messages[0].content[0].source.data: must be standard Base64',
+      ] as const,
+  ),
+  [
+    saying([{ type: 'file', source: { data: 'data:text/plain,hello' } }]),
+    'messages[0].content[0].source.data: must be a data URL of the form data:<media type>;base64,<data>',
+  ],
+];
+
+test.each(both.flatMap((name) => REFUSED.map(([body, words]) => ({ name, words, body }))))(
+  '$name refuses: $words',
+  ({ name, body, words }) => {
+    expect(refusal(name, body)).toBe(`unprocessable ${words}`);
+  },
+);
+
+const ONLY: readonly (readonly [Name, JsonObject, string])[] = [
+  ['messages', turn({ max_tokens: 1.5 }), 'max_tokens: must be an integer'],
+  ['messages', turn({ temperature: '1' }), 'temperature: must be a number'],
+  ['messages', turn({ stop_sequences: ['a', 1] }), 'stop_sequences[1]: must be a string'],
+  ['messages', turn({ system: 5 }), 'system: must be a string or an array'],
+  ['messages', turn({ background: 'yes' }), 'background: must be true or false'],
+  ['messages', turn({ background: true }), 'background: true is not supported yet: send the request without it'],
+  [
+    'messages',
+    turn({ output_format: { type: 'json_schema', schema: {} } }),
+    'output_format: is not supported yet: send the request without it',
+  ],
+  ['messages', turn({ background_payload: 'a'.repeat(8_193) }), 'background_payload: must be at most 8192 characters'],
+  ['messages', turn({ background_payload: 'QR==' }), 'background_payload: must be standard Base64'],
+  ['messages', turn({ idempotency_key: '' }), 'idempotency_key: must not be empty'],
+  ['messages', turn({ idempotency_key: 'k'.repeat(129) }), 'idempotency_key: must be at most 128 characters'],
+  ['messages', turn({ idempotency_key: 'a\tb' }), 'idempotency_key: must not contain control characters'],
+  ['messages', turn({ idempotency_key: 'a\u0085b' }), 'idempotency_key: must not contain control characters'],
+  ['messages', turn({ idempotency_key: 7 }), 'idempotency_key: must be a string'],
+  [
+    'messages',
+    saying([{ type: 'image_url', image_url: 'x' }]),
+    'messages[0].content[0].type: must be one of text, image, file, document',
+  ],
+  [
+    'messages',
+    saying([{ type: 'image', source: { data: 'QQ==', media_type: 'text/plain' } }]),
+    'messages[0].content[0].source.data: must be an image, but its media type is text/plain',
+  ],
+  [
+    'messages',
+    saying([{ type: 'image', source: { type: 'url', url: 'HTTPS://x.example/a.png' } }]),
+    'messages[0].content[0].source.url: web addresses are not supported yet: send the image as base64',
+  ],
+  ['chat', turn({ stream_options: [] }), 'stream_options: must be an object'],
+  ['chat', turn({ stream_options: { include_usage: 'x' } }), 'stream_options.include_usage: must be true or false'],
+  [
+    'chat',
+    saying([{ type: 'image' }]),
+    'messages[0].content[0].type: must be one of text, image_url, input_image, file, document',
+  ],
+  ['chat', saying([{ type: 'image_url' }]), 'messages[0].content[0].image_url: must be an object'],
+  [
+    'chat',
+    saying([{ type: 'image_url', image_url: { url: 'QQ==' } }]),
+    'messages[0].content[0].image_url.url: must be a data: URL, an attachments/ path, or base64 beside a media_type',
+  ],
+  [
+    'chat',
+    saying([{ type: 'input_image', image_url: 'http://x.example/a.png' }]),
+    'messages[0].content[0].image_url: web addresses are not supported yet: send the image as base64',
+  ],
+  [
+    'chat',
+    saying([{ type: 'input_image', file_id: 'f' }]),
+    'messages[0].content[0].file_id: is not supported: send the image as a data: URL',
+  ],
+  [
+    'chat',
+    saying([{ type: 'file', file: { file_id: 'f' } }]),
+    'messages[0].content[0].file: is not supported: send the file as file_name and source',
+  ],
+];
+
+test.each(ONLY)('%s refuses %j', (name, body, words) => {
+  expect(refusal(name, body)).toBe(`unprocessable ${words}`);
+});
+
+test.each(both)('%s takes only the last user message, and ignores what stands around it', (name) => {
+  const messages = [
+    { role: 'system', content: 7 },
+    { role: 'user', content: 'first' },
+    { role: 'assistant' },
+    { role: 'user', content: 'second' },
+    { role: 'tool', content: null },
+  ];
+  expect(PARSERS[name](turn({ messages }), LIMITS).input.content).toEqual([{ type: 'text', text: 'second' }]);
+});
+
+test.each(both)('%s takes unknown fields, nulls for absent ones, and a session id in lower case', (name) => {
+  const body = turn({ metadata: { session_id: SESSION, other: [1] }, stream: null, tools: [{}], n: 3 });
+  expect(PARSERS[name](body, LIMITS)).toMatchObject({
+    stream: false,
+    input: { protocol: name, model: 'm', sessionId: SESSION.toLowerCase(), idempotencyKey: null, includeUsage: false },
+  });
+});
+
+test.each(both)('%s counts a model of 256 characters outside the basic plane as 256', (name) => {
+  expect(PARSERS[name](turn({ model: '😀'.repeat(256) }), LIMITS).input.model).toHaveLength(512);
+});
+
+test.each(both)('%s reads files from base64, data URLs and stored paths, whatever their type says', (name) => {
+  const source = (data: string, more: JsonObject = {}) => ({ type: 'url', data, ...more });
+  const { content } = PARSERS[name](
+    saying([
+      { type: 'text', text: 'see' },
+      { type: 'file', file_name: 'a.txt', source: source('aGk=', { media_type: 'Text/Plain; charset=utf-8' }) },
+      { type: 'document', source: source('DATA:application/pdf;base64,aGk=') },
+      { type: 'file', source: source('attachments/1/b.txt') },
+    ]),
+    LIMITS,
+  ).input;
+  expect(content).toEqual([
+    { type: 'text', text: 'see' },
+    { type: 'upload', media: 'file', name: 'a.txt', mimeType: 'text/plain', bytes: Buffer.from('hi') },
+    { type: 'upload', media: 'file', name: null, mimeType: 'application/pdf', bytes: Buffer.from('hi') },
+    { type: 'stored', media: 'file', name: null, path: 'attachments/1/b.txt' },
+  ]);
+});
+
+test('images are read in each protocol in its own form', () => {
+  const upload = { type: 'upload', media: 'image', mimeType: 'image/png', bytes: Buffer.from('hi') };
+  const image = {
+    type: 'image',
+    file_name: 'p.png',
+    source: { type: 'base64', media_type: 'image/png', data: 'aGk=' },
+  };
+  expect(parseMessagesRequest(saying([image]), LIMITS).input.content).toEqual([{ ...upload, name: 'p.png' }]);
+  const url = 'data:image/png;base64,aGk=';
+  const forms = [
+    { type: 'image_url', image_url: { url } },
+    { type: 'input_image', image_url: url },
+  ];
+  const expected = { ...upload, name: null };
+  expect(parseChatRequest(saying(forms), LIMITS).input.content).toEqual([expected, expected]);
+});
+
+test.each(both)('%s takes an attachment of exactly the limit, and refuses one byte more with 413', (name) => {
+  const file = (bytes: number) =>
+    saying([{ type: 'file', source: { media_type: 'text/plain', data: Buffer.alloc(bytes).toString('base64') } }]);
+  expect(refusal(name, file(30))).toBe('accepted');
+  expect(refusal(name, file(31))).toMatch(/^too_large messages\[0\]\.content\[0\]\.source\.data: /);
+  expect(refusal(name, file(3_000))).toMatch(/^too_large /);
+});
+
+test('the Messages protocol keeps an idempotency key of 128 code points', () => {
+  const key = '😀'.repeat(128);
+  expect(parseMessagesRequest(turn({ idempotency_key: key }), LIMITS).input.idempotencyKey).toBe(key);
+});
+
+test('a background payload without background is checked and then ignored', () => {
+  expect(refusal('messages', turn({ background_payload: 'aGk=', background: false }))).toBe('accepted');
+});

@@ -1,0 +1,89 @@
+import { join } from 'node:path';
+import Connection from 'better-sqlite3';
+import { expect, onTestFinished, test } from 'vitest';
+import { openDatabase } from '../../src/store/database.ts';
+import { fakeClock } from '../support/fake-clock.ts';
+import { storeHouse } from '../support/store-house.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+function openTemporary(file = join(temporaryDirectory(), 'errand.db')) {
+  const database = openDatabase(file, fakeClock());
+  onTestFinished(() => database.close());
+  return { database, file };
+}
+
+const addTeam = (name: string) => (tx: { run(sql: string, ...values: (string | number)[]): number }) =>
+  tx.run('INSERT INTO teams (id, name, created_at, updated_at) VALUES (?, ?, 0, 0)', name, name);
+
+test('a verb that throws rejects alone; the others of its commit are kept', async () => {
+  const { database } = openTemporary();
+  const outcomes = await Promise.allSettled([
+    database.write(addTeam('one')),
+    database.write((tx) => {
+      addTeam('half')(tx);
+      throw new Error('changed my mind');
+    }),
+    database.write(addTeam('two')),
+  ]);
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect(database.reader.all('SELECT name FROM teams ORDER BY name')).toEqual([{ name: 'one' }, { name: 'two' }]);
+});
+
+test('verbs of one tick share one commit', async () => {
+  const { database, file } = openTemporary();
+  const other = new Connection(file, { readonly: true });
+  onTestFinished(() => void other.close());
+  const version = () => other.pragma('data_version', { simple: true }) as number;
+  const before = version();
+  await Promise.all(Array.from({ length: 50 }, async (_, index) => database.write(addTeam(`team ${index}`))));
+  expect(version() - before).toBe(1);
+});
+
+test('readers see committed rows only, and see them as soon as the verb resolves', async () => {
+  const { database } = openTemporary();
+  const write = database.write(addTeam('one'));
+  expect(database.reader.all('SELECT name FROM teams')).toEqual([]);
+  await write;
+  expect(database.reader.all('SELECT name FROM teams')).toEqual([{ name: 'one' }]);
+});
+
+test('an event is told only after its commit, and never when its verb was rolled back', async () => {
+  const house = await storeHouse();
+  const accepted = house.accept();
+  expect(house.told).toEqual([]);
+  await accepted;
+  expect(house.told.map(({ type }) => type)).toEqual(['run.queued']);
+  const before = house.told.length;
+  await expect(house.accept({ key: { ...house.key, seq: 999 } })).rejects.toThrow(/FOREIGN KEY/);
+  expect(house.told).toHaveLength(before);
+});
+
+test('a disk that is full refuses the verb with `unavailable`, keeps nothing of it, and recovers by itself', async () => {
+  const { database, file } = openTemporary();
+  await database.write(addTeam('before'));
+  // The page limit is per connection, so it is set through the writing one: SQLite answers SQLITE_FULL as on a full disk.
+  await database.write((tx) => {
+    const { page_count: pages } = tx.get<{ page_count: number }>('PRAGMA page_count')!;
+    tx.all(`PRAGMA max_page_count = ${pages}`);
+  });
+  const large = 'x'.repeat(5_000_000);
+  await expect(database.write(addTeam(large))).rejects.toMatchObject({ reason: 'unavailable' });
+  await database.write((tx) => void tx.all('PRAGMA max_page_count = 1000000'));
+  await database.write(addTeam('after'));
+  expect(database.fault()).toBeNull();
+  const other = new Connection(file, { readonly: true });
+  expect(other.prepare('SELECT name FROM teams ORDER BY rowid').all()).toEqual([{ name: 'before' }, { name: 'after' }]);
+  expect(other.pragma('integrity_check', { simple: true })).toBe('ok');
+  other.close();
+});
+
+test('commits are synced fully', () => {
+  const { database } = openTemporary();
+  return expect(database.write((tx) => tx.get('PRAGMA synchronous'))).resolves.toEqual({ synchronous: 2 });
+});
+
+test('a closed database refuses verbs', async () => {
+  const { database } = openTemporary();
+  await database.close();
+  await expect(database.write(addTeam('late'))).rejects.toMatchObject({ reason: 'unavailable' });
+});

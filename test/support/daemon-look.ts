@@ -1,0 +1,38 @@
+// Looks at a daemon from outside its API: the rows and files that stand on its disk.
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import Connection from 'better-sqlite3';
+
+export interface DataPlace {
+  readonly dataDir: string;
+}
+
+/** What a refused request must leave as it was: rows by table, and files below `blobs`. */
+export type Contents = Readonly<Record<string, number>>;
+
+const TABLES = ['sessions', 'runs', 'messages', 'attachments', 'steps', 'tool_calls', 'events'];
+
+/** Reads committed rows of a daemon's database, whether it runs or not. */
+export function rowsOf<Row>({ dataDir }: DataPlace, sql: string, ...values: (string | number)[]): Row[] {
+  const connection = new Connection(join(dataDir, 'errand.db'), { readonly: true, timeout: 5_000 });
+  try {
+    return connection.prepare(sql).all(...values) as Row[];
+  } finally {
+    connection.close();
+  }
+}
+
+/** Counts everything that a turn leaves behind. */
+export function contentsOf(place: DataPlace): Contents {
+  const sql = `SELECT ${TABLES.map((table) => `(SELECT count(*) FROM ${table}) AS ${table}`).join(', ')}`;
+  const [rows] = rowsOf<Record<string, number>>(place, sql);
+  return { ...rows, blobs: filesBelow(join(place.dataDir, 'blobs')).length };
+}
+
+/** Paths of the files below a directory, relative to it, in order. */
+export function filesBelow(directory: string): string[] {
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1))
+    .sort();
+}

@@ -1,0 +1,130 @@
+// A store on a real file, with people and keys in it, for the tests of the rooms that keep and do.
+import { join } from 'node:path';
+import Connection from 'better-sqlite3';
+import { onTestFinished } from 'vitest';
+import type { Run } from '../../src/domain/run.ts';
+import type { ApiKey, User } from '../../src/domain/user.ts';
+import type { JournalEvent } from '../../src/domain/journal-event.ts';
+import type { NewTurn } from '../../src/store/accept-run.ts';
+import { openStore, type Store } from '../../src/store/open-store.ts';
+import type { Fence, NewStep } from '../../src/store/record-progress.ts';
+import { type FakeClock, fakeClock } from './fake-clock.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
+
+export interface StoreHouse {
+  readonly store: Store;
+  readonly clock: FakeClock;
+  readonly file: string;
+  readonly user: User;
+  readonly key: ApiKey;
+  /** Every event since the store was opened, in the order it was told. */
+  readonly told: JournalEvent[];
+  /** Another key of the same user. */
+  makeKey(): Promise<ApiKey>;
+  /** Accepts a turn of the house's user and key. */
+  accept(turn?: Partial<NewTurn>): Promise<Run>;
+  /** Claims what may be claimed and answers the runs. */
+  claim(limit?: number): Promise<Run[]>;
+  /** Rows of a query on the file, beside the store. */
+  rows<Row>(sql: string): Row[];
+}
+
+export async function storeHouse(): Promise<StoreHouse> {
+  const clock = fakeClock();
+  const file = join(temporaryDirectory(), 'errand.db');
+  const store = openStore(file, clock);
+  onTestFinished(() => store.close());
+  const told: JournalEvent[] = [];
+  store.onCommitted((events) => void told.push(...events));
+  const user = await store.users.create({
+    username: 'mara',
+    fullName: 'Mara Vogt',
+    department: 'Lab',
+    role: 'admin',
+    teamId: null,
+    functionalRole: null,
+    scenario: null,
+    passwordHash: 'x',
+  });
+  let keys = 0;
+  const makeKey = async () => {
+    keys += 1;
+    return store.keys.create({
+      id: `key0000${keys}`,
+      userSeq: user.seq,
+      name: '',
+      scope: 'global',
+      lastFour: 'abcd',
+      secretSha256: Buffer.alloc(32),
+      model: null,
+      target: 'free',
+      projectId: null,
+      expiresAt: null,
+    });
+  };
+  const key = await makeKey();
+  return {
+    store,
+    clock,
+    file,
+    user,
+    key,
+    told,
+    makeKey,
+    accept: async (turn = {}) => {
+      const acceptance = await store.runs.accept({ ...aTurn(user, key), ...turn });
+      if (acceptance.kind === 'session_gone') throw new Error('the session is gone');
+      return acceptance.run;
+    },
+    claim: async (limit = 1) => {
+      const claims = await store.runs.claim({ limit, leaseMs: 60_000, modelFor: () => 'scripted' });
+      return claims.map(({ run }) => run);
+    },
+    rows: <Row>(sql: string) => {
+      const connection = new Connection(file, { readonly: true });
+      try {
+        return connection.prepare(sql).all() as Row[];
+      } finally {
+        connection.close();
+      }
+    },
+  };
+}
+
+export function aTurn(user: User, key: ApiKey): NewTurn {
+  return {
+    user,
+    key,
+    protocol: 'messages',
+    requestedModel: 'errand',
+    includeUsage: false,
+    sessionId: null,
+    title: 'Tides',
+    idempotencyKey: null,
+    content: [{ type: 'text', text: 'Tell me of tides.' }],
+    preview: 'Tell me of tides.',
+    attachments: [],
+    slotFree: () => true,
+  };
+}
+
+export const fenceOf = (run: Run): Fence => ({ sessionSeq: run.sessionSeq, runSeq: run.seq, attempt: run.attempt });
+
+export function aStep(over: Partial<NewStep> = {}): NewStep {
+  return {
+    step: 1,
+    kind: 'openai',
+    message: { role: 'assistant', content: 'The moon pulls.' },
+    text: 'The moon pulls.',
+    calls: [],
+    usage: { inputTokens: 10, outputTokens: 4, cacheReadTokens: 0, cacheWriteTokens: 0 },
+    ...over,
+  };
+}
+
+export const FREE = {
+  inputPerMillionUsd: 0,
+  outputPerMillionUsd: 0,
+  cacheReadPerMillionUsd: 0,
+  cacheWritePerMillionUsd: 0,
+};

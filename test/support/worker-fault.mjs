@@ -1,0 +1,48 @@
+// Preloaded into a daemon (`NODE_OPTIONS=--import`) so that a test can make one of its worker threads die as it likes.
+//
+// Every worker thread looks for files in `$TEST_WORKER_FAULTS`. The first to find one takes it by removing it, and
+// then does to itself what the file's name says; other threads, and the main thread, go on.
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { isMainThread } from 'node:worker_threads';
+
+const LOOK_EVERY_MS = 10;
+
+const FAULTS = {
+  /** An error that nobody catches. */
+  throw: () => {
+    throw new Error('A fault was asked for.');
+  },
+  /** The thread ends without a word. */
+  exit: () => process.exit(7),
+  /** The thread's heap grows until its limit ends it. */
+  allocate: () => {
+    const kept = [];
+    for (;;) kept.push(Array.from({ length: 10_000 }, (_, i) => ({ i })));
+  },
+  /** The thread never turns its event loop again. */
+  loop: () => {
+    for (;;);
+  },
+};
+
+function look(directory) {
+  for (const name of readdirSync(directory)) {
+    const fault = FAULTS[name];
+    if (fault === undefined || !take(join(directory, name))) continue;
+    fault();
+  }
+}
+
+/** Removes a file; false when another thread was faster. */
+function take(path) {
+  try {
+    rmSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const { TEST_WORKER_FAULTS: directory } = process.env;
+if (!isMainThread && directory !== undefined) setInterval(() => look(directory), LOOK_EVERY_MS).unref();
