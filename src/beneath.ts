@@ -2,7 +2,7 @@
 // Node has no openat: every step goes through `/proc/self/fd/<directory>/<name>` with O_NOFOLLOW instead.
 import { randomUUID } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
-import { chmod, type FileHandle, lstat, mkdir, open, opendir, rename, rmdir, unlink } from 'node:fs/promises';
+import { chmod, chown, type FileHandle, lstat, mkdir, open, opendir, rename, rmdir, unlink } from 'node:fs/promises';
 import { ErrandError, type ErrorReason } from './domain/errors.ts';
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
@@ -11,11 +11,9 @@ const O_PATH = 0o10000000;
 const MAX_PATH_BYTES = 4096;
 const MAX_NAME_BYTES = 255;
 const REMOVAL_BATCH = 1000;
-/** A walk opens each folder from the root anew, so its cost grows with the square of the depth. */
-const MAX_WALK_DEPTH = 256;
 
-/** Files being written have such names until they are whole. A crash may leave one behind. */
-const TEMPORARY_PREFIX = '.errand-tmp-';
+/** Files being written have such names, and a UUID after it, until they are whole. A crash may leave one behind. */
+export const TEMPORARY_PREFIX = '.errand-tmp-';
 
 export interface Owner {
   readonly uid: number;
@@ -196,6 +194,12 @@ export async function statBeneath(root: string, path: string): Promise<FileFacts
   return withParent(root, path, async (parent, name) => factsOf(await lstat(at(parent, name))));
 }
 
+/** Makes a root that is missing, for its owner alone. */
+export async function makeRoot(root: string, owner: Owner | null): Promise<void> {
+  const made = await mkdir(root, { recursive: true, mode: 0o700 });
+  if (made !== undefined && owner !== null) await chown(root, owner.uid, owner.gid);
+}
+
 /** Makes the folders of a path that are missing, with `mode` and owner. Throws bad_request where a file or link stands. */
 export async function makeDirectoriesBeneath(
   root: string,
@@ -344,30 +348,5 @@ async function unlinked(directory: FileHandle, name: Buffer): Promise<boolean> {
     if (code === 'ENOENT') return true;
     if (code === 'EISDIR' || (await factsAt(directory, name))?.kind === 'directory') return false;
     throw error;
-  }
-}
-
-/**
- * Visits the folders beneath `path`, shallow ones first: each with its path (`''` is the root), depth and listing.
- * `enter` says whether to go into a folder found. Folders that vanish or turn into links on the way, and
- * those more than 256 levels down are passed over; only a fault of the first one is thrown.
- */
-export async function* walkBeneath(
-  root: string,
-  path: string,
-  enter: (folder: string, depth: number) => boolean = () => true,
-): AsyncGenerator<{ readonly folder: string; readonly depth: number; readonly listing: Listing }> {
-  const queue: { folder: string; depth: number }[] = [{ folder: partsBeneath(path).join('/'), depth: 0 }];
-  for (const { folder, depth } of queue) {
-    const listing = await readDirectoryBeneath(root, folder).catch((error: unknown) => {
-      if (depth === 0 || !(error instanceof ErrandError)) throw error;
-    });
-    if (listing === undefined) continue;
-    yield { folder, depth, listing };
-    for (const entry of listing.entries) {
-      const inner = folder === '' ? entry.name : `${folder}/${entry.name}`;
-      if (depth < MAX_WALK_DEPTH && entry.kind === 'directory' && entry.exact && enter(inner, depth + 1))
-        queue.push({ folder: inner, depth: depth + 1 });
-    }
   }
 }

@@ -12,7 +12,7 @@ import { makePermits } from './execution/permits.ts';
 import { makePool } from './execution/pool.ts';
 import { makeQueue, type Queue } from './execution/queue.ts';
 import { openBlobStore } from './files/blobs.ts';
-import { makeWorkspaces } from './files/workspaces.ts';
+import { makeWorkspaces, type Workspaces } from './files/workspaces.ts';
 import { makeHttpApp } from './http/app.ts';
 import { type Door, listenSocket, listenTcp } from './http/listen.ts';
 import { makeHttpServer } from './http/server.ts';
@@ -120,7 +120,7 @@ async function build({ config, catalog, closers }: Start): Promise<Daemon> {
     draining: draining.signal,
   });
 
-  await rescue(store, log);
+  await rescue({ store, workspaces: engine.workspaces, log });
   const doors = await openDoors(config, closers, () => makeHttpServer(app));
   live.bound(doors.tcp.address);
   // After the doors are open: credentials that a failed start had made would be shown to nobody.
@@ -163,21 +163,28 @@ function makeEngine({ config, live, log, store, blobs, sandbox }: EngineParts) {
     log,
     size: { ...workers, hangTimeoutMs: workers.hangTimeoutSeconds * 1_000 },
   });
+  const workspaces = makeWorkspaces({ directory: join(config.places.dataDir, 'workspaces'), blobs, owner });
   const queue: Queue = makeQueue({
     store,
     pool,
     log,
     clock: systemClock,
     permits: makePermits(),
-    workspaces: makeWorkspaces({ directory: join(config.places.dataDir, 'workspaces'), blobs, owner }),
+    workspaces,
     sandbox: () => (sandbox.ok ? sandbox.grant : null),
     settings: live.settings,
     catalog: live.catalog,
   });
-  return { pool, queue };
+  return { pool, queue, workspaces };
 }
 
-async function rescue(store: Store, log: Log): Promise<void> {
+async function rescue({ store, workspaces, log }: { store: Store; workspaces: Workspaces; log: Log }): Promise<void> {
+  // First, so that a crash in the middle of it finds the same sessions again.
+  for (const sessionId of store.runs.listExecutingSessions()) {
+    await workspaces.tidy(sessionId).catch((error: unknown) => {
+      log.error({ session_id: sessionId, err: error }, 'what the crash left half-written could not be removed');
+    });
+  }
   const rescued = await store.runs.rescue();
   if (rescued.settled + rescued.interrupted + rescued.queued > 0) log.info(rescued, 'unfinished runs were rescued');
 }

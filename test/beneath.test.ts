@@ -24,8 +24,8 @@ import {
   removeBeneath,
   replaceFileBeneath,
   statBeneath,
-  walkBeneath,
 } from '../src/beneath.ts';
+import { walkBeneath } from '../src/walk-beneath.ts';
 
 let base: string;
 let root: string;

@@ -117,6 +117,7 @@ interface Weathered {
   readonly replays: Replays;
   readonly problems: readonly string[];
   readonly startsMs: readonly number[];
+  readonly stillborn: number;
   readonly stormMs: number;
   readonly calmMs: number;
 }
@@ -153,6 +154,7 @@ async function weather({ rules, daemon, kills }: Storming): Promise<Weathered> {
     replays,
     problems: [...storm.problems, ...left],
     startsMs: storm.startsMs,
+    stillborn: storm.stillborn,
     stormMs: stormedAt - startedAt,
     calmMs: calmAt - stormedAt,
   };

@@ -25,5 +25,5 @@ export async function findProcesses(directory: string, marker: string): Promise<
 
 /** The sandbox's arguments fill a page; what was run stands at their end. */
 function shorten(command: string): string {
-  return command.length <= 200 ? command : `${command.slice(0, 60)} … ${command.slice(-120)}`;
+  return command.length <= 260 ? command : `${command.slice(0, 130)} … ${command.slice(-120)}`;
 }

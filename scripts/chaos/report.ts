@@ -6,6 +6,7 @@ export interface StormFigures {
   readonly seed: number;
   readonly kills: number;
   readonly startsMs: readonly number[];
+  readonly stillborn: number;
   readonly stormMs: number;
   readonly calmMs: number;
   readonly checkMs: number;
@@ -26,6 +27,7 @@ export function renderStorm(figures: StormFigures, sightings: readonly Sighting[
   const rows: readonly (readonly [string, string | number])[] = [
     ['seed', figures.seed],
     ['kills', figures.kills],
+    ['kills before it was ready', figures.stillborn],
     ['runs accepted', runs.length],
     ['  completed', count((run) => run.status === 'completed')],
     ...[...errors].map(([type, failed]) => [`  failed, ${type}`, failed.length] as const),

@@ -1,5 +1,6 @@
 // One tool call, from the model's arguments to the words the model reads.
 import { Ajv, type ValidateFunction } from 'ajv';
+import { makeRoot } from '../beneath.ts';
 import { messageOf } from '../domain/errors.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Brief, ToolCall, ToolResult } from './protocol.ts';
@@ -38,6 +39,7 @@ export async function performCall(performing: Performing): Promise<ToolResult> {
   if (tool === undefined || refusal !== undefined) return { ok: false, output: refusal ?? '' };
   const { workspace, workspaceOwner, sandbox } = brief;
   try {
+    await makeRoot(workspace, workspaceOwner);
     // A tool that ignores its signal is left behind, so that a stop is a stop.
     const result = await untilAborted(tool.execute(call.input, { workspace, workspaceOwner, sandbox, signal }), signal);
     return { ok: result.ok, output: capOutput(result.output) };

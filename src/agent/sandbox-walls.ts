@@ -12,10 +12,14 @@ export const SANDBOX_OWNER: { readonly uid: number; readonly gid: number } = { u
 /** Where the launching programs are looked up; the daemon's own environment never reaches them. */
 export const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** Descriptors that bwrap inherits after the usual three: it reports on the first and reads a made file from each other. */
+/**
+ * Descriptors after the usual three. bwrap reports on the first and reads a made file from each of the next two; the last
+ * one is never written to, and closes when the daemon dies.
+ */
 const STATUS_FD = 3;
 const PASSWD_FD = 4;
 const GROUP_FD = 5;
+const LIFELINE_FD = 6;
 
 const MIB = 1024 * 1024;
 const TMP_BYTES = 64 * MIB;
@@ -36,6 +40,19 @@ const DROP_ROOT = `mount -t tmpfs -o size=64k,mode=0755 none /tmp &&
 mkdir /tmp/workspace && mount -c --bind . /tmp/workspace && cd / &&
 uid=$1 gid=$2 && shift 2 &&
 exec setpriv --reuid "$uid" --regid "$gid" --clear-groups --inh-caps=-all --no-new-privs -- "$@"`;
+
+/**
+ * Runs as bwrap's parent, leader of a process group of its own, and is given the command to run. The daemon holds the
+ * other end of the lifeline: when it dies, however early, the whole group is killed. bwrap's own --die-with-parent
+ * begins too late for that: until then its first process outlives it and waits for ever.
+ */
+const GUARD = `( read -r line <&${LIFELINE_FD}; kill -KILL 0 ) </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&- & guard=$!
+exec ${LIFELINE_FD}<&-
+"$@"
+code=$?
+kill -KILL "$guard"
+wait "$guard" 2>/dev/null
+exit "$code"`;
 
 /**
  * Runs inside, as the command's parent. $1 shell, $2 command. Both output streams go through a pipe made here: scripts
@@ -76,9 +93,10 @@ export async function sandboxCommand(
   const shell = (await exists('/usr/bin/bash')) ? '/usr/bin/bash' : '/bin/sh';
   const inside = [...limits(grant, timeoutMs), shell, '-c', PARENT, 'sh', shell, command];
   const walls = [...(await wallArguments(source)), '--', ...inside];
-  if (grant.owner === null) return [grant.bwrap, walls];
+  const guarded = ['-c', GUARD, 'sh', grant.bwrap, ...walls];
+  if (grant.owner === null) return ['/bin/sh', guarded];
   const { uid, gid } = grant.owner;
-  const drop = ['/bin/sh', '-c', DROP_ROOT, 'sh', String(uid), String(gid), grant.bwrap, ...walls];
+  const drop = ['/bin/sh', '-c', DROP_ROOT, 'sh', String(uid), String(gid), '/bin/sh', ...guarded];
   return ['unshare', ['--mount', '--propagation', 'private', '--', ...drop]];
 }
 

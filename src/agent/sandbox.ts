@@ -170,6 +170,8 @@ async function giveTo(workspace: string, owner: { readonly uid: number; readonly
 interface Launched {
   readonly child: ChildProcess;
   readonly stdout: Readable;
+  /** When it closes, all that is left of the sandbox's process group is killed. */
+  readonly lifeline: Readable;
   /** The sandbox's first process, once known. When it dies, the kernel ends all others in there. */
   firstPid: number | undefined;
   /** Set when the command itself ran and ended, rather than bubblewrap before it. */
@@ -180,19 +182,21 @@ interface Launched {
 }
 
 function launch(program: string, args: readonly string[], cwd: string, grant: SandboxGrant): Launched {
-  const pipes = ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'] as const;
-  const child = spawn(program, args, { cwd, env: { PATH: SYSTEM_PATH }, stdio: [...pipes] });
-  const [, stdout, stderr, status, passwd, group] = child.stdio as unknown as readonly [
+  const pipes = ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'] as const;
+  const child = spawn(program, args, { cwd, env: { PATH: SYSTEM_PATH }, stdio: [...pipes], detached: true });
+  const [, stdout, stderr, status, passwd, group, lifeline] = child.stdio as unknown as readonly [
     null,
     Readable,
     Readable,
     Readable,
     Writable,
     Writable,
+    Readable,
   ];
   const launched: Launched = {
     child,
     stdout,
+    lifeline,
     firstPid: undefined,
     exitCode: undefined,
     complaint: '',
@@ -212,7 +216,7 @@ function launch(program: string, args: readonly string[], cwd: string, grant: Sa
   passwd.end(users);
   group.end(groups);
   // A sandbox that is killed early closes its pipes unread; `exit` tells all there is to know of that.
-  for (const stream of [stdout, stderr, status, passwd, group]) stream.on('error', () => undefined);
+  for (const stream of [stdout, stderr, status, passwd, group, lifeline]) stream.on('error', () => undefined);
   return launched;
 }
 
@@ -257,6 +261,7 @@ async function ending(
     child.once('exit', (code, signal) => resolve([code, signal]));
   });
   clearTimeout(launched.killTimer);
+  launched.lifeline.destroy();
   const drained = new AbortController();
   await Promise.race([closed, delay(KILL_GRACE_MS, undefined, { signal: drained.signal }).catch(() => undefined)]);
   drained.abort();

@@ -36,7 +36,7 @@ async function serve(context: Context): Promise<void> {
     // A second signal must also end a start that hangs.
     const daemon = await Promise.race([startDaemon(configuration), stops.second.then(halted)]);
     greet(context, daemon);
-    await Promise.race([untilEnded(daemon, stops.first), stops.second.then((signal) => halt(daemon, signal))]);
+    await untilStopped(daemon, stops);
   } finally {
     stops.end();
   }
@@ -45,6 +45,8 @@ async function serve(context: Context): Promise<void> {
 interface Stops {
   readonly first: Promise<StopSignal>;
   readonly second: Promise<StopSignal>;
+  /** Whether the second has come. */
+  isHalt(): boolean;
   end(): void;
 }
 
@@ -56,7 +58,15 @@ function listenForStops(io: Io): Stops {
     count += 1;
     (count === 1 ? first : second).resolve(signal);
   });
-  return { first: first.promise, second: second.promise, end };
+  return { first: first.promise, second: second.promise, isHalt: () => count > 1, end };
+}
+
+async function untilStopped(daemon: Daemon, stops: Stops): Promise<void> {
+  const ended = untilEnded(daemon, stops.first);
+  const halted = stops.second.then((signal) => halt(daemon, signal));
+  await Promise.race([Promise.allSettled([ended]), halted]);
+  // A halt ends the daemon as well; which of the two is told first must not decide the exit code.
+  await (stops.isHalt() ? halted : ended);
 }
 
 async function untilEnded(daemon: Daemon, first: Promise<StopSignal>): Promise<void> {

@@ -3,9 +3,9 @@ import { defaultInstructions } from '../agent/prompt.ts';
 import type { Brief, ModelGrant, RecordedStep, RunLimits, SandboxGrant, Turn } from '../agent/protocol.ts';
 import { toolNamesFor } from '../agent/tools/all-tools.ts';
 import type { Catalog, CatalogModel, Endpoint } from '../catalog/models.ts';
-import type { Run } from '../domain/run.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { Workspaces } from '../files/workspaces.ts';
+import type { ClaimedRun } from '../store/claim-runs.ts';
 import type { Store } from '../store/open-store.ts';
 import type { StoredStep, StoredTurn } from '../store/turns.ts';
 
@@ -29,24 +29,25 @@ export function resolveModel(catalog: Catalog, name: string | null): ResolvedMod
   return model === undefined || endpoint === undefined ? undefined : { model, endpoint };
 }
 
-/** Builds the brief of a claimed run and lays out its workspace. */
+/** Builds the brief of a claimed run and lays its attachments into the workspace. */
 export async function buildBrief(
   { store, workspaces, sandbox, clock }: BriefParts,
-  run: Run,
+  run: ClaimedRun,
   { model, endpoint }: ResolvedModel,
   settings: Settings,
 ): Promise<Brief> {
-  const workspace = await workspaces.open(run.sessionId);
-  const turn = await store.turns.get(run.seq);
+  const turn = await store.turns.get(run.seq, run.attempt);
   if (turn.attachments.length > 0) await workspaces.layUploads(run.sessionId, turn.attachments);
   // A token is rarely less than two characters; the worker makes the finer choice.
-  const history = await store.turns.listBefore(run.sessionSeq, run.seq, model.contextWindow * 6);
+  const history = run.opensSession
+    ? []
+    : await store.turns.listBefore(run.sessionSeq, run.seq, model.contextWindow * 6);
   const grant = settings.shell.enabled ? sandbox() : null;
   return {
     runId: run.id,
     sessionId: run.sessionId,
     attempt: run.attempt,
-    workspace,
+    workspace: workspaces.pathOf(run.sessionId),
     workspaceOwner: workspaces.owner,
     model: grantModel(model, endpoint),
     instructions: defaultInstructions(),
@@ -83,7 +84,7 @@ function withShellLimits(grant: SandboxGrant, { shell }: Settings): SandboxGrant
   };
 }
 
-function limitsOf(run: Run, { model }: Settings, now: number): RunLimits {
+function limitsOf(run: ClaimedRun, { model }: Settings, now: number): RunLimits {
   const spentMs = Math.max(0, now - (run.startedAt ?? now));
   return {
     connectTimeoutMs: model.connectTimeoutSeconds * 1_000,

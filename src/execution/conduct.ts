@@ -170,10 +170,19 @@ async function finish(state: RunState, workerEnd: WorkerEnd): Promise<void> {
   if (workerEnd.kind === 'lost' || workerEnd.outcome.status === 'canceled') {
     const why = workerEnd.kind === 'lost' ? workerEnd.why : state.abortedFor;
     parts.log.warn(logFacts(state, { attempt: claim.run.attempt, why }), 'the run was interrupted');
+    if (workerEnd.kind === 'lost') await tidy(state);
     await parts.store.runs.interrupt(fence, state.abortedFor === 'drain' ? 'drain' : 'crash');
     return;
   }
   await end(state, ENDINGS[workerEnd.outcome.status](workerEnd.outcome as never));
+}
+
+/** Before the run can be claimed anew: its thread may have died in the middle of a write. */
+async function tidy(state: RunState): Promise<void> {
+  const { parts, claim } = state;
+  await parts.workspaces.tidy(claim.run.sessionId).catch((error: unknown) => {
+    parts.log.error(logFacts(state, { err: error }), 'what the run left half-written could not be removed');
+  });
 }
 
 async function end({ parts, fence, claim }: RunState, ending: Ending): Promise<void> {

@@ -122,7 +122,7 @@ interface Idling {
 
 /**
  * Pings every run while there are any. When one stays silent, threads that have not idled for just as long are ended.
- * A run that is silent for twice as long has no thread, wherever it is: it is given up as lost.
+ * Runs without any thread are lost: the pool starts none by itself after one has died while it began.
  */
 function makeWatch({ piscina, active, clock, hangTimeoutMs }: WatchParts): { begin(): void; stop(): void } {
   let idling = new Map<number, Idling>();
@@ -148,9 +148,9 @@ function makeWatch({ piscina, active, clock, hangTimeoutMs }: WatchParts): { beg
     const hung = restless(now);
     if (Array.from(active).some((run) => silentMs(run) >= hangTimeoutMs))
       for (const thread of hung) void thread.terminate();
-    for (const run of [...active]) {
-      if (silentMs(run) >= 2 * hangTimeoutMs) {
-        run.end({ kind: 'lost', why: 'no worker thread answers for the run' });
+    for (const run of active) {
+      if (piscina.threads.length === 0) {
+        run.end({ kind: 'lost', why: 'there is no worker thread' });
         continue;
       }
       run.unanswered ??= now;

@@ -26,8 +26,7 @@ const RETRY_MS = 1_000;
 export function makeQueue(parts: ConductParts & { readonly clock: Clock }): Queue {
   const { store, pool, clock, log } = parts;
   let claiming: Promise<void> | undefined;
-  let again = false;
-  let open = false;
+  let [again, open] = [false, false];
   let retry: Timer | undefined;
   const underWay = makeUnderWay(() => {
     if (store.runs.anyClaimable()) wake();

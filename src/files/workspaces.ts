@@ -1,7 +1,15 @@
 // Workspaces: one directory per session, the only place its agent can touch.
-import { chown, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeDirectoriesBeneath, type Owner, replaceFileBeneath, statBeneath } from '../beneath.ts';
+import {
+  makeDirectoriesBeneath,
+  makeRoot,
+  type Owner,
+  removeBeneath,
+  replaceFileBeneath,
+  statBeneath,
+  TEMPORARY_PREFIX,
+} from '../beneath.ts';
+import { walkBeneath } from '../walk-beneath.ts';
 import type { Attachment } from '../domain/content.ts';
 import { ErrandError } from '../domain/errors.ts';
 import type { BlobStore } from './blobs.ts';
@@ -9,11 +17,17 @@ import type { BlobStore } from './blobs.ts';
 export interface Workspaces {
   /** Owner of what the agent makes; null is the daemon's own user. */
   readonly owner: Owner | null;
-  /** Makes a session's workspace where it is missing, and answers its absolute path. */
-  open(sessionId: string): Promise<string>;
+  /** Absolute path of a session's workspace. It is made when something is put into it. */
+  pathOf(sessionId: string): string;
   /** Lays attachments into the workspace; those that are there stay as the agent left them (C4). */
   layUploads(sessionId: string, attachments: readonly Attachment[]): Promise<void>;
+  /** Removes what a run that lost its worker left half-written. Only while no run of the session is under way. */
+  tidy(sessionId: string): Promise<void>;
 }
+
+const UUID = /^[0-9a-f-]{36}$/;
+const isTemporary = (name: string) =>
+  name.startsWith(TEMPORARY_PREFIX) && UUID.test(name.slice(TEMPORARY_PREFIX.length));
 
 /** The workspaces below a directory. */
 export function makeWorkspaces(parts: { directory: string; blobs: BlobStore; owner: Owner | null }): Workspaces {
@@ -21,14 +35,10 @@ export function makeWorkspaces(parts: { directory: string; blobs: BlobStore; own
   const pathOf = (sessionId: string) => join(directory, sessionId);
   return {
     owner,
-    open: async (sessionId) => {
-      const path = pathOf(sessionId);
-      const made = await mkdir(path, { recursive: true, mode: 0o700 });
-      if (made !== undefined && owner !== null) await chown(path, owner.uid, owner.gid);
-      return path;
-    },
+    pathOf,
     layUploads: async (sessionId, attachments) => {
       const root = pathOf(sessionId);
+      await makeRoot(root, owner);
       await makeDirectoriesBeneath(root, '/uploads', { mode: 0o755, owner });
       for (const attachment of attachments) {
         if (await isThere(root, attachment.workspacePath)) continue;
@@ -36,6 +46,15 @@ export function makeWorkspaces(parts: { directory: string; blobs: BlobStore; own
           mode: 0o644,
           owner,
         });
+      }
+    },
+    tidy: async (sessionId) => {
+      const root = pathOf(sessionId);
+      // A run may lose its worker before it has a workspace.
+      if (!(await isThere(directory, sessionId))) return;
+      for await (const { folder, listing } of walkBeneath(root, '/')) {
+        const left = listing.entries.filter(({ name }) => isTemporary(name));
+        for (const { name } of left) await removeBeneath(root, `${folder}/${name}`);
       }
     },
   };

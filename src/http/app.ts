@@ -41,6 +41,9 @@ export function routesOf(parts: HttpParts): readonly Route[] {
   return makeRoutes({ ...parts, conversations, administration });
 }
 
+/** Codes of a connection that the client has left. That is its right, and no fault to report. */
+const CLIENT_GONE: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED']);
+
 /** Builds the application. */
 export function makeHttpApp(parts: HttpParts): HttpApp {
   const routes = routesOf(parts);
@@ -51,7 +54,10 @@ export function makeHttpApp(parts: HttpParts): HttpApp {
   koa.use((ctx) => {
     throw refusalOf(ctx['matched'] as Parameters<typeof refusalOf>[0], routes);
   });
-  koa.on('error', (error: unknown) => parts.log.error({ err: error }, 'response failed'));
+  koa.on('error', (error: unknown) => {
+    const level = CLIENT_GONE.has((error as NodeJS.ErrnoException).code ?? '') ? 'debug' : 'error';
+    parts.log[level]({ err: error }, 'response failed');
+  });
   const handle = koa.callback();
   return (req, res) => void handle(req, res);
 }

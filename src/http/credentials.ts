@@ -52,5 +52,14 @@ function refused(message: string): ErrandError {
  */
 export function isViaSocket(req: IncomingMessage): boolean {
   const { server } = req.socket as IncomingMessage['socket'] & { readonly server?: Server };
-  return typeof server?.address() === 'string';
+  if (server === undefined) return false;
+  let viaSocket = socketServers.get(server);
+  if (viaSocket === undefined) {
+    viaSocket = typeof server.address() === 'string';
+    socketServers.set(server, viaSocket);
+  }
+  return viaSocket;
 }
+
+/** Whether a server listens on a Unix socket; it is asked for with every request and never changes. */
+const socketServers = new WeakMap<Server, boolean>();

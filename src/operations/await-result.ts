@@ -46,6 +46,6 @@ export function makeAwaitResult({ store, tails, clock, settings, draining }: Awa
       if (signal.aborted) leave();
       else if (draining.aborted) drain();
     });
-    return store.runs.get(run.seq);
+    return { ...run, ...(await store.runs.getOutcome(run.seq)) };
   };
 }

@@ -3,6 +3,7 @@ import type { Attachment, UserBlock } from '../domain/content.ts';
 import { newId } from '../domain/ids.ts';
 import type { Protocol, Run } from '../domain/run.ts';
 import type { Session } from '../domain/session.ts';
+import { NO_USAGE } from '../domain/usage.ts';
 import type { ApiKey, User } from '../domain/user.ts';
 import type { Database, Transaction } from './database.ts';
 import { RUN_COLUMNS, type RunRow, type SessionRow, toRun, toSession } from './rows.ts';
@@ -40,19 +41,15 @@ export function makeAcceptRun({ write }: Database): (turn: NewTurn) => Promise<A
 }
 
 function acceptIn(tx: Transaction, turn: NewTurn): Acceptance {
-  const session = turn.sessionId === null ? undefined : findOpenSession(tx, turn);
-  if (turn.sessionId !== null && session === undefined) return { kind: 'session_gone' };
-  const earlier = findReplayed(tx, turn, session);
+  const found = turn.sessionId === null ? undefined : findOpenSession(tx, turn);
+  if (turn.sessionId !== null && found === undefined) return { kind: 'session_gone' };
+  const earlier = findReplayed(tx, turn, found);
   if (earlier !== undefined) return earlier;
-  const sessionSeq = session?.seq ?? openSession(tx, turn);
-  const run = insertRun(tx, turn, sessionSeq, session === undefined);
-  insertUserMessage(tx, turn, sessionSeq, run.seq);
-  if (session !== undefined) {
-    const status = session.status === 'running' ? 'running' : 'pending';
-    tx.run('UPDATE sessions SET status = ?, updated_at = ? WHERE seq = ?', status, tx.now, sessionSeq);
-  }
-  tx.emit(sessionSeq, run.seq, { type: 'run.queued', payload: { scheduleMode: run.schedule_mode } });
-  return { kind: 'accepted', session: getSession(tx, sessionSeq), run: toRun(run) };
+  const session = found === undefined ? openSession(tx, turn) : continueSession(tx, found);
+  const run = insertRun(tx, turn, session, found === undefined);
+  insertUserMessage(tx, turn, session.seq, run.seq);
+  tx.emit(session.seq, run.seq, { type: 'run.queued', payload: { scheduleMode: run.scheduleMode } });
+  return { kind: 'accepted', session, run };
 }
 
 function findOpenSession(tx: Transaction, turn: NewTurn): SessionRow | undefined {
@@ -91,46 +88,95 @@ function findReplayed(tx: Transaction, turn: NewTurn, session: SessionRow | unde
   return { kind: 'replayed', session: replayed, run: toRun(row) };
 }
 
-function openSession(tx: Transaction, turn: NewTurn): number {
-  return tx.insert(
+function openSession(tx: Transaction, turn: NewTurn): Session {
+  const session = {
+    id: newId(tx.now),
+    userSeq: turn.user.seq,
+    keySeq: turn.key.seq,
+    kind: 'api',
+    title: turn.title,
+    status: 'pending',
+    projectId: turn.key.projectId,
+    createdAt: tx.now,
+    updatedAt: tx.now,
+    deletedAt: null,
+  } as const;
+  const seq = tx.insert(
     `INSERT INTO sessions (id, user_seq, key_seq, kind, title, status, project_id, created_at, updated_at)
-     VALUES (?, ?, ?, 'api', ?, 'pending', ?, ?, ?)`,
-    newId(tx.now),
-    turn.user.seq,
-    turn.key.seq,
-    turn.title,
-    turn.key.projectId,
-    tx.now,
-    tx.now,
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    session.id,
+    session.userSeq,
+    session.keySeq,
+    session.kind,
+    session.title,
+    session.status,
+    session.projectId,
+    session.createdAt,
+    session.updatedAt,
   );
+  return { seq, ...session };
 }
 
-function insertRun(tx: Transaction, turn: NewTurn, sessionSeq: number, opensSession: boolean): RunRow {
-  const waits =
-    !opensSession &&
-    tx.get(
-      "SELECT 1 FROM runs WHERE session_seq = ? AND status IN ('queued', 'running', 'finalizing') LIMIT 1",
-      sessionSeq,
-    ) !== undefined;
+function continueSession(tx: Transaction, row: SessionRow): Session {
+  const status = row.status === 'running' ? 'running' : 'pending';
+  tx.run('UPDATE sessions SET status = ?, updated_at = ? WHERE seq = ?', status, tx.now, row.seq);
+  return toSession({ ...row, status, updated_at: tx.now });
+}
+
+function insertRun(tx: Transaction, turn: NewTurn, session: Session, opensSession: boolean): Run {
+  const ready = opensSession || !hasUnfinishedRun(tx, session.seq);
+  const run: Omit<Run, 'seq'> = {
+    id: newId(tx.now),
+    sessionSeq: session.seq,
+    sessionId: session.id,
+    userSeq: turn.user.seq,
+    keySeq: turn.key.seq,
+    protocol: turn.protocol,
+    status: 'queued',
+    scheduleMode: ready && turn.slotFree() ? 'immediate' : 'queued',
+    attempt: 0,
+    resumes: 0,
+    requestedModel: turn.requestedModel,
+    model: null,
+    includeUsage: turn.includeUsage,
+    usage: NO_USAGE,
+    costUsd: 0,
+    stopReason: null,
+    error: null,
+    answer: null,
+    structuredOutput: null,
+    createdAt: tx.now,
+    startedAt: null,
+    finishedAt: null,
+  };
   const seq = tx.insert(
     `INSERT INTO runs (id, session_seq, user_seq, key_seq, protocol, status, schedule_mode, ready, requested_model,
        include_usage, opened_session, idempotency_key, target, created_at)
-     VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?)`,
-    newId(tx.now),
-    sessionSeq,
-    turn.user.seq,
-    turn.key.seq,
-    turn.protocol,
-    !waits && turn.slotFree() ? 'immediate' : 'queued',
-    Number(!waits),
-    turn.requestedModel,
-    Number(turn.includeUsage),
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    run.id,
+    run.sessionSeq,
+    run.userSeq,
+    run.keySeq,
+    run.protocol,
+    run.status,
+    run.scheduleMode,
+    Number(ready),
+    run.requestedModel,
+    Number(run.includeUsage),
     Number(opensSession),
     turn.idempotencyKey,
     turn.key.target,
-    tx.now,
+    run.createdAt,
   );
-  return tx.get<RunRow>(`${SELECT_RUN} WHERE r.seq = ?`, seq)!;
+  return { seq, ...run };
+}
+
+function hasUnfinishedRun(tx: Transaction, sessionSeq: number): boolean {
+  const found = tx.get(
+    "SELECT 1 FROM runs WHERE session_seq = ? AND status IN ('queued', 'running', 'finalizing') LIMIT 1",
+    sessionSeq,
+  );
+  return found !== undefined;
 }
 
 function insertUserMessage(tx: Transaction, turn: NewTurn, sessionSeq: number, runSeq: number): void {

@@ -1,7 +1,6 @@
 // Claiming: the next runs that may start, moved to `running` under an attempt number and a lease.
 import type { Run } from '../domain/run.ts';
 import type { Database, Transaction } from './database.ts';
-import { RUN_COLUMNS, type RunRow, toRun } from './rows.ts';
 
 /** What decides the model of a run: its key's fixed model, else its owner's scenario (§1 rule 9). */
 export interface ModelChoice {
@@ -17,9 +16,15 @@ export interface ClaimOrder {
   modelFor(choice: ModelChoice): string | null;
 }
 
+/** What carrying a run out needs of its row: a run has many columns, and reading them all costs as much as the claim. */
+export type ClaimedRun = Pick<Run, 'seq' | 'id' | 'sessionSeq' | 'sessionId' | 'attempt' | 'model' | 'startedAt'> & {
+  /** Whether it is the first run of its session, so that there is no history. */
+  readonly opensSession: boolean;
+};
+
 /** A claimed run with its attempt number: every later write of the run names it and is refused once it is outdated (D7). */
 export interface Claim {
-  readonly run: Run;
+  readonly run: ClaimedRun;
   readonly choice: ModelChoice;
 }
 
@@ -39,8 +44,8 @@ const NEXT = `
     FROM waiting WHERE waiting.key_seq IS NOT NULL
   ) ORDER BY executing, head LIMIT 1`;
 
-const CLAIM = `UPDATE runs SET status = 'running', attempt = attempt + 1, model = ?, lease_until = ?,
-  started_at = coalesce(started_at, ?) WHERE seq = ? AND status = 'queued' AND ready = 1`;
+const CLAIM = `UPDATE runs SET status = 'running', attempt = ?, model = ?, lease_until = ?, started_at = ?
+  WHERE seq = ? AND status = 'queued' AND ready = 1`;
 
 /** The verb that claims up to `limit` runs, fair between keys, in order of acceptance within one. */
 export function makeClaimRuns({ write }: Database): (order: ClaimOrder) => Promise<Claim[]> {
@@ -56,19 +61,40 @@ export function makeClaimRuns({ write }: Database): (order: ClaimOrder) => Promi
     });
 }
 
+interface CandidateRow {
+  id: string;
+  session_seq: number;
+  session_id: string;
+  attempt: number;
+  started_at: number | null;
+  opened_session: number;
+  key_model: string | null;
+  scenario: string | null;
+}
+
+const CANDIDATE = `SELECT r.id, r.session_seq, s.id AS session_id, r.attempt, r.started_at, r.opened_session,
+  k.model AS key_model, u.scenario FROM runs r
+  JOIN sessions s ON s.seq = r.session_seq JOIN api_keys k ON k.seq = r.key_seq JOIN users u ON u.seq = r.user_seq
+  WHERE r.seq = ?`;
+
 function claim(tx: Transaction, runSeq: number, order: ClaimOrder): Claim {
-  const choice = tx.get<ModelChoice>(
-    `SELECT k.model AS keyModel, u.scenario AS scenario FROM runs r
-     JOIN api_keys k ON k.seq = r.key_seq JOIN users u ON u.seq = r.user_seq WHERE r.seq = ?`,
-    runSeq,
-  )!;
-  const model = order.modelFor(choice);
-  tx.run(CLAIM, model, tx.now + order.leaseMs, tx.now, runSeq);
-  const row = tx.get<RunRow>(
-    `SELECT ${RUN_COLUMNS} FROM runs r JOIN sessions s ON s.seq = r.session_seq WHERE r.seq = ?`,
-    runSeq,
-  )!;
-  tx.run("UPDATE sessions SET status = 'running', updated_at = ? WHERE seq = ?", tx.now, row.session_seq);
-  tx.emit(row.session_seq, runSeq, { type: 'run.started', payload: { attempt: row.attempt, model: model ?? '' } });
-  return { run: toRun(row), choice };
+  const row = tx.get<CandidateRow>(CANDIDATE, runSeq)!;
+  const choice = { keyModel: row.key_model, scenario: row.scenario };
+  const run: ClaimedRun = {
+    seq: runSeq,
+    id: row.id,
+    sessionSeq: row.session_seq,
+    sessionId: row.session_id,
+    attempt: row.attempt + 1,
+    model: order.modelFor(choice),
+    startedAt: row.started_at ?? tx.now,
+    opensSession: row.opened_session === 1,
+  };
+  tx.run(CLAIM, run.attempt, run.model, tx.now + order.leaseMs, run.startedAt, runSeq);
+  tx.run("UPDATE sessions SET status = 'running' WHERE seq = ?", run.sessionSeq);
+  tx.emit(run.sessionSeq, runSeq, {
+    type: 'run.started',
+    payload: { attempt: run.attempt, model: run.model ?? '' },
+  });
+  return { run, choice };
 }

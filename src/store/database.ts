@@ -1,4 +1,4 @@
-// The SQLite file: one connection that writes in group commits, one that only reads.
+// The SQLite file: one connection, one transaction per tick for all its writers.
 import Connection from 'better-sqlite3';
 import type { Clock } from '../domain/clock.ts';
 import { ErrandError, messageOf } from '../domain/errors.ts';
@@ -32,7 +32,7 @@ export interface Database {
    * `unavailable` when the disk refuses. The body is synchronous, so it can wait for nothing but the database.
    */
   write<Result>(body: (tx: Transaction) => Result): Promise<Result>;
-  /** Sees committed rows only. */
+  /** Sees committed rows only: a transaction begins and ends within one turn of the event loop. */
   readonly reader: Reader;
   /** Why the last commit failed; null once a commit has succeeded again. */
   fault(): string | null;
@@ -47,26 +47,37 @@ interface PendingVerb {
   reject(error: unknown): void;
 }
 
+/** A disk that stalls must not hold the next commit back for longer than this. */
+const MAX_PAUSE_MS = 20;
+
 /** Opens (and creates, and migrates) the database file. */
 export function openDatabase(file: string, clock: Clock): Database {
   const writer = connect(file);
   migrate(writer, file);
-  const readOnly = new Connection(file, { readonly: true, timeout: 250 });
-  readOnly.pragma('trusted_schema = OFF');
   const listeners: ((events: readonly JournalEvent[]) => void)[] = [];
   const statements = cacheStatements(writer);
   let pending: PendingVerb[] = [];
-  let scheduled = false;
+  let scheduled: NodeJS.Immediate | NodeJS.Timeout | undefined;
   let closed = false;
   let fault: string | null = null;
+  let last = { endedAt: 0, tookMs: 0 };
 
   function flush(): void {
-    scheduled = false;
+    scheduled = undefined;
     const batch = pending;
     pending = [];
+    const startedAt = clock.monotonic();
     const { events: committed, refusal } = commitBatch({ writer, statements, clock }, batch);
     fault = refusal;
+    const endedAt = clock.monotonic();
+    last = { endedAt, tookMs: endedAt - startedAt };
     if (committed.length > 0) for (const listener of listeners) listener(committed);
+  }
+
+  /** Under load, commits take at most half of the time: the longer the disk needs, the more verbs share a commit. */
+  function schedule(): NodeJS.Immediate | NodeJS.Timeout {
+    const pauseMs = last.endedAt + last.tookMs - clock.monotonic();
+    return pauseMs > 0.5 ? setTimeout(flush, Math.min(pauseMs, MAX_PAUSE_MS)) : setImmediate(flush);
   }
 
   return {
@@ -77,19 +88,15 @@ export function openDatabase(file: string, clock: Clock): Database {
           return;
         }
         pending.push({ body, resolve, reject });
-        if (!scheduled) {
-          scheduled = true;
-          setImmediate(flush);
-        }
+        scheduled ??= schedule();
       }),
-    reader: makeReader(cacheStatements(readOnly)),
+    reader: makeReader(statements),
     fault: () => fault,
     onCommitted: (listener) => void listeners.push(listener),
     close: async () => {
       if (closed) return;
       closed = true;
       flush();
-      readOnly.close();
       writer.pragma('optimize');
       writer.close();
     },
@@ -127,13 +134,19 @@ function makeReader(statements: Statements): Reader {
   };
 }
 
-const INSERT_EVENT = `
-  INSERT INTO events (session_seq, run_seq, stream_seq, type, payload, created_at)
-  VALUES (?, ?, CASE WHEN ? IS NULL THEN NULL
-    ELSE (SELECT coalesce(max(stream_seq), 0) + 1 FROM events WHERE run_seq = ?) END, ?, ?, ?)
-  RETURNING id, stream_seq`;
+const LAST_STREAM_SEQ = 'SELECT stream_seq FROM events WHERE run_seq = ? ORDER BY stream_seq DESC LIMIT 1';
+const INSERT_EVENT = `INSERT INTO events (session_seq, run_seq, stream_seq, type, payload, created_at)
+  VALUES (?, ?, ?, ?, ?, ?)`;
 
 function makeTransaction(statements: Statements, now: number, events: JournalEvent[]): Transaction {
+  /** The next place in a run's stream: one more than that of the verb's last event of the run, or of the table's. */
+  function nextStreamSeq(runSeq: number): number {
+    const last = events.findLast((event) => event.runSeq === runSeq);
+    if (last !== undefined) return last.streamSeq! + 1;
+    const row = statements(LAST_STREAM_SEQ).get(runSeq) as { stream_seq: number } | undefined;
+    return (row?.stream_seq ?? 0) + 1;
+  }
+
   return {
     ...makeReader(statements),
     now,
@@ -141,11 +154,9 @@ function makeTransaction(statements: Statements, now: number, events: JournalEve
     insert: (sql, ...values) => Number(statements(sql).run(...values).lastInsertRowid),
     emit: (sessionSeq, runSeq, event) => {
       const payload = JSON.stringify(event.payload);
-      const row = statements(INSERT_EVENT).get(sessionSeq, runSeq, runSeq, runSeq, event.type, payload, now) as {
-        id: number;
-        stream_seq: number | null;
-      };
-      events.push({ ...event, id: row.id, sessionSeq, runSeq, streamSeq: row.stream_seq, createdAt: now });
+      const streamSeq = runSeq === null ? null : nextStreamSeq(runSeq);
+      const { lastInsertRowid } = statements(INSERT_EVENT).run(sessionSeq, runSeq, streamSeq, event.type, payload, now);
+      events.push({ ...event, id: Number(lastInsertRowid), sessionSeq, runSeq, streamSeq, createdAt: now });
     },
   };
 }

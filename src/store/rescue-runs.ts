@@ -19,8 +19,16 @@ interface UnfinishedRow {
 }
 
 /** The verbs that find runs without a worker. */
-export function makeRescueRuns({ write }: Database) {
+export function makeRescueRuns({ write, reader }: Database) {
   return {
+    /** Sessions with an executing run: before a rescue, those that a crash may have cut off in the middle of a write. */
+    listExecutingSessions: (): string[] =>
+      reader
+        .all<{ id: string }>(
+          "SELECT s.id FROM runs r JOIN sessions s ON s.seq = r.session_seq WHERE r.status = 'running' ORDER BY r.seq",
+        )
+        .map(({ id }) => id),
+
     /** Rescues every unfinished run. Only for a start: no worker may hold a run. */
     rescue: (): Promise<Rescued> =>
       write((tx) => {

@@ -164,13 +164,41 @@ export function toRun(row: RunRow): Run {
     userSeq: row.user_seq,
     keySeq: row.key_seq,
     protocol: row.protocol,
-    status: row.status,
     scheduleMode: row.schedule_mode,
     attempt: row.attempt,
     resumes: row.resumes,
     requestedModel: row.requested_model,
     model: row.model,
     includeUsage: row.include_usage === 1,
+    ...toOutcome(row),
+    createdAt: row.created_at,
+    startedAt: row.started_at,
+  };
+}
+
+/** The columns that a run's end decides. */
+export const OUTCOME_COLUMNS = [
+  'status',
+  'input_tokens',
+  'output_tokens',
+  'cache_read_tokens',
+  'cache_write_tokens',
+  'cost_usd',
+  'stop_reason',
+  'error',
+  'answer',
+  'structured_output',
+  'finished_at',
+] as const;
+
+export type OutcomeRow = Pick<RunRow, (typeof OUTCOME_COLUMNS)[number]>;
+
+/** The part of a run that its end decides. */
+export type RunOutcome = ReturnType<typeof toOutcome>;
+
+export function toOutcome(row: OutcomeRow) {
+  return {
+    status: row.status,
     usage: {
       inputTokens: row.input_tokens,
       outputTokens: row.output_tokens,
@@ -182,8 +210,6 @@ export function toRun(row: RunRow): Run {
     error: row.error === null ? null : (JSON.parse(row.error) as RunError),
     answer: row.answer,
     structuredOutput: row.structured_output === null ? null : (JSON.parse(row.structured_output) as JsonValue),
-    createdAt: row.created_at,
-    startedAt: row.started_at,
     finishedAt: row.finished_at,
   };
 }

@@ -1,7 +1,17 @@
 // Rows of runs, read.
 import type { Run, RunStatus } from '../domain/run.ts';
 import type { Database } from './database.ts';
-import { RUN_COLUMNS, type RunRow, toRun } from './rows.ts';
+import {
+  OUTCOME_COLUMNS,
+  type OutcomeRow,
+  RUN_COLUMNS,
+  type RunOutcome,
+  type RunRow,
+  toOutcome,
+  toRun,
+} from './rows.ts';
+
+const OUTCOME = `SELECT ${OUTCOME_COLUMNS.join(', ')} FROM runs WHERE seq = ?`;
 
 /** The reading verbs on runs. */
 export function makeRuns({ reader }: Database) {
@@ -12,6 +22,9 @@ export function makeRuns({ reader }: Database) {
       const row = reader.get<RunRow>(`${select} WHERE r.id = ? AND s.deleted_at IS NULL`, id);
       return row === undefined ? undefined : toRun(row);
     },
+
+    /** How a run has ended, or stands now. */
+    getOutcome: async (seq: number): Promise<RunOutcome> => toOutcome(reader.get<OutcomeRow>(OUTCOME, seq)!),
 
     /** The run as it is now. */
     get: async (seq: number): Promise<Run> => toRun(reader.get<RunRow>(`${select} WHERE r.seq = ?`, seq)!),

@@ -37,8 +37,8 @@ const PAGE = 32;
 /** The verbs that read turns. */
 export function makeTurns({ reader }: Database) {
   return {
-    /** The turn of one run. */
-    get: async (runSeq: number): Promise<StoredTurn> => readTurn(reader, runSeq),
+    /** The turn of one run. A run that was never attempted before has no steps to read. */
+    get: async (runSeq: number, attempt: number): Promise<StoredTurn> => readTurn(reader, runSeq, attempt > 1),
 
     /** The turns before a run, oldest first, as many of the newest as about `characters` allow. */
     listBefore: async (sessionSeq: number, runSeq: number, characters: number): Promise<StoredTurn[]> => {
@@ -54,7 +54,7 @@ export function makeTurns({ reader }: Database) {
         );
         for (const { seq } of page) {
           if (left <= 0) break;
-          const turn = readTurn(reader, seq);
+          const turn = readTurn(reader, seq, true);
           left -= sizeOf(turn);
           turns.push(turn);
         }
@@ -85,7 +85,7 @@ function sizeOf(turn: StoredTurn): number {
   return size + 50;
 }
 
-function readTurn(reader: Reader, runSeq: number): StoredTurn {
+function readTurn(reader: Reader, runSeq: number, withSteps: boolean): StoredTurn {
   const message = reader.get<{ id: number; content: string }>(
     "SELECT id, content FROM messages WHERE run_seq = ? AND role = 'user'",
     runSeq,
@@ -97,7 +97,7 @@ function readTurn(reader: Reader, runSeq: number): StoredTurn {
         .all<AttachmentRow>('SELECT * FROM attachments WHERE message_id = ? ORDER BY seq', message.id)
         .map((row) => toAttachment(row))
     : [];
-  return { runSeq, user, attachments, steps: readSteps(reader, runSeq) };
+  return { runSeq, user, attachments, steps: withSteps ? readSteps(reader, runSeq) : [] };
 }
 
 interface StepRow {

@@ -37,7 +37,12 @@ afterEach(async () => {
   // Whatever a test left behind ends here, so that no test waits for another's run.
   model.script(replyFromDirectives);
   if (!(await isUp())) await daemon.restart();
-  await idle();
+  await idle().catch(async () => {
+    // A failed test may leave a model call that hangs.
+    await daemon.kill();
+    await daemon.restart();
+    await idle();
+  });
 });
 afterAll(async () => {
   await daemon.close();
@@ -176,7 +181,7 @@ shellTest(
 );
 
 shellTest('a crash while a sandbox is being built leaves no process behind', async () => {
-  for (let round = 0; round < 4; round += 1) {
+  for (let round = 0; round < 3; round += 1) {
     const mark = `0.00${process.pid}${round}`;
     const tools = [{ name: 'shell', input: { command: `sleep ${mark}` } }];
     model.script(({ step }) => (step === 0 ? { tools } : { text: 'ok' }));
@@ -195,7 +200,7 @@ shellTest('a crash while a sandbox is being built leaves no process behind', asy
 });
 
 test('a crash right upon the last word of the model settles the run once, whatever was committed by then', async () => {
-  for (let round = 0; round < 4; round += 1) {
+  for (let round = 0; round < 3; round += 1) {
     const from = model.requests.length;
     model.script({ text: `round ${round}`, usage: { input: 10, output: 1 } });
     const run = await stream({ text: 'be brief' });
@@ -275,7 +280,7 @@ test('a second SIGTERM ends a draining daemon at once, and the run resumes', asy
   // The drain alone would have taken a second, and the wait for the run much longer.
   expect(performance.now() - askedAt).toBeLessThan(800);
   expect(await second).toEqual(exit);
-  expect(exit.code).not.toBe(0);
+  expect(exit.code).toBe(143);
   model.script({ text: 'held' });
   await daemon.restart();
   await replay(run.runId);
@@ -417,7 +422,7 @@ async function counts(): Promise<Record<string, number>> {
 
 async function idle(): Promise<void> {
   const none = async () => Object.values(await counts()).every((count) => count === 0);
-  await waitFor(none, { timeoutMs: 15_000, what: 'no unfinished run' });
+  await waitFor(none, { what: 'no unfinished run' });
 }
 
 async function isUp(): Promise<boolean> {

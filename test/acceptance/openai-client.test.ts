@@ -32,6 +32,12 @@ function clientWith(apiKey: string): OpenAI {
   return new OpenAI({ apiKey, baseURL: `${daemon.url}/openapi/v1`, maxRetries: 0 });
 }
 
+async function listOf<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = [];
+  for await (const item of items) list.push(item);
+  return list;
+}
+
 type Message = OpenAI.ChatCompletionMessageParam;
 const user = (content: unknown): Message => ({ role: 'user', content: content as string });
 
@@ -75,7 +81,7 @@ test('a stream tells the role, then text as it comes, then the finish reason', a
     stream: true,
     messages: [user('[[text=one two three]] [[deltas=3 every=40]]')],
   });
-  const chunks = await Array.fromAsync(stream);
+  const chunks = await listOf(stream);
   expect(chunks[0]?.choices).toEqual([{ index: 0, delta: { role: 'assistant' }, finish_reason: null }]);
   expect(chunks.at(-1)?.choices).toEqual([{ index: 0, delta: {}, finish_reason: 'stop' }]);
   const texts = chunks.slice(1, -1).map((chunk) => chunk.choices[0]?.delta.content ?? '');
@@ -92,7 +98,7 @@ test('include_usage adds a last chunk with the usage and no choice', async () =>
     stream_options: { include_usage: true },
     messages: [user('[[text=Counted.]] [[input=50 output=5]]')],
   });
-  const last = (await Array.fromAsync(stream)).at(-1);
+  const last = (await listOf(stream)).at(-1);
   expect(last?.choices).toEqual([]);
   expect(last?.usage).toEqual({ prompt_tokens: 50, completion_tokens: 5, total_tokens: 55 });
 });
@@ -184,7 +190,7 @@ test('a run with tools streams the text before and after them, and leaves its fi
   const { data: stream, response } = await client.chat.completions
     .create({ model: 'gpt-x', stream: true, messages: [user('write')] })
     .withResponse();
-  const chunks = await Array.fromAsync(stream);
+  const chunks = await listOf(stream);
   const text = chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('');
   expect(text).toBe('I will write it.\n\nDone.');
   const runId = response.headers.get('x-run-id') ?? '';
@@ -225,5 +231,5 @@ test('a model that fails is an error of the client, as an answer and in a stream
     OpenAI.InternalServerError,
   );
   const stream = await client.chat.completions.create({ model: 'm', stream: true, messages });
-  await expect(Array.fromAsync(stream)).rejects.toThrow(/HTTP status 400/);
+  await expect(listOf(stream)).rejects.toThrow(/HTTP status 400/);
 });

@@ -1,4 +1,5 @@
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Attachment } from '../../src/domain/content.ts';
@@ -10,7 +11,8 @@ async function house() {
   const directory = temporaryDirectory();
   const blobs = await openBlobStore(join(directory, 'blobs'));
   const workspaces = makeWorkspaces({ directory: join(directory, 'workspaces'), blobs, owner: null });
-  const root = await workspaces.open('s1');
+  const root = workspaces.pathOf('s1');
+  mkdirSync(root, { recursive: true });
   const sha256 = await blobs.put(Buffer.from('a,b\n1,2\n'));
   const csv: Attachment = {
     id: 'a1',
@@ -40,4 +42,20 @@ test('a link that the agent put where uploads go is not followed', async () => {
   symlinkSync(join(directory, 'outside'), join(root, 'uploads'));
   await expect(workspaces.layUploads('s1', [csv])).rejects.toMatchObject({ reason: 'bad_request' });
   expect(() => readFileSync(join(directory, 'outside/data.csv'))).toThrow(/ENOENT/);
+});
+
+test('what a lost worker left half-written goes, at any depth, and everything else stays', async () => {
+  const { workspaces, root } = await house();
+  const temporary = `.errand-tmp-${randomUUID()}`;
+  mkdirSync(join(root, 'deep/er'), { recursive: true });
+  for (const path of [temporary, `deep/er/${temporary}`, 'deep/er/kept', '.errand-tmp-notes'])
+    writeFileSync(join(root, path), 'x');
+  await workspaces.tidy('s1');
+  expect(readdirSync(root, { recursive: true }).toSorted((a, b) => (a < b ? -1 : 1))).toEqual([
+    '.errand-tmp-notes',
+    'deep',
+    'deep/er',
+    'deep/er/kept',
+  ]);
+  await expect(workspaces.tidy('a-session-without-a-workspace')).resolves.toBeUndefined();
 });

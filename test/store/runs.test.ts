@@ -99,13 +99,13 @@ test('a tool result is kept once; the next call counts as begun with it', async 
   const fence = fenceOf(run!);
   const calls = ['a', 'b', 'c'].map((id) => ({ id, name: 'write_file', input: {} }));
   await house.store.runs.recordStep(fence, aStep({ calls }), FREE);
-  const states = async () => (await house.store.turns.get(run!.seq)).steps[0]!.calls.map(({ state }) => state);
+  const states = async () => (await house.store.turns.get(run!.seq, 2)).steps[0]!.calls.map(({ state }) => state);
   expect(await states()).toEqual(['running', 'waiting', 'waiting']);
   const result = { step: 1, toolUseId: 'a', name: 'write_file', ok: true, output: 'first', durationMs: 3 };
   await house.store.runs.recordToolResult(fence, result);
   await house.store.runs.recordToolResult(fence, { ...result, output: 'again' });
   expect(await states()).toEqual(['ended', 'running', 'waiting']);
-  expect((await house.store.turns.get(run!.seq)).steps[0]!.calls[0]!.output).toBe('first');
+  expect((await house.store.turns.get(run!.seq, 2)).steps[0]!.calls[0]!.output).toBe('first');
   expect(TYPES(house.told).filter((type) => type === 'tool_result')).toHaveLength(1);
 });
 
@@ -241,7 +241,7 @@ test('attachments of the same name get paths of their own in the workspace', asy
     media: 'file' as const,
   }));
   const run = await house.accept({ attachments: [file('a1'), file('a2')], content });
-  const { attachments } = await house.store.turns.get(run.seq);
+  const { attachments } = await house.store.turns.get(run.seq, 2);
   expect(attachments.map(({ workspacePath }) => workspacePath)).toEqual(['/uploads/data.csv', '/uploads/data-2.csv']);
   expect(await house.store.sessions.findAttachment(house.user.seq, 'attachments/a2/data.csv')).toMatchObject({
     id: 'a2',

@@ -27,6 +27,8 @@ export interface DaemonOptions {
   /** More arguments of `errand serve`. */
   readonly args?: readonly string[];
   readonly adminName?: string;
+  /** Directory that its own directory is made in; the system's for temporary files when absent. */
+  readonly within?: string;
 }
 
 /** How a daemon's process ended. */
@@ -120,7 +122,7 @@ export async function runErrand(
 
 /** Makes a data directory with `errand init`, writes the given configuration, and starts `errand serve` on it. */
 export async function startDaemonProcess(options: DaemonOptions = {}): Promise<DaemonProcess> {
-  const root = await mkdtemp(join(tmpdir(), 'errand-test-'));
+  const root = await mkdtemp(join(options.within ?? tmpdir(), 'errand-test-'));
   try {
     return await startIn(root, options);
   } catch (error) {

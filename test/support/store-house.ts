@@ -6,6 +6,7 @@ import type { Run } from '../../src/domain/run.ts';
 import type { ApiKey, User } from '../../src/domain/user.ts';
 import type { JournalEvent } from '../../src/domain/journal-event.ts';
 import type { NewTurn } from '../../src/store/accept-run.ts';
+import type { ClaimedRun } from '../../src/store/claim-runs.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
 import type { Fence, NewStep } from '../../src/store/record-progress.ts';
 import { type FakeClock, fakeClock } from './fake-clock.ts';
@@ -24,7 +25,7 @@ export interface StoreHouse {
   /** Accepts a turn of the house's user and key. */
   accept(turn?: Partial<NewTurn>): Promise<Run>;
   /** Claims what may be claimed and answers the runs. */
-  claim(limit?: number): Promise<Run[]>;
+  claim(limit?: number): Promise<ClaimedRun[]>;
   /** Rows of a query on the file, beside the store. */
   rows<Row>(sql: string): Row[];
 }
@@ -108,7 +109,11 @@ export function aTurn(user: User, key: ApiKey): NewTurn {
   };
 }
 
-export const fenceOf = (run: Run): Fence => ({ sessionSeq: run.sessionSeq, runSeq: run.seq, attempt: run.attempt });
+export const fenceOf = (run: ClaimedRun): Fence => ({
+  sessionSeq: run.sessionSeq,
+  runSeq: run.seq,
+  attempt: run.attempt,
+});
 
 export function aStep(over: Partial<NewStep> = {}): NewStep {
   return {

@@ -1,5 +1,6 @@
 // The `list_files` tool: what lies in the workspace, one line each.
-import { type Entry, walkBeneath } from '../../beneath.ts';
+import type { Entry } from '../../beneath.ts';
+import { walkBeneath } from '../../walk-beneath.ts';
 import type { Tool } from './tool.ts';
 import { defineTool, inputOf, printableName, succeeded, textOf, workspacePath } from './workspace-tool.ts';
 

@@ -179,7 +179,6 @@ CREATE TABLE events (
   CHECK ((run_seq IS NULL) = (stream_seq IS NULL))
 ) STRICT;
 CREATE UNIQUE INDEX events_by_run ON events (run_seq, stream_seq) WHERE run_seq IS NOT NULL;
-CREATE INDEX events_by_session ON events (session_seq, id);
 -- One terminal event per run, whatever goes wrong elsewhere.
 CREATE UNIQUE INDEX events_terminal ON events (run_seq) WHERE type IN ('run.done', 'run.failed', 'run.stopped');
 `;

@@ -1,0 +1,67 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { expect, test } from 'vitest';
+import { probeSandbox } from '../../src/agent/sandbox.ts';
+import { identityFiles, sandboxCommand } from '../../src/agent/sandbox-walls.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const limits = { timeoutMs: 10_000, maxOutputBytes: 65_536, memoryBytes: 2 ** 30, maxProcesses: 64 };
+const probe = await probeSandbox({ path: '/usr/local/bin:/usr/bin:/bin', privateFolders: [], ...limits });
+if (!probe.ok) process.stderr.write(`SKIPPED: no sandbox here: ${probe.why}\n`);
+
+/** Starts a sandbox as its daemon does, with all that bubblewrap wants but its files; the last stream is the lifeline. */
+function launch(program: string, args: readonly string[], cwd: string) {
+  const pipes = ['pipe', 'pipe', 'pipe', 'pipe'] as const;
+  const child = spawn(program, args, { cwd, detached: true, stdio: ['ignore', 'ignore', 'inherit', ...pipes] });
+  const [status, passwd, group, lifeline] = child.stdio.slice(3) as unknown as [Readable, Writable, Writable, Readable];
+  let report = '';
+  status.setEncoding('utf8').on('data', (text: string) => (report += text));
+  for (const stream of [passwd, group, lifeline]) stream.on('error', () => undefined);
+  const complete = () => {
+    const [users, groups] = identityFiles({ uid: 1000, gid: 1000 });
+    passwd.end(users);
+    group.end(groups);
+  };
+  return { child, lifeline, complete, closed: once(child, 'close').then(() => report) };
+}
+
+/** Living processes of a process group. */
+async function groupOf(leader: number | undefined): Promise<string[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const stats = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '')));
+  const fieldsOf = (stat: string) => stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return pids.filter((_, i) => {
+    const [state, , group] = fieldsOf(stats[i]!);
+    return group === String(leader) && state !== 'Z';
+  });
+}
+
+test.skipIf(!probe.ok)(
+  'a sandbox that loses its daemon while it is being built is gone at once, and runs nothing',
+  async () => {
+    if (!probe.ok) return;
+    const workspace = temporaryDirectory();
+    const { owner } = probe.grant;
+    if (owner !== null) chownSync(workspace, owner.uid, owner.gid);
+    const [program, args] = await sandboxCommand(probe.grant, workspace, 'touch ran', limits.timeoutMs);
+    // bubblewrap waits for the files that it reads from its descriptors: so far it has come, and no further.
+    const orphan = launch(program, args, workspace);
+    await waitFor(async () => (await groupOf(orphan.child.pid)).length >= 4, { what: 'bubblewrap and its child' });
+    orphan.lifeline.destroy();
+    await waitFor(async () => (await groupOf(orphan.child.pid)).length === 0, { what: 'all of them gone' });
+    orphan.complete();
+    expect(await orphan.closed).not.toContain('exit-code');
+    expect(existsSync(join(workspace, 'ran'))).toBe(false);
+
+    const whole = launch(program, args, workspace);
+    whole.complete();
+    expect(await whole.closed).toContain('"exit-code": 0');
+    expect(existsSync(join(workspace, 'ran'))).toBe(true);
+    expect(await groupOf(whole.child.pid)).toEqual([]);
+  },
+);
