@@ -1,11 +1,12 @@
 // Making a data directory: database, master key, commented configuration files, and the first administrator (K5).
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config, Places } from './config.ts';
 import { defaultConfigFiles } from './default-config-files.ts';
 import { systemClock } from './domain/clock.ts';
 import { ErrandError } from './domain/errors.ts';
 import { ensureMasterKey } from './files/master-key.ts';
+import { writeWhole } from './files/write-whole.ts';
 import { hashPassword, makeKey, makePassword } from './operations/secrets.ts';
 import { lockDataDirectory } from './store/lock.ts';
 import { openStore, type Store } from './store/open-store.ts';
@@ -59,7 +60,7 @@ function layDefaultConfig(configDir: string): void {
   mkdirSync(configDir, { recursive: true, mode: 0o755 });
   for (const { name, text } of defaultConfigFiles()) {
     const path = join(configDir, name);
-    if (!existsSync(path)) writeFileSync(path, text, { flag: 'wx', mode: 0o644 });
+    if (!existsSync(path)) writeWhole(path, text, 0o644);
   }
 }
 
@@ -73,31 +74,35 @@ export async function createFirstAdministrator(
   { dataDir, configDir }: Places,
   adminName: string,
 ): Promise<Created | null> {
+  // Asked before, so that an ordinary start does not hash a password for nothing.
   if ((await store.users.list()).total > 0) return null;
   const password = makePassword();
-  const user = await store.users.create({
-    username: adminName,
-    fullName: '',
-    department: '',
-    role: 'admin',
-    teamId: null,
-    functionalRole: null,
-    scenario: null,
-    passwordHash: await hashPassword(password),
-  });
   const { text, id, lastFour, secretSha256 } = makeKey();
-  await store.keys.create({
-    id,
-    userSeq: user.seq,
-    name: 'first key',
-    scope: 'admin',
-    lastFour,
-    secretSha256,
-    model: null,
-    target: 'free',
-    projectId: null,
-    expiresAt: null,
-  });
+  const created = await store.createFirstAdministrator(
+    {
+      username: adminName,
+      fullName: '',
+      department: '',
+      role: 'admin',
+      teamId: null,
+      functionalRole: null,
+      scenario: null,
+      passwordHash: await hashPassword(password),
+    },
+    {
+      id,
+      name: 'first key',
+      scope: 'admin',
+      lastFour,
+      secretSha256,
+      model: null,
+      target: 'free',
+      projectId: null,
+      expiresAt: null,
+    },
+  );
+  if (created === null) return null;
+  const { user } = created;
   return {
     dataDir,
     configDir,

@@ -39,7 +39,7 @@ export async function performCall(performing: Performing): Promise<ToolResult> {
   if (tool === undefined || refusal !== undefined) return { ok: false, output: refusal ?? '' };
   const { workspace, workspaceOwner, sandbox } = brief;
   try {
-    await makeRoot(workspace, workspaceOwner);
+    await prepareWorkspace(brief);
     // A tool that ignores its signal is left behind, so that a stop is a stop.
     const result = await untilAborted(tool.execute(call.input, { workspace, workspaceOwner, sandbox, signal }), signal);
     return { ok: result.ok, output: capOutput(result.output) };
@@ -47,6 +47,16 @@ export async function performCall(performing: Performing): Promise<ToolResult> {
     signal.throwIfAborted();
     return { ok: false, output: capOutput(`The tool failed: ${messageOf(error)}`) };
   }
+}
+
+/** The runs of this thread whose workspace is there. */
+const prepared = new WeakSet<Brief>();
+
+/** A session has no workspace before its agent first uses a tool. */
+async function prepareWorkspace(brief: Brief): Promise<void> {
+  if (prepared.has(brief)) return;
+  await makeRoot(brief.workspace, brief.workspaceOwner);
+  prepared.add(brief);
 }
 
 function unknownTool({ brief, call }: Performing): string {

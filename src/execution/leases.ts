@@ -16,7 +16,10 @@ export interface LeaseParts {
   rescued(): void;
 }
 
-/** Renews leases while there are runs to hold; without any there is no timer either. */
+/**
+ * Renews leases from the first run on, also while no run is held: a run that could not be recorded, because the disk was
+ * full, has no worker any more, and only the end of its lease brings it back.
+ */
 export function makeLeases({ store, clock, log, held, rescued }: LeaseParts): { keep(): void; stop(): void } {
   let timer: Timer | undefined;
 
@@ -29,7 +32,7 @@ export function makeLeases({ store, clock, log, held, rescued }: LeaseParts): { 
   }
 
   function keep(): void {
-    if (timer !== undefined || held().length === 0) return;
+    if (timer !== undefined) return;
     timer = clock.after(RENEWAL_MS, () => {
       timer = undefined;
       void renew();

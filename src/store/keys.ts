@@ -1,7 +1,7 @@
 // Rows of API keys. The secret itself is never stored, only its SHA-256 (B2).
 import { notFound } from '../domain/errors.ts';
 import type { ApiKey, User } from '../domain/user.ts';
-import type { Database } from './database.ts';
+import type { Database, Transaction } from './database.ts';
 import { type ApiKeyRow, toApiKey, toUser, type UserRow } from './rows.ts';
 
 export type NewApiKey = Pick<
@@ -19,25 +19,7 @@ export interface KeyCredential {
 /** The verbs on API keys. Ids are the public ids. */
 export function makeApiKeys({ write, reader }: Database) {
   return {
-    create: (key: NewApiKey): Promise<ApiKey> =>
-      write((tx) => {
-        const seq = tx.insert(
-          `INSERT INTO api_keys (id, user_seq, name, scope, secret_sha256, last_four, model, target, project_id,
-             expires_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-          key.id,
-          key.userSeq,
-          key.name,
-          key.scope,
-          key.secretSha256,
-          key.lastFour,
-          key.model,
-          key.target,
-          key.projectId,
-          key.expiresAt,
-          tx.now,
-        );
-        return toApiKey(tx.get<ApiKeyRow>('SELECT * FROM api_keys WHERE seq = ?', seq)!);
-      }),
+    create: (key: NewApiKey): Promise<ApiKey> => write((tx) => createKeyIn(tx, key)),
 
     /** Throws `not_found`. */
     get: async (id: string): Promise<ApiKey> => {
@@ -75,4 +57,24 @@ export function makeApiKeys({ write, reader }: Database) {
     touch: (seq: number, at: number): Promise<void> =>
       write((tx) => void tx.run('UPDATE api_keys SET last_used_at = ? WHERE seq = ?', at, seq)),
   };
+}
+
+/** Inserts a key. */
+export function createKeyIn(tx: Transaction, key: NewApiKey): ApiKey {
+  const seq = tx.insert(
+    `INSERT INTO api_keys (id, user_seq, name, scope, secret_sha256, last_four, model, target, project_id,
+       expires_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    key.id,
+    key.userSeq,
+    key.name,
+    key.scope,
+    key.secretSha256,
+    key.lastFour,
+    key.model,
+    key.target,
+    key.projectId,
+    key.expiresAt,
+    tx.now,
+  );
+  return toApiKey(tx.get<ApiKeyRow>('SELECT * FROM api_keys WHERE seq = ?', seq)!);
 }

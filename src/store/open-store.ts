@@ -5,6 +5,7 @@ import { makeClaimRuns } from './claim-runs.ts';
 import { type Database, openDatabase } from './database.ts';
 import { makeEndRun } from './end-run.ts';
 import { makeEvents } from './events.ts';
+import { makeCreateFirstAdministrator } from './first-administrator.ts';
 import { makeApiKeys } from './keys.ts';
 import { makeRecordProgress } from './record-progress.ts';
 import { makeRescueRuns } from './rescue-runs.ts';
@@ -23,6 +24,7 @@ export function openStore(file: string, clock: Clock): Store {
 
 function makeStore(database: Database) {
   return {
+    createFirstAdministrator: makeCreateFirstAdministrator(database),
     users: makeUsers(database),
     teams: makeTeams(database),
     keys: makeApiKeys(database),

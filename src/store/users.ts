@@ -2,7 +2,7 @@
 import { ErrandError, notFound } from '../domain/errors.ts';
 import { newId } from '../domain/ids.ts';
 import type { User } from '../domain/user.ts';
-import type { Database } from './database.ts';
+import type { Database, Transaction } from './database.ts';
 import { toUser, type UserRow } from './rows.ts';
 
 export type NewUser = Pick<
@@ -32,28 +32,7 @@ export function makeUsers({ write, reader }: Database) {
   const byReference = 'SELECT * FROM users WHERE ? IN (id, username) LIMIT 1';
   return {
     /** Throws `conflict` when the username is taken. */
-    create: (user: NewUser): Promise<User> =>
-      write((tx) => {
-        if (tx.get('SELECT 1 FROM users WHERE username = ?', user.username) !== undefined) {
-          throw new ErrandError('conflict', `The username ${user.username} is taken.`);
-        }
-        const seq = tx.insert(
-          `INSERT INTO users (id, username, full_name, department, role, team_id, functional_role, scenario,
-             password_hash, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-          newId(tx.now),
-          user.username,
-          user.fullName,
-          user.department,
-          user.role,
-          user.teamId,
-          user.functionalRole,
-          user.scenario,
-          user.passwordHash,
-          tx.now,
-          tx.now,
-        );
-        return toUser(tx.get<UserRow>('SELECT * FROM users WHERE seq = ?', seq)!);
-      }),
+    create: (user: NewUser): Promise<User> => write((tx) => createUserIn(tx, user)),
 
     /** Throws `not_found`. */
     get: async (reference: string): Promise<User> => {
@@ -85,4 +64,27 @@ export function makeUsers({ write, reader }: Database) {
         return toUser(tx.get<UserRow>('SELECT * FROM users WHERE seq = ?', row.seq)!);
       }),
   };
+}
+
+/** Inserts a user. Throws `conflict` when the username is taken. */
+export function createUserIn(tx: Transaction, user: NewUser): User {
+  if (tx.get('SELECT 1 FROM users WHERE username = ?', user.username) !== undefined) {
+    throw new ErrandError('conflict', `The username ${user.username} is taken.`);
+  }
+  const seq = tx.insert(
+    `INSERT INTO users (id, username, full_name, department, role, team_id, functional_role, scenario,
+       password_hash, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    newId(tx.now),
+    user.username,
+    user.fullName,
+    user.department,
+    user.role,
+    user.teamId,
+    user.functionalRole,
+    user.scenario,
+    user.passwordHash,
+    tx.now,
+    tx.now,
+  );
+  return toUser(tx.get<UserRow>('SELECT * FROM users WHERE seq = ?', seq)!);
 }

@@ -2,7 +2,7 @@
 //
 // Every worker thread looks for files in `$TEST_WORKER_FAULTS`. The first to find one takes it by removing it, and
 // then does to itself what the file's name says; other threads, and the main thread, go on.
-import { readdirSync, rmSync } from 'node:fs';
+import { readdirSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMainThread } from 'node:worker_threads';
 
@@ -37,7 +37,7 @@ function look(directory) {
 /** Removes a file; false when another thread was faster. */
 function take(path) {
   try {
-    rmSync(path);
+    unlinkSync(path);
     return true;
   } catch {
     return false;
