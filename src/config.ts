@@ -146,13 +146,18 @@ const camelCase = (name: string) => name.replaceAll(/_([a-z])/g, (_, letter: str
 
 /** The settings' names are their paths in `Settings`, which the type of the option table holds true. */
 function assemble(values: ReadonlyMap<SettingName, Scalar>): Settings {
-  const settings: Record<string, Scalar | Record<string, Scalar>> = {};
+  const settings: Branch = {};
   for (const [name, value] of values) {
-    const [first = name, second] = name.split('.').map(camelCase);
-    if (second === undefined) settings[first] = value;
-    else settings[first] = { ...(settings[first] as Record<string, Scalar> | undefined), [second]: value };
+    const keys = name.split('.').map(camelCase);
+    const section = keys.slice(0, -1).reduce((at, key) => (at[key] ??= {}) as Branch, settings);
+    section[keys.at(-1)!] = value;
   }
   return settings as unknown as Settings;
+}
+
+/** Settings as a tree whose leaves are their values. */
+interface Branch {
+  [key: string]: Scalar | Branch;
 }
 
 type Chosen = { readonly settings: Settings; readonly origins: ReadonlyMap<SettingName, Origin> };
@@ -182,7 +187,10 @@ export function loadSettings(configDir: string, overrides: readonly Override[]):
   const file = readYamlFile(configDir, SETTINGS_FILE, settingsSchema());
   const problems = [...file.problems, ...checkOverrides(overrides)];
   if (problems.length > 0) return { ok: false, problems };
-  return { ok: true, ...choose(file.value, overrides) };
+  const chosen = choose(file.value, overrides);
+  const { provider, userinfoUrl } = chosen.settings.sso;
+  if ((provider === '') === (userinfoUrl === '')) return { ok: true, ...chosen };
+  return { ok: false, problems: [file.problemAt(['sso'], 'needs provider and userinfo_url, or neither of them')] };
 }
 
 /** What the kernel takes as the path of a Unix socket, in bytes. */
@@ -223,14 +231,14 @@ export interface SettingRow {
 /** Every setting in force and where it comes from, in the order of the table (J2). */
 export function describeSettings(config: Config): readonly SettingRow[] {
   return SETTING_NAMES.map((name) => {
-    const [first = name, second] = name.split('.').map(camelCase);
-    const top = (config.settings as unknown as Record<string, Scalar | Record<string, Scalar>>)[first];
+    const tree = config.settings as unknown as Branch;
+    const keys = name.split('.').map(camelCase);
     const origin = config.origins.get(name) ?? 'default';
     const override = config.overrides.findLast((candidate) => candidate.name === name);
     const file = origin === 'file' ? path.join(config.places.configDir, SETTINGS_FILE) : null;
     return {
       name,
-      value: (second === undefined ? top : (top as Record<string, Scalar>)[second]) as Scalar,
+      value: keys.reduce<Scalar | Branch>((at, key) => (at as Branch)[key]!, tree) as Scalar,
       origin,
       source: override?.label ?? file,
       environment: environmentName(name),

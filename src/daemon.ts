@@ -1,4 +1,5 @@
 // The one wiring function: builds every room, opens the doors, and closes everything in reverse order.
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { probeSandbox, type SandboxProbe } from './agent/sandbox.ts';
 import { SANDBOX_OWNER } from './agent/sandbox-walls.ts';
@@ -6,17 +7,31 @@ import type { Catalog } from './catalog/models.ts';
 import { formatProblem } from './catalog/problem.ts';
 import type { Config } from './config.ts';
 import { systemClock } from './domain/clock.ts';
+import type { Settings } from './domain/settings.ts';
 import { makeBus } from './events/bus.ts';
 import { makeTails } from './events/tail.ts';
+import type { CrewSize } from './execution/crew.ts';
+import { makeNode } from './execution/node.ts';
 import { makePermits } from './execution/permits.ts';
 import { makePool } from './execution/pool.ts';
 import { makeQueue, type Queue } from './execution/queue.ts';
+import { SchemaCheck } from './execution/schema-check.ts';
+import { makeQueueWait } from './execution/queue-wait.ts';
+import { makeStopper } from './execution/stop.ts';
+import { makeSweeper } from './execution/sweeper.ts';
 import { openBlobStore } from './files/blobs.ts';
+import { openMasterKey } from './files/master-key.ts';
 import { makeWorkspaces, type Workspaces } from './files/workspaces.ts';
 import { makeHttpApp } from './http/app.ts';
 import { type Door, listenSocket, listenTcp } from './http/listen.ts';
 import { makeHttpServer } from './http/server.ts';
-import { type Created, createFirstAdministrator, DATABASE_FILE, prepareDirectories } from './initialize.ts';
+import {
+  type Created,
+  createFirstAdministrator,
+  DATABASE_FILE,
+  masterKeyPlace,
+  prepareDirectories,
+} from './initialize.ts';
 import { type ConfigEvent, type LiveConfig, makeLiveConfig } from './live-config.ts';
 import { type Log, makeLog } from './log.ts';
 import { makeOperations } from './operations/operations.ts';
@@ -77,6 +92,7 @@ async function build({ config, catalog, closers }: Start): Promise<Daemon> {
   prepareDirectories(places);
   const lock = lockDataDirectory(places.dataDir);
   closers.push(lock.release);
+  const deriveKey = openMasterKey(masterKeyPlace(places));
   const log = makeLog(config.settings.log);
   const live = makeLiveConfig({ config, catalog, report: (event) => reportConfig(log, event) });
   closers.push(live.stop);
@@ -91,7 +107,9 @@ async function build({ config, catalog, closers }: Start): Promise<Daemon> {
   store.onCommitted(bus.publish);
   const tails = makeTails({ bus, events: store.events });
   const engine = makeEngine({ config, live, log, store, blobs, sandbox });
-  closers.push(engine.pool.destroy);
+  closers.push(engine.node.stop, engine.queueWait.stop, engine.sweeper.stop, engine.pool.destroy);
+  const schemas = new SchemaCheck({ clock: systemClock, log });
+  closers.push(() => schemas.stop());
   const closing = new AbortController();
   const draining = new AbortController();
   const isClosing = () => closing.signal.aborted;
@@ -99,15 +117,16 @@ async function build({ config, catalog, closers }: Start): Promise<Daemon> {
     store,
     blobs,
     tails,
-    queue: engine.queue,
+    ...engine,
+    schemas,
     clock: systemClock,
+    deriveKey,
     settings: live.settings,
     catalog: live.catalog,
     closing: isClosing,
     draining: draining.signal,
   });
-  const { pool } = engine;
-  const clock = systemClock;
+  const [{ pool }, clock] = [engine, systemClock];
   const reports = makeReports({ config, live, store, pool, sandbox, startedAt, closing: isClosing, clock });
   const app = makeHttpApp({
     operations,
@@ -126,7 +145,7 @@ async function build({ config, catalog, closers }: Start): Promise<Daemon> {
   // After the doors are open: credentials that a failed start had made would be shown to nobody.
   const created = await createFirstAdministrator(store, places, FIRST_ADMINISTRATOR);
   await live.start();
-  if (config.workers) engine.queue.start();
+  await startEngine(engine, config);
   log.info({ version: VERSION, pid: process.pid, listen: doors.tcp.address, socket: doors.socket.address }, 'ready');
   return makeDaemon({ url: `http://${doors.tcp.address}`, created, closers, log, live, engine, closing, draining });
 }
@@ -154,15 +173,20 @@ interface EngineParts {
   readonly sandbox: SandboxProbe;
 }
 
+function sizeOf({ workers }: Settings): CrewSize {
+  const { threads, runsPerThread, memoryMb, hangTimeoutSeconds } = workers;
+  return { threads, runsPerThread, memoryMb, hangTimeoutMs: hangTimeoutSeconds * 1_000 };
+}
+
 /** The rooms that do the work: the pool of threads and the queue that feeds it. */
 function makeEngine({ config, live, log, store, blobs, sandbox }: EngineParts) {
-  const { workers } = config.settings;
   const owner = process.getuid?.() === 0 ? SANDBOX_OWNER : null;
   const pool = makePool({
     clock: systemClock,
     log,
-    size: { ...workers, hangTimeoutMs: workers.hangTimeoutSeconds * 1_000 },
+    size: sizeOf(live.settings()),
   });
+  live.onChange(() => pool.resize(sizeOf(live.settings())));
   const workspaces = makeWorkspaces({ directory: join(config.places.dataDir, 'workspaces'), blobs, owner });
   const queue: Queue = makeQueue({
     store,
@@ -175,7 +199,20 @@ function makeEngine({ config, live, log, store, blobs, sandbox }: EngineParts) {
     settings: live.settings,
     catalog: live.catalog,
   });
-  return { pool, queue, workspaces };
+  const queueWait = makeQueueWait({ store, log, clock: systemClock, settings: live.settings });
+  const node = makeNode({ store, log, clock: systemClock, id: hostname(), capacity: pool.slots });
+  const sweeper = makeSweeper({ store, workspaces, blobs, clock: systemClock, log });
+  const stopper = makeStopper({ store, queue, clock: systemClock, log, confirmed: sweeper.wake });
+  return { pool, queue, queueWait, node, workspaces, sweeper, stopper };
+}
+
+async function startEngine(engine: ReturnType<typeof makeEngine>, { workers }: Config): Promise<void> {
+  if (workers) {
+    await engine.node.start();
+    engine.queue.start();
+  }
+  engine.queueWait.watch();
+  engine.sweeper.wake();
 }
 
 async function rescue({ store, workspaces, log }: { store: Store; workspaces: Workspaces; log: Log }): Promise<void> {
@@ -186,6 +223,7 @@ async function rescue({ store, workspaces, log }: { store: Store; workspaces: Wo
     });
   }
   const rescued = await store.runs.rescue();
+  await store.runs.confirmStops();
   if (rescued.settled + rescued.interrupted + rescued.queued > 0) log.info(rescued, 'unfinished runs were rescued');
 }
 

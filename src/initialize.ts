@@ -1,11 +1,11 @@
 // Making a data directory: database, master key, commented configuration files, and the first administrator (K5).
 import { existsSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { Config, Places } from './config.ts';
 import { defaultConfigFiles } from './default-config-files.ts';
 import { systemClock } from './domain/clock.ts';
 import { ErrandError } from './domain/errors.ts';
-import { ensureMasterKey } from './files/master-key.ts';
+import { type MasterKeyPlace, openMasterKey } from './files/master-key.ts';
 import { writeWhole } from './files/write-whole.ts';
 import { hashPassword, makeKey, makePassword } from './operations/secrets.ts';
 import { lockDataDirectory } from './store/lock.ts';
@@ -29,6 +29,7 @@ export async function initialize(config: Config, adminName: string): Promise<Cre
   prepareDirectories(config.places);
   const lock = lockDataDirectory(config.places.dataDir);
   try {
+    openMasterKey(masterKeyPlace(config.places));
     const store = openStore(join(config.places.dataDir, DATABASE_FILE), systemClock);
     try {
       const created = await createFirstAdministrator(store, config.places, adminName);
@@ -44,16 +45,21 @@ export async function initialize(config: Config, adminName: string): Promise<Cre
   }
 }
 
-/** Makes the directories, the master key and the commented configuration files that are missing. */
-export function prepareDirectories({ dataDir, configDir, masterKeyPath }: Places): void {
+/** Makes the directories and the commented configuration files that are missing. */
+export function prepareDirectories({ dataDir, configDir }: Places): void {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  ensureMasterKey(masterKeyPath);
   try {
     layDefaultConfig(configDir);
   } catch (error) {
     // A service manager may own the directory: the defaults are in force without their commented files.
     if (!isRefusal(error)) throw error;
   }
+}
+
+/** Where the master key lies (J6). */
+export function masterKeyPlace({ masterKeyPath, credentialsDirectory }: Places): MasterKeyPlace {
+  const isCredential = credentialsDirectory !== null && dirname(masterKeyPath) === resolve(credentialsDirectory);
+  return { path: masterKeyPath, isCredential };
 }
 
 function layDefaultConfig(configDir: string): void {

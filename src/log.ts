@@ -6,7 +6,7 @@ import type { Settings } from './domain/settings.ts';
 export type Log = Logger;
 
 const STANDARD_ERROR = 2;
-const SECRET_FIELDS = ['authorization', '["x-api-key"]', 'password', 'secret'];
+const SECRET_FIELDS = ['authorization', '["x-api-key"]', 'password', 'secret', 'access_token', 'sso_token'];
 const REDACTED = ['', '*.', '*.*.'].flatMap((depth) =>
   SECRET_FIELDS.map((field) => (field.startsWith('[') ? depth.replace(/\.$/, '') : depth) + field),
 );

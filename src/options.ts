@@ -11,11 +11,11 @@ type Snake<Name extends string> = Name extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${Snake<Rest>}`
   : Name;
 type Keys<Section> = Extract<keyof Section, string>;
-type Paths<Key extends Keys<Settings>> = Settings[Key] extends Scalar
-  ? Snake<Key>
-  : `${Snake<Key>}.${Snake<Keys<Settings[Key]>>}`;
+type Paths<Section> = {
+  [Key in Keys<Section>]: Section[Key] extends Scalar ? Snake<Key> : `${Snake<Key>}.${Paths<Section[Key]>}`;
+}[Keys<Section>];
 /** The name of a setting in errand.yaml, such as `model.idle_timeout_seconds`. A setting without an option doesn't compile. */
-export type SettingName = { [Key in Keys<Settings>]: Paths<Key> }[Keys<Settings>];
+export type SettingName = Paths<Settings>;
 
 /** One setting: what it may be, what it is when nobody says, and the other names it goes by. */
 export interface Option {
@@ -51,12 +51,21 @@ export function publicUrlFor(listen: string): string {
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 }
 
+/** Empty when there is none. Its query may have further parameters. */
+function isUserinfoUrl(value: string): boolean {
+  if (value === '') return true;
+  const url = URL.parse(value);
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) return false;
+  return url.username === '' && url.password === '' && !/[#\s]/.test(value);
+}
+
 function isPublicUrl(value: string): boolean {
   const url = URL.parse(value);
   if (url === null || !['http:', 'https:'].includes(url.protocol)) return false;
   return url.username === '' && url.password === '' && !/[?#\s]/.test(value);
 }
 
+const isShort = (value: string) => value.length <= 200;
 const seconds = (minimum: number, maximum: number) => integer(minimum, maximum, 'seconds');
 const megabytes = (minimum: number, maximum: number) => integer(minimum, maximum, 'megabytes');
 const WEEK = 7 * 24 * 3600;
@@ -86,6 +95,47 @@ export const OPTIONS: Readonly<Record<SettingName, Option>> = {
     about: 'Largest image or attachment.',
     environment: 'MAX_UPLOAD_SIZE_MB',
   },
+  login_token_ttl_seconds: {
+    schema: seconds(1, 86_400),
+    fallback: 86_400,
+    about: 'How long a login token is valid.',
+    environment: 'OPENAPI_LOGIN_TOKEN_TTL_SECONDS',
+  },
+  'sso.provider': {
+    schema: text('the name of a provider, at most 64 characters', (value) => value.length <= 64),
+    fallback: '',
+    about: 'Name of the single-sign-on provider; empty for none.',
+  },
+  'sso.userinfo_url': {
+    schema: text('an http or https address without user or fragment', isUserinfoUrl),
+    fallback: '',
+    about: 'Where the provider tells whose token it is.',
+  },
+  'sso.token_parameter': {
+    schema: text('the name of a query parameter, at most 64 characters', (value) => /^[\w.-]{1,64}$/.test(value)),
+    fallback: 'token',
+    about: 'Query parameter that the token is sent to the provider in.',
+  },
+  'sso.timeout_ms': {
+    schema: integer(100, 60_000, 'milliseconds'),
+    fallback: 5000,
+    about: 'How long the provider may take to answer.',
+  },
+  'sso.defaults.team': {
+    schema: text("a team's name, or empty", isShort),
+    fallback: '',
+    about: 'Team of an account that is made at its first single sign-on.',
+  },
+  'sso.defaults.functional_role': {
+    schema: text('a functional role, or empty', isShort),
+    fallback: '',
+    about: 'Functional role of such an account.',
+  },
+  'sso.defaults.scenario': {
+    schema: text('a scenario of models.yaml, or empty', isShort),
+    fallback: '',
+    about: 'Scenario of such an account; empty for the default scenario.',
+  },
   'model.connect_timeout_seconds': {
     schema: seconds(1, 600),
     fallback: 10,
@@ -101,6 +151,31 @@ export const OPTIONS: Readonly<Record<SettingName, Option>> = {
     fallback: 60,
     about: 'How long a model may be silent between two tokens.',
   },
+  'background.queue_wait_seconds': {
+    schema: seconds(1, WEEK),
+    fallback: 3600,
+    about: 'How long a background run may wait for a worker.',
+  },
+  'background.max_unfinished_per_key': {
+    schema: integer(1, 1_000_000),
+    fallback: 20,
+    about: 'Unfinished background runs that one key may have.',
+  },
+  'background.max_executing_per_key': {
+    schema: integer(1, 1_000_000),
+    fallback: 2,
+    about: 'Background runs of one key that may execute at once.',
+  },
+  'background.max_unfinished_per_user': {
+    schema: integer(1, 1_000_000),
+    fallback: 50,
+    about: 'Unfinished background runs that one user may have over all keys.',
+  },
+  'background.polls_per_second': {
+    schema: integer(1, 1_000_000),
+    fallback: 10,
+    about: 'Look-ups of run results that one key may make in a second.',
+  },
   'model.run_timeout_seconds': { schema: seconds(1, WEEK), fallback: 3600, about: 'How long a run may take.' },
   'model.max_steps': { schema: integer(1, 10_000), fallback: 200, about: 'Model replies in one run.' },
   'workers.threads': {
@@ -109,7 +184,7 @@ export const OPTIONS: Readonly<Record<SettingName, Option>> = {
     about: 'Worker threads that runs are spread over.',
   },
   'workers.runs_per_thread': { schema: integer(1, 1024), fallback: 32, about: 'Runs in one worker thread at a time.' },
-  'workers.memory_mb': { schema: megabytes(64, 65_536), fallback: 512, about: 'JavaScript heap of one worker thread.' },
+  'workers.memory_mb': { schema: megabytes(128, 65_536), fallback: 512, about: 'JavaScript heap of one worker thread.' },
   'workers.hang_timeout_seconds': {
     schema: seconds(1, 3600),
     fallback: 30,
@@ -147,16 +222,17 @@ export function environmentName(name: SettingName): string {
 
 /** The schema of errand.yaml. */
 export function settingsSchema(): Schema {
-  const sections = new Map<string, Record<string, Schema>>();
-  const top: Record<string, Schema> = {};
-  for (const name of SETTING_NAMES) {
-    const [first = name, second] = name.split('.');
-    const { schema } = OPTIONS[name];
-    if (second === undefined) top[first] = schema;
-    else sections.set(first, { ...sections.get(first), [second]: schema });
-  }
-  for (const [name, properties] of sections) top[name] = section(properties);
-  return section(top);
+  return sectionOf(SETTING_NAMES.map((name) => [name.split('.'), OPTIONS[name].schema]));
+}
+
+function sectionOf(entries: readonly (readonly [path: readonly string[], schema: Schema])[]): Schema {
+  const byKey = Map.groupBy(entries, ([path]) => path[0] ?? '');
+  const properties = [...byKey].map(([key, [first, ...others]]) => {
+    const [path, schema] = first!;
+    if (path.length === 1) return [key, schema] as const;
+    return [key, sectionOf([first!, ...others].map(([whole, of]) => [whole.slice(1), of]))] as const;
+  });
+  return section(Object.fromEntries(properties));
 }
 
 /** What a text stands for: numbers and true, false for settings of those types, else itself. Never throws. */

@@ -44,7 +44,7 @@ export function makeReports(parts: ReportParts) {
       dataDir: config.places.dataDir,
       configDir: config.places.configDir,
       runs: await store.runs.countUnfinished(),
-      workers: { threads, slots: pool.slots, busy },
+      workers: { threads, slots: pool.slots(), busy },
       models: [...models.values()].map(({ name, endpoint }) => ({
         name,
         endpoint,

@@ -33,6 +33,14 @@ test('with nothing said, every setting has its default and says so', () => {
     publicUrl: 'http://127.0.0.1:8484',
     waitTimeoutSeconds: 600,
     maxUploadSizeMb: 20,
+    loginTokenTtlSeconds: 86_400,
+    sso: {
+      provider: '',
+      userinfoUrl: '',
+      tokenParameter: 'token',
+      timeoutMs: 5000,
+      defaults: { team: '', functionalRole: '', scenario: '' },
+    },
     model: {
       connectTimeoutSeconds: 10,
       firstTokenTimeoutSeconds: 120,
@@ -71,16 +79,24 @@ test('every setting can be given by the environment and by the file, to the same
     public_url: 'https://errand.example',
     'log.level': 'warn',
     'shell.enabled': 'false',
+    'sso.userinfo_url': 'https://sso.example/user?app=errand',
+    'sso.timeout_ms': '900',
   };
   const valueOf = (name: string) => others[name] ?? '9';
   const numeric = { 'workers.memory_mb': '99', 'shell.memory_mb': '99' } as Readonly<Record<string, string>>;
   for (const name of SETTING_NAMES) {
     const value = numeric[name] ?? valueOf(name);
-    const [first = '', second] = name.split('.');
-    const yaml = second === undefined ? `${first}: "${value}"` : `${first}: { ${second}: "${value}" }`;
-    const isText = OPTIONS[name].schema['type'] === 'string';
-    const fromFile = load(isText ? yaml : yaml.replaceAll('"', ''));
-    const fromEnvironment = load('', { [environmentName(name)]: value });
+    const scalar = OPTIONS[name].schema['type'] === 'string' ? `"${value}"` : value;
+    const yaml = name.split('.').reduceRight((inner, key) => `{ ${key}: ${inner} }`, scalar);
+    // The provider and its address are given together or not at all.
+    const other: Environment =
+      name === 'sso.provider'
+        ? { ERRAND_SSO_USERINFO_URL: 'http://sso' }
+        : name === 'sso.userinfo_url'
+          ? { ERRAND_SSO_PROVIDER: 'corp' }
+          : {};
+    const fromFile = load(yaml, other);
+    const fromEnvironment = load('', { ...other, [environmentName(name)]: value });
     expect(fromEnvironment.settings, name).toEqual(fromFile.settings);
     expect(fromEnvironment.settings, name).not.toEqual(load('').settings);
     expect(fromEnvironment.origins.get(name)).toBe('environment');
@@ -88,10 +104,67 @@ test('every setting can be given by the environment and by the file, to the same
   }
 });
 
-test('names in the environment follow from those in the file, but one keeps its own', () => {
+test.each(['0', '86401', '-1', '1.5', '1h', ' 60', '60s'])(
+  'a validity of login tokens of %j stops the start',
+  (text) => {
+    expect(problemsOf('', { OPENAPI_LOGIN_TOKEN_TTL_SECONDS: text })).toEqual([
+      expect.stringContaining('OPENAPI_LOGIN_TOKEN_TTL_SECONDS: must be a whole number of seconds from 1 to 86400'),
+    ]);
+  },
+);
+
+test.each([1, 86_400])('login tokens may be valid for %i seconds', (seconds) => {
+  const { settings } = load('', { OPENAPI_LOGIN_TOKEN_TTL_SECONDS: String(seconds) });
+  expect(settings.loginTokenTtlSeconds).toBe(seconds);
+  expect(load(`login_token_ttl_seconds: ${seconds}`).settings).toEqual(settings);
+});
+
+test('single sign-on is read whole, with its defaults for accounts', () => {
+  const file = `
+sso:
+  provider: corp
+  userinfo_url: https://sso.example/user?app=errand
+  token_parameter: ticket
+  timeout_ms: 900
+  defaults: { team: Labs, functional_role: analyst, scenario: general }
+`;
+  expect(load(file).settings.sso).toEqual({
+    provider: 'corp',
+    userinfoUrl: 'https://sso.example/user?app=errand',
+    tokenParameter: 'ticket',
+    timeoutMs: 900,
+    defaults: { team: 'Labs', functionalRole: 'analyst', scenario: 'general' },
+  });
+});
+
+test('what is wrong with single sign-on is told, each in its place', () => {
+  const file = `
+sso:
+  provider: 7
+  userinfo_url: ftp://sso.example
+  token_parameter: "a b"
+  timeout_ms: 99
+  defaults: { role: admin, team: [Labs] }
+`;
+  expect(problemsOf(file)).toEqual([
+    'errand.yaml:3:13 sso.provider: must be the name of a provider, at most 64 characters, not a number',
+    'errand.yaml:4:17 sso.userinfo_url: must be an http or https address without user or fragment',
+    'errand.yaml:5:20 sso.token_parameter: must be the name of a query parameter, at most 64 characters',
+    'errand.yaml:6:15 sso.timeout_ms: must be a whole number of milliseconds from 100 to 60000',
+    'errand.yaml:7:15 sso.defaults.role: is not a known key',
+    "errand.yaml:7:34 sso.defaults.team: must be a team's name, or empty, not a list",
+  ]);
+  const half = 'needs provider and userinfo_url, or neither of them';
+  expect(problemsOf('sso:\n  provider: corp\n')).toEqual([`errand.yaml:2:3 sso: ${half}`]);
+  expect(problemsOf('', { ERRAND_SSO_USERINFO_URL: 'https://sso.example' })).toEqual([`errand.yaml:1:1 sso: ${half}`]);
+});
+
+test('names in the environment follow from those in the file, but two keep their own', () => {
   expect(environmentName('model.idle_timeout_seconds')).toBe('ERRAND_MODEL_IDLE_TIMEOUT_SECONDS');
   expect(environmentName('public_url')).toBe('ERRAND_PUBLIC_URL');
+  expect(environmentName('sso.defaults.team')).toBe('ERRAND_SSO_DEFAULTS_TEAM');
   expect(environmentName('max_upload_size_mb')).toBe('MAX_UPLOAD_SIZE_MB');
+  expect(environmentName('login_token_ttl_seconds')).toBe('OPENAPI_LOGIN_TOKEN_TTL_SECONDS');
 });
 
 test('all problems of file, environment and flags are told at once', () => {

@@ -4,6 +4,7 @@ import { attachmentPart } from './attachment-part.ts';
 import { INTERRUPTED } from './perform-call.ts';
 import type { Brief, RecordedStep, ToolCall, ToolResult, Turn } from './protocol.ts';
 import { readRecorded } from './recorded-message.ts';
+import { askToSubmit } from './structured-result.ts';
 
 /** Characters a token, at the careful end: code and languages other than English have fewer. */
 const CHARACTERS_PER_TOKEN = 3;
@@ -69,9 +70,15 @@ export function stepMessages(step: RecordedStep, brief: Brief): ModelMessage[] {
 }
 
 function turnReplies(turn: Turn, brief: Brief): ModelMessage[] {
-  const replies = turn.steps.flatMap((step) => stepMessages(step, brief));
+  const replies = turn.steps.flatMap((step) => stepMessages(step, brief)).flatMap(withUserBetween);
   // Some chat templates refuse two user messages in a row.
   return replies.length > 0 ? replies : [{ role: 'assistant', content: [{ type: 'text', text: NO_REPLY }] }];
+}
+
+/** A run that had to submit a result may have answered in text first: what it was told then stands between the two. */
+function withUserBetween(message: ModelMessage, index: number, all: readonly ModelMessage[]): ModelMessage[] {
+  const isSecond = message.role === 'assistant' && all[index - 1]?.role === 'assistant';
+  return isSecond ? [{ role: 'user', content: [{ type: 'text', text: askToSubmit([]) }] }, message] : [message];
 }
 
 async function userMessage(turn: Turn, brief: Brief): Promise<UserModelMessage> {

@@ -2,15 +2,24 @@
 import { jsonSchema, type ModelMessage, type ToolSet } from 'ai';
 import type { RunError, StopReason } from '../domain/run.ts';
 import { askModel, type RetryPolicy } from './ask-model.ts';
-import { type AnsweredCall, assistantMessage, openingMessages, stepMessages, toolMessage } from './history.ts';
+import { type AnsweredCall, assistantMessage, openingMessages, toolMessage } from './history.ts';
 import type { ModelCall } from './model-call.ts';
 import { seconds } from './model-failure.ts';
 import { openModel } from './models/open-model.ts';
 import { INTERRUPTED, performCall } from './perform-call.ts';
 import { instructionsOf } from './prompt.ts';
-import type { Brief, Outcome, RecordedCall, RecordedStep, StepReply, ToolResult } from './protocol.ts';
+import {
+  type Brief,
+  type Outcome,
+  type RecordedCall,
+  type RecordedStep,
+  type StepReply,
+  SUBMIT_RESULT,
+  type ToolResult,
+} from './protocol.ts';
 import { readRecorded } from './recorded-message.ts';
 import type { Channel } from './signals.ts';
+import { type ResultSearch, searchResult } from './result-search.ts';
 import { makeTextBlocks } from './text-blocks.ts';
 import type { Tool } from './tools/tool.ts';
 
@@ -44,24 +53,29 @@ export async function runLoop(run: Run): Promise<Outcome> {
   }
 }
 
+/** A turn on its way: what the model has been told, and what became of the result it has to submit. */
+interface TurnUnderWay {
+  readonly run: Run;
+  readonly messages: ModelMessage[];
+  /** Null when the answer is text. */
+  readonly search: ResultSearch | null;
+}
+
 async function takeTurn(run: Run, endsAt: number): Promise<Outcome> {
   const { brief, channel } = run;
   const recorded = brief.turn.steps;
-  const last = recorded.at(-1);
-  // The answer was kept, but the daemon died before the run was settled.
-  if (last !== undefined && last.calls.length === 0) {
-    return completed(last.text, readRecorded(last, brief.model.kind).finishReason);
+  const search = brief.outputSchema === null ? null : searchResult(brief.outputSchema);
+  const turn: TurnUnderWay = { run, messages: await openingMessages(brief), search };
+  for (const step of recorded) {
+    const outcome = await finishStep(turn, step);
+    if (outcome !== null) return outcome;
   }
-  const messages = await openingMessages(brief);
-  for (const step of recorded.slice(0, -1)) messages.push(...stepMessages(step, brief));
-  if (last !== undefined) await finishStep(run, last, messages);
-
   const call: ModelCall = {
     brief,
     model: openModel(brief.model, brief.limits.connectTimeoutMs),
     instructions: instructionsOf(brief, Date.now()),
-    messages,
-    tools: toolSetOf(run),
+    messages: turn.messages,
+    tools: { ...toolSetOf(run), ...(search === null ? {} : { [SUBMIT_RESULT]: search.offer }) },
     blocks: makeTextBlocks(channel, brief.nextBlockIndex),
     usedIds: new Set(recorded.flatMap(({ calls }) => calls.map(({ id }) => id))),
     signal: channel.signal,
@@ -69,43 +83,43 @@ async function takeTurn(run: Run, endsAt: number): Promise<Outcome> {
   for (let number = recorded.length + 1; number <= brief.limits.maxSteps; number += 1) {
     const asked = await askModel({ call, channel, policy: run.retryPolicy, endsAt });
     if (!asked.ok) return failed(asked.error);
-    const { message, text, calls, usage, finishReason } = asked.reply;
+    const { message, text, calls, usage } = asked.reply;
     const reply: StepReply = { step: number, kind: brief.model.kind, message, text, calls, usage };
     const committed = channel.commit({ t: 'step', reply });
-    if (calls.length === 0) {
-      // `done` follows at once: main keeps both together, and a refusal to keep them comes as a stop of the whole run.
-      committed.catch(() => undefined);
-      return completed(text, finishReason);
-    }
+    // After a text `done` may follow at once: main keeps both together, and a refusal to keep them comes as a stop of the
+    // whole run. Calls wait for the commit.
+    if (calls.length > 0) await committed;
+    else committed.catch(() => undefined);
+    const waiting = calls.map((one): RecordedCall => ({ ...one, state: { kind: 'waiting' } }));
+    const outcome = await finishStep(turn, { ...reply, calls: waiting });
+    if (outcome !== null) return outcome;
     await committed;
-    await finishStep(
-      run,
-      { ...reply, calls: calls.map((waiting) => ({ ...waiting, state: { kind: 'waiting' } })) },
-      messages,
-    );
   }
   return failed(tooManySteps(brief));
 }
 
-/** Brings every call of a kept reply to its result, and adds both to the conversation. */
-async function finishStep(run: Run, step: RecordedStep, messages: ModelMessage[]): Promise<void> {
-  const { brief, channel } = run;
-  const { faults } = readRecorded(step, brief.model.kind);
+/** Brings a kept reply to its end and adds it to the conversation. Answers the outcome when the turn ends with it. */
+async function finishStep(turn: TurnUnderWay, step: RecordedStep): Promise<Outcome | null> {
+  const { run, messages, search } = turn;
+  const { faults, finishReason } = readRecorded(step, run.brief.model.kind);
+  if (step.calls.length === 0 && search === null) return completed(step.text, finishReason);
   const answered: AnsweredCall[] = [];
   for (const { state, ...call } of step.calls) {
     if (state.kind === 'ended') {
+      search?.recall(call, state.result);
       answered.push({ call, result: state.result });
       continue;
     }
     const startedAt = performance.now();
-    const result = await resultOf(run, { ...call, state }, faults[call.id]);
+    const result = search?.answer(call, faults[call.id]) ?? (await resultOf(run, { ...call, state }, faults[call.id]));
     const durationMs = Math.round(performance.now() - startedAt);
-    await channel.commit({ t: 'tool-result', step: step.step, call, result, durationMs });
+    await run.channel.commit({ t: 'tool-result', step: step.step, call, result, durationMs });
     answered.push({ call, result });
   }
-  const assistant = assistantMessage(step, brief);
+  const assistant = assistantMessage(step, run.brief);
   if (assistant !== null) messages.push(assistant);
-  messages.push(toolMessage(answered));
+  if (answered.length > 0) messages.push(toolMessage(answered));
+  return search === null ? null : search.afterStep(step, messages);
 }
 
 function resultOf(run: Run, { state, ...call }: RecordedCall, fault: string | undefined): Promise<ToolResult> {

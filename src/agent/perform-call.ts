@@ -41,12 +41,30 @@ export async function performCall(performing: Performing): Promise<ToolResult> {
   try {
     await prepareWorkspace(brief);
     // A tool that ignores its signal is left behind, so that a stop is a stop.
-    const result = await untilAborted(tool.execute(call.input, { workspace, workspaceOwner, sandbox, signal }), signal);
+    const execution = tool.execute(call.input, { workspace, workspaceOwner, sandbox, signal });
+    noteExecution(brief, execution);
+    const result = await untilAborted(execution, signal);
     return { ok: result.ok, output: capOutput(result.output) };
   } catch (error) {
     signal.throwIfAborted();
     return { ok: false, output: capOutput(`The tool failed: ${messageOf(error)}`) };
   }
+}
+
+/** The newest execution of each run of this thread; a run performs one call at a time. */
+const executions = new WeakMap<Brief, Promise<void>>();
+
+function noteExecution(brief: Brief, execution: Promise<unknown>): void {
+  const settled = execution.then(
+    () => undefined,
+    () => undefined,
+  );
+  executions.set(brief, settled);
+}
+
+/** Resolves when no tool of the run is at work any more, also none that ignored its signal and was left behind. */
+export async function toolsEnded(brief: Brief): Promise<void> {
+  await executions.get(brief);
 }
 
 /** The runs of this thread whose workspace is there. */

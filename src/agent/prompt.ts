@@ -1,5 +1,5 @@
 // The instructions an agent works by.
-import type { Brief } from './protocol.ts';
+import { type Brief, SUBMIT_RESULT } from './protocol.ts';
 
 const DEFAULT_INSTRUCTIONS = `You are Errand, an autonomous agent that carries out a task on behalf of a user, without supervision.
 
@@ -17,15 +17,17 @@ The workspace
 The answer
 - End with a short answer in the user's language: what you did, where the results are, and what is left open.`;
 
+const SUBMITS = `A program reads the result of this turn: when the work is done, call ${SUBMIT_RESULT} with it. That call is the answer and ends the turn; a text is not taken in its place.`;
+
 /** The instructions of an agent that has none of its own. */
 export function defaultInstructions(): string {
   return DEFAULT_INSTRUCTIONS;
 }
 
 /** A run's instructions with the facts of this run. The same through all its steps, so that servers can reuse their cache. */
-export function instructionsOf(brief: Pick<Brief, 'instructions' | 'tools' | 'sandbox'>, now: number): string {
+export function instructionsOf(brief: Pick<Brief, 'instructions' | 'tools' | 'outputSchema'>, now: number): string {
   const day = new Date(now).toISOString().slice(0, 10);
   const tools = brief.tools.length === 0 ? 'You have no tools in this turn.' : `Your tools: ${brief.tools.join(', ')}.`;
-  const facts = [`Today is ${day} (UTC).`, tools];
+  const facts = [`Today is ${day} (UTC).`, tools, ...(brief.outputSchema === null ? [] : [SUBMITS])];
   return `${brief.instructions.trim() || DEFAULT_INSTRUCTIONS}\n\nThis turn\n${facts.map((fact) => `- ${fact}`).join('\n')}`;
 }

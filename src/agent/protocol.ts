@@ -26,6 +26,9 @@ export interface ModelGrant {
   readonly metered: boolean;
 }
 
+/** Name of the tool that takes the result of a run with an output schema. No other tool may have it. */
+export const SUBMIT_RESULT = 'submit_result';
+
 /** One tool call of a model's reply. */
 export interface ToolCall {
   readonly id: string;
@@ -101,7 +104,9 @@ export interface Brief {
   readonly history: readonly Turn[];
   /** This turn; its steps are those recorded before a crash. */
   readonly turn: Turn;
-  /** Names of the tools the run has. */
+  /** Draft-07 schema of the result the run has to submit, as `readOutputSchema` gave it; null: its answer is text. */
+  readonly outputSchema: JsonObject | null;
+  /** Names of the tools the run has, `submit_result` not among them. */
   readonly tools: readonly string[];
   readonly sandbox: SandboxGrant | null;
   readonly limits: RunLimits;
@@ -111,7 +116,15 @@ export interface Brief {
 
 /** How a run ended, from the worker's view. */
 export type Outcome =
-  | { readonly status: 'completed'; readonly text: string; readonly stopReason: StopReason }
+  | {
+      readonly status: 'completed';
+      readonly text: string;
+      readonly stopReason: StopReason;
+      /** Present exactly when the run has an output schema, and fits it. */
+      readonly structured?: { readonly value: JsonValue };
+    }
+  /** The agent has ended without a result that fits the output schema. */
+  | { readonly status: 'incomplete'; readonly error: RunError }
   | { readonly status: 'failed'; readonly error: RunError }
   | { readonly status: 'canceled' };
 

@@ -7,7 +7,7 @@ type Committed = Extract<Signal, { readonly ack: number }>;
 type WithoutAck<S> = S extends unknown ? Omit<S, 'ack'> : never;
 
 /** Why a run has to end before its agent is done. */
-export type Stop = { readonly kind: 'canceled' } | { readonly kind: 'run-timeout' };
+export type Stop = { readonly kind: 'canceled'; readonly reason: string } | { readonly kind: 'run-timeout' };
 
 /** A run's conversation with the main thread. */
 export interface Channel {
@@ -46,10 +46,10 @@ export function openChannel(port: MessagePort): Channel {
     },
     permit: permits.granted,
     ping: () => send({ t: 'pong' }),
-    abort: () => stop({ kind: 'canceled' }),
+    abort: ({ reason }) => stop({ kind: 'canceled', reason }),
   };
   port.on('message', (control: Control) => receive[control.t](control as never));
-  port.once('close', () => stop({ kind: 'canceled' }));
+  port.once('close', () => stop({ kind: 'canceled', reason: 'closed' }));
 
   return {
     signal,

@@ -3,19 +3,28 @@ import { setFlagsFromString } from 'node:v8';
 import { messageOf } from '../domain/errors.ts';
 import { RETRY_POLICY } from './ask-model.ts';
 import { runLoop } from './loop.ts';
+import { toolsEnded } from './perform-call.ts';
 import type { WorkerTask } from './protocol.ts';
-import { openChannel } from './signals.ts';
+import { openChannel, type Stop } from './signals.ts';
 import { TOOLS } from './tools/all-tools.ts';
 
 // Patterns of schemas come from outside: one that backtracks for ever falls back to a linear engine.
 setFlagsFromString('--enable-experimental-regexp-engine-on-excessive-backtracks');
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
 
+/** Reasons of an abort that are answered only when the run has come to rest. A drain has no time for that. */
+const STOPS: ReadonlySet<string> = new Set(['stop', 'fenced']);
+
+const reasonOf = (stopped: Stop | null) => (stopped?.kind === 'canceled' ? stopped.reason : '');
+
 /** Runs a turn and reports it on the port. Never rejects: `done` is the last signal, and then the port closes. */
 export default async function run({ brief, port }: WorkerTask): Promise<void> {
   const channel = openChannel(port);
   try {
-    channel.finish(await runLoop({ brief, channel, tools: TOOLS, retryPolicy: RETRY_POLICY }));
+    const outcome = await runLoop({ brief, channel, tools: TOOLS, retryPolicy: RETRY_POLICY });
+    // The answer to a stop says that nothing of the run is at work in its workspace any more.
+    if (outcome.status === 'canceled' && STOPS.has(reasonOf(channel.stopped()))) await toolsEnded(brief);
+    channel.finish(outcome);
   } catch (error) {
     channel.send({
       t: 'log',

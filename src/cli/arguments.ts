@@ -36,6 +36,13 @@ export function uuid(text: string): string {
   return text;
 }
 
+/** How many rows a list has at most. */
+export function rowLimit(text: string): number {
+  const limit = /^\d{1,3}$/.test(text) ? Number(text) : Number.NaN;
+  if (limit >= 1 && limit <= 500) return limit;
+  throw new InvalidArgumentError('It must be a number from 1 to 500.');
+}
+
 /** Text that is not empty. */
 export function notEmpty(text: string): string {
   if (text.trim() === '') throw new InvalidArgumentError('It must not be empty.');

@@ -8,10 +8,14 @@ import { type Ending, endingOf, EXIT } from './exit-codes.ts';
 import { addInit } from './init.ts';
 import type { Io } from './io.ts';
 import { addKeys } from './keys.ts';
+import { addQueue } from './queue.ts';
+import { addRuns } from './runs.ts';
 import { addServe } from './serve.ts';
+import { addSessions } from './sessions.ts';
 import { addStatus } from './status.ts';
 import { addTeams } from './teams.ts';
 import { paint, safeText } from './terminal-text.ts';
+import { addTokens } from './tokens.ts';
 import { addUsers } from './users.ts';
 
 /** Builds the tree of commands over an outside world. Parsing throws where commander would end the process. */
@@ -43,6 +47,11 @@ function makeProgram(io: Io): Command {
   addUsers(program, io);
   addTeams(program, io);
   addKeys(program, io);
+  addTokens(program, io);
+  program.commandsGroup('What goes on:');
+  addSessions(program, io);
+  addRuns(program, io);
+  addQueue(program, io);
   program.commandsGroup('Talking to the agent:');
   addChat(program, io);
   program.commandsGroup('This command line:');

@@ -7,12 +7,26 @@ import type {
   ListWire,
   NewKey,
   PasswordWire,
+  SigningKeyWire,
   StatusWire,
   TeamFields,
   TeamWire,
   UserFields,
   UserWire,
 } from './management-wire.ts';
+import { tailRun, type TailOptions } from './run-tail.ts';
+import { queryOf } from './session-wire.ts';
+import type {
+  DeletionWire,
+  HistoryWire,
+  QueueWire,
+  RunEventWire,
+  RunQuery,
+  RunWire,
+  SessionQuery,
+  SessionWire,
+  StopWire,
+} from './session-wire.ts';
 import type { Address, Call } from './transport.ts';
 
 /** Verbs per noun. A `ref` is an id or a name. Every verb throws ClientError. */
@@ -37,6 +51,29 @@ export interface Client {
     create(input: NewKey): Promise<KeyWire>;
     revoke(id: string): Promise<KeyWire>;
   };
+  readonly tokens: {
+    listKeys(): Promise<ListWire<SigningKeyWire>>;
+    /** Answers the key that signs from now on. */
+    rotate(): Promise<SigningKeyWire>;
+    /** Refuses every login token issued before now; answers the key that signs from now on. */
+    revokeAll(): Promise<SigningKeyWire>;
+  };
+  readonly sessions: {
+    list(query: SessionQuery): Promise<ListWire<SessionWire>>;
+    get(id: string): Promise<SessionWire>;
+    /** The whole history. */
+    messages(id: string): Promise<HistoryWire>;
+    stop(id: string): Promise<StopWire>;
+    remove(id: string): Promise<DeletionWire>;
+  };
+  readonly runs: {
+    list(query: RunQuery): Promise<ListWire<RunWire>>;
+    get(id: string): Promise<RunWire>;
+    stop(id: string): Promise<StopWire>;
+    /** The run's events from its first to its last, live and across broken connections. */
+    tail(id: string, options?: Omit<TailOptions, 'signal'>): AsyncGenerator<RunEventWire, void, undefined>;
+  };
+  queue(limit?: number): Promise<QueueWire>;
   readonly messages: Messages;
 }
 
@@ -71,6 +108,25 @@ export function makeClient(address: Address, signal?: AbortSignal): Client {
       create: (input) => call('POST', '/keys', bodyOf({ ...input })),
       revoke: (id) => call('DELETE', at('keys', id)),
     },
+    tokens: {
+      listKeys: () => call('GET', '/tokens/keys'),
+      rotate: () => call('POST', '/tokens/rotate'),
+      revokeAll: () => call('POST', '/tokens/revoke-all'),
+    },
+    sessions: {
+      list: (query) => call('GET', `/sessions${queryOf(query)}`),
+      get: (id) => call('GET', at('sessions', id)),
+      messages: (id) => call('GET', `${at('sessions', id)}/messages`),
+      stop: (id) => call('POST', `${at('sessions', id)}/stop`),
+      remove: (id) => call('DELETE', at('sessions', id)),
+    },
+    runs: {
+      list: (query) => call('GET', `/runs${queryOf(query)}`),
+      get: (id) => call('GET', at('runs', id)),
+      stop: (id) => call('POST', `${at('runs', id)}/stop`),
+      tail: (id, options = {}) => tailRun(address, id, { ...options, signal }),
+    },
+    queue: (limit) => call('GET', `/queue${queryOf({ limit })}`),
     messages: makeMessages(address, signal),
   };
 }

@@ -3,11 +3,12 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { ClientError, isClientFailure, type FailureTrace } from './client-error.ts';
 import { readEvents } from './event-stream.ts';
-import { exchange, isRefusal, refusalOf } from './exchange.ts';
+import { exchange } from './exchange.ts';
 import { readConversationEvent, readMessage, turnBody } from './messages-wire.ts';
 import type { ConversationEvent, MessageWire } from './messages-wire.ts';
-import { makePatience, mayPass, type Patience } from './patience.ts';
-import { lostWhile, send, traceOf, type Address, type Call } from './transport.ts';
+import { makePatience, type Patience } from './patience.ts';
+import { heard, openStream, retry } from './stream-connection.ts';
+import { lostWhile, traceOf, type Address, type Call } from './transport.ts';
 
 /** What to ask, with whose key, and how patient to be. */
 export interface Ask {
@@ -43,8 +44,6 @@ export interface Messages {
   /** Answers as soon as the turn is accepted. */
   stream(ask: Ask): Promise<Conversation>;
 }
-
-const IDLE_TIMEOUT_MS = 60_000;
 
 /** The Messages protocol over an address. `signal` ends the waiting, never the run (C7). */
 export function makeMessages(address: Address, signal?: AbortSignal): Messages {
@@ -89,25 +88,6 @@ async function sendTurn<T>(patience: Patience, attempt: () => Promise<T>): Promi
   }
 }
 
-async function retry<T>(patience: Patience, attempt: () => Promise<T>, lost: ClientError): Promise<T> {
-  while (await patience.pause()) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (!mayPass(error)) throw error;
-    }
-  }
-  throw lost;
-}
-
-async function openStream(address: Address, call: Call): Promise<IncomingMessage> {
-  const reply = await send(address, call);
-  if (isRefusal(reply)) throw await refusalOf(reply);
-  if (reply.headers['content-type']?.startsWith('text/event-stream') === true) return reply;
-  reply.destroy();
-  throw new ClientError({ kind: 'malformed' }, 'What answers there is not an Errand daemon.');
-}
-
 interface Following {
   readonly address: Address;
   readonly ask: Ask;
@@ -125,7 +105,7 @@ async function* follow(
   let lastEventId: string | null = null;
   for (;;) {
     try {
-      for await (const event of readEvents(heard(reply, following.ask))) {
+      for await (const event of readEvents(heard(reply, following.ask.idleTimeoutMs))) {
         lastEventId = event.id ?? lastEventId;
         const told = readConversationEvent(event, trace);
         if (told === undefined) continue;
@@ -142,11 +122,6 @@ async function* follow(
     // Also after a stream that ended in good order but too early, as when the daemon restarts.
     reply = await rejoin(following, trace, lastEventId);
   }
-}
-
-function heard(reply: IncomingMessage, ask: Ask): AsyncIterable<Uint8Array> {
-  reply.setTimeout(ask.idleTimeoutMs ?? IDLE_TIMEOUT_MS, () => reply.destroy(new Error('The stream fell silent.')));
-  return reply;
 }
 
 async function rejoin(following: Following, trace: FailureTrace, lastEventId: string | null): Promise<IncomingMessage> {

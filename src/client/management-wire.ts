@@ -52,6 +52,15 @@ export interface KeyWire {
   readonly key?: string;
 }
 
+/** A key that login tokens are signed with. One is `signing`; `verifying` ones are good for tokens issued before. */
+export interface SigningKeyWire {
+  readonly id: string;
+  readonly state: 'signing' | 'verifying' | 'revoked';
+  readonly created_at: string;
+  readonly retired_at: string | null;
+  readonly revoked_at: string | null;
+}
+
 /** One part of the daemon and how it is doing. */
 export interface PartWire {
   readonly name: string;

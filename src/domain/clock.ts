@@ -4,10 +4,14 @@ export interface Timer {
   cancel(): void;
 }
 
-/** The seam to time. `now` is wall time in epoch milliseconds; `monotonic` never jumps and has no meaning but differences. */
+/** The seam to time. */
 export interface Clock {
+  /** Wall time in epoch milliseconds, as people set it. */
   now(): number;
+  /** Never jumps; has no meaning but differences. */
   monotonic(): number;
+  /** Epoch milliseconds that do not jump while the daemon runs: for waits that are kept across a restart. */
+  steady(): number;
   /** Runs `callback` once after `delayMs`. The timer never keeps the process alive. */
   after(delayMs: number, callback: () => void): Timer;
 }
@@ -15,6 +19,7 @@ export interface Clock {
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
+  steady: () => Math.round(performance.timeOrigin + performance.now()),
   after: (delayMs, callback) => {
     const timer = setTimeout(callback, delayMs);
     timer.unref();

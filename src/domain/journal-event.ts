@@ -1,6 +1,7 @@
 // The journal's events: the one record of what happened, and the source of everything the daemon tells (G8).
 import type { JsonObject, JsonValue } from './json.ts';
 import type { RunError, ScheduleMode, StopReason } from './run.ts';
+import type { StopCause } from './stop.ts';
 import type { Usage } from './usage.ts';
 
 /** What each event carries. */
@@ -13,7 +14,7 @@ export interface EventPayloads {
   'run.finalizing': { stopReason: StopReason | null; usage: Usage };
   'run.done': { status: 'completed' };
   'run.failed': { status: 'failed' | 'incomplete'; error: RunError };
-  'run.stopped': { reason: string };
+  'run.stopped': { reason: StopCause };
   'run.resumed': { resumes: number };
   content_block_start: { index: number };
   content_block_delta: { index: number; text: string };

@@ -14,7 +14,7 @@ export const RUN_STATUSES = [
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
 /**
- * Every allowed move (§3.1, D1); the store's guards are made from it. The first committed move wins.
+ * Every allowed move (§3.1, D1). Each store verb guards its own in SQL, so that the first committed move wins.
  * `running` goes back to `queued` when the daemon drains or a crash is rescued (D7).
  */
 export const RUN_MOVES: Readonly<Record<RunStatus, readonly RunStatus[]>> = {
@@ -80,7 +80,12 @@ export interface Run {
   readonly error: RunError | null;
   /** Text of the agent's last step: the answer of a non-stream reply (C10). */
   readonly answer: string | null;
-  readonly structuredOutput: JsonValue | null;
+  /** Messages only: the request gave an output schema (§4.4). */
+  readonly wantsStructured: boolean;
+  /** The result that fits the output schema; null when there is none. A result may itself be `null`. */
+  readonly structuredOutput: { readonly value: JsonValue } | null;
+  /** Background only: what the submission asked to have back verbatim. */
+  readonly backgroundPayload: string | null;
   readonly createdAt: number;
   readonly startedAt: number | null;
   readonly finishedAt: number | null;

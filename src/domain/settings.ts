@@ -8,6 +8,29 @@ export interface Settings {
   /** How long a non-stream request waits for its run (C8). */
   readonly waitTimeoutSeconds: number;
   readonly maxUploadSizeMb: number;
+  /** Validity of the login tokens issued from now on (B6). */
+  readonly loginTokenTtlSeconds: number;
+  /** The one single-sign-on provider (B8). Without `provider` and `userinfoUrl` there is none; other empty texts mean no value. */
+  readonly sso: {
+    readonly provider: string;
+    readonly userinfoUrl: string;
+    /** Name of the query parameter that the user's token is sent in. */
+    readonly tokenParameter: string;
+    /** For the whole exchange, from connecting to the last byte. */
+    readonly timeoutMs: number;
+    /** What an account that is made at its first login gets. */
+    readonly defaults: { readonly team: string; readonly functionalRole: string; readonly scenario: string };
+  };
+  /** Limits of background runs (§8); ordinary requests have none of them. */
+  readonly background: {
+    /** How long a background run may wait for a worker. */
+    readonly queueWaitSeconds: number;
+    readonly maxUnfinishedPerKey: number;
+    readonly maxExecutingPerKey: number;
+    readonly maxUnfinishedPerUser: number;
+    /** Look-ups of run results that one key may make in a second (D9). */
+    readonly pollsPerSecond: number;
+  };
   readonly model: {
     readonly connectTimeoutSeconds: number;
     readonly firstTokenTimeoutSeconds: number;

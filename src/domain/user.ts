@@ -49,10 +49,14 @@ export interface ApiKey {
   readonly createdAt: number;
 }
 
-/** Who is asking: an API key with its owner, or the local operator behind the control socket (K1). */
+/** Who is asking: an API key with its owner, a login token's user, or the local operator behind the control socket (K1). */
 export type Caller =
   | { readonly kind: 'key'; readonly user: User; readonly key: ApiKey }
+  | { readonly kind: 'token'; readonly user: User }
   | { readonly kind: 'operator' };
 
 /** A caller that came with an API key. */
 export type KeyCaller = Extract<Caller, { kind: 'key' }>;
+
+/** A caller that came with a login token (§2.1). */
+export type TokenCaller = Extract<Caller, { kind: 'token' }>;

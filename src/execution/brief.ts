@@ -53,6 +53,7 @@ export async function buildBrief(
     instructions: defaultInstructions(),
     history: history.map(toTurn),
     turn: toTurn(turn),
+    outputSchema: run.outputSchema,
     tools: toolNamesFor({ sandbox: grant !== null }),
     sandbox: grant === null ? null : withShellLimits(grant, settings),
     limits: limitsOf(run, settings, clock.now()),

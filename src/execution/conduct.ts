@@ -1,5 +1,5 @@
 // Conducting one run from its claim to its end: signals of the worker become journal events, commits become acks.
-import type { Outcome, Signal } from '../agent/protocol.ts';
+import type { Brief, Outcome, Signal } from '../agent/protocol.ts';
 import type { Catalog } from '../catalog/models.ts';
 import type { NewEvent } from '../domain/journal-event.ts';
 import { messageOf } from '../domain/errors.ts';
@@ -11,7 +11,8 @@ import type { Ending } from '../store/end-run.ts';
 import type { Fence } from '../store/record-progress.ts';
 import { type BriefParts, buildBrief, type ResolvedModel, resolveModel } from './brief.ts';
 import type { Permit, Permits } from './permits.ts';
-import type { Pool, RunHandle, WorkerEnd } from './pool.ts';
+import type { RunHandle, WorkerEnd } from './crew.ts';
+import type { Pool } from './pool.ts';
 
 export interface ConductParts extends BriefParts {
   readonly pool: Pool;
@@ -24,11 +25,18 @@ export interface ConductParts extends BriefParts {
 /** A run under way. */
 export interface Conduct {
   readonly runSeq: number;
+  readonly sessionSeq: number;
   /** Resolves when the run needs nothing more of this daemon; never rejects. */
   readonly ended: Promise<void>;
-  /** Asks the worker to stop. A drained run goes back to the queue and resumes after the next start. */
-  abort(why: 'drain' | 'fenced' | 'journal'): void;
+  /** Asks the worker to stop. */
+  abort(why: AbortReason): void;
 }
+
+/**
+ * `drain`: the run goes back to the queue and resumes after the next start. `stop`: it was canceled, and its end is
+ * committed. `fenced`: another move of the run came first. `journal`: its progress could not be kept.
+ */
+type AbortReason = 'drain' | 'stop' | 'fenced' | 'journal';
 
 /** Begins to conduct a claimed run. */
 export function conductRun(parts: ConductParts, claim: Claim): Conduct {
@@ -37,6 +45,7 @@ export function conductRun(parts: ConductParts, claim: Claim): Conduct {
   const state: RunState = { parts, claim, fence, handle: undefined, abortedFor: undefined, permit: undefined };
   return {
     runSeq: run.seq,
+    sessionSeq: run.sessionSeq,
     ended: conduct(state).catch((error: unknown) => {
       // Only the store fails here. The run keeps its row, and its lease brings it back once the store writes again.
       parts.log.error({ run_id: run.id, err: error }, 'the run could not be recorded; it resumes when its lease ends');
@@ -50,12 +59,14 @@ interface RunState {
   readonly claim: Claim;
   readonly fence: Fence;
   handle: RunHandle | undefined;
-  abortedFor: 'drain' | 'fenced' | 'journal' | undefined;
+  abortedFor: AbortReason | undefined;
   permit: Permit | undefined;
 }
 
-function abort(state: RunState, why: 'drain' | 'fenced' | 'journal'): void {
-  state.abortedFor ??= why;
+function abort(state: RunState, why: AbortReason): void {
+  // The worker may learn of a stop from a refused write first.
+  if (why === 'stop') state.abortedFor = why;
+  else state.abortedFor ??= why;
   state.handle?.send({ t: 'abort', reason: why });
 }
 
@@ -69,13 +80,7 @@ async function conduct(state: RunState): Promise<void> {
   let workerEnd: WorkerEnd;
   try {
     const brief = await buildBrief(parts, claim.run, resolved, parts.settings());
-    workerEnd = await new Promise((resolve) => {
-      state.handle = parts.pool.start(brief, {
-        signals: (batch) => take(state, batch, resolved),
-        ended: resolve,
-      });
-      if (state.abortedFor !== undefined) abort(state, state.abortedFor);
-    });
+    workerEnd = state.abortedFor === undefined ? await work(state, brief, resolved) : NOT_BEGUN;
   } catch (error) {
     parts.log.error({ run_id: claim.run.id, err: error }, 'the run could not be started');
     workerEnd = { kind: 'lost', why: messageOf(error) };
@@ -83,6 +88,17 @@ async function conduct(state: RunState): Promise<void> {
     state.permit?.release();
   }
   await finish(state, workerEnd);
+}
+
+const NOT_BEGUN: WorkerEnd = { kind: 'done', outcome: { status: 'canceled' } };
+
+function work(state: RunState, brief: Brief, resolved: ResolvedModel): Promise<WorkerEnd> {
+  return new Promise((resolve) => {
+    state.handle = state.parts.pool.start(brief, {
+      signals: (batch) => take(state, batch, resolved),
+      ended: resolve,
+    });
+  });
 }
 
 function noModel({ run, choice }: Claim): RunError {
@@ -156,17 +172,22 @@ function keep(state: RunState, write: Promise<boolean>, ack?: number): void {
 }
 
 const ENDINGS: Readonly<Record<Exclude<Outcome['status'], 'canceled'>, (outcome: never) => Ending>> = {
-  completed: ({ text, stopReason }: Extract<Outcome, { status: 'completed' }>) => ({
-    outcome: 'completed',
-    answer: text,
-    stopReason,
-  }),
+  completed: ({ text, ...rest }: Extract<Outcome, { status: 'completed' }>) => {
+    const { stopReason, structured } = rest;
+    return { outcome: 'completed', answer: text, stopReason, ...(structured === undefined ? {} : { structured }) };
+  },
+  incomplete: ({ error }: Extract<Outcome, { status: 'incomplete' }>) => ({ outcome: 'incomplete', error }),
   failed: ({ error }: Extract<Outcome, { status: 'failed' }>) => ({ outcome: 'failed', error }),
 };
 
 async function finish(state: RunState, workerEnd: WorkerEnd): Promise<void> {
   const { parts, fence, claim } = state;
   if (state.abortedFor === 'fenced') return;
+  if (state.abortedFor === 'stop') {
+    if (workerEnd.kind === 'lost') await tidy(state);
+    parts.log.info(logFacts(state, {}), 'run stopped');
+    return;
+  }
   if (workerEnd.kind === 'lost' || workerEnd.outcome.status === 'canceled') {
     const why = workerEnd.kind === 'lost' ? workerEnd.why : state.abortedFor;
     parts.log.warn(logFacts(state, { attempt: claim.run.attempt, why }), 'the run was interrupted');
@@ -189,8 +210,10 @@ async function end({ parts, fence, claim }: RunState, ending: Ending): Promise<v
   // Both moves are asked for at once, so that they share a commit when nothing stands between them.
   const finalized = parts.store.runs.finalize(fence, ending);
   const settled = parts.store.runs.settle(fence);
-  await Promise.all([finalized, settled]);
+  const [held] = await Promise.all([finalized, settled]);
+  // Stopped in the moment in which its agent ended.
+  if (!held) return;
   const facts = { run_id: claim.run.id, session_id: claim.run.sessionId, outcome: ending.outcome };
   if (ending.outcome === 'completed') parts.log.info(facts, 'run completed');
-  else parts.log.warn({ ...facts, error: ending.error.message }, 'run failed');
+  else parts.log.warn({ ...facts, error: ending.error.message }, `run ${ending.outcome}`);
 }

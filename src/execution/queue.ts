@@ -1,16 +1,20 @@
 // The queue: claims runs into free worker slots, watches their leases, and lets go of them at shutdown.
 import type { Clock, Timer } from '../domain/clock.ts';
 import type { Catalog } from '../catalog/models.ts';
-import type { ModelChoice } from '../store/claim-runs.ts';
+import type { ClaimOrder, ModelChoice } from '../store/claim-runs.ts';
 import { type ConductParts, conductRun } from './conduct.ts';
 import { LEASE_MS, makeLeases } from './leases.ts';
-import { makeUnderWay } from './under-way.ts';
+import { makeUnderWay, type StopTarget } from './under-way.ts';
 
 export interface Queue {
   /** Looks for claimable runs now. Called with an accepted turn still uncommitted, the claim shares its commit. */
   wake(): void;
   /** Whether a run that is accepted now would start at once (C5). */
   slotFree(): boolean;
+  /** How many slots there are and how many are taken; `open` is false while nothing is claimed. */
+  load(): QueueLoad;
+  /** Asks executors to stop whose runs are canceled already; resolves when they have ended. */
+  stop(which: StopTarget): Promise<void>;
   /** Starts claiming. */
   start(): void;
   /** Stops claiming; runs under way go on. */
@@ -19,6 +23,12 @@ export interface Queue {
   idle(): Promise<void>;
   /** Gives every run under way back to the queue, without counting it as a crash. */
   release(): Promise<void>;
+}
+
+export interface QueueLoad {
+  readonly open: boolean;
+  readonly slots: number;
+  readonly busy: number;
 }
 
 const RETRY_MS = 1_000;
@@ -32,7 +42,7 @@ export function makeQueue(parts: ConductParts & { readonly clock: Clock }): Queu
     if (store.runs.anyClaimable()) wake();
   });
   const leases = makeLeases({ ...parts, held: underWay.runSeqs, rescued: () => wake() });
-  const freeSlots = () => pool.slots - underWay.count();
+  const freeSlots = () => pool.slots() - underWay.count();
 
   function wake(): void {
     const limit = freeSlots();
@@ -42,9 +52,8 @@ export function makeQueue(parts: ConductParts & { readonly clock: Clock }): Queu
   }
 
   async function claim(limit: number): Promise<void> {
-    const modelFor = (choice: ModelChoice) => modelOf(parts.catalog(), choice);
     try {
-      for (const claimed of await store.runs.claim({ limit, leaseMs: LEASE_MS, modelFor })) {
+      for (const claimed of await store.runs.claim(claimOrder(parts, limit))) {
         const conduct = conductRun(parts, claimed);
         underWay.add(conduct);
         if (!open) conduct.abort('drain');
@@ -74,6 +83,12 @@ export function makeQueue(parts: ConductParts & { readonly clock: Clock }): Queu
   return {
     wake,
     slotFree: () => open && freeSlots() > 0,
+    load: () => ({ open, slots: pool.slots(), busy: underWay.count() }),
+    stop: async (which) => {
+      // A run may have been claimed in the very commit that canceled it, and not be under way yet.
+      await claiming;
+      await underWay.stop(which);
+    },
     start: () => {
       open = true;
       wake();
@@ -86,6 +101,19 @@ export function makeQueue(parts: ConductParts & { readonly clock: Clock }): Queu
       await idle();
       leases.stop();
     },
+  };
+}
+
+function claimOrder({ pool, settings, catalog }: ConductParts, limit: number): ClaimOrder {
+  return {
+    limit,
+    leaseMs: LEASE_MS,
+    // One slot is always left to people who wait, where there is more than one.
+    background: {
+      slots: Math.max(1, pool.slots() - 1),
+      maxExecutingPerKey: settings().background.maxExecutingPerKey,
+    },
+    modelFor: (choice) => modelOf(catalog(), choice),
   };
 }
 

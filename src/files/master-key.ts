@@ -1,16 +1,91 @@
 // The master key: 32 random bytes that every other key of the daemon is derived from (J6).
-import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
-import { ErrandError } from '../domain/errors.ts';
-import { writeWhole } from './write-whole.ts';
+import { hkdfSync, randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { ErrandError, messageOf } from '../domain/errors.ts';
 
 const KEY_BYTES = 32;
+/** Any access of the group or of others. */
+const NOT_OWNER = 0o077;
 
-/** Makes the master key where there is none. Throws `conflict` when the file holds something else. */
-export function ensureMasterKey(path: string): void {
-  if (!existsSync(path)) writeWhole(path, randomBytes(KEY_BYTES), 0o600);
-  const { length } = readFileSync(path);
-  if (length !== KEY_BYTES) {
-    throw new ErrandError('conflict', `${path} must hold ${KEY_BYTES} bytes, but holds ${length}.`);
+/** Where the key lies. A service's credential is guarded by the service manager, by other means than the mode. */
+export interface MasterKeyPlace {
+  readonly path: string;
+  readonly isCredential: boolean;
+}
+
+/** What a derived key is for. Keys of two purposes have nothing in common. */
+type KeyPurpose = 'login-token';
+
+/** Derives a 32-byte key for a purpose; another salt gives another key. */
+export type DeriveKey = (purpose: KeyPurpose, salt: Buffer) => Buffer;
+
+/**
+ * Makes the key where there is none and answers how keys are derived from it; the key itself goes no further. Call it
+ * under the data directory's lock. Throws `conflict` when the file can't be read, holds something else, or is open to others.
+ */
+export function openMasterKey(place: MasterKeyPlace): DeriveKey {
+  // Not by following links: one that leads nowhere is a key that is not there yet, and must not be replaced.
+  if (lstatSync(place.path, { throwIfNoEntry: false }) === undefined) makeMasterKey(place.path);
+  const master = readMasterKey(place);
+  return (purpose, salt) => Buffer.from(hkdfSync('sha256', master, salt, `errand/${purpose}`, KEY_BYTES));
+}
+
+/** Under its name only when it is whole: half a key after a crash would stop every later start. */
+function makeMasterKey(path: string): void {
+  const unfinished = `${path}.new`;
+  rmSync(unfinished, { force: true });
+  const file = openSync(unfinished, 'wx', 0o600);
+  try {
+    writeSync(file, randomBytes(KEY_BYTES));
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
   }
+  renameSync(unfinished, path);
+  const directory = openSync(dirname(path), 'r');
+  try {
+    fsyncSync(directory);
+  } finally {
+    closeSync(directory);
+  }
+}
+
+function readMasterKey({ path, isCredential }: MasterKeyPlace): Buffer {
+  let file: number;
+  try {
+    file = openSync(path, 'r');
+  } catch (error) {
+    throw refused(`The master key can't be read: ${messageOf(error)}.`, error);
+  }
+  try {
+    const found = fstatSync(file);
+    if (!found.isFile() || found.size !== KEY_BYTES) {
+      throw refused(
+        `${path} must be a file of ${KEY_BYTES} bytes${found.isFile() ? `, but holds ${found.size}` : ''}.`,
+      );
+    }
+    const mode = found.mode & 0o777;
+    if (!isCredential && (mode & NOT_OWNER) !== 0) {
+      const shown = mode.toString(8).padStart(4, '0');
+      throw refused(`${path} is the master key, and its mode ${shown} opens it to others. Run: chmod 600 ${path}`);
+    }
+    return readFileSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function refused(message: string, cause?: unknown): ErrandError {
+  return new ErrandError('conflict', message, { cause });
 }

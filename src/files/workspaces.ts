@@ -23,6 +23,8 @@ export interface Workspaces {
   layUploads(sessionId: string, attachments: readonly Attachment[]): Promise<void>;
   /** Removes what a run that lost its worker left half-written. Only while no run of the session is under way. */
   tidy(sessionId: string): Promise<void>;
+  /** Removes a session's workspace, if there is one, and nothing that its links lead to. */
+  remove(sessionId: string): Promise<void>;
 }
 
 const UUID = /^[0-9a-f-]{36}$/;
@@ -56,6 +58,9 @@ export function makeWorkspaces(parts: { directory: string; blobs: BlobStore; own
         const left = listing.entries.filter(({ name }) => isTemporary(name));
         for (const { name } of left) await removeBeneath(root, `${folder}/${name}`);
       }
+    },
+    remove: async (sessionId) => {
+      if (await isThere(directory, sessionId)) await removeBeneath(directory, sessionId);
     },
   };
 }

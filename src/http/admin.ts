@@ -15,7 +15,8 @@ import {
 import { type Exchange, queryValue, refInPath } from './exchange.ts';
 import type { Listing, Operations } from '../operations/operations.ts';
 import type { StatusReport } from '../operations/status.ts';
-import type { Reply } from './reply.ts';
+import { ok, type Reply } from './reply.ts';
+import { renderSigningKey } from './token-wire.ts';
 
 type AdminHandler = (exchange: Exchange) => Promise<Reply>;
 
@@ -54,14 +55,11 @@ export function makeAdministration(operations: Operations, status: () => Promise
       return created({ ...renderKey(key), ...shownOnce('key', secret) });
     },
     revokeKey: async (exchange) => ok(renderKey(await operations.revokeKey(refInPath(exchange)))),
+
+    listSigningKeys: async () => ok(listOf(await operations.listSigningKeys(), renderSigningKey)),
+    rotateSigningKey: async () => created(renderSigningKey(await operations.rotateSigningKey())),
+    revokeAllTokens: async () => created(renderSigningKey(await operations.revokeAllTokens())),
   } satisfies Record<string, AdminHandler>;
-}
-
-// Secrets pass through these replies: nothing on the way may keep them.
-const HEADERS = { 'Cache-Control': 'no-store' };
-
-function ok(data: object): Reply {
-  return { status: 200, headers: HEADERS, body: { code: 0, message: 'ok', data } };
 }
 
 function created(data: object): Reply {

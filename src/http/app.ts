@@ -11,12 +11,14 @@ import { makeAdministration } from './admin.ts';
 import { makeConversations } from './conversation.ts';
 import { isViaSocket } from './credentials.ts';
 import { makeRouter, refusalOf } from './dispatch.ts';
+import { makeOverviewHandlers } from './overview.ts';
 import type { Operations } from '../operations/operations.ts';
 import type { Readiness, StatusReport } from '../operations/status.ts';
 import { errorReply, shapeOfPath } from './render-error.ts';
 import { sendJson, sendJsonAndClose } from './reply.ts';
 import { makeRoutes, type Route } from './routes.ts';
 import { makeRunStreams } from './run-stream.ts';
+import { standingHeaders } from './token.ts';
 
 /** What the HTTP room is handed by the daemon. */
 export interface HttpParts {
@@ -36,9 +38,11 @@ export type HttpApp = (req: IncomingMessage, res: ServerResponse) => void;
 
 /** The table of routes over the given parts. */
 export function routesOf(parts: HttpParts): readonly Route[] {
-  const conversations = makeConversations({ ...parts, openStream: makeRunStreams(parts) });
+  const openStream = makeRunStreams(parts);
+  const conversations = makeConversations({ ...parts, openStream });
+  const overview = makeOverviewHandlers({ ...parts, openStream });
   const administration = makeAdministration(parts.operations, parts.status);
-  return makeRoutes({ ...parts, conversations, administration });
+  return makeRoutes({ ...parts, conversations, administration, overview });
 }
 
 /** Codes of a connection that the client has left. That is its right, and no fault to report. */
@@ -72,6 +76,7 @@ function makeFrame({ clock, log }: HttpParts): Koa.Middleware {
     ctx.respond = false;
     res.setHeader('X-Request-Id', requestId);
     res.setHeader('X-Content-Type-Options', 'nosniff');
+    for (const [name, value] of Object.entries(standingHeaders(path))) res.setHeader(name, value);
     try {
       requireForm(req, path);
       await next();

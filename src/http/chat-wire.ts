@@ -8,7 +8,11 @@ import { optional, readBoolean, readObject } from './fields.ts';
 import { readModel, readSessionId, readUserContent, type TurnRequest } from './turn-wire.ts';
 
 /** The turn a chat request asks for. Throws `unprocessable`, or `too_large` for an attachment. */
-export function parseChatRequest(body: JsonObject, limits: ContentLimits): TurnRequest {
+export function parseChatRequest(
+  body: JsonObject,
+  limits: ContentLimits,
+  headerKey: string | null = null,
+): TurnRequest {
   const model = readModel(body);
   const stream = optional(body['stream'], 'stream', readBoolean) ?? false;
   const options = optional(body['stream_options'], 'stream_options', readObject);
@@ -16,7 +20,19 @@ export function parseChatRequest(body: JsonObject, limits: ContentLimits): TurnR
   const includeUsage = optional(options?.['include_usage'], usagePath, readBoolean) ?? false;
   const sessionId = readSessionId(body);
   const content = readUserContent(body, CHAT_BLOCKS, limits);
-  return { stream, input: { protocol: 'chat', model, content, sessionId, idempotencyKey: null, includeUsage } };
+  return {
+    stream,
+    input: {
+      protocol: 'chat',
+      model,
+      content,
+      sessionId,
+      idempotencyKey: headerKey,
+      background: null,
+      includeUsage,
+      outputSchema: null,
+    },
+  };
 }
 
 /** A completed run as a chat completion. */

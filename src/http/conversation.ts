@@ -1,25 +1,29 @@
 // A turn over HTTP, in either protocol: accepted, then waited for or streamed; and a run's stream rejoined.
-import type { IncomingMessage } from 'node:http';
-import { ErrandError, unprocessable } from '../domain/errors.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ErrandError } from '../domain/errors.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Run } from '../domain/run.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { KeyCaller } from '../domain/user.ts';
+import { backgroundReply } from './background-wire.ts';
 import { parseChatRequest, renderCompletion } from './chat-wire.ts';
 import type { ContentLimits } from './content-wire.ts';
-import { type Exchange, idInPath, queryValue } from './exchange.ts';
+import { type Exchange, idInPath } from './exchange.ts';
+import { optional } from './fields.ts';
 import { parseMessagesRequest, renderMessage } from './messages-wire.ts';
 import type { Operations } from '../operations/operations.ts';
+import { positionInRequest } from './query.ts';
 import { type ErrorShape, errorBody } from './render-error.ts';
 import type { Reply } from './reply.ts';
 import { failureOfRun } from './run-failure.ts';
 import type { OpenRunStream } from './run-stream.ts';
-import type { TurnRequest } from './turn-wire.ts';
+import { readIdempotencyKey, type TurnRequest } from './turn-wire.ts';
 
 /** What a protocol adds to a turn. */
 interface ConversationWire {
   readonly shape: ErrorShape;
-  parse(body: JsonObject, limits: ContentLimits): TurnRequest;
+  /** `headerKey` is the `Idempotency-Key` header; the body's field wins. */
+  parse(body: JsonObject, limits: ContentLimits, headerKey: string | null): TurnRequest;
   render(run: Run): object;
 }
 
@@ -41,17 +45,21 @@ type KeyHandler = (exchange: Exchange, caller: KeyCaller) => Promise<Reply | und
 export interface Conversations {
   readonly messages: KeyHandler;
   readonly chat: KeyHandler;
+  readonly poll: KeyHandler;
   readonly rejoin: KeyHandler;
 }
 
 /** The handlers of both conversation endpoints and of the stream of a run. */
 export function makeConversations({ operations, openStream, settings }: ConversationParts): Conversations {
   async function converse(wire: ConversationWire, exchange: Exchange, caller: KeyCaller): Promise<Reply | undefined> {
-    const request = wire.parse(exchange.body, { maxUploadBytes: settings().maxUploadSizeMb * 1024 * 1024 });
-    const { run } = await operations.acceptTurn(caller, request.input);
     const { req, res } = exchange;
-    res.setHeader('X-Session-Id', run.sessionId);
-    res.setHeader('X-Run-Id', run.id);
+    const limits = { maxUploadBytes: settings().maxUploadSizeMb * 1024 * 1024 };
+    const headerKey = optional(req.headers['idempotency-key'] as string, 'Idempotency-Key', readIdempotencyKey);
+    const request = wire.parse(exchange.body, limits, headerKey);
+    const { run, replayed } = await operations.acceptTurn(caller, request.input);
+    nameRun(res, run);
+    if (replayed) res.setHeader('Idempotency-Replayed', 'true');
+    if (request.input.background !== null) return backgroundReply(202, await operations.withPosition(run));
     if (request.stream) {
       openStream(res, run, { afterId: 0, ids: hasFlag(req, 'x-stream-event-ids'), tools: wantsTools(req) });
       return undefined;
@@ -82,16 +90,25 @@ export function makeConversations({ operations, openStream, settings }: Conversa
   return {
     messages: (exchange, caller) => converse(MESSAGES, exchange, caller),
     chat: (exchange, caller) => converse(CHAT, exchange, caller),
+    poll: async (exchange, caller) => {
+      const found = await operations.pollRun(caller, exchange.params['id']?.toLowerCase() ?? '');
+      nameRun(exchange.res, found.run);
+      return backgroundReply(200, found);
+    },
     rejoin: async (exchange, caller) => {
       const runId = idInPath(exchange, 'Run');
-      const afterId = readPosition(exchange);
+      const afterId = positionInRequest(exchange);
       const run = await operations.findRunToFollow(caller, runId);
-      exchange.res.setHeader('X-Session-Id', run.sessionId);
-      exchange.res.setHeader('X-Run-Id', run.id);
+      nameRun(exchange.res, run);
       openStream(exchange.res, run, { afterId, ids: true, tools: wantsTools(exchange.req) });
       return undefined;
     },
   };
+}
+
+function nameRun(res: ServerResponse, run: Run): void {
+  res.setHeader('X-Session-Id', run.sessionId);
+  res.setHeader('X-Run-Id', run.id);
 }
 
 function answerOf(run: Run, wire: ConversationWire): Reply {
@@ -100,22 +117,6 @@ function answerOf(run: Run, wire: ConversationWire): Reply {
   const headers: Record<string, string> = { [NO_RETRY]: 'false' };
   if (failure.status === 504) headers['Retry-After'] = RETRY_AFTER_SECONDS;
   return { status: failure.status, headers, body: errorBody(failure, wire.shape) };
-}
-
-/** The journal id after which a rejoined stream goes on: the larger of the header and the query, which may lag behind. */
-function readPosition(exchange: Exchange): number {
-  const header = exchange.req.headers['last-event-id'];
-  return Math.max(
-    eventId(typeof header === 'string' ? header : null, 'Last-Event-ID'),
-    eventId(queryValue(exchange, 'after'), 'after'),
-  );
-}
-
-function eventId(text: string | null, name: string): number {
-  if (text === null || text === '') return 0;
-  const id = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
-  if (!Number.isSafeInteger(id)) throw unprocessable(name, 'must be an event id: an integer from 0');
-  return id;
 }
 
 function wantsTools(req: IncomingMessage): boolean {

@@ -40,12 +40,13 @@ async function answer(route: Route, ctx: RouterContext, parts: DispatchParts): P
     return route.handler(await open(route, ctx, parts), caller);
   }
   requireAdministrator(caller);
-  return route.handler(await open(route, ctx, parts));
+  return route.handler(await open(route, ctx, parts), caller);
 }
 
 async function open(route: Route, ctx: RouterContext, { settings }: DispatchParts): Promise<Exchange> {
   const { req, res } = ctx;
-  const rules = { limitBytes: bodyLimit(settings().maxUploadSizeMb), optional: route.body === 'optional' };
+  const limitBytes = Math.min(bodyLimit(settings().maxUploadSizeMb), route.maxBodyBytes ?? Infinity);
+  const rules = { limitBytes, optional: route.body === 'optional' };
   const body = route.body === undefined ? {} : await readJsonBody(req, res, rules);
   return { req, res, params: ctx.params, query: ctx.querystring, body };
 }
@@ -54,10 +55,12 @@ function requireKey(caller: Caller): asserts caller is KeyCaller {
   if (caller.kind !== 'key') throw new ErrandError('unauthenticated', 'An API key is required.');
 }
 
-/** The operator behind the socket, or a key of scope `admin` whose owner is an administrator now (B3, K1). */
+/** The operator behind the socket, or the key of scope `admin` or the login token of an administrator of now (B3, K1). */
 function requireAdministrator(caller: Caller): void {
   if (caller.kind === 'operator') return;
-  if (caller.key.scope !== 'admin' || caller.user.role !== 'admin')
+  if (caller.kind === 'token' && caller.user.role !== 'admin')
+    throw new ErrandError('forbidden', 'This needs the login token of an administrator.');
+  if (caller.kind === 'key' && (caller.key.scope !== 'admin' || caller.user.role !== 'admin'))
     throw new ErrandError('forbidden', 'This needs an API key of scope admin whose owner is an administrator.');
 }
 

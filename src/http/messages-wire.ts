@@ -2,11 +2,12 @@
 import { unprocessable } from '../domain/errors.ts';
 import { messageIdOf } from '../domain/ids.ts';
 import type { JsonObject, JsonValue } from '../domain/json.ts';
+import { OUTPUT_SCHEMA_FIELD, readOutputSchema } from '../domain/output-schema.ts';
 import type { Run } from '../domain/run.ts';
 import type { Usage } from '../domain/usage.ts';
 import { type ContentLimits, MESSAGES_BLOCKS } from './content-wire.ts';
 import {
-  lineOfAtMost,
+  oneOf,
   optional,
   type Reader,
   readArray,
@@ -17,7 +18,8 @@ import {
   readObject,
   readString,
 } from './fields.ts';
-import { readModel, readSessionId, readUserContent, type TurnRequest } from './turn-wire.ts';
+import type { TurnInput } from '../operations/turn.ts';
+import { readIdempotencyKey, readModel, readSessionId, readUserContent, type TurnRequest } from './turn-wire.ts';
 
 const MAX_PAYLOAD_CHARACTERS = 8_192;
 
@@ -31,36 +33,65 @@ const UNUSED_FIELDS: Readonly<Record<string, Reader<unknown>>> = {
   system: (value, path) => {
     if (typeof value !== 'string' && !Array.isArray(value)) throw unprocessable(path, 'must be a string or an array');
   },
-  background_payload: readBackgroundPayload,
-  background: (value, path) => {
-    if (readBoolean(value, path)) throw unprocessable(path, 'true is not supported yet: send the request without it');
-  },
-  output_format: (value, path) => {
-    readObject(value, path);
-    throw unprocessable(path, 'is not supported yet: send the request without it');
-  },
 };
 
 /** The turn a Messages request asks for. Throws `unprocessable`, or `too_large` for an attachment. */
-export function parseMessagesRequest(body: JsonObject, limits: ContentLimits): TurnRequest {
+export function parseMessagesRequest(
+  body: JsonObject,
+  limits: ContentLimits,
+  headerKey: string | null = null,
+): TurnRequest {
   const model = readModel(body);
   const stream = optional(body['stream'], 'stream', readBoolean) ?? false;
   const sessionId = readSessionId(body);
-  const idempotencyKey = optional(body['idempotency_key'], 'idempotency_key', lineOfAtMost(128));
+  const idempotencyKey = optional(body['idempotency_key'], 'idempotency_key', readIdempotencyKey) ?? headerKey;
+  const background = readBackground(body, { stream, idempotencyKey });
   for (const [field, read] of Object.entries(UNUSED_FIELDS)) optional(body[field], field, read);
+  const outputSchema = optional(body['output_format'], 'output_format', readOutputFormat);
   const content = readUserContent(body, MESSAGES_BLOCKS, limits);
   return {
     stream,
-    input: { protocol: 'messages', model, content, sessionId, idempotencyKey, includeUsage: false },
+    input: {
+      protocol: 'messages',
+      model,
+      content,
+      sessionId,
+      idempotencyKey,
+      background,
+      includeUsage: false,
+      outputSchema,
+    },
   };
 }
 
-/** Checked, and passed back verbatim only by background runs (D5). */
-function readBackgroundPayload(value: JsonValue | undefined, path: string): void {
+/** The schema of `{type: "json_schema", schema}` (§4.4). */
+function readOutputFormat(value: JsonValue | undefined, path: string): JsonObject {
+  const format = readObject(value, path);
+  oneOf(['json_schema'])(format['type'], `${path}.type`);
+  return readOutputSchema(format['schema'], OUTPUT_SCHEMA_FIELD);
+}
+
+interface BackgroundPlace {
+  readonly stream: boolean;
+  readonly idempotencyKey: string | null;
+}
+
+/** What makes a background run (§4.3 rule 4). The payload is checked in any case, and used only there (D5). */
+function readBackground(body: JsonObject, { stream, idempotencyKey }: BackgroundPlace): TurnInput['background'] {
+  const background = optional(body['background'], 'background', readBoolean) ?? false;
+  const payload = optional(body['background_payload'], 'background_payload', readBackgroundPayload);
+  if (!background) return null;
+  if (stream) throw unprocessable('stream', 'must be false for a background run');
+  if (idempotencyKey === null) throw unprocessable('idempotency_key', 'is required for a background run');
+  return { payload };
+}
+
+const readBackgroundPayload: Reader<string> = (value, path) => {
   if (typeof value === 'string' && value.length > MAX_PAYLOAD_CHARACTERS)
     throw unprocessable(path, `must be at most ${MAX_PAYLOAD_CHARACTERS} characters`);
   readBase64(value, path);
-}
+  return readString(value, path);
+};
 
 /** A completed run as a Message. */
 export function renderMessage(run: Run): object {
@@ -73,6 +104,8 @@ export function renderMessage(run: Run): object {
     stop_reason: run.stopReason,
     stop_sequence: null,
     usage: renderUsage(run.usage),
+    // Present exactly when a schema was given; `null` is a result like any other.
+    ...(run.wantsStructured ? { structured_output: run.structuredOutput?.value ?? null } : {}),
   };
 }
 

@@ -9,6 +9,14 @@ export interface Reply {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+// Secrets pass through the management API's replies: nothing on the way may keep them.
+const PRIVATE = { 'Cache-Control': 'no-store' };
+
+/** A success of the management API in its envelope (A2). */
+export function ok(data: object): Reply {
+  return { status: 200, headers: PRIVATE, body: { code: 0, message: 'ok', data } };
+}
+
 const JSON_TYPE = 'application/json; charset=utf-8';
 const LINGER_MS = 2_000;
 

@@ -1,26 +1,28 @@
 // Every path of the daemon on one page: its method, its guard, and the shape of its errors.
-import type { KeyCaller } from '../domain/user.ts';
+import type { Caller, KeyCaller } from '../domain/user.ts';
 import type { makeAdministration } from './admin.ts';
 import { renderModels } from './chat-wire.ts';
 import type { Conversations } from './conversation.ts';
-import { type Exchange, idInPath } from './exchange.ts';
-import { renderHistory } from './history-wire.ts';
+import type { Exchange } from './exchange.ts';
 import type { Operations } from '../operations/operations.ts';
 import type { Readiness } from '../operations/status.ts';
 import type { ErrorShape } from './render-error.ts';
+import type { makeOverviewHandlers } from './overview.ts';
 import type { Reply } from './reply.ts';
+import { makeSessionHandlers } from './sessions.ts';
+import { makeTokenEndpoint, MAX_GRANT_BYTES } from './token.ts';
 
 /** A reply, or nothing when the handler has taken the response over for a stream. */
 type Answer = Promise<Reply | undefined> | Reply;
 
 /**
- * Who may pass: anyone; a caller with an API key; or an administrator (the operator behind the socket, or an
- * administrator's key of scope `admin`). The guard decides what the handler is given.
+ * Who may pass: anyone; a caller with an API key; or an administrator (the operator behind the socket, an
+ * administrator's key of scope `admin`, or their login token). The guard decides what the handler is given.
  */
 type Guarded =
   | { readonly guard: 'none'; readonly handler: (exchange: Exchange) => Answer }
   | { readonly guard: 'key'; readonly handler: (exchange: Exchange, caller: KeyCaller) => Answer }
-  | { readonly guard: 'admin'; readonly handler: (exchange: Exchange) => Answer };
+  | { readonly guard: 'admin'; readonly handler: (exchange: Exchange, caller: Caller) => Answer };
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -30,6 +32,8 @@ export type Route = Guarded & {
   readonly shape: ErrorShape;
   /** Absent: no body is read. */
   readonly body?: 'required' | 'optional';
+  /** A smaller limit than that of all bodies (A5). */
+  readonly maxBodyBytes?: number;
   /** Answers with an event stream, so HEAD has no meaning here (A7). */
   readonly sse?: true;
 };
@@ -38,11 +42,13 @@ export interface RouteParts {
   readonly operations: Operations;
   readonly conversations: Conversations;
   readonly administration: ReturnType<typeof makeAdministration>;
+  readonly overview: ReturnType<typeof makeOverviewHandlers>;
   readonly readiness: () => Readiness;
 }
 
 /** The table of routes. */
-export function makeRoutes({ operations, conversations, administration, readiness }: RouteParts): readonly Route[] {
+export function makeRoutes(parts: RouteParts): readonly Route[] {
+  const { operations, conversations, administration, overview: o, readiness } = parts;
   const bare = { guard: 'key', shape: 'bare' } as const;
   const chat = { guard: 'key', shape: 'chat' } as const;
   const admin = { guard: 'admin', shape: 'envelope' } as const;
@@ -50,14 +56,21 @@ export function makeRoutes({ operations, conversations, administration, readines
   const body = { body: 'required' } as const;
   const { messages, rejoin } = conversations;
   const a = administration;
-  const { history, models, ready } = makeSimpleHandlers(operations, readiness);
+  const sessions = makeSessionHandlers(operations);
+  const { models, ready } = makeSimpleHandlers(operations, readiness);
 
   // biome-ignore format: a table reads best with one route a line
   return [
+    { method: 'POST', path: '/openapi/v1/auth/token', ...open, ...body, maxBodyBytes: MAX_GRANT_BYTES, handler: makeTokenEndpoint(operations) },
     { method: 'POST', path: '/openapi/v1/messages', ...bare, ...body, handler: messages },
     { method: 'POST', path: '/openapi/v1/chat/completions', ...chat, ...body, handler: conversations.chat },
+    { method: 'GET', path: '/openapi/v1/runs/:id', ...bare, handler: conversations.poll },
     { method: 'GET', path: '/openapi/v1/runs/:id/stream', ...bare, sse: true, handler: rejoin },
-    { method: 'GET', path: '/openapi/v1/sessions/:id/messages', ...bare, handler: history },
+    { method: 'GET', path: '/openapi/v1/sessions', ...bare, handler: sessions.list },
+    { method: 'GET', path: '/openapi/v1/sessions/:id/messages', ...bare, handler: sessions.messages },
+    { method: 'GET', path: '/openapi/v1/sessions/:id/capability-config', ...bare, handler: sessions.capabilityConfig },
+    { method: 'POST', path: '/openapi/v1/sessions/:id/stop', ...bare, handler: sessions.stop },
+    { method: 'DELETE', path: '/openapi/v1/sessions/:id', ...bare, handler: sessions.remove },
     { method: 'GET', path: '/openapi/v1/models', ...chat, handler: models },
 
     { method: 'GET', path: '/healthz', ...open, handler: () => ({ status: 200, body: { status: 'ok' } }) },
@@ -76,15 +89,24 @@ export function makeRoutes({ operations, conversations, administration, readines
     { method: 'POST', path: '/api/v1/keys', ...admin, ...body, handler: a.createKey },
     { method: 'GET', path: '/api/v1/keys/:ref', ...admin, handler: a.getKey },
     { method: 'DELETE', path: '/api/v1/keys/:ref', ...admin, handler: a.revokeKey },
+    { method: 'GET', path: '/api/v1/sessions', ...admin, handler: o.listSessions },
+    { method: 'GET', path: '/api/v1/sessions/:id', ...admin, handler: o.getSession },
+    { method: 'DELETE', path: '/api/v1/sessions/:id', ...admin, handler: o.deleteSession },
+    { method: 'GET', path: '/api/v1/sessions/:id/messages', ...admin, handler: o.messages },
+    { method: 'POST', path: '/api/v1/sessions/:id/stop', ...admin, handler: o.stopSession },
+    { method: 'GET', path: '/api/v1/runs', ...admin, handler: o.listRuns },
+    { method: 'GET', path: '/api/v1/runs/:id', ...admin, handler: o.getRun },
+    { method: 'GET', path: '/api/v1/runs/:id/stream', ...admin, sse: true, handler: o.stream },
+    { method: 'POST', path: '/api/v1/runs/:id/stop', ...admin, handler: o.stopRun },
+    { method: 'GET', path: '/api/v1/queue', ...admin, handler: o.queue },
+    { method: 'GET', path: '/api/v1/tokens/keys', ...admin, handler: a.listSigningKeys },
+    { method: 'POST', path: '/api/v1/tokens/rotate', ...admin, handler: a.rotateSigningKey },
+    { method: 'POST', path: '/api/v1/tokens/revoke-all', ...admin, handler: a.revokeAllTokens },
   ];
 }
 
 function makeSimpleHandlers(operations: Operations, readiness: () => Readiness) {
   return {
-    history: async (exchange: Exchange, caller: KeyCaller): Promise<Reply> => {
-      const found = await operations.listMessages(caller, idInPath(exchange, 'Session'));
-      return { status: 200, body: renderHistory(found) };
-    },
     models: (_exchange: Exchange, caller: KeyCaller): Reply => {
       return { status: 200, body: renderModels(operations.modelNameOf(caller), caller.key.createdAt) };
     },

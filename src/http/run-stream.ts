@@ -8,6 +8,7 @@ import type { Tail, Tails } from '../events/tail.ts';
 import { CHAT_DONE, CHAT_EVENTS, chatError } from './chat-events-wire.ts';
 import { type EventRenderer, frameOf, makeEventRenderer, type WireEvent } from './event-frame.ts';
 import { MESSAGES_EVENTS, MESSAGES_PING, messagesError } from './messages-events-wire.ts';
+import { journalError, renderJournalEvent } from './overview-wire.ts';
 import type { ErrorFacts } from './render-error.ts';
 import { RESTARTING } from './run-failure.ts';
 import { type EventStream, openEventStream } from './sse.ts';
@@ -20,6 +21,8 @@ interface StreamWish {
   readonly ids: boolean;
   /** `tool_use` and `tool_result` events on the Messages protocol. */
   readonly tools: boolean;
+  /** Tells the journal's events as they are, in place of the run's protocol. */
+  readonly voice?: 'journal';
 }
 
 export interface StreamParts {
@@ -44,9 +47,9 @@ interface Voice {
 
 const TOOL_EVENTS: ReadonlySet<EventType> = new Set(['tool_use', 'tool_result']);
 const STALL_LIMIT_MS = 60_000;
-const CHAT_PING = Buffer.from(': ping\n\n');
+const COMMENT_PING = Buffer.from(': ping\n\n');
 
-function makeVoices(): Readonly<Record<Protocol, Voice>> {
+function makeVoices(): Readonly<Record<Protocol | 'journal', Voice>> {
   const messages = makeEventRenderer(MESSAGES_EVENTS, true);
   return {
     messages: {
@@ -59,9 +62,16 @@ function makeVoices(): Readonly<Record<Protocol, Voice>> {
     chat: {
       plain: makeEventRenderer(CHAT_EVENTS, false),
       withIds: makeEventRenderer(CHAT_EVENTS, true),
-      ping: () => CHAT_PING,
+      ping: () => COMMENT_PING,
       error: chatError,
       epilogue: (run) => (run.status === 'completed' ? CHAT_DONE : null),
+    },
+    journal: {
+      plain: renderJournalEvent,
+      withIds: renderJournalEvent,
+      ping: () => COMMENT_PING,
+      error: journalError,
+      epilogue: () => null,
     },
   };
 }
@@ -74,7 +84,7 @@ export function makeRunStreams(parts: StreamParts): OpenRunStream {
   return (res, run, wish) => {
     // The client may have left while its turn was accepted.
     if (res.destroyed) return;
-    const stream = new RunStream(parts, openEventStream(res), { run, wish, voice: voices[run.protocol] });
+    const stream = new RunStream(parts, openEventStream(res), { run, wish, voice: voices[wish.voice ?? run.protocol] });
     open.add(stream);
     res.once('close', () => {
       open.delete(stream);

@@ -60,6 +60,9 @@ function answerParserError(error: Error & { code?: string }, socket: Duplex): vo
       `Content-Length: ${Buffer.byteLength(body)}`,
       `X-Request-Id: ${randomUUID()}`,
       'X-Content-Type-Options: nosniff',
+      // Its path is not known here, and may be that of the token endpoint.
+      'Cache-Control: no-store',
+      'Pragma: no-cache',
       '',
       body,
     ].join('\r\n'),

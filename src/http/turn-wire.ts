@@ -3,7 +3,7 @@ import { unprocessable } from '../domain/errors.ts';
 import type { JsonObject, JsonValue } from '../domain/json.ts';
 import type { InputBlock, TurnInput } from '../operations/turn.ts';
 import type { BlockReader, ContentLimits } from './content-wire.ts';
-import { optional, readArray, readObject, readString, readUuid, textOfAtMost } from './fields.ts';
+import { lineOfAtMost, optional, readArray, readObject, readString, readUuid, textOfAtMost } from './fields.ts';
 
 /** A parsed request: the turn, and how its answer is wanted. */
 export interface TurnRequest {
@@ -14,6 +14,9 @@ export interface TurnRequest {
 const MAX_MESSAGES = 10_000;
 const MAX_BLOCKS = 1_000;
 const MAX_ATTACHMENTS = 100;
+
+/** A key that finds the run of a repeated request: 1 to 128 characters on one line (D4). */
+export const readIdempotencyKey = lineOfAtMost(128);
 
 /** The request's `model`, needed on both endpoints (C1). */
 export function readModel(body: JsonObject): string {

@@ -7,22 +7,42 @@ import type { Settings } from '../domain/settings.ts';
 import type { KeyCaller } from '../domain/user.ts';
 import type { Tails } from '../events/tail.ts';
 import { modelOf, type Queue } from '../execution/queue.ts';
+import type { SchemaCheck } from '../execution/schema-check.ts';
+import type { QueueWait } from '../execution/queue-wait.ts';
+import type { Stopper } from '../execution/stop.ts';
 import type { BlobStore } from '../files/blobs.ts';
+import type { DeriveKey } from '../files/master-key.ts';
 import type { Store } from '../store/open-store.ts';
 import { makeAcceptTurn } from './accept-turn.ts';
 import { makeAwaitResult } from './await-result.ts';
+import { makeBackgroundRuns } from './background-run.ts';
+import { makeGetCapabilityConfig } from './capability-config.ts';
+import { makeDeleteSession } from './delete-session.ts';
 import { makeKeyOperations } from './keys.ts';
+import { makeListSessions } from './list-sessions.ts';
+import { makeLogIn } from './log-in.ts';
+import { makeLoginTokens } from './login-tokens.ts';
+import { makeOversee } from './oversee.ts';
 import { getOwnSession } from './own-session.ts';
+import { makePollRate } from './poll-rate.ts';
 import { makeResolveCaller } from './resolve-caller.ts';
+import { makeResolveKey } from './resolve-key.ts';
+import { makeAskProvider } from './sso.ts';
+import { makeStopSession } from './stop-session.ts';
 import { makeTeamOperations } from './teams.ts';
+import { makeThrottle } from './throttle.ts';
 import { makeUserOperations } from './users.ts';
 
 export interface OperationParts {
   readonly store: Store;
   readonly blobs: BlobStore;
   readonly tails: Tails;
-  readonly queue: Pick<Queue, 'wake' | 'slotFree'>;
+  readonly queue: Pick<Queue, 'wake' | 'slotFree' | 'load'>;
+  readonly stopper: Stopper;
+  readonly schemas: Pick<SchemaCheck, 'check'>;
+  readonly queueWait: Pick<QueueWait, 'watch'>;
   readonly clock: Clock;
+  readonly deriveKey: DeriveKey;
   settings(): Settings;
   catalog(): Catalog;
   /** Whether new turns are refused because the daemon is shutting down. */
@@ -41,11 +61,18 @@ export type Operations = ReturnType<typeof makeOperations>;
 
 export function makeOperations(parts: OperationParts) {
   const { store, catalog } = parts;
+  const countPoll = makePollRate({ clock: parts.clock, perSecond: () => parts.settings().background.pollsPerSecond });
   return {
     ...makeUserOperations(parts),
     ...makeTeamOperations(parts),
     ...makeKeyOperations(parts),
-    resolveCaller: makeResolveCaller(parts),
+    ...makeBackgroundRuns({ store, countPoll }),
+    ...makeCredentials(parts),
+    ...makeOversee(parts),
+    listSessions: makeListSessions(parts),
+    stopSession: makeStopSession(parts),
+    deleteSession: makeDeleteSession(parts),
+    getCapabilityConfig: makeGetCapabilityConfig(parts),
     acceptTurn: makeAcceptTurn({ ...parts, draining: parts.closing }),
     awaitResult: makeAwaitResult(parts),
 
@@ -66,5 +93,17 @@ export function makeOperations(parts: OperationParts) {
     /** The one model name of a key (C13). */
     modelNameOf: (caller: KeyCaller): string =>
       modelOf(catalog(), { keyModel: caller.key.model, scenario: caller.user.scenario }) ?? 'errand',
+  };
+}
+
+/** The verbs on who is asking: keys and login tokens share one resolver. */
+function makeCredentials(parts: OperationParts) {
+  const resolveKey = makeResolveKey(parts);
+  const { issueToken, resolveToken, ...signingKeys } = makeLoginTokens(parts);
+  const [throttle, askProvider] = [makeThrottle(parts.clock), makeAskProvider()];
+  return {
+    ...signingKeys,
+    resolveCaller: makeResolveCaller({ resolveKey, resolveToken }),
+    logIn: makeLogIn({ ...parts, throttle, resolveKey, askProvider, issueToken }),
   };
 }

@@ -1,43 +1,22 @@
-// The one resolver that turns a credential into a caller (§5, B3, B5).
-import type { Clock } from '../domain/clock.ts';
+// The one resolver that turns a credential into a caller: an API key, a login token, or the control socket (§5).
 import { ErrandError } from '../domain/errors.ts';
-import type { Caller } from '../domain/user.ts';
-import type { Store } from '../store/open-store.ts';
-import { parseKey, secretMatches } from './secrets.ts';
+import type { Caller, TokenCaller } from '../domain/user.ts';
+import { isToken } from './login-tokens.ts';
+import type { ResolveKey } from './resolve-key.ts';
 
-/** `last_used_at` is written at most this often, so that a busy key does not add a write to every request. */
-const TOUCH_MS = 60_000;
+export interface ResolverParts {
+  readonly resolveKey: ResolveKey;
+  resolveToken(text: string): Promise<TokenCaller>;
+}
 
 /**
  * Makes the resolver. Without a credential only the control socket has a caller: the local operator (K1).
- * Throws `unauthenticated` for a missing, unknown, revoked or expired key, `forbidden` for a disabled owner.
+ * Throws `unauthenticated` for a missing or invalid credential, `forbidden` when its user is disabled (B5).
  */
-export function makeResolveCaller({ store, clock }: { store: Store; clock: Clock }) {
-  const touchedAt = new Map<number, number>();
-  const refused = () => new ErrandError('unauthenticated', 'The API key is missing or invalid.');
-
-  function touch(keySeq: number, lastUsedAt: number | null): void {
-    const now = clock.now();
-    if (Math.abs(now - Math.max(lastUsedAt ?? 0, touchedAt.get(keySeq) ?? 0)) < TOUCH_MS) return;
-    touchedAt.set(keySeq, now);
-    // Only a note: a full disk must not turn it into a refusal.
-    store.keys.touch(keySeq, now).catch(() => touchedAt.delete(keySeq));
-  }
-
+export function makeResolveCaller({ resolveKey, resolveToken }: ResolverParts) {
   return async (credential: string | null, viaSocket: boolean): Promise<Caller> => {
-    if (credential === null) {
-      if (viaSocket) return { kind: 'operator' };
-      throw refused();
-    }
-    const parsed = parseKey(credential);
-    const found = parsed === undefined ? undefined : await store.keys.findCredential(parsed.id);
-    if (parsed === undefined || found === undefined || !secretMatches(parsed.secret, found.secretSha256)) {
-      throw refused();
-    }
-    const { key, user } = found;
-    if (key.revokedAt !== null || (key.expiresAt !== null && key.expiresAt <= clock.now())) throw refused();
-    if (user.disabled) throw new ErrandError('forbidden', 'The owner of this API key is disabled.');
-    touch(key.seq, key.lastUsedAt);
-    return { kind: 'key', user, key };
+    if (credential !== null) return isToken(credential) ? resolveToken(credential) : resolveKey(credential);
+    if (viaSocket) return { kind: 'operator' };
+    throw new ErrandError('unauthenticated', 'The API key is missing or invalid.');
   };
 }

@@ -1,6 +1,6 @@
 // A turn as the caller asked for it, in domain values: what both protocols' wire files produce.
+import type { JsonObject } from '../domain/json.ts';
 import type { Protocol, Run } from '../domain/run.ts';
-import type { Session } from '../domain/session.ts';
 
 /** One block of the user's message. `stored` names an attachment of an earlier turn by its `attachments/…` path (C3, C4). */
 export type InputBlock =
@@ -22,13 +22,16 @@ export interface TurnInput {
   readonly content: readonly InputBlock[];
   readonly sessionId: string | null;
   readonly idempotencyKey: string | null;
+  /** Present when the run is to go on in the background; its payload is passed back verbatim. */
+  readonly background: { readonly payload: string | null } | null;
   /** Chat only: the last chunk tells the usage (C9). */
   readonly includeUsage: boolean;
+  /** Messages only: the schema of the result, as `readOutputSchema` gave it; null when the answer is text (§4.4). */
+  readonly outputSchema: JsonObject | null;
 }
 
 /** An accepted turn: its rows are committed and synced (D7). */
 export interface AcceptedTurn {
-  readonly session: Session;
   readonly run: Run;
   /** True when an earlier request with the same idempotency key made this run. */
   readonly replayed: boolean;

@@ -39,6 +39,11 @@ export interface UserWithPassword {
 
 const USERNAME = /^[\p{L}\p{N}][\p{L}\p{N}._@-]{0,63}$/u;
 
+/** Answers whether a text may be an account's name. */
+export function isUsername(text: string): boolean {
+  return USERNAME.test(text);
+}
+
 /** The verbs on users. Each throws `not_found` for an unknown reference (an id or a username). */
 export function makeUserOperations({ store, catalog }: { store: Store; catalog(): Catalog }) {
   async function teamIdOf(team: string | null | undefined): Promise<string | null> {
@@ -65,7 +70,7 @@ export function makeUserOperations({ store, catalog }: { store: Store; catalog()
 
     /** Throws `conflict` when the username is taken, `unprocessable` when a field does not fit. */
     createUser: async (input: NewUser): Promise<UserWithPassword> => {
-      if (!USERNAME.test(input.username)) {
+      if (!isUsername(input.username)) {
         throw unprocessable('username', 'must be 1 to 64 letters, digits, dots, dashes, underscores or @');
       }
       checkScenario(input.scenario);

@@ -1,10 +1,12 @@
 // Accepting a turn: session, user message, attachments and queued run in one transaction, or the run an earlier request made.
 import type { Attachment, UserBlock } from '../domain/content.ts';
 import { newId } from '../domain/ids.ts';
-import type { Protocol, Run } from '../domain/run.ts';
+import type { JsonObject } from '../domain/json.ts';
+import type { Protocol, Run, ScheduleMode } from '../domain/run.ts';
 import type { Session } from '../domain/session.ts';
 import { NO_USAGE } from '../domain/usage.ts';
 import type { ApiKey, User } from '../domain/user.ts';
+import { admitBackground, type BackgroundLimits, type BackgroundRefusal } from './admit-background.ts';
 import type { Database, Transaction } from './database.ts';
 import { RUN_COLUMNS, type RunRow, type SessionRow, toRun, toSession } from './rows.ts';
 
@@ -17,6 +19,8 @@ export interface NewTurn {
   readonly protocol: Protocol;
   readonly requestedModel: string;
   readonly includeUsage: boolean;
+  /** Schema of the result the run must submit; null when its answer is text. */
+  readonly outputSchema: JsonObject | null;
   /** Null opens a new session with this title. */
   readonly sessionId: string | null;
   readonly title: string;
@@ -26,12 +30,14 @@ export interface NewTurn {
   readonly attachments: readonly NewAttachment[];
   /** Whether a worker slot is free, so that a ready run starts at once (C5). */
   slotFree(): boolean;
+  /** Present for a background run, with the limits it is admitted under. */
+  readonly background: { readonly payload: string | null; readonly limits: BackgroundLimits } | null;
 }
 
 /** `session_gone`: the session was deleted, or its key changed, since it was looked up. */
 export type Acceptance =
   | { readonly kind: 'accepted' | 'replayed'; readonly session: Session; readonly run: Run }
-  | { readonly kind: 'session_gone' };
+  | { readonly kind: 'session_gone' | BackgroundRefusal };
 
 const SELECT_RUN = `SELECT ${RUN_COLUMNS} FROM runs r JOIN sessions s ON s.seq = r.session_seq`;
 
@@ -42,11 +48,17 @@ export function makeAcceptRun({ write }: Database): (turn: NewTurn) => Promise<A
 
 function acceptIn(tx: Transaction, turn: NewTurn): Acceptance {
   const found = turn.sessionId === null ? undefined : findOpenSession(tx, turn);
-  if (turn.sessionId !== null && found === undefined) return { kind: 'session_gone' };
   const earlier = findReplayed(tx, turn, found);
   if (earlier !== undefined) return earlier;
+  if (turn.sessionId !== null && found === undefined) return { kind: 'session_gone' };
+  const busy = found !== undefined && hasUnfinishedRun(tx, found.seq);
+  const refusal = turn.background === null ? undefined : admitBackground(tx, turn, { busy, ...turn.background.limits });
+  if (refusal !== undefined) return { kind: refusal };
   const session = found === undefined ? openSession(tx, turn) : continueSession(tx, found);
-  const run = insertRun(tx, turn, session, found === undefined);
+  const run = insertRun(tx, turn, session, {
+    opensSession: found === undefined,
+    ready: !busy && !(found !== undefined && isStopping(found)),
+  });
   insertUserMessage(tx, turn, session.seq, run.seq);
   tx.emit(session.seq, run.seq, { type: 'run.queued', payload: { scheduleMode: run.scheduleMode } });
   return { kind: 'accepted', session, run };
@@ -67,25 +79,40 @@ function getSession(tx: Transaction, seq: number): Session {
 
 function findReplayed(tx: Transaction, turn: NewTurn, session: SessionRow | undefined): Acceptance | undefined {
   if (turn.idempotencyKey === null) return undefined;
-  const row =
-    session === undefined
-      ? tx.get<RunRow>(
-          `${SELECT_RUN} WHERE r.opened_session = 1 AND r.user_seq = ? AND r.key_seq = ? AND r.target = ?
-             AND r.idempotency_key = ?`,
-          turn.user.seq,
-          turn.key.seq,
-          turn.key.target,
-          turn.idempotencyKey,
-        )
-      : tx.get<RunRow>(
-          `${SELECT_RUN} WHERE r.opened_session = 0 AND r.session_seq = ? AND r.idempotency_key = ?`,
-          session.seq,
-          turn.idempotencyKey,
-        );
+  const row = findByKey(tx, turn, session);
   if (row === undefined) return undefined;
   const replayed = getSession(tx, row.session_seq);
   if (replayed.deletedAt !== null) return { kind: 'session_gone' };
   return { kind: 'replayed', session: replayed, run: toRun(row) };
+}
+
+/** Three spaces of keys: background per API key; first requests per user, key and target; continuations per session (D4). */
+function findByKey(tx: Transaction, turn: NewTurn, session: SessionRow | undefined): RunRow | undefined {
+  const { user, key, idempotencyKey } = turn;
+  if (turn.background !== null) {
+    return tx.get<RunRow>(
+      `${SELECT_RUN} WHERE r.schedule_mode = 'background' AND r.key_seq = ? AND r.idempotency_key = ?`,
+      key.seq,
+      idempotencyKey,
+    );
+  }
+  if (session !== undefined) {
+    return tx.get<RunRow>(
+      `${SELECT_RUN} WHERE r.schedule_mode <> 'background' AND r.opened_session = 0 AND r.session_seq = ?
+         AND r.idempotency_key = ?`,
+      session.seq,
+      idempotencyKey,
+    );
+  }
+  if (turn.sessionId !== null) return undefined;
+  return tx.get<RunRow>(
+    `${SELECT_RUN} WHERE r.schedule_mode <> 'background' AND r.opened_session = 1 AND r.user_seq = ? AND r.key_seq = ?
+       AND r.target = ? AND r.idempotency_key = ?`,
+    user.seq,
+    key.seq,
+    key.target,
+    idempotencyKey,
+  );
 }
 
 function openSession(tx: Transaction, turn: NewTurn): Session {
@@ -119,12 +146,29 @@ function openSession(tx: Transaction, turn: NewTurn): Session {
 
 function continueSession(tx: Transaction, row: SessionRow): Session {
   const status = row.status === 'running' ? 'running' : 'pending';
-  tx.run('UPDATE sessions SET status = ?, updated_at = ? WHERE seq = ?', status, tx.now, row.seq);
+  // A stop that is over is forgotten; one that the executor has yet to confirm holds the new run back.
+  tx.run(
+    isStopping(row)
+      ? 'UPDATE sessions SET status = ?, updated_at = ? WHERE seq = ?'
+      : `UPDATE sessions SET status = ?, updated_at = ?, stop_requested_at = NULL, stop_confirmed_at = NULL,
+           stop_cause = NULL WHERE seq = ?`,
+    status,
+    tx.now,
+    row.seq,
+  );
   return toSession({ ...row, status, updated_at: tx.now });
 }
 
-function insertRun(tx: Transaction, turn: NewTurn, session: Session, opensSession: boolean): Run {
-  const ready = opensSession || !hasUnfinishedRun(tx, session.seq);
+function isStopping(row: SessionRow): boolean {
+  return row.stop_requested_at !== null && row.stop_confirmed_at === null;
+}
+
+interface RunPlace {
+  readonly opensSession: boolean;
+  readonly ready: boolean;
+}
+
+function insertRun(tx: Transaction, turn: NewTurn, session: Session, { opensSession, ready }: RunPlace): Run {
   const run: Omit<Run, 'seq'> = {
     id: newId(tx.now),
     sessionSeq: session.seq,
@@ -133,26 +177,29 @@ function insertRun(tx: Transaction, turn: NewTurn, session: Session, opensSessio
     keySeq: turn.key.seq,
     protocol: turn.protocol,
     status: 'queued',
-    scheduleMode: ready && turn.slotFree() ? 'immediate' : 'queued',
+    scheduleMode: scheduleModeOf(turn, ready),
     attempt: 0,
     resumes: 0,
     requestedModel: turn.requestedModel,
     model: null,
     includeUsage: turn.includeUsage,
+    wantsStructured: turn.outputSchema !== null,
     usage: NO_USAGE,
     costUsd: 0,
     stopReason: null,
     error: null,
     answer: null,
     structuredOutput: null,
+    backgroundPayload: turn.background?.payload ?? null,
     createdAt: tx.now,
     startedAt: null,
     finishedAt: null,
   };
   const seq = tx.insert(
     `INSERT INTO runs (id, session_seq, user_seq, key_seq, protocol, status, schedule_mode, ready, requested_model,
-       include_usage, opened_session, idempotency_key, target, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       include_usage, opened_session, idempotency_key, target, background_payload, queued_steady_at, created_at,
+       output_schema)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     run.id,
     run.sessionSeq,
     run.userSeq,
@@ -166,9 +213,17 @@ function insertRun(tx: Transaction, turn: NewTurn, session: Session, opensSessio
     Number(opensSession),
     turn.idempotencyKey,
     turn.key.target,
+    run.backgroundPayload,
+    tx.steadyNow,
     run.createdAt,
+    turn.outputSchema === null ? null : JSON.stringify(turn.outputSchema),
   );
   return { seq, ...run };
+}
+
+function scheduleModeOf(turn: NewTurn, ready: boolean): ScheduleMode {
+  if (turn.background !== null) return 'background';
+  return ready && turn.slotFree() ? 'immediate' : 'queued';
 }
 
 function hasUnfinishedRun(tx: Transaction, sessionSeq: number): boolean {

@@ -1,4 +1,5 @@
 // Claiming: the next runs that may start, moved to `running` under an attempt number and a lease.
+import type { JsonObject } from '../domain/json.ts';
 import type { Run } from '../domain/run.ts';
 import type { Database, Transaction } from './database.ts';
 
@@ -12,6 +13,8 @@ export interface ClaimOrder {
   /** How many runs at most. */
   readonly limit: number;
   readonly leaseMs: number;
+  /** Background runs may hold so many slots, and so many of one key may execute (C6, §8). */
+  readonly background: { readonly slots: number; readonly maxExecutingPerKey: number };
   /** The catalog's model for a choice; null when it has none. */
   modelFor(choice: ModelChoice): string | null;
 }
@@ -20,6 +23,7 @@ export interface ClaimOrder {
 export type ClaimedRun = Pick<Run, 'seq' | 'id' | 'sessionSeq' | 'sessionId' | 'attempt' | 'model' | 'startedAt'> & {
   /** Whether it is the first run of its session, so that there is no history. */
   readonly opensSession: boolean;
+  readonly outputSchema: JsonObject | null;
 };
 
 /** A claimed run with its attempt number: every later write of the run names it and is refused once it is outdated (D7). */
@@ -30,35 +34,53 @@ export interface Claim {
 
 // The heads of every key's queue are found by skipping from key to key in an index of the claimable runs only, so the
 // cost grows with the number of waiting keys, not of waiting runs. The key with the fewest executing runs goes first.
-const NEXT = `
+const nextOf = (kind: string, condition: string) => `
   WITH RECURSIVE waiting (key_seq) AS (
-    SELECT min(key_seq) FROM runs WHERE status = 'queued' AND ready = 1
+    SELECT min(key_seq) FROM runs WHERE status = 'queued' AND ready = 1 AND ${kind}
     UNION ALL
-    SELECT (SELECT min(key_seq) FROM runs WHERE status = 'queued' AND ready = 1 AND key_seq > waiting.key_seq)
+    SELECT (SELECT min(key_seq) FROM runs
+      WHERE status = 'queued' AND ready = 1 AND ${kind} AND key_seq > waiting.key_seq)
     FROM waiting WHERE waiting.key_seq IS NOT NULL
   )
   SELECT head FROM (
     SELECT
-      (SELECT min(seq) FROM runs WHERE status = 'queued' AND ready = 1 AND key_seq = waiting.key_seq) AS head,
-      (SELECT count(*) FROM runs WHERE status IN ('running', 'finalizing') AND key_seq = waiting.key_seq) AS executing
+      (SELECT min(seq) FROM runs
+        WHERE status = 'queued' AND ready = 1 AND ${kind} AND key_seq = waiting.key_seq) AS head,
+      (SELECT count(*) FROM runs
+        WHERE status IN ('running', 'finalizing') AND key_seq = waiting.key_seq AND ${condition}) AS executing
     FROM waiting WHERE waiting.key_seq IS NOT NULL
-  ) ORDER BY executing, head LIMIT 1`;
+  )`;
+const BACKGROUND = "schedule_mode = 'background'";
+const NEXT_ORDINARY = `${nextOf("schedule_mode <> 'background'", '1')} ORDER BY executing, head LIMIT 1`;
+const NEXT_BACKGROUND = `${nextOf(BACKGROUND, BACKGROUND)} WHERE executing < ? ORDER BY executing, head LIMIT 1`;
+const EXECUTING_BACKGROUND = `SELECT count(*) AS runs FROM runs
+  WHERE status IN ('running', 'finalizing') AND ${BACKGROUND}`;
 
 const CLAIM = `UPDATE runs SET status = 'running', attempt = ?, model = ?, lease_until = ?, started_at = ?
   WHERE seq = ? AND status = 'queued' AND ready = 1`;
 
-/** The verb that claims up to `limit` runs, fair between keys, in order of acceptance within one. */
+/** The verb that claims up to `limit` runs: ordinary before background, fair between keys, in order within one (C6). */
 export function makeClaimRuns({ write }: Database): (order: ClaimOrder) => Promise<Claim[]> {
   return (order) =>
     write((tx) => {
       const claims: Claim[] = [];
       while (claims.length < order.limit) {
-        const next = tx.get<{ head: number | null }>(NEXT);
-        if (next === undefined || next.head === null) break;
-        claims.push(claim(tx, next.head, order));
+        const next = findNext(tx, order);
+        if (next === undefined) break;
+        claims.push(claim(tx, next, order));
       }
       return claims;
     });
+}
+
+function findNext(tx: Transaction, { background }: ClaimOrder): number | undefined {
+  const ordinary = tx.get<{ head: number | null }>(NEXT_ORDINARY)?.head;
+  if (typeof ordinary === 'number') return ordinary;
+  if (tx.get("SELECT 1 FROM runs WHERE status = 'queued' AND schedule_mode = 'background' LIMIT 1") === undefined) {
+    return undefined;
+  }
+  if (tx.get<{ runs: number }>(EXECUTING_BACKGROUND)!.runs >= background.slots) return undefined;
+  return tx.get<{ head: number | null }>(NEXT_BACKGROUND, background.maxExecutingPerKey)?.head ?? undefined;
 }
 
 interface CandidateRow {
@@ -68,12 +90,13 @@ interface CandidateRow {
   attempt: number;
   started_at: number | null;
   opened_session: number;
+  output_schema: string | null;
   key_model: string | null;
   scenario: string | null;
 }
 
 const CANDIDATE = `SELECT r.id, r.session_seq, s.id AS session_id, r.attempt, r.started_at, r.opened_session,
-  k.model AS key_model, u.scenario FROM runs r
+  r.output_schema, k.model AS key_model, u.scenario FROM runs r
   JOIN sessions s ON s.seq = r.session_seq JOIN api_keys k ON k.seq = r.key_seq JOIN users u ON u.seq = r.user_seq
   WHERE r.seq = ?`;
 
@@ -89,6 +112,7 @@ function claim(tx: Transaction, runSeq: number, order: ClaimOrder): Claim {
     model: order.modelFor(choice),
     startedAt: row.started_at ?? tx.now,
     opensSession: row.opened_session === 1,
+    outputSchema: row.output_schema === null ? null : (JSON.parse(row.output_schema) as JsonObject),
   };
   tx.run(CLAIM, run.attempt, run.model, tx.now + order.leaseMs, run.startedAt, runSeq);
   tx.run("UPDATE sessions SET status = 'running' WHERE seq = ?", run.sessionSeq);

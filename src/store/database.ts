@@ -15,8 +15,10 @@ export interface Reader {
 
 /** What a write verb may do inside the transaction it shares with the other verbs of the same tick. */
 export interface Transaction extends Reader {
-  /** The one time of this verb, epoch ms. */
+  /** The one wall time of this verb, epoch ms. */
   readonly now: number;
+  /** The same moment on the clock that does not jump. */
+  readonly steadyNow: number;
   /** Answers how many rows changed. */
   run(sql: string, ...values: Value[]): number;
   /** Answers the new row's integer key. */
@@ -138,7 +140,8 @@ const LAST_STREAM_SEQ = 'SELECT stream_seq FROM events WHERE run_seq = ? ORDER B
 const INSERT_EVENT = `INSERT INTO events (session_seq, run_seq, stream_seq, type, payload, created_at)
   VALUES (?, ?, ?, ?, ?, ?)`;
 
-function makeTransaction(statements: Statements, now: number, events: JournalEvent[]): Transaction {
+function makeTransaction(statements: Statements, clock: Clock, events: JournalEvent[]): Transaction {
+  const now = clock.now();
   /** The next place in a run's stream: one more than that of the verb's last event of the run, or of the table's. */
   function nextStreamSeq(runSeq: number): number {
     const last = events.findLast((event) => event.runSeq === runSeq);
@@ -150,6 +153,7 @@ function makeTransaction(statements: Statements, now: number, events: JournalEve
   return {
     ...makeReader(statements),
     now,
+    steadyNow: clock.steady(),
     run: (sql, ...values) => statements(sql).run(...values).changes,
     insert: (sql, ...values) => Number(statements(sql).run(...values).lastInsertRowid),
     emit: (sessionSeq, runSeq, event) => {
@@ -194,7 +198,7 @@ function runVerb({ writer, statements, clock }: Engine, verb: PendingVerb, event
   const before = events.length;
   statements('SAVEPOINT verb').run();
   try {
-    const result = verb.body(makeTransaction(statements, clock.now(), events));
+    const result = verb.body(makeTransaction(statements, clock, events));
     statements('RELEASE verb').run();
     return () => verb.resolve(result);
   } catch (error) {

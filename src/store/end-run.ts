@@ -5,12 +5,22 @@ import type { NewEvent } from '../domain/journal-event.ts';
 import type { JsonObject, JsonValue } from '../domain/json.ts';
 import { MAX_RESUMES, type RunError, type RunStatus, type StopReason } from '../domain/run.ts';
 import type { SessionStatus } from '../domain/session.ts';
+import type { StopCause } from '../domain/stop.ts';
 import type { Database, Transaction } from './database.ts';
 import { type Fence, holds } from './record-progress.ts';
 
+/** A run and its session. */
+type RunPlace = Omit<Fence, 'attempt'>;
+
 /** How the agent ended. */
 export type Ending =
-  | { readonly outcome: 'completed'; readonly answer: string; readonly stopReason: StopReason }
+  | {
+      readonly outcome: 'completed';
+      readonly answer: string;
+      readonly stopReason: StopReason;
+      /** The result of a run with an output schema. */
+      readonly structured?: { readonly value: JsonValue };
+    }
   | { readonly outcome: 'failed' | 'incomplete'; readonly error: RunError };
 
 /** Why a run lost its worker. A crash counts against its resumes (D7); a drain does not. */
@@ -34,13 +44,16 @@ export function makeEndRun({ write }: Database) {
 
 function finalizeIn(tx: Transaction, fence: Fence, ending: Ending): boolean {
   const completed = ending.outcome === 'completed';
+  const structured = completed ? ending.structured : undefined;
   tx.run(
-    `UPDATE runs SET status = 'finalizing', outcome = ?, answer = ?, stop_reason = ?, error = ?, lease_until = NULL
+    `UPDATE runs SET status = 'finalizing', outcome = ?, answer = ?, stop_reason = ?, error = ?, structured_output = ?,
+       lease_until = NULL
      WHERE seq = ? AND status = 'running'`,
     ending.outcome,
     completed ? ending.answer : null,
     completed ? ending.stopReason : null,
     completed ? null : JSON.stringify(ending.error),
+    structured === undefined ? null : JSON.stringify(structured.value),
     fence.runSeq,
   );
   tx.emit(fence.sessionSeq, fence.runSeq, {
@@ -88,7 +101,7 @@ export function settleIn(tx: Transaction, fence: Fence): boolean {
   return true;
 }
 
-function writeAssistantMessage(tx: Transaction, fence: Fence, row: FinalizingRow): void {
+function writeAssistantMessage(tx: Transaction, fence: RunPlace, row: Omit<FinalizingRow, 'error'>): void {
   const content = readBlocks(tx, fence.runSeq);
   if (content.length === 0 && row.outcome !== 'completed') return;
   const messageId = tx.insert(
@@ -147,6 +160,13 @@ function readBlocks(tx: Transaction, runSeq: number): AssistantBlock[] {
   });
 }
 
+/** Cancels an unfinished run; what its agent did until now is kept. */
+export function cancelIn(tx: Transaction, fence: RunPlace, cause: StopCause): void {
+  closeOpenBlock(tx, fence);
+  writeAssistantMessage(tx, fence, { outcome: 'failed', structured_output: null });
+  endIn(tx, fence, 'canceled', { type: 'run.stopped', payload: { reason: cause } });
+}
+
 const SESSION_STATUS_AFTER: Readonly<Partial<Record<RunStatus, SessionStatus>>> = {
   completed: 'completed',
   failed: 'failed',
@@ -154,22 +174,38 @@ const SESSION_STATUS_AFTER: Readonly<Partial<Record<RunStatus, SessionStatus>>> 
   canceled: 'stopped',
 };
 
+function sessionStatusAfter(ended: RunStatus, next: RunStatus | undefined): SessionStatus {
+  if (next === undefined) return SESSION_STATUS_AFTER[ended]!;
+  return next === 'queued' ? 'pending' : 'running';
+}
+
+/** Lets the session's next run begin, unless the executor of a stopped one may still be in the workspace. */
+function makeReady(tx: Transaction, sessionSeq: number, runSeq: number): void {
+  tx.run(
+    `UPDATE runs SET ready = 1 WHERE seq = ? AND NOT EXISTS (
+       SELECT 1 FROM sessions WHERE seq = ? AND stop_requested_at IS NOT NULL AND stop_confirmed_at IS NULL)`,
+    runSeq,
+    sessionSeq,
+  );
+}
+
 /** Writes the terminal state and event, and makes the session's next run claimable. */
-function endIn(tx: Transaction, fence: Fence, status: RunStatus, event: NewEvent): void {
+export function endIn(tx: Transaction, fence: RunPlace, status: RunStatus, event: NewEvent): void {
   tx.run(
     'UPDATE runs SET status = ?, finished_at = ?, ready = 0, lease_until = NULL WHERE seq = ?',
     status,
     tx.now,
     fence.runSeq,
   );
-  const next = tx.get<{ seq: number }>(
-    `SELECT seq FROM runs WHERE session_seq = ? AND status IN ('queued', 'running', 'finalizing') ORDER BY seq LIMIT 1`,
+  const next = tx.get<{ seq: number; status: RunStatus }>(
+    `SELECT seq, status FROM runs WHERE session_seq = ? AND status IN ('queued', 'running', 'finalizing')
+     ORDER BY seq LIMIT 1`,
     fence.sessionSeq,
   );
-  if (next !== undefined) tx.run("UPDATE runs SET ready = 1 WHERE seq = ? AND status = 'queued'", next.seq);
+  if (next?.status === 'queued') makeReady(tx, fence.sessionSeq, next.seq);
   tx.run(
     'UPDATE sessions SET status = ?, updated_at = ? WHERE seq = ?',
-    next === undefined ? SESSION_STATUS_AFTER[status]! : 'pending',
+    sessionStatusAfter(status, next?.status),
     tx.now,
     fence.sessionSeq,
   );
@@ -201,7 +237,7 @@ export function interruptIn(tx: Transaction, fence: Fence, interruption: Interru
 }
 
 /** Ends a text block that the lost worker left open, so that every reader sees whole blocks. */
-function closeOpenBlock(tx: Transaction, fence: Fence): void {
+function closeOpenBlock(tx: Transaction, fence: RunPlace): void {
   const last = tx.get<{ type: string; payload: string }>(
     `SELECT type, payload FROM events WHERE run_seq = ? AND type LIKE 'content_block%' ORDER BY stream_seq DESC LIMIT 1`,
     fence.runSeq,

@@ -1,4 +1,5 @@
 // Rows of API keys. The secret itself is never stored, only its SHA-256 (B2).
+import { type CapabilityConfig, NO_CAPABILITIES } from '../domain/capability-config.ts';
 import { notFound } from '../domain/errors.ts';
 import type { ApiKey, User } from '../domain/user.ts';
 import type { Database, Transaction } from './database.ts';
@@ -34,6 +35,12 @@ export function makeApiKeys({ write, reader }: Database) {
       if (row === undefined) return undefined;
       const owner = reader.get<UserRow>('SELECT * FROM users WHERE seq = ?', row.user_seq)!;
       return { key: toApiKey(row), user: toUser(owner), secretSha256: row.secret_sha256 };
+    },
+
+    /** What the key lets its agents use (§2.10). */
+    capabilityConfigOf: async (seq: number): Promise<CapabilityConfig> => {
+      const row = reader.get<{ config: string }>('SELECT capability_config AS config FROM api_keys WHERE seq = ?', seq);
+      return { ...NO_CAPABILITIES, ...(JSON.parse(row?.config ?? '{}') as Partial<CapabilityConfig>) };
     },
 
     /** Every key, or those of one user. */

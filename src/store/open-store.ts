@@ -2,18 +2,24 @@
 import type { Clock } from '../domain/clock.ts';
 import { makeAcceptRun } from './accept-run.ts';
 import { makeClaimRuns } from './claim-runs.ts';
+import { makeCleanups } from './cleanups.ts';
 import { type Database, openDatabase } from './database.ts';
 import { makeEndRun } from './end-run.ts';
 import { makeEvents } from './events.ts';
+import { makeExpireQueued } from './expire-queued.ts';
 import { makeCreateFirstAdministrator } from './first-administrator.ts';
 import { makeApiKeys } from './keys.ts';
+import { makeOverview } from './overview.ts';
 import { makeRecordProgress } from './record-progress.ts';
 import { makeRescueRuns } from './rescue-runs.ts';
 import { makeRuns } from './runs.ts';
+import { makeSigningKeys } from './signing-keys.ts';
 import { makeSessions } from './sessions.ts';
+import { makeStopRuns } from './stop-runs.ts';
 import { makeTeams } from './teams.ts';
 import { makeTurns } from './turns.ts';
 import { makeUsers } from './users.ts';
+import { makeWorkerNodes } from './worker-nodes.ts';
 
 export type Store = ReturnType<typeof makeStore>;
 
@@ -28,9 +34,12 @@ function makeStore(database: Database) {
     users: makeUsers(database),
     teams: makeTeams(database),
     keys: makeApiKeys(database),
-    sessions: makeSessions(database),
+    signingKeys: makeSigningKeys(database),
+    sessions: { ...makeSessions(database), ...makeCleanups(database) },
+    overview: makeOverview(database),
     turns: makeTurns(database),
     events: makeEvents(database),
+    nodes: makeWorkerNodes(database),
     runs: {
       ...makeRuns(database),
       ...makeRecordProgress(database),
@@ -38,6 +47,8 @@ function makeStore(database: Database) {
       accept: makeAcceptRun(database),
       claim: makeClaimRuns(database),
       ...makeRescueRuns(database),
+      ...makeStopRuns(database),
+      ...makeExpireQueued(database),
     },
     fault: database.fault,
     onCommitted: database.onCommitted,

@@ -21,11 +21,12 @@ interface UnfinishedRow {
 /** The verbs that find runs without a worker. */
 export function makeRescueRuns({ write, reader }: Database) {
   return {
-    /** Sessions with an executing run: before a rescue, those that a crash may have cut off in the middle of a write. */
+    /** Sessions with an executor: before a rescue, those that a crash may have cut off in the middle of a write. */
     listExecutingSessions: (): string[] =>
       reader
         .all<{ id: string }>(
-          "SELECT s.id FROM runs r JOIN sessions s ON s.seq = r.session_seq WHERE r.status = 'running' ORDER BY r.seq",
+          `SELECT s.id FROM runs r JOIN sessions s ON s.seq = r.session_seq WHERE r.status = 'running'
+           UNION SELECT id FROM sessions WHERE stop_requested_at IS NOT NULL AND stop_confirmed_at IS NULL`,
         )
         .map(({ id }) => id),
 

@@ -2,6 +2,7 @@
 import type { JsonValue } from '../domain/json.ts';
 import type { Run, RunError, RunStatus, StopReason } from '../domain/run.ts';
 import type { Session } from '../domain/session.ts';
+import type { StopCause } from '../domain/stop.ts';
 import type { ApiKey, KeyScope, Role, Team, User } from '../domain/user.ts';
 
 export interface UserRow {
@@ -99,6 +100,9 @@ export interface SessionRow {
   title: string;
   status: Session['status'];
   project_id: string | null;
+  stop_requested_at: number | null;
+  stop_confirmed_at: number | null;
+  stop_cause: StopCause | null;
   created_at: number;
   updated_at: number;
   deleted_at: number | null;
@@ -124,7 +128,7 @@ export function toSession(row: SessionRow): Session {
 export const RUN_COLUMNS = `r.seq, r.id, r.session_seq, s.id AS session_id, r.user_seq, r.key_seq, r.protocol, r.status,
   r.schedule_mode, r.attempt, r.resumes, r.requested_model, r.model, r.include_usage, r.input_tokens, r.output_tokens,
   r.cache_read_tokens, r.cache_write_tokens, r.cost_usd, r.stop_reason, r.error, r.answer, r.structured_output,
-  r.created_at, r.started_at, r.finished_at`;
+  r.background_payload, r.output_schema IS NOT NULL AS wants_structured, r.created_at, r.started_at, r.finished_at`;
 
 export interface RunRow {
   seq: number;
@@ -150,6 +154,8 @@ export interface RunRow {
   error: string | null;
   answer: string | null;
   structured_output: string | null;
+  background_payload: string | null;
+  wants_structured: number;
   created_at: number;
   started_at: number | null;
   finished_at: number | null;
@@ -170,7 +176,9 @@ export function toRun(row: RunRow): Run {
     requestedModel: row.requested_model,
     model: row.model,
     includeUsage: row.include_usage === 1,
+    wantsStructured: row.wants_structured === 1,
     ...toOutcome(row),
+    backgroundPayload: row.background_payload,
     createdAt: row.created_at,
     startedAt: row.started_at,
   };
@@ -209,7 +217,7 @@ export function toOutcome(row: OutcomeRow) {
     stopReason: row.stop_reason,
     error: row.error === null ? null : (JSON.parse(row.error) as RunError),
     answer: row.answer,
-    structuredOutput: row.structured_output === null ? null : (JSON.parse(row.structured_output) as JsonValue),
+    structuredOutput: row.structured_output === null ? null : { value: JSON.parse(row.structured_output) as JsonValue },
     finishedAt: row.finished_at,
   };
 }

@@ -29,6 +29,24 @@ export function makeRuns({ reader }: Database) {
     /** The run as it is now. */
     get: async (seq: number): Promise<Run> => toRun(reader.get<RunRow>(`${select} WHERE r.seq = ?`, seq)!),
 
+    /** The background run of a key's idempotency key whose session is not deleted, or undefined (D4). */
+    findBackground: async (keySeq: number, idempotencyKey: string): Promise<Run | undefined> => {
+      const row = reader.get<RunRow>(
+        `${select} WHERE r.schedule_mode = 'background' AND r.key_seq = ? AND r.idempotency_key = ?
+           AND s.deleted_at IS NULL`,
+        keySeq,
+        idempotencyKey,
+      );
+      return row === undefined ? undefined : toRun(row);
+    },
+
+    /** A waiting background run's place in the global queue, from 1. */
+    queuePosition: async (seq: number): Promise<number> =>
+      reader.get<{ runs: number }>(
+        "SELECT count(*) AS runs FROM runs WHERE status = 'queued' AND schedule_mode = 'background' AND seq <= ?",
+        seq,
+      )!.runs,
+
     /** Whether a run waits that may start now. Answers at once: it is asked at the end of every run. */
     anyClaimable: (): boolean =>
       reader.get("SELECT 1 FROM runs WHERE status = 'queued' AND ready = 1 LIMIT 1") !== undefined,

@@ -35,6 +35,10 @@ interface MessageRow {
   created_at: number;
 }
 
+// A key has one owner for good, so its sessions are that user's.
+const OF_KEY = "FROM sessions WHERE key_seq = ? AND kind = 'api' AND deleted_at IS NULL";
+const NEWEST_FIRST = 'ORDER BY updated_at DESC, created_at DESC, seq DESC';
+
 /** The verbs on sessions. */
 export function makeSessions({ reader }: Database) {
   return {
@@ -42,6 +46,19 @@ export function makeSessions({ reader }: Database) {
     find: async (id: string): Promise<Session | undefined> => {
       const row = reader.get<SessionRow>('SELECT * FROM sessions WHERE id = ?', id);
       return row === undefined ? undefined : toSession(row);
+    },
+
+    /** A page of a key's API sessions, the one changed last first, and how many there are (§4.6). */
+    listOfKey: async (keySeq: number, limit: number, offset: number): Promise<{ items: Session[]; total: number }> => {
+      const { total } = reader.get<{ total: number }>(`SELECT count(*) AS total ${OF_KEY}`, keySeq)!;
+      // The page is found in the index alone; only its own rows are read.
+      const items = reader.all<SessionRow>(
+        `SELECT * FROM sessions WHERE seq IN (SELECT seq ${OF_KEY} ${NEWEST_FIRST} LIMIT ? OFFSET ?) ${NEWEST_FIRST}`,
+        keySeq,
+        limit,
+        offset,
+      );
+      return { items: items.map(toSession), total };
     },
 
     /** The whole history of a session, oldest first. */
@@ -55,10 +72,11 @@ export function makeSessions({ reader }: Database) {
         .map((row) => toMessage(row, attachments.get(row.id) ?? []));
     },
 
-    /** A user's attachment by its API path, or undefined. */
+    /** A user's attachment by its API path, or undefined when there is none or its session is deleted. */
     findAttachment: async (userSeq: number, apiPath: string): Promise<Attachment | undefined> => {
       const row = reader.get<AttachmentRow>(
-        'SELECT * FROM attachments WHERE path = ? AND user_seq = ? LIMIT 1',
+        `SELECT a.* FROM attachments a JOIN messages m ON m.id = a.message_id JOIN sessions s ON s.seq = m.session_seq
+         WHERE a.path = ? AND a.user_seq = ? AND s.deleted_at IS NULL LIMIT 1`,
         apiPath,
         userSeq,
       );

@@ -16,6 +16,12 @@ export type UserChanges = Partial<
   }
 >;
 
+/** What a login with a password is checked against. */
+interface Login {
+  readonly user: User;
+  readonly passwordHash: string;
+}
+
 const COLUMNS = {
   fullName: 'full_name',
   department: 'department',
@@ -40,6 +46,25 @@ export function makeUsers({ write, reader }: Database) {
       if (row === undefined) throw notFound('User');
       return toUser(row);
     },
+
+    /** By the id alone: a username may look like one. */
+    findById: async (id: string): Promise<User | undefined> => {
+      const row = reader.get<UserRow>('SELECT * FROM users WHERE id = ?', id);
+      return row === undefined ? undefined : toUser(row);
+    },
+
+    /** By the username alone, with what the password must hash to. */
+    findLogin: async (username: string): Promise<Login | undefined> => {
+      const row = reader.get<UserRow>('SELECT * FROM users WHERE username = ?', username);
+      return row === undefined ? undefined : { user: toUser(row), passwordHash: row.password_hash };
+    },
+
+    /** The user of this username as they are, made from the rest where there is none. */
+    ensure: (user: NewUser): Promise<User> =>
+      write((tx) => {
+        const row = tx.get<UserRow>('SELECT * FROM users WHERE username = ?', user.username);
+        return row === undefined ? createUserIn(tx, user) : toUser(row);
+      }),
 
     list: async (): Promise<{ items: User[]; total: number }> => {
       const items = reader.all<UserRow>('SELECT * FROM users ORDER BY username').map(toUser);

@@ -79,7 +79,7 @@ describe.each(['openai', 'anthropic'])('with a model on an endpoint of kind %s',
   });
 
   test("the client's accumulator puts the stream together", async () => {
-    const stream = client().messages.stream(askFor('[[text=one two three]] [[deltas=3 every=40]] [[output=3]]'));
+    const stream = client().messages.stream(askFor('[[text=one two three]] [[deltas=3 every=200]] [[output=3]]'));
     const heard: string[] = [];
     stream.on('text', (text) => heard.push(text));
     const message = await stream.finalMessage();

@@ -475,18 +475,21 @@ describe.skipIf(!canMount)('disks', () => {
   let model: ModelServer;
   let daemon: DaemonProcess;
   let disk: string;
+  // One by one: a mount must not be left behind when the daemon did not start.
+  const closers: (() => unknown)[] = [];
 
   beforeAll(async () => {
     disk = mkdtempSync(join(tmpdir(), 'errand-disk-'));
+    closers.push(() => rmSync(disk, { recursive: true }));
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', disk]);
+    closers.push(() => execFileSync('umount', [disk]));
     model = await startModelServer();
+    closers.push(() => model.close());
     daemon = await startDaemonProcess({ modelServerUrl: model.url, within: disk });
+    closers.push(() => daemon.close());
   });
   afterAll(async () => {
-    await daemon.close();
-    await model.close();
-    execFileSync('umount', [disk]);
-    rmSync(disk, { recursive: true });
+    for (const close of closers.toReversed()) await close();
   });
 
   const ask = (content: string | readonly object[], protocol: TurnProtocol = 'messages', stream = false) =>

@@ -79,7 +79,7 @@ test('a stream tells the role, then text as it comes, then the finish reason', a
   const stream = await client.chat.completions.create({
     model: 'gpt-x',
     stream: true,
-    messages: [user('[[text=one two three]] [[deltas=3 every=40]]')],
+    messages: [user('[[text=one two three]] [[deltas=3 every=200]]')],
   });
   const chunks = await listOf(stream);
   expect(chunks[0]?.choices).toEqual([{ index: 0, delta: { role: 'assistant' }, finish_reason: null }]);

@@ -45,6 +45,7 @@ export async function makeBrief(changes: Partial<Brief> = {}): Promise<Brief> {
     instructions: 'Be brief.',
     history: [],
     turn: { user: [{ type: 'text', text: 'Do it.' }], attachments: [], steps: [] },
+    outputSchema: null,
     tools: ['add', 'echo'],
     sandbox: null,
     limits: LIMITS,

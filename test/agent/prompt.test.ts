@@ -5,7 +5,10 @@ import { defaultInstructions, instructionsOf } from '../../src/agent/prompt.ts';
 const AT = Date.parse('2026-03-04T23:59:00Z');
 
 test("an expert's own instructions replace the default ones and get the facts of the run", () => {
-  const instructions = instructionsOf({ instructions: 'You are a poet.', tools: ['write_file'], sandbox: null }, AT);
+  const instructions = instructionsOf(
+    { instructions: 'You are a poet.', tools: ['write_file'], outputSchema: null },
+    AT,
+  );
   expect(instructions).toMatch(/^You are a poet\./);
   expect(instructions).toContain('2026-03-04');
   expect(instructions).toContain('write_file');
@@ -13,7 +16,7 @@ test("an expert's own instructions replace the default ones and get the facts of
 });
 
 test('without any the agent works by the default ones', () => {
-  expect(instructionsOf({ instructions: '', tools: [], sandbox: null }, AT).startsWith(defaultInstructions())).toBe(
-    true,
-  );
+  expect(
+    instructionsOf({ instructions: '', tools: [], outputSchema: null }, AT).startsWith(defaultInstructions()),
+  ).toBe(true);
 });

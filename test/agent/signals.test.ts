@@ -87,7 +87,7 @@ test('a grant that nobody waits for any more goes back exactly once', async () =
   const { main, channel } = makePair({ permits: false });
   const taking = channel.takePermit();
   await main.next(({ t }) => t === 'permit-wanted');
-  channel.stop({ kind: 'canceled' });
+  channel.stop({ kind: 'canceled', reason: 'stop' });
   await expect(taking).rejects.toThrow();
   main.control({ t: 'permit' });
   await main.next(({ t }) => t === 'permit-returned');

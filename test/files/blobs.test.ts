@@ -12,7 +12,11 @@ test('bytes come back under the hash of their content, and the same content is k
   const directory = temporaryDirectory();
   const blobs = await openBlobStore(directory);
   const bytes = Buffer.from('tides\u0000\u00ff');
-  const keys = await Promise.all([blobs.put(bytes), blobs.put(bytes), blobs.put(Buffer.from(bytes))]);
+  const keys = await Promise.all([
+    blobs.hold().put(bytes),
+    blobs.hold().put(bytes),
+    blobs.hold().put(Buffer.from(bytes)),
+  ]);
   expect(new Set(keys)).toEqual(new Set([createHash('sha256').update(bytes).digest('hex')]));
   expect(await blobs.read(keys[0])).toEqual(bytes);
   expect(filesIn(directory)).toHaveLength(1);
@@ -35,7 +39,7 @@ test('a blob that cannot be put leaves nothing behind', async () => {
   writeFileSync(join(directory, 'plain'), '');
   const broken = await openBlobStore(join(directory, 'second'));
   writeFileSync(join(directory, 'second', key.slice(0, 2)), 'a file where a folder must be');
-  await expect(broken.put(bytes)).rejects.toThrow();
+  await expect(broken.hold().put(bytes)).rejects.toThrow();
   expect(readdirSync(join(directory, 'second', 'incoming'))).toEqual([]);
-  expect(await blobs.put(bytes)).toBe(key);
+  expect(await blobs.hold().put(bytes)).toBe(key);
 });

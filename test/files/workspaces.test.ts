@@ -13,7 +13,7 @@ async function house() {
   const workspaces = makeWorkspaces({ directory: join(directory, 'workspaces'), blobs, owner: null });
   const root = workspaces.pathOf('s1');
   mkdirSync(root, { recursive: true });
-  const sha256 = await blobs.put(Buffer.from('a,b\n1,2\n'));
+  const sha256 = await blobs.hold().put(Buffer.from('a,b\n1,2\n'));
   const csv: Attachment = {
     id: 'a1',
     name: 'data.csv',

@@ -4,6 +4,7 @@ import { shapeOfPath } from '../../src/http/render-error.ts';
 import { openHouse, send, TURN } from '../support/http-house.ts';
 
 const TABLE: readonly string[] = [
+  'POST /openapi/v1/auth/token none bare',
   'POST /openapi/v1/messages key bare',
   'POST /openapi/v1/chat/completions key chat',
   'GET /openapi/v1/runs/:id/stream key bare sse',
@@ -24,6 +25,9 @@ const TABLE: readonly string[] = [
   'POST /api/v1/keys admin envelope',
   'GET /api/v1/keys/:ref admin envelope',
   'DELETE /api/v1/keys/:ref admin envelope',
+  'GET /api/v1/tokens/keys admin envelope',
+  'POST /api/v1/tokens/rotate admin envelope',
+  'POST /api/v1/tokens/revoke-all admin envelope',
 ];
 
 test('the table of routes is this one', async () => {
@@ -42,7 +46,7 @@ test('the shape of each route is the shape of its path', async () => {
 const PASSES: Readonly<Record<string, readonly string[]>> = {
   none: ['nobody', 'conversation-key', 'disabled-key', 'admin-key'],
   key: ['conversation-key', 'global-key', 'admin-key', 'demoted-admin-key', 'global-key-of-admin'],
-  admin: ['admin-key'],
+  admin: ['admin-key', 'token-of-admin'],
 };
 const EVERYBODY = [
   ['nobody', 401],
@@ -53,7 +57,14 @@ const EVERYBODY = [
   ['demoted-admin-key', 403],
   ['global-key-of-admin', 403],
   ['admin-key', 403],
+  ['disabled-token', 403],
+  ['token-of-user', 403],
+  ['token-of-admin', 403],
 ] as const;
+
+/** Where a key is needed a good login token is no credential at all. */
+const refusalOf = (who: string, guard: string, status: number) =>
+  guard === 'key' && who.startsWith('token-') ? 401 : status;
 
 test.each(TABLE)('%s lets exactly its callers pass', async (line) => {
   const [method, path, guard] = line.split(' ') as [string, string, string];
@@ -65,7 +76,7 @@ test.each(TABLE)('%s lets exactly its callers pass', async (line) => {
     const got = await send(house, { method, path: target, ...as, ...body });
     if (PASSES[guard]!.includes(who) || guard === 'none')
       expect([who, [401, 403].includes(got.status)]).toEqual([who, false]);
-    else expect([who, got.status]).toEqual([who, refusal]);
+    else expect([who, got.status]).toEqual([who, refusalOf(who, guard, refusal)]);
   }
 });
 

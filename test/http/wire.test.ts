@@ -119,7 +119,13 @@ const ONLY: readonly (readonly [Name, JsonObject, string])[] = [
   ['messages', turn({ stop_sequences: ['a', 1] }), 'stop_sequences[1]: must be a string'],
   ['messages', turn({ system: 5 }), 'system: must be a string or an array'],
   ['messages', turn({ background: 'yes' }), 'background: must be true or false'],
-  ['messages', turn({ background: true }), 'background: true is not supported yet: send the request without it'],
+  ['messages', turn({ background: true }), 'idempotency_key: is required for a background run'],
+  [
+    'messages',
+    turn({ background: true, idempotency_key: 'a', stream: true }),
+    'stream: must be false for a background run',
+  ],
+  ['messages', turn({ background: 1 }), 'background: must be true or false'],
   [
     'messages',
     turn({ output_format: { type: 'json_schema', schema: {} } }),

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { makeLoginTokens } from '../../src/operations/login-tokens.ts';
 import { makeResolveCaller } from '../../src/operations/resolve-caller.ts';
+import { makeResolveKey } from '../../src/operations/resolve-key.ts';
 import { makeKey } from '../../src/operations/secrets.ts';
 import { storeHouse } from '../support/store-house.ts';
 
@@ -16,12 +18,22 @@ async function house(expiresInMs: number | null = null) {
     projectId: null,
     expiresAt: expiresInMs === null ? null : stores.clock.now() + expiresInMs,
   });
-  return { ...stores, resolve: makeResolveCaller(stores), secret: fresh.text, key };
+  const deriveKey = () => Buffer.alloc(32, 7);
+  const tokens = makeLoginTokens({ ...stores, deriveKey, settings: () => ({ loginTokenTtlSeconds: 60 }) });
+  const resolve = makeResolveCaller({ resolveKey: makeResolveKey(stores), resolveToken: tokens.resolveToken });
+  return { ...stores, tokens, resolve, secret: fresh.text, key };
 }
 
 test('a key resolves to itself and its owner as they are now', async () => {
   const { resolve, secret, key } = await house();
   expect(await resolve(secret, false)).toMatchObject({ kind: 'key', user: { username: 'mara' }, key: { id: key.id } });
+});
+
+test('a login token resolves to its user, at either door', async () => {
+  const { resolve, tokens, user } = await house();
+  const { text } = await tokens.issueToken(user);
+  for (const viaSocket of [false, true]) expect(await resolve(text, viaSocket)).toEqual({ kind: 'token', user });
+  await expect(resolve(`${text}x`, true)).rejects.toMatchObject({ reason: 'unauthenticated' });
 });
 
 test('without a credential only the control socket has a caller', async () => {

@@ -265,7 +265,7 @@ async function callAdmin(door: Door, method: string, path: string, body?: object
 /** The tests' own environment without anything that would configure a daemon. */
 function environment(more: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   const configures =
-    /^(ERRAND_|STATE_DIRECTORY$|RUNTIME_DIRECTORY$|CREDENTIALS_DIRECTORY$|CONFIGURATION_DIRECTORY$|NODE_OPTIONS$|VITEST|MAX_UPLOAD_SIZE_MB$)/;
+    /^(ERRAND_|STATE_DIRECTORY$|RUNTIME_DIRECTORY$|CREDENTIALS_DIRECTORY$|CONFIGURATION_DIRECTORY$|NODE_OPTIONS$|VITEST|MAX_UPLOAD_SIZE_MB$|OPENAPI_LOGIN_TOKEN_TTL_SECONDS$)/;
   const own = Object.entries(process.env).filter(([name]) => name === 'ERRAND_NODE' || !configures.test(name));
   return { ...Object.fromEntries(own), NODE_ENV: 'production', ...more };
 }

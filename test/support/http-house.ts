@@ -28,6 +28,21 @@ const SETTINGS: Settings = {
   publicUrl: 'http://127.0.0.1:8484',
   waitTimeoutSeconds: 600,
   maxUploadSizeMb: 1,
+  loginTokenTtlSeconds: 86_400,
+  sso: {
+    provider: '',
+    userinfoUrl: '',
+    tokenParameter: 'token',
+    timeoutMs: 1_000,
+    defaults: { team: '', functionalRole: '', scenario: '' },
+  },
+  background: {
+    queueWaitSeconds: 3600,
+    maxUnfinishedPerKey: 20,
+    maxExecutingPerKey: 2,
+    maxUnfinishedPerUser: 50,
+    pollsPerSecond: 10,
+  },
   model: {
     connectTimeoutSeconds: 10,
     firstTokenTimeoutSeconds: 120,
@@ -92,11 +107,14 @@ const CALLERS: ReadonlyMap<string, Caller> = new Map([
   ['admin-key', caller('admin', 'admin')],
   ['demoted-admin-key', caller('user', 'admin')],
   ['global-key-of-admin', caller('admin', 'global')],
+  ['token-of-user', { kind: 'token', user: aUser() }],
+  ['token-of-admin', { kind: 'token', user: aUser({ role: 'admin' }) }],
 ]);
 
 const resolveCaller: Operations['resolveCaller'] = async (credential, viaSocket) => {
   if (credential === null && viaSocket) return { kind: 'operator' };
-  if (credential === 'disabled-key') throw new ErrandError('forbidden', 'The user is disabled.');
+  if (credential === 'disabled-key' || credential === 'disabled-token')
+    throw new ErrandError('forbidden', 'The user is disabled.');
   const found = credential === null ? undefined : CALLERS.get(credential);
   if (found === undefined) throw new ErrandError('unauthenticated', 'The API key is missing or invalid.');
   return found;
@@ -150,12 +168,14 @@ function makeRunBook() {
         requestedModel: 'errand',
         model: null,
         includeUsage: false,
+        wantsStructured: false,
         usage: NO_USAGE,
         costUsd: 0,
         stopReason: null,
         error: null,
         answer: null,
         structuredOutput: null,
+        backgroundPayload: null,
         createdAt: AT,
         startedAt: null,
         finishedAt: null,
@@ -247,10 +267,10 @@ export async function openHouse(options: HouseOptions = {}) {
     resolveCaller,
     acceptTurn: async (_caller, input) => {
       turns.push(input);
-      const { protocol, model: requestedModel, includeUsage } = input;
-      const run = book.open({ protocol, requestedModel, includeUsage });
+      const { protocol, model: requestedModel, includeUsage, outputSchema } = input;
+      const run = book.open({ protocol, requestedModel, includeUsage, wantsStructured: outputSchema !== null });
       play(run, book);
-      return { session: undefined as never, run, replayed: false };
+      return { run, replayed: false };
     },
     awaitResult: (run, signal) => book.ended(run, signal),
     findRunToFollow: async ({ key }, runId) => {
@@ -261,6 +281,7 @@ export async function openHouse(options: HouseOptions = {}) {
     },
     listMessages: async (_caller, sessionId) => ({ sessionId, messages: [] }),
     modelNameOf: () => 'qwen',
+    withPosition: async (run) => ({ run, queuePosition: run.status === 'queued' ? 1 : null }),
     ...options.operations,
   } as Operations;
   const parts: HttpParts = {

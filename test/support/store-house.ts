@@ -74,11 +74,16 @@ export async function storeHouse(): Promise<StoreHouse> {
     makeKey,
     accept: async (turn = {}) => {
       const acceptance = await store.runs.accept({ ...aTurn(user, key), ...turn });
-      if (acceptance.kind === 'session_gone') throw new Error('the session is gone');
+      if (!('run' in acceptance)) throw new Error(`refused: ${acceptance.kind}`);
       return acceptance.run;
     },
     claim: async (limit = 1) => {
-      const claims = await store.runs.claim({ limit, leaseMs: 60_000, modelFor: () => 'scripted' });
+      const claims = await store.runs.claim({
+        limit,
+        leaseMs: 60_000,
+        background: BACKGROUND_ORDER,
+        modelFor: () => 'scripted',
+      });
       return claims.map(({ run }) => run);
     },
     rows: <Row>(sql: string) => {
@@ -99,6 +104,7 @@ export function aTurn(user: User, key: ApiKey): NewTurn {
     protocol: 'messages',
     requestedModel: 'errand',
     includeUsage: false,
+    outputSchema: null,
     sessionId: null,
     title: 'Tides',
     idempotencyKey: null,
@@ -106,8 +112,11 @@ export function aTurn(user: User, key: ApiKey): NewTurn {
     preview: 'Tell me of tides.',
     attachments: [],
     slotFree: () => true,
+    background: null,
   };
 }
+
+export const BACKGROUND_ORDER = { slots: 9, maxExecutingPerKey: 2 };
 
 export const fenceOf = (run: ClaimedRun): Fence => ({
   sessionSeq: run.sessionSeq,

@@ -10,15 +10,19 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4Usage,
 } from '@ai-sdk/provider';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
+import { SUBMIT_RESULT } from '../protocol.ts';
+import { makeFits } from '../result-schema.ts';
+import { smallestValue } from '../smallest-value.ts';
 
 interface PlannedCall {
   readonly name: string;
-  readonly input: { readonly [key: string]: string };
+  readonly input: JsonObject;
 }
 
 /** What the engine does next: either calls tools or says its closing words. */
 type Plan =
-  | { readonly kind: 'calls'; readonly calls: readonly PlannedCall[] }
+  | { readonly kind: 'calls'; readonly calls: readonly PlannedCall[]; readonly text?: string }
   | { readonly kind: 'text'; readonly text: string };
 
 const WRITE_LINE = /^\s*(?:[-*]\s+)?(?:please\s+)?write\s+(\S+):\s+(\S.*)$/i;
@@ -40,11 +44,32 @@ export function makeOfflineModel(modelId: string): LanguageModelV4 {
 }
 
 /** One plan a turn: files, then a listing, then words. What was done already stands after the last user message. */
-function planOf({ prompt, tools = [] }: LanguageModelV4CallOptions): Plan {
+function planOf(options: LanguageModelV4CallOptions): Plan {
+  const plan = planWork(options);
+  const { prompt, tools = [] } = options;
+  const taker = tools.find((tool) => tool.type === 'function' && tool.name === SUBMIT_RESULT);
+  if (plan.kind === 'calls' || taker?.type !== 'function') return plan;
+  // A second submission would be the same as the first.
+  if (hasCalled(sinceLastUser(prompt), SUBMIT_RESULT)) return plan;
+  const result = smallestResult(taker.inputSchema as JsonObject);
+  return { kind: 'calls', text: plan.text, calls: [{ name: SUBMIT_RESULT, input: { result } }] };
+}
+
+function smallestResult(parameters: JsonObject): JsonValue {
+  const { properties } = parameters;
+  const schema = isJsonObject(properties) && isJsonObject(properties['result']) ? properties['result'] : {};
+  return smallestValue(schema, parameters, makeFits(parameters)) ?? null;
+}
+
+function sinceLastUser(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
+  return prompt.slice(prompt.findLastIndex((message) => message.role === 'user') + 1);
+}
+
+function planWork({ prompt, tools = [] }: LanguageModelV4CallOptions): Plan {
   const offered = new Set(tools.map((tool) => tool.name));
   const lastUser = prompt.findLastIndex((message) => message.role === 'user');
   const request = userText(prompt[lastUser]);
-  const since = prompt.slice(lastUser + 1);
+  const since = sinceLastUser(prompt);
   const files = plannedFiles(request);
   if (!offered.has('write_file')) {
     return { kind: 'text', text: `${NAMES_ITSELF}, so I can only answer by fixed rules, and this turn has no tools.` };
@@ -98,28 +123,27 @@ function failedCalls(messages: LanguageModelV4Prompt): number {
 
 async function* partsOf(plan: Plan, options: LanguageModelV4CallOptions): AsyncGenerator<LanguageModelV4StreamPart> {
   yield { type: 'stream-start', warnings: [] };
-  let finish: LanguageModelV4FinishReason;
-  let said: string;
-  if (plan.kind === 'calls') {
-    for (const { name, input } of plan.calls) {
-      const id = `call_${randomUUID()}`;
-      yield { type: 'tool-input-start', id, toolName: name };
-      yield { type: 'tool-input-end', id };
-      yield { type: 'tool-call', toolCallId: id, toolName: name, input: JSON.stringify(input) };
-    }
-    said = JSON.stringify(plan.calls);
-    finish = { unified: 'tool-calls', raw: 'tool_calls' };
-  } else {
-    yield { type: 'text-start', id: 'text' };
-    for (const [i, delta] of plan.text.split(/(?<=[.:,] )/).entries()) {
-      if (i > 0) await sleep(PAUSE_MS);
-      yield { type: 'text-delta', id: 'text', delta };
-    }
-    yield { type: 'text-end', id: 'text' };
-    said = plan.text;
-    finish = { unified: 'stop', raw: 'stop' };
+  if (plan.text !== undefined) yield* textParts(plan.text);
+  const calls = plan.kind === 'calls' ? plan.calls : [];
+  for (const { name, input } of calls) {
+    const id = `call_${randomUUID()}`;
+    yield { type: 'tool-input-start', id, toolName: name };
+    yield { type: 'tool-input-end', id };
+    yield { type: 'tool-call', toolCallId: id, toolName: name, input: JSON.stringify(input) };
   }
+  const said = `${plan.text ?? ''}${calls.length > 0 ? JSON.stringify(calls) : ''}`;
+  const finish: LanguageModelV4FinishReason =
+    calls.length > 0 ? { unified: 'tool-calls', raw: 'tool_calls' } : { unified: 'stop', raw: 'stop' };
   yield { type: 'finish', finishReason: finish, usage: usageOf(options.prompt, said) };
+}
+
+async function* textParts(text: string): AsyncGenerator<LanguageModelV4StreamPart> {
+  yield { type: 'text-start', id: 'text' };
+  for (const [i, delta] of text.split(/(?<=[.:,] )/).entries()) {
+    if (i > 0) await sleep(PAUSE_MS);
+    yield { type: 'text-delta', id: 'text', delta };
+  }
+  yield { type: 'text-end', id: 'text' };
 }
 
 /** Four characters a token, as nothing here knows better. */

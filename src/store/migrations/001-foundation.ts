@@ -40,9 +40,24 @@ CREATE TABLE api_keys (
   expires_at    INTEGER,
   last_used_at  INTEGER,
   revoked_at    INTEGER,
+  -- JSON of the capabilities that differ from none at all (§2.10).
+  capability_config TEXT NOT NULL DEFAULT '{}',
   created_at    INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX api_keys_by_user ON api_keys (user_seq);
+
+-- What login tokens are signed with. The secret is derived from the salt and the master key, so neither is enough.
+CREATE TABLE signing_keys (
+  seq        INTEGER PRIMARY KEY,
+  id         TEXT    NOT NULL UNIQUE,
+  salt       BLOB    NOT NULL,
+  created_at INTEGER NOT NULL,
+  retired_at INTEGER,
+  revoked_at INTEGER,
+  CHECK (revoked_at IS NULL OR retired_at IS NOT NULL)
+) STRICT;
+-- One key signs.
+CREATE UNIQUE INDEX signing_keys_current ON signing_keys ((retired_at IS NULL)) WHERE retired_at IS NULL;
 
 CREATE TABLE sessions (
   seq        INTEGER PRIMARY KEY,
@@ -53,11 +68,26 @@ CREATE TABLE sessions (
   title      TEXT    NOT NULL,
   status     TEXT    NOT NULL CHECK (status IN ('pending', 'running', 'completed', 'failed', 'stopped')),
   project_id TEXT,
+  -- The last stop (§3.3): when it was committed, when the executor was known to have ended, and who asked for it.
+  stop_requested_at INTEGER,
+  stop_confirmed_at INTEGER,
+  stop_cause        TEXT CHECK (stop_cause IN ('user_requested_stop', 'operator_requested_stop', 'session_deleted')),
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
-  deleted_at INTEGER
+  deleted_at INTEGER,
+  CHECK ((stop_cause IS NULL) = (stop_requested_at IS NULL)),
+  CHECK (stop_confirmed_at IS NULL OR stop_requested_at IS NOT NULL)
 ) STRICT;
-CREATE INDEX sessions_by_key ON sessions (key_seq, updated_at DESC, created_at DESC) WHERE deleted_at IS NULL;
+CREATE INDEX sessions_by_key ON sessions (key_seq, kind, updated_at DESC, created_at DESC, seq DESC)
+  WHERE deleted_at IS NULL;
+CREATE INDEX sessions_by_user ON sessions (user_seq, seq, key_seq) WHERE deleted_at IS NULL;
+CREATE INDEX sessions_stopping ON sessions (seq) WHERE stop_requested_at IS NOT NULL AND stop_confirmed_at IS NULL;
+
+-- Deleted sessions whose files are still to be removed (E9).
+CREATE TABLE cleanups (
+  session_seq INTEGER PRIMARY KEY REFERENCES sessions (seq),
+  created_at  INTEGER NOT NULL
+) STRICT;
 
 CREATE TABLE runs (
   seq                INTEGER PRIMARY KEY,
@@ -90,20 +120,44 @@ CREATE TABLE runs (
   error              TEXT,
   outcome            TEXT    CHECK (outcome IN ('completed', 'failed', 'incomplete')),
   answer             TEXT,
+  -- Schema of the result the run must submit; NULL when its answer is text.
+  output_schema      TEXT,
+  -- The submitted result as JSON text: 'null' is a result, NULL is none.
   structured_output  TEXT,
+  background_payload TEXT,
+  -- On the clock that does not jump: a wait for a worker is measured from here.
+  queued_steady_at   INTEGER NOT NULL,
   created_at         INTEGER NOT NULL,
   started_at         INTEGER,
   finished_at        INTEGER,
+  CHECK (outcome IS NOT 'completed' OR (output_schema IS NULL) = (structured_output IS NULL)),
   CHECK ((finished_at IS NOT NULL) = (status IN ('completed', 'failed', 'canceled', 'incomplete')))
 ) STRICT;
-CREATE INDEX runs_claimable ON runs (key_seq, seq) WHERE status = 'queued' AND ready = 1;
+CREATE INDEX runs_claimable ON runs (key_seq, seq)
+  WHERE status = 'queued' AND ready = 1 AND schedule_mode <> 'background';
+CREATE INDEX runs_claimable_background ON runs (key_seq, seq)
+  WHERE status = 'queued' AND ready = 1 AND schedule_mode = 'background';
+CREATE INDEX runs_waiting_background ON runs (seq) WHERE status = 'queued' AND schedule_mode = 'background';
+CREATE INDEX runs_unfinished_background ON runs (user_seq, key_seq)
+  WHERE status IN ('queued', 'running', 'finalizing') AND schedule_mode = 'background';
 CREATE INDEX runs_executing ON runs (key_seq) WHERE status IN ('running', 'finalizing');
 CREATE INDEX runs_unfinished ON runs (session_seq, seq) WHERE status IN ('queued', 'running', 'finalizing');
 CREATE INDEX runs_by_session ON runs (session_seq, seq);
 CREATE UNIQUE INDEX runs_by_opening_key ON runs (user_seq, key_seq, target, idempotency_key)
-  WHERE idempotency_key IS NOT NULL AND opened_session = 1;
+  WHERE idempotency_key IS NOT NULL AND opened_session = 1 AND schedule_mode <> 'background';
 CREATE UNIQUE INDEX runs_by_continuing_key ON runs (session_seq, idempotency_key)
-  WHERE idempotency_key IS NOT NULL AND opened_session = 0;
+  WHERE idempotency_key IS NOT NULL AND opened_session = 0 AND schedule_mode <> 'background';
+CREATE UNIQUE INDEX runs_by_background_key ON runs (key_seq, idempotency_key)
+  WHERE idempotency_key IS NOT NULL AND schedule_mode = 'background';
+
+CREATE TABLE worker_nodes (
+  id               TEXT    PRIMARY KEY,
+  capacity         INTEGER NOT NULL,
+  supports_openapi INTEGER NOT NULL CHECK (supports_openapi IN (0, 1)),
+  -- On the clock that does not jump; 0 once the node has left.
+  heartbeat_at     INTEGER NOT NULL,
+  registered_at    INTEGER NOT NULL
+) STRICT;
 
 CREATE TABLE messages (
   id           INTEGER PRIMARY KEY,
@@ -134,6 +188,7 @@ CREATE TABLE attachments (
 ) STRICT;
 CREATE INDEX attachments_by_message ON attachments (message_id);
 CREATE INDEX attachments_by_path ON attachments (path);
+CREATE INDEX attachments_by_content ON attachments (sha256);
 
 CREATE TABLE steps (
   run_seq            INTEGER NOT NULL REFERENCES runs (seq),

@@ -1,0 +1,118 @@
+// Compiles a caller's schema and tells in words what does not fit it. Hostile schemas are expected here.
+import { createContext, Script } from 'node:vm';
+import { Ajv, type ErrorObject } from 'ajv';
+import { messageOf } from '../domain/errors.ts';
+import type { JsonObject, JsonValue } from '../domain/json.ts';
+import { listSchemas } from '../domain/json-schema.ts';
+import { compilePattern } from './linear-pattern.ts';
+
+/** What is wrong with a schema, and where. */
+export interface SchemaFault {
+  /** JSON pointer into the schema. */
+  readonly pointer: string;
+  readonly mustBe: string;
+}
+
+/** Answers what does not fit the schema, one line each; nothing when the value fits. */
+export type ResultCheck = (value: JsonValue) => readonly string[];
+
+const MAX_FAULTS = 10;
+const MAX_FAULT_CHARACTERS = 400;
+/** Much longer than any honest check takes, much shorter than a thread may be silent. */
+const CHECK_TIMEOUT_MS = 1_000;
+
+const regExp = Object.assign((pattern: string) => compilePattern(pattern), { code: 'compilePattern' });
+
+function makeAjv(): Ajv {
+  return new Ajv({
+    strict: false,
+    allErrors: true,
+    validateFormats: false,
+    // Draft-07: what stands beside a `$ref` is ignored.
+    ignoreKeywordsWithRef: true,
+    // Else a big definition is written out at each of its references.
+    inlineRefs: false,
+    // Else a required `toString` is found in every object.
+    ownProperties: true,
+    logger: false,
+    code: { regExp },
+  });
+}
+
+/**
+ * What keeps a schema from being compiled, or null. `schema` is one that `readOutputSchema` gave. May take long for a
+ * hostile one, so it is called where it can be ended from outside.
+ */
+export function findSchemaFault(schema: JsonObject): SchemaFault | null {
+  const ajv = makeAjv();
+  if (ajv.validateSchema(schema) !== true) {
+    const [error] = ajv.errors ?? [];
+    return { pointer: error?.instancePath ?? '', mustBe: error?.message ?? 'must be a Draft-07 schema' };
+  }
+  for (const { pointer, schema: inner } of listSchemas(schema)) {
+    for (const [place, pattern] of patternsOf(inner)) {
+      try {
+        compilePattern(pattern);
+      } catch (error) {
+        return { pointer: `${pointer}/${place}`, mustBe: `${messageOf(error)}: patterns are matched in linear time` };
+      }
+    }
+  }
+  try {
+    ajv.compile(schema);
+    return null;
+  } catch (error) {
+    return { pointer: '', mustBe: `must be a usable JSON Schema (${messageOf(error).slice(0, 200)})` };
+  }
+}
+
+function patternsOf(schema: JsonObject): [place: string, pattern: string][] {
+  const { pattern, patternProperties } = schema;
+  const named = Object.keys(patternProperties ?? {}).map((key): [string, string] => ['patternProperties', key]);
+  return typeof pattern === 'string' ? [['pattern', pattern], ...named] : named;
+}
+
+const RUN = new Script('check()');
+const context = createContext({ check: undefined });
+
+/** Compiles a schema that has no fault. A check that takes too long, or too deep, counts as a value that does not fit. */
+export function compileResultCheck(schema: JsonObject): ResultCheck {
+  const validate = makeAjv().compile(schema);
+  return (value) => {
+    context['check'] = () => validate(value);
+    try {
+      // Only `vm` can stop a check from outside, and this thread has other runs.
+      const fits = RUN.runInContext(context, { timeout: CHECK_TIMEOUT_MS }) as boolean;
+      return fits ? [] : faultsOf(validate.errors ?? []);
+    } catch {
+      return ['result is too large or nested too deep to be checked against the schema'];
+    }
+  };
+}
+
+/** Answers whether values fit schemas of one document, which is trusted to be harmless. */
+export function makeFits(document: JsonObject): (schema: JsonObject, value: JsonValue) => boolean {
+  const ajv = makeAjv();
+  const known = new WeakMap<JsonObject, (value: JsonValue) => boolean>();
+  return (schema, value) => {
+    let fits = known.get(schema);
+    if (fits === undefined) {
+      // What stands beside a `$ref` is ignored, and so only there to be referred to.
+      const validate = ajv.compile({ ...document, $ref: '#/definitions/it', definitions: { it: schema } });
+      fits = (candidate) => validate(candidate);
+      known.set(schema, fits);
+    }
+    return fits(value);
+  };
+}
+
+function faultsOf(errors: readonly ErrorObject[]): string[] {
+  const faults = errors.slice(0, MAX_FAULTS).map(({ instancePath, message, params }) => {
+    const { additionalProperty, allowedValues, allowedValue } = params as Record<string, unknown>;
+    const detail = additionalProperty ?? allowedValues ?? allowedValue;
+    const shown = detail === undefined ? '' : ` (${JSON.stringify(detail)})`;
+    return `result${instancePath} ${message ?? 'does not fit'}${shown}`.slice(0, MAX_FAULT_CHARACTERS).toWellFormed();
+  });
+  const more = errors.length - faults.length;
+  return more > 0 ? [...faults, `and ${more} more`] : faults;
+}

@@ -1,0 +1,50 @@
+// `errand queue`: what waits, why, and for how long.
+import type { Command } from 'commander';
+import type { QueueEntryWire, QueueWire } from '../client/session-wire.ts';
+import { rowLimit } from './arguments.ts';
+import { act } from './context.ts';
+import { formatDuration } from './durations.ts';
+import type { Io } from './io.ts';
+import { type Column, field } from './output.ts';
+
+const COLUMNS: readonly Column<QueueEntryWire>[] = [
+  field('run_id'),
+  { name: 'waiting', value: ({ waiting_ms: ms }) => formatDuration(ms / 1_000) },
+  field('username'),
+  field('key_id'),
+  field('schedule_mode'),
+  field('reason'),
+  field('behind_run_id'),
+];
+
+/** Adds the command. */
+export function addQueue(program: Command, io: Io): void {
+  program
+    .command('queue')
+    .summary('what waits, and why')
+    .description('List the runs that wait, in order of acceptance, with the reason and the run they wait for.')
+    .option('--limit <count>', 'how many at most, up to 500; 100 without it', rowLimit)
+    .addHelpText('after', REASONS)
+    .action(
+      act(io, async ({ client, out }, { limit }: { readonly limit?: number }) => {
+        const queue = await client().queue(limit);
+        out.list(queue.items, COLUMNS, queue);
+        if (out.format !== 'json') out.hint(summaryOf(queue));
+      }),
+    );
+}
+
+const REASONS = `
+Reasons:
+  session_busy      an earlier run of its session is not finished
+  stop_unconfirmed  a stopped run of its session has not let go of the workspace yet
+  key_order         an earlier run of its API key waits, too
+  slots_full        every worker slot is taken
+  background_limit  so many background runs may execute at once, and do
+  not_claiming      the daemon has no workers, or shuts down
+  starting          none: it is about to start`;
+
+function summaryOf({ total, items, claiming, slots, busy }: QueueWire): string {
+  const waiting = items.length < total ? `${items.length} of ${total} waiting runs` : `${total} waiting`;
+  return `${waiting}; ${busy} of ${slots} slots busy${claiming ? '' : '; no run is started'}.`;
+}

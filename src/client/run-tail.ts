@@ -1,0 +1,64 @@
+// Follows a run's journal to its end, across as many connections as it takes.
+import type { IncomingMessage } from 'node:http';
+import { type EventType, TERMINAL_EVENTS } from '../domain/journal-event.ts';
+import { ClientError, isClientFailure } from './client-error.ts';
+import { readEvents } from './event-stream.ts';
+import { makePatience } from './patience.ts';
+import type { RunEventWire } from './session-wire.ts';
+import { heard, openStream, retry } from './stream-connection.ts';
+import { lostWhile, traceOf, type Address, type Call } from './transport.ts';
+
+export interface TailOptions {
+  /** Called before each try to rejoin. */
+  readonly onRetry?: (tries: number) => void;
+  readonly retryDelaysMs?: readonly number[];
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Yields the events of a run from its first one; ends after the one that ends the run. Throws ClientError. */
+export async function* tailRun(
+  address: Address,
+  runId: string,
+  { onRetry, retryDelaysMs, signal }: TailOptions,
+): AsyncGenerator<RunEventWire, void, undefined> {
+  const patience = makePatience((tries) => onRetry?.(tries), retryDelaysMs, signal);
+  let lastEventId: string | null = null;
+  let reply: IncomingMessage = await openStream(address, callFor(runId, lastEventId, signal));
+  for (;;) {
+    const trace = traceOf(reply);
+    try {
+      for await (const { id, event, data } of readEvents(heard(reply))) {
+        // The daemon ends its streams when it restarts; the run goes on.
+        if (event === 'error') break;
+        lastEventId = id ?? lastEventId;
+        patience.renew();
+        yield parseEvent(data);
+        if (TERMINAL_EVENTS.has(event as EventType)) return;
+      }
+    } catch (error) {
+      const lost = lostWhile(error, trace);
+      if (signal?.aborted === true || !isClientFailure(lost, 'lost')) throw lost;
+    } finally {
+      reply.destroy();
+    }
+    const lost = new ClientError({ kind: 'lost' }, 'The connection was lost; the run goes on in the daemon.');
+    reply = await retry(patience, () => openStream(address, callFor(runId, lastEventId, signal)), lost);
+  }
+}
+
+function callFor(runId: string, lastEventId: string | null, signal: AbortSignal | undefined): Call {
+  return {
+    method: 'GET',
+    path: `/api/v1/runs/${encodeURIComponent(runId)}/stream`,
+    headers: { accept: 'text/event-stream', ...(lastEventId !== null && { 'last-event-id': lastEventId }) },
+    ...(signal && { signal }),
+  };
+}
+
+function parseEvent(data: string): RunEventWire {
+  try {
+    return JSON.parse(data) as RunEventWire;
+  } catch (cause) {
+    throw new ClientError({ kind: 'malformed' }, 'What answers there is not an Errand daemon.', { cause });
+  }
+}

@@ -1,0 +1,35 @@
+// A connection to an event stream: opened, opened again after it broke, and listened to for silence.
+import type { IncomingMessage } from 'node:http';
+import { ClientError } from './client-error.ts';
+import { isRefusal, refusalOf } from './exchange.ts';
+import { mayPass, type Patience } from './patience.ts';
+import { send, type Address, type Call } from './transport.ts';
+
+const IDLE_TIMEOUT_MS = 60_000;
+
+/** Answers when the stream's head is there. Throws `refused`, and `malformed` for what is no event stream. */
+export async function openStream(address: Address, call: Call): Promise<IncomingMessage> {
+  const reply = await send(address, call);
+  if (isRefusal(reply)) throw await refusalOf(reply);
+  if (reply.headers['content-type']?.startsWith('text/event-stream') === true) return reply;
+  reply.destroy();
+  throw new ClientError({ kind: 'malformed' }, 'What answers there is not an Errand daemon.');
+}
+
+/** Tries until an attempt succeeds. Throws `lost` when patience is over, and at once what will not pass by itself. */
+export async function retry<T>(patience: Patience, attempt: () => Promise<T>, lost: ClientError): Promise<T> {
+  while (await patience.pause()) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!mayPass(error)) throw error;
+    }
+  }
+  throw lost;
+}
+
+/** The bytes of a stream, which counts as broken after a silence; the daemon pings far more often (C10). */
+export function heard(reply: IncomingMessage, idleTimeoutMs: number = IDLE_TIMEOUT_MS): AsyncIterable<Uint8Array> {
+  reply.setTimeout(idleTimeoutMs, () => reply.destroy(new Error('The stream fell silent.')));
+  return reply;
+}

@@ -1,0 +1,26 @@
+// Stopping a session: why it happens, how far it got, and what its caller is told (§3.3).
+import type { SessionStatus } from './session.ts';
+
+/** Why runs were stopped. */
+export type StopCause = 'user_requested_stop' | 'operator_requested_stop' | 'session_deleted';
+
+/**
+ * `stopped`: this request stopped it. `stopping`: the executor has not confirmed yet. `already_stopped`: an earlier
+ * request did. `not_running`: there was nothing to stop.
+ */
+export type StopState = 'stopped' | 'stopping' | 'already_stopped' | 'not_running';
+
+/** How long an executor has to confirm, and how long after that no new attempt is made (§8, E8). */
+export const STOP_WINDOW_MS = 5_000;
+
+/** What a stop did (§2.11). */
+export interface StopResult {
+  readonly sessionId: string;
+  readonly status: SessionStatus;
+  readonly stopState: StopState;
+  readonly cause: StopCause;
+  /** Queued and executing runs that this request ended. */
+  readonly cancelledRuns: number;
+  /** Whether an executor was at work and has confirmed, in this request, that it ended. */
+  readonly executorCancelled: boolean;
+}

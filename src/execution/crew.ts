@@ -1,0 +1,101 @@
+// A crew: worker threads of one size, each with many runs, one message port per run.
+import { MessageChannel } from 'node:worker_threads';
+import { Piscina } from 'piscina';
+import type { Brief, Control, Outcome, Signal, SignalBatch, WorkerTask } from '../agent/protocol.ts';
+import type { Clock } from '../domain/clock.ts';
+import { messageOf } from '../domain/errors.ts';
+import type { Log } from '../log.ts';
+import { type Active, makeWatch } from './watch-threads.ts';
+
+/** How a run left its worker. `lost`: the thread died, exited, ran out of memory or hung. */
+export type WorkerEnd =
+  | { readonly kind: 'done'; readonly outcome: Outcome }
+  | { readonly kind: 'lost'; readonly why: string };
+
+export interface RunHandle {
+  send(control: Control): void;
+}
+
+export interface RunSink {
+  /** Signals in order, without the last one. */
+  signals(batch: readonly Signal[]): void;
+  /** Once, after every signal. */
+  ended(end: WorkerEnd): void;
+}
+
+export interface CrewSize {
+  readonly threads: number;
+  readonly runsPerThread: number;
+  /** V8 heap limit of one thread. */
+  readonly memoryMb: number;
+  readonly hangTimeoutMs: number;
+}
+
+export interface Crew {
+  start(brief: Brief, sink: RunSink): RunHandle;
+  load(): { readonly threads: number; readonly busy: number };
+  /** Ends every thread at once; its runs are lost. */
+  destroy(): Promise<void>;
+}
+
+export interface CrewParts {
+  readonly size: CrewSize;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Called after a run has ended. */
+  runEnded(): void;
+}
+
+/** Starts a crew with one warm thread. Threads are added under load and end when they have been idle for a minute. */
+export function makeCrew({ size, clock, log, runEnded }: CrewParts): Crew {
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+  const piscina = new Piscina<WorkerTask, void>({
+    filename: new URL(`../agent/worker.${extension}`, import.meta.url).href,
+    minThreads: 1,
+    maxThreads: size.threads,
+    idleTimeout: 60_000,
+    concurrentTasksPerWorker: size.runsPerThread,
+    // The default lets an idle thread sleep on a lock, which would also stop its timers and sockets.
+    atomics: 'disabled',
+    resourceLimits: { maxOldGenerationSizeMb: size.memoryMb },
+  });
+  // Threads that fail with no run on them are told here. Without a listener they would end the daemon.
+  piscina.on('error', (error: unknown) => log.error({ err: error }, 'an idle worker thread failed'));
+  const active = new Set<Active>();
+  const watch = makeWatch({ piscina, active, clock, hangTimeoutMs: size.hangTimeoutMs });
+
+  return {
+    start: (brief, sink) => {
+      const { port1, port2 } = new MessageChannel();
+      const end = (result: WorkerEnd) => {
+        if (!active.delete(entry)) return;
+        port1.close();
+        sink.ended(result);
+        runEnded();
+      };
+      const entry: Active = { handle: { send: (control) => port1.postMessage(control) }, end, unanswered: null };
+      port1.on('message', (batch: SignalBatch) => {
+        entry.unanswered = null;
+        const last = batch.at(-1);
+        if (last?.t !== 'done') {
+          sink.signals(batch);
+          return;
+        }
+        if (batch.length > 1) sink.signals(batch.slice(0, -1));
+        end({ kind: 'done', outcome: last.outcome });
+      });
+      active.add(entry);
+      watch.begin();
+      // The promise may settle before the port has delivered everything, so only the thread's loss is taken from it.
+      piscina
+        .run({ brief, port: port2 }, { transferList: [port2] })
+        .catch((error: unknown) => end({ kind: 'lost', why: messageOf(error) }));
+      return entry.handle;
+    },
+    load: () => ({ threads: piscina.threads.length, busy: active.size }),
+    destroy: async () => {
+      watch.stop();
+      await piscina.destroy();
+    },
+  };
+}

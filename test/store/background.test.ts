@@ -1,0 +1,159 @@
+import { expect, test } from 'vitest';
+import type { Acceptance } from '../../src/store/accept-run.ts';
+import { aTurn, BACKGROUND_ORDER, fenceOf, type StoreHouse, storeHouse } from '../support/store-house.ts';
+
+const LIMITS = { maxUnfinishedPerKey: 20, maxUnfinishedPerUser: 50 };
+const ENDED = { outcome: 'completed', answer: '', stopReason: 'end_turn' } as const;
+
+async function submit(house: StoreHouse, over: object = {}, limits = LIMITS): Promise<Acceptance> {
+  return house.store.runs.accept({
+    ...aTurn(house.user, house.key),
+    background: { payload: null, limits },
+    ...over,
+  });
+}
+
+const kindsOf = (acceptances: readonly Acceptance[]) => {
+  const counts: Record<string, number> = {};
+  for (const { kind } of acceptances) counts[kind] = (counts[kind] ?? 0) + 1;
+  return counts;
+};
+
+test('a hundred parallel submitters never get more than the 20 places of a key', async () => {
+  const house = await storeHouse();
+  const answers = await Promise.all(Array.from({ length: 100 }, () => submit(house)));
+  expect(kindsOf(answers)).toEqual({ accepted: 20, key_limit: 80 });
+});
+
+test('all keys of a user together get no more than 50 places', async () => {
+  const house = await storeHouse();
+  const keys = await Promise.all(Array.from({ length: 4 }, () => house.makeKey()));
+  const answers = await Promise.all(keys.flatMap((key) => Array.from({ length: 18 }, () => submit(house, { key }))));
+  expect(kindsOf(answers)).toEqual({ accepted: 50, user_limit: 22 });
+});
+
+test('a finished run gives its place back', async () => {
+  const house = await storeHouse();
+  const limits = { maxUnfinishedPerKey: 1, maxUnfinishedPerUser: 1 };
+  expect((await submit(house, {}, limits)).kind).toBe('accepted');
+  expect((await submit(house, {}, limits)).kind).toBe('key_limit');
+  const [run] = await house.claim();
+  await house.store.runs.finalize(fenceOf(run!), ENDED);
+  await house.store.runs.settle(fenceOf(run!));
+  expect((await submit(house, {}, limits)).kind).toBe('accepted');
+});
+
+test('ordinary requests are under none of these limits and count for none', async () => {
+  const house = await storeHouse();
+  const limits = { maxUnfinishedPerKey: 1, maxUnfinishedPerUser: 1 };
+  await submit(house, {}, limits);
+  for (let count = 0; count < 5; count += 1) await house.accept();
+  expect((await submit(house, { key: await house.makeKey() }, limits)).kind).toBe('user_limit');
+});
+
+test('the queue has 50 places while no node ever registered, then ten for each slot of the nodes online', async () => {
+  const wide = { maxUnfinishedPerKey: 1_000, maxUnfinishedPerUser: 1_000 };
+  const house = await storeHouse();
+  const first = await Promise.all(Array.from({ length: 60 }, () => submit(house, {}, wide)));
+  expect(kindsOf(first)).toEqual({ accepted: 50, queue_full: 10 });
+  await house.store.nodes.beat('one', 4);
+  await house.store.nodes.beat('two', 2);
+  const second = await Promise.all(Array.from({ length: 20 }, () => submit(house, {}, wide)));
+  expect(kindsOf(second)).toEqual({ accepted: 10, queue_full: 10 });
+});
+
+test('without a node online there is no capacity; a heartbeat brings it back, a jump of the clock takes none', async () => {
+  const house = await storeHouse();
+  await house.store.nodes.beat('one', 4);
+  house.clock.jump(3 * 24 * 3_600_000);
+  expect((await submit(house)).kind).toBe('accepted');
+  house.clock.advance(31_000);
+  expect((await submit(house)).kind).toBe('no_capacity');
+  await house.store.nodes.beat('one', 4);
+  expect((await submit(house)).kind).toBe('accepted');
+  await house.store.nodes.leave('one');
+  expect((await submit(house)).kind).toBe('no_capacity');
+});
+
+test('a session with an unfinished run takes no background run', async () => {
+  const house = await storeHouse();
+  const run = await house.accept();
+  expect((await submit(house, { sessionId: run.sessionId })).kind).toBe('session_busy');
+});
+
+test('background keys are unique per API key, whatever the session, and apart from those of ordinary requests', async () => {
+  const house = await storeHouse();
+  const idempotencyKey = 'job-1';
+  const first = await submit(house, { idempotencyKey });
+  const ordinary = await house.accept({ idempotencyKey });
+  const again = await submit(house, { idempotencyKey, sessionId: ordinary.sessionId });
+  if (!('run' in first) || !('run' in again)) throw new Error('refused');
+  expect([again.kind, again.run.id]).toEqual(['replayed', first.run.id]);
+  expect(ordinary.id).not.toBe(first.run.id);
+  const other = await submit(house, { idempotencyKey, key: await house.makeKey() });
+  expect(other.kind).toBe('accepted');
+});
+
+test('a thousand submissions of one background key make one run', async () => {
+  const house = await storeHouse();
+  const answers = await Promise.all(Array.from({ length: 1_000 }, () => submit(house, { idempotencyKey: 'once' })));
+  expect(kindsOf(answers)).toEqual({ accepted: 1, replayed: 999 });
+});
+
+test('ordinary runs are claimed first; of a key no more than two background runs execute', async () => {
+  const house = await storeHouse();
+  for (let count = 0; count < 4; count += 1) await submit(house);
+  const ordinary = await house.accept();
+  const claimed = await house.claim(10);
+  expect(claimed[0]!.id).toBe(ordinary.id);
+  expect(claimed).toHaveLength(3);
+  const other = await house.makeKey();
+  await submit(house, { key: other });
+  expect(await house.claim(10)).toHaveLength(1);
+});
+
+test('background runs never take the last slot', async () => {
+  const house = await storeHouse();
+  const keys = await Promise.all(Array.from({ length: 5 }, () => house.makeKey()));
+  for (const key of keys) await submit(house, { key });
+  const order = { limit: 10, leaseMs: 1_000, background: { ...BACKGROUND_ORDER, slots: 3 }, modelFor: () => 'm' };
+  expect(await house.store.runs.claim(order)).toHaveLength(3);
+  expect(await house.store.runs.claim(order)).toHaveLength(0);
+  await house.accept();
+  expect(await house.store.runs.claim(order)).toHaveLength(1);
+});
+
+test('a background run that waits too long fails; a jump of the wall clock does not count as waiting', async () => {
+  const house = await storeHouse();
+  const answer = await submit(house);
+  if (!('run' in answer)) throw new Error('refused');
+  house.clock.advance(10_000);
+  house.clock.jump(3 * 24 * 3_600_000);
+  expect(await house.store.runs.expireQueued(3_600_000)).toBe(0);
+  house.clock.advance(3_590_000);
+  expect(await house.store.runs.expireQueued(3_600_000)).toBe(1);
+  expect(await house.store.runs.get(answer.run.seq)).toMatchObject({
+    status: 'failed',
+    error: { type: 'queue_timeout_error' },
+  });
+  expect(house.told.at(-1)).toMatchObject({ type: 'run.failed', runSeq: answer.run.seq });
+  expect(await house.claim(10)).toEqual([]);
+});
+
+test('a run that had been started is not failed for waiting again', async () => {
+  const house = await storeHouse();
+  await submit(house);
+  const [run] = await house.claim();
+  await house.store.runs.interrupt(fenceOf(run!), 'drain');
+  house.clock.advance(7_200_000);
+  expect(await house.store.runs.expireQueued(3_600_000)).toBe(0);
+});
+
+test('a waiting run tells its place in the queue', async () => {
+  const house = await storeHouse();
+  const runs = [await submit(house), await submit(house), await submit(house)];
+  const positions = await Promise.all(
+    runs.map((answer) => ('run' in answer ? house.store.runs.queuePosition(answer.run.seq) : null)),
+  );
+  expect(positions).toEqual([1, 2, 3]);
+});
