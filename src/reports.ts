@@ -45,6 +45,7 @@ export function makeReports(parts: ReportParts) {
       configDir: config.places.configDir,
       runs: await store.runs.countUnfinished(),
       workers: { threads, slots: pool.slots(), busy },
+      nodes: await store.nodes.list(clock.steady()),
       models: [...models.values()].map(({ name, endpoint }) => ({
         name,
         endpoint,

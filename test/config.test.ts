@@ -48,6 +48,13 @@ test('with nothing said, every setting has its default and says so', () => {
       runTimeoutSeconds: 3600,
       maxSteps: 200,
     },
+    background: {
+      queueWaitSeconds: 3600,
+      maxUnfinishedPerKey: 20,
+      maxExecutingPerKey: 2,
+      maxUnfinishedPerUser: 50,
+      pollsPerSecond: 10,
+    },
     workers: { threads: Math.min(4, availableParallelism()), runsPerThread: 32, memoryMb: 512, hangTimeoutSeconds: 30 },
     streams: { pingSeconds: 10, drainSeconds: 30 },
     shell: { enabled: true, timeoutSeconds: 120, maxOutputKb: 1024, memoryMb: 1024, maxProcesses: 256 },
@@ -83,7 +90,7 @@ test('every setting can be given by the environment and by the file, to the same
     'sso.timeout_ms': '900',
   };
   const valueOf = (name: string) => others[name] ?? '9';
-  const numeric = { 'workers.memory_mb': '99', 'shell.memory_mb': '99' } as Readonly<Record<string, string>>;
+  const numeric = { 'workers.memory_mb': '199', 'shell.memory_mb': '199' } as Readonly<Record<string, string>>;
   for (const name of SETTING_NAMES) {
     const value = numeric[name] ?? valueOf(name);
     const scalar = OPTIONS[name].schema['type'] === 'string' ? `"${value}"` : value;

@@ -1,6 +1,6 @@
 // The cases of the benchmark: what is sent to one server, and the figures that come of it.
 import type { Shot, Volley } from './load.ts';
-import { allAtOnce, closedLoop, oneByOne, quantile } from './load.ts';
+import { closedLoop, machineMs, oneByOne, pause, quantile, spread } from './load.ts';
 import { cpuMsOf, memoryMbOf, watchMachine } from './process-figures.ts';
 import type { MeasuredServer } from './servers.ts';
 
@@ -9,32 +9,52 @@ export type Figures = Record<string, number>;
 
 /** How long and how often. */
 export interface Scale {
+  /** Before every measurement of processor time: so many runs or so long, whichever comes first. */
+  readonly warmRuns: number;
   readonly warmMs: number;
   readonly single: number;
   readonly loadMs: number;
   readonly streams: number;
+  /** The starts of paced streams are spread over this. */
+  readonly rampMs: number;
+  /** How long all the paced streams are then watched. */
+  readonly pacedMs: number;
   readonly idleMs: number;
   readonly starts: number;
   readonly sessions: number;
+  /** Background runs that wait, in the cases of the queue. */
+  readonly queued: number;
+  /** How long runs are submitted by so and so many clients. */
+  readonly submitMs: number;
 }
 
 export const FULL: Scale = {
-  warmMs: 2_000,
+  warmRuns: 1_500,
+  warmMs: 4_000,
   single: 300,
-  loadMs: 4_000,
+  loadMs: 5_000,
   streams: 200,
-  idleMs: 10_000,
+  rampMs: 1_000,
+  pacedMs: 3_000,
+  idleMs: 9_000,
   starts: 5,
   sessions: 100_000,
+  queued: 10_000,
+  submitMs: 3_000,
 };
 export const QUICK: Scale = {
+  warmRuns: 200,
   warmMs: 500,
   single: 50,
   loadMs: 800,
   streams: 200,
+  rampMs: 500,
+  pacedMs: 700,
   idleMs: 2_000,
   starts: 2,
   sessions: 5_000,
+  queued: 1_000,
+  submitMs: 500,
 };
 
 const ANSWER: Shot = { text: 'Say it. [[text=Here you are.]]', stream: false, expect: /Here you are\./ };
@@ -45,7 +65,17 @@ const TOOLS: Shot = {
   stream: false,
   expect: /Both are written\./,
 };
-const PACED: Shot = { text: 'Slowly. [[deltas=50 every=20 stamp=1]]', stream: true, expect: /;word49 [^]*\[DONE\]/ };
+const DELTA_MS = 20;
+
+/** A stream that is still under way when the last of the spread ones has been watched long enough. */
+function pacedShot({ rampMs, pacedMs }: Scale): Shot {
+  const deltas = Math.ceil((rampMs + pacedMs + 2 * SETTLE_MS) / DELTA_MS);
+  return {
+    text: `Slowly. [[deltas=${deltas} every=${DELTA_MS} stamp=1]]`,
+    stream: true,
+    expect: new RegExp(`;word${deltas - 1} [^]*\\[DONE\\]`),
+  };
+}
 
 const CONCURRENCY = 32;
 const TOOLS_CONCURRENCY = 16;
@@ -73,12 +103,13 @@ export async function measure(
     return volley;
   };
   const machine = watchMachine();
-  for (const shot of [ANSWER, STREAM]) checked(await closedLoop(target, shot, 8, scale.warmMs / 2));
+  const warmth = { forMs: scale.warmMs / 2, atMost: scale.warmRuns / 2 };
+  for (const shot of [ANSWER, FIRST]) checked(await closedLoop(target, shot, 8, warmth));
 
-  const single = checked(await oneByOne(target, ANSWER, scale.single)).hits.map((hit) => hit.totalMs);
+  const single = checked(await oneByOne(target, ANSWER, scale.single)).results.map((hit) => hit.totalMs);
   figures['answerP50Ms'] = quantile(single, 0.5);
   figures['answerP99Ms'] = quantile(single, 0.99);
-  const first = checked(await oneByOne(target, FIRST, scale.single)).hits.flatMap((hit) => hit.firstTextMs ?? []);
+  const first = checked(await oneByOne(target, FIRST, scale.single)).results.flatMap((hit) => hit.firstTextMs ?? []);
   figures['firstTextP50Ms'] = quantile(first, 0.5);
   figures['firstTextP99Ms'] = quantile(first, 0.99);
 
@@ -87,13 +118,16 @@ export async function measure(
     Object.assign(figures, await saturate('stream', STREAM, CONCURRENCY));
     if (choice.tools) Object.assign(figures, await saturate('tools', TOOLS, TOOLS_CONCURRENCY));
   }
+  await burst();
   await paced();
   figures['busyElsewherePercent'] = machine.busyElsewherePercent();
   return figures;
 
   async function saturate(name: string, shot: Shot, concurrency: number): Promise<Figures> {
+    checked(await closedLoop(target, shot, concurrency, { forMs: scale.warmMs, atMost: scale.warmRuns }));
+    await pause(SETTLE_MS);
     const before = cpuMsOf(server.pid());
-    const { hits, seconds } = checked(await closedLoop(target, shot, concurrency, scale.loadMs));
+    const { results: hits, seconds } = checked(await closedLoop(target, shot, concurrency, { forMs: scale.loadMs }));
     await pause(SETTLE_MS);
     const cpuMs = cpuMsOf(server.pid()) - before;
     return {
@@ -106,17 +140,30 @@ export async function measure(
     };
   }
 
+  async function burst(): Promise<void> {
+    const { results } = checked(await spread(target, FIRST, scale.streams, 0));
+    figures['burstFirstTextMs'] = Math.max(...results.map((hit) => hit.firstTextMs ?? Number.NaN));
+    await pause(SETTLE_MS);
+  }
+
   async function paced(): Promise<void> {
-    const before = cpuMsOf(server.pid());
-    let delays: number[] = [];
+    const { rampMs, pacedMs, streams } = scale;
+    const under = spread(target, pacedShot(scale), streams, rampMs);
+    await pause(rampMs + SETTLE_MS);
+    const [cpuBefore, from] = [cpuMsOf(server.pid()), machineMs()];
+    let [cpuMs, until] = [0, from];
     figures['loopDelayP99Ms'] = await server.loopDelayP99Ms(async () => {
-      delays = checked(await allAtOnce(target, PACED, scale.streams)).hits.flatMap((hit) => hit.delaysMs);
+      await pause(pacedMs);
+      cpuMs = cpuMsOf(server.pid()) - cpuBefore;
+      until = machineMs();
     });
+    const deltas = checked(await under).results.flatMap((hit) => hit.deltas);
+    const delays = deltas.filter(({ sentMs }) => sentMs >= from && sentMs < until).map(({ delayMs }) => delayMs);
     figures['pacedDeltas'] = delays.length;
     figures['deltaDelayP50Ms'] = quantile(delays, 0.5);
     figures['deltaDelayP99Ms'] = quantile(delays, 0.99);
+    figures['pacedCpuMsPerSecond'] = cpuMs / ((until - from) / 1000);
     await pause(SETTLE_MS);
-    figures['pacedCpuMsPerStream'] = (cpuMsOf(server.pid()) - before) / scale.streams;
     figures['peakRssMb'] = memoryMbOf(server.pid(), 'VmHWM');
     figures['restRssMb'] = memoryMbOf(server.pid(), 'VmRSS');
   }
@@ -132,8 +179,4 @@ export async function measureIdle(servers: readonly MeasuredServer[], forMs: num
     idleRssMb: memoryMbOf(server.pid(), 'VmRSS'),
     idleCpuMsPerSecond: (cpuMsOf(server.pid()) - (before[i] ?? 0)) / (forMs / 1000),
   }));
-}
-
-function pause(forMs: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, forMs));
 }

@@ -1,4 +1,4 @@
-// Fills a stopped daemon's store with copies of one real conversation, so that the copies are shaped as the daemon writes them.
+// Fills a closed store with copies of what was really accepted there, so that the copies are shaped as the daemon writes them.
 import Connection, { type Database } from 'better-sqlite3';
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,59 +20,84 @@ const SECOND = 1000;
 const newId = (table: number): string =>
   `printf('%08x-%04x-7%03x-8%03x-%012x', 25000000 + n / 65536, n % 65536, ${table}, n % 4096, n)`;
 
+/** One key is good for one submission; a run without one gets none. */
+const idempotency_key = "idempotency_key || '-' || n";
+
 /**
- * Copies the session with this id, its runs, messages, steps and events `count` times. The daemon must be stopped.
+ * Copies the session with this id, its run, messages, steps and events `count` times. The daemon must be stopped.
  * Answers how many events the store then holds.
  */
 export function fillStore(dataDir: string, sessionId: string, count: number): number {
+  return inStore(dataDir, (database) => {
+    const session = database.prepare('SELECT seq FROM sessions WHERE id = ?').pluck().get(sessionId) as number;
+    copySession(database, session, count);
+    return database.prepare('SELECT count(*) FROM events').pluck().get() as number;
+  });
+}
+
+/** Copies a run that waits in a session `count` times into the same session, behind it. The store must be closed. */
+export function fillSession(dataDir: string, runId: string, count: number): void {
+  inStore(dataDir, (database) => {
+    const run = database.prepare('SELECT seq FROM runs WHERE id = ?').pluck().get(runId) as number;
+    copyRun(database, run, count);
+  });
+}
+
+function inStore<Answer>(dataDir: string, fill: (database: Database) => Answer): Answer {
   const database = new Connection(storeFileOf(dataDir));
   try {
     database.pragma('synchronous = OFF');
     database.pragma('cache_size = -200000');
-    const session = database.prepare('SELECT seq FROM sessions WHERE id = ?').pluck().get(sessionId) as number;
-    database.transaction(() => copyAll(database, session, count))();
+    const answer = database.transaction(() => fill(database))();
     database.pragma('synchronous = FULL');
     database.pragma('wal_checkpoint(TRUNCATE)');
-    return database.prepare('SELECT count(*) FROM events').pluck().get() as number;
+    return answer;
   } finally {
     database.close();
   }
 }
 
-function copyAll(database: Database, session: number, count: number): void {
+function copySession(database: Database, session: number, count: number): void {
   const runs = database.prepare('SELECT seq FROM runs WHERE session_seq = ?').pluck().all(session) as number[];
   const [run] = runs;
   if (runs.length !== 1 || run === undefined) throw new Error('The copied session must have exactly one run.');
-  const highest = (table: string, key: string): number =>
-    (database.prepare(`SELECT coalesce(max(${key}), 0) FROM ${table}`).pluck().get() as number) + 1;
   const times = { created_at: `created_at - n * ${SECOND}`, updated_at: `updated_at - n * ${SECOND}` };
-  const session_seq = `${highest('sessions', 'seq')} + n`;
-  const run_seq = `${highest('runs', 'seq')} + n`;
+  const session_seq = `${nextKey(database, 'sessions', 'seq')} + n`;
+  const run_seq = `${nextKey(database, 'runs', 'seq')} + n`;
   const copies: readonly Copied[] = [
     { table: 'sessions', where: `seq = ${session}`, rewrites: { seq: session_seq, id: newId(1), ...times } },
     {
       table: 'runs',
       where: `seq = ${run}`,
-      rewrites: { seq: run_seq, id: newId(2), session_seq, created_at: times.created_at },
+      rewrites: { seq: run_seq, id: newId(2), session_seq, idempotency_key, created_at: times.created_at },
     },
     { table: 'messages', key: 'id', where: `run_seq = ${run}`, rewrites: { session_seq, run_seq } },
     { table: 'steps', where: `run_seq = ${run}`, rewrites: { run_seq } },
     { table: 'tool_calls', where: `run_seq = ${run}`, rewrites: { run_seq } },
     { table: 'events', key: 'id', where: `session_seq = ${session}`, rewrites: { session_seq, run_seq } },
   ];
-  for (const copied of copies) copyRows(database, copied, count, highest);
+  for (const copied of copies) copyRows(database, copied, count);
 }
 
-function copyRows(
-  database: Database,
-  { table, key, where, rewrites }: Copied,
-  count: number,
-  highest: (table: string, key: string) => number,
-): void {
+function copyRun(database: Database, run: number, count: number): void {
+  const run_seq = `${nextKey(database, 'runs', 'seq')} + n`;
+  const copies: readonly Copied[] = [
+    { table: 'runs', where: `seq = ${run}`, rewrites: { seq: run_seq, id: newId(2), idempotency_key } },
+    { table: 'messages', key: 'id', where: `run_seq = ${run}`, rewrites: { run_seq } },
+    { table: 'events', key: 'id', where: `run_seq = ${run}`, rewrites: { run_seq } },
+  ];
+  for (const copied of copies) copyRows(database, copied, count);
+}
+
+function nextKey(database: Database, table: string, key: string): number {
+  return (database.prepare(`SELECT coalesce(max(${key}), 0) FROM ${table}`).pluck().get() as number) + 1;
+}
+
+function copyRows(database: Database, { table, key, where, rewrites }: Copied, count: number): void {
   const rows = database.prepare(`SELECT count(*) FROM ${table} WHERE ${where}`).pluck().get() as number;
   if (rows === 0) return;
   const columns = (database.pragma(`table_info(${table})`) as { name: string }[]).map((column) => column.name);
-  const moved: Rewrites = key === undefined ? {} : { [key]: `${highest(table, key)} + n * ${rows} + place` };
+  const moved: Rewrites = key === undefined ? {} : { [key]: `${nextKey(database, table, key)} + n * ${rows} + place` };
   const values = columns.map((column) => ({ ...rewrites, ...moved })[column] ?? column);
   database.exec(`
     CREATE TEMP TABLE original AS
@@ -83,7 +108,7 @@ function copyRows(
 }
 
 /** The one database in a data directory that holds sessions; its name is the daemon's own affair. */
-function storeFileOf(dataDir: string): string {
+export function storeFileOf(dataDir: string): string {
   const files = readdirSync(dataDir, { withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(dataDir, entry.name))

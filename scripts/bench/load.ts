@@ -23,14 +23,28 @@ interface Hit {
   readonly totalMs: number;
   /** To the first text delta of a stamped stream. */
   readonly firstTextMs: number | undefined;
-  /** From the model server's sending of each stamped delta to its arrival here. */
-  readonly delaysMs: readonly number[];
+  readonly deltas: readonly Delta[];
 }
 
-export interface Volley {
-  readonly hits: readonly Hit[];
+/** A stamped delta: when the model server sent it, on the machine's monotonic clock, and how long it took to arrive here. */
+interface Delta {
+  readonly sentMs: number;
+  readonly delayMs: number;
+}
+
+/** What a number of calls gave; those that failed are told apart. */
+interface Outcome<Result> {
+  readonly results: readonly Result[];
   readonly failures: readonly string[];
   readonly seconds: number;
+}
+
+export type Volley = Outcome<Hit>;
+
+/** How long a loop goes on: until the time is over, or earlier after so many calls. */
+interface Limit {
+  readonly forMs: number;
+  readonly atMost?: number;
 }
 
 /** A pool of kept connections to one target. */
@@ -58,81 +72,99 @@ function makeGun(target: Target, connections: number): Gun {
       const reply = await pool.request({ path: url.pathname, method: 'POST', headers, body });
       let text = '';
       let firstTextMs: number | undefined;
-      const delaysMs: number[] = [];
+      const deltas: Delta[] = [];
       for await (const bytes of reply.body) {
         const piece = (bytes as Buffer).toString('latin1');
         text += piece;
         if (!shot.stream || !piece.includes('@')) continue;
-        const arrivedUs = Number(process.hrtime.bigint() / 1000n);
+        const arrivedMs = machineMs();
         firstTextMs ??= performance.now() - startedAt;
-        for (const [, stamp] of piece.matchAll(STAMP)) delaysMs.push((arrivedUs - Number(stamp)) / 1000);
+        for (const [, stamp] of piece.matchAll(STAMP)) {
+          const sentMs = Number(stamp) / 1000;
+          deltas.push({ sentMs, delayMs: arrivedMs - sentMs });
+        }
       }
       const totalMs = performance.now() - startedAt;
       if (reply.statusCode !== 200 || !shot.expect.test(text)) {
         throw new Error(`${target.name}: ${reply.statusCode} ${text.slice(0, 300)}`);
       }
-      return { totalMs, firstTextMs, delaysMs };
+      return { totalMs, firstTextMs, deltas };
     },
   };
 }
 
-/** Keeps `concurrency` requests in flight, each slot sending its next when its last is answered, until the time is over. */
-export async function closedLoop(target: Target, shot: Shot, concurrency: number, forMs: number): Promise<Volley> {
+/** Keeps `concurrency` requests in flight until the limit is reached. */
+export async function closedLoop(target: Target, shot: Shot, concurrency: number, limit: Limit): Promise<Volley> {
   const gun = makeGun(target, concurrency);
-  const startedAt = performance.now();
-  const until = startedAt + forMs;
-  const volley = await volleyOf(
-    Array.from({ length: concurrency }, () => async (record: Recorder) => {
-      while (performance.now() < until) await record(() => gun.fire(shot));
-    }),
-  );
-  const seconds = (performance.now() - startedAt) / 1000;
+  const volley = await callInLoop(concurrency, limit, () => gun.fire(shot));
   await gun.close();
-  return { ...volley, seconds };
+  return volley;
 }
 
 /** Sends `count` requests one after the other. */
 export async function oneByOne(target: Target, shot: Shot, count: number): Promise<Volley> {
-  const gun = makeGun(target, 1);
-  const startedAt = performance.now();
-  const volley = await volleyOf([
-    async (record) => {
-      for (let i = 0; i < count; i += 1) await record(() => gun.fire(shot));
-    },
-  ]);
-  const seconds = (performance.now() - startedAt) / 1000;
-  await gun.close();
-  return { ...volley, seconds };
+  return closedLoop(target, shot, 1, { forMs: Number.POSITIVE_INFINITY, atMost: count });
 }
 
-/** Sends `count` requests at once. */
-export async function allAtOnce(target: Target, shot: Shot, count: number): Promise<Volley> {
+/** Sends `count` requests spread evenly over `overMs`; 0 sends them all at once. */
+export async function spread(target: Target, shot: Shot, count: number, overMs: number): Promise<Volley> {
   const gun = makeGun(target, count);
-  const startedAt = performance.now();
-  const volley = await volleyOf(
-    Array.from({ length: count }, () => async (record: Recorder) => record(() => gun.fire(shot))),
+  const volley = await outcomeOf(
+    Array.from({ length: count }, (_, place) => async (record: Recorder<Hit>) => {
+      if (overMs > 0) await pause((place * overMs) / count);
+      await record(() => gun.fire(shot));
+    }),
   );
-  const seconds = (performance.now() - startedAt) / 1000;
   await gun.close();
-  return { ...volley, seconds };
+  return volley;
 }
 
-type Recorder = (fire: () => Promise<Hit>) => Promise<void>;
+/** Calls in `clients` slots, each making its next call when its last is answered, until the limit is reached. */
+export async function callInLoop<Result>(
+  clients: number,
+  { forMs, atMost = Number.POSITIVE_INFINITY }: Limit,
+  call: () => Promise<Result>,
+): Promise<Outcome<Result>> {
+  const until = performance.now() + forMs;
+  let begun = 0;
+  return outcomeOf(
+    Array.from({ length: clients }, () => async (record: Recorder<Result>) => {
+      while (performance.now() < until && begun < atMost) {
+        begun += 1;
+        await record(call);
+      }
+    }),
+  );
+}
 
-async function volleyOf(slots: readonly ((record: Recorder) => Promise<void>)[]): Promise<Omit<Volley, 'seconds'>> {
-  const hits: Hit[] = [];
+type Recorder<Result> = (call: () => Promise<Result>) => Promise<void>;
+
+async function outcomeOf<Result>(
+  slots: readonly ((record: Recorder<Result>) => Promise<void>)[],
+): Promise<Outcome<Result>> {
+  const results: Result[] = [];
   const failures: string[] = [];
-  const record: Recorder = async (fire) => {
+  const record: Recorder<Result> = async (call) => {
     try {
-      hits.push(await fire());
+      results.push(await call());
     } catch (error) {
       failures.push(error instanceof Error ? error.message : String(error));
       // A server that refuses at once must not turn the loop into a busy one.
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await pause(50);
     }
   };
+  const startedAt = performance.now();
   await Promise.all(slots.map((slot) => slot(record)));
-  return { hits, failures };
+  return { results, failures, seconds: (performance.now() - startedAt) / 1000 };
+}
+
+/** The machine's monotonic clock, which its processes share. */
+export function machineMs(): number {
+  return Number(process.hrtime.bigint() / 1000n) / 1000;
+}
+
+export function pause(forMs: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, forMs));
 }
 
 /** The value below which `share` (0 to 1) of the values lie. */

@@ -1,22 +1,27 @@
 // Measures what Errand costs beside two floors, in one run on one machine: a bare pass-through and a bare AI SDK server.
-// `npm run bench -- [--quick] [--json FILE] [--without-errand] [--without-large]`
+// `npm run bench -- [--quick] [--json FILE] [--only servers|runs] [--without-errand] [--without-large]`
 import { closeSync, fsyncSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { claimDelays, measureBackground } from './background-cases.ts';
 import type { Figures, Scale } from './cases.ts';
 import { FULL, measure, measureIdle, QUICK } from './cases.ts';
 import { fillStore } from './fill-store.ts';
+import { listPages } from './list-cases.ts';
 import { quantile } from './load.ts';
+import { watchMachine } from './process-figures.ts';
 import type { Report } from './report.ts';
 import { renderReport } from './report.ts';
-import type { MeasuredServer } from './servers.ts';
+import type { ErrandServer, MeasuredServer } from './servers.ts';
 import { startErrand, startModel, startPassThrough, startSdk } from './servers.ts';
+import { measureStore } from './store-cases.ts';
 
 const { values: options } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     json: { type: 'string' },
+    only: { type: 'string' },
     'without-errand': { type: 'boolean', default: false },
     'without-large': { type: 'boolean', default: false },
   },
@@ -25,15 +30,27 @@ const { values: options } = parseArgs({
 interface Bench {
   readonly scale: Scale;
   readonly columns: Record<string, Figures>;
+  readonly runs: Figures;
   readonly failures: string[];
   readonly scratch: string;
 }
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
+const wants = (part: 'servers' | 'runs'): boolean => options.only === undefined || options.only === part;
+
 async function main(bench: Bench): Promise<void> {
+  const model = await startModel(bench.scratch);
+  try {
+    if (wants('servers')) await compareServers(bench, model);
+    if (wants('runs') && !options['without-errand']) await measureRuns(bench, model);
+  } finally {
+    await model.close();
+  }
+}
+
+async function compareServers(bench: Bench, model: MeasuredServer): Promise<void> {
   const { scale, columns, failures, scratch } = bench;
-  const model = await startModel(scratch);
   const modelUrl = new URL(model.target.url).origin;
   const floors = [await startPassThrough(modelUrl, scratch), await startSdk(modelUrl, scratch)];
   const errand = options['without-errand'] ? undefined : await startErrand(modelUrl, scratch);
@@ -50,8 +67,18 @@ async function main(bench: Bench): Promise<void> {
     }
     if (errand !== undefined) await errandAlone(bench, errand);
   } finally {
-    await Promise.all([...errands, ...floors, model].map((server) => server.close()));
+    await Promise.all([...errands, ...floors].map((server) => server.close()));
   }
+}
+
+async function measureRuns({ scale, runs, failures, scratch }: Bench, model: MeasuredServer): Promise<void> {
+  const machine = watchMachine();
+  say('measuring background runs …');
+  const modelUrl = new URL(model.target.url).origin;
+  Object.assign(runs, await measureBackground(modelUrl, scratch, scale, failures));
+  say('measuring the store and credentials …');
+  Object.assign(runs, await measureStore(scratch, scale));
+  Object.assign(runs, { queued: scale.queued, busyElsewherePercent: machine.busyElsewherePercent() });
 }
 
 async function idleOf({ scale }: Bench, servers: readonly MeasuredServer[]): Promise<Map<MeasuredServer, Figures>> {
@@ -60,12 +87,12 @@ async function idleOf({ scale }: Bench, servers: readonly MeasuredServer[]): Pro
   return new Map(servers.map((server, i) => [server, figures[i] ?? {}]));
 }
 
-type Errand = Awaited<ReturnType<typeof startErrand>>;
-
-async function errandAlone(bench: Bench, errand: Errand): Promise<void> {
+async function errandAlone(bench: Bench, errand: ErrandServer): Promise<void> {
   const { scale, columns, failures } = bench;
   say('measuring starts …');
-  Object.assign(columns['errand'] ?? {}, { startMs: await medianStart(errand, scale.starts) });
+  const pages = await listPages(errand.target, scale, failures);
+  const delays = claimDelays(errand, 'immediate');
+  Object.assign(columns['errand'] ?? {}, { ...pages, ...delays, startMs: await medianStart(errand, scale.starts) });
   if (options['without-large']) return;
   say(`filling the store with ${scale.sessions} sessions …`);
   const sessionId = await oneSession(errand);
@@ -75,11 +102,20 @@ async function errandAlone(bench: Bench, errand: Errand): Promise<void> {
   const name = `errand, ${scale.sessions} sessions`;
   say(`measuring errand with ${scale.sessions} sessions and ${events} events …`);
   const [quiet] = await measureIdle([errand], scale.idleMs / 2);
+  const pages = await listPages(errand.target, scale, failures);
   const figures = await measure(errand, scale, { saturation: true, tools: true }, failures);
-  columns[name] = { ...figures, ...quiet, startMs: await medianStart(errand, scale.starts), events };
+  const delays = claimDelays(errand, 'immediate');
+  columns[name] = {
+    ...figures,
+    ...pages,
+    ...delays,
+    ...quiet,
+    startMs: await medianStart(errand, scale.starts),
+    events,
+  };
 }
 
-async function medianStart({ daemon }: Errand, starts: number): Promise<number> {
+async function medianStart({ daemon }: ErrandServer, starts: number): Promise<number> {
   const times: number[] = [];
   for (let i = 0; i < starts; i += 1) {
     await daemon.restart();
@@ -89,7 +125,7 @@ async function medianStart({ daemon }: Errand, starts: number): Promise<number> 
 }
 
 /** Makes the conversation that is copied: one run with an answer of five deltas. */
-async function oneSession({ target }: Errand): Promise<string> {
+async function oneSession({ target }: ErrandServer): Promise<string> {
   const response = await fetch(target.url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...target.headers },
@@ -115,7 +151,7 @@ function syncMs(scratch: string): number {
 }
 
 const scratch = mkdtempSync(join(tmpdir(), 'errand-bench-'));
-const bench: Bench = { scale: options.quick ? QUICK : FULL, columns: {}, failures: [], scratch };
+const bench: Bench = { scale: options.quick ? QUICK : FULL, columns: {}, runs: {}, failures: [], scratch };
 const startedAt = performance.now();
 try {
   const machine = {
@@ -125,7 +161,12 @@ try {
   };
   await main(bench);
   const seconds = Math.round((performance.now() - startedAt) / 1000);
-  const report: Report = { machine: { ...machine, 'whole run, s': seconds }, columns: bench.columns };
+  const { columns, runs } = bench;
+  const report: Report = {
+    machine: { ...machine, 'whole run, s': seconds },
+    columns,
+    ...(Object.keys(runs).length === 0 ? {} : { runs }),
+  };
   process.stdout.write(renderReport(report));
   if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`);
 } finally {

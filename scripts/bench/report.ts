@@ -5,6 +5,8 @@ import type { Figures } from './cases.ts';
 export interface Report {
   readonly machine: Readonly<Record<string, string | number>>;
   readonly columns: Readonly<Record<string, Figures>>;
+  /** Of errand alone; absent when not measured. */
+  readonly runs?: Figures;
 }
 
 interface Row {
@@ -27,10 +29,17 @@ const ROWS: readonly Row[] = [
   { key: 'toolsRunsPerSecond', label: 'two tool steps, 16 at once: runs/s', digits: 0 },
   { key: 'toolsCpuMsPerRun', label: 'two tool steps, 16 at once: CPU ms/run', digits: 2 },
   { key: 'toolsLoadP99Ms', label: 'two tool steps, 16 at once: p99, ms', digits: 1 },
+  { key: 'burstFirstTextMs', label: '200 streams started at once: all have text, ms', digits: 0 },
   { key: 'deltaDelayP50Ms', label: '200 paced streams: delta delay p50, ms', digits: 2 },
   { key: 'deltaDelayP99Ms', label: '200 paced streams: delta delay p99, ms', digits: 2 },
-  { key: 'pacedCpuMsPerStream', label: '200 paced streams: CPU ms/stream of 50', digits: 2 },
+  { key: 'pacedCpuMsPerSecond', label: '200 paced streams: CPU ms per second', digits: 0 },
   { key: 'loopDelayP99Ms', label: '200 paced streams: event-loop delay p99, ms', digits: 2 },
+  { key: 'claimDelayP50Ms', label: 'run accepted to claimed (journal), p50, ms', digits: 0 },
+  { key: 'claimDelayP99Ms', label: 'run accepted to claimed (journal), p99, ms', digits: 0 },
+  { key: 'listFirstP50Ms', label: 'sessions, first page of 100: p50, ms', digits: 2 },
+  { key: 'listFirstP99Ms', label: 'sessions, first page of 100: p99, ms', digits: 2 },
+  { key: 'listMiddleP50Ms', label: 'sessions, page from the middle: p50, ms', digits: 2 },
+  { key: 'listMiddleP99Ms', label: 'sessions, page from the middle: p99, ms', digits: 2 },
   { key: 'idleRssMb', label: 'memory, idle after start, MB', digits: 0 },
   { key: 'peakRssMb', label: 'memory, peak, MB', digits: 0 },
   { key: 'restRssMb', label: 'memory, right after the load, MB', digits: 0 },
@@ -39,11 +48,49 @@ const ROWS: readonly Row[] = [
   { key: 'busyElsewherePercent', label: 'machine busy with other things, %', digits: 0 },
 ];
 
+const RUN_ROWS: readonly Row[] = [
+  { key: 'queued', label: 'runs in the queue, where it is not empty', digits: 0 },
+  ...(['1', '32', '256'] as const).flatMap((clients): Row[] => [
+    { key: `submit${clients}PerSecond`, label: `background runs accepted/s, clients: ${clients}`, digits: 0 },
+    { key: `submit${clients}P99Ms`, label: '  p99, ms', digits: 1 },
+    { key: `submit${clients}CpuMs`, label: '  CPU ms/run', digits: 2 },
+  ]),
+  { key: 'submitBehindPerSecond', label: 'background runs accepted/s behind the queue, clients: 32', digits: 0 },
+  { key: 'submitBehindP99Ms', label: '  p99, ms', digits: 1 },
+  { key: 'submitBehindCpuMs', label: '  CPU ms/run', digits: 2 },
+  { key: 'backgroundClaimP50Ms', label: 'background run accepted to claimed, slot free (journal), p50, ms', digits: 0 },
+  { key: 'backgroundClaimP99Ms', label: '  p99, ms', digits: 0 },
+  { key: 'pollFirstP50Ms', label: 'look-up of the first run in the queue, p50, ms', digits: 2 },
+  { key: 'pollFirstP99Ms', label: '  p99, ms', digits: 2 },
+  { key: 'pollP50Ms', label: 'look-up of any run in the queue, p50, ms', digits: 2 },
+  { key: 'pollP99Ms', label: '  p99, ms', digits: 2 },
+  { key: 'pollsPerSecond', label: 'look-ups of any run in the queue/s, clients: 32', digits: 0 },
+  { key: 'claimNothingAloneUs', label: 'claim that finds nothing, empty queue, p50, µs', digits: 0 },
+  { key: 'claimNothingBehindUs', label: 'claim that finds nothing, twice the queue blocked, p50, µs', digits: 0 },
+  { key: 'claimAloneUs', label: 'claim of 100 in one commit, empty queue, µs each', digits: 0 },
+  { key: 'claimBehindUs', label: 'claim of 100 in one commit, twice the queue blocked, µs each', digits: 0 },
+  { key: 'handOverAloneP50Ms', label: 'end of a run to claim of the next in its session, p50, ms', digits: 2 },
+  { key: 'handOverBehindP50Ms', label: 'the same with the queue in that session, p50, ms', digits: 2 },
+  { key: 'keyChecksPerSecond', label: 'API keys checked/s', digits: 0 },
+  { key: 'tokenChecksPerSecond', label: 'login tokens checked/s', digits: 0 },
+  { key: 'busyElsewherePercent', label: 'machine busy with other things, %', digits: 0 },
+];
+
 /** Ratios are told of what grows with work; a ratio of start times or idle memory would say nothing. */
 const WITHOUT_RATIO = new Set(['startMs', 'idleCpuMsPerSecond', 'loopDelayP99Ms', 'busyElsewherePercent']);
 
-/** The report as text for people; the last columns are `errand` divided by each floor, and `errand` minus it. */
-export function renderReport({ machine, columns }: Report): string {
+/** The report as text for people: the machine, the compared servers, and what only errand does. */
+export function renderReport({ machine, columns, runs }: Report): string {
+  const facts = Object.entries(machine).map(([name, value]) => `${name}: ${value}`);
+  const tables = [
+    ...(Object.keys(columns).length === 0 ? [] : [renderColumns(columns)]),
+    ...(runs === undefined ? [] : [renderRuns(runs)]),
+  ];
+  return `${[facts.join('\n'), ...tables].join('\n\n')}\n`;
+}
+
+/** The last columns are `errand` divided by each floor, and `errand` minus it. */
+function renderColumns(columns: Report['columns']): string {
   const names = Object.keys(columns);
   const ratios = names.includes('errand') ? ['pass-through', 'AI SDK'].filter((name) => names.includes(name)) : [];
   const head = ['', ...names, ...ratios.map((name) => `÷ ${name}`), ...ratios.map((name) => `− ${name}`)];
@@ -57,8 +104,12 @@ export function renderReport({ machine, columns }: Report): string {
       ...ratios.map((name) => (row.key.endsWith('Ms') && compared.includes(name) ? plus(at('errand'), at(name)) : '')),
     ];
   });
-  const facts = Object.entries(machine).map(([name, value]) => `${name}: ${value}`);
-  return `${facts.join('\n')}\n\n${aligned([head, ...lines])}\n`;
+  return aligned([head, ...lines]);
+}
+
+function renderRuns(runs: Figures): string {
+  const lines = RUN_ROWS.map((row) => [row.label, number(runs[row.key], row.digits)]);
+  return aligned([['runs and sessions', 'errand'], ...lines]);
 }
 
 function aligned(rows: readonly (readonly string[])[]): string {

@@ -1,7 +1,7 @@
 // Starts the servers that are compared, each in its own process, all in front of one scripted model server.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -19,7 +19,7 @@ export interface MeasuredServer {
   close(): Promise<void>;
 }
 
-const LOOP_DELAY = new URL('./loop-delay.ts', import.meta.url).href;
+const LOOP_DELAY = new URL('./loop-delay.mjs', import.meta.url).href;
 const MODEL_SERVER = new URL('../../test/support/model-server-main.ts', import.meta.url).href;
 const PASS_THROUGH = new URL('./pass-through.ts', import.meta.url).href;
 const SDK_SERVER = new URL('./sdk-server.ts', import.meta.url).href;
@@ -73,16 +73,22 @@ async function startScript({ name, script, args, path, scratch }: ScriptStart): 
   };
 }
 
+/** Room for every stream of the widest case; everything else stays at its default. */
+const ROOMY = 'workers: { threads: 2, runs_per_thread: 128 }\n';
+
+/** Errand's own process and how to talk to it. */
+export interface ErrandServer extends MeasuredServer {
+  readonly daemon: DaemonProcess;
+  /** Starts it again under another errand.yaml. */
+  restartWith(errandYaml: string): Promise<void>;
+}
+
 /** Errand's real binary, with a key of scope `global`. */
-export async function startErrand(
-  modelUrl: string,
-  scratch: string,
-): Promise<MeasuredServer & { daemon: DaemonProcess }> {
+export async function startErrand(modelUrl: string, scratch: string, errandYaml = ROOMY): Promise<ErrandServer> {
   const loopFile = join(scratch, 'errand.loop.json');
   const daemon = await startDaemonProcess({
     modelServerUrl: modelUrl,
-    // Room for every stream of the widest case; everything else stays at its default.
-    errandYaml: 'workers: { threads: 2, runs_per_thread: 128 }\n',
+    errandYaml,
     env: { NODE_OPTIONS: `--import=${LOOP_DELAY}`, BENCH_LOOP_FILE: loopFile },
   });
   const made = await daemon.admin('POST', '/api/v1/keys', { user: daemon.adminName, scope: 'global', name: 'bench' });
@@ -96,6 +102,10 @@ export async function startErrand(
     },
     pid: () => daemon.pid(),
     loopDelayP99Ms: (work) => watchLoop(daemon.pid(), loopFile, work),
+    restartWith: async (yaml) => {
+      writeFileSync(join(daemon.configDir, 'errand.yaml'), yaml);
+      await daemon.restart();
+    },
     close: () => daemon.close(),
   };
 }

@@ -8,7 +8,7 @@ import type { WorkerTask } from './protocol.ts';
 import { openChannel, type Stop } from './signals.ts';
 import { TOOLS } from './tools/all-tools.ts';
 
-// Patterns of schemas come from outside: one that backtracks for ever falls back to a linear engine.
+// Patterns of searches come from the model: one that backtracks for ever falls back to a linear engine.
 setFlagsFromString('--enable-experimental-regexp-engine-on-excessive-backtracks');
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
 

@@ -41,7 +41,7 @@ export function addStatus(program: Command, io: Io): void {
     .action(
       act(io, async ({ client, out }, { check }: { readonly check?: true }) => {
         const status = await client().status();
-        out.record(status, [...SUMMARY, ...partColumns(status), ...modelColumns(status)], status);
+        out.record(status, [...SUMMARY, ...partColumns(status), ...nodeColumns(status), ...modelColumns(status)], status);
         const ailing = status.parts.filter(({ state }) => state !== 'ok');
         const isWell = status.ready && ailing.length === 0;
         if (isWell) return;
@@ -57,6 +57,13 @@ function partColumns({ parts }: StatusWire): readonly Column<StatusWire>[] {
     name: `part_${name}`,
     value: () => (detail === null ? state : `${state}: ${detail}`),
     style: () => PART_STYLES[state],
+  }));
+}
+
+function nodeColumns({ nodes }: StatusWire): readonly Column<StatusWire>[] {
+  return nodes.map(({ id, capacity, online }) => ({
+    name: `node_${id}`,
+    value: () => `${online ? 'online' : 'offline'}, ${capacity} slots`,
   }));
 }
 

@@ -83,6 +83,7 @@ export interface StatusWire {
   readonly parts: readonly PartWire[];
   readonly runs: { readonly queued: number; readonly running: number; readonly finalizing: number };
   readonly workers: { readonly threads: number; readonly slots: number; readonly busy: number };
+  readonly nodes: readonly { readonly id: string; readonly capacity: number; readonly online: boolean }[];
   readonly models: readonly {
     readonly name: string;
     readonly endpoint: string;

@@ -11,6 +11,8 @@ const MAX_DEPTH = 32;
 const MAX_PROPERTIES = 1_000;
 const MAX_ENUM_VALUES = 1_000;
 const MAX_SCHEMAS = 5_000;
+/** Longest JSON pointer: every schema has one, and long ones under a long name would cost more than the schema. */
+const MAX_POINTER_LENGTH = 4_096;
 /** Most schemas that may have to look at one and the same value. */
 const MAX_LOOKS = 1_000;
 
@@ -92,6 +94,7 @@ interface Limits {
 
 function requireLimits(schema: JsonObject, { pointer, depth }: SchemaPlace, { counts, refuse }: Limits): void {
   if (depth > MAX_DEPTH) throw refuse('', `must not nest schemas deeper than ${MAX_DEPTH} levels`);
+  if (pointer.length > MAX_POINTER_LENGTH) throw refuse('', 'must not have names that long around a schema');
   counts.schemas += 1;
   if (counts.schemas > MAX_SCHEMAS) throw refuse('', `must hold at most ${MAX_SCHEMAS} schemas in all`);
   for (const name of ['properties', 'patternProperties']) {

@@ -57,7 +57,8 @@ export function makeCrew({ size, clock, log, runEnded }: CrewParts): Crew {
     concurrentTasksPerWorker: size.runsPerThread,
     // The default lets an idle thread sleep on a lock, which would also stop its timers and sockets.
     atomics: 'disabled',
-    resourceLimits: { maxOldGenerationSizeMb: size.memoryMb },
+    // A small young generation costs no time here, and keeps a busy thread some 40 MB smaller.
+    resourceLimits: { maxOldGenerationSizeMb: size.memoryMb, maxYoungGenerationSizeMb: 32 },
   });
   // Threads that fail with no run on them are told here. Without a listener they would end the daemon.
   piscina.on('error', (error: unknown) => log.error({ err: error }, 'an idle worker thread failed'));

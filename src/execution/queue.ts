@@ -37,7 +37,7 @@ export function makeQueue(parts: ConductParts & { readonly clock: Clock }): Queu
   const { store, pool, clock, log } = parts;
   let claiming: Promise<void> | undefined;
   let [again, open] = [false, false];
-  let retry: Timer | undefined;
+  const retry = makeRetry(clock, () => wake());
   const underWay = makeUnderWay(() => {
     if (store.runs.anyClaimable()) wake();
   });
@@ -61,18 +61,14 @@ export function makeQueue(parts: ConductParts & { readonly clock: Clock }): Queu
       leases.keep();
     } catch (error) {
       log.error({ err: error }, 'no run could be claimed');
-      retry ??= clock.after(RETRY_MS, () => {
-        retry = undefined;
-        wake();
-      });
+      retry();
     }
   }
 
   function claimed(): void {
     claiming = undefined;
-    if (!again) return;
+    if (again) wake();
     again = false;
-    wake();
   }
 
   async function idle(): Promise<void> {
@@ -101,6 +97,17 @@ export function makeQueue(parts: ConductParts & { readonly clock: Clock }): Queu
       await idle();
       leases.stop();
     },
+  };
+}
+
+/** Calls `act` a little later; while a call is due there is no second one. */
+function makeRetry(clock: Clock, act: () => void): () => void {
+  let timer: Timer | undefined;
+  return () => {
+    timer ??= clock.after(RETRY_MS, () => {
+      timer = undefined;
+      act();
+    });
   };
 }
 

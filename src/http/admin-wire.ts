@@ -183,6 +183,7 @@ export function renderStatus(status: StatusReport): object {
     parts: status.parts.map(({ name, state, detail }) => ({ name, state, detail })),
     runs: status.runs,
     workers: status.workers,
+    nodes: status.nodes.map(({ id, capacity, online }) => ({ id, capacity, online })),
     models: status.models,
   };
 }

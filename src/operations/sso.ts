@@ -1,5 +1,5 @@
 // Asks the single-sign-on provider whose token this is (§4.1 rule 2, B8).
-import { Agent, request } from 'undici';
+import type { Agent } from 'undici';
 import { ErrandError } from '../domain/errors.ts';
 import { isJsonObject, type JsonValue } from '../domain/json.ts';
 import type { Settings } from '../domain/settings.ts';
@@ -17,13 +17,25 @@ export type AskProvider = (sso: Settings['sso'], token: string) => Promise<strin
  * reached in time or answers with anything but an account. Redirects are not followed. The token is in no message.
  */
 export function makeAskProvider(): AskProvider {
-  const dispatcher = new Agent({ connections: CONNECTIONS, maxHeaderSize: MAX_ANSWER_BYTES });
+  let door: Promise<Door> | undefined;
   return async (sso, token) => {
-    const { status, text } = await fetchAnswer(dispatcher, sso, token);
+    door ??= openDoor();
+    const { status, text } = await fetchAnswer(await door, sso, token);
     if (status === 401 || status === 403) throw refused();
     if (status !== 200) throw abnormal(`answered with status ${status}`);
     return accountIn(parse(text));
   };
+}
+
+/** The client library and its connections. Loaded with the first question: a daemon without sign-on needs none of it. */
+interface Door {
+  readonly request: typeof import('undici').request;
+  readonly dispatcher: Agent;
+}
+
+async function openDoor(): Promise<Door> {
+  const { Agent: Connections, request } = await import('undici');
+  return { request, dispatcher: new Connections({ connections: CONNECTIONS, maxHeaderSize: MAX_ANSWER_BYTES }) };
 }
 
 interface Answer {
@@ -32,7 +44,7 @@ interface Answer {
   readonly text: string;
 }
 
-async function fetchAnswer(dispatcher: Agent, sso: Settings['sso'], token: string): Promise<Answer> {
+async function fetchAnswer({ request, dispatcher }: Door, sso: Settings['sso'], token: string): Promise<Answer> {
   const url = new URL(sso.userinfoUrl);
   url.searchParams.set(sso.tokenParameter, token);
   try {

@@ -13,6 +13,11 @@ import {
 
 const OUTCOME = `SELECT ${OUTCOME_COLUMNS.join(', ')} FROM runs WHERE seq = ?`;
 
+/** One question for each of the two indexes of claimable runs. */
+const CLAIMABLE = ["schedule_mode <> 'background'", "schedule_mode = 'background'"].map(
+  (kind) => `SELECT 1 FROM runs WHERE status = 'queued' AND ready = 1 AND ${kind} LIMIT 1`,
+);
+
 /** The reading verbs on runs. */
 export function makeRuns({ reader }: Database) {
   const select = `SELECT ${RUN_COLUMNS} FROM runs r JOIN sessions s ON s.seq = r.session_seq`;
@@ -48,8 +53,7 @@ export function makeRuns({ reader }: Database) {
       )!.runs,
 
     /** Whether a run waits that may start now. Answers at once: it is asked at the end of every run. */
-    anyClaimable: (): boolean =>
-      reader.get("SELECT 1 FROM runs WHERE status = 'queued' AND ready = 1 LIMIT 1") !== undefined,
+    anyClaimable: (): boolean => CLAIMABLE.some((sql) => reader.get(sql) !== undefined),
 
     /** How many unfinished runs there are of each status. */
     countUnfinished: async (): Promise<Record<'queued' | 'running' | 'finalizing', number>> => {

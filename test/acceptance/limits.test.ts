@@ -197,9 +197,9 @@ describe('refused input', () => {
     { name: 'max_tokens in words', only: 'messages', body: { ...fine, max_tokens: '100' }, status: 422 },
     { name: 'a payload that is not base64', only: 'messages', body: { ...fine, background_payload: '$' }, status: 422 },
     {
-      name: 'a wish that is not supported',
+      name: 'a schema that refers to another place',
       only: 'messages',
-      body: { ...fine, output_format: { type: 'json_schema', schema: {} } },
+      body: { ...fine, output_format: { type: 'json_schema', schema: { $ref: 'https://example.org/a.json' } } },
       status: 422,
     },
     {

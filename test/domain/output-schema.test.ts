@@ -33,6 +33,7 @@ const REFUSED: readonly (readonly [name: string, schema: JsonValue, message: Reg
   ],
   ['1,001 enum values', { enum: many(1_001, (i) => i) }, /at most 1000 enum values/],
   ['10,000 schemas', { items: many(10_000, () => ({})) }, /at most 5000 schemas/],
+  ['long names around a schema', { properties: { ['x'.repeat(4_096)]: {} } }, /names that long/],
   ['1,001 schemas for one value', { anyOf: many(1_001, (i) => ({ const: i })) }, /more than 1000 schemas to one value/],
   ['references that double', doubling, /more than 1000 schemas to one value/],
   ['a reference to itself', { ...ref('a'), definitions: { a: ref('a') } }, /definitions\/a: must not refer to itself/],

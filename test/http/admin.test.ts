@@ -250,6 +250,7 @@ test('the status is told in wire names', async () => {
       parts: [{ name: 'store', state: 'ok', detail: null }],
       runs: { queued: 1, running: 2, finalizing: 0 },
       workers: { threads: 1, slots: 2, busy: 2 },
+      nodes: [{ id: 'tide', capacity: 8, online: true }],
       models: [{ name: 'qwen', endpoint: 'local', kind: 'openai', default: true }],
     },
   });

@@ -128,8 +128,19 @@ const ONLY: readonly (readonly [Name, JsonObject, string])[] = [
   ['messages', turn({ background: 1 }), 'background: must be true or false'],
   [
     'messages',
-    turn({ output_format: { type: 'json_schema', schema: {} } }),
-    'output_format: is not supported yet: send the request without it',
+    turn({ output_format: { type: 'json_object', schema: {} } }),
+    'output_format.type: must be one of json_schema',
+  ],
+  ['messages', turn({ output_format: 'json_schema' }), 'output_format: must be an object'],
+  [
+    'messages',
+    turn({ output_format: { type: 'json_schema' } }),
+    'output_format.schema: must be a JSON Schema: an object, true or false',
+  ],
+  [
+    'messages',
+    turn({ output_format: { type: 'json_schema', schema: { items: { $ref: 'x' } } } }),
+    'output_format.schema/items/$ref: must be local: #/definitions/…',
   ],
   ['messages', turn({ background_payload: 'a'.repeat(8_193) }), 'background_payload: must be at most 8192 characters'],
   ['messages', turn({ background_payload: 'QR==' }), 'background_payload: must be standard Base64'],

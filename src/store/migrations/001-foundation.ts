@@ -78,9 +78,9 @@ CREATE TABLE sessions (
   CHECK ((stop_cause IS NULL) = (stop_requested_at IS NULL)),
   CHECK (stop_confirmed_at IS NULL OR stop_requested_at IS NOT NULL)
 ) STRICT;
-CREATE INDEX sessions_by_key ON sessions (key_seq, kind, updated_at DESC, created_at DESC, seq DESC)
-  WHERE deleted_at IS NULL;
-CREATE INDEX sessions_by_user ON sessions (user_seq, seq, key_seq) WHERE deleted_at IS NULL;
+-- With deleted_at as a column, not as a condition: so lists are counted in the index alone.
+CREATE INDEX sessions_by_key ON sessions (key_seq, kind, deleted_at, updated_at DESC, created_at DESC, seq DESC);
+CREATE INDEX sessions_by_user ON sessions (user_seq, deleted_at, seq, key_seq);
 CREATE INDEX sessions_stopping ON sessions (seq) WHERE stop_requested_at IS NOT NULL AND stop_confirmed_at IS NULL;
 
 -- Deleted sessions whose files are still to be removed (E9).

@@ -1,0 +1,207 @@
+// The cases of background runs, against the real daemon: submitting them, claiming them, and looking them up while many wait.
+import Connection from 'better-sqlite3';
+import { waitFor } from '../../test/support/wait-for.ts';
+import type { Caller } from './calls.ts';
+import { makeCaller } from './calls.ts';
+import type { Figures, Scale } from './cases.ts';
+import { fillStore, storeFileOf } from './fill-store.ts';
+import { callInLoop, quantile } from './load.ts';
+import { cpuMsOf } from './process-figures.ts';
+import type { ErrandServer } from './servers.ts';
+import { startErrand } from './servers.ts';
+
+/** Slots for a queue of 160,000; threads are only made for runs that execute. `executing` is for the one key. */
+const settingsFor = (executing: number): string => `
+workers: { threads: 16, runs_per_thread: 1024 }
+background:
+  max_unfinished_per_key: 1000000
+  max_unfinished_per_user: 1000000
+  max_executing_per_key: ${executing}
+  polls_per_second: 1000000
+`;
+
+const CLIENTS = [1, 32, 256] as const;
+const CLIENTS_AT_ONCE = 32;
+/** A model that says nothing before the cases are over, so that the one run that may execute goes on. */
+const HOLD = '[[first=3600000]]';
+
+interface Bench {
+  readonly errand: ErrandServer;
+  readonly scale: Scale;
+  readonly failures: string[];
+}
+
+interface Submitted {
+  readonly background_results: { readonly run_id: string; readonly session_id: string; readonly status: string };
+}
+
+/** Runs every case on a daemon of their own. Adds what failed to `failures`. */
+export async function measureBackground(
+  modelUrl: string,
+  scratch: string,
+  scale: Scale,
+  failures: string[],
+): Promise<Figures> {
+  const errand = await startErrand(modelUrl, scratch, settingsFor(1_000_000));
+  try {
+    const bench = { errand, scale, failures };
+    return { ...(await startsAtOnce(bench)), ...(await waits(bench)) };
+  } finally {
+    await errand.close();
+  }
+}
+
+/** Runs that find a free slot: how long until they are claimed. */
+async function startsAtOnce({ errand, scale, failures }: Bench): Promise<Figures> {
+  const caller = makeCaller(errand.target, 1);
+  const submitted = await callInLoop(1, { forMs: Number.POSITIVE_INFINITY, atMost: scale.single }, () =>
+    submit(caller, '[[text=Done.]]'),
+  );
+  failures.push(...submitted.failures);
+  await waitFor(() => countUnfinished(errand) === 0, { timeoutMs: 60_000, what: 'every background run has ended' });
+  await caller.close();
+  const { claimDelayP50Ms = Number.NaN, claimDelayP99Ms = Number.NaN } = claimDelays(errand, 'background');
+  return { backgroundClaimP50Ms: claimDelayP50Ms, backgroundClaimP99Ms: claimDelayP99Ms };
+}
+
+/** Runs that wait behind the one that executes: how fast they are accepted, and looked up. */
+async function waits(bench: Bench): Promise<Figures> {
+  const { errand, scale } = bench;
+  await errand.restartWith(settingsFor(1));
+  const caller = makeCaller(errand.target, 1);
+  const held = await submit(caller, HOLD);
+  await waitFor(async () => (await look(caller, runIdOf(held.body))).status === 'running', {
+    what: 'one run executes',
+  });
+  const figures: Figures = {};
+  for (const clients of CLIENTS) {
+    Object.assign(figures, await submissions(bench, `submit${clients}`, clients));
+    emptyQueue(errand);
+  }
+  const first = await submit(caller, HOLD);
+  await caller.close();
+  await errand.daemon.stop();
+  fillStore(errand.daemon.dataDir, (first.body as Submitted).background_results.session_id, scale.queued - 1);
+  await errand.restartWith(settingsFor(1));
+  Object.assign(figures, await lookUps(bench, runIdOf(first.body)));
+  Object.assign(figures, await submissions(bench, 'submitBehind', CLIENTS_AT_ONCE));
+  return figures;
+}
+
+async function submissions({ errand, scale, failures }: Bench, name: string, clients: number): Promise<Figures> {
+  const caller = makeCaller(errand.target, clients);
+  const volley = async (forMs: number) => {
+    const cpuBefore = cpuMsOf(errand.pid());
+    const outcome = await callInLoop(clients, { forMs }, () => submit(caller, HOLD));
+    failures.push(...outcome.failures);
+    return { ...outcome, cpuMs: cpuMsOf(errand.pid()) - cpuBefore };
+  };
+  await volley(scale.submitMs / 3);
+  const { results, seconds, cpuMs } = await volley(scale.submitMs);
+  await caller.close();
+  return {
+    [`${name}PerSecond`]: results.length / seconds,
+    [`${name}P99Ms`]: quantile(tookMs(results), 0.99),
+    [`${name}CpuMs`]: cpuMs / results.length,
+  };
+}
+
+async function lookUps({ errand, scale, failures }: Bench, firstId: string): Promise<Figures> {
+  const waiting = waitingRuns(errand);
+  const caller = makeCaller(errand.target, CLIENTS_AT_ONCE);
+  let [place, seen] = [0, 0];
+  /** Strides through the whole queue, so that every place of it counts alike. */
+  const next = (): string => waiting[(place = (place + 7_919) % waiting.length)] ?? firstId;
+  const ask = (id: () => string) => async () => {
+    const polled = await pollOf(caller, id());
+    if ((polled.body as Submitted).background_results.status === 'queued') seen += 1;
+    return polled;
+  };
+  const repeat = async (clients: number, forMs: number, id: () => string) => {
+    const outcome = await callInLoop(clients, { forMs }, ask(id));
+    failures.push(...outcome.failures);
+    return outcome;
+  };
+  await repeat(8, scale.submitMs / 3, next);
+  const first = await repeat(1, scale.submitMs / 3, () => firstId);
+  const any = await repeat(1, scale.submitMs / 2, next);
+  const many = await repeat(CLIENTS_AT_ONCE, scale.submitMs / 2, next);
+  await caller.close();
+  if (seen === 0) failures.push('No look-up found a run that waits.');
+  return {
+    pollFirstP50Ms: quantile(tookMs(first.results), 0.5),
+    pollFirstP99Ms: quantile(tookMs(first.results), 0.99),
+    pollP50Ms: quantile(tookMs(any.results), 0.5),
+    pollP99Ms: quantile(tookMs(any.results), 0.99),
+    pollsPerSecond: many.results.length / many.seconds,
+  };
+}
+
+let submissionsMade = 0;
+
+function submit(caller: Caller, text: string) {
+  submissionsMade += 1;
+  return caller.call({
+    method: 'POST',
+    path: '/openapi/v1/messages',
+    expect: 202,
+    body: {
+      model: 'scripted',
+      background: true,
+      idempotency_key: `bench-${submissionsMade}`,
+      messages: [{ role: 'user', content: text }],
+    },
+  });
+}
+
+const pollOf = (caller: Caller, runId: string) =>
+  caller.call({ method: 'GET', path: `/openapi/v1/runs/${runId}`, expect: 200 });
+
+async function look(caller: Caller, runId: string) {
+  return ((await pollOf(caller, runId)).body as Submitted).background_results;
+}
+
+const runIdOf = (body: unknown): string => (body as Submitted).background_results.run_id;
+const tookMs = (results: readonly { readonly tookMs: number }[]): number[] => results.map((result) => result.tookMs);
+
+/** From the journal's `run.queued` to its first `run.started`, of the runs accepted last. Whole milliseconds. */
+export function claimDelays(errand: ErrandServer, kind: 'background' | 'immediate'): Figures {
+  const delays = inStore(errand, (database) =>
+    database
+      .prepare(
+        `SELECT (SELECT min(created_at) FROM events WHERE run_seq = runs.seq AND type = 'run.started') - created_at
+         FROM runs WHERE schedule_mode = ? AND started_at IS NOT NULL ORDER BY seq DESC LIMIT 20000`,
+      )
+      .pluck()
+      .all(kind),
+  ) as number[];
+  return { claimDelayP50Ms: quantile(delays, 0.5), claimDelayP99Ms: quantile(delays, 0.99) };
+}
+
+function countUnfinished(errand: ErrandServer): number {
+  return inStore(errand, (database) =>
+    database.prepare("SELECT count(*) FROM runs WHERE status IN ('queued', 'running', 'finalizing')").pluck().get(),
+  ) as number;
+}
+
+function waitingRuns(errand: ErrandServer): string[] {
+  return inStore(errand, (database) =>
+    database.prepare("SELECT id FROM runs WHERE status = 'queued' ORDER BY seq").pluck().all(),
+  ) as string[];
+}
+
+/** Takes every waiting run out of the queue behind the daemon's back, so that the next case begins with an empty one. */
+function emptyQueue(errand: ErrandServer): void {
+  inStore(errand, (database) =>
+    database.exec("UPDATE runs SET status = 'canceled', ready = 0, finished_at = created_at WHERE status = 'queued'"),
+  );
+}
+
+function inStore<Answer>({ daemon }: ErrandServer, look: (database: Connection.Database) => Answer): Answer {
+  const database = new Connection(storeFileOf(daemon.dataDir), { timeout: 10_000 });
+  try {
+    return look(database);
+  } finally {
+    database.close();
+  }
+}

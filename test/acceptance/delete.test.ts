@@ -1,0 +1,121 @@
+// Deleting a session of the real daemon: gone for everybody at once, cleaned up in spite of any crash, nothing else touched.
+import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { filesBelow, rowsOf } from '../support/daemon-look.ts';
+import { type DaemonProcess, startDaemonProcess } from '../support/daemon-process.ts';
+import { replyFromDirectives } from '../support/model-reply.ts';
+import { type ModelServer, startModelServer } from '../support/model-server.ts';
+import { openTurn, readTurn, takeTurn } from '../support/turn.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+let model: ModelServer;
+let daemon: DaemonProcess;
+
+beforeAll(async () => {
+  model = await startModelServer();
+  daemon = await startDaemonProcess({ modelServerUrl: model.url });
+});
+afterAll(async () => {
+  await daemon.close();
+  await model.close();
+});
+beforeEach(() => model.script(replyFromDirectives));
+
+const door = () => ({ url: daemon.url, apiKey: daemon.apiKey });
+
+async function call(method: string, path: string): Promise<{ status: number; body: Record<string, unknown> }> {
+  const headers = { authorization: `Bearer ${daemon.apiKey}` };
+  const response = await fetch(`${daemon.url}/openapi/v1${path}`, { method, headers });
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+}
+
+const remove = (sessionId: string) => call('DELETE', `/sessions/${sessionId}`);
+const workspaceOf = (sessionId: string) => join(daemon.dataDir, 'workspaces', sessionId);
+const blobs = () => filesBelow(join(daemon.dataDir, 'blobs'));
+const cleanups = () => rowsOf(daemon, 'SELECT * FROM cleanups').length;
+
+function withFile(text: string, words: string): object[] {
+  const source = { type: 'base64', media_type: 'text/plain', data: Buffer.from(text).toString('base64') };
+  return [
+    { type: 'file', file_name: 'a.txt', source },
+    { type: 'text', text: words },
+  ];
+}
+
+test('a deleted session is 404 everywhere; its workspace and its own blobs go, those of others stay', async () => {
+  const first = await takeTurn(door(), { content: withFile('shared', '[[text=ok]]') });
+  const stays = await takeTurn(door(), { content: withFile('shared', '[[tools=1]] [[text=ok]]') });
+  const sessionId = first.sessionId!;
+  await takeTurn(door(), { content: withFile('own', '[[tools=1]] [[text=ok]]'), sessionId });
+  expect(existsSync(workspaceOf(sessionId))).toBe(true);
+  expect(blobs()).toHaveLength(2);
+  const [{ path }] = rowsOf<{ path: string }>(daemon, 'SELECT path FROM attachments ORDER BY seq DESC LIMIT 1') as [
+    { path: string },
+  ];
+
+  expect(await remove(sessionId)).toEqual({ status: 200, body: { id: sessionId, cleanup: { scheduled: true } } });
+  expect((await remove(sessionId)).status).toBe(404);
+  expect((await call('GET', `/sessions/${sessionId}/messages`)).status).toBe(404);
+  expect((await call('GET', `/sessions/${sessionId}/capability-config`)).status).toBe(404);
+  expect((await call('POST', `/sessions/${sessionId}/stop`)).status).toBe(404);
+  expect((await call('GET', `/runs/${first.runId}/stream`)).status).toBe(404);
+  expect((await takeTurn(door(), { content: 'more', sessionId })).status).toBe(404);
+  const stored = { type: 'file', source: { type: 'url', data: path } };
+  expect((await takeTurn(door(), { content: [stored] })).status).toBe(404);
+  const { body } = await call('GET', '/sessions');
+  expect((body['items'] as { session_id: string }[]).map(({ session_id: id }) => id)).not.toContain(sessionId);
+
+  await waitFor(() => cleanups() === 0, { what: 'the clean-up is done' });
+  expect(existsSync(workspaceOf(sessionId))).toBe(false);
+  expect(existsSync(workspaceOf(stays.sessionId!))).toBe(true);
+  expect(blobs()).toHaveLength(1);
+});
+
+test('what runs in a deleted session is stopped, and its readers are told', async () => {
+  const from = model.requests.length;
+  const response = await openTurn(door(), { stream: true, content: '[[deltas=4]] [[hang=mid-stream after=2]]' });
+  const sessionId = response.headers.get('x-session-id')!;
+  await model.waitForRequest(from + 1);
+  expect((await remove(sessionId)).status).toBe(200);
+  expect((await readTurn(response)).error).toMatchObject({ message: 'The run was stopped.' });
+  const events = rowsOf<{ type: string }>(
+    daemon,
+    `SELECT type FROM events WHERE session_seq = (SELECT seq FROM sessions WHERE id = ?) ORDER BY id DESC LIMIT 2`,
+    sessionId,
+  );
+  expect(events.map(({ type }) => type)).toEqual(['session.deleted', 'run.stopped']);
+  await waitFor(() => cleanups() === 0, { what: 'the clean-up is done' });
+});
+
+test('a clean-up survives kills at any moment, and follows no link out', async () => {
+  const outside = temporaryDirectory({ 'kept.txt': 'kept', 'deep/kept.txt': 'kept' });
+  const { sessionId } = await takeTurn(door(), { content: withFile('to be removed', '[[tools=1]] [[text=ok]]') });
+  const workspace = workspaceOf(sessionId!);
+  for (let folder = 0; folder < 60; folder += 1) {
+    const path = join(workspace, `folder-${folder}`, 'below');
+    mkdirSync(path, { recursive: true });
+    for (let file = 0; file < 40; file += 1) writeFileSync(join(path, `${file}`), 'x');
+    symlinkSync(outside, join(path, 'link'));
+  }
+  const before = blobs().length;
+  let kills = 0;
+  // Killed a little later after each start: in the reply, in the middle of the removal, and after it.
+  const deleting = remove(sessionId!).catch(() => undefined);
+  await waitFor(() => cleanups() === 1, { everyMs: 1, what: 'the delete is committed' });
+  do {
+    await daemon.kill();
+    kills += 1;
+    expect(existsSync(join(outside, 'kept.txt'))).toBe(true);
+    await daemon.restart();
+    await new Promise((resolve) => setTimeout(resolve, kills * 5));
+  } while (cleanups() > 0 && kills < 5);
+  await deleting;
+  await waitFor(() => cleanups() === 0, { what: 'the clean-up is done' });
+  expect(existsSync(workspace)).toBe(false);
+  expect(blobs()).toHaveLength(before - 1);
+  expect(readdirSync(outside).toSorted()).toEqual(['deep', 'kept.txt']);
+  expect((await call('GET', `/sessions/${sessionId}/messages`)).status).toBe(404);
+  expect((await takeTurn(door(), { content: '[[text=Fine.]]' })).text).toBe('Fine.');
+});

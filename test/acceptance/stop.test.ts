@@ -1,0 +1,182 @@
+// Stopping a session of the real daemon: who hears of it, what dies, and what can go on.
+import { readdirSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { rowsOf } from '../support/daemon-look.ts';
+import { type DaemonProcess, startDaemonProcess } from '../support/daemon-process.ts';
+import { replyFromDirectives } from '../support/model-reply.ts';
+import { type ModelServer, startModelServer } from '../support/model-server.ts';
+import { openTurn, readTurn, takeTurn } from '../support/turn.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+let model: ModelServer;
+let daemon: DaemonProcess;
+
+beforeAll(async () => {
+  model = await startModelServer();
+  daemon = await startDaemonProcess({ modelServerUrl: model.url });
+});
+afterAll(async () => {
+  await daemon.close();
+  await model.close();
+});
+beforeEach(() => model.script(replyFromDirectives));
+
+const door = () => ({ url: daemon.url, apiKey: daemon.apiKey });
+const HANGS = '[[deltas=4]] [[hang=mid-stream after=2]]';
+
+async function call(method: string, path: string): Promise<{ status: number; body: Record<string, unknown> }> {
+  const headers = { authorization: `Bearer ${daemon.apiKey}` };
+  const response = await fetch(`${daemon.url}/openapi/v1${path}`, { method, headers });
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+}
+
+const stop = async (sessionId: string) => (await call('POST', `/sessions/${sessionId}/stop`)).body;
+
+/** Begins a turn and answers once the model has been asked for it. */
+async function begin(wish: Parameters<typeof openTurn>[1]) {
+  const from = model.requests.length;
+  const response = await openTurn(door(), { stream: true, ...wish });
+  const [sessionId, runId] = ['x-session-id', 'x-run-id'].map((name) => response.headers.get(name)!) as [
+    string,
+    string,
+  ];
+  await model.waitForRequest(from + 1);
+  return { response, sessionId, runId };
+}
+
+const terminalEvents = (runId: string) =>
+  rowsOf<{ type: string }>(
+    daemon,
+    `SELECT e.type FROM events e JOIN runs r ON r.seq = e.run_seq
+     WHERE r.id = ? AND e.type IN ('run.done', 'run.failed', 'run.stopped')`,
+    runId,
+  ).map(({ type }) => type);
+const statusOf = (runId: string) =>
+  rowsOf<{ status: string }>(daemon, 'SELECT status FROM runs WHERE id = ?', runId)[0]?.status;
+
+test.each(['messages', 'chat'] as const)(
+  '%s: a reader of a stopped run gets the error, and the stream ends',
+  async (protocol) => {
+    const { response, sessionId, runId } = await begin({ protocol, content: HANGS });
+    expect(await stop(sessionId)).toEqual({
+      session_id: sessionId,
+      status: 'stopped',
+      stop_state: 'stopped',
+      termination_reason: 'user_requested_stop',
+      cancelled_runs: 1,
+      expired_user_input_requests: 0,
+      executor_cancelled: true,
+    });
+    const answer = await readTurn(response);
+    expect(answer.error).toMatchObject({ type: 'invalid_request_error', message: 'The run was stopped.' });
+    const names = answer.events.map(({ event, data }) => event ?? data);
+    if (protocol === 'messages') {
+      expect(names.at(-1)).toBe('error');
+      expect(names).not.toContain('message_stop');
+      expect(names.filter((name) => name === 'content_block_start')).toHaveLength(
+        names.filter((name) => name === 'content_block_stop').length,
+      );
+    } else expect(names).not.toContain('[DONE]');
+    expect([statusOf(runId), terminalEvents(runId)]).toEqual(['canceled', ['run.stopped']]);
+    expect(await stop(sessionId)).toMatchObject({ stop_state: 'already_stopped', cancelled_runs: 0 });
+    expect(terminalEvents(runId)).toEqual(['run.stopped']);
+  },
+);
+
+test('a request that waits for a stopped run is told so', async () => {
+  const from = model.requests.length;
+  const waiting = takeTurn(door(), { content: HANGS });
+  await model.waitForRequest(from + 1);
+  const [{ id }] = rowsOf<{ id: string }>(daemon, 'SELECT id FROM sessions ORDER BY seq DESC LIMIT 1') as [
+    { id: string },
+  ];
+  await stop(id);
+  expect(await waiting).toMatchObject({ status: 409, error: { message: 'The run was stopped.' } });
+});
+
+test('a stopped command of the shell dies before the stop is confirmed', async () => {
+  const marker = '61.73517';
+  const { sessionId, runId } = await begin({ content: `[[shell=sleep ${marker}]]` });
+  await waitFor(() => processesWith(marker).length > 0, { what: 'the command runs' });
+  const startedAt = performance.now();
+  expect(await stop(sessionId)).toMatchObject({ stop_state: 'stopped', executor_cancelled: true });
+  expect(performance.now() - startedAt).toBeLessThan(5_000);
+  expect(processesWith(marker)).toEqual([]);
+  expect(statusOf(runId)).toBe('canceled');
+});
+
+function processesWith(text: string): string[] {
+  return readdirSync('/proc').filter((pid) => {
+    if (!/^\d+$/.test(pid)) return false;
+    try {
+      const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+      return words[0] === 'sleep' && words.includes(text);
+    } catch {
+      return false;
+    }
+  });
+}
+
+test('what waits in the session ends with what runs, and the session goes on afterwards', async () => {
+  const first = await begin({ content: HANGS });
+  const behind = await Promise.all(
+    [1, 2].map(async () => openTurn(door(), { stream: true, content: '[[text=no]]', sessionId: first.sessionId })),
+  );
+  expect(await stop(first.sessionId)).toMatchObject({ stop_state: 'stopped', cancelled_runs: 3 });
+  for (const response of [first.response, ...behind]) {
+    expect((await readTurn(response)).error).toMatchObject({ message: 'The run was stopped.' });
+  }
+  const { body } = await call('GET', '/sessions?limit=1');
+  expect(body['items']).toMatchObject([{ session_id: first.sessionId, status: 'stopped' }]);
+  const next = await takeTurn(door(), { content: '[[text=Going on.]]', sessionId: first.sessionId });
+  expect([next.status, next.text]).toEqual([200, 'Going on.']);
+  expect(await stop(first.sessionId)).toMatchObject({ stop_state: 'not_running', status: 'completed' });
+});
+
+test('a stopped background run is canceled', async () => {
+  const response = await openTurn(door(), { content: HANGS, body: { background: true, idempotency_key: 'stop-1' } });
+  expect(response.status).toBe(202);
+  const [sessionId, runId] = ['x-session-id', 'x-run-id'].map((name) => response.headers.get(name)!) as [
+    string,
+    string,
+  ];
+  await waitFor(() => statusOf(runId) === 'running');
+  expect(await stop(sessionId)).toMatchObject({ stop_state: 'stopped', cancelled_runs: 1 });
+  expect((await call('GET', `/runs/${runId}`)).body).toMatchObject({
+    background_results: { status: 'canceled', retry_after_ms: null },
+  });
+});
+
+test('a stop holds through a kill in the same moment, and the session can be continued', async () => {
+  const { response, sessionId, runId } = await begin({ content: `[[shell=sleep 47]]` });
+  void response.body?.cancel();
+  const stopping = stop(sessionId).catch(() => undefined);
+  await waitFor(() => statusOf(runId) === 'canceled', { everyMs: 1 });
+  await daemon.kill();
+  await stopping;
+  await daemon.restart();
+  expect(await stop(sessionId)).toMatchObject({ stop_state: 'already_stopped', status: 'stopped' });
+  expect(terminalEvents(runId)).toEqual(['run.stopped']);
+  const next = await takeTurn(door(), { content: '[[text=Back.]]', sessionId });
+  expect([next.status, next.text]).toEqual([200, 'Back.']);
+});
+
+test('stops that race with the end of their runs: one outcome each, and the reader hears the same', async () => {
+  const rounds = Array.from({ length: 40 }, (_, round) => round);
+  for (const round of rounds) {
+    const response = await openTurn(door(), { stream: true, content: '[[text=Done.]]' });
+    const [sessionId, runId] = ['x-session-id', 'x-run-id'].map((name) => response.headers.get(name)!) as [
+      string,
+      string,
+    ];
+    // Spread over the few milliseconds that such a run takes.
+    await new Promise((resolve) => setTimeout(resolve, round % 10));
+    const [{ stop_state: state }, answer] = await Promise.all([stop(sessionId), readTurn(response)]);
+    const status = statusOf(runId);
+    expect([status, answer.error === null, terminalEvents(runId), state]).toEqual(
+      status === 'completed'
+        ? ['completed', true, ['run.done'], 'not_running']
+        : ['canceled', false, ['run.stopped'], 'stopped'],
+    );
+  }
+});
