@@ -9,7 +9,16 @@ const FLOORS: readonly (readonly string[])[] = [
   ['execution'],
   ['operations', 'client'],
   ['http', 'tui'],
-  ['daemon.ts', 'initialize.ts', 'reports.ts', 'live-config.ts', 'config.ts', 'default-config-files.ts', 'options.ts'],
+  [
+    'daemon.ts',
+    'engine.ts',
+    'initialize.ts',
+    'reports.ts',
+    'live-config.ts',
+    'config.ts',
+    'default-config-files.ts',
+    'options.ts',
+  ],
   ['cli'],
   ['main.ts'],
 ];

@@ -1,27 +1,15 @@
 // The one wiring function: builds every room, opens the doors, and closes everything in reverse order.
-import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { probeSandbox, type SandboxProbe } from './agent/sandbox.ts';
-import { SANDBOX_OWNER } from './agent/sandbox-walls.ts';
 import type { Catalog } from './catalog/models.ts';
 import { formatProblem } from './catalog/problem.ts';
 import type { Config } from './config.ts';
 import { systemClock } from './domain/clock.ts';
-import type { Settings } from './domain/settings.ts';
+import { type Engine, makeEngine, probe, rescue, startEngine } from './engine.ts';
 import { makeBus } from './events/bus.ts';
 import { makeTails } from './events/tail.ts';
-import type { CrewSize } from './execution/crew.ts';
-import { makeNode } from './execution/node.ts';
-import { makePermits } from './execution/permits.ts';
-import { makePool } from './execution/pool.ts';
-import { makeQueue, type Queue } from './execution/queue.ts';
 import { SchemaCheck } from './execution/schema-check.ts';
-import { makeQueueWait } from './execution/queue-wait.ts';
-import { makeStopper } from './execution/stop.ts';
-import { makeSweeper } from './execution/sweeper.ts';
 import { openBlobStore } from './files/blobs.ts';
 import { openMasterKey } from './files/master-key.ts';
-import { makeWorkspaces, type Workspaces } from './files/workspaces.ts';
 import { makeHttpApp } from './http/app.ts';
 import { type Door, listenSocket, listenTcp } from './http/listen.ts';
 import { makeHttpServer } from './http/server.ts';
@@ -37,7 +25,7 @@ import { type Log, makeLog } from './log.ts';
 import { makeOperations } from './operations/operations.ts';
 import { makeReports } from './reports.ts';
 import { lockDataDirectory } from './store/lock.ts';
-import { openStore, type Store } from './store/open-store.ts';
+import { openStore } from './store/open-store.ts';
 import { VERSION } from './version.ts';
 
 export { type Created, initialize } from './initialize.ts';
@@ -57,8 +45,6 @@ export interface Daemon {
 }
 
 const FIRST_ADMINISTRATOR = 'admin';
-/** Where bubblewrap is looked for. */
-const PROGRAM_PATH = '/usr/local/bin:/usr/bin:/bin';
 
 type Closer = () => Promise<void> | void;
 
@@ -150,83 +136,6 @@ async function build({ config, catalog, closers }: Start): Promise<Daemon> {
   return makeDaemon({ url: `http://${doors.tcp.address}`, created, closers, log, live, engine, closing, draining });
 }
 
-async function probe({ settings, places }: Config, log: Log): Promise<SandboxProbe> {
-  const { shell } = settings;
-  const found = await probeSandbox({
-    path: PROGRAM_PATH,
-    privateFolders: [places.dataDir, places.configDir],
-    timeoutMs: shell.timeoutSeconds * 1_000,
-    maxOutputBytes: shell.maxOutputKb * 1_024,
-    memoryBytes: shell.memoryMb * 1_048_576,
-    maxProcesses: shell.maxProcesses,
-  });
-  if (!found.ok) log.warn({ why: found.why }, 'the shell tool is off: there is no sandbox');
-  return found;
-}
-
-interface EngineParts {
-  readonly config: Config;
-  readonly live: LiveConfig;
-  readonly log: Log;
-  readonly store: Store;
-  readonly blobs: Awaited<ReturnType<typeof openBlobStore>>;
-  readonly sandbox: SandboxProbe;
-}
-
-function sizeOf({ workers }: Settings): CrewSize {
-  const { threads, runsPerThread, memoryMb, hangTimeoutSeconds } = workers;
-  return { threads, runsPerThread, memoryMb, hangTimeoutMs: hangTimeoutSeconds * 1_000 };
-}
-
-/** The rooms that do the work: the pool of threads and the queue that feeds it. */
-function makeEngine({ config, live, log, store, blobs, sandbox }: EngineParts) {
-  const owner = process.getuid?.() === 0 ? SANDBOX_OWNER : null;
-  const pool = makePool({
-    clock: systemClock,
-    log,
-    size: sizeOf(live.settings()),
-  });
-  live.onChange(() => pool.resize(sizeOf(live.settings())));
-  const workspaces = makeWorkspaces({ directory: join(config.places.dataDir, 'workspaces'), blobs, owner });
-  const queue: Queue = makeQueue({
-    store,
-    pool,
-    log,
-    clock: systemClock,
-    permits: makePermits(),
-    workspaces,
-    sandbox: () => (sandbox.ok ? sandbox.grant : null),
-    settings: live.settings,
-    catalog: live.catalog,
-  });
-  const queueWait = makeQueueWait({ store, log, clock: systemClock, settings: live.settings });
-  const node = makeNode({ store, log, clock: systemClock, id: hostname(), capacity: pool.slots });
-  const sweeper = makeSweeper({ store, workspaces, blobs, clock: systemClock, log });
-  const stopper = makeStopper({ store, queue, clock: systemClock, log, confirmed: sweeper.wake });
-  return { pool, queue, queueWait, node, workspaces, sweeper, stopper };
-}
-
-async function startEngine(engine: ReturnType<typeof makeEngine>, { workers }: Config): Promise<void> {
-  if (workers) {
-    await engine.node.start();
-    engine.queue.start();
-  }
-  engine.queueWait.watch();
-  engine.sweeper.wake();
-}
-
-async function rescue({ store, workspaces, log }: { store: Store; workspaces: Workspaces; log: Log }): Promise<void> {
-  // First, so that a crash in the middle of it finds the same sessions again.
-  for (const sessionId of store.runs.listExecutingSessions()) {
-    await workspaces.tidy(sessionId).catch((error: unknown) => {
-      log.error({ session_id: sessionId, err: error }, 'what the crash left half-written could not be removed');
-    });
-  }
-  const rescued = await store.runs.rescue();
-  await store.runs.confirmStops();
-  if (rescued.settled + rescued.interrupted + rescued.queued > 0) log.info(rescued, 'unfinished runs were rescued');
-}
-
 async function openDoors(config: Config, closers: Closer[], server: () => ReturnType<typeof makeHttpServer>) {
   const socket: Door = await listenSocket(server(), config.places.socketPath);
   closers.push(socket.close);
@@ -249,7 +158,7 @@ interface Running {
   readonly closers: Closer[];
   readonly log: Log;
   readonly live: LiveConfig;
-  readonly engine: ReturnType<typeof makeEngine>;
+  readonly engine: Engine;
   readonly closing: AbortController;
   readonly draining: AbortController;
 }

@@ -184,7 +184,11 @@ export const OPTIONS: Readonly<Record<SettingName, Option>> = {
     about: 'Worker threads that runs are spread over.',
   },
   'workers.runs_per_thread': { schema: integer(1, 1024), fallback: 32, about: 'Runs in one worker thread at a time.' },
-  'workers.memory_mb': { schema: megabytes(128, 65_536), fallback: 512, about: 'JavaScript heap of one worker thread.' },
+  'workers.memory_mb': {
+    schema: megabytes(128, 65_536),
+    fallback: 512,
+    about: 'JavaScript heap of one worker thread.',
+  },
   'workers.hang_timeout_seconds': {
     schema: seconds(1, 3600),
     fallback: 30,

@@ -82,7 +82,7 @@ function copySession(database: Database, session: number, count: number): void {
 function copyRun(database: Database, run: number, count: number): void {
   const run_seq = `${nextKey(database, 'runs', 'seq')} + n`;
   const copies: readonly Copied[] = [
-    { table: 'runs', where: `seq = ${run}`, rewrites: { seq: run_seq, id: newId(2), idempotency_key } },
+    { table: 'runs', where: `seq = ${run}`, rewrites: { seq: run_seq, id: newId(3), idempotency_key } },
     { table: 'messages', key: 'id', where: `run_seq = ${run}`, rewrites: { run_seq } },
     { table: 'events', key: 'id', where: `run_seq = ${run}`, rewrites: { run_seq } },
   ];

@@ -37,6 +37,9 @@ interface Bench {
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
+if (options.only !== undefined && !['servers', 'runs'].includes(options.only)) {
+  throw new Error('--only must be servers or runs.');
+}
 const wants = (part: 'servers' | 'runs'): boolean => options.only === undefined || options.only === part;
 
 async function main(bench: Bench): Promise<void> {
@@ -90,9 +93,8 @@ async function idleOf({ scale }: Bench, servers: readonly MeasuredServer[]): Pro
 async function errandAlone(bench: Bench, errand: ErrandServer): Promise<void> {
   const { scale, columns, failures } = bench;
   say('measuring starts …');
-  const pages = await listPages(errand.target, scale, failures);
-  const delays = claimDelays(errand, 'immediate');
-  Object.assign(columns['errand'] ?? {}, { ...pages, ...delays, startMs: await medianStart(errand, scale.starts) });
+  const more = await moreOf(bench, errand, 0);
+  Object.assign(columns['errand'] ?? {}, more, { startMs: await medianStart(errand, scale.starts) });
   if (options['without-large']) return;
   say(`filling the store with ${scale.sessions} sessions …`);
   const sessionId = await oneSession(errand);
@@ -102,17 +104,15 @@ async function errandAlone(bench: Bench, errand: ErrandServer): Promise<void> {
   const name = `errand, ${scale.sessions} sessions`;
   say(`measuring errand with ${scale.sessions} sessions and ${events} events …`);
   const [quiet] = await measureIdle([errand], scale.idleMs / 2);
-  const pages = await listPages(errand.target, scale, failures);
+  const measuredAt = Date.now();
   const figures = await measure(errand, scale, { saturation: true, tools: true }, failures);
-  const delays = claimDelays(errand, 'immediate');
-  columns[name] = {
-    ...figures,
-    ...pages,
-    ...delays,
-    ...quiet,
-    startMs: await medianStart(errand, scale.starts),
-    events,
-  };
+  const large = await moreOf(bench, errand, measuredAt);
+  columns[name] = { ...figures, ...large, ...quiet, startMs: await medianStart(errand, scale.starts), events };
+}
+
+/** What its journal tells of the runs since a moment, and what its lists cost. */
+async function moreOf({ scale, failures }: Bench, errand: ErrandServer, sinceAt: number): Promise<Figures> {
+  return { ...claimDelays(errand, 'immediate', sinceAt), ...(await listPages(errand.target, scale, failures)) };
 }
 
 async function medianStart({ daemon }: ErrandServer, starts: number): Promise<number> {

@@ -1,5 +1,6 @@
 // What the clients saw, live and when they rejoined at the end, against the journal on disk.
 import { type Door, keyOf, type Sighting } from './exchange.ts';
+import type { EndedSessions } from './load.ts';
 import { numberOf } from './check-traces.ts';
 import type { EventRow, RunRecord, StoredFacts } from './journal-rows.ts';
 import { readSse } from '../../test/support/sse.ts';
@@ -36,15 +37,31 @@ async function replay({ url, key }: Door, runId: string): Promise<Frame[]> {
 }
 
 /** Every accepted turn has its one run, and no other run exists. */
-export function checkAcceptance(sightings: readonly Sighting[], { records }: StoredFacts): string[] {
+export function checkAcceptance(
+  sightings: readonly Sighting[],
+  { records, sessions, cleanups }: StoredFacts,
+  ended: EndedSessions,
+): string[] {
   const byNumber = Map.groupBy(records, numberOf);
   const problems = sightings.flatMap((sighting) => {
     const runs = byNumber.get(sighting.wish.number) ?? [];
     byNumber.delete(sighting.wish.number);
     return [...sighting.problems, ...checkRun(sighting, runs)].map((words) => `turn ${sighting.wish.number}: ${words}`);
   });
-  return [...problems, ...[...byNumber.keys()].map((number) => `turn ${number} was run, but nobody asked for it`)];
+  const unasked = [...byNumber.keys()].map((number) => `turn ${number} was run, but nobody asked for it`);
+  const endings = [
+    ...records
+      .filter(({ run }) => run.status === 'canceled' && !isEnded(ended, run.session_id))
+      .map(({ run }) => `run ${run.seq} is canceled, but nobody stopped it`),
+    ...sessions
+      .filter(({ id, deleted }) => (deleted === 1) !== ended.deleted.has(id))
+      .map(({ id, deleted }) => `session ${id} is ${deleted === 1 ? '' : 'not '}deleted`),
+    ...(cleanups === 0 ? [] : [`${cleanups} clean-ups were never done`]),
+  ];
+  return [...problems, ...unasked, ...endings];
 }
+
+const isEnded = ({ stopped, deleted }: EndedSessions, id: string) => stopped.has(id) || deleted.has(id);
 
 function checkRun({ wish, sends, sessionId, runId, end, text }: Sighting, runs: readonly RunRecord[]): string[] {
   const [record] = runs;
@@ -70,6 +87,7 @@ export function checkReplays(replays: Replays, sightings: readonly Sighting[], {
   return records.flatMap((record) => {
     const { run } = record;
     const frames = replays.get(run.id);
+    if (run.deleted === 1) return [];
     if (frames === undefined) return [`run ${run.seq} was not replayed`];
     const expected = record.events.flatMap((event) => expectedFrames(record, event));
     const told = frames.map((frame) => `${frame.id} ${essenceOf(run.protocol, frame)}`);
@@ -110,6 +128,7 @@ const MESSAGES: Readonly<Record<string, Essence>> = {
   'run.finalizing': ({ stopReason }) => (stopReason === null ? null : 'message_delta'),
   'run.done': () => 'message_stop',
   'run.failed': () => 'error',
+  'run.stopped': () => 'error',
 };
 
 const CHAT: Readonly<Record<string, Essence>> = {
@@ -120,6 +139,7 @@ const CHAT: Readonly<Record<string, Essence>> = {
   message: (_payload, run) => (run.include_usage === 1 ? 'usage' : null),
   'run.done': () => 'done',
   'run.failed': () => 'error',
+  'run.stopped': () => 'error',
 };
 
 function expectedFrames({ run }: RunRecord, event: EventRow): string[] {

@@ -1,4 +1,5 @@
 // What the tools left on disk, against what the database says of their calls; and what must not be left at all.
+import { existsSync } from 'node:fs';
 import { readFile, readdir } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
@@ -19,6 +20,10 @@ export async function checkDisk(rules: PlanRules, dataDir: string, facts: Stored
   const problems: string[] = [];
   for (const [sessionId, records] of Map.groupBy(facts.records, ({ run }) => run.session_id)) {
     const workspace = join(dataDir, 'workspaces', sessionId);
+    if (records[0]!.run.deleted === 1) {
+      if (existsSync(workspace)) problems.push(`session ${sessionId} was deleted, its workspace was not`);
+      continue;
+    }
     const [traces, ends] = await Promise.all([TRACE_FILE, ENDS_FILE].map((name) => countLines(join(workspace, name))));
     const expected = new Set<string>();
     for (const record of records)

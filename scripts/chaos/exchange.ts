@@ -15,6 +15,8 @@ export interface TurnWish {
   readonly stream: boolean;
   /** Tool events on the Messages protocol, `id:` lines on chat. */
   readonly extras: boolean;
+  /** Submitted in the background and polled; on the Messages protocol, without a stream, in a session of its own. */
+  readonly background: boolean;
   /** Null opens a session. */
   readonly sessionId: string | null;
   readonly attachment: string | null;
@@ -33,7 +35,7 @@ export interface Sighting {
   rejoins: number;
   sessionId: string | null;
   runId: string | null;
-  end: 'completed' | 'failed' | 'unknown' | 'overdue' | null;
+  end: 'completed' | 'failed' | 'canceled' | 'unknown' | 'overdue' | null;
   /** Text of a non-stream answer. */
   text: string | null;
   /** Events with an id, across all connections. */
@@ -46,6 +48,8 @@ type Attempt = 'over' | 'lost';
 const PATHS = { chat: '/openapi/v1/chat/completions', messages: '/openapi/v1/messages' } as const;
 const BUSY = new Set([429, 503]);
 const PATIENCE_MS = 120_000;
+const POLL_MS = 400;
+const WAITING = new Set(['queued', 'running', 'finalizing']);
 
 /** Carries one turn to its end. Calls `accepted` as soon as the session is known, and in any case before it resolves. */
 export async function exchange(door: Door, wish: TurnWish, accepted: (sighting: Sighting) => void): Promise<Sighting> {
@@ -81,13 +85,19 @@ async function attempt(sighting: Sighting, accepted: (sighting: Sighting) => voi
     wish.leavesAfterMs === null || !isFirst ? undefined : setTimeout(() => leaving.abort(), wish.leavesAfterMs);
   try {
     const rejoins = runId !== null && wish.stream && (wish.rejoins || wish.protocol === 'chat');
-    const response = await (rejoins ? rejoin(sighting, runId) : send(sighting, leaving.signal));
+    const polls = runId !== null && wish.background;
+    const response = await (rejoins
+      ? rejoin(sighting, runId)
+      : polls
+        ? poll(sighting, runId)
+        : send(sighting, leaving.signal));
     if (BUSY.has(response.status)) {
       await response.body?.cancel();
       return 'lost';
     }
     noteIds(sighting, response.headers);
     if (sighting.sessionId !== null) accepted(sighting);
+    if (wish.background) return await readBackground(sighting, response);
     return response.headers.get('content-type')?.startsWith('text/event-stream') === true
       ? await readStream(sighting, response)
       : await readAnswer(sighting, response);
@@ -124,6 +134,7 @@ function send(sighting: Sighting, signal: AbortSignal): Promise<Response> {
     messages: [{ role: 'user', content }],
     ...(wish.sessionId === null ? {} : { metadata: { session_id: wish.sessionId } }),
     ...(protocol === 'messages' ? { max_tokens: 1_000, idempotency_key: keyOf(number) } : {}),
+    ...(wish.background ? { background: true } : {}),
     ...(protocol === 'chat' && stream && extras ? { stream_options: { include_usage: true } } : {}),
   };
   sighting.sends += 1;
@@ -153,6 +164,11 @@ async function rejoin(sighting: Sighting, runId: string): Promise<Response> {
   return response;
 }
 
+async function poll({ door }: Sighting, runId: string): Promise<Response> {
+  await sleep(POLL_MS);
+  return fetch(`${door.url}/openapi/v1/runs/${runId}`, { headers: headersOf(door, false) });
+}
+
 function headersOf({ key }: Door, extras: boolean): Record<string, string> {
   const flags = extras ? { 'x-stream-tool-events': 'true', 'x-stream-event-ids': 'true' } : {};
   return { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...flags };
@@ -167,6 +183,27 @@ function noteIds(sighting: Sighting, headers: Headers): void {
   }
 }
 
+interface BackgroundBody {
+  readonly content: readonly { readonly text: string }[];
+  readonly background_results: { readonly run_id: string; readonly session_id: string; readonly status: string };
+}
+
+async function readBackground(sighting: Sighting, response: Response): Promise<Attempt> {
+  const text = await response.text();
+  if (response.status !== 202 && response.status !== 200) {
+    sighting.problems.push(`answered ${response.status}: ${text.slice(0, 200)}`);
+    sighting.end = 'failed';
+    return 'over';
+  }
+  const { content, background_results: results } = JSON.parse(text) as BackgroundBody;
+  if (results.run_id !== sighting.runId || results.session_id !== sighting.sessionId)
+    sighting.problems.push('the body names another run or session than the headers');
+  if (WAITING.has(results.status)) return 'lost';
+  if (results.status === 'completed') sighting.text = content.map((block) => block.text).join('');
+  sighting.end = results.status as 'completed' | 'failed' | 'canceled';
+  return 'over';
+}
+
 async function readAnswer(sighting: Sighting, response: Response): Promise<Attempt> {
   const text = await response.text();
   if (response.status === 200) {
@@ -179,11 +216,12 @@ async function readAnswer(sighting: Sighting, response: Response): Promise<Attem
     return 'over';
   }
   // Only a run that ended badly may be answered so; anything else is a fault of the daemon.
-  const isRunFailure = response.status === 500 || response.status === 504;
+  const isStopped = response.status === 409 && response.headers.get('x-run-id') !== null;
+  const isRunFailure = response.status === 500 || response.status === 504 || isStopped;
   if (!isRunFailure || response.headers.get('x-run-id') === null) {
     sighting.problems.push(`answered ${response.status}: ${text.slice(0, 200)}`);
   }
-  sighting.end = 'failed';
+  sighting.end = isStopped ? 'canceled' : 'failed';
   return 'over';
 }
 
@@ -213,9 +251,10 @@ function noteFrame({ frames, problems }: Sighting, id: number, event: SseEvent):
   else if (known.data !== frame.data || known.name !== frame.name) problems.push(`event ${id} was told in two ways`);
 }
 
-function endOf({ event, data }: SseEvent): 'completed' | 'failed' | 'restarting' | null {
+function endOf({ event, data }: SseEvent): 'completed' | 'failed' | 'canceled' | 'restarting' | null {
   if (event === 'message_stop' || data === '[DONE]') return 'completed';
   const isError = event === 'error' || (event === null && data?.startsWith('{"error"') === true);
   if (!isError) return null;
-  return data?.includes('server restarting') === true ? 'restarting' : 'failed';
+  if (data?.includes('server restarting') === true) return 'restarting';
+  return data?.includes('The run was stopped.') === true ? 'canceled' : 'failed';
 }

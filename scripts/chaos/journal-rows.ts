@@ -6,6 +6,8 @@ export interface RunRow {
   readonly id: string;
   readonly session_seq: number;
   readonly session_id: string;
+  /** 1 when its session was deleted. */
+  readonly deleted: number;
   readonly protocol: 'chat' | 'messages';
   readonly status: string;
   readonly attempt: number;
@@ -65,7 +67,14 @@ export interface RunRecord {
 export interface StoredFacts {
   /** In order of acceptance. */
   readonly records: readonly RunRecord[];
-  readonly sessions: readonly { readonly seq: number; readonly id: string; readonly status: string }[];
+  readonly sessions: readonly {
+    readonly seq: number;
+    readonly id: string;
+    readonly status: string;
+    readonly deleted: number;
+  }[];
+  /** Clean-ups that are still to do. */
+  readonly cleanups: number;
   readonly attachments: readonly {
     readonly sha256: string;
     readonly workspace_path: string;
@@ -73,6 +82,16 @@ export interface StoredFacts {
   }[];
   /** What SQLite itself has to say against the file. */
   readonly faults: readonly string[];
+}
+
+/** How many rows a table has, also while the daemon writes to it. */
+export function readCount(file: string, table: 'cleanups'): number {
+  const connection = new Connection(file, { readonly: true, timeout: 5_000 });
+  try {
+    return connection.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number;
+  } finally {
+    connection.close();
+  }
 }
 
 /** Reads a database file that nobody writes to. */
@@ -85,7 +104,8 @@ export function readStoredFacts(file: string): StoredFacts {
     const calls = byRun(all<CallRow>('SELECT * FROM tool_calls ORDER BY run_seq, step, position'));
     const messages = byRun(all<MessageRow>('SELECT * FROM messages ORDER BY id'));
     const runs = all<RunRow>(
-      'SELECT r.*, s.id AS session_id FROM runs r JOIN sessions s ON s.seq = r.session_seq ORDER BY r.seq',
+      `SELECT r.*, s.id AS session_id, s.deleted_at IS NOT NULL AS deleted
+       FROM runs r JOIN sessions s ON s.seq = r.session_seq ORDER BY r.seq`,
     );
     const integrity = connection.pragma('integrity_check') as { integrity_check: string }[];
     const foreign = connection.pragma('foreign_key_check') as object[];
@@ -97,10 +117,12 @@ export function readStoredFacts(file: string): StoredFacts {
         calls: calls.get(run.seq) ?? [],
         messages: messages.get(run.seq) ?? [],
       })),
-      sessions: all('SELECT seq, id, status FROM sessions ORDER BY seq'),
+      sessions: all('SELECT seq, id, status, deleted_at IS NOT NULL AS deleted FROM sessions ORDER BY seq'),
+      cleanups: all('SELECT session_seq FROM cleanups').length,
       attachments: all(
         `SELECT a.sha256, a.workspace_path, s.id AS session_id FROM attachments a
-         JOIN messages m ON m.id = a.message_id JOIN sessions s ON s.seq = m.session_seq`,
+         JOIN messages m ON m.id = a.message_id JOIN sessions s ON s.seq = m.session_seq
+         WHERE s.deleted_at IS NULL`,
       ),
       faults: [
         ...integrity.flatMap((row) => (row.integrity_check === 'ok' ? [] : [`integrity: ${row.integrity_check}`])),

@@ -1,11 +1,20 @@
-// The mixed load: people who open sessions, continue them in bursts, and never take a lost connection for an answer.
+// The mixed load: people who open sessions, continue them in bursts, stop and delete them now and then, and never take a
+// lost connection for an answer.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { makeChance, type Chance } from './chance.ts';
 import { type Door, exchange, type Sighting, type TurnWish } from './exchange.ts';
 import { planOf, type PlanRules } from './plan.ts';
 
+export interface EndedSessions {
+  readonly stopped: ReadonlySet<string>;
+  readonly deleted: ReadonlySet<string>;
+}
+
 export interface Load {
   /** Every turn begun, in order. */
   readonly sightings: readonly Sighting[];
+  /** Sessions that somebody stopped or deleted. */
+  readonly ended: EndedSessions;
   /** No new turns from now on; resolves when those under way have ended. */
   finish(): Promise<void>;
   /** Rejects when a client breaks; never resolves. */
@@ -21,6 +30,8 @@ interface Person {
 /** Starts `people` clients, spread over the doors. */
 export function startLoad(rules: PlanRules, doors: readonly Door[], people: number): Load {
   const sightings: Sighting[] = [];
+  const stopped = new Set<string>();
+  const deleted = new Set<string>();
   let stopping = false;
   let last = 0;
 
@@ -46,13 +57,19 @@ export function startLoad(rules: PlanRules, doors: readonly Door[], people: numb
       const opening = await take(person, null);
       const sessionId = await opening.session;
       const bursts = sessionId === null ? 0 : person.chance.between(0, 2);
+      const stop =
+        sessionId !== null && person.chance.oneIn(5)
+          ? endSession(person, { sessionId, verb: 'stop', noted: stopped })
+          : undefined;
       for (let burst = 0; burst < bursts && !stopping; burst += 1) {
         const turns = await Promise.all(
           Array.from({ length: person.chance.between(1, 3) }, () => take(person, sessionId)),
         );
         await Promise.all(turns.map(({ over }) => over));
       }
-      await opening.over;
+      await Promise.all([opening.over, stop]);
+      if (sessionId !== null && person.chance.oneIn(6))
+        await endSession(person, { sessionId, verb: 'delete', noted: deleted });
     }
   }
 
@@ -62,6 +79,7 @@ export function startLoad(rules: PlanRules, doors: readonly Door[], people: numb
   const all = Promise.all(lives);
   return {
     sightings,
+    ended: { stopped, deleted },
     underWay: () => last - sightings.filter(({ end }) => end !== null).length,
     broken: all.then(() => new Promise<never>(() => undefined)),
     finish: async () => {
@@ -71,11 +89,44 @@ export function startLoad(rules: PlanRules, doors: readonly Door[], people: numb
   };
 }
 
+interface Ending {
+  readonly sessionId: string;
+  readonly verb: 'stop' | 'delete';
+  /** Takes the session before the first request is sent. */
+  readonly noted: Set<string>;
+}
+
+/** Stops or deletes a session after a while, as often as it takes until the daemon has answered. */
+async function endSession({ door, chance }: Person, { sessionId, verb, noted }: Ending): Promise<void> {
+  await sleep(chance.between(0, 800));
+  noted.add(sessionId);
+  const path = `${door.url}/openapi/v1/sessions/${sessionId}${verb === 'stop' ? '/stop' : ''}`;
+  const request = {
+    method: verb === 'stop' ? 'POST' : 'DELETE',
+    headers: { authorization: `Bearer ${door.key}` },
+  };
+  for (let sends = 0; ; ) {
+    const response = await fetch(path, request).catch((error: unknown) => {
+      const { cause } = error as { cause?: { code?: string } };
+      if (cause?.code !== 'ECONNREFUSED') sends += 1;
+      return undefined;
+    });
+    const answer = await response?.text().catch(() => undefined);
+    // A delete whose answer was lost finds the session gone.
+    if (response?.status === 200 || (response?.status === 404 && verb === 'delete' && sends > 0)) return;
+    if (response !== undefined && response.status !== 503)
+      throw new Error(`A ${verb} was answered ${response.status}: ${answer}`);
+    await sleep(25);
+  }
+}
+
 function wishOf({ chance }: Person, attachment: string | null, number: number, sessionId: string | null): TurnWish {
+  const background = sessionId === null && chance.oneIn(4);
   return {
     number,
-    protocol: chance.oneIn(3) ? 'chat' : 'messages',
-    stream: !chance.oneIn(3),
+    background,
+    protocol: !background && chance.oneIn(3) ? 'chat' : 'messages',
+    stream: !background && !chance.oneIn(3),
     extras: chance.oneIn(2),
     sessionId,
     attachment,

@@ -1,5 +1,6 @@
 // Kills a daemon under load, over and over, and then proves that nothing was lost, doubled, or left behind.
-// `npm run chaos -- [--kills 200] [--seed N] [--quick]`; ends with 1 and keeps the data directory when a promise is broken.
+// `npm run chaos -- [--kills 200] [--seed N] [--quick]`, or `-- --background 500` for that many background submissions
+// with kills around them; ends with 1 and keeps the data directory when a promise is broken.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -10,14 +11,16 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { probeSandbox } from '../../src/agent/sandbox.ts';
+import { checkBackground, type Submission } from '../../test/support/background-load.ts';
 import { type DaemonProcess, startDaemonProcess } from '../../test/support/daemon-process.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
+import { stormBackground, tellSubmissions } from './background.ts';
 import { checkAcceptance, checkReplays, replayAll, type Replays } from './check-sightings.ts';
 import { checkRuns } from './check-runs.ts';
 import { checkAudit, checkDisk, checkPlans, numberOf } from './check-traces.ts';
 import type { Door, Sighting } from './exchange.ts';
-import { readStoredFacts, type StoredFacts } from './journal-rows.ts';
-import { startLoad } from './load.ts';
+import { readCount, readStoredFacts, type StoredFacts } from './journal-rows.ts';
+import { type EndedSessions, startLoad } from './load.ts';
 import type { AuditLine } from './model-audit.ts';
 import type { PlanRules } from './plan.ts';
 import { renderStorm } from './report.ts';
@@ -28,14 +31,22 @@ const { values: options } = parseArgs({
     kills: { type: 'string', default: '200' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     quick: { type: 'boolean', default: false },
+    background: { type: 'string', default: '0' },
   },
 });
 
 const PEOPLE = 6;
 const CALM_TIMEOUT_MS = 150_000;
+/** A clean-up that could not be done is tried again after a minute. */
+const CLEANUP_TIMEOUT_MS = 90_000;
 const MOST_PROBLEMS_SHOWN = 40;
-const ERRAND_YAML =
-  'workers: { threads: 2, runs_per_thread: 5 }\nstreams: { drain_seconds: 5 }\nlog: { level: warn }\n';
+const ERRAND_YAML = [
+  'workers: { threads: 2, runs_per_thread: 5 }',
+  'streams: { drain_seconds: 5 }',
+  'background: { max_executing_per_key: 4 }',
+  'log: { level: warn }',
+  '',
+].join('\n');
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 const databaseOf = (daemon: DaemonProcess) => join(daemon.dataDir, 'errand.db');
@@ -109,12 +120,18 @@ interface Storming {
   readonly rules: PlanRules;
   readonly daemon: DaemonProcess;
   readonly kills: number;
+  /** So many background submissions in place of the mixed load; 0 for the mixed load. */
+  readonly background: number;
   readonly audit: string;
 }
 
 interface Weathered {
+  readonly kills: number;
   readonly sightings: readonly Sighting[];
+  readonly ended: EndedSessions;
   readonly replays: Replays;
+  /** Null when it was the mixed load. */
+  readonly submissions: readonly Submission[] | null;
   readonly problems: readonly string[];
   readonly startsMs: readonly number[];
   readonly stillborn: number;
@@ -136,23 +153,23 @@ async function weather({ rules, daemon, kills }: Storming): Promise<Weathered> {
   ]);
   const stormedAt = performance.now();
   await settled(daemon, load.finish);
+  const cleaned = () => readCount(databaseOf(daemon), 'cleanups') === 0;
+  await waitFor(cleaned, { timeoutMs: CLEANUP_TIMEOUT_MS, everyMs: 50, what: 'every deleted session is cleaned up' });
   const calmAt = performance.now();
   const byNumber = new Map(load.sightings.map((sighting) => [sighting.wish.number, sighting]));
   const { records } = readStoredFacts(databaseOf(daemon));
   const runs = records.flatMap((record) => {
     const door = byNumber.get(numberOf(record))?.door;
-    return door === undefined ? [] : [{ runId: record.run.id, door }];
+    return door === undefined || record.run.deleted === 1 ? [] : [{ runId: record.run.id, door }];
   });
   const replays = await replayAll(runs);
-  const exit = await daemon.stop();
-  const left = [
-    ...(exit.code === 0 ? [] : [`the clean stop ended with ${exit.signal ?? exit.code}`]),
-    ...(await orphans(daemon.dataDir, rules.marker, storm.orphans)),
-  ];
   return {
+    kills,
     sightings: load.sightings,
+    ended: load.ended,
     replays,
-    problems: [...storm.problems, ...left],
+    submissions: null,
+    problems: [...storm.problems, ...(await stopClean(daemon, rules.marker, storm.orphans))],
     startsMs: storm.startsMs,
     stillborn: storm.stillborn,
     stormMs: stormedAt - startedAt,
@@ -160,15 +177,35 @@ async function weather({ rules, daemon, kills }: Storming): Promise<Weathered> {
   };
 }
 
+const NOBODY: EndedSessions = { stopped: new Set(), deleted: new Set() };
+
+/** The same for background submissions. */
+async function weatherBackground({ rules, daemon, background }: Storming): Promise<Weathered> {
+  const doors = await openDoors(daemon);
+  const { storm, ...seen } = await stormBackground({ rules, daemon, doors, count: background, told: say });
+  const problems = [...storm.problems, ...(await stopClean(daemon, rules.marker, storm.orphans))];
+  return { ...storm, ...seen, sightings: [], ended: NOBODY, replays: new Map(), problems };
+}
+
+/** Stops the daemon for good; answers what was wrong with its end and what outlived it. */
+async function stopClean(daemon: DaemonProcess, marker: string, known: Set<number>): Promise<string[]> {
+  const exit = await daemon.stop();
+  const left = await orphans(daemon.dataDir, marker, known);
+  return exit.code === 0 ? left : [`the clean stop ended with ${exit.signal ?? exit.code}`, ...left];
+}
+
 async function check({ rules, daemon, audit }: Storming, weathered: Weathered, facts: StoredFacts): Promise<string[]> {
   const lines = await readAudit(audit);
-  const { sightings, replays } = weathered;
+  const { sightings, replays, submissions } = weathered;
+  const clients =
+    submissions === null
+      ? [...checkAcceptance(sightings, facts, weathered.ended), ...checkReplays(replays, sightings, facts)]
+      : checkBackground(submissions, daemon);
   return [
     ...weathered.problems,
     ...checkRuns(facts),
     ...checkPlans(rules, facts),
-    ...checkAcceptance(sightings, facts),
-    ...checkReplays(replays, sightings, facts),
+    ...clients,
     ...checkAudit(lines, facts),
     ...(await checkDisk(rules, daemon.dataDir, facts)),
     ...errorsIn(daemon.stderr()),
@@ -206,9 +243,10 @@ async function run(scratch: string): Promise<boolean> {
   await writeFile(rulesFile, JSON.stringify(rules));
   const model = await startModel(rulesFile, audit);
   const daemon = await startDaemonProcess({ modelsYaml: modelsYaml(model.url), errandYaml: ERRAND_YAML });
-  const storming: Storming = { rules, daemon, kills, audit };
+  const background = Number(options.background);
+  const storming: Storming = { rules, daemon, kills, background, audit };
   try {
-    const weathered = await weather(storming);
+    const weathered = await (background > 0 ? weatherBackground(storming) : weather(storming));
     await model.close();
     const checkedAt = performance.now();
     const facts = readStoredFacts(databaseOf(daemon));
@@ -216,9 +254,8 @@ async function run(scratch: string): Promise<boolean> {
     const modelCalls = (await readAudit(audit)).length;
     const checkMs = performance.now() - checkedAt;
     say('');
-    process.stdout.write(
-      `${renderStorm({ seed, kills, ...weathered, checkMs, modelCalls }, weathered.sightings, facts)}\n`,
-    );
+    process.stdout.write(`${renderStorm({ seed, ...weathered, checkMs, modelCalls }, weathered.sightings, facts)}\n`);
+    if (weathered.submissions !== null) process.stdout.write(`${tellSubmissions(weathered.submissions)}\n`);
     return await conclude(problems, daemon, scratch);
   } catch (error) {
     await daemon.stop('SIGKILL');

@@ -41,7 +41,11 @@ export function addStatus(program: Command, io: Io): void {
     .action(
       act(io, async ({ client, out }, { check }: { readonly check?: true }) => {
         const status = await client().status();
-        out.record(status, [...SUMMARY, ...partColumns(status), ...nodeColumns(status), ...modelColumns(status)], status);
+        out.record(
+          status,
+          [...SUMMARY, ...partColumns(status), ...nodeColumns(status), ...modelColumns(status)],
+          status,
+        );
         const ailing = status.parts.filter(({ state }) => state !== 'ok');
         const isWell = status.ready && ailing.length === 0;
         if (isWell) return;

@@ -3,6 +3,7 @@ import { defaultInstructions } from '../agent/prompt.ts';
 import type { Brief, ModelGrant, RecordedStep, RunLimits, SandboxGrant, Turn } from '../agent/protocol.ts';
 import { toolNamesFor } from '../agent/tools/all-tools.ts';
 import type { Catalog, CatalogModel, Endpoint } from '../catalog/models.ts';
+import type { Clock } from '../domain/clock.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { Workspaces } from '../files/workspaces.ts';
 import type { ClaimedRun } from '../store/claim-runs.ts';
@@ -14,7 +15,7 @@ export interface BriefParts {
   readonly workspaces: Workspaces;
   /** What the sandbox probe found; null when there is no sandbox. */
   sandbox(): SandboxGrant | null;
-  readonly clock: { now(): number };
+  readonly clock: Clock;
 }
 
 export interface ResolvedModel {

@@ -22,6 +22,10 @@ export interface ConductParts extends BriefParts {
   catalog(): Catalog;
 }
 
+const RETRY_MS = 1_000;
+/** Shorter than a lease, so that the run is given back once only. */
+const GIVE_BACK_MS = 50_000;
+
 /** A run under way. */
 export interface Conduct {
   readonly runSeq: number;
@@ -181,21 +185,42 @@ const ENDINGS: Readonly<Record<Exclude<Outcome['status'], 'canceled'>, (outcome:
 };
 
 async function finish(state: RunState, workerEnd: WorkerEnd): Promise<void> {
-  const { parts, fence, claim } = state;
+  const { parts, claim } = state;
   if (state.abortedFor === 'fenced') return;
   if (state.abortedFor === 'stop') {
     if (workerEnd.kind === 'lost') await tidy(state);
     parts.log.info(logFacts(state, {}), 'run stopped');
     return;
   }
-  if (workerEnd.kind === 'lost' || workerEnd.outcome.status === 'canceled') {
-    const why = workerEnd.kind === 'lost' ? workerEnd.why : state.abortedFor;
-    parts.log.warn(logFacts(state, { attempt: claim.run.attempt, why }), 'the run was interrupted');
-    if (workerEnd.kind === 'lost') await tidy(state);
-    await parts.store.runs.interrupt(fence, state.abortedFor === 'drain' ? 'drain' : 'crash');
-    return;
+  // What the journal refused is missing from the run, whatever its worker says of the end.
+  if (workerEnd.kind === 'done' && workerEnd.outcome.status !== 'canceled' && state.abortedFor !== 'journal') {
+    try {
+      await end(state, ENDINGS[workerEnd.outcome.status](workerEnd.outcome as never));
+      return;
+    } catch (error) {
+      parts.log.error(logFacts(state, { err: error }), 'the end of the run could not be kept; it is interrupted');
+    }
   }
-  await end(state, ENDINGS[workerEnd.outcome.status](workerEnd.outcome as never));
+  const why = workerEnd.kind === 'lost' ? workerEnd.why : state.abortedFor;
+  parts.log.warn(logFacts(state, { attempt: claim.run.attempt, why }), 'the run was interrupted');
+  if (workerEnd.kind === 'lost') await tidy(state);
+  await interrupt(state);
+}
+
+/** Gives the run back. A disk that refuses is asked again each second; at the latest the end of the lease does it. */
+async function interrupt({ parts, fence, abortedFor }: RunState): Promise<void> {
+  const until = parts.clock.monotonic() + GIVE_BACK_MS;
+  for (;;) {
+    try {
+      await parts.store.runs.interrupt(fence, abortedFor === 'drain' ? 'drain' : 'crash');
+      return;
+    } catch (error) {
+      if (abortedFor === 'drain' || parts.clock.monotonic() > until) throw error;
+      await new Promise<void>((resolve) => {
+        parts.clock.after(RETRY_MS, resolve);
+      });
+    }
+  }
 }
 
 /** Before the run can be claimed anew: its thread may have died in the middle of a write. */

@@ -32,6 +32,7 @@ export interface QueueLoad {
 }
 
 const RETRY_MS = 1_000;
+const RELEASE_MS = 5_000;
 
 export function makeQueue(parts: ConductParts & { readonly clock: Clock }): Queue {
   const { store, pool, clock, log } = parts;
@@ -94,10 +95,17 @@ export function makeQueue(parts: ConductParts & { readonly clock: Clock }): Queu
     release: async () => {
       open = false;
       underWay.drain();
-      await idle();
+      // A tool that ignores its abort must not hold the shutdown: its thread ends with the pool.
+      await Promise.race([idle(), pause(clock, RELEASE_MS)]);
       leases.stop();
     },
   };
+}
+
+async function pause(clock: Clock, ms: number): Promise<void> {
+  await new Promise<void>((resolve) => {
+    clock.after(ms, resolve);
+  });
 }
 
 /** Calls `act` a little later; while a call is due there is no second one. */

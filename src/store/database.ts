@@ -202,12 +202,11 @@ function runVerb({ writer, statements, clock }: Engine, verb: PendingVerb, event
     statements('RELEASE verb').run();
     return () => verb.resolve(result);
   } catch (error) {
-    // A full disk makes SQLite roll the whole transaction back by itself: then nothing of the batch can stand.
-    if (!writer.inTransaction) throw error;
+    // A disk that refuses one verb refuses the whole commit: what comes after may build on what was lost.
+    if (!writer.inTransaction || isStorageFault(error)) throw error;
     statements('ROLLBACK TO verb').run();
     statements('RELEASE verb').run();
     events.length = before;
-    if (isStorageFault(error)) return () => verb.reject(explain(error));
     return () => verb.reject(error);
   }
 }

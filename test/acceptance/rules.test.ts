@@ -187,14 +187,17 @@ describe('an endpoint of one session or run', () => {
   const rows = [
     ...OF_SESSIONS.flatMap((endpoint) => SESSION_ROWS.map((row) => [...endpoint, ...row] as const)),
     ...OF_RUNS.flatMap((endpoint) => RUN_ROWS.map((row) => [...endpoint, ...row] as const)),
-  ];
+  ].map(([method, path, what, who, id, status]) => ({ method, path, what, who, id, status }));
 
-  test.each(rows)('%s %s with %s refuses and changes nothing', async (method, path, _what, who, id, status) => {
-    const before = everything();
-    const target = path.replace('{id}', at(id));
-    expectRefusal(await call(method, target, who === null ? null : keys[who]), path, status);
-    expect(everything()).toEqual(before);
-  });
+  test.each(rows)(
+    '$method $path with $what is $status and changes nothing',
+    async ({ method, path, who, id, status }) => {
+      const before = everything();
+      const target = path.replace('{id}', at(id));
+      expectRefusal(await call(method, target, who === null ? null : keys[who]), path, status);
+      expect(everything()).toEqual(before);
+    },
+  );
 
   test('a look-up of an ordinary run is 404, of either protocol', async () => {
     expectRefusal(await call('GET', at('/openapi/v1/runs/{run}'), keys.ada), '/openapi/v1/runs/', 404);
@@ -452,9 +455,17 @@ describe('a stop', () => {
     const slow = turn('[[deltas=400 every=50]]', { background: true, idempotency_key: 'to be stopped' });
     const accepted = await call('POST', MESSAGES, keys.sister, slow);
     const [id, run] = [accepted.headers.get('x-session-id') ?? '', resultsOf(accepted).run_id];
-    await waitFor(
-      async () => resultsOf(await call('GET', `/openapi/v1/runs/${run}`, keys.sister)).status === 'running',
-    );
+    const underWay = await waitFor(async () => {
+      const got = await call('GET', `/openapi/v1/runs/${run}`, keys.sister);
+      return resultsOf(got).status === 'running' ? got : false;
+    });
+    expect([underWay.status, underWay.headers.get('retry-after')]).toEqual([200, '2']);
+    expect(underWay.json).toMatchObject({
+      content: [],
+      stop_reason: null,
+      usage: { input_tokens: 0, output_tokens: 0 },
+      background_results: { retry_after_ms: 2_000, result_url: `/openapi/v1/runs/${run}`, error: null },
+    });
     const first = await stop(id);
     expect([first.status, first.json]).toEqual([
       200,

@@ -152,8 +152,8 @@ test('a run that had been started is not failed for waiting again', async () => 
 test('a waiting run tells its place in the queue', async () => {
   const house = await storeHouse();
   const runs = [await submit(house), await submit(house), await submit(house)];
-  const positions = await Promise.all(
-    runs.map((answer) => ('run' in answer ? house.store.runs.queuePosition(answer.run.seq) : null)),
-  );
+  const positions = [];
+  for (const answer of runs)
+    positions.push('run' in answer ? await house.store.runs.queuePosition(answer.run.seq) : null);
   expect(positions).toEqual([1, 2, 3]);
 });

@@ -1,0 +1,72 @@
+// Background runs in a storm: submitted by stubborn clients around the kills, then asked for by their keys.
+import type { DaemonProcess } from '../../test/support/daemon-process.ts';
+import { type BackgroundDoor, collectAll, submitAll, type Submission } from '../../test/support/background-load.ts';
+import { makeChance } from './chance.ts';
+import { type PlanRules, wordsOf } from './plan.ts';
+import { blow, type Storm } from './storm.ts';
+
+const AT_ONCE = 24;
+const LONGEST_PAUSE_MS = 1_500;
+/** A kill for so many submissions. */
+const SUBMISSIONS_A_KILL = 15;
+
+export interface BackgroundStorm {
+  readonly rules: PlanRules;
+  readonly daemon: DaemonProcess;
+  readonly doors: readonly BackgroundDoor[];
+  readonly count: number;
+  told(words: string): void;
+}
+
+interface BackgroundWeather {
+  readonly submissions: readonly Submission[];
+  readonly storm: Storm;
+  readonly kills: number;
+  readonly stormMs: number;
+  readonly calmMs: number;
+}
+
+/** Submits `count` runs while the daemon is killed again and again; then replays each key until its run has ended. */
+export async function stormBackground(wish: BackgroundStorm): Promise<BackgroundWeather> {
+  const { rules, daemon, doors, count, told } = wish;
+  const startedAt = performance.now();
+  const kills = Math.ceil(count / SUBMISSIONS_A_KILL);
+  const submitting = submitAll({
+    doors,
+    count,
+    atOnce: AT_ONCE,
+    wordsOf,
+    pauseMs: (number) => makeChance(rules.seed + number).between(0, LONGEST_PAUSE_MS),
+  });
+  const storm = await blow(daemon, {
+    kills,
+    seed: rules.seed,
+    marker: rules.marker,
+    told: (kill) => {
+      if (kill % 10 === 0) told(`${kill} of ${kills} kills`);
+    },
+  });
+  const stormedAt = performance.now();
+  const submissions = await submitting;
+  told('all are submitted; now each key is asked for its run');
+  await collectAll(submissions, AT_ONCE);
+  return {
+    submissions,
+    storm,
+    kills,
+    stormMs: stormedAt - startedAt,
+    calmMs: performance.now() - stormedAt,
+  };
+}
+
+/** What the clients went through, a line each. */
+export function tellSubmissions(submissions: readonly Submission[]): string {
+  const sum = (of: (submission: Submission) => number) => submissions.reduce((total, one) => total + of(one), 0);
+  const rows = [
+    ['submissions', submissions.length],
+    ['  answers lost on the way', sum(({ lost }) => lost)],
+    ['  refused for want of a place', sum(({ refused }) => refused)],
+    ...[...Map.groupBy(submissions, ({ end }) => end)].map(([end, own]) => [`  ${end}`, own.length] as const),
+  ] as const;
+  return rows.map(([label, value]) => `${label.padEnd(31)}  ${String(value).padStart(8)}`).join('\n');
+}

@@ -1,0 +1,46 @@
+// Writes docs/RULES.md: each rule of the interface and the tests that prove it. `npm run rules [-- --check]`; ends with 1
+// when a test that is named does not exist, a rule stands twice, or, with --check, the page is out of date.
+import { readFile, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { renderPage } from './page.ts';
+import type { Rule } from './rule.ts';
+import { RULES_OF_EDGES } from './rules-of-edges.ts';
+import { RULES_OF_ENDPOINTS } from './rules-of-endpoints.ts';
+import { RULES_OF_MESSAGES } from './rules-of-messages.ts';
+import { RULES_OF_STATES } from './rules-of-states.ts';
+import { titlesIn } from './titles.ts';
+
+const { values: options } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
+const PAGE = fileURLToPath(new URL('../../docs/RULES.md', import.meta.url));
+const TESTS = new URL('../../test/', import.meta.url);
+const RULES = inOrder([...RULES_OF_STATES, ...RULES_OF_ENDPOINTS, ...RULES_OF_MESSAGES, ...RULES_OF_EDGES]);
+
+/** Sections in the order of the specification; the rules of one stay as they stand. */
+function inOrder(rules: readonly Rule[]): readonly Rule[] {
+  const section = ({ id }: Rule) => Number(/^§([\d.]+)/.exec(id)?.[1]);
+  return rules.toSorted((one, other) => section(one) - section(other));
+}
+
+async function findFaults(): Promise<string[]> {
+  const sources = new Map<string, ReadonlySet<string>>();
+  const faults: string[] = [];
+  for (const { id, proofs } of RULES) {
+    if (RULES.filter((other) => other.id === id).length > 1) faults.push(`${id} stands more than once`);
+    for (const [file, titles] of Object.entries(proofs)) {
+      const known = sources.get(file) ?? titlesIn(await readFile(new URL(file, TESTS), 'utf8').catch(() => ''));
+      sources.set(file, known);
+      if (titles.length === 0) faults.push(`${id}: ${file} is named without a test`);
+      for (const title of titles) if (!known.has(title)) faults.push(`${id}: no test "${title}" in test/${file}`);
+    }
+  }
+  return faults;
+}
+
+const faults = await findFaults();
+const page = renderPage(RULES);
+if (options.check && (await readFile(PAGE, 'utf8').catch(() => '')) !== page)
+  faults.push('docs/RULES.md is out of date: npm run rules');
+for (const fault of faults) process.stderr.write(`${fault}\n`);
+if (!options.check && faults.length === 0) await writeFile(PAGE, page);
+process.exitCode = faults.length === 0 ? 0 : 1;

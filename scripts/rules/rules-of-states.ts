@@ -1,0 +1,131 @@
+// The rules of §3: states of background runs, and what a stop does.
+import type { Rule } from './rule.ts';
+
+const BACKGROUND = 'acceptance/background.test.ts';
+const STOP = 'execution/stop.test.ts';
+const STORED = 'store/background.test.ts';
+
+export const RULES_OF_STATES: readonly Rule[] = [
+  {
+    id: '§3.1 states to poll',
+    text: 'queued, running and finalizing ask to be polled again; the others do not.',
+    proofs: {
+      [BACKGROUND]: ['a background run is accepted with 202, polled to its result, and found again by its key'],
+      'acceptance/rules.test.ts': [
+        'ends a running background run as canceled, is already_stopped afterwards, and the session goes on',
+      ],
+    },
+    missing: 'no test sees a run while it is finalizing from outside; that lasts one commit',
+  },
+  {
+    id: '§3.1 accepted',
+    text: 'A submission with a new key on a session without unfinished runs becomes a queued run: 202 with Retry-After 2.',
+    proofs: {
+      [BACKGROUND]: [
+        'a background run is accepted with 202, polled to its result, and found again by its key',
+        'the official Anthropic client submits and collects a background run',
+      ],
+      'acceptance/background-crash.test.ts': [
+        'forty submissions through four kills: each key finds its one run, and each run ends once',
+      ],
+    },
+  },
+  {
+    id: '§3.1 queue time-out',
+    text: 'A run that no worker started within the queue wait fails with queue_timeout_error.',
+    proofs: {
+      [STORED]: [
+        'a background run that waits too long fails; a jump of the wall clock does not count as waiting',
+        'a run that had been started is not failed for waiting again',
+      ],
+    },
+  },
+  {
+    id: '§3.1 repeated submission',
+    text: 'The same key of the same API key changes nothing and is told the present state with 202.',
+    proofs: {
+      [BACKGROUND]: ['a background run is accepted with 202, polled to its result, and found again by its key'],
+      [STORED]: ['a thousand submissions of one background key make one run'],
+    },
+  },
+  {
+    id: '§3.1 incomplete',
+    text: 'A run that was asked for a structured result and has none that fits is incomplete, and no unchecked value leaves it.',
+    proofs: {
+      'agent/structured-run.test.ts': ['after three corrections the run is incomplete, and no value leaves it'],
+      'store/structured-runs.test.ts': [
+        'an incomplete run says why, keeps what was said, and its message holds no result',
+        'the file itself refuses a success without the result that was asked for',
+      ],
+      'acceptance/structured-output.test.ts': [
+        'a run without a fitting result is incomplete: 500 without a stream, an error event with one',
+      ],
+    },
+  },
+  {
+    id: '§3.1 failed',
+    text: 'A run whose execution failed is failed and tells its error.',
+    proofs: { [BACKGROUND]: ['a failed background run tells its error'] },
+  },
+  {
+    id: '§3.1 canceled',
+    text: 'A background run that is stopped is canceled.',
+    proofs: { 'acceptance/stop.test.ts': ['a stopped background run is canceled'] },
+  },
+  {
+    id: '§3.1 one end',
+    text: 'Every accepted run reaches one terminal state and stays there, also through crashes (D1, D7).',
+    proofs: {
+      'acceptance/background-crash.test.ts': [
+        'forty submissions through four kills: each key finds its one run, and each run ends once',
+      ],
+      'store/stop-runs.test.ts': [
+        'stop against completion, a thousand times: exactly one outcome, one event, and both agree',
+      ],
+    },
+  },
+  {
+    id: '§3.3 confirmed',
+    text: 'A first stop that the executor confirms is stopped, and the session is stopped.',
+    proofs: { [STOP]: ['is stopped once the executor confirms within five seconds'] },
+    missing: 'the stop webhook, which is still to come',
+  },
+  {
+    id: '§3.3 unconfirmed',
+    text: 'A first stop that the executor does not confirm is stopping; the session is stopped all the same.',
+    proofs: { [STOP]: ['is stopping when the executor does not confirm, and the session is stopped all the same'] },
+  },
+  {
+    id: '§3.3 within 5 s',
+    text: 'While a cancel is in progress, and for 5 s after one that was not confirmed, a stop is stopping and changes nothing.',
+    proofs: {
+      [STOP]: [
+        'while a cancel is in progress is stopping: no second cancel, no change, no second event',
+        'within five seconds after an unconfirmed cancel is stopping and changes nothing',
+      ],
+    },
+  },
+  {
+    id: '§3.3 after 5 s',
+    text: 'Later than that only the cancel of the executor is tried again: stopping or stopped.',
+    proofs: { [STOP]: ['more than five seconds after it asks the executor again and is %s'] },
+  },
+  {
+    id: '§3.3 already stopped',
+    text: 'After the confirmation a stop is already_stopped and no event is repeated.',
+    proofs: {
+      [STOP]: ['after the executor has confirmed, be it late, is already_stopped'],
+      'acceptance/rules.test.ts': [
+        'ends a running background run as canceled, is already_stopped afterwards, and the session goes on',
+      ],
+    },
+  },
+  {
+    id: '§3.3 not running',
+    text: 'A session that has completed or failed is not_running with 200 and keeps its status.',
+    proofs: {
+      [STOP]: ['a %s session is not_running and keeps its status'],
+      'acceptance/rules.test.ts': ['of a session that ended with %s is not_running and leaves it %s'],
+    },
+  },
+];
