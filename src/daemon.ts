@@ -126,12 +126,14 @@ async function build({ config, catalog, closers }: Start): Promise<Daemon> {
   });
 
   await rescue({ store, workspaces: engine.workspaces, log });
+  // Registered before the doors open: without a worker node, background runs would be refused.
+  if (config.workers) await engine.node.start();
   const doors = await openDoors(config, closers, () => makeHttpServer(app));
   live.bound(doors.tcp.address);
   // After the doors are open: credentials that a failed start had made would be shown to nobody.
   const created = await createFirstAdministrator(store, places, FIRST_ADMINISTRATOR);
   await live.start();
-  await startEngine(engine, config);
+  startEngine(engine, config);
   log.info({ version: VERSION, pid: process.pid, listen: doors.tcp.address, socket: doors.socket.address }, 'ready');
   return makeDaemon({ url: `http://${doors.tcp.address}`, created, closers, log, live, engine, closing, draining });
 }

@@ -79,11 +79,8 @@ export function makeEngine({ config, live, log, store, blobs, sandbox }: EngineP
 }
 
 /** Begins to work. What a crash left unfinished must be rescued before. */
-export async function startEngine(engine: Engine, { workers }: Config): Promise<void> {
-  if (workers) {
-    await engine.node.start();
-    engine.queue.start();
-  }
+export function startEngine(engine: Engine, { workers }: Config): void {
+  if (workers) engine.queue.start();
   engine.queueWait.watch();
   engine.sweeper.wake();
 }

@@ -5,6 +5,7 @@ import type { Caller } from './calls.ts';
 import { makeCaller } from './calls.ts';
 import type { Figures, Scale } from './cases.ts';
 import { fillStore, storeFileOf } from './fill-store.ts';
+import type { Limit } from './load.ts';
 import { callInLoop, quantile } from './load.ts';
 import { cpuMsOf } from './process-figures.ts';
 import type { ErrandServer } from './servers.ts';
@@ -81,10 +82,12 @@ async function waits(bench: Bench): Promise<Figures> {
     what: 'one run executes',
   });
   const figures: Figures = {};
+  await warmUp(bench);
   for (const clients of CLIENTS) {
-    Object.assign(figures, await submissions(bench, `submit${clients}`, clients));
     emptyQueue(errand);
+    Object.assign(figures, await submissions(bench, `submit${clients}`, clients));
   }
+  emptyQueue(errand);
   const first = await submit(caller, HOLD);
   await caller.close();
 
@@ -95,25 +98,30 @@ async function waits(bench: Bench): Promise<Figures> {
   await errand.restartWith(settingsFor(1));
 
   Object.assign(figures, await lookUps(bench, runIdOf(first.body)));
+  await warmUp(bench);
   Object.assign(figures, await submissions(bench, 'submitBehind', CLIENTS_AT_ONCE));
   return figures;
 }
 
+/** Submits until the daemon has compiled what it needs for it. */
+async function warmUp({ errand, scale, failures }: Bench): Promise<void> {
+  const caller = makeCaller(errand.target, CLIENTS_AT_ONCE);
+  const limit = { forMs: scale.warmMs, atMost: scale.warmRuns };
+  failures.push(...(await callInLoop(CLIENTS_AT_ONCE, limit, () => submit(caller, HOLD))).failures);
+  await caller.close();
+}
+
 async function submissions({ errand, scale, failures }: Bench, name: string, clients: number): Promise<Figures> {
   const caller = makeCaller(errand.target, clients);
-  const volley = async (forMs: number) => {
-    const cpuBefore = cpuMsOf(errand.pid());
-    const outcome = await callInLoop(clients, { forMs }, () => submit(caller, HOLD));
-    failures.push(...outcome.failures);
-    return { ...outcome, cpuMs: cpuMsOf(errand.pid()) - cpuBefore };
-  };
-  await volley(scale.submitMs / 3);
-  const { results, seconds, cpuMs } = await volley(scale.submitMs);
+  const cpuBefore = cpuMsOf(errand.pid());
+  const submitted = await callInLoop(clients, { forMs: scale.submitMs }, () => submit(caller, HOLD));
+  const cpuMs = cpuMsOf(errand.pid()) - cpuBefore;
+  failures.push(...submitted.failures);
   await caller.close();
   return {
-    [`${name}PerSecond`]: results.length / seconds,
-    [`${name}P99Ms`]: quantile(tookMs(results), 0.99),
-    [`${name}CpuMs`]: cpuMs / results.length,
+    [`${name}PerSecond`]: submitted.results.length / submitted.seconds,
+    [`${name}P99Ms`]: quantile(tookMs(submitted.results), 0.99),
+    [`${name}CpuMs`]: cpuMs / submitted.results.length,
   };
 }
 
@@ -128,15 +136,15 @@ async function lookUps({ errand, scale, failures }: Bench, firstId: string): Pro
     if ((polled.body as Submitted).background_results.status === 'queued') seen += 1;
     return polled;
   };
-  const repeat = async (clients: number, forMs: number, id: () => string) => {
-    const outcome = await callInLoop(clients, { forMs }, ask(id));
+  const repeat = async (clients: number, limit: Limit, id: () => string) => {
+    const outcome = await callInLoop(clients, limit, ask(id));
     failures.push(...outcome.failures);
     return outcome;
   };
-  await repeat(8, scale.submitMs / 3, next);
-  const first = await repeat(1, scale.submitMs / 3, () => firstId);
-  const any = await repeat(1, scale.submitMs / 2, next);
-  const many = await repeat(CLIENTS_AT_ONCE, scale.submitMs / 2, next);
+  await repeat(CLIENTS_AT_ONCE, { forMs: scale.warmMs, atMost: scale.warmRuns }, next);
+  const first = await repeat(1, { forMs: scale.submitMs / 2 }, () => firstId);
+  const any = await repeat(1, { forMs: scale.submitMs / 2 }, next);
+  const many = await repeat(CLIENTS_AT_ONCE, { forMs: scale.submitMs / 2 }, next);
   await caller.close();
   if (seen === 0) failures.push('No look-up found a run that waits.');
   return {

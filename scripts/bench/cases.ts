@@ -36,7 +36,7 @@ export const FULL: Scale = {
   streams: 200,
   rampMs: 1_000,
   pacedMs: 3_000,
-  idleMs: 9_000,
+  idleMs: 7_500,
   starts: 5,
   sessions: 100_000,
   queued: 10_000,

@@ -42,7 +42,7 @@ interface Outcome<Result> {
 export type Volley = Outcome<Hit>;
 
 /** How long a loop goes on: until the time is over, or earlier after so many calls. */
-interface Limit {
+export interface Limit {
   readonly forMs: number;
   readonly atMost?: number;
 }

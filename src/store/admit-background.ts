@@ -14,11 +14,12 @@ export type BackgroundRefusal = 'session_busy' | 'key_limit' | 'user_limit' | 'n
 /** Places in the global queue for each run that the online workers can execute at once. */
 const PLACES_PER_SLOT = 10;
 
-const COUNT_OF_KEY = `SELECT count(*) AS runs FROM runs WHERE user_seq = ? AND key_seq = ?
-  AND status IN ('queued', 'running', 'finalizing') AND schedule_mode = 'background'`;
-const COUNT_OF_USER = `SELECT count(*) AS runs FROM runs WHERE user_seq = ?
-  AND status IN ('queued', 'running', 'finalizing') AND schedule_mode = 'background'`;
-const COUNT_WAITING = "SELECT count(*) AS runs FROM runs WHERE status = 'queued' AND schedule_mode = 'background'";
+// Each asks whether there are as many as the limit, and reads no further: queues may be long.
+const OF_KEY = `SELECT 1 FROM runs WHERE user_seq = ? AND key_seq = ?
+  AND status IN ('queued', 'running', 'finalizing') AND schedule_mode = 'background' LIMIT 1 OFFSET ?`;
+const OF_USER = `SELECT 1 FROM runs WHERE user_seq = ?
+  AND status IN ('queued', 'running', 'finalizing') AND schedule_mode = 'background' LIMIT 1 OFFSET ?`;
+const WAITING = "SELECT 1 FROM runs WHERE status = 'queued' AND schedule_mode = 'background' LIMIT 1 OFFSET ?";
 
 /** The reason to refuse a new background run, or undefined: first the session, then key and user, then capacity (A1). */
 export function admitBackground(
@@ -26,11 +27,11 @@ export function admitBackground(
   { user, key }: { readonly user: User; readonly key: ApiKey },
   limits: BackgroundLimits & { readonly busy: boolean },
 ): BackgroundRefusal | undefined {
-  const count = (sql: string, ...values: number[]) => tx.get<{ runs: number }>(sql, ...values)!.runs;
+  const reaches = (limit: number, sql: string, ...values: number[]) => tx.get(sql, ...values, limit - 1) !== undefined;
   if (limits.busy) return 'session_busy';
-  if (count(COUNT_OF_KEY, user.seq, key.seq) >= limits.maxUnfinishedPerKey) return 'key_limit';
-  if (count(COUNT_OF_USER, user.seq) >= limits.maxUnfinishedPerUser) return 'user_limit';
+  if (reaches(limits.maxUnfinishedPerKey, OF_KEY, user.seq, key.seq)) return 'key_limit';
+  if (reaches(limits.maxUnfinishedPerUser, OF_USER, user.seq)) return 'user_limit';
   const capacity = countCapacity(tx);
   if (capacity === 0) return 'no_capacity';
-  return count(COUNT_WAITING) >= PLACES_PER_SLOT * capacity ? 'queue_full' : undefined;
+  return reaches(PLACES_PER_SLOT * capacity, WAITING) ? 'queue_full' : undefined;
 }

@@ -163,3 +163,36 @@ test('the official Anthropic client submits and collects a background run', asyn
   const done = await finished(message.background_results['result_url']);
   expect(done.body['content']).toEqual([{ type: 'text', text: 'By the client.' }]);
 });
+
+test('without workers: fifty places, then 503; who waits too long fails with queue_timeout_error', async () => {
+  const idle = await startDaemonProcess({
+    args: ['--no-workers'],
+    errandYaml: 'background: { queue_wait_seconds: 4, max_unfinished_per_key: 100, max_unfinished_per_user: 100 }\n',
+  });
+  try {
+    const send = async (name: string) =>
+      fetch(`${idle.url}/openapi/v1/messages`, {
+        method: 'POST',
+        headers: { 'x-api-key': idle.apiKey, 'content-type': 'application/json' },
+        body: JSON.stringify(submission('hello', { idempotency_key: name })),
+      });
+    const answers = await Promise.all(Array.from({ length: 60 }, (_, index) => send(`job-${index}`)));
+    const statuses = answers.map(({ status }) => status).sort();
+    expect(statuses.filter((status) => status === 202)).toHaveLength(50);
+    const refused = answers.filter(({ status }) => status === 503);
+    expect(refused).toHaveLength(10);
+    expect(refused[0]!.headers.get('retry-after')).toBe('5');
+    expect(await refused[0]!.json()).toMatchObject({ type: 'error', error: { type: 'api_error' } });
+    const [accepted] = answers.filter(({ status }) => status === 202);
+    const runId = accepted!.headers.get('x-run-id');
+    const poll = async () => {
+      const response = await fetch(`${idle.url}/openapi/v1/runs/${runId}`, { headers: { 'x-api-key': idle.apiKey } });
+      const { background_results: results } = (await response.json()) as Answer['body'];
+      return results['status'] === 'queued' ? false : results;
+    };
+    const results = await waitFor(poll, { timeoutMs: 15_000, everyMs: 300 });
+    expect(results).toMatchObject({ status: 'failed', error: { type: 'queue_timeout_error', retryable: true } });
+  } finally {
+    await idle.close();
+  }
+});
