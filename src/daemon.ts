@@ -72,9 +72,9 @@ interface Start {
   readonly closers: Closer[];
 }
 
-async function build({ config, catalog, closers }: Start): Promise<Daemon> {
+/** What everything stands on: the locked directory, its key, the log, the live configuration, the store. */
+function layFoundations({ config, catalog, closers }: Start) {
   const { places } = config;
-  const startedAt = systemClock.now();
   prepareDirectories(places);
   const lock = lockDataDirectory(places.dataDir);
   closers.push(lock.release);
@@ -87,6 +87,14 @@ async function build({ config, catalog, closers }: Start): Promise<Daemon> {
   });
   const store = openStore(join(places.dataDir, DATABASE_FILE), systemClock);
   closers.push(store.close);
+  return { deriveKey, log, live, store };
+}
+
+async function build(start: Start): Promise<Daemon> {
+  const { config, closers } = start;
+  const { places } = config;
+  const startedAt = systemClock.now();
+  const { deriveKey, log, live, store } = layFoundations(start);
   const [sandbox, blobs] = await Promise.all([probe(config, log), openBlobStore(join(places.dataDir, 'blobs'))]);
 
   const bus = makeBus();

@@ -1,8 +1,8 @@
 // Signals on their way out: in order, in batches, and the first text at once.
 import type { Signal, SignalBatch } from './protocol.ts';
 
-/** How long text waits for more after a batch was sent. */
-export const BATCH_WINDOW_MS = 20;
+/** How long text waits for more after a batch was sent: a moment only, since the model's bytes were gathered before. */
+export const BATCH_WINDOW_MS = 5;
 /** A batch of this many signals is sent at once. */
 const BATCH_SIZE = 64;
 

@@ -177,8 +177,7 @@ test('without workers: fifty places, then 503; who waits too long fails with que
         body: JSON.stringify(submission('hello', { idempotency_key: name })),
       });
     const answers = await Promise.all(Array.from({ length: 60 }, (_, index) => send(`job-${index}`)));
-    const statuses = answers.map(({ status }) => status).sort();
-    expect(statuses.filter((status) => status === 202)).toHaveLength(50);
+    expect(answers.filter(({ status }) => status === 202)).toHaveLength(50);
     const refused = answers.filter(({ status }) => status === 503);
     expect(refused).toHaveLength(10);
     expect(refused[0]!.headers.get('retry-after')).toBe('5');

@@ -2,10 +2,10 @@
 import type { Readable } from 'node:stream';
 
 /**
- * The body as a web stream. The first bytes after a quiet time pass at once; those that arrive within `windowMs` of the last
- * piece come together at the end of that time. A consumer that does not read holds the socket back.
+ * The body as a web stream. The first bytes after a quiet time pass at once; those that arrive within `gatherMs()` of the
+ * last piece come together at the end of that time. A consumer that does not read holds the socket back.
  */
-export function batchedBytes(body: Readable, windowMs: number): ReadableStream<Uint8Array> {
+export function batchedBytes(body: Readable, gatherMs: () => number): ReadableStream<Uint8Array> {
   let waiting: Buffer[] = [];
   let timer: NodeJS.Timeout | undefined;
   let sentAt = -Infinity;
@@ -29,7 +29,7 @@ export function batchedBytes(body: Readable, windowMs: number): ReadableStream<U
       start: (controller) => {
         body.on('data', (chunk: Buffer) => {
           waiting.push(chunk);
-          const waitMs = windowMs - (performance.now() - sentAt);
+          const waitMs = gatherMs() - (performance.now() - sentAt);
           if (waitMs <= 0) flush(controller);
           else timer ??= setTimeout(flush, waitMs, controller);
         });

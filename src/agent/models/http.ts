@@ -2,6 +2,7 @@
 import type { Readable } from 'node:stream';
 import { Agent, request } from 'undici';
 import { batchedBytes } from './batched-bytes.ts';
+import { makeGather } from './gather.ts';
 
 /** The `code` of the error thrown when a server answers 200 with something that is no event stream. */
 export const NOT_A_STREAM = 'ERRAND_NOT_A_STREAM';
@@ -10,13 +11,15 @@ export const NOT_A_STREAM = 'ERRAND_NOT_A_STREAM';
 const MAX_FAULT_BYTES = 4096;
 
 const agents = new Map<number, Agent>();
+/** One for the thread: its streams share one event loop. */
+const gatherMs = makeGather();
 
 /**
  * A `fetch` for model calls. Only connecting has a limit here: how long tokens may take is the caller's business (D8).
- * Redirects are not followed; of a failed reply only the start is read. Bytes that arrive within `windowMs` come as one piece.
+ * Redirects are not followed; of a failed reply only the start is read. Bytes that arrive in a short time come as one piece.
  * Throws with code `NOT_A_STREAM` for a page or document sent with status 200.
  */
-export function modelFetch(connectTimeoutMs: number, windowMs: number): typeof globalThis.fetch {
+export function modelFetch(connectTimeoutMs: number): typeof globalThis.fetch {
   const dispatcher = agentFor(connectTimeoutMs);
   return async (input, init = {}) => {
     // The providers give an address, headers and a body as plain values. Undici's `request` costs half of what its `fetch` does.
@@ -32,7 +35,7 @@ export function modelFetch(connectTimeoutMs: number, windowMs: number): typeof g
     const isDocument = /^(?:text\/html|application\/json)\b/i.test(contentType);
     const isGood = statusCode >= 200 && statusCode < 300;
     if (isGood && !isDocument) {
-      return new Response(batchedBytes(body, windowMs), { status: statusCode, headers: told });
+      return new Response(batchedBytes(body, gatherMs), { status: statusCode, headers: told });
     }
     const start = await startOf(body);
     if (isGood) throw Object.assign(new Error(start), { code: NOT_A_STREAM, contentType });

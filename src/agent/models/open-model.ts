@@ -2,7 +2,6 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
-import { BATCH_WINDOW_MS } from '../outbox.ts';
 import type { EndpointKind, ModelGrant } from '../protocol.ts';
 import { modelFetch } from './http.ts';
 import { makeOfflineModel } from './offline.ts';
@@ -16,7 +15,7 @@ const OPENERS: Readonly<Record<EndpointKind, (grant: ModelGrant, connectTimeoutM
       name: 'openai',
       baseURL: normalizeBaseUrl(grant.baseUrl),
       includeUsage: true,
-      fetch: modelFetch(connectTimeoutMs, BATCH_WINDOW_MS),
+      fetch: modelFetch(connectTimeoutMs),
       ...(grant.apiKey === null ? {} : { apiKey: grant.apiKey }),
     }).chatModel(grant.model),
   anthropic: (grant, connectTimeoutMs) =>
@@ -24,7 +23,7 @@ const OPENERS: Readonly<Record<EndpointKind, (grant: ModelGrant, connectTimeoutM
       baseURL: normalizeBaseUrl(grant.baseUrl),
       // Without a key the provider would look for one in the environment.
       apiKey: grant.apiKey ?? 'none',
-      fetch: modelFetch(connectTimeoutMs, BATCH_WINDOW_MS),
+      fetch: modelFetch(connectTimeoutMs),
     }).languageModel(grant.model),
   offline: (grant) => makeOfflineModel(grant.model),
 };

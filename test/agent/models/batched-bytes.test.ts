@@ -8,7 +8,7 @@ const decode = (bytes: Uint8Array | undefined) => Buffer.from(bytes ?? []).toStr
 
 test('the first piece passes at once, those that follow within the window come together', async () => {
   const body = new PassThrough();
-  const reader = batchedBytes(body, 60_000).getReader();
+  const reader = batchedBytes(body, () => 60_000).getReader();
   body.write('a');
   expect(decode((await reader.read()).value)).toBe('a');
   body.write('b');
@@ -20,7 +20,7 @@ test('the first piece passes at once, those that follow within the window come t
 
 test('a piece that nothing follows leaves when its window ends', async () => {
   const body = new PassThrough();
-  const reader = batchedBytes(body, 20).getReader();
+  const reader = batchedBytes(body, () => 20).getReader();
   for (const piece of ['a', 'b', 'c']) {
     body.write(piece);
     expect(decode((await reader.read()).value)).toBe(piece);
@@ -31,12 +31,14 @@ test('a piece that nothing follows leaves when its window ends', async () => {
 
 test('every byte of a long body arrives in order', async () => {
   const pieces = Array.from({ length: 5_000 }, (_, i) => `${i} `);
-  expect(await text(batchedBytes(Readable.from(pieces.map((piece) => Buffer.from(piece))), 1))).toBe(pieces.join(''));
+  expect(await text(batchedBytes(Readable.from(pieces.map((piece) => Buffer.from(piece))), () => 1))).toBe(
+    pieces.join(''),
+  );
 });
 
 test('a broken body breaks the stream', async () => {
   const body = new PassThrough();
-  const reader = batchedBytes(body, 60_000).getReader();
+  const reader = batchedBytes(body, () => 60_000).getReader();
   body.destroy(new Error('reset'));
   await expect(reader.read()).rejects.toThrow('reset');
 });
@@ -49,7 +51,7 @@ test('a consumer that does not read holds the body back', async () => {
       this.push(Buffer.alloc(16 * 1024));
     },
   });
-  const reader = batchedBytes(body, 0).getReader();
+  const reader = batchedBytes(body, () => 0).getReader();
   await reader.read();
   for (let turn = 0; turn < 500; turn += 1) await new Promise((resolve) => setImmediate(resolve));
   expect(made).toBeLessThan(40);
