@@ -1,16 +1,15 @@
-// Opens, lists, writes and removes what lies beneath a directory, and never follows a link out of it.
+// Opens, lists and writes what lies beneath a directory, and never follows a link out of it.
 // Node has no openat: every step goes through `/proc/self/fd/<directory>/<name>` with O_NOFOLLOW instead.
 import { randomUUID } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
-import { chmod, chown, type FileHandle, lstat, mkdir, open, opendir, rename, rmdir, unlink } from 'node:fs/promises';
+import { chown, type FileHandle, lstat, mkdir, open, opendir, rename, unlink } from 'node:fs/promises';
 import { ErrandError, type ErrorReason } from './domain/errors.ts';
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
 /** Names a file without opening it, so that pipes and devices feel nothing. Node has no name for it; Linux only. */
-const O_PATH = 0o10000000;
+export const O_PATH = 0o10000000;
 const MAX_PATH_BYTES = 4096;
 const MAX_NAME_BYTES = 255;
-const REMOVAL_BATCH = 1000;
 
 /** Files being written have such names, and a UUID after it, until they are whole. A crash may leave one behind. */
 export const TEMPORARY_PREFIX = '.errand-tmp-';
@@ -58,7 +57,7 @@ const FAULTS: Readonly<Record<string, readonly [ErrorReason, string]>> = {
 };
 
 /** The code of a failed system call, such as `ENOENT`. */
-function codeOf(error: unknown): string | undefined {
+export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
@@ -90,7 +89,7 @@ export function partsBeneath(path: string): readonly string[] {
   return parts;
 }
 
-function at(directory: FileHandle, name: string | Buffer): string | Buffer {
+export function at(directory: FileHandle, name: string | Buffer): string | Buffer {
   const prefix = `/proc/self/fd/${directory.fd}/`;
   return typeof name === 'string' ? prefix + name : Buffer.concat([Buffer.from(prefix), name]);
 }
@@ -100,12 +99,12 @@ function factsOf(stats: Stats): FileFacts {
   return { kind, size: stats.size, modifiedAt: Math.floor(stats.mtimeMs), mode: stats.mode & 0o777 };
 }
 
-async function factsAt(directory: FileHandle, name: string | Buffer): Promise<FileFacts | undefined> {
+export async function factsAt(directory: FileHandle, name: string | Buffer): Promise<FileFacts | undefined> {
   const stats = await lstat(at(directory, name)).catch(() => undefined);
   return stats === undefined ? undefined : factsOf(stats);
 }
 
-async function openDirectoryAt(parent: FileHandle, name: string | Buffer, path: string): Promise<FileHandle> {
+export async function openDirectoryAt(parent: FileHandle, name: string | Buffer, path: string): Promise<FileHandle> {
   try {
     return await open(at(parent, name), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   } catch (error) {
@@ -134,7 +133,7 @@ async function descend(root: string, parts: readonly string[], step: Step = open
 }
 
 /** Runs `verb` on the directory that holds the path's last name. */
-async function withParent<T>(
+export async function withParent<T>(
   root: string,
   path: string,
   verb: (parent: FileHandle, name: string, path: string) => Promise<T>,
@@ -228,7 +227,7 @@ async function dress(handle: FileHandle, mode: number, owner: Owner | null): Pro
 }
 
 /** The names in an open directory, at most `limit` of them, as bytes. */
-async function namesIn(directory: FileHandle, limit: number): Promise<{ names: Buffer[]; more: boolean }> {
+export async function namesIn(directory: FileHandle, limit: number): Promise<{ names: Buffer[]; more: boolean }> {
   const names: Buffer[] = [];
   const options = { encoding: 'buffer' as BufferEncoding, bufferSize: 256 };
   for await (const entry of await opendir(`/proc/self/fd/${directory.fd}`, options)) {
@@ -283,70 +282,4 @@ export async function replaceFileBeneath(
       throw error;
     }
   });
-}
-
-/** Removes a file, link or whole folder; answers whether there was one. Links inside are removed, not followed. */
-export async function removeBeneath(root: string, path: string): Promise<boolean> {
-  return withParent(root, path, async (parent, name, shown) => {
-    const facts = await factsAt(parent, name);
-    if (facts === undefined) return false;
-    if (facts.kind !== 'directory') {
-      await unlink(at(parent, name));
-      return true;
-    }
-    const top = await openForRemoval(parent, name, shown);
-    try {
-      let left = true;
-      while (left) left = await emptyOnce(top, shown);
-    } finally {
-      await top.close();
-    }
-    await rmdir(at(parent, name));
-    return true;
-  });
-}
-
-/** A folder that forbids its owner to enter is opened up by its mere name first. */
-async function openForRemoval(parent: FileHandle, name: string | Buffer, path: string): Promise<FileHandle> {
-  const named = await open(at(parent, name), O_PATH | O_DIRECTORY | O_NOFOLLOW);
-  try {
-    await chmod(`/proc/self/fd/${named.fd}`, 0o700);
-  } finally {
-    await named.close();
-  }
-  return openDirectoryAt(parent, name, path);
-}
-
-/** Takes away one batch of names; answers whether there were any. Folders within folders are moved up to `top`, so depth costs neither stack nor descriptors. */
-async function emptyOnce(top: FileHandle, path: string): Promise<boolean> {
-  const { names } = await namesIn(top, REMOVAL_BATCH);
-  for (const name of names) {
-    if (await unlinked(top, name)) continue;
-    const folder = await openForRemoval(top, name, path);
-    try {
-      const inner = await namesIn(folder, Number.POSITIVE_INFINITY);
-      for (const child of inner.names) {
-        if (await unlinked(folder, child)) continue;
-        await (await openForRemoval(folder, child, path)).close();
-        await rename(at(folder, child), at(top, TEMPORARY_PREFIX + randomUUID()));
-      }
-    } finally {
-      await folder.close();
-    }
-    await rmdir(at(top, name));
-  }
-  return names.length > 0;
-}
-
-/** Removes a name unless it is a folder, and answers which it was. */
-async function unlinked(directory: FileHandle, name: Buffer): Promise<boolean> {
-  try {
-    await unlink(at(directory, name));
-    return true;
-  } catch (error) {
-    const code = codeOf(error);
-    if (code === 'ENOENT') return true;
-    if (code === 'EISDIR' || (await factsAt(directory, name))?.kind === 'directory') return false;
-    throw error;
-  }
 }

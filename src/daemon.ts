@@ -11,7 +11,7 @@ import { SchemaCheck } from './execution/schema-check.ts';
 import { openBlobStore } from './files/blobs.ts';
 import { openMasterKey } from './files/master-key.ts';
 import { makeHttpApp } from './http/app.ts';
-import { type Door, listenSocket, listenTcp } from './http/listen.ts';
+import { type Door, linkSocket, listenSocket, listenTcp } from './http/listen.ts';
 import { makeHttpServer } from './http/server.ts';
 import {
   type Created,
@@ -148,7 +148,7 @@ async function build(start: Start): Promise<Daemon> {
 
 async function openDoors(config: Config, closers: Closer[], server: () => ReturnType<typeof makeHttpServer>) {
   const socket: Door = await listenSocket(server(), config.places.socketPath);
-  closers.push(socket.close);
+  closers.push(socket.close, linkSocket(join(config.places.dataDir, 'errand.sock'), config.places.socketPath));
   const tcp: Door = await listenTcp(server(), config.settings.listen);
   closers.push(tcp.close);
   return { socket, tcp };

@@ -21,10 +21,10 @@ import {
   openFileBeneath,
   partsBeneath,
   readDirectoryBeneath,
-  removeBeneath,
   replaceFileBeneath,
   statBeneath,
 } from '../src/beneath.ts';
+import { removeBeneath } from '../src/remove-beneath.ts';
 import { walkBeneath } from '../src/walk-beneath.ts';
 
 let base: string;

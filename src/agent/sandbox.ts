@@ -10,6 +10,7 @@ import { messageOf } from '../domain/errors.ts';
 import { captureOutput } from './captured-output.ts';
 import { hasEnded, takenBytes } from './process-tree.ts';
 import type { SandboxGrant } from './protocol.ts';
+import { adviceOn } from './sandbox-advice.ts';
 import { identityFiles, SANDBOX_OWNER, sandboxCommand, SYSTEM_PATH } from './sandbox-walls.ts';
 
 const WATCH_INTERVAL_MS = 200;
@@ -52,29 +53,6 @@ export interface SandboxSettings extends Omit<SandboxGrant, 'bwrap' | 'owner'> {
 export type SandboxProbe =
   | { readonly ok: true; readonly grant: SandboxGrant }
   | { readonly ok: false; readonly why: string };
-
-/** What bubblewrap's complaints mean to an operator. */
-const REMEDIES: readonly (readonly [RegExp, string])[] = [
-  [/unknown option/i, 'bubblewrap is too old; version 0.8 or newer is needed'],
-  [
-    /(unshare|setpriv|mount|prlimit|nice).*(ENOENT|not found|No such file)/i,
-    'util-linux or coreutils is incomplete (Debian: apt-get install util-linux mount coreutils)',
-  ],
-  [
-    /creating new namespace failed|user namespace/i,
-    'the kernel gives no user namespaces; raise user.max_user_namespaces (and kernel.unprivileged_userns_clone where it exists)',
-  ],
-  [
-    /uid map|operation not permitted|permission denied/i,
-    'the system forbids namespaces to this process; allow user namespaces for bwrap in AppArmor, or in the container run with fewer seccomp restrictions',
-  ],
-];
-
-/** What an operator can do about a sandbox that could not be built, with the complaint itself. */
-export function adviceOn(complaint: string): string {
-  const remedy = REMEDIES.find(([pattern]) => pattern.test(complaint))?.[1];
-  return remedy === undefined ? complaint : `${remedy} (${complaint}).`;
-}
 
 /** Finds bubblewrap and runs a command in the very sandbox that a grant stands for. `why` is one sentence with a remedy. */
 export async function probeSandbox(settings: SandboxSettings): Promise<SandboxProbe> {

@@ -4,11 +4,11 @@ import {
   makeDirectoriesBeneath,
   makeRoot,
   type Owner,
-  removeBeneath,
   replaceFileBeneath,
   statBeneath,
   TEMPORARY_PREFIX,
 } from '../beneath.ts';
+import { removeBeneath } from '../remove-beneath.ts';
 import { walkBeneath } from '../walk-beneath.ts';
 import type { Attachment } from '../domain/content.ts';
 import { ErrandError } from '../domain/errors.ts';

@@ -1,5 +1,5 @@
 // The daemon's two doors: a TCP address for everyone, a Unix socket for the local operator (K1).
-import { chmodSync, rmSync } from 'node:fs';
+import { chmodSync, rmSync, symlinkSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { ErrandError } from '../domain/errors.ts';
@@ -34,6 +34,17 @@ export async function listenSocket(server: Server, path: string): Promise<Door> 
   }
   chmodSync(path, 0o660);
   return { address: path, close: () => close(server) };
+}
+
+/**
+ * Leads from the place where a command looks for the socket to the one it really has: under a service manager that is the
+ * runtime directory, which an operator's shell knows nothing of. Answers what removes the link.
+ */
+export function linkSocket(place: string, socketPath: string): () => void {
+  if (place === socketPath) return () => undefined;
+  rmSync(place, { force: true });
+  symlinkSync(socketPath, place);
+  return () => rmSync(place, { force: true });
 }
 
 async function bind(server: Server, address: string, listen: () => void): Promise<void> {

@@ -6,13 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SandboxGrant } from '../../src/agent/protocol.ts';
-import {
-  adviceOn,
-  probeSandbox,
-  runInSandbox,
-  type SandboxRequest,
-  type SandboxSettings,
-} from '../../src/agent/sandbox.ts';
+import { probeSandbox, runInSandbox, type SandboxRequest, type SandboxSettings } from '../../src/agent/sandbox.ts';
+import { adviceOn } from '../../src/agent/sandbox-advice.ts';
 import { SANDBOX_OWNER } from '../../src/agent/sandbox-walls.ts';
 import { shell } from '../../src/agent/tools/shell.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';

@@ -1,0 +1,74 @@
+// Removes files and trees beneath a directory, never along a link.
+import { randomUUID } from 'node:crypto';
+import { constants } from 'node:fs';
+import { type FileHandle, chmod, open, rename, rmdir, unlink } from 'node:fs/promises';
+import { at, codeOf, factsAt, namesIn, O_PATH, openDirectoryAt, TEMPORARY_PREFIX, withParent } from './beneath.ts';
+
+const { O_DIRECTORY, O_NOFOLLOW } = constants;
+const REMOVAL_BATCH = 1000;
+
+/** Removes a file, link or whole folder; answers whether there was one. Links inside are removed, not followed. */
+export async function removeBeneath(root: string, path: string): Promise<boolean> {
+  return withParent(root, path, async (parent, name, shown) => {
+    const facts = await factsAt(parent, name);
+    if (facts === undefined) return false;
+    if (facts.kind !== 'directory') {
+      await unlink(at(parent, name));
+      return true;
+    }
+    const top = await openForRemoval(parent, name, shown);
+    try {
+      let left = true;
+      while (left) left = await emptyOnce(top, shown);
+    } finally {
+      await top.close();
+    }
+    await rmdir(at(parent, name));
+    return true;
+  });
+}
+
+/** A folder that forbids its owner to enter is opened up by its mere name first. */
+async function openForRemoval(parent: FileHandle, name: string | Buffer, path: string): Promise<FileHandle> {
+  const named = await open(at(parent, name), O_PATH | O_DIRECTORY | O_NOFOLLOW);
+  try {
+    await chmod(`/proc/self/fd/${named.fd}`, 0o700);
+  } finally {
+    await named.close();
+  }
+  return openDirectoryAt(parent, name, path);
+}
+
+/** Takes away one batch of names; answers whether there were any. Folders within folders are moved up to `top`, so depth costs neither stack nor descriptors. */
+async function emptyOnce(top: FileHandle, path: string): Promise<boolean> {
+  const { names } = await namesIn(top, REMOVAL_BATCH);
+  for (const name of names) {
+    if (await unlinked(top, name)) continue;
+    const folder = await openForRemoval(top, name, path);
+    try {
+      const inner = await namesIn(folder, Number.POSITIVE_INFINITY);
+      for (const child of inner.names) {
+        if (await unlinked(folder, child)) continue;
+        await (await openForRemoval(folder, child, path)).close();
+        await rename(at(folder, child), at(top, TEMPORARY_PREFIX + randomUUID()));
+      }
+    } finally {
+      await folder.close();
+    }
+    await rmdir(at(top, name));
+  }
+  return names.length > 0;
+}
+
+/** Removes a name unless it is a folder, and answers which it was. */
+async function unlinked(directory: FileHandle, name: Buffer): Promise<boolean> {
+  try {
+    await unlink(at(directory, name));
+    return true;
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'ENOENT') return true;
+    if (code === 'EISDIR' || (await factsAt(directory, name))?.kind === 'directory') return false;
+    throw error;
+  }
+}
