@@ -140,14 +140,23 @@ const LAST_STREAM_SEQ = 'SELECT stream_seq FROM events WHERE run_seq = ? ORDER B
 const INSERT_EVENT = `INSERT INTO events (session_seq, run_seq, stream_seq, type, payload, created_at)
   VALUES (?, ?, ?, ?, ?, ?)`;
 
-function makeTransaction(statements: Statements, clock: Clock, events: JournalEvent[]): Transaction {
+/** What the verbs of one commit have added to the journal so far. */
+interface Journal {
+  readonly events: JournalEvent[];
+  /** The last `stream_seq` of each run with an event among them: saves asking the table again for the next. */
+  readonly lastStreamSeqs: Map<number, number>;
+}
+
+function makeTransaction({ statements, clock }: Engine, { events, lastStreamSeqs }: Journal): Transaction {
   const now = clock.now();
-  /** The next place in a run's stream: one more than that of the verb's last event of the run, or of the table's. */
+
   function nextStreamSeq(runSeq: number): number {
-    const last = events.findLast((event) => event.runSeq === runSeq);
-    if (last !== undefined) return last.streamSeq! + 1;
-    const row = statements(LAST_STREAM_SEQ).get(runSeq) as { stream_seq: number } | undefined;
-    return (row?.stream_seq ?? 0) + 1;
+    const last =
+      lastStreamSeqs.get(runSeq) ??
+      (statements(LAST_STREAM_SEQ).get(runSeq) as { stream_seq: number } | undefined)?.stream_seq ??
+      0;
+    lastStreamSeqs.set(runSeq, last + 1);
+    return last + 1;
   }
 
   return {
@@ -177,11 +186,11 @@ function commitBatch(
   batch: readonly PendingVerb[],
 ): { readonly events: readonly JournalEvent[]; readonly refusal: string | null } {
   const { writer, statements } = engine;
-  const events: JournalEvent[] = [];
+  const journal: Journal = { events: [], lastStreamSeqs: new Map() };
   const settled: (() => void)[] = [];
   try {
     statements('BEGIN IMMEDIATE').run();
-    for (const verb of batch) settled.push(runVerb(engine, verb, events));
+    for (const verb of batch) settled.push(runVerb(engine, verb, journal));
     statements('COMMIT').run();
   } catch (error) {
     // Nothing of the batch was kept, so every verb of it fails, also those that had succeeded.
@@ -191,14 +200,15 @@ function commitBatch(
     return { events: [], refusal: messageOf(refusal) };
   }
   for (const settle of settled) settle();
-  return { events, refusal: null };
+  return { events: journal.events, refusal: null };
 }
 
-function runVerb({ writer, statements, clock }: Engine, verb: PendingVerb, events: JournalEvent[]): () => void {
-  const before = events.length;
+function runVerb(engine: Engine, verb: PendingVerb, journal: Journal): () => void {
+  const { writer, statements } = engine;
+  const before = journal.events.length;
   statements('SAVEPOINT verb').run();
   try {
-    const result = verb.body(makeTransaction(statements, clock, events));
+    const result = verb.body(makeTransaction(engine, journal));
     statements('RELEASE verb').run();
     return () => verb.resolve(result);
   } catch (error) {
@@ -206,7 +216,9 @@ function runVerb({ writer, statements, clock }: Engine, verb: PendingVerb, event
     if (!writer.inTransaction || isStorageFault(error)) throw error;
     statements('ROLLBACK TO verb').run();
     statements('RELEASE verb').run();
-    events.length = before;
+    journal.events.length = before;
+    // Some of them may be of rows that are gone again; the table knows.
+    journal.lastStreamSeqs.clear();
     return () => verb.reject(error);
   }
 }

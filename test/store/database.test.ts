@@ -58,6 +58,47 @@ test('an event is told only after its commit, and never when its verb was rolled
   expect(house.told).toHaveLength(before);
 });
 
+test('a verb that was rolled back leaves no gap in the stream of a run', async () => {
+  const { database } = openTemporary();
+  const seqs = await database.write((tx) => {
+    const user = tx.insert(
+      `INSERT INTO users (id, username, full_name, department, role, password_hash, created_at, updated_at)
+       VALUES ('u', 'u', '', '', 'user', '', 0, 0)`,
+    );
+    const key = tx.insert(
+      `INSERT INTO api_keys (id, user_seq, name, scope, secret_sha256, last_four, target, created_at)
+       VALUES ('k', ?, '', 'global', x'00', '', 'free', 0)`,
+      user,
+    );
+    const session = tx.insert(
+      `INSERT INTO sessions (id, user_seq, key_seq, kind, title, status, created_at, updated_at)
+       VALUES ('s', ?, ?, 'api', '', 'pending', 0, 0)`,
+      user,
+      key,
+    );
+    const run = tx.insert(
+      `INSERT INTO runs (id, session_seq, user_seq, key_seq, protocol, status, schedule_mode, ready, requested_model,
+         include_usage, opened_session, target, queued_steady_at, created_at)
+       VALUES ('r', ?, ?, ?, 'chat', 'queued', 'queued', 1, '', 0, 1, 'free', 0, 0)`,
+      session,
+      user,
+      key,
+    );
+    return { session, run };
+  });
+  const emit = (index: number, fails: boolean) =>
+    database.write((tx) => {
+      tx.emit(seqs.session, seqs.run, { type: 'content_block_start', payload: { index } });
+      if (fails) throw new Error('changed my mind');
+    });
+  await Promise.allSettled([emit(0, false), emit(1, true), emit(2, false), emit(3, true), emit(4, false)]);
+  expect(database.reader.all('SELECT stream_seq FROM events ORDER BY id')).toEqual([
+    { stream_seq: 1 },
+    { stream_seq: 2 },
+    { stream_seq: 3 },
+  ]);
+});
+
 test('a disk that is full refuses the verb with `unavailable`, keeps nothing of it, and recovers by itself', async () => {
   const { database, file } = openTemporary();
   await database.write(addTeam('before'));
