@@ -19,7 +19,8 @@ export interface BlobHold {
   put(bytes: Uint8Array): Promise<string>;
   /** Holds a blob that is there. */
   add(key: string): void;
-  release(): void;
+  /** Lets go, and answers the keys that were held. */
+  release(): readonly string[];
 }
 
 /** Opens the blob store below a directory, and removes what a crash left half-written. */
@@ -58,7 +59,10 @@ export async function openBlobStore(directory: string): Promise<BlobStore> {
           return key;
         },
         add: (key) => void held.add(key),
-        release: () => void holds.delete(held),
+        release: () => {
+          holds.delete(held);
+          return [...held];
+        },
       };
     },
     read: async (key) => readFile(pathOf(key)),

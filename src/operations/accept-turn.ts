@@ -29,7 +29,8 @@ export interface AcceptParts {
 /**
  * Makes the verb. Throws `not_found` or `forbidden` for a session that is not the key's (§1 rule 7), `not_found` for an
  * unknown stored attachment, `unprocessable` for a schema that does not compile (C14), `unavailable` while the daemon
- * drains or its disk refuses to write; for a background run also `conflict` for a busy session, `rate_limited` over a limit, `unavailable` without a place in the queue (D2).
+ * drains or its disk refuses to write; for a background run also `conflict` for a busy session, `rate_limited` over a
+ * limit, `unavailable` without a place in the queue (D2).
  */
 export function makeAcceptTurn({ store, blobs, queue, queueWait, settings, schemas, draining }: AcceptParts) {
   return async (caller: KeyCaller, input: TurnInput): Promise<AcceptedTurn> => {
@@ -39,10 +40,15 @@ export function makeAcceptTurn({ store, blobs, queue, queueWait, settings, schem
     if (input.outputSchema !== null) await requireSchema(schemas, input.outputSchema);
     if (input.sessionId !== null) await getOwnSession(store, caller, input.sessionId);
     const hold = blobs.hold();
+    let fresh = false;
     try {
-      return await accept(caller, input, hold);
+      const turn = await accept(caller, input, hold);
+      fresh = !turn.replayed;
+      return turn;
     } finally {
-      hold.release();
+      const keys = hold.release();
+      // A refused request leaves no file behind, nor does a repeated one (A1).
+      if (!fresh) for (const key of keys) blobs.removeUnless(key, store.sessions.isBlobInUse);
     }
   };
 

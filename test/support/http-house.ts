@@ -23,7 +23,7 @@ import { temporaryDirectory } from './temporary-directory.ts';
 
 export const AT = Date.parse('2026-03-01T12:00:00.000Z');
 
-const SETTINGS: Settings = {
+export const SETTINGS: Settings = {
   listen: '127.0.0.1:0',
   publicUrl: 'http://127.0.0.1:8484',
   waitTimeoutSeconds: 600,

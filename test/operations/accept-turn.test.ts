@@ -1,0 +1,82 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { KeyCaller } from '../../src/domain/user.ts';
+import { openBlobStore } from '../../src/files/blobs.ts';
+import { makeAcceptTurn } from '../../src/operations/accept-turn.ts';
+import type { InputBlock, TurnInput } from '../../src/operations/turn.ts';
+import { SETTINGS } from '../support/http-house.ts';
+import { storeHouse } from '../support/store-house.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+const upload = (text: string): InputBlock => ({
+  type: 'upload',
+  media: 'file',
+  name: 'data.csv',
+  mimeType: 'text/csv',
+  bytes: Buffer.from(text),
+});
+
+async function house() {
+  const stores = await storeHouse();
+  const directory = join(temporaryDirectory(), 'blobs');
+  const acceptTurn = makeAcceptTurn({
+    store: stores.store,
+    blobs: await openBlobStore(directory),
+    queue: { wake: () => undefined, slotFree: () => true },
+    queueWait: { watch: () => undefined },
+    schemas: { check: async () => null },
+    settings: () => SETTINGS,
+    draining: () => false,
+  });
+  const caller: KeyCaller = { kind: 'key', user: stores.user, key: stores.key };
+  const accept = (content: readonly InputBlock[], over: Partial<TurnInput> = {}) =>
+    acceptTurn(caller, {
+      protocol: 'messages',
+      model: 'errand',
+      content,
+      sessionId: null,
+      idempotencyKey: null,
+      background: null,
+      outputSchema: null,
+      includeUsage: false,
+      ...over,
+    });
+  const files = () =>
+    readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).length;
+  return { ...stores, accept, files };
+}
+
+const BACKGROUND = { background: { payload: null }, idempotencyKey: 'job' };
+
+test('an accepted turn keeps the bytes of its attachments', async () => {
+  const { accept, files } = await house();
+  await accept([upload('a,b')]);
+  expect(files()).toBe(1);
+});
+
+test('a turn that is refused in the accepting transaction leaves no file behind', async () => {
+  const { accept, files } = await house();
+  const { run } = await accept([{ type: 'text', text: 'hello' }]);
+  const refused = accept([upload('a,b')], { ...BACKGROUND, sessionId: run.sessionId });
+  await expect(refused).rejects.toMatchObject({ reason: 'conflict' });
+  expect(files()).toBe(0);
+});
+
+test('a turn that names an unknown attachment leaves nothing of its own uploads behind', async () => {
+  const { accept, files } = await house();
+  const unknown: InputBlock = { type: 'stored', media: 'file', name: null, path: 'attachments/none/none.txt' };
+  await expect(accept([upload('a,b'), unknown])).rejects.toMatchObject({ reason: 'not_found' });
+  expect(files()).toBe(0);
+});
+
+test('a repeated turn adds no file, and what an accepted one refers to stays', async () => {
+  const { accept, files } = await house();
+  const first = await accept([upload('a,b')], { idempotencyKey: 'once' });
+  const again = await accept([upload('a,b'), upload('c,d')], { idempotencyKey: 'once' });
+  expect([again.replayed, again.run.id]).toEqual([true, first.run.id]);
+  expect(files()).toBe(1);
+  const refused = accept([upload('a,b')], { ...BACKGROUND, sessionId: first.run.sessionId });
+  await expect(refused).rejects.toMatchObject({ reason: 'conflict' });
+  expect(files()).toBe(1);
+});
