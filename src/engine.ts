@@ -5,12 +5,14 @@ import { probeSandbox, type SandboxProbe } from './agent/sandbox.ts';
 import { SANDBOX_OWNER } from './agent/sandbox-walls.ts';
 import type { Config } from './config.ts';
 import { systemClock } from './domain/clock.ts';
+import { ErrandError } from './domain/errors.ts';
 import type { Settings } from './domain/settings.ts';
 import type { CrewSize } from './execution/crew.ts';
 import { makeNode } from './execution/node.ts';
 import { makePermits } from './execution/permits.ts';
 import { makePool } from './execution/pool.ts';
 import { makeQueue } from './execution/queue.ts';
+import type { RunServices } from './execution/services.ts';
 import { makeQueueWait } from './execution/queue-wait.ts';
 import { makeStopper } from './execution/stop.ts';
 import { makeSweeper } from './execution/sweeper.ts';
@@ -47,6 +49,18 @@ export interface EngineParts {
   readonly sandbox: SandboxProbe;
 }
 
+/** What tools may ask for, by the part that answers it. */
+function makeServices(): RunServices {
+  const missing = (): never => {
+    throw new ErrandError('unavailable', 'This is not available here.');
+  };
+  return {
+    report_insight: async () => missing(),
+    connector_request: async () => missing(),
+    keep_screenshot: async () => missing(),
+  };
+}
+
 function sizeOf({ workers }: Settings): CrewSize {
   const { threads, runsPerThread, memoryMb, hangTimeoutSeconds } = workers;
   return { threads, runsPerThread, memoryMb, hangTimeoutMs: hangTimeoutSeconds * 1_000 };
@@ -66,6 +80,7 @@ export function makeEngine({ config, live, log, store, blobs, sandbox }: EngineP
     log,
     clock: systemClock,
     permits: makePermits(),
+    services: makeServices(),
     workspaces,
     sandbox: () => (sandbox.ok ? sandbox.grant : null),
     settings: live.settings,

@@ -1,7 +1,7 @@
 // The agent's loop: ask the model, keep its reply, run its tool calls one after another, ask again.
 import { jsonSchema, type ModelMessage, type ToolSet } from 'ai';
 import type { RunError, StopReason } from '../domain/run.ts';
-import { askModel, type RetryPolicy } from './ask-model.ts';
+import { askModel } from './ask-model.ts';
 import { type AnsweredCall, assistantMessage, openingMessages, toolMessage } from './history.ts';
 import type { ModelCall } from './model-call.ts';
 import { seconds } from './model-failure.ts';
@@ -18,18 +18,10 @@ import {
   type ToolResult,
 } from './protocol.ts';
 import { readRecorded } from './recorded-message.ts';
-import type { Channel } from './signals.ts';
 import { type ResultSearch, searchResult } from './result-search.ts';
+import { openTools, type Run } from './run.ts';
 import { makeTextBlocks } from './text-blocks.ts';
-import type { Tool } from './tools/tool.ts';
-
-export interface Run {
-  readonly brief: Brief;
-  readonly channel: Channel;
-  /** Every tool there is; the brief says which of them the run has. */
-  readonly tools: readonly Tool[];
-  readonly retryPolicy: RetryPolicy;
-}
+import type { OpenedTools, Tool } from './tools/tool.ts';
 
 /** SDK tools of this thread, by the tool. They have no `execute`: what runs, and when, is decided here. */
 const offers = new WeakMap<Tool, ToolSet[string]>();
@@ -42,30 +34,35 @@ export async function runLoop(run: Run): Promise<Outcome> {
   const { brief, channel } = run;
   const endsAt = performance.now() + brief.limits.runTimeoutMs;
   const timer = setTimeout(() => channel.stop({ kind: 'run-timeout' }), brief.limits.runTimeoutMs);
+  let opened: OpenedTools | undefined;
   try {
-    return await takeTurn(run, endsAt);
+    opened = await openTools(run);
+    return await takeTurn(run, opened, endsAt);
   } catch (error) {
     const stopped = channel.stopped();
     if (stopped === null) throw error;
     return stopped.kind === 'canceled' ? { status: 'canceled' } : failed(runTimeout(brief));
   } finally {
     clearTimeout(timer);
+    await opened?.close();
   }
 }
 
 /** A turn on its way: what the model has been told, and what became of the result it has to submit. */
 interface TurnUnderWay {
   readonly run: Run;
+  readonly tools: readonly Tool[];
   readonly messages: ModelMessage[];
   /** Null when the answer is text. */
   readonly search: ResultSearch | null;
 }
 
-async function takeTurn(run: Run, endsAt: number): Promise<Outcome> {
+async function takeTurn(run: Run, opened: OpenedTools, endsAt: number): Promise<Outcome> {
   const { brief, channel } = run;
   const recorded = brief.turn.steps;
   const search = brief.outputSchema === null ? null : searchResult(brief.outputSchema);
-  const turn: TurnUnderWay = { run, messages: await openingMessages(brief), search };
+  const { tools } = opened;
+  const turn: TurnUnderWay = { run, tools, messages: await openingMessages(brief), search };
   for (const step of recorded) {
     const outcome = await finishStep(turn, step);
     if (outcome !== null) return outcome;
@@ -73,9 +70,9 @@ async function takeTurn(run: Run, endsAt: number): Promise<Outcome> {
   const call: ModelCall = {
     brief,
     model: openModel(brief.model, brief.limits.connectTimeoutMs),
-    instructions: instructionsOf(brief, Date.now()),
+    instructions: instructionsOf(brief, opened, Date.now()),
     messages: turn.messages,
-    tools: { ...toolSetOf(run), ...(search === null ? {} : { [SUBMIT_RESULT]: search.offer }) },
+    tools: { ...toolSetOf(tools), ...(search === null ? {} : { [SUBMIT_RESULT]: search.offer }) },
     blocks: makeTextBlocks(channel, brief.nextBlockIndex),
     usedIds: new Set(recorded.flatMap(({ calls }) => calls.map(({ id }) => id))),
     signal: channel.signal,
@@ -111,7 +108,7 @@ async function finishStep(turn: TurnUnderWay, step: RecordedStep): Promise<Outco
       continue;
     }
     const startedAt = performance.now();
-    const result = search?.answer(call, faults[call.id]) ?? (await resultOf(run, { ...call, state }, faults[call.id]));
+    const result = search?.answer(call, faults[call.id]) ?? (await resultOf(turn, { ...call, state }, faults[call.id]));
     const durationMs = Math.round(performance.now() - startedAt);
     await run.channel.commit({ t: 'tool-result', step: step.step, call, result, durationMs });
     answered.push({ call, result });
@@ -122,14 +119,17 @@ async function finishStep(turn: TurnUnderWay, step: RecordedStep): Promise<Outco
   return search === null ? null : search.afterStep(step, messages);
 }
 
-function resultOf(run: Run, { state, ...call }: RecordedCall, fault: string | undefined): Promise<ToolResult> {
+function resultOf(
+  { run, tools }: TurnUnderWay,
+  { state, ...call }: RecordedCall,
+  fault: string | undefined,
+): Promise<ToolResult> {
   if (state.kind === 'unknown') return Promise.resolve(INTERRUPTED);
-  return performCall({ brief: run.brief, tools: run.tools, call, fault, signal: run.channel.signal });
+  return performCall({ brief: run.brief, tools, call, fault, signal: run.channel.signal });
 }
 
-function toolSetOf({ brief, tools }: Run): ToolSet {
-  const granted = tools.filter(({ name }) => brief.tools.includes(name));
-  return Object.fromEntries(granted.map((tool) => [tool.name, offerOf(tool)]));
+function toolSetOf(tools: readonly Tool[]): ToolSet {
+  return Object.fromEntries(tools.map((tool) => [tool.name, offerOf(tool)]));
 }
 
 function offerOf(tool: Tool): ToolSet[string] {

@@ -20,6 +20,7 @@ export const INTERRUPTED: ToolResult = {
 
 export interface Performing {
   readonly brief: Brief;
+  /** The tools that the run has. */
   readonly tools: readonly Tool[];
   readonly call: ToolCall;
   /** What was wrong with the arguments as the model sent them, when they could not be read. */
@@ -34,14 +35,22 @@ const validators = new WeakMap<JsonObject, ValidateFunction>();
 /** Runs one call. Whatever goes wrong in it is the result's business; rejects only when the run is stopped. */
 export async function performCall(performing: Performing): Promise<ToolResult> {
   const { brief, call, signal } = performing;
-  const tool = performing.tools.find(({ name }) => name === call.name && brief.tools.includes(name));
+  const tool = performing.tools.find(({ name }) => name === call.name);
   const refusal = tool === undefined ? unknownTool(performing) : (performing.fault ?? schemaFaults(tool, call.input));
   if (tool === undefined || refusal !== undefined) return { ok: false, output: refusal ?? '' };
   const { workspace, workspaceOwner, sandbox } = brief;
+  const { skills } = brief.equipment;
   try {
     await prepareWorkspace(brief);
     // A tool that ignores its signal is left behind, so that a stop is a stop.
-    const execution = tool.execute(call.input, { workspace, workspaceOwner, sandbox, signal });
+    const execution = tool.execute(call.input, {
+      workspace,
+      workspaceOwner,
+      sandbox,
+      skills,
+      callId: call.id,
+      signal,
+    });
     noteExecution(brief, execution);
     const result = await untilAborted(execution, signal);
     return { ok: result.ok, output: capOutput(result.output) };
@@ -70,6 +79,11 @@ export async function toolsEnded(brief: Brief): Promise<void> {
 /** The runs of this thread whose workspace is there. */
 const prepared = new WeakSet<Brief>();
 
+/** Whether a tool of the run may have changed its workspace. */
+export function hasTouched(brief: Brief): boolean {
+  return prepared.has(brief);
+}
+
 /** A session has no workspace before its agent first uses a tool. */
 async function prepareWorkspace(brief: Brief): Promise<void> {
   if (prepared.has(brief)) return;
@@ -77,8 +91,9 @@ async function prepareWorkspace(brief: Brief): Promise<void> {
   prepared.add(brief);
 }
 
-function unknownTool({ brief, call }: Performing): string {
-  const names = brief.tools.length === 0 ? 'This run has no tools.' : `The tools are: ${brief.tools.join(', ')}.`;
+function unknownTool({ tools, call }: Performing): string {
+  const known = tools.map(({ name }) => name).join(', ');
+  const names = known === '' ? 'This run has no tools.' : `The tools are: ${known}.`;
   return `There is no tool named "${call.name}". ${names}`;
 }
 

@@ -1,5 +1,6 @@
 // The instructions an agent works by.
 import { type Brief, SUBMIT_RESULT } from './protocol.ts';
+import type { OpenedTools } from './tools/tool.ts';
 
 const DEFAULT_INSTRUCTIONS = `You are Errand, an autonomous agent that carries out a task on behalf of a user, without supervision.
 
@@ -25,9 +26,14 @@ export function defaultInstructions(): string {
 }
 
 /** A run's instructions with the facts of this run. The same through all its steps, so that servers can reuse their cache. */
-export function instructionsOf(brief: Pick<Brief, 'instructions' | 'tools' | 'outputSchema'>, now: number): string {
+export function instructionsOf(
+  brief: Pick<Brief, 'instructions' | 'outputSchema'>,
+  opened: Pick<OpenedTools, 'tools' | 'notes'>,
+  now: number,
+): string {
   const day = new Date(now).toISOString().slice(0, 10);
-  const tools = brief.tools.length === 0 ? 'You have no tools in this turn.' : `Your tools: ${brief.tools.join(', ')}.`;
-  const facts = [`Today is ${day} (UTC).`, tools, ...(brief.outputSchema === null ? [] : [SUBMITS])];
+  const names = opened.tools.map(({ name }) => name).join(', ');
+  const tools = names === '' ? 'You have no tools in this turn.' : `Your tools: ${names}.`;
+  const facts = [`Today is ${day} (UTC).`, tools, ...opened.notes, ...(brief.outputSchema === null ? [] : [SUBMITS])];
   return `${brief.instructions.trim() || DEFAULT_INSTRUCTIONS}\n\nThis turn\n${facts.map((fact) => `- ${fact}`).join('\n')}`;
 }

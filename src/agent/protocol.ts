@@ -1,6 +1,8 @@
 // What crosses the border between the main thread and a worker: the brief in, signals out, control back.
 // Everything here is plain data that survives structured cloning.
 import type { Attachment, UserBlock } from '../domain/content.ts';
+import type { EgressRule } from '../domain/egress.ts';
+import type { InsightPriority } from '../domain/insight.ts';
 import type { JsonObject, JsonValue } from '../domain/json.ts';
 import type { EndpointKind } from '../domain/model.ts';
 import type { RunError, StopReason } from '../domain/run.ts';
@@ -89,6 +91,82 @@ export interface SandboxGrant {
   readonly maxProcesses: number;
 }
 
+/** A skill in the Agent Skills format. Its folder is mounted read-only in the sandbox at `/skills/<name>`. */
+export interface SkillGrant {
+  readonly name: string;
+  readonly description: string;
+  /** Absolute path of the folder that holds SKILL.md. */
+  readonly folder: string;
+}
+
+/** An MCP server that the run may use. Secrets stand in the values of `env` and `headers`. */
+export interface McpGrant {
+  readonly name: string;
+  readonly transport:
+    | {
+        readonly kind: 'stdio';
+        readonly command: string;
+        readonly args: readonly string[];
+        readonly env: Readonly<Record<string, string>>;
+        /** Whether the sandbox it runs in has the host's network. */
+        readonly network: boolean;
+      }
+    | { readonly kind: 'http'; readonly url: string; readonly headers: Readonly<Record<string, string>> };
+  readonly startTimeoutMs: number;
+  readonly callTimeoutMs: number;
+  /** Names of the server's tools that may be used; null is all of them. */
+  readonly tools: readonly string[] | null;
+}
+
+/** An agent that the run's agent may delegate to. */
+export interface SubagentGrant {
+  readonly name: string;
+  readonly description: string;
+  readonly instructions: string;
+  /** Null: the model of the agent that delegates. */
+  readonly model: ModelGrant | null;
+  /** Names of built-in tools; null is all that the run has. */
+  readonly tools: readonly string[] | null;
+  readonly skills: readonly SkillGrant[];
+  readonly mcp: readonly McpGrant[];
+}
+
+/** A connection to a service, used through the broker of the main thread (I4). */
+export interface ConnectionGrant {
+  /** UUID. */
+  readonly id: string;
+  /** The connector's name and what it is for. */
+  readonly connector: string;
+  readonly description: string;
+  readonly baseUrl: string;
+}
+
+/** A browser that the run may drive. */
+export interface BrowserGrant {
+  /** Absolute path of the Chromium program. */
+  readonly executable: string;
+  readonly timeoutMs: number;
+}
+
+/** What a run has beside its built-in tools (J1). */
+export interface Equipment {
+  readonly skills: readonly SkillGrant[];
+  readonly mcp: readonly McpGrant[];
+  readonly subagents: readonly SubagentGrant[];
+  readonly connections: readonly ConnectionGrant[];
+  readonly browser: BrowserGrant | null;
+}
+
+/** Nothing beside the built-in tools. */
+export const NO_EQUIPMENT: Equipment = { skills: [], mcp: [], subagents: [], connections: [], browser: null };
+
+/** What may be said in place of the older part of a conversation. */
+export interface Compaction {
+  readonly summary: string;
+  /** The steps of this run that it stands for: those up to this one; 0 when it stands for earlier turns only. */
+  readonly step: number;
+}
+
 /** All a worker needs to know of a run. */
 export interface Brief {
   readonly runId: string;
@@ -100,19 +178,68 @@ export interface Brief {
   readonly workspaceOwner: { readonly uid: number; readonly gid: number } | null;
   readonly model: ModelGrant;
   readonly instructions: string;
+  /** Stands for the turns before `history`, and for steps of this run; null when nothing was summarised. */
+  readonly compaction: Compaction | null;
   /** Earlier turns of the session, oldest first. */
   readonly history: readonly Turn[];
   /** This turn; its steps are those recorded before a crash. */
   readonly turn: Turn;
+  /** Text of attached documents, of this turn and earlier ones, by the sha256 of their content. */
+  readonly texts: Readonly<Record<string, string>>;
   /** Draft-07 schema of the result the run has to submit, as `readOutputSchema` gave it; null: its answer is text. */
   readonly outputSchema: JsonObject | null;
-  /** Names of the tools the run has, `submit_result` not among them. */
+  /** Names of the built-in tools the run has. */
   readonly tools: readonly string[];
+  readonly equipment: Equipment;
+  /** Answers of the user to calls of `ask_user`, by call id; a call without one waits (I2). */
+  readonly answers: Readonly<Record<string, ToolResult>>;
   readonly sandbox: SandboxGrant | null;
+  /** The administrator's exceptions for requests that leave the daemon. */
+  readonly egress: readonly EgressRule[];
   readonly limits: RunLimits;
   /** Index of the next text block in the run's stream. */
   readonly nextBlockIndex: number;
+  /** 0 for the run's own agent, 1 for those it delegates to, and so on. */
+  readonly depth: number;
 }
+
+/** What a tool asks the main thread to do, and what it gets for it. Failures come as words for the model. */
+export interface Services {
+  /** Keeps an insight (I3). Asked twice for one call, it is kept once. */
+  report_insight: {
+    readonly input: {
+      readonly callId: string;
+      readonly title: string;
+      readonly summary: string;
+      readonly priority: InsightPriority;
+    };
+    readonly output: { readonly insightId: string };
+  };
+  /** Calls a connected service with its credential (I4). Header names are in lower case. */
+  connector_request: {
+    readonly input: {
+      readonly connectionId: string;
+      readonly method: string;
+      /** Path and query below the connector's base address. */
+      readonly path: string;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly body: string | null;
+    };
+    readonly output: {
+      readonly status: number;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly body: string;
+      readonly truncated: boolean;
+    };
+  };
+  /** Keeps what the browser showed at a call. */
+  keep_screenshot: {
+    readonly input: { readonly callId: string; readonly mimeType: string; readonly bytes: Uint8Array };
+    readonly output: { readonly sha256: string };
+  };
+}
+
+export type ServiceName = keyof Services;
 
 /** How a run ended, from the worker's view. */
 export type Outcome =
@@ -126,6 +253,8 @@ export type Outcome =
   /** The agent has ended without a result that fits the output schema. */
   | { readonly status: 'incomplete'; readonly error: RunError }
   | { readonly status: 'failed'; readonly error: RunError }
+  /** The agent has asked its user: the run gives its slot back and is resumed with the answer (I2). */
+  | { readonly status: 'waiting'; readonly question: ToolCall }
   | { readonly status: 'canceled' };
 
 /** Worker to main. A signal with an `ack` waits for the journal before the worker goes on. */
@@ -144,13 +273,18 @@ export type Signal =
       readonly result: ToolResult;
       readonly durationMs: number;
     }
+  /** Committed before the summary stands in for what it summarises. */
+  | { readonly t: 'compaction'; readonly ack: number; readonly compaction: Compaction; readonly characters: number }
+  /** Tokens that a sub-agent or a summary has used. `model` is the catalog's name. */
+  | { readonly t: 'spent'; readonly model: string; readonly usage: Usage }
+  | { readonly t: 'request'; readonly request: number; readonly service: ServiceName; readonly input: unknown }
   | { readonly t: 'permit-wanted' }
   | { readonly t: 'permit-returned' }
   /** Answers a `ping`: the thread's event loop turns. */
   | { readonly t: 'pong' }
   | { readonly t: 'log'; readonly level: 'info' | 'warn'; readonly message: string; readonly facts: JsonObject }
-  /** Always the last signal; the worker closes nothing before it is sent. */
-  | { readonly t: 'done'; readonly outcome: Outcome };
+  /** Always the last signal; the worker closes nothing before it is sent. `touched`: a tool may have changed the workspace. */
+  | { readonly t: 'done'; readonly outcome: Outcome; readonly touched: boolean };
 
 /** What travels on the port: signals in order, batched. */
 export type SignalBatch = readonly Signal[];
@@ -159,6 +293,13 @@ export type SignalBatch = readonly Signal[];
 export type Control =
   | { readonly t: 'ack'; readonly ack: number }
   | { readonly t: 'permit' }
+  | {
+      readonly t: 'reply';
+      readonly request: number;
+      readonly reply:
+        | { readonly ok: true; readonly output: unknown }
+        | { readonly ok: false; readonly message: string };
+    }
   | { readonly t: 'ping' }
   | { readonly t: 'abort'; readonly reason: string };
 

@@ -1,7 +1,8 @@
 // The worker's end of a run's port: signals out in order and in batches, control in.
 import type { MessagePort } from 'node:worker_threads';
 import { makeOutbox } from './outbox.ts';
-import type { Control, Outcome, Signal } from './protocol.ts';
+import { ErrandError } from '../domain/errors.ts';
+import type { Control, Outcome, ServiceName, Services, Signal } from './protocol.ts';
 
 type Committed = Extract<Signal, { readonly ack: number }>;
 type WithoutAck<S> = S extends unknown ? Omit<S, 'ack'> : never;
@@ -21,8 +22,10 @@ export interface Channel {
   /** Asks for the right to one model call and waits for it. Rejects when the run is stopped. */
   takePermit(): Promise<void>;
   returnPermit(): void;
+  /** Asks the main thread for a service. Throws ErrandError with words for the model; rejects when the run is stopped. */
+  request<S extends ServiceName>(service: S, input: Services[S]['input']): Promise<Services[S]['output']>;
   /** Sends `done` and closes the port. */
-  finish(outcome: Outcome): void;
+  finish(outcome: Outcome, touched: boolean): void;
 }
 
 /** Opens the worker's end of a run's port. A port that the main thread closes stops the run. */
@@ -32,6 +35,7 @@ export function openChannel(port: MessagePort): Channel {
   const { add: send } = makeOutbox((batch) => port.postMessage(batch));
   const permits = makePermits(send, signal);
   const acks = new Map<number, () => void>();
+  const requests = makeRequests(send, signal);
   let reason: Stop | null = null;
   let lastAck = 0;
 
@@ -45,6 +49,7 @@ export function openChannel(port: MessagePort): Channel {
       acks.delete(ack);
     },
     permit: permits.granted,
+    reply: requests.answered,
     ping: () => send({ t: 'pong' }),
     abort: ({ reason }) => stop({ kind: 'canceled', reason }),
   };
@@ -65,11 +70,33 @@ export function openChannel(port: MessagePort): Channel {
     },
     takePermit: permits.take,
     returnPermit: permits.giveBack,
-    finish: (outcome) => {
-      send({ t: 'done', outcome });
+    request: requests.ask,
+    finish: (outcome, touched) => {
+      send({ t: 'done', outcome, touched });
       port.close();
     },
   };
+}
+
+/** Requests of tools that the main thread has not answered yet. */
+function makeRequests(send: (signal: Signal) => void, signal: AbortSignal) {
+  const waiting = new Map<number, (reply: Extract<Control, { t: 'reply' }>['reply']) => void>();
+  let last = 0;
+  const answered = ({ request, reply }: Extract<Control, { t: 'reply' }>) => {
+    waiting.get(request)?.(reply);
+    waiting.delete(request);
+  };
+  const ask: Channel['request'] = async (service, input) => {
+    last += 1;
+    const request = last;
+    const { promise, resolve } = Promise.withResolvers<Extract<Control, { t: 'reply' }>['reply']>();
+    waiting.set(request, resolve);
+    send({ t: 'request', request, service, input });
+    const reply = await untilAborted(promise, signal);
+    if (!reply.ok) throw new ErrandError('bad_request', reply.message);
+    return reply.output as never;
+  };
+  return { ask, answered };
 }
 
 /** The run's permit: each one that was granted goes back exactly once, also when nobody waits for it any more. */

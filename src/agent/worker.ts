@@ -3,10 +3,10 @@ import { setFlagsFromString } from 'node:v8';
 import { messageOf } from '../domain/errors.ts';
 import { RETRY_POLICY } from './ask-model.ts';
 import { runLoop } from './loop.ts';
-import { toolsEnded } from './perform-call.ts';
+import { PACKS } from './packs/all-packs.ts';
+import { hasTouched, toolsEnded } from './perform-call.ts';
 import type { WorkerTask } from './protocol.ts';
 import { openChannel, type Stop } from './signals.ts';
-import { TOOLS } from './tools/all-tools.ts';
 
 // Patterns of searches come from the model: one that backtracks for ever falls back to a linear engine.
 setFlagsFromString('--enable-experimental-regexp-engine-on-excessive-backtracks');
@@ -21,10 +21,10 @@ const reasonOf = (stopped: Stop | null) => (stopped?.kind === 'canceled' ? stopp
 export default async function run({ brief, port }: WorkerTask): Promise<void> {
   const channel = openChannel(port);
   try {
-    const outcome = await runLoop({ brief, channel, tools: TOOLS, retryPolicy: RETRY_POLICY });
+    const outcome = await runLoop({ brief, channel, packs: PACKS, retryPolicy: RETRY_POLICY });
     // The answer to a stop says that nothing of the run is at work in its workspace any more.
     if (outcome.status === 'canceled' && STOPS.has(reasonOf(channel.stopped()))) await toolsEnded(brief);
-    channel.finish(outcome);
+    channel.finish(outcome, hasTouched(brief));
   } catch (error) {
     channel.send({
       t: 'log',
@@ -33,6 +33,6 @@ export default async function run({ brief, port }: WorkerTask): Promise<void> {
       facts: { error: messageOf(error), stack: (error instanceof Error && error.stack) || '' },
     });
     const message = 'The agent failed unexpectedly.';
-    channel.finish({ status: 'failed', error: { type: 'api_error', message, retryable: false } });
+    channel.finish({ status: 'failed', error: { type: 'api_error', message, retryable: false } }, true);
   }
 }

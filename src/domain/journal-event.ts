@@ -1,4 +1,5 @@
 // The journal's events: the one record of what happened, and the source of everything the daemon tells (G8).
+import type { InsightPriority, InsightStatus } from './insight.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import type { RunError, ScheduleMode, StopReason } from './run.ts';
 import type { StopCause } from './stop.ts';
@@ -23,6 +24,26 @@ export interface EventPayloads {
   tool_result: { toolUseId: string; name: string; ok: boolean; preview: string; durationMs: number };
   /** The final message was written. `structuredOutput` is present only when a schema was given. */
   message: { messageId: number; usage: Usage; structuredOutput?: JsonValue };
+  /** The agent waits for its user (I2). */
+  'user_input.requested': { requestId: string; toolUseId: string; toolName: string; expiresAt: number };
+  'user_input.answered': { requestId: string; toolUseId: string; answers: JsonValue };
+  'user_input.expired': { requestId: string; toolUseId: string };
+  /** `previous` is null for a new insight (I3). */
+  'insight.status_changed': {
+    insightId: string;
+    title: string;
+    summary: string;
+    priority: InsightPriority;
+    status: InsightStatus;
+    previous: InsightStatus | null;
+    source: 'agent' | 'user' | 'api';
+  };
+  /** The older part of the conversation is summarised from here on. */
+  'run.compacted': { step: number; characters: number };
+  'artifacts.ready': { fileCount: number; totalSize: number };
+  'artifacts.failed': { message: string };
+  'workspace_export.completed': { fileCount: number; archiveSize: number };
+  'workspace_export.failed': { message: string };
   'session.deleted': { title: string };
 }
 

@@ -1,6 +1,14 @@
 // The brief: everything a worker needs to know of a run, gathered from store, catalog and settings.
 import { defaultInstructions } from '../agent/prompt.ts';
-import type { Brief, ModelGrant, RecordedStep, RunLimits, SandboxGrant, Turn } from '../agent/protocol.ts';
+import {
+  type Brief,
+  type ModelGrant,
+  NO_EQUIPMENT,
+  type RecordedStep,
+  type RunLimits,
+  type SandboxGrant,
+  type Turn,
+} from '../agent/protocol.ts';
 import { toolNamesFor } from '../agent/tools/all-tools.ts';
 import type { Catalog, CatalogModel, Endpoint } from '../catalog/models.ts';
 import type { Clock } from '../domain/clock.ts';
@@ -52,13 +60,19 @@ export async function buildBrief(
     workspaceOwner: workspaces.owner,
     model: grantModel(model, endpoint),
     instructions: defaultInstructions(),
+    compaction: null,
     history: history.map(toTurn),
     turn: toTurn(turn),
+    texts: {},
     outputSchema: run.outputSchema,
     tools: toolNamesFor({ sandbox: grant !== null }),
+    equipment: NO_EQUIPMENT,
+    answers: {},
+    egress: [],
     sandbox: grant === null ? null : withShellLimits(grant, settings),
     limits: limitsOf(run, settings, clock.now()),
     nextBlockIndex: run.attempt > 1 ? await store.turns.nextBlockIndex(run.seq) : 0,
+    depth: 0,
   };
 }
 

@@ -1,11 +1,12 @@
 // Conducting one run from its claim to its end: signals of the worker become journal events, commits become acks.
-import type { Brief, Outcome, Signal } from '../agent/protocol.ts';
+import type { Brief, Outcome, ServiceName, Signal } from '../agent/protocol.ts';
 import type { Catalog } from '../catalog/models.ts';
 import type { NewEvent } from '../domain/journal-event.ts';
-import { messageOf } from '../domain/errors.ts';
+import { ErrandError, messageOf } from '../domain/errors.ts';
 import type { RunError } from '../domain/run.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { Log } from '../log.ts';
+import { NO_PRICE, type Price } from '../domain/usage.ts';
 import type { Claim } from '../store/claim-runs.ts';
 import type { Ending } from '../store/end-run.ts';
 import type { Fence } from '../store/record-progress.ts';
@@ -13,11 +14,13 @@ import { type BriefParts, buildBrief, type ResolvedModel, resolveModel } from '.
 import type { Permit, Permits } from './permits.ts';
 import type { RunHandle, WorkerEnd } from './crew.ts';
 import type { Pool } from './pool.ts';
+import type { RunServices } from './services.ts';
 
 export interface ConductParts extends BriefParts {
   readonly pool: Pool;
   readonly permits: Permits;
   readonly log: Log;
+  readonly services: RunServices;
   settings(): Settings;
   catalog(): Catalog;
 }
@@ -94,7 +97,7 @@ async function conduct(state: RunState): Promise<void> {
   await finish(state, workerEnd);
 }
 
-const NOT_BEGUN: WorkerEnd = { kind: 'done', outcome: { status: 'canceled' } };
+const NOT_BEGUN: WorkerEnd = { kind: 'done', outcome: { status: 'canceled' }, touched: false };
 
 function work(state: RunState, brief: Brief, resolved: ResolvedModel): Promise<WorkerEnd> {
   return new Promise((resolve) => {
@@ -141,12 +144,43 @@ function take(state: RunState, batch: readonly Signal[], { model, endpoint }: Re
       const { call, result, step, durationMs } = signal;
       const kept = { step, toolUseId: call.id, name: call.name, ...result, durationMs };
       keep(state, runs.recordToolResult(state.fence, kept), signal.ack);
-    } else if (signal.t === 'permit-wanted') acquirePermit(state, endpoint.name, endpoint.maxInFlight);
+    } else if (signal.t === 'spent')
+      keep(state, runs.recordSpent(state.fence, signal.usage, priceOf(state, signal.model)));
+    else if (signal.t === 'request') void serve(state, signal);
+    else if (signal.t === 'permit-wanted') acquirePermit(state, endpoint.name, endpoint.maxInFlight);
     else if (signal.t === 'permit-returned') state.permit?.release();
     else if (signal.t === 'log') state.parts.log[signal.level](logFacts(state, signal.facts), signal.message);
   }
   flush();
 }
+
+function priceOf({ parts }: RunState, model: string): Price {
+  return parts.catalog().models.get(model)?.price ?? NO_PRICE;
+}
+
+/** Does what a tool of the run asks for, and answers it. Failures become words for the model. */
+async function serve(state: RunState, { request, service, input }: Extract<Signal, { t: 'request' }>): Promise<void> {
+  const { run } = state.claim;
+  const served = { ...state.fence, runId: run.id, sessionId: run.sessionId };
+  const verb = state.parts.services[service] as (run: typeof served, input: never) => Promise<unknown>;
+  const reply = await verb(served, input as never).then(
+    (output) => ({ ok: true, output }) as const,
+    (error: unknown) => {
+      if (!(error instanceof ErrandError)) {
+        state.parts.log.error(logFacts(state, { err: error, service }), 'a service of the run failed');
+      }
+      const message = error instanceof ErrandError ? error.message : WORDS[service];
+      return { ok: false, message } as const;
+    },
+  );
+  state.handle?.send({ t: 'reply', request, reply });
+}
+
+const WORDS: Readonly<Record<ServiceName, string>> = {
+  report_insight: 'The insight could not be kept.',
+  connector_request: 'The service could not be called.',
+  keep_screenshot: 'The picture could not be kept.',
+};
 
 function logFacts({ claim }: RunState, facts: object): object {
   return { run_id: claim.run.id, session_id: claim.run.sessionId, ...facts };
@@ -175,7 +209,7 @@ function keep(state: RunState, write: Promise<boolean>, ack?: number): void {
   );
 }
 
-const ENDINGS: Readonly<Record<Exclude<Outcome['status'], 'canceled'>, (outcome: never) => Ending>> = {
+const ENDINGS: Readonly<Record<Exclude<Outcome['status'], 'canceled' | 'waiting'>, (outcome: never) => Ending>> = {
   completed: ({ text, ...rest }: Extract<Outcome, { status: 'completed' }>) => {
     const { stopReason, structured } = rest;
     return { outcome: 'completed', answer: text, stopReason, ...(structured === undefined ? {} : { structured }) };
@@ -183,6 +217,12 @@ const ENDINGS: Readonly<Record<Exclude<Outcome['status'], 'canceled'>, (outcome:
   incomplete: ({ error }: Extract<Outcome, { status: 'incomplete' }>) => ({ outcome: 'incomplete', error }),
   failed: ({ error }: Extract<Outcome, { status: 'failed' }>) => ({ outcome: 'failed', error }),
 };
+
+type EndingOutcome = Exclude<Outcome, { status: 'canceled' | 'waiting' }>;
+
+function isEnding(outcome: Outcome): outcome is EndingOutcome {
+  return Object.hasOwn(ENDINGS, outcome.status);
+}
 
 async function finish(state: RunState, workerEnd: WorkerEnd): Promise<void> {
   const { parts, claim } = state;
@@ -193,7 +233,7 @@ async function finish(state: RunState, workerEnd: WorkerEnd): Promise<void> {
     return;
   }
   // What the journal refused is missing from the run, whatever its worker says of the end.
-  if (workerEnd.kind === 'done' && workerEnd.outcome.status !== 'canceled' && state.abortedFor !== 'journal') {
+  if (workerEnd.kind === 'done' && isEnding(workerEnd.outcome) && state.abortedFor !== 'journal') {
     try {
       await end(state, ENDINGS[workerEnd.outcome.status](workerEnd.outcome as never));
       return;

@@ -9,7 +9,7 @@ import { type Active, makeWatch } from './watch-threads.ts';
 
 /** How a run left its worker. `lost`: the thread died, exited, ran out of memory or hung. */
 export type WorkerEnd =
-  | { readonly kind: 'done'; readonly outcome: Outcome }
+  | { readonly kind: 'done'; readonly outcome: Outcome; readonly touched: boolean }
   | { readonly kind: 'lost'; readonly why: string };
 
 export interface RunHandle {
@@ -83,7 +83,7 @@ export function makeCrew({ size, clock, log, runEnded }: CrewParts): Crew {
           return;
         }
         if (batch.length > 1) sink.signals(batch.slice(0, -1));
-        end({ kind: 'done', outcome: last.outcome });
+        end({ kind: 'done', outcome: last.outcome, touched: last.touched });
       });
       active.add(entry);
       watch.begin();

@@ -47,14 +47,14 @@ const nextOf = (kind: string, condition: string) => `
       (SELECT min(seq) FROM runs
         WHERE status = 'queued' AND ready = 1 AND ${kind} AND key_seq = waiting.key_seq) AS head,
       (SELECT count(*) FROM runs
-        WHERE status IN ('running', 'finalizing') AND key_seq = waiting.key_seq AND ${condition}) AS executing
+        WHERE status IN ('running', 'finalizing') AND runs.waiting = 0 AND key_seq = waiting.key_seq AND ${condition}) AS executing
     FROM waiting WHERE waiting.key_seq IS NOT NULL
   )`;
 const BACKGROUND = "schedule_mode = 'background'";
 const NEXT_ORDINARY = `${nextOf("schedule_mode <> 'background'", '1')} ORDER BY executing, head LIMIT 1`;
 const NEXT_BACKGROUND = `${nextOf(BACKGROUND, BACKGROUND)} WHERE executing < ? ORDER BY executing, head LIMIT 1`;
 const EXECUTING_BACKGROUND = `SELECT count(*) AS runs FROM runs
-  WHERE status IN ('running', 'finalizing') AND ${BACKGROUND}`;
+  WHERE status IN ('running', 'finalizing') AND waiting = 0 AND ${BACKGROUND}`;
 
 const CLAIM = `UPDATE runs SET status = 'running', attempt = ?, model = ?, lease_until = ?, started_at = ?
   WHERE seq = ? AND status = 'queued' AND ready = 1`;

@@ -63,6 +63,14 @@ export function makeRecordProgress({ write }: Database) {
         return true;
       }),
 
+    /** Adds what a sub-agent or a summary has used to the run's usage. */
+    recordSpent: (fence: Fence, usage: Usage, price: Price): Promise<boolean> =>
+      write((tx) => {
+        if (!holds(tx, fence)) return false;
+        addUsage(tx, fence, usage, price);
+        return true;
+      }),
+
     /** Keeps a tool's result; the reply's next call counts as begun. A call that has a result keeps it. */
     recordToolResult: (fence: Fence, result: NewToolResult): Promise<boolean> =>
       write((tx) => holds(tx, fence) && keepToolResult(tx, fence, result)),

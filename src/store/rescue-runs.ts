@@ -25,7 +25,7 @@ export function makeRescueRuns({ write, reader }: Database) {
     listExecutingSessions: (): string[] =>
       reader
         .all<{ id: string }>(
-          `SELECT s.id FROM runs r JOIN sessions s ON s.seq = r.session_seq WHERE r.status IN ('running', 'finalizing') AND r.status = 'running'
+          `SELECT s.id FROM runs r JOIN sessions s ON s.seq = r.session_seq WHERE r.status IN ('running', 'finalizing') AND r.waiting = 0 AND r.status = 'running'
            UNION SELECT id FROM sessions WHERE stop_requested_at IS NOT NULL AND stop_confirmed_at IS NULL`,
         )
         .map(({ id }) => id),
@@ -57,7 +57,7 @@ export function makeRescueRuns({ write, reader }: Database) {
         );
         const expired = tx.all<UnfinishedRow>(
           `SELECT session_seq AS sessionSeq, seq AS runSeq, attempt, status FROM runs
-           WHERE status IN ('running', 'finalizing') AND status = 'running' AND lease_until < ?`,
+           WHERE status IN ('running', 'finalizing') AND waiting = 0 AND status = 'running' AND lease_until < ?`,
           tx.now,
         );
         for (const row of expired) interruptIn(tx, row, 'crash');

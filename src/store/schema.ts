@@ -3,9 +3,10 @@ import { existsSync } from 'node:fs';
 import type { Database as Connection } from 'better-sqlite3';
 import { ErrandError } from '../domain/errors.ts';
 import { foundation } from './migrations/001-foundation.ts';
+import { realWork } from './migrations/002-real-work.ts';
 
 /** Every migration in order. Add new ones at the end; never change one that was released. */
-const MIGRATIONS: readonly string[] = [foundation];
+const MIGRATIONS: readonly string[] = [foundation, realWork];
 
 /** The schema version this code writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length;

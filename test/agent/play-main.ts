@@ -5,7 +5,18 @@ import { join } from 'node:path';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { RetryPolicy } from '../../src/agent/ask-model.ts';
 import { runLoop } from '../../src/agent/loop.ts';
-import type { Brief, Control, ModelGrant, Outcome, RunLimits, Signal, SignalBatch } from '../../src/agent/protocol.ts';
+import { hasTouched } from '../../src/agent/perform-call.ts';
+import {
+  type Brief,
+  type Control,
+  type ModelGrant,
+  NO_EQUIPMENT,
+  type Outcome,
+  type RunLimits,
+  type Signal,
+  type SignalBatch,
+} from '../../src/agent/protocol.ts';
+import type { ToolPack } from '../../src/agent/run.ts';
 import { openChannel } from '../../src/agent/signals.ts';
 import type { Tool } from '../../src/agent/tools/tool.ts';
 
@@ -43,13 +54,19 @@ export async function makeBrief(changes: Partial<Brief> = {}): Promise<Brief> {
     workspaceOwner: null,
     model: GRANT,
     instructions: 'Be brief.',
+    compaction: null,
     history: [],
     turn: { user: [{ type: 'text', text: 'Do it.' }], attachments: [], steps: [] },
+    texts: {},
     outputSchema: null,
     tools: ['add', 'echo'],
+    equipment: NO_EQUIPMENT,
+    answers: {},
     sandbox: null,
+    egress: [],
     limits: LIMITS,
     nextBlockIndex: 0,
+    depth: 0,
     ...changes,
   };
 }
@@ -147,18 +164,22 @@ export function sitAtMain(port: MessagePort, manners: MainManners = {}): MainSid
 export function startRun(
   brief: Brief,
   tools: readonly Tool[],
-  manners: MainManners & { retries?: RetryPolicy } = {},
+  manners: MainManners & { retries?: RetryPolicy; packs?: readonly ToolPack[] } = {},
 ): MainSide {
   const { port1, port2 } = new MessageChannel();
   const main = sitAtMain(port1, manners);
   const channel = openChannel(port2);
-  void runLoop({ brief, channel, tools, retryPolicy: manners.retries ?? FAST_RETRIES }).then(
-    channel.finish,
+  const granted: ToolPack = async () => ({
+    tools: tools.filter(({ name }) => brief.tools.includes(name)),
+    notes: [],
+    close: async () => undefined,
+  });
+  const packs = [granted, ...(manners.packs ?? [])];
+  void runLoop({ brief, channel, packs, retryPolicy: manners.retries ?? FAST_RETRIES }).then(
+    (outcome) => channel.finish(outcome, hasTouched(brief)),
     (error: unknown) => {
-      channel.finish({
-        status: 'failed',
-        error: { type: 'api_error', message: `bug: ${String(error)}`, retryable: false },
-      });
+      const message = `bug: ${String(error)}`;
+      channel.finish({ status: 'failed', error: { type: 'api_error', message, retryable: false } }, true);
     },
   );
   return main;

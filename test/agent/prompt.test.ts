@@ -1,12 +1,14 @@
 // The instructions that a run begins with.
 import { expect, test } from 'vitest';
 import { defaultInstructions, instructionsOf } from '../../src/agent/prompt.ts';
+import { writeFile } from '../../src/agent/tools/write-file.ts';
 
 const AT = Date.parse('2026-03-04T23:59:00Z');
 
 test("an expert's own instructions replace the default ones and get the facts of the run", () => {
   const instructions = instructionsOf(
-    { instructions: 'You are a poet.', tools: ['write_file'], outputSchema: null },
+    { instructions: 'You are a poet.', outputSchema: null },
+    { tools: [writeFile], notes: [] },
     AT,
   );
   expect(instructions).toMatch(/^You are a poet\./);
@@ -17,6 +19,8 @@ test("an expert's own instructions replace the default ones and get the facts of
 
 test('without any the agent works by the default ones', () => {
   expect(
-    instructionsOf({ instructions: '', tools: [], outputSchema: null }, AT).startsWith(defaultInstructions()),
+    instructionsOf({ instructions: '', outputSchema: null }, { tools: [], notes: [] }, AT).startsWith(
+      defaultInstructions(),
+    ),
   ).toBe(true);
 });

@@ -283,7 +283,7 @@ describe.skipIf(!probe.ok)('the shell tool', () => {
   const use = (command: string, input = {}, signal = new AbortController().signal) =>
     shell.execute(
       { command, ...input },
-      { workspace: temporaryDirectory(), workspaceOwner: null, sandbox: grant, signal },
+      { workspace: temporaryDirectory(), workspaceOwner: null, sandbox: grant, skills: [], callId: 'call', signal },
     );
 
   test('tells the output and how the command ended', async () => {
@@ -313,6 +313,8 @@ test('without a sandbox the shell tool runs nothing', async () => {
     workspace: temporaryDirectory(),
     workspaceOwner: null,
     sandbox: null,
+    skills: [],
+    callId: 'call',
     signal: new AbortController().signal,
   };
   const result = await shell.execute({ command: 'touch begun' }, context);

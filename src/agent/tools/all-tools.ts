@@ -1,4 +1,4 @@
-// Every tool of the agent, on one page.
+// Every built-in tool of the agent, on one page. Tools made for one run come from `packs/`.
 import { editFile } from './edit-file.ts';
 import { listFiles } from './list-files.ts';
 import { readFile } from './read-file.ts';
@@ -10,7 +10,7 @@ import { writeFile } from './write-file.ts';
 /** The tools in the order that a model sees them. */
 export const TOOLS: readonly Tool[] = [readFile, writeFile, editFile, listFiles, searchFiles, shell];
 
-/** Names of the tools that a run gets. Without a sandbox there is no shell. */
+/** Names of the built-in tools that a run gets. Without a sandbox there is no shell. */
 export function toolNamesFor(grants: { readonly sandbox: boolean }): string[] {
   return TOOLS.filter((tool) => grants.sandbox || tool !== shell).map((tool) => tool.name);
 }

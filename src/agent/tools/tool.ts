@@ -1,6 +1,6 @@
 // What a tool is to the agent: a name, a schema, and a function that never throws for what is part of the work.
 import type { JsonObject } from '../../domain/json.ts';
-import type { SandboxGrant, ToolResult } from '../protocol.ts';
+import type { SandboxGrant, SkillGrant, ToolResult } from '../protocol.ts';
 
 /** What a tool may touch. */
 export interface ToolContext {
@@ -9,6 +9,10 @@ export interface ToolContext {
   /** Owner given to files that the tool creates; null leaves the daemon's own. */
   readonly workspaceOwner: { readonly uid: number; readonly gid: number } | null;
   readonly sandbox: SandboxGrant | null;
+  /** Folders that commands see at `/skills/<name>`. */
+  readonly skills: readonly SkillGrant[];
+  /** Id of the call, unique in the run. */
+  readonly callId: string;
   readonly signal: AbortSignal;
 }
 
@@ -21,4 +25,12 @@ export interface Tool {
   readonly description: string;
   readonly inputSchema: JsonObject;
   execute(input: JsonObject, context: ToolContext): Promise<ToolResult>;
+}
+
+/** Tools made for one run, what its agent has to know of them, and how what they hold open is closed. */
+export interface OpenedTools {
+  readonly tools: readonly Tool[];
+  /** Lines for the instructions, such as a server that could not be started. */
+  readonly notes: readonly string[];
+  close(): Promise<void>;
 }

@@ -32,6 +32,8 @@ export function makeWorkspace(
     workspace: path,
     workspaceOwner: null,
     sandbox: null,
+    skills: [],
+    callId: 'call',
     signal: new AbortController().signal,
     ...changes,
   };
