@@ -10,10 +10,10 @@ import {
   environmentName,
   OPTIONS,
   readText,
-  type Scalar,
   SETTING_NAMES,
   type SettingName,
   settingsSchema,
+  type Value,
 } from './options.ts';
 
 export const SETTINGS_FILE = 'errand.yaml';
@@ -137,15 +137,14 @@ function checkOverrides(overrides: readonly Override[]): Problem[] {
   });
 }
 
-function valueIn(file: JsonObject, name: SettingName): Scalar | undefined {
-  const value = name.split('.').reduce<unknown>((at, key) => (isJsonObject(at) ? at[key] : undefined), file);
-  return value as Scalar | undefined;
+function valueIn(file: JsonObject, name: SettingName): unknown {
+  return name.split('.').reduce<unknown>((at, key) => (isJsonObject(at) ? at[key] : undefined), file);
 }
 
 const camelCase = (name: string) => name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 /** The settings' names are their paths in `Settings`, which the type of the option table holds true. */
-function assemble(values: ReadonlyMap<SettingName, Scalar>): Settings {
+function assemble(values: ReadonlyMap<SettingName, Value>): Settings {
   const settings: Branch = {};
   for (const [name, value] of values) {
     const keys = name.split('.').map(camelCase);
@@ -157,22 +156,24 @@ function assemble(values: ReadonlyMap<SettingName, Scalar>): Settings {
 
 /** Settings as a tree whose leaves are their values. */
 interface Branch {
-  [key: string]: Scalar | Branch;
+  [key: string]: Value | Branch;
 }
 
 type Chosen = { readonly settings: Settings; readonly origins: ReadonlyMap<SettingName, Origin> };
 
 function choose(file: JsonObject, overrides: readonly Override[]): Chosen {
-  const values = new Map<SettingName, Scalar>();
+  const values = new Map<SettingName, Value>();
   const origins = new Map<SettingName, Origin>();
   for (const name of SETTING_NAMES) {
     const override = overrides.findLast((candidate) => candidate.name === name);
     const inFile = valueIn(file, name);
-    const { fallback } = OPTIONS[name];
+    const { fallback, read } = OPTIONS[name];
     // `listen` comes first in the table, so what follows from it finds it here.
-    const fallbackValue = typeof fallback === 'function' ? fallback(String(values.get('listen'))) : fallback;
-    const value = override === undefined ? (inFile ?? fallbackValue) : readText(name, override.text);
-    values.set(name, name === 'public_url' ? String(value).replace(/\/+$/, '') : value);
+    const fallbackValue = typeof fallback === 'function' ? fallback(values.get('listen') as string) : fallback;
+    const written = override === undefined ? inFile : readText(name, override.text);
+    const isWritten = written !== undefined && written !== null;
+    const value = isWritten ? (read?.(written) ?? (written as Value)) : fallbackValue;
+    values.set(name, value);
     origins.set(name, override?.origin ?? (inFile === undefined ? 'default' : 'file'));
   }
   return { settings: assemble(values), origins };
@@ -220,7 +221,7 @@ export function loadConfig(flags: Flags, environment: Environment): ConfigLoad {
 /** One setting as `errand config show` tells it. `source` is the flag, variable or file that gave it. */
 export interface SettingRow {
   readonly name: SettingName;
-  readonly value: Scalar;
+  readonly value: Value;
   readonly origin: Origin;
   readonly source: string | null;
   /** Its name in the environment. */
@@ -238,7 +239,7 @@ export function describeSettings(config: Config): readonly SettingRow[] {
     const file = origin === 'file' ? path.join(config.places.configDir, SETTINGS_FILE) : null;
     return {
       name,
-      value: keys.reduce<Scalar | Branch>((at, key) => (at as Branch)[key]!, tree) as Scalar,
+      value: keys.reduce<Value | Branch>((at, key) => (at as Branch)[key]!, tree) as Value,
       origin,
       source: override?.label ?? file,
       environment: environmentName(name),

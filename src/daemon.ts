@@ -1,6 +1,5 @@
 // The one wiring function: builds every room, opens the doors, and closes everything in reverse order.
 import { join } from 'node:path';
-import type { Catalog } from './catalog/models.ts';
 import { formatProblem } from './catalog/problem.ts';
 import type { Config } from './config.ts';
 import { systemClock } from './domain/clock.ts';
@@ -9,7 +8,10 @@ import { makeBus } from './events/bus.ts';
 import { makeTails } from './events/tail.ts';
 import { SchemaCheck } from './execution/schema-check.ts';
 import { openBlobStore } from './files/blobs.ts';
+import { makeFileAddresses } from './files/file-address.ts';
+import { makeKeeper } from './files/keeper.ts';
 import { openMasterKey } from './files/master-key.ts';
+import { makeSecretBox } from './files/secret-box.ts';
 import { makeHttpApp } from './http/app.ts';
 import { type Door, linkSocket, listenSocket, listenTcp } from './http/listen.ts';
 import { makeHttpServer } from './http/server.ts';
@@ -20,8 +22,9 @@ import {
   masterKeyPlace,
   prepareDirectories,
 } from './initialize.ts';
-import { type ConfigEvent, type LiveConfig, makeLiveConfig } from './live-config.ts';
+import { type Configuration, type ConfigEvent, type LiveConfig, makeLiveConfig } from './live-config.ts';
 import { type Log, makeLog } from './log.ts';
+import { numberDefinitions } from './operations/definitions.ts';
 import { makeOperations } from './operations/operations.ts';
 import { makeReports } from './reports.ts';
 import { lockDataDirectory } from './store/lock.ts';
@@ -52,10 +55,10 @@ type Closer = () => Promise<void> | void;
  * Starts a daemon on a data directory, initialising it when it is empty. Throws `conflict` when another process holds
  * the directory or an address can't be bound; what was opened until then is closed again.
  */
-export async function startDaemon({ config, catalog }: { config: Config; catalog: Catalog }): Promise<Daemon> {
+export async function startDaemon(configuration: Configuration): Promise<Daemon> {
   const closers: Closer[] = [];
   try {
-    return await build({ config, catalog, closers });
+    return await build({ ...configuration, closers });
   } catch (error) {
     await closeAll(closers);
     throw error;
@@ -66,28 +69,49 @@ async function closeAll(closers: Closer[]): Promise<void> {
   for (let closer = closers.pop(); closer !== undefined; closer = closers.pop()) await closer();
 }
 
-interface Start {
-  readonly config: Config;
-  readonly catalog: Catalog;
+interface Start extends Configuration {
   readonly closers: Closer[];
 }
 
 /** What everything stands on: the locked directory, its key, the log, the live configuration, the store. */
-function layFoundations({ config, catalog, closers }: Start) {
+function layFoundations({ closers, ...configuration }: Start) {
+  const { config } = configuration;
   const { places } = config;
   prepareDirectories(places);
   const lock = lockDataDirectory(places.dataDir);
   closers.push(lock.release);
   const deriveKey = openMasterKey(masterKeyPlace(places));
   const log = makeLog(config.settings.log);
-  const live = makeLiveConfig({ config, catalog, report: (event) => reportConfig(log, event) });
+  const live = makeLiveConfig({ ...configuration, report: (event) => reportConfig(log, event) });
   closers.push(live.stop);
   live.onChange(() => {
     log.level = live.settings().log.level;
   });
   const store = openStore(join(places.dataDir, DATABASE_FILE), systemClock);
   closers.push(store.close);
+  live.onChange((changed) => {
+    if (changed !== 'definitions') return;
+    numberDefinitions(store, live.definitions()).catch((error: unknown) => {
+      log.error({ err: error }, 'new definitions could not be given their ids; they get them when they are used');
+    });
+  });
   return { deriveKey, log, live, store };
+}
+
+/** Where bytes are kept, and the thread that makes them of workspaces. */
+async function openFiles({ config, closers }: Start, log: Log) {
+  const { dataDir } = config.places;
+  const directory = join(dataDir, 'blobs');
+  const blobs = await openBlobStore(directory);
+  const keeper = makeKeeper({ directory: join(dataDir, 'snapshots'), blobs: directory, clock: systemClock, log });
+  closers.push(keeper.stop);
+  return { blobs, keeper };
+}
+
+/** What of the engine has to be closed; the last is closed first. */
+function closersOf({ node, queueWait, sweeper, collector, pool, questionWatch, documentReader }: Engine): Closer[] {
+  const services = [questionWatch.stop, documentReader.stop];
+  return [node.stop, queueWait.stop, sweeper.stop, collector.stop, pool.destroy, ...services];
 }
 
 async function build(start: Start): Promise<Daemon> {
@@ -95,17 +119,19 @@ async function build(start: Start): Promise<Daemon> {
   const { places } = config;
   const startedAt = systemClock.now();
   const { deriveKey, log, live, store } = layFoundations(start);
-  const [sandbox, blobs] = await Promise.all([probe(config, log), openBlobStore(join(places.dataDir, 'blobs'))]);
+  const [sandbox, { blobs, keeper }] = await Promise.all([probe(config, log), openFiles(start, log)]);
 
+  const secrets = makeSecretBox(deriveKey);
   const bus = makeBus();
   store.onCommitted(bus.publish);
   const tails = makeTails({ bus, events: store.events });
-  const engine = makeEngine({ config, live, log, store, blobs, sandbox });
-  closers.push(engine.node.stop, engine.queueWait.stop, engine.sweeper.stop, engine.pool.destroy);
+  const engine = makeEngine({ config, live, log, store, blobs, keeper, secrets, sandbox });
+  closers.push(...closersOf(engine));
   const schemas = new SchemaCheck({ clock: systemClock, log });
   closers.push(() => schemas.stop());
   const closing = new AbortController();
   const draining = new AbortController();
+  draining.signal.addEventListener('abort', engine.checks.stop);
   const isClosing = () => closing.signal.aborted;
   const operations = makeOperations({
     store,
@@ -115,13 +141,17 @@ async function build(start: Start): Promise<Daemon> {
     schemas,
     clock: systemClock,
     deriveKey,
+    fileAddresses: makeFileAddresses({ deriveKey, publicUrl: () => live.settings().publicUrl, now: systemClock.now }),
+    secrets,
     settings: live.settings,
     catalog: live.catalog,
+    definitions: live.definitions,
+    checkDefinitions: live.checkDefinitions,
     closing: isClosing,
     draining: draining.signal,
   });
-  const [{ pool }, clock] = [engine, systemClock];
-  const reports = makeReports({ config, live, store, pool, sandbox, startedAt, closing: isClosing, clock });
+  const [{ pool, browser }, clock] = [engine, systemClock];
+  const reports = makeReports({ config, live, store, pool, sandbox, browser, startedAt, closing: isClosing, clock });
   const app = makeHttpApp({
     operations,
     tail: tails,
@@ -133,6 +163,7 @@ async function build(start: Start): Promise<Daemon> {
     draining: draining.signal,
   });
 
+  await numberDefinitions(store, live.definitions());
   await rescue({ store, workspaces: engine.workspaces, log });
   // Registered before the doors open: without a worker node, background runs would be refused.
   if (config.workers) await engine.node.start();
@@ -141,6 +172,7 @@ async function build(start: Start): Promise<Daemon> {
   // After the doors are open: credentials that a failed start had made would be shown to nobody.
   const created = await createFirstAdministrator(store, places, FIRST_ADMINISTRATOR);
   await live.start();
+  await engine.browser.look();
   startEngine(engine, config);
   log.info({ version: VERSION, pid: process.pid, listen: doors.tcp.address, socket: doors.socket.address }, 'ready');
   return makeDaemon({ url: `http://${doors.tcp.address}`, created, closers, log, live, engine, closing, draining });

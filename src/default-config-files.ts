@@ -7,7 +7,7 @@ export interface DefaultFile {
   readonly text: string;
 }
 
-const NAMES = ['errand.yaml', 'models.yaml'] as const;
+const NAMES = ['errand.yaml', 'models.yaml', 'mcp-servers.yaml', 'connectors.yaml'] as const;
 
 /** The files `errand init` writes where they are absent (K5). They lie beside `src` and `dist` in the package. */
 export function defaultConfigFiles(): readonly DefaultFile[] {

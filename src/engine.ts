@@ -1,22 +1,37 @@
 // The engine: the rooms that carry runs out, wired together, and what they do at a start.
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { findChromium } from './agent/browser/find-chromium.ts';
 import { probeSandbox, type SandboxProbe } from './agent/sandbox.ts';
 import { SANDBOX_OWNER } from './agent/sandbox-walls.ts';
 import type { Config } from './config.ts';
 import { systemClock } from './domain/clock.ts';
 import { ErrandError } from './domain/errors.ts';
+import { TERMINAL_EVENTS } from './domain/journal-event.ts';
 import type { Settings } from './domain/settings.ts';
+import { makeCollector } from './execution/collector.ts';
+import { makeChecks } from './execution/checks.ts';
 import type { CrewSize } from './execution/crew.ts';
+import { type Broker, makeBroker } from './execution/broker.ts';
+import { makeBrowserPart } from './execution/browser-part.ts';
+import { makeDocumentReader } from './execution/document-reader.ts';
+import { makeKeepScreenshot } from './execution/keep-screenshot.ts';
+import { openConnector } from './execution/open-connector.ts';
+import { makeEmptyArchives } from './execution/empty-archives.ts';
+import { makeEquip } from './execution/equip.ts';
 import { makeNode } from './execution/node.ts';
 import { makePermits } from './execution/permits.ts';
 import { makePool } from './execution/pool.ts';
 import { makeQueue } from './execution/queue.ts';
+import { makeDocuments } from './execution/read-documents.ts';
 import type { RunServices } from './execution/services.ts';
+import { makeQuestionWatch } from './execution/question-watch.ts';
 import { makeQueueWait } from './execution/queue-wait.ts';
 import { makeStopper } from './execution/stop.ts';
 import { makeSweeper } from './execution/sweeper.ts';
 import type { BlobStore } from './files/blobs.ts';
+import type { Keeper } from './files/keeper.ts';
+import type { SecretBox } from './files/secret-box.ts';
 import { makeWorkspaces, type Workspaces } from './files/workspaces.ts';
 import type { LiveConfig } from './live-config.ts';
 import type { Log } from './log.ts';
@@ -46,18 +61,21 @@ export interface EngineParts {
   readonly log: Log;
   readonly store: Store;
   readonly blobs: BlobStore;
+  readonly keeper: Keeper;
+  readonly secrets: SecretBox;
   readonly sandbox: SandboxProbe;
 }
 
 /** What tools may ask for, by the part that answers it. */
-function makeServices(): RunServices {
-  const missing = (): never => {
-    throw new ErrandError('unavailable', 'This is not available here.');
-  };
+function makeServices(store: Store, blobs: BlobStore, broker: Broker): RunServices {
   return {
-    report_insight: async () => missing(),
-    connector_request: async () => missing(),
-    keep_screenshot: async () => missing(),
+    report_insight: async (run, insight) => {
+      const insightId = await store.insights.report(run, insight);
+      if (insightId === undefined) throw new ErrandError('conflict', 'The run has ended.');
+      return { insightId };
+    },
+    connector_request: (run, input) => broker.call(run.runSeq, input),
+    keep_screenshot: makeKeepScreenshot({ store, blobs }),
   };
 }
 
@@ -69,35 +87,100 @@ function sizeOf({ workers }: Settings): CrewSize {
 export type Engine = ReturnType<typeof makeEngine>;
 
 /** The rooms that do the work: the pool of threads and the queue that feeds it. */
-export function makeEngine({ config, live, log, store, blobs, sandbox }: EngineParts) {
+export function makeEngine({ config, live, log, store, blobs, keeper, secrets, sandbox }: EngineParts) {
+  const broker = makeBroker({
+    store,
+    secrets,
+    log,
+    connector: (name) => {
+      const definition = live.definitions().connectors.get(name);
+      return definition === undefined ? undefined : openConnector(definition, config.places);
+    },
+    egress: () => live.settings().egress.allow,
+    now: systemClock.now,
+  });
   const owner = process.getuid?.() === 0 ? SANDBOX_OWNER : null;
   const pool = makePool({ log, clock: systemClock, size: sizeOf(live.settings()) });
   live.onChange(() => pool.resize(sizeOf(live.settings())));
   const workspaces = makeWorkspaces({ directory: join(config.places.dataDir, 'workspaces'), blobs, owner });
+  const browser = makeBrowserPart({
+    log,
+    settings: live.settings,
+    sandbox: () => (sandbox.ok ? sandbox.grant : null),
+    find: findChromium,
+  });
+  live.onChange(() => void browser.look());
+  const documentReader = makeDocumentReader({ log, clock: systemClock });
+  const { settings } = live;
+  const permits = makePermits();
+  const sandboxGrant = () => (sandbox.ok ? sandbox.grant : null);
+  const { places } = config;
+  const checks = makeChecks({ log, clock: systemClock, permits, places, settings, sandbox: sandboxGrant });
+  const emptyArchives = makeEmptyArchives({ keeper, blobs });
+  const collector = makeCollector({ store, keeper, blobs, workspaces, clock: systemClock, log, settings });
   const queue = makeQueue({
     store,
     pool,
+    collector,
     log,
     clock: systemClock,
-    permits: makePermits(),
-    services: makeServices(),
+    permits,
+    services: makeServices(store, blobs, broker),
+    broker,
+    documents: makeDocuments({ store, blobs, reader: documentReader, log, clock: systemClock }),
     workspaces,
-    sandbox: () => (sandbox.ok ? sandbox.grant : null),
+    sandbox: sandboxGrant,
     settings: live.settings,
     catalog: live.catalog,
+    definitions: live.definitions,
+    equip: makeEquip({
+      store,
+      log,
+      places: config.places,
+      definitions: live.definitions,
+      catalog: live.catalog,
+      browser: browser.grant,
+    }),
   });
   const queueWait = makeQueueWait({ store, log, clock: systemClock, settings: live.settings });
+  const questionWatch = makeQuestionWatch({ store, log, clock: systemClock, expired: queue.wake });
+  store.onCommitted((events) => {
+    if (events.some(({ type }) => type === 'user_input.requested')) questionWatch.watch();
+  });
   const node = makeNode({ store, log, clock: systemClock, id: hostname(), capacity: pool.slots });
-  const sweeper = makeSweeper({ store, workspaces, blobs, clock: systemClock, log });
-  const stopper = makeStopper({ store, queue, clock: systemClock, log, confirmed: sweeper.wake });
-  return { pool, queue, queueWait, node, workspaces, sweeper, stopper };
+  store.onCommitted((events) => {
+    for (const { type, sessionSeq } of events) if (TERMINAL_EVENTS.has(type)) collector.wake(sessionSeq);
+  });
+  const sweeper = makeSweeper({ store, workspaces, blobs, keeper, clock: systemClock, log });
+  const confirmed = (sessionSeq: number) => {
+    collector.wake(sessionSeq);
+    sweeper.wake();
+  };
+  const stopper = makeStopper({ store, queue, clock: systemClock, log, confirmed });
+  return {
+    pool,
+    queue,
+    queueWait,
+    questionWatch,
+    node,
+    workspaces,
+    collector,
+    emptyArchives,
+    sweeper,
+    stopper,
+    broker,
+    browser, documentReader,
+    checks,
+  };
 }
 
 /** Begins to work. What a crash left unfinished must be rescued before. */
 export function startEngine(engine: Engine, { workers }: Config): void {
   if (workers) engine.queue.start();
   engine.queueWait.watch();
-  engine.sweeper.wake();
+  engine.questionWatch.watch();
+  engine.collector.start();
+  engine.sweeper.start();
 }
 
 /** Takes up what a crash left unfinished. Only at a start, while no worker holds a run. */

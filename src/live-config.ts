@@ -1,9 +1,15 @@
-// Keeps settings and catalog as the config directory says now; a broken file leaves the last good state in force (J1).
+// Keeps settings, catalog and definitions as the config directory says now; a broken file leaves the last good state in force (J1).
 import { existsSync, realpathSync } from 'node:fs';
+import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type FSWatcher, watch } from 'chokidar';
+import { TOOLS } from './agent/tools/all-tools.ts';
+import type { Definitions } from './catalog/definitions.ts';
+import { loadDefinitions } from './catalog/load-definitions.ts';
 import { type Catalog, loadCatalog, MODELS_FILE } from './catalog/models.ts';
 import type { Problem } from './catalog/problem.ts';
+import { SKILL_FILE } from './catalog/skills.ts';
+import type { SecretPlaces } from './catalog/secret-file.ts';
 import {
   type Config,
   type Environment,
@@ -17,17 +23,35 @@ import { messageOf } from './domain/errors.ts';
 import type { Settings } from './domain/settings.ts';
 import { publicUrlFor } from './options.ts';
 
+/** What a daemon is configured by. */
+export interface Configuration {
+  readonly config: Config;
+  readonly catalog: Catalog;
+  readonly definitions: Definitions;
+}
+
 export type LiveConfigLoad =
-  | { readonly ok: true; readonly config: Config; readonly catalog: Catalog }
+  | ({ readonly ok: true } & Configuration)
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
-/** Configuration and catalog, or the problems of errand.yaml, models.yaml, flags and environment together (J2). */
+/** All of it, or the problems of flags, environment and every file of the config directory together (J2). */
 export function loadLiveConfig(flags: Flags, environment: Environment): LiveConfigLoad {
   const loaded = loadConfig(flags, environment);
   const { configDir, credentialsDirectory } = resolvePlaces(flags, environment);
   const read = loadCatalog(configDir, credentialsDirectory);
-  if (loaded.ok && read.ok) return { ok: true, config: loaded.config, catalog: read.catalog };
-  return { ok: false, problems: [...(loaded.ok ? [] : loaded.problems), ...(read.ok ? [] : read.problems)] };
+  const defined = readDefinitions({ configDir, credentialsDirectory }, read.ok ? read.catalog : null);
+  if (loaded.ok && read.ok && defined.ok) {
+    return { ok: true, config: loaded.config, catalog: read.catalog, definitions: defined.value };
+  }
+  return { ok: false, problems: [loaded, read, defined].flatMap((part) => (part.ok ? [] : part.problems)) };
+}
+
+const TOOL_NAMES: ReadonlySet<string> = new Set(TOOLS.map(({ name }) => name));
+
+function readDefinitions(places: SecretPlaces, catalog: Catalog | null): Read<Definitions> {
+  const models = catalog === null ? null : new Set(catalog.models.keys());
+  const loaded = loadDefinitions(places, { models, tools: TOOL_NAMES });
+  return loaded.ok ? { ok: true, value: loaded.definitions } : loaded;
 }
 
 /** What happens to the configuration of a running daemon, for its log. */
@@ -39,13 +63,11 @@ export type ConfigEvent =
   /** Changes may go unnoticed until `reload` or a restart. */
   | { readonly kind: 'watch-failed'; readonly why: string };
 
-/** Which of the two has changed. */
-export type Changed = 'settings' | 'catalog';
+/** Which of the three has changed. */
+export type Changed = 'settings' | 'catalog' | 'definitions';
 
 /** What a live configuration begins with (as `loadLiveConfig` gives it) and who is told of what happens to it. */
-export interface LiveConfigParts {
-  readonly config: Config;
-  readonly catalog: Catalog;
+export interface LiveConfigParts extends Configuration {
   readonly report: (event: ConfigEvent) => void;
 }
 
@@ -53,11 +75,14 @@ export interface LiveConfig {
   /** The settings in force. `listen` stays as it was at the start. */
   settings(): Settings;
   catalog(): Catalog;
+  definitions(): Definitions;
+  /** Reads the definitions now and answers what is wrong with them. Takes nothing up. */
+  checkDefinitions(): readonly Problem[];
   /** What is wrong with the files now; empty when all that they say is in force. */
   problems(): readonly Problem[];
   /** Calls back after each change; the answer ends that. */
   onChange(listener: (changed: Changed) => void): () => void;
-  /** Reads both files now. */
+  /** Reads every file now. */
   reload(): void;
   /** Says which address is really bound, where port 0 asked for any. */
   bound(listen: string): void;
@@ -68,7 +93,7 @@ export interface LiveConfig {
 
 type Read<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problems: readonly Problem[] };
 
-/** One file's last good state. */
+/** The last good state of a file, or of all definitions together. */
 interface Part<T> {
   current(): T;
   problems(): readonly Problem[];
@@ -162,12 +187,27 @@ function watchedPaths(directory: string): string[] {
   return existsSync(directory) ? [...new Set([directory, realpathSync(directory)])] : [directory];
 }
 
+/** Whether nothing there is ever read here: what a skill holds beside SKILL.md, and what lies deeper than a plugin's own. */
+function isUnread(relative: string): boolean {
+  const parts = relative.split(path.sep);
+  if (parts[0] === '..') return false;
+  const inside = parts[0] === 'plugins' ? parts.slice(2) : parts;
+  if (inside[0] === 'skills') return inside.length > 2 && (inside.length > 3 || inside[2] !== SKILL_FILE);
+  return parts[0] === 'plugins' ? inside.length > 2 : parts.length > 3;
+}
+
 /** Watches the config directory, also one that is made later. Resolves when every change from now on is seen. */
 async function watchDirectory(
   directory: string,
   on: { readonly change: () => void; readonly error: (why: string) => void },
 ): Promise<FSWatcher> {
-  const watcher = watch(watchedPaths(directory), { followSymlinks: false, depth: 2, ignoreInitial: true });
+  const watched = watchedPaths(directory);
+  const watcher = watch(watched, {
+    followSymlinks: false,
+    depth: 4,
+    ignoreInitial: true,
+    ignored: (file) => watched.some((root) => isUnread(path.relative(root, file))),
+  });
   watcher.on('all', on.change);
   watcher.on('error', (error) => on.error(messageOf(error)));
   await new Promise<void>((resolve) => {
@@ -199,21 +239,27 @@ function makeWatch(directory: string, reload: () => void, report: (event: Config
   };
 }
 
+/** What the definitions are called where one file's name would stand. */
+const DEFINITIONS = 'definitions';
+
 /**
- * Settings and catalog that follow their files. Each stands alone: a fault in one does not hold back the other (J1).
+ * Settings, catalog and definitions that follow their files. Each stands alone: a fault in one does not hold back the
+ * others (J1); only a name of models.yaml that an expert needs binds the definitions to the catalog in force.
  * Nothing is read or watched before `start` or `reload`.
  */
 export function makeLiveConfig(parts: LiveConfigParts): LiveConfig {
-  const { config, catalog, report } = parts;
+  const { config, catalog, definitions, report } = parts;
   const { configDir, credentialsDirectory } = config.places;
   let listen = config.settings.listen;
   const settingsPart = makePart(SETTINGS_FILE, config.settings, report);
   const catalogPart = makePart(MODELS_FILE, catalog, report);
+  const definitionsPart = makePart(DEFINITIONS, definitions, report);
   const readSettings = makeSettingsReader(parts, () => listen);
   const readCatalog = (): Read<Catalog> => {
     const loaded = loadCatalog(configDir, credentialsDirectory);
     return loaded.ok ? { ok: true, value: loaded.catalog } : loaded;
   };
+  const readDefined = () => readDefinitions({ configDir, credentialsDirectory }, catalogPart.current());
   const absence = makeAbsence(configDir);
   const unlessGone = <T>(file: string, read: () => Read<T>): Read<T> => {
     const gone = absence(file);
@@ -227,14 +273,21 @@ export function makeLiveConfig(parts: LiveConfigParts): LiveConfig {
   const reload = () => {
     const settingsChanged = settingsPart.take(unlessGone(SETTINGS_FILE, readSettings));
     const catalogChanged = catalogPart.take(unlessGone(MODELS_FILE, readCatalog));
+    const definitionsChanged = definitionsPart.take(unlessGone(DEFINITIONS, readDefined));
     if (settingsChanged) tell('settings');
     if (catalogChanged) tell('catalog');
+    if (definitionsChanged) tell('definitions');
   };
 
   return {
     settings: settingsPart.current,
     catalog: catalogPart.current,
-    problems: () => [...settingsPart.problems(), ...catalogPart.problems()],
+    definitions: definitionsPart.current,
+    checkDefinitions: () => {
+      const read = unlessGone(DEFINITIONS, readDefined);
+      return read.ok ? [] : read.problems;
+    },
+    problems: () => [settingsPart, catalogPart, definitionsPart].flatMap((part) => part.problems()),
     onChange: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -2,17 +2,21 @@
 // and `errand config show` all derive from it (J2, J7).
 import { isIPv4, isIPv6 } from 'node:net';
 import { availableParallelism } from 'node:os';
+import { egressRulesSchema, readEgressRules } from './catalog/egress-rules.ts';
 import { choice, flag, integer, type Schema, section, text } from './catalog/schema.ts';
+import type { EgressRule } from './domain/egress.ts';
 import type { Settings } from './domain/settings.ts';
 
-export type Scalar = string | number | boolean;
+type Scalar = string | number | boolean;
+/** What a setting may hold. */
+export type Value = Scalar | readonly EgressRule[];
 
 type Snake<Name extends string> = Name extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${Snake<Rest>}`
   : Name;
 type Keys<Section> = Extract<keyof Section, string>;
 type Paths<Section> = {
-  [Key in Keys<Section>]: Section[Key] extends Scalar ? Snake<Key> : `${Snake<Key>}.${Paths<Section[Key]>}`;
+  [Key in Keys<Section>]: Section[Key] extends Value ? Snake<Key> : `${Snake<Key>}.${Paths<Section[Key]>}`;
 }[Keys<Section>];
 /** The name of a setting in errand.yaml, such as `model.idle_timeout_seconds`. A setting without an option doesn't compile. */
 export type SettingName = Paths<Settings>;
@@ -21,7 +25,9 @@ export type SettingName = Paths<Settings>;
 export interface Option {
   readonly schema: Schema;
   /** The default; some follow from the machine or from the listening address in force. */
-  readonly fallback: Scalar | ((listen: string) => Scalar);
+  readonly fallback: Value | ((listen: string) => Scalar);
+  /** Makes the setting of what was written, where they differ. */
+  readonly read?: (written: unknown) => Value;
   /** One line for people. */
   readonly about: string;
   /** The key of the command's flags, for the few that have one. */
@@ -81,6 +87,7 @@ export const OPTIONS: Readonly<Record<SettingName, Option>> = {
   public_url: {
     schema: text('an http or https address without user, query or fragment', isPublicUrl),
     fallback: publicUrlFor,
+    read: (written) => (written as string).replace(/\/+$/, ''),
     about: 'Base address that clients reach the daemon by; follows from listen when not given.',
     flag: 'publicUrl',
   },
@@ -178,6 +185,11 @@ export const OPTIONS: Readonly<Record<SettingName, Option>> = {
   },
   'model.run_timeout_seconds': { schema: seconds(1, WEEK), fallback: 3600, about: 'How long a run may take.' },
   'model.max_steps': { schema: integer(1, 10_000), fallback: 200, about: 'Model replies in one run.' },
+  'user_input.expires_seconds': {
+    schema: seconds(1, 365 * 24 * 3600),
+    fallback: 86_400,
+    about: "How long an agent's question waits for its user.",
+  },
   'workers.threads': {
     schema: integer(1, 256),
     fallback: () => Math.min(4, availableParallelism()),
@@ -213,6 +225,47 @@ export const OPTIONS: Readonly<Record<SettingName, Option>> = {
     about: 'Memory of a command with all its processes.',
   },
   'shell.max_processes': { schema: integer(8, 65_536), fallback: 256, about: 'Processes that commands may have.' },
+  'egress.allow': {
+    schema: egressRulesSchema(),
+    fallback: [],
+    read: readEgressRules,
+    about: 'What may be reached beside the public internet; as a variable, a list in JSON.',
+  },
+  'artifacts.deadline_seconds': {
+    schema: seconds(1, 86_400),
+    fallback: 600,
+    about: 'How long looking at a workspace after a run, or packing its files, may take.',
+  },
+  'artifacts.max_file_mb': {
+    schema: megabytes(1, 1_048_576),
+    fallback: 1024,
+    about: 'Larger files in a workspace are neither listed nor packed.',
+  },
+  'artifacts.max_files': {
+    schema: integer(1, 10_000_000),
+    fallback: 200_000,
+    about: 'Files of one workspace that are listed and packed.',
+  },
+  'browser.enabled': {
+    schema: flag(),
+    fallback: false,
+    about: 'Whether agents whose key or expert has the browser may use it, inside its sandbox.',
+  },
+  'browser.executable': {
+    schema: text('an absolute path, or empty', (value) => value === '' || value.startsWith('/')),
+    fallback: '',
+    about: "Chromium's program; empty for where systems keep it.",
+  },
+  'browser.timeout_seconds': {
+    schema: seconds(1, 600),
+    fallback: 30,
+    about: 'How long one action of the browser may take.',
+  },
+  'browser.memory_mb': {
+    schema: megabytes(256, 1_048_576),
+    fallback: 1536,
+    about: 'Memory of a browser with all its processes; each run has its own.',
+  },
   'log.level': { schema: choice(LEVELS), fallback: 'info', about: 'The least severe messages that are logged.' },
 };
 
@@ -239,10 +292,19 @@ function sectionOf(entries: readonly (readonly [path: readonly string[], schema:
   return section(Object.fromEntries(properties));
 }
 
-/** What a text stands for: numbers and true, false for settings of those types, else itself. Never throws. */
-export function readText(name: SettingName, value: string): Scalar {
+/** What a text stands for: numbers, true and false, and lists in JSON, for settings of those types; else itself. Never throws. */
+export function readText(name: SettingName, value: string): unknown {
   const { type } = OPTIONS[name].schema as { type?: unknown };
   if (type === 'integer' && /^-?\d{1,15}(\.\d{1,15})?$/.test(value)) return Number(value);
+  if (Array.isArray(type)) return readJson(value);
   if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
   return value;
+}
+
+function readJson(value: string): unknown {
+  try {
+    return JSON.parse(value) as unknown;
+  } catch {
+    return value;
+  }
 }

@@ -3,6 +3,7 @@ import type { SandboxProbe } from './agent/sandbox.ts';
 import { formatProblem } from './catalog/problem.ts';
 import type { Config } from './config.ts';
 import type { Clock } from './domain/clock.ts';
+import type { BrowserPart } from './execution/browser-part.ts';
 import type { Pool } from './execution/pool.ts';
 import type { PartReport, Readiness, StatusReport } from './operations/status.ts';
 import type { LiveConfig } from './live-config.ts';
@@ -15,6 +16,7 @@ export interface ReportParts {
   readonly store: Store;
   readonly pool: Pool;
   readonly sandbox: SandboxProbe;
+  readonly browser: Pick<BrowserPart, 'state'>;
   readonly startedAt: number;
   closing(): boolean;
   readonly clock: Clock;
@@ -25,7 +27,7 @@ export function makeReports(parts: ReportParts) {
   const { config, live, store, pool, startedAt, clock } = parts;
 
   function readiness(): Readiness {
-    const reports = [daemonPart(parts), storePart(parts), sandboxPart(parts), configPart(parts), workersPart(parts)];
+    const reports = [daemonPart(parts), storePart(parts), sandboxPart(parts), browserPart(parts), configPart(parts), workersPart(parts)];
     return { ready: reports.every((part) => part.state !== 'failed'), parts: reports };
   }
 
@@ -72,6 +74,12 @@ function storePart({ store }: ReportParts): PartReport {
 function sandboxPart({ sandbox, live }: ReportParts): PartReport {
   if (!live.settings().shell.enabled) return { name: 'shell', state: 'ok', detail: 'switched off in the settings' };
   return sandbox.ok ? ok('shell') : { name: 'shell', state: 'degraded', detail: sandbox.why };
+}
+
+function browserPart({ browser }: ReportParts): PartReport {
+  const state = browser.state();
+  if (state === 'off') return { name: 'browser', state: 'ok', detail: 'switched off in the settings' };
+  return state === 'ok' ? ok('browser') : { name: 'browser', state: 'degraded', detail: state.why };
 }
 
 function configPart({ live }: ReportParts): PartReport {

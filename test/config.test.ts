@@ -12,6 +12,7 @@ import {
   resolvePlaces,
 } from '../src/config.ts';
 import { defaultConfigFiles } from '../src/default-config-files.ts';
+import { EGRESS_PURPOSES } from '../src/domain/egress.ts';
 import { environmentName, OPTIONS, parseListen, publicUrlFor, SETTING_NAMES } from '../src/options.ts';
 import { temporaryDirectory } from './support/temporary-directory.ts';
 
@@ -55,9 +56,12 @@ test('with nothing said, every setting has its default and says so', () => {
       maxUnfinishedPerUser: 50,
       pollsPerSecond: 10,
     },
+    userInput: { expiresSeconds: 86_400 },
     workers: { threads: Math.min(4, availableParallelism()), runsPerThread: 32, memoryMb: 512, hangTimeoutSeconds: 30 },
     streams: { pingSeconds: 10, drainSeconds: 30 },
     shell: { enabled: true, timeoutSeconds: 120, maxOutputKb: 1024, memoryMb: 1024, maxProcesses: 256 },
+    browser: { enabled: false, executable: '', timeoutSeconds: 30, memoryMb: 1536 },
+    egress: { allow: [] },
     log: { level: 'info' },
   });
   expect(new Set(origins.values())).toEqual(new Set(['default']));
@@ -86,11 +90,16 @@ test('every setting can be given by the environment and by the file, to the same
     public_url: 'https://errand.example',
     'log.level': 'warn',
     'shell.enabled': 'false',
+    'browser.enabled': 'true',
+    'browser.executable': '/opt/chromium/chromium',
     'sso.userinfo_url': 'https://sso.example/user?app=errand',
     'sso.timeout_ms': '900',
+    'egress.allow': '[{ "host": "Wiki.Example.", "ports": [8080] }, { "cidr": "10.0.0.0/8", "for": ["image"] }]',
   };
   const valueOf = (name: string) => others[name] ?? '9';
-  const numeric = { 'workers.memory_mb': '199', 'shell.memory_mb': '199' } as Readonly<Record<string, string>>;
+  const numeric = { 'workers.memory_mb': '199', 'shell.memory_mb': '199', 'browser.memory_mb': '299' } as Readonly<
+    Record<string, string>
+  >;
   for (const name of SETTING_NAMES) {
     const value = numeric[name] ?? valueOf(name);
     const scalar = OPTIONS[name].schema['type'] === 'string' ? `"${value}"` : value;
@@ -297,6 +306,48 @@ test('flags and variables say where things lie, flags first', () => {
     url: 'http://z',
     tokenFile: path.resolve('t'),
   });
+});
+
+test('exceptions for outgoing requests are for every port and purpose unless they say otherwise', () => {
+  const { settings } = load(
+    'egress: { allow: [{ host: "*.bücher.example" }, { cidr: fd00::/8, ports: [1, 2], for: [mcp] }] }',
+  );
+  expect(settings.egress.allow).toEqual([
+    { cidr: null, host: '*.xn--bcher-kva.example', ports: null, for: EGRESS_PURPOSES },
+    { cidr: 'fd00::/8', host: null, ports: [1, 2], for: ['mcp'] },
+  ]);
+});
+
+test('each mistake in an exception is told where it stands', () => {
+  const file = `egress:
+  allow:
+    - { host: 10.0.0.1 }
+    - { cidr: 10.0.0.0/33 }
+    - { cidr: 10.0.0.0/8, host: a.example }
+    - { ports: [80] }
+    - { host: a.example, port: 80 }
+    - { host: a.example, ports: [0] }
+    - { host: a.example, ports: 80 }
+    - { host: a.example, for: [images] }
+    - { host: a.example, for: [] }
+    - intranet
+`;
+  const either = 'must be a map with either cidr or host, and ports and for beside it where they are wanted';
+  expect(problemsOf(file)).toEqual([
+    'errand.yaml:3:15 egress.allow.0.host: must be a name such as wiki.example.com or *.example.com; addresses stand in cidr',
+    'errand.yaml:4:15 egress.allow.1.cidr: must be a range of addresses, such as 10.0.0.0/8 or fd00::/8, or one address',
+    `errand.yaml:5:7 egress.allow.2: ${either}`,
+    `errand.yaml:6:7 egress.allow.3: ${either}`,
+    'errand.yaml:7:26 egress.allow.4.port: is not a known key (did you mean "ports"?)',
+    'errand.yaml:8:34 egress.allow.5.ports.0: must be a whole number from 1 to 65535',
+    'errand.yaml:9:33 egress.allow.6.ports: must be a list of ports from 1 to 65535, each once, at most 100, not a number',
+    'errand.yaml:10:32 egress.allow.7.for.0: must be one of image, web_fetch, mcp, connector, webhook',
+    'errand.yaml:11:31 egress.allow.8.for: must be a list of image, web_fetch, mcp, connector, webhook, each once, at most 100',
+    `errand.yaml:12:7 egress.allow.9: ${either}, not text`,
+  ]);
+  expect(problemsOf('', { ERRAND_EGRESS_ALLOW: 'intranet' })).toEqual([
+    'ERRAND_EGRESS_ALLOW: must be a list of exceptions, each once, at most 200, not text',
+  ]);
 });
 
 test('a data directory too deep for a socket is a problem that says what to do', () => {

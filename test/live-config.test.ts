@@ -93,10 +93,11 @@ test('a config directory that vanishes leaves all in force, and is noticed when 
   const { live, write } = open(configDir);
   await live.start();
   rmSync(configDir, { recursive: true });
-  await waitFor(() => live.problems().length === 2);
+  await waitFor(() => live.problems().length === 3);
   expect(live.problems().map(formatProblem)).toEqual([
     `errand.yaml is gone with its directory ${configDir}`,
     `models.yaml is gone with its directory ${configDir}`,
+    `definitions is gone with its directory ${configDir}`,
   ]);
   expect(live.settings().model.maxSteps).toBe(1);
   mkdirSync(configDir);
@@ -265,4 +266,69 @@ test('it can be stopped twice, before it was started, and while it starts; after
   await live.stop();
   expect(live.settings().model.maxSteps).toBe(200);
   expect(events).toEqual([]);
+});
+
+const expert = (description: string, model = '') => `---\ndescription: ${description}${model}\n---\nWork.\n`;
+
+test.each([
+  ['an expert', 'experts/ann.md', expert('First'), expert('Second')],
+  [
+    'a skill',
+    'skills/s/SKILL.md',
+    '---\nname: s\ndescription: First\n---\n',
+    '---\nname: s\ndescription: Second\n---\n',
+  ],
+  [
+    "a plugin's skill",
+    'plugins/p/skills/s/SKILL.md',
+    '---\nname: s\ndescription: First\n---\n',
+    '---\nname: s\ndescription: Second\n---\n',
+  ],
+])('%s that changes comes into force by itself, and so does a new one', async (_, file, first, second) => {
+  const configDir = temporaryDirectory({ 'plugins/p/plugin.yaml': 'description: P\n' });
+  const { live, events, write } = open(configDir);
+  const changes: string[] = [];
+  live.onChange((changed) => changes.push(changed));
+  await live.start();
+  const told = () =>
+    [...live.definitions().experts.values(), ...live.definitions().skills.values()].map((one) => one.description);
+  mkdirSync(path.dirname(path.join(configDir, file)), { recursive: true });
+  write(file, first);
+  await waitFor(() => told().includes('First'));
+  write(file, second);
+  await waitFor(() => told().includes('Second'));
+  expect([...new Set(changes)]).toEqual(['definitions']);
+  expect(events.at(-1)).toEqual({ kind: 'accepted', file: 'definitions' });
+});
+
+test('a broken definition is told with its place, and the last good ones stay in force', () => {
+  const configDir = temporaryDirectory({ 'experts/ann.md': expert('First') });
+  const { live, events, write } = open(configDir);
+  write('experts/ann.md', expert('Second', '\nmodel: none'));
+  live.reload();
+  live.reload();
+  const problem = 'experts/ann.md:3:8 model: names no model of models.yaml';
+  expect(live.problems().map(formatProblem)).toEqual([problem]);
+  expect(live.checkDefinitions().map(formatProblem)).toEqual([problem]);
+  expect(live.definitions().experts.get('ann')?.description).toBe('First');
+  expect(events.map(({ kind }) => kind)).toEqual(['rejected']);
+  write('experts/ann.md', expert('Third'));
+  expect(live.checkDefinitions()).toEqual([]);
+  expect(live.definitions().experts.get('ann')?.description).toBe('First');
+});
+
+test('an expert whose model leaves models.yaml is told', () => {
+  const files = { 'models.yaml': MODELS, 'local.key': 'k', 'experts/ann.md': expert('A', '\nmodel: qwen') };
+  const { live, write } = open(temporaryDirectory(files));
+  expect(live.definitions().experts.get('ann')?.model).toBe('qwen');
+  write('models.yaml', MODELS.replaceAll('qwen', 'other'));
+  live.reload();
+  expect(live.problems()).toMatchObject([{ file: 'experts/ann.md', line: 3 }]);
+  expect(live.catalog().models.has('other')).toBe(true);
+});
+
+test('the first load tells problems of definitions too', () => {
+  const configDir = temporaryDirectory({ 'experts/ann.md': 'Work.\n', 'skills/x/y': '' });
+  const loaded = loadLiveConfig({ configDir }, {});
+  expect(loaded.ok ? [] : loaded.problems.map(({ file }) => file)).toEqual(['experts/ann.md', 'skills/x/SKILL.md']);
 });

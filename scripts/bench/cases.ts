@@ -26,6 +26,11 @@ export interface Scale {
   readonly queued: number;
   /** How long runs are submitted by so and so many clients. */
   readonly submitMs: number;
+  /** Files of a workspace, and of a crowded one. */
+  readonly files: number;
+  readonly crowd: number;
+  /** What is packed and sent in one piece. */
+  readonly packedMb: number;
 }
 
 export const FULL: Scale = {
@@ -41,6 +46,9 @@ export const FULL: Scale = {
   sessions: 100_000,
   queued: 10_000,
   submitMs: 3_000,
+  files: 10_000,
+  crowd: 100_000,
+  packedMb: 1_024,
 };
 export const QUICK: Scale = {
   warmRuns: 200,
@@ -55,6 +63,9 @@ export const QUICK: Scale = {
   sessions: 5_000,
   queued: 1_000,
   submitMs: 500,
+  files: 2_000,
+  crowd: 5_000,
+  packedMb: 64,
 };
 
 const ANSWER: Shot = { text: 'Say it. [[text=Here you are.]]', stream: false, expect: /Here you are\./ };

@@ -17,8 +17,8 @@ interface Copied {
 const SECOND = 1000;
 
 /** An id of the right form, different for each table and copy, that sorts by time like the daemon's own. */
-const newId = (table: number): string =>
-  `printf('%08x-%04x-7%03x-8%03x-%012x', 25000000 + n / 65536, n % 65536, ${table}, n % 4096, n)`;
+const newId = (table: number, n = 'n'): string =>
+  `printf('%08x-%04x-7%03x-8%03x-%012x', 25000000 + ${n} / 65536, ${n} % 65536, ${table}, ${n} % 4096, ${n})`;
 
 /** One key is good for one submission; a run without one gets none. */
 const idempotency_key = "idempotency_key || '-' || n";
@@ -35,7 +35,7 @@ export function fillStore(dataDir: string, sessionId: string, count: number): nu
   });
 }
 
-/** Copies a run that waits in a session `count` times into the same session, behind it. The store must be closed. */
+/** Copies a run of a session `count` times into the same session, behind it. The store must be closed. */
 export function fillSession(dataDir: string, runId: string, count: number): void {
   inStore(dataDir, (database) => {
     const run = database.prepare('SELECT seq FROM runs WHERE id = ?').pluck().get(runId) as number;
@@ -82,8 +82,10 @@ function copySession(database: Database, session: number, count: number): void {
 function copyRun(database: Database, run: number, count: number): void {
   const run_seq = `${nextKey(database, 'runs', 'seq')} + n`;
   const copies: readonly Copied[] = [
-    { table: 'runs', where: `seq = ${run}`, rewrites: { seq: run_seq, id: newId(3), idempotency_key } },
+    { table: 'runs', where: `seq = ${run}`, rewrites: { seq: run_seq, id: newId(3, `(${run_seq})`), idempotency_key } },
     { table: 'messages', key: 'id', where: `run_seq = ${run}`, rewrites: { run_seq } },
+    { table: 'steps', where: `run_seq = ${run}`, rewrites: { run_seq } },
+    { table: 'tool_calls', where: `run_seq = ${run}`, rewrites: { run_seq } },
     { table: 'events', key: 'id', where: `run_seq = ${run}`, rewrites: { run_seq } },
   ];
   for (const copied of copies) copyRows(database, copied, count);

@@ -1,5 +1,5 @@
 // Measures what Errand costs beside two floors, in one run on one machine: a bare pass-through and a bare AI SDK server.
-// `npm run bench -- [--quick] [--json FILE] [--only servers|runs] [--without-errand] [--without-large]`
+// `npm run bench -- [--quick] [--json FILE] [--only servers|runs|tools|history|files] [--without-errand] [--without-large]`
 import { closeSync, fsyncSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,9 @@ import { parseArgs } from 'node:util';
 import { claimDelays, measureBackground } from './background-cases.ts';
 import type { Figures, Scale } from './cases.ts';
 import { FULL, measure, measureIdle, QUICK } from './cases.ts';
+import { measureFiles } from './file-cases.ts';
 import { fillStore } from './fill-store.ts';
+import { measureHistory } from './history-cases.ts';
 import { listPages } from './list-cases.ts';
 import { quantile } from './load.ts';
 import { watchMachine } from './process-figures.ts';
@@ -16,6 +18,7 @@ import { renderReport } from './report.ts';
 import type { ErrandServer, MeasuredServer } from './servers.ts';
 import { startErrand, startModel, startPassThrough, startSdk } from './servers.ts';
 import { measureStore } from './store-cases.ts';
+import { measureTools } from './tool-cases.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -37,16 +40,32 @@ interface Bench {
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
-if (options.only !== undefined && !['servers', 'runs'].includes(options.only)) {
-  throw new Error('--only must be servers or runs.');
+const PARTS = ['servers', 'runs', 'tools', 'history', 'files'] as const;
+type Part = (typeof PARTS)[number];
+
+if (options.only !== undefined && !PARTS.some((part) => part === options.only)) {
+  throw new Error(`--only must be one of ${PARTS.join(', ')}.`);
 }
-const wants = (part: 'servers' | 'runs'): boolean => options.only === undefined || options.only === part;
+const wants = (part: Part): boolean => options.only === undefined || options.only === part;
 
 async function main(bench: Bench): Promise<void> {
   const model = await startModel(bench.scratch);
   try {
     if (wants('servers')) await compareServers(bench, model);
     if (wants('runs') && !options['without-errand']) await measureRuns(bench, model);
+    if (wants('history') && !options['without-errand']) {
+      say('measuring long conversations …');
+      const modelUrl = new URL(model.target.url).origin;
+      Object.assign(bench.runs, await measureHistory(modelUrl, bench.scale, bench.failures));
+    }
+    if (wants('files') && !options['without-errand']) {
+      say('measuring files …');
+      Object.assign(bench.runs, await measureFiles(bench.scratch, bench.scale, say));
+    }
+    if (wants('tools') && !options['without-errand']) {
+      say('measuring tools …');
+      Object.assign(bench.runs, await measureTools(bench.scratch, bench.scale, say));
+    }
   } finally {
     await model.close();
   }

@@ -71,6 +71,30 @@ const RUN_ROWS: readonly Row[] = [
   { key: 'claimBehindUs', label: 'claim of 100 in one commit, twice the queue blocked, µs each', digits: 0 },
   { key: 'handOverAloneP50Ms', label: 'end of a run to claim of the next in its session, p50, ms', digits: 2 },
   { key: 'handOverBehindP50Ms', label: 'the same with the queue in that session, p50, ms', digits: 2 },
+  { key: 'spawnBareP50Ms', label: 'command: bare spawn, p50, ms', digits: 2 },
+  { key: 'spawnSandboxP50Ms', label: 'command: in the sandbox, p50, ms', digits: 2 },
+  { key: 'mcpBareP50Ms', label: 'MCP call: bare client in one process, p50, ms', digits: 2 },
+  { key: 'mcpSandboxP50Ms', label: 'MCP call: server in the sandbox, p50, ms', digits: 2 },
+  { key: 'mcpStartMs', label: 'MCP server: start and list of tools, ms', digits: 0 },
+  ...(['0', '100', '1000'] as const).flatMap((turns): Row[] => [
+    { key: `firstTextAfter${turns}P50Ms`, label: `first text, earlier turns: ${turns}, p50, ms`, digits: 2 },
+    { key: `firstTextAfter${turns}P99Ms`, label: '  p99, ms', digits: 2 },
+  ]),
+  { key: 'snapshotFiles', label: 'files in a workspace', digits: 0 },
+  { key: 'snapshotFirstMs', label: '  first snapshot, all kept, ms', digits: 0 },
+  { key: 'snapshotNextMs', label: '  the next, 10 changed, ms', digits: 0 },
+  { key: 'crowdFiles', label: 'files in a crowded workspace', digits: 0 },
+  { key: 'crowdFirstMs', label: '  first snapshot, all kept, ms', digits: 0 },
+  { key: 'crowdNextMs', label: '  the next, 10 changed, ms', digits: 0 },
+  { key: 'packedMb', label: 'packed and sent, MB', digits: 0 },
+  { key: 'tarGzMbPerSecond', label: '  tar.gz, MB/s', digits: 0 },
+  { key: 'plainTarMbPerSecond', label: '  tar.gz by the system’s tar, MB/s', digits: 0 },
+  { key: 'tarGzMemoryMb', label: '  memory grown while packing the tar.gz, MB', digits: 0 },
+  { key: 'zipMbPerSecond', label: '  zip, MB/s', digits: 0 },
+  { key: 'plainZipMbPerSecond', label: '  zip by the system’s zip, MB/s', digits: 0 },
+  { key: 'zipMemoryMb', label: '  memory grown while packing the zip, MB', digits: 0 },
+  { key: 'sendMbPerSecond', label: '  sent to one client, MB/s', digits: 0 },
+  { key: 'sendMemoryMb', label: '  memory grown while sending, MB', digits: 0 },
   { key: 'keyChecksPerSecond', label: 'API keys checked/s', digits: 0 },
   { key: 'tokenChecksPerSecond', label: 'login tokens checked/s', digits: 0 },
   { key: 'busyElsewherePercent', label: 'machine busy with other things, %', digits: 0 },
@@ -108,7 +132,10 @@ function renderColumns(columns: Report['columns']): string {
 }
 
 function renderRuns(runs: Figures): string {
-  const lines = RUN_ROWS.map((row) => [row.label, number(runs[row.key], row.digits)]);
+  const lines = RUN_ROWS.filter((row) => runs[row.key] !== undefined).map((row) => [
+    row.label,
+    number(runs[row.key], row.digits),
+  ]);
   return aligned([['runs and sessions', 'errand'], ...lines]);
 }
 

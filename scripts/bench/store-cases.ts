@@ -1,6 +1,7 @@
 // The cases of the store and of credentials, in this process: what a claim costs with many runs that may not start, and a look at who is asking.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { NO_CAPABILITIES } from '../../src/domain/capability-config.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import type { Run } from '../../src/domain/run.ts';
 import type { ApiKey, User } from '../../src/domain/user.ts';
@@ -169,6 +170,7 @@ async function accept({ store, user, key }: House, over: Partial<NewTurn> = {}):
     outputSchema: null,
     sessionId: null,
     title: text,
+    setup: { target: key.target, capabilityConfig: NO_CAPABILITIES, orchestration: null },
     idempotencyKey: null,
     content: [{ type: 'text', text }],
     preview: text,

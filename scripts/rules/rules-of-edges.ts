@@ -9,6 +9,8 @@ const REFUSALS = '$path: $does';
 const LOOK_UPS = 'look-ups: 404 for what is no background run, 403 for another key, 429 over ten a second';
 const NO_TRACE = '%s: every refusal has its status and shape, and leaves no row and no file';
 const BACKGROUND_FIELDS = 'with %s is 422, names the field and makes no run';
+const IMAGES = 'http/image-addresses.test.ts';
+const NO_IMAGE = 'when the server %s there is no run, no session and no file';
 const STILL_TO_COME = 'this part is still to come';
 
 export const RULES_OF_EDGES: readonly Rule[] = [
@@ -19,14 +21,16 @@ export const RULES_OF_EDGES: readonly Rule[] = [
   },
   {
     id: '§5 rule 1',
-    text: 'A key has a scope and a model: its own, or its owner’s by scenario.',
+    text: 'A key has a scope, a model (its own, or its owner’s by scenario) and an execution target.',
     proofs: {
       'acceptance/first-run.test.ts': [
         'scopes open what they should: every key talks to the agent, only an administrator administers',
         "a key's own model stays; automatic follows the owner's scenario, else the default one",
       ],
+      'acceptance/definitions.test.ts': [
+        "a key's target decides who answers, and the session tells what its agents may use",
+      ],
     },
-    missing: 'execution targets other than free',
   },
   {
     id: '§5 rule 2',
@@ -111,15 +115,19 @@ export const RULES_OF_EDGES: readonly Rule[] = [
     text: 'A turn in a session of another user or another key is 403.',
     proofs: { [RULES]: ['$what is $status before anything begins: $path $mode'] },
   },
-  { id: '§7 image address', text: 'An image that can not be fetched is 400.', proofs: {}, missing: STILL_TO_COME },
+  {
+    id: '§7 image address',
+    text: 'An image that can not be fetched is 400.',
+    proofs: { [IMAGES]: [NO_IMAGE, 'an image at %s is 400', 'a server that does not answer in time is 400'] },
+  },
   {
     id: '§7 image size',
     text: 'An image over the size limit is 413 and makes no run.',
     proofs: {
       'http/wire.test.ts': ['%s takes an attachment of exactly the limit, and refuses one byte more with 413'],
       'acceptance/limits.test.ts': [NO_TRACE],
+      [IMAGES]: [NO_IMAGE, 'images that are too much together are 413'],
     },
-    missing: 'images by web address',
   },
   {
     id: '§7 look-up 404',
@@ -276,7 +284,11 @@ export const RULES_OF_EDGES: readonly Rule[] = [
       ],
     },
   },
-  { id: '§8 image download', text: 'An image is fetched within 60 s.', proofs: {}, missing: STILL_TO_COME },
+  {
+    id: '§8 image download',
+    text: 'An image is fetched within 60 s.',
+    proofs: { [IMAGES]: ['a server that does not answer in time is 400'] },
+  },
   {
     id: '§8 attachment size',
     text: 'An attachment is at most MAX_UPLOAD_SIZE_MB.',

@@ -4,6 +4,8 @@ import type { Rule } from './rule.ts';
 const TOKENS = 'acceptance/login-tokens.test.ts';
 const LOG_IN = 'operations/log-in.test.ts';
 const RULES = 'acceptance/rules.test.ts';
+const TWO_TURNS =
+  'two turns through the official clients: each run’s own files and the whole workspace, packed and fetched';
 const LOOK_UPS = 'look-ups: 404 for what is no background run, 403 for another key, 429 over ten a second';
 
 export const RULES_OF_ENDPOINTS: readonly Rule[] = [
@@ -119,14 +121,22 @@ export const RULES_OF_ENDPOINTS: readonly Rule[] = [
   {
     id: '§4.6 session artifacts',
     text: 'The files of a session can be listed and fetched as one archive.',
-    proofs: {},
-    missing: 'this endpoint is still to come',
+    proofs: {
+      'http/artifacts.test.ts': ['the workspace is a tree with folders first, whose ids stay the same'],
+      'acceptance/artifacts.test.ts': [TWO_TURNS],
+    },
   },
   {
     id: '§4.6 run artifacts',
-    text: 'The files that one run added or changed can be listed and fetched as one archive.',
-    proofs: {},
-    missing: 'this endpoint is still to come',
+    text: "The files that one run added or changed can be listed and fetched as one archive; only the key's owner's runs.",
+    proofs: {
+      'http/artifacts.test.ts': [
+        'a run’s artifacts have the shape of the specification, and every address leads to its bytes',
+        '%s (%s) gets %i',
+        'another user’s are refused',
+      ],
+      'acceptance/artifacts.test.ts': [TWO_TURNS],
+    },
   },
   {
     id: '§4.6 stop',
@@ -164,7 +174,14 @@ export const RULES_OF_ENDPOINTS: readonly Rule[] = [
         '$method $path with $what is $status and changes nothing',
         'HEAD %s has the headers of GET and no body',
       ],
+      'acceptance/definitions.test.ts': [
+        "a key's target decides who answers, and the session tells what its agents may use",
+        'in free mode the key decides; what is changed of it counts for new sessions only',
+      ],
+      'execution/equip.test.ts': [
+        'a connection that was revoked, or failed, is left out of the next run',
+        "another user's connection is nobody's",
+      ],
     },
-    missing: 'no test compares the body with a key that was given capabilities, which none can be yet',
   },
 ];

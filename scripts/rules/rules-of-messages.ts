@@ -23,21 +23,28 @@ export const RULES_OF_MESSAGES: readonly Rule[] = [
   },
   {
     id: '§4.3 sources',
-    text: 'Images and files come as Base64, data URL or stored attachment; files not by web address.',
+    text: 'Images and files come as Base64, data URL or stored attachment, images by web address too, files not.',
     proofs: {
       'http/wire.test.ts': [
         '%s reads files from base64, data URLs and stored paths, whatever their type says',
         'images are read in each protocol in its own form',
         '%s refuses %j',
+        'images by web address are read in each protocol in its own form, to be fetched later',
       ],
     },
-    missing: 'images by web address (see rule 1)',
   },
   {
     id: '§4.3 rule 1',
     text: 'An image at a web address is fetched at acceptance within 60 s and the size limit, or the request is refused and makes no run.',
-    proofs: {},
-    missing: 'web addresses are refused with 422 until fetching is built',
+    proofs: {
+      'http/image-addresses.test.ts': [
+        'an image is fetched when the turn is accepted, and is its attachment',
+        'when the server %s there is no run, no session and no file',
+        'a file by web address is 422, and nothing is fetched',
+        'a server that does not answer in time is 400',
+      ],
+      'outbound/hostile-addresses.test.ts': ['%s is refused before anything is connected to'],
+    },
   },
   {
     id: '§4.3 rule 2',
@@ -96,8 +103,13 @@ export const RULES_OF_MESSAGES: readonly Rule[] = [
   {
     id: '§4.3 rule 8',
     text: 'A key runs free, as an expert, or as an expert team; a team’s session keeps the orchestration of its start.',
-    proofs: { 'http/admin.test.ts': ['%s %j is a 422 that asks no operation'] },
-    missing: 'experts and expert teams are still to come; keys are free',
+    proofs: {
+      'acceptance/definitions.test.ts': [
+        "a key's target decides who answers, and the session tells what its agents may use",
+        'a team is kept with its session: a changed file counts for new sessions only',
+      ],
+      'execution/equip.test.ts': ['a team works as it was when the session was opened, whatever becomes of its files'],
+    },
   },
   {
     id: '§4.3 stream',

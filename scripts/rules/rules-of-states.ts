@@ -3,6 +3,7 @@ import type { Rule } from './rule.ts';
 
 const BACKGROUND = 'acceptance/background.test.ts';
 const STOP = 'execution/stop.test.ts';
+const ARTIFACTS = 'acceptance/artifacts.test.ts';
 const STORED = 'store/background.test.ts';
 
 export const RULES_OF_STATES: readonly Rule[] = [
@@ -81,6 +82,61 @@ export const RULES_OF_STATES: readonly Rule[] = [
       ],
       'store/stop-runs.test.ts': [
         'stop against completion, a thousand times: exactly one outcome, one event, and both agree',
+      ],
+    },
+  },
+  {
+    id: '§2.11 expired questions',
+    text: 'A stop tells how many questions to users it has ended.',
+    proofs: {
+      [STOP]: ['of a run that waits for its user needs no executor, and counts the question that it ends'],
+      'acceptance/questions.test.ts': [
+        'a stop ends the question with its run, and says so; an answer then comes too late',
+      ],
+    },
+  },
+  {
+    id: '§3.4 pending',
+    text: 'A question of an agent is pending, and its run waits for the user without a worker, also through a crash.',
+    proofs: {
+      'store/user-inputs.test.ts': [
+        'a run that waits is running without a lease, holds no slot, and has asked one question',
+      ],
+      'acceptance/questions.test.ts': [
+        'fifty runs that wait hold no slot; what comes next in a session stays behind, other sessions go on',
+        'a daemon that is killed while a run waits still has the question, and the answer brings the run to its end',
+      ],
+    },
+    missing: 'the user_input.requested webhook, which is still to come',
+  },
+  {
+    id: '§3.4 answered',
+    text: 'An answered question has its answers and answered_at, once and for all.',
+    proofs: {
+      'store/user-inputs.test.ts': [
+        'of an answer, a second answer, an expiry and a stop the first committed wins, in every order',
+      ],
+      'http/user-inputs.test.ts': [
+        'a question is settled once: every later answer or expiry is 409, in words that fit',
+      ],
+    },
+    missing: 'the user_input.answered webhook, which is still to come',
+  },
+  {
+    id: '§3.2',
+    text: 'Artifacts are pending, then ready or failed, once; those of runs from before are unavailable.',
+    proofs: {
+      'store/artifacts.test.ts': [
+        'is ready with no files in the commit of its end, and so is the export',
+        'a run lists what it added and changed, then its archive makes it ready once',
+        'has no artifacts, but its files are in the export',
+        'because it was stopped is looked at only after its executor has ended',
+        'a workspace that could not be looked at fails artifacts and export, and the run stays completed',
+      ],
+      'http/artifacts.test.ts': ['of a run from before there were artifacts is unavailable'],
+      'execution/collector.test.ts': ['%s the next start goes on, and everything is told once'],
+      [ARTIFACTS]: [
+        'a crash in the middle of packing loses nothing: after the restart both archives are there, told once',
       ],
     },
   },

@@ -60,7 +60,7 @@ export async function askModel(asking: Asking): Promise<Asked> {
 
 async function callWithPermit(call: ModelCall, channel: Channel) {
   if (!call.brief.model.metered) return callModel(call);
-  await channel.takePermit();
+  await channel.takePermit(call.brief.model.name);
   try {
     return await callModel(call);
   } finally {

@@ -1,16 +1,17 @@
 // From recorded turns to the messages a model is given.
 import type { AssistantModelMessage, ModelMessage, ToolModelMessage, UserModelMessage } from 'ai';
-import { attachmentPart } from './attachment-part.ts';
+import { attachmentPart, documentCharacters, documentLimit } from './attachment-part.ts';
+import { CHARACTERS_PER_TOKEN, type Conversation, messagesOf } from './conversation.ts';
 import { INTERRUPTED } from './perform-call.ts';
 import type { Brief, RecordedStep, ToolCall, ToolResult, Turn } from './protocol.ts';
 import { readRecorded } from './recorded-message.ts';
 import { askToSubmit } from './structured-result.ts';
+import { prefaceOf } from './summary.ts';
 
-/** Characters a token, at the careful end: code and languages other than English have fewer. */
-const CHARACTERS_PER_TOKEN = 3;
 const IMAGE_CHARACTERS = 5_000;
 const NO_REPLY = '(This turn ended before an answer was given.)';
-const LEFT_OUT = 'Note: earlier turns of this conversation were left out because they no longer fit.';
+/** What a model is told when the oldest turns are gone without a summary. */
+export const LEFT_OUT = 'Note: earlier turns of this conversation were left out because they no longer fit.';
 
 type UserPart = Exclude<UserModelMessage['content'], string>[number];
 
@@ -20,22 +21,27 @@ export interface AnsweredCall {
 }
 
 /**
- * The messages before this turn's own steps: earlier turns as far as they fit the context window, then what the user says now.
- * Oldest turns are left out whole, and the model is told; this turn is always there.
+ * The conversation before this turn's own steps: earlier turns as far as they fit the context window, with the summary of what
+ * is older, then what the user says now. Oldest turns are left out whole, and the model is told; this turn is always there.
  */
-export async function openingMessages(brief: Brief): Promise<ModelMessage[]> {
+export async function openConversation(brief: Brief): Promise<Conversation> {
   const kept = fittingTurns(brief);
-  const messages: ModelMessage[] = [];
+  const earlier: ModelMessage[] = [];
   for (const turn of kept) {
-    messages.push(await userMessage(turn, brief));
-    messages.push(...turnReplies(turn, brief));
+    earlier.push(await userMessage(turn, brief));
+    earlier.push(...turnReplies(turn, brief));
   }
-  messages.push(await userMessage(brief.turn, brief));
-  const first = messages[0];
-  if (kept.length < brief.history.length && first?.role === 'user') {
-    messages[0] = { role: 'user', content: [{ type: 'text', text: LEFT_OUT }, ...(first.content as UserPart[])] };
-  }
-  return messages;
+  const request = await userMessage(brief.turn, brief);
+  const prefaces = [
+    ...(brief.compaction === null ? [] : [prefaceOf(brief.compaction)]),
+    ...(kept.length < brief.history.length ? [LEFT_OUT] : []),
+  ];
+  return { preface: prefaces.length === 0 ? null : prefaces.join('\n\n'), earlier, request, steps: [] };
+}
+
+/** The messages of a conversation that has no steps yet. */
+export async function openingMessages(brief: Brief): Promise<ModelMessage[]> {
+  return messagesOf(await openConversation(brief));
 }
 
 /** The assistant message of a step; null when the model said nothing at all. */
@@ -82,6 +88,7 @@ function withUserBetween(message: ModelMessage, index: number, all: readonly Mod
 }
 
 async function userMessage(turn: Turn, brief: Brief): Promise<UserModelMessage> {
+  const limit = documentLimit(turn, brief);
   const placed = new Set<string>();
   const parts: UserPart[] = [];
   for (const block of turn.user) {
@@ -92,10 +99,10 @@ async function userMessage(turn: Turn, brief: Brief): Promise<UserModelMessage> 
     const attachment = turn.attachments.find(({ id }) => id === block.attachmentId);
     if (attachment === undefined) continue;
     placed.add(attachment.id);
-    parts.push(await attachmentPart(attachment, block.media, brief));
+    parts.push(await attachmentPart(attachment, block.media, brief, limit));
   }
   for (const attachment of turn.attachments) {
-    if (!placed.has(attachment.id)) parts.push(await attachmentPart(attachment, 'file', brief));
+    if (!placed.has(attachment.id)) parts.push(await attachmentPart(attachment, 'file', brief, limit));
   }
   // An empty message is refused by most servers.
   return { role: 'user', content: parts.length > 0 ? parts : [{ type: 'text', text: '(empty message)' }] };
@@ -103,20 +110,22 @@ async function userMessage(turn: Turn, brief: Brief): Promise<UserModelMessage> 
 
 /** The newest turns whose estimate fits beside this turn, oldest first. */
 function fittingTurns(brief: Brief): readonly Turn[] {
-  const { contextWindow, maxOutputTokens, images } = brief.model;
+  const { contextWindow, maxOutputTokens } = brief.model;
   const window = (contextWindow - maxOutputTokens) * CHARACTERS_PER_TOKEN;
-  let left = window - brief.instructions.length - charactersOf(brief.turn, images);
+  let left = window - brief.instructions.length - charactersOf(brief.turn, brief);
+  left -= brief.compaction?.summary.length ?? 0;
   let first = brief.history.length;
   while (first > 0) {
-    left -= charactersOf(brief.history[first - 1]!, images);
+    left -= charactersOf(brief.history[first - 1]!, brief);
     if (left < 0) break;
     first -= 1;
   }
   return brief.history.slice(first);
 }
 
-function charactersOf(turn: Turn, images: boolean): number {
-  let characters = 0;
+function charactersOf(turn: Turn, brief: Brief): number {
+  const { images } = brief.model;
+  let characters = documentCharacters(turn, brief);
   for (const block of turn.user) {
     if (block.type === 'text') characters += block.text.length;
     else characters += images && block.media === 'image' ? IMAGE_CHARACTERS : 0;

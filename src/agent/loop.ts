@@ -1,20 +1,24 @@
 // The agent's loop: ask the model, keep its reply, run its tool calls one after another, ask again.
 import { jsonSchema, type ModelMessage, type ToolSet } from 'ai';
 import type { RunError, StopReason } from '../domain/run.ts';
-import { askModel } from './ask-model.ts';
-import { type AnsweredCall, assistantMessage, openingMessages, toolMessage } from './history.ts';
+import { askModel, type Asking } from './ask-model.ts';
+import { makeCompactor } from './compaction.ts';
+import { type Conversation, messagesOf } from './conversation.ts';
+import { type AnsweredCall, assistantMessage, openConversation, toolMessage } from './history.ts';
 import type { ModelCall } from './model-call.ts';
 import { seconds } from './model-failure.ts';
 import { openModel } from './models/open-model.ts';
-import { INTERRUPTED, performCall } from './perform-call.ts';
+import { INTERRUPTED, performCall, refusalOf } from './perform-call.ts';
 import { instructionsOf } from './prompt.ts';
 import {
+  ASK_USER,
   type Brief,
   type Outcome,
   type RecordedCall,
   type RecordedStep,
   type StepReply,
   SUBMIT_RESULT,
+  type ToolCall,
   type ToolResult,
 } from './protocol.ts';
 import { readRecorded } from './recorded-message.ts';
@@ -52,7 +56,7 @@ export async function runLoop(run: Run): Promise<Outcome> {
 interface TurnUnderWay {
   readonly run: Run;
   readonly tools: readonly Tool[];
-  readonly messages: ModelMessage[];
+  readonly conversation: Conversation;
   /** Null when the answer is text. */
   readonly search: ResultSearch | null;
 }
@@ -62,7 +66,7 @@ async function takeTurn(run: Run, opened: OpenedTools, endsAt: number): Promise<
   const recorded = brief.turn.steps;
   const search = brief.outputSchema === null ? null : searchResult(brief.outputSchema);
   const { tools } = opened;
-  const turn: TurnUnderWay = { run, tools, messages: await openingMessages(brief), search };
+  const turn: TurnUnderWay = { run, tools, conversation: await openConversation(brief), search };
   for (const step of recorded) {
     const outcome = await finishStep(turn, step);
     if (outcome !== null) return outcome;
@@ -71,15 +75,19 @@ async function takeTurn(run: Run, opened: OpenedTools, endsAt: number): Promise<
     brief,
     model: openModel(brief.model, brief.limits.connectTimeoutMs),
     instructions: instructionsOf(brief, opened, Date.now()),
-    messages: turn.messages,
+    messages: [],
     tools: { ...toolSetOf(tools), ...(search === null ? {} : { [SUBMIT_RESULT]: search.offer }) },
     blocks: makeTextBlocks(channel, brief.nextBlockIndex),
     usedIds: new Set(recorded.flatMap(({ calls }) => calls.map(({ id }) => id))),
     signal: channel.signal,
   };
+  const asking: Asking = { call, channel, policy: run.retryPolicy, endsAt };
+  const compactor = makeCompactor(asking);
   for (let number = recorded.length + 1; number <= brief.limits.maxSteps; number += 1) {
-    const asked = await askModel({ call, channel, policy: run.retryPolicy, endsAt });
+    await compactor.makeRoom(turn.conversation);
+    const asked = await askModel({ ...asking, call: { ...call, messages: messagesOf(turn.conversation) } });
     if (!asked.ok) return failed(asked.error);
+    compactor.learn(turn.conversation, asked.reply.usage);
     const { message, text, calls, usage } = asked.reply;
     const reply: StepReply = { step: number, kind: brief.model.kind, message, text, calls, usage };
     const committed = channel.commit({ t: 'step', reply });
@@ -97,7 +105,7 @@ async function takeTurn(run: Run, opened: OpenedTools, endsAt: number): Promise<
 
 /** Brings a kept reply to its end and adds it to the conversation. Answers the outcome when the turn ends with it. */
 async function finishStep(turn: TurnUnderWay, step: RecordedStep): Promise<Outcome | null> {
-  const { run, messages, search } = turn;
+  const { run, conversation, search } = turn;
   const { faults, finishReason } = readRecorded(step, run.brief.model.kind);
   if (step.calls.length === 0 && search === null) return completed(step.text, finishReason);
   const answered: AnsweredCall[] = [];
@@ -107,16 +115,31 @@ async function finishStep(turn: TurnUnderWay, step: RecordedStep): Promise<Outco
       answered.push({ call, result: state.result });
       continue;
     }
+    // Ids are the model's: one may be the name of what every object has.
+    const fault = Object.hasOwn(faults, call.id) ? faults[call.id] : undefined;
+    const asks = asksUser(turn, call, fault);
+    if (asks && !Object.hasOwn(run.brief.answers, call.id)) return { status: 'waiting', question: call };
     const startedAt = performance.now();
-    const result = search?.answer(call, faults[call.id]) ?? (await resultOf(turn, { ...call, state }, faults[call.id]));
+    const result =
+      (asks ? run.brief.answers[call.id] : search?.answer(call, fault)) ??
+      (await resultOf(turn, { ...call, state }, fault));
     const durationMs = Math.round(performance.now() - startedAt);
     await run.channel.commit({ t: 'tool-result', step: step.step, call, result, durationMs });
     answered.push({ call, result });
   }
+  const messages: ModelMessage[] = [];
   const assistant = assistantMessage(step, run.brief);
   if (assistant !== null) messages.push(assistant);
   if (answered.length > 0) messages.push(toolMessage(answered));
-  return search === null ? null : search.afterStep(step, messages);
+  const outcome = search === null ? null : search.afterStep(step, messages);
+  // A summary stands for the others.
+  if (step.step > (run.brief.compaction?.step ?? 0)) conversation.steps.push({ step: step.step, messages });
+  return outcome;
+}
+
+/** Whether a call is a question that can be asked. A resumed run asks it again: one call is one question (I2). */
+function asksUser({ tools }: TurnUnderWay, call: ToolCall, fault: string | undefined): boolean {
+  return call.name === ASK_USER && refusalOf({ tools, call, fault }) === undefined;
 }
 
 function resultOf(
@@ -125,7 +148,8 @@ function resultOf(
   fault: string | undefined,
 ): Promise<ToolResult> {
   if (state.kind === 'unknown') return Promise.resolve(INTERRUPTED);
-  return performCall({ brief: run.brief, tools, call, fault, signal: run.channel.signal });
+  const { brief, channel, callPrefix = '' } = run;
+  return performCall({ brief, tools, call, callPrefix, fault, signal: channel.signal });
 }
 
 function toolSetOf(tools: readonly Tool[]): ToolSet {

@@ -11,7 +11,7 @@ import type { TextBlocks } from './text-blocks.ts';
 import { startWatchdog, type Watchdog } from './watchdog.ts';
 
 export interface ModelCall {
-  readonly brief: Brief;
+  readonly brief: Pick<Brief, 'model' | 'limits' | 'compaction'>;
   readonly model: LanguageModelV4;
   readonly instructions: string;
   readonly messages: ModelMessage[];

@@ -3,13 +3,11 @@ import { Ajv, type ValidateFunction } from 'ajv';
 import { makeRoot } from '../beneath.ts';
 import { messageOf } from '../domain/errors.ts';
 import type { JsonObject } from '../domain/json.ts';
+import { shownOutput } from './kept-output.ts';
 import type { Brief, ToolCall, ToolResult } from './protocol.ts';
 import { untilAborted } from './signals.ts';
 import type { Tool } from './tools/tool.ts';
 
-/** Most of a tool's output that the model is given, in characters: the start and the end of it. */
-export const MAX_OUTPUT_CHARACTERS = 30_000;
-const HEAD_CHARACTERS = 20_000;
 const MAX_SCHEMA_FAULTS = 10;
 
 /** What the model is told of a call that had begun when the daemon died (D7). */
@@ -23,6 +21,8 @@ export interface Performing {
   /** The tools that the run has. */
   readonly tools: readonly Tool[];
   readonly call: ToolCall;
+  /** What stands before the call's id to make it unique in the run, see `Run`. */
+  readonly callPrefix?: string;
   /** What was wrong with the arguments as the model sent them, when they could not be read. */
   readonly fault: string | undefined;
   readonly signal: AbortSignal;
@@ -35,10 +35,13 @@ const validators = new WeakMap<JsonObject, ValidateFunction>();
 /** Runs one call. Whatever goes wrong in it is the result's business; rejects only when the run is stopped. */
 export async function performCall(performing: Performing): Promise<ToolResult> {
   const { brief, call, signal } = performing;
-  const tool = performing.tools.find(({ name }) => name === call.name);
-  const refusal = tool === undefined ? unknownTool(performing) : (performing.fault ?? schemaFaults(tool, call.input));
+  const tool = findTool(performing);
+  const refusal = refusalOf(performing);
   if (tool === undefined || refusal !== undefined) return { ok: false, output: refusal ?? '' };
-  const { workspace, workspaceOwner, sandbox } = brief;
+  const { workspace, workspaceOwner, sandbox, egress } = brief;
+  const callId = `${performing.callPrefix ?? ''}${call.id}`;
+  const shown = (output: string) =>
+    shownOutput(output, { workspace, owner: workspaceOwner, callId, model: brief.model });
   const { skills } = brief.equipment;
   try {
     await prepareWorkspace(brief);
@@ -48,16 +51,27 @@ export async function performCall(performing: Performing): Promise<ToolResult> {
       workspaceOwner,
       sandbox,
       skills,
-      callId: call.id,
+      egress,
+      callId,
       signal,
     });
     noteExecution(brief, execution);
     const result = await untilAborted(execution, signal);
-    return { ok: result.ok, output: capOutput(result.output) };
+    return { ok: result.ok, output: await shown(result.output) };
   } catch (error) {
     signal.throwIfAborted();
-    return { ok: false, output: capOutput(`The tool failed: ${messageOf(error)}`) };
+    return { ok: false, output: await shown(`The tool failed: ${messageOf(error)}`) };
   }
+}
+
+type Asked = Pick<Performing, 'tools' | 'call' | 'fault'>;
+
+const findTool = ({ tools, call }: Asked) => tools.find(({ name }) => name === call.name);
+
+/** Why a call can't be performed at all, in words for the model; nothing when it can. */
+export function refusalOf(asked: Asked): string | undefined {
+  const tool = findTool(asked);
+  return tool === undefined ? unknownTool(asked) : (asked.fault ?? schemaFaults(tool, asked.call.input));
 }
 
 /** The newest execution of each run of this thread; a run performs one call at a time. */
@@ -85,13 +99,13 @@ export function hasTouched(brief: Brief): boolean {
 }
 
 /** A session has no workspace before its agent first uses a tool. */
-async function prepareWorkspace(brief: Brief): Promise<void> {
+export async function prepareWorkspace(brief: Brief): Promise<void> {
   if (prepared.has(brief)) return;
   await makeRoot(brief.workspace, brief.workspaceOwner);
   prepared.add(brief);
 }
 
-function unknownTool({ tools, call }: Performing): string {
+function unknownTool({ tools, call }: Asked): string {
   const known = tools.map(({ name }) => name).join(', ');
   const names = known === '' ? 'This run has no tools.' : `The tools are: ${known}.`;
   return `There is no tool named "${call.name}". ${names}`;
@@ -99,6 +113,7 @@ function unknownTool({ tools, call }: Performing): string {
 
 /** What does not fit the tool's schema, in words for the model; nothing when all of it fits. */
 function schemaFaults(tool: Tool, input: JsonObject): string | undefined {
+  if (tool.check !== undefined) return refused(tool, tool.check(input));
   let validate = validators.get(tool.inputSchema);
   if (validate === undefined) {
     validate = ajv.compile(tool.inputSchema);
@@ -109,15 +124,10 @@ function schemaFaults(tool: Tool, input: JsonObject): string | undefined {
     const extra = (fault.params as { additionalProperty?: string }).additionalProperty;
     return `${fault.instancePath || '/'} ${fault.message ?? 'does not fit'}${extra === undefined ? '' : ` (${extra})`}`;
   });
-  return `The arguments do not fit the schema of "${tool.name}": ${faults.join('; ')}. The tool did not run.`;
+  return refused(tool, faults);
 }
 
-/** A tool's output as the journal and the model take it: well-formed, and cut in the middle when it is too long. */
-export function capOutput(output: string): string {
-  const clean = output.replaceAll('\u0000', '\uFFFD');
-  if (clean.length <= MAX_OUTPUT_CHARACTERS) return clean.toWellFormed();
-  const left = clean.length - MAX_OUTPUT_CHARACTERS;
-  const head = clean.slice(0, HEAD_CHARACTERS);
-  const tail = clean.slice(HEAD_CHARACTERS - MAX_OUTPUT_CHARACTERS);
-  return `${head}\n[… ${left} characters left out here …]\n${tail}`.toWellFormed();
+function refused({ name }: Tool, faults: readonly string[]): string | undefined {
+  if (faults.length === 0) return undefined;
+  return `The arguments do not fit the schema of "${name}": ${faults.join('; ')}. The tool did not run.`;
 }

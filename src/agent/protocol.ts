@@ -24,12 +24,17 @@ export interface ModelGrant {
   readonly maxOutputTokens: number;
   /** Whether the model takes images. Others are told of them in words. */
   readonly images: boolean;
+  /** Whether the model takes PDF documents as files. Others are given their text. */
+  readonly documents: boolean;
   /** True when the endpoint has `max_in_flight`: each call then needs a permit of the main thread. */
   readonly metered: boolean;
 }
 
 /** Name of the tool that takes the result of a run with an output schema. No other tool may have it. */
 export const SUBMIT_RESULT = 'submit_result';
+
+/** Name of the tool that asks the user. Its calls are never executed: they wait for an answer (I2). */
+export const ASK_USER = 'ask_user';
 
 /** One tool call of a model's reply. */
 export interface ToolCall {
@@ -108,6 +113,8 @@ export interface McpGrant {
         readonly command: string;
         readonly args: readonly string[];
         readonly env: Readonly<Record<string, string>>;
+        /** Absolute paths of folders that it sees read-only, beside /usr and the workspace. */
+        readonly folders: readonly string[];
         /** Whether the sandbox it runs in has the host's network. */
         readonly network: boolean;
       }
@@ -125,7 +132,7 @@ export interface SubagentGrant {
   readonly instructions: string;
   /** Null: the model of the agent that delegates. */
   readonly model: ModelGrant | null;
-  /** Names of built-in tools; null is all that the run has. */
+  /** Names of built-in tools; null is all that the agent above it has. */
   readonly tools: readonly string[] | null;
   readonly skills: readonly SkillGrant[];
   readonly mcp: readonly McpGrant[];
@@ -145,7 +152,10 @@ export interface ConnectionGrant {
 export interface BrowserGrant {
   /** Absolute path of the Chromium program. */
   readonly executable: string;
+  /** For one action. */
   readonly timeoutMs: number;
+  /** The walls that it runs in, with its own limits of memory and processes. */
+  readonly sandbox: SandboxGrant;
 }
 
 /** What a run has beside its built-in tools (J1). */
@@ -159,6 +169,9 @@ export interface Equipment {
 
 /** Nothing beside the built-in tools. */
 export const NO_EQUIPMENT: Equipment = { skills: [], mcp: [], subagents: [], connections: [], browser: null };
+
+/** The text of a document, or why it has none, in words that follow its name. */
+export type DocumentText = { readonly text: string } | { readonly fault: string };
 
 /** What may be said in place of the older part of a conversation. */
 export interface Compaction {
@@ -184,13 +197,15 @@ export interface Brief {
   readonly history: readonly Turn[];
   /** This turn; its steps are those recorded before a crash. */
   readonly turn: Turn;
-  /** Text of attached documents, of this turn and earlier ones, by the sha256 of their content. */
-  readonly texts: Readonly<Record<string, string>>;
+  /** What attached documents say, those of this turn and of earlier ones, by the sha256 of their content. */
+  readonly texts: Readonly<Record<string, DocumentText>>;
   /** Draft-07 schema of the result the run has to submit, as `readOutputSchema` gave it; null: its answer is text. */
   readonly outputSchema: JsonObject | null;
   /** Names of the built-in tools the run has. */
   readonly tools: readonly string[];
   readonly equipment: Equipment;
+  /** Proves to the broker that this run asks; null without connections (I4). */
+  readonly connectorToken: string | null;
   /** Answers of the user to calls of `ask_user`, by call id; a call without one waits (I2). */
   readonly answers: Readonly<Record<string, ToolResult>>;
   readonly sandbox: SandboxGrant | null;
@@ -218,6 +233,7 @@ export interface Services {
   /** Calls a connected service with its credential (I4). Header names are in lower case. */
   connector_request: {
     readonly input: {
+      readonly token: string;
       readonly connectionId: string;
       readonly method: string;
       /** Path and query below the connector's base address. */
@@ -278,7 +294,8 @@ export type Signal =
   /** Tokens that a sub-agent or a summary has used. `model` is the catalog's name. */
   | { readonly t: 'spent'; readonly model: string; readonly usage: Usage }
   | { readonly t: 'request'; readonly request: number; readonly service: ServiceName; readonly input: unknown }
-  | { readonly t: 'permit-wanted' }
+  /** For one call of a model, by the catalog's name: a sub-agent's may be another endpoint's than the run's. */
+  | { readonly t: 'permit-wanted'; readonly model: string }
   | { readonly t: 'permit-returned' }
   /** Answers a `ping`: the thread's event loop turns. */
   | { readonly t: 'pong' }

@@ -72,20 +72,26 @@ function patternsOf(schema: JsonObject): [place: string, pattern: string][] {
   return typeof pattern === 'string' ? [['pattern', pattern], ...named] : named;
 }
 
-const RUN = new Script('check()');
-const context = createContext({ check: undefined });
+const RUN = new Script('work()');
+const context = createContext({ work: undefined });
 
-/** Compiles a schema that has no fault. A check that takes too long, or too deep, counts as a value that does not fit. */
-export function compileResultCheck(schema: JsonObject): ResultCheck {
+/** Does something and stops it after a time, by a throw. Only `vm` can stop it from outside, and the thread has other work. */
+export function withinTime<T>(timeoutMs: number, work: () => T): T {
+  context['work'] = work;
+  return RUN.runInContext(context, { timeout: timeoutMs }) as T;
+}
+
+/**
+ * Compiles a schema that has no fault. A check that takes too long, or too deep, counts as a value that does not fit.
+ * `name` stands for the value in the answers.
+ */
+export function compileResultCheck(schema: JsonObject, name = 'result'): ResultCheck {
   const validate = makeAjv().compile(schema);
   return (value) => {
-    context['check'] = () => validate(value);
     try {
-      // Only `vm` can stop a check from outside, and this thread has other runs.
-      const fits = RUN.runInContext(context, { timeout: CHECK_TIMEOUT_MS }) as boolean;
-      return fits ? [] : faultsOf(validate.errors ?? []);
+      return withinTime(CHECK_TIMEOUT_MS, () => validate(value)) ? [] : faultsOf(validate.errors ?? [], name);
     } catch {
-      return ['result is too large or nested too deep to be checked against the schema'];
+      return [`${name || 'it'} is too large or nested too deep to be checked against the schema`];
     }
   };
 }
@@ -106,12 +112,13 @@ export function makeFits(document: JsonObject): (schema: JsonObject, value: Json
   };
 }
 
-function faultsOf(errors: readonly ErrorObject[]): string[] {
+function faultsOf(errors: readonly ErrorObject[], name: string): string[] {
   const faults = errors.slice(0, MAX_FAULTS).map(({ instancePath, message, params }) => {
     const { additionalProperty, allowedValues, allowedValue } = params as Record<string, unknown>;
     const detail = additionalProperty ?? allowedValues ?? allowedValue;
     const shown = detail === undefined ? '' : ` (${JSON.stringify(detail)})`;
-    return `result${instancePath} ${message ?? 'does not fit'}${shown}`.slice(0, MAX_FAULT_CHARACTERS).toWellFormed();
+    const place = `${name}${instancePath}` || '/';
+    return `${place} ${message ?? 'does not fit'}${shown}`.slice(0, MAX_FAULT_CHARACTERS).toWellFormed();
   });
   const more = errors.length - faults.length;
   return more > 0 ? [...faults, `and ${more} more`] : faults;

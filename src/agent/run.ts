@@ -10,6 +10,8 @@ export interface Run {
   /** Where its tools come from, in the order in which the model sees them. */
   readonly packs: readonly ToolPack[];
   readonly retryPolicy: RetryPolicy;
+  /** What stands before the ids of a sub-agent's calls, so that they are unique in the run; nothing for the run's own. */
+  readonly callPrefix?: string;
 }
 
 /** Makes some of a run's tools. What can't be opened is told in a note; rejects only when the run is stopped. */

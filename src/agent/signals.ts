@@ -19,8 +19,8 @@ export interface Channel {
   send(signal: Exclude<Signal, Committed>): void;
   /** Sends a signal that the journal keeps. The promise resolves with its ack and rejects when the run is stopped. */
   commit(signal: WithoutAck<Committed>): Promise<void>;
-  /** Asks for the right to one model call and waits for it. Rejects when the run is stopped. */
-  takePermit(): Promise<void>;
+  /** Asks for the right to one call of a model, by the catalog's name, and waits for it. Rejects when the run is stopped. */
+  takePermit(model: string): Promise<void>;
   returnPermit(): void;
   /** Asks the main thread for a service. Throws ErrandError with words for the model; rejects when the run is stopped. */
   request<S extends ServiceName>(service: S, input: Services[S]['input']): Promise<Services[S]['output']>;
@@ -113,11 +113,11 @@ function makePermits(send: (signal: Signal) => void, signal: AbortSignal) {
     if (wanted === undefined) giveBack();
     else wanted();
   };
-  const take = async () => {
+  const take = async (model: string) => {
     const grant = new Promise<void>((resolve) => {
       wanted = resolve;
     });
-    send({ t: 'permit-wanted' });
+    send({ t: 'permit-wanted', model });
     try {
       await untilAborted(grant, signal);
     } finally {

@@ -2,10 +2,10 @@
 import { ENDPOINT_KINDS, type EndpointKind } from '../domain/model.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts';
 import type { Price } from '../domain/usage.ts';
-import { type KeyPlaces, readApiKey } from './api-key-file.ts';
 import { didYouMean } from './nearest-name.ts';
 import { inOrder, type Problem } from './problem.ts';
 import { amount, choice, dictionary, flag, integer, MAX_NAMES, orNull, type Schema, section, text } from './schema.ts';
+import { readSecret, type SecretForm, type SecretPlaces } from './secret-file.ts';
 import { readYamlFile, type YamlFile } from './yaml-file.ts';
 
 export const MODELS_FILE = 'models.yaml';
@@ -28,6 +28,8 @@ export interface CatalogModel {
   readonly contextWindow: number;
   readonly maxOutputTokens: number;
   readonly images: boolean;
+  /** Whether it takes PDF documents as files. */
+  readonly documents: boolean;
   readonly price: Price;
 }
 
@@ -84,6 +86,7 @@ const SCHEMA: Schema = section({
         context_window: integer(1024, 100_000_000, 'tokens'),
         max_output_tokens: integer(1, 100_000_000, 'tokens'),
         images: flag(),
+        documents: flag(),
         price: section({
           input_per_million_usd: amount(),
           output_per_million_usd: amount(),
@@ -177,15 +180,21 @@ function crossProblems(file: YamlFile): Problem[] {
   return problems;
 }
 
+// Anything else would break the header that the key travels in.
+const API_KEY: SecretForm = {
+  passes: (secret) => /^[\x21-\x7e]+$/.test(secret),
+  mustHold: 'must hold one key on one line',
+};
+
 /** The keys of the endpoints that have one, by endpoint, and what is wrong with the others. */
-function readKeys(file: YamlFile, places: KeyPlaces): { keys: Map<string, string>; problems: Problem[] } {
+function readKeys(file: YamlFile, places: SecretPlaces): { keys: Map<string, string>; problems: Problem[] } {
   const keys = new Map<string, string>();
   const problems: Problem[] = [];
   for (const [name, endpoint] of entriesOf(file.value, 'endpoints')) {
     const reference = endpoint['api_key_file'];
     if (typeof reference !== 'string' || !isFilled(reference)) continue;
-    const read = readApiKey(reference, places);
-    if (read.ok) keys.set(name, read.apiKey);
+    const read = readSecret(reference, places, API_KEY);
+    if (read.ok) keys.set(name, read.secret);
     else problems.push(file.problemAt(['endpoints', name, 'api_key_file'], read.why));
   }
   return { keys, problems };
@@ -221,6 +230,7 @@ function buildModel(name: string, model: JsonObject): CatalogModel {
     maxOutputTokens:
       (model['max_output_tokens'] as number | undefined) ?? Math.min(DEFAULT_MAX_OUTPUT_TOKENS, contextWindow),
     images: model['images'] === true,
+    documents: model['documents'] === true,
     price: priceOf(mapOf(model['price'])),
   };
 }

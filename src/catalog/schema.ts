@@ -2,7 +2,7 @@
 import { Ajv, type ErrorObject } from 'ajv';
 import { didYouMean } from './nearest-name.ts';
 
-/** A JSON Schema node. `mustBe` is what a problem says of a value that does not fit; `passes` is a further check of text. */
+/** A JSON Schema node. `mustBe` is what a problem says of a value that does not fit; `passes` is a further check of text or of a map. */
 export interface Schema {
   readonly mustBe: string;
   readonly [keyword: string]: unknown;
@@ -37,6 +37,12 @@ export function orNull(schema: Schema): Schema {
   return { ...schema, type: [schema['type'], 'null'], mustBe: `${schema.mustBe}, or null` };
 }
 
+/** A list of things of one shape, each once; null stands for an empty one. `what` completes "must be a list of …". */
+export function list(of: Schema, what: string, max = 100): Schema {
+  const mustBe = `must be a list of ${what}, each once, at most ${max}`;
+  return { type: ['array', 'null'], items: of, maxItems: max, uniqueItems: true, mustBe };
+}
+
 /**
  * A map with known keys. Where none is required, null stands for an empty one: a section whose keys are all
  * commented out reads so.
@@ -46,14 +52,23 @@ export function section(properties: Readonly<Record<string, Schema>>, required: 
   return { type, properties, required, additionalProperties: false, mustBe: 'must be a map' };
 }
 
-const NAME = '^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,255}$';
+const ANY_NAME: Naming = {
+  pattern: '^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,255}$',
+  mustBe: 'must be a name: letters, digits and . _ : / @ + - up to 256 of them, beginning with a letter or digit',
+};
 
 /** How many things one file may name in one place. */
 export const MAX_NAMES = 1000;
 
+/** What names may be, as a JSON Schema pattern, and the words for it. */
+export interface Naming {
+  readonly pattern: string;
+  readonly mustBe: string;
+}
+
 /** A map from names that the operator chooses to things of one shape. */
-export function dictionary(of: Schema): Schema {
-  const names = { propertyNames: { type: 'string', pattern: NAME }, maxProperties: MAX_NAMES };
+export function dictionary(of: Schema, naming: Naming = ANY_NAME): Schema {
+  const names = { propertyNames: { type: 'string', ...naming }, maxProperties: MAX_NAMES };
   const mustBe = `must be a map of at most ${MAX_NAMES} names`;
   return { type: ['object', 'null'], ...names, additionalProperties: of, mustBe };
 }
@@ -64,9 +79,6 @@ export interface Misfit {
   readonly place: 'key' | 'value';
   readonly message: string;
 }
-
-const NAME_MUST_BE =
-  'must be a name: letters, digits and . _ : / @ + - up to 256 of them, beginning with a letter or digit';
 
 type Teller = (error: ErrorObject, path: readonly string[]) => Misfit;
 
@@ -84,7 +96,7 @@ const TELLERS: Readonly<Record<string, Teller>> = {
   propertyNames: (error, path) => ({
     path: [...path, String(error.params['propertyName'])],
     place: 'key',
-    message: NAME_MUST_BE,
+    message: (error.schema as Naming).mustBe,
   }),
 };
 
@@ -123,9 +135,9 @@ export function misfits(schema: Schema, value: unknown): readonly Misfit[] {
   ajv.addVocabulary(['mustBe']);
   ajv.addKeyword({
     keyword: 'passes',
-    type: 'string',
+    type: ['string', 'object'],
     errors: false,
-    validate: (passes: (text: string) => boolean, data: string) => passes(data),
+    validate: (passes: (value: unknown) => boolean, data: unknown) => passes(data),
   });
   const validate = ajv.compile(schema);
   if (validate(value)) return [];

@@ -103,34 +103,53 @@ function parse(source: string, lines: LineCounter): { doc: Document.Parsed; valu
   }
 }
 
-/**
- * Reads `<directory>/<name>` and checks it against a schema: syntax, keys that stand twice, unknown keys, wrong types.
- * A missing file is an empty one; an unreadable one is a problem. Problems are in the order of their lines (J1, J2).
- */
-export function readYamlFile(directory: string, name: string, schema: Schema): YamlFile {
+/** The text of a file, or of the part of it that is YAML. */
+export interface YamlSource {
+  /** Its name, as problems tell it. */
+  readonly file: string;
+  readonly text: string;
+  /** How many lines of the file come before the text. */
+  readonly linesBefore: number;
+}
+
+/** Checks YAML against a schema: syntax, keys that stand twice, unknown keys, wrong types. Problems are in order (J2). */
+export function readYamlText({ file, text, linesBefore }: YamlSource, schema: Schema): YamlFile {
   const lines = new LineCounter();
-  let doc: Document.Parsed | null = null;
+  const { doc, value, faults } = parse(text, lines);
   const at = (offset: number, message: string): Problem => {
     const { line, col } = lines.linePos(offset);
-    return { file: name, line: Math.max(1, line), column: Math.max(1, col), message };
+    return { file, line: Math.max(1, line) + linesBefore, column: Math.max(1, col), message };
   };
   const problemAt: YamlFile['problemAt'] = (path, message, place = 'value') =>
-    at(doc === null ? 0 : offsetOf(doc, path, place), path.length === 0 ? message : `${path.join('.')}: ${message}`);
-
-  const read = readSmallFile(path.join(directory, name), MAX_YAML_BYTES);
-  if (read.kind === 'missing') return { value: {}, problems: [], problemAt };
-  if (read.kind === 'unreadable') {
-    return { value: {}, problems: [{ file: name, line: null, column: null, message: read.why }], problemAt };
-  }
-  const source = read.text;
-  const parsed = parse(source, lines);
-  doc = parsed.doc;
-  const wrong = parsed.faults.length > 0 ? [] : misfits(schema, parsed.value);
+    at(offsetOf(doc, path, place), path.length === 0 ? message : `${path.join('.')}: ${message}`);
+  const wrong = faults.length > 0 ? [] : misfits(schema, value);
   const problems = [
-    ...parsed.faults.slice(0, MAX_PROBLEMS).map((fault) => at(fault.offset, fault.message)),
+    ...faults.slice(0, MAX_PROBLEMS).map((fault) => at(fault.offset, fault.message)),
     ...wrong.slice(0, MAX_PROBLEMS).map((misfit) => problemAt(misfit.path, misfit.message, misfit.place)),
   ];
-  const untold = parsed.faults.length + wrong.length - problems.length;
-  if (untold > 0) problems.push(at(source.length, `and ${untold} more problems`));
-  return { value: isJsonObject(parsed.value) ? parsed.value : {}, problems: inOrder(problems), problemAt };
+  const untold = faults.length + wrong.length - problems.length;
+  if (untold > 0) problems.push(at(text.length, `and ${untold} more problems`));
+  return { value: isJsonObject(value) ? value : {}, problems: inOrder(problems), problemAt };
+}
+
+/** A file without a text to look into: every problem is one of the whole file, or of its first line. */
+export function emptyYamlFile(file: string, why: string | null): YamlFile {
+  return {
+    value: {},
+    problems: why === null ? [] : [{ file, line: null, column: null, message: why }],
+    problemAt: (path, message) => ({
+      file,
+      line: 1,
+      column: 1,
+      message: path.length === 0 ? message : `${path.join('.')}: ${message}`,
+    }),
+  };
+}
+
+/** Reads `<directory>/<name>` as `readYamlText` does. A missing file is an empty one; an unreadable one is a problem. */
+export function readYamlFile(directory: string, name: string, schema: Schema): YamlFile {
+  const read = readSmallFile(path.join(directory, name), MAX_YAML_BYTES);
+  if (read.kind === 'missing') return emptyYamlFile(name, null);
+  if (read.kind === 'unreadable') return emptyYamlFile(name, read.why);
+  return readYamlText({ file: name, text: read.text, linesBefore: 0 }, schema);
 }

@@ -87,7 +87,7 @@ async function print({ io, out }: Context, { events }: Conversation): Promise<Me
         if (event.text !== '') isLineOpen = !event.text.endsWith('\n');
       }
       if (event.type === 'block_stop') endLine();
-      const doing = lineFor(event, io.columns);
+      const doing = event.type === 'question' ? howToAnswer(io, event.requestId) : lineFor(event, io.columns);
       if (doing === undefined) continue;
       endLine();
       out.hint(doing);
@@ -105,6 +105,10 @@ function lineFor(event: ConversationEvent, columns: number): string | undefined 
     return cutTo(`! ${safeLine(`${event.name} failed: ${event.preview}`)}`, columns);
   }
   return undefined;
+}
+
+function howToAnswer({ commandName }: Io, requestId: string): string {
+  return `The agent waits for an answer. Give it with: ${commandName} inputs answer ${safeLine(requestId)} TEXT`;
 }
 
 /** What a tool call is about: its first argument that is a text. */

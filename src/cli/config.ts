@@ -10,8 +10,13 @@ import type { Column } from './output.ts';
 
 const VALUES: readonly Column<SettingRow>[] = [
   { name: 'setting', value: (row) => row.name },
-  { name: 'value', value: (row) => row.value },
+  { name: 'value', value: ({ value }) => (typeof value === 'object' ? listed(value) : value) },
 ];
+
+/** A list in one cell, without what is not set. */
+function listed(value: readonly unknown[]): string {
+  return JSON.stringify(value, (_, part: unknown) => (part === null ? undefined : part));
+}
 
 const ORIGINS: readonly Column<SettingRow>[] = [
   ...VALUES,
@@ -35,7 +40,7 @@ export function addConfig(program: Command, io: Io): void {
 
   config
     .command('check')
-    .description('Check errand.yaml, models.yaml and the environment; exits with 78 when there is a problem.')
+    .description('Check every file of the config directory and the environment; exits with 78 when there is a problem.')
     .action(act(io, check));
 }
 

@@ -1,22 +1,15 @@
 // The configuration for the commands that need it whole; without it they end with every problem told (J2).
 import { formatProblem, type Problem } from '../catalog/problem.ts';
-import type { Catalog } from '../catalog/models.ts';
-import type { Config } from '../config.ts';
+import type { Configuration } from '../live-config.ts';
 import type { Context } from './context.ts';
 import { CommandError } from './exit-codes.ts';
-
-/** What the files, flags and environment say. */
-export interface Configuration {
-  readonly config: Config;
-  readonly catalog: Catalog;
-}
 
 /** A configuration, or what is wrong with it. */
 export type Checked =
   | ({ readonly ok: true } & Configuration)
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
-/** Reads errand.yaml, models.yaml, flags and environment. Needs no daemon and changes nothing. */
+/** Reads flags, environment and every file of the config directory. Needs no daemon and changes nothing. */
 export async function checkConfiguration({ flags, io }: Context): Promise<Checked> {
   // Loaded here because the commands that only talk to a daemon are quicker without the catalog.
   const { loadLiveConfig } = await import('../live-config.ts');

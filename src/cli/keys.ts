@@ -2,9 +2,10 @@
 import { type Command, Option } from 'commander';
 import { isClientFailure } from '../client/client-error.ts';
 import type { Client } from '../client/client.ts';
-import type { KeyWire } from '../client/management-wire.ts';
+import type { CapabilityWish, KeyFields, KeyWire } from '../client/management-wire.ts';
 import { KEY_SCOPES, type KeyScope } from '../domain/user.ts';
 import { duration, notEmpty, uuid } from './arguments.ts';
+import { addCapabilityOptions, type CapabilityOptions, capabilityWishOf } from './capability-options.ts';
 import { act, type Context } from './context.ts';
 import { CommandError } from './exit-codes.ts';
 import type { Io } from './io.ts';
@@ -29,14 +30,23 @@ const ALONE: readonly Column<KeyWire>[] = [
   field('project_id'),
   field('last_four'),
   field('created_at'),
+  { name: 'browser', value: (key) => key.capability_config.browser_enabled },
+  { name: 'mcp_servers', value: (key) => key.capability_names.mcp_servers.join(', ') },
+  { name: 'skills', value: (key) => key.capability_names.skills.join(', ') },
+  { name: 'plugins', value: (key) => key.capability_names.plugins.join(', ') },
+  { name: 'subagents', value: (key) => key.capability_names.subagents.join(', ') },
+  { name: 'connections', value: (key) => key.capability_config.connector_connection_ids.join(', ') },
 ];
 
-interface CreateOptions {
-  readonly user: string;
-  readonly scope: KeyScope;
+interface FieldOptions extends CapabilityOptions {
   readonly name?: string;
   readonly model?: string;
   readonly target?: string;
+}
+
+interface CreateOptions extends FieldOptions {
+  readonly user: string;
+  readonly scope: KeyScope;
   readonly project?: string;
   readonly expires?: number;
 }
@@ -46,6 +56,7 @@ export function addKeys(program: Command, io: Io): void {
   const keys = program.command('keys').summary('API keys').description('The API keys that programs come with.');
 
   addCreate(keys, io);
+  addSet(keys, io);
 
   keys
     .command('list')
@@ -74,26 +85,27 @@ export function addKeys(program: Command, io: Io): void {
     .action(act(io, revoke));
 }
 
+const TARGET_HELP = 'who answers: free, expert:NAME or team:NAME';
+
 function addCreate(keys: Command, io: Io): void {
-  keys
+  const create = keys
     .command('create')
     .description('Create an API key. The secret is shown once.')
     .requiredOption('--user <user>', 'whose key it is, by name or id')
     .addOption(new Option('--scope <scope>', 'what it may do').choices(KEY_SCOPES).makeOptionMandatory())
     .option('--name <text>', 'what it is for', notEmpty)
     .option('--model <model>', 'a model of the catalog, or "auto" for the owner\'s default')
-    .option('--target <target>', 'who answers: free, expert:NAME or team:NAME')
+    .option('--target <target>', TARGET_HELP, notEmpty)
     .option('--project <uuid>', 'project that its sessions belong to', uuid)
-    .option('--expires <duration>', 'how long it is good for, such as 30d; without it, for ever', duration)
+    .option('--expires <duration>', 'how long it is good for, such as 30d; without it, for ever', duration);
+  addCapabilityOptions(create)
     .addHelpText('after', CREATE_HELP)
     .action(
       act(io, async ({ client, out }, { project, expires, ...options }: CreateOptions) => {
         const key = await client().keys.create({
           user: options.user,
           scope: options.scope,
-          ...(options.name !== undefined && { name: options.name }),
-          ...(options.model !== undefined && { model: options.model }),
-          ...(options.target !== undefined && { target: options.target }),
+          ...fieldsOf(options),
           ...(project !== undefined && { projectId: project }),
           ...(expires !== undefined && { expiresInSeconds: expires }),
         });
@@ -103,6 +115,42 @@ function addCreate(keys: Command, io: Io): void {
     );
 }
 
+function addSet(keys: Command, io: Io): void {
+  const set = keys
+    .command('set <key>')
+    .description('Change a key, by id or name. Sessions that it opened before stay as they are.')
+    .option('--name <text>', 'what it is for', notEmpty)
+    .option('--model <model>', 'a model of the catalog, or "auto" for the owner\'s default')
+    .option('--target <target>', TARGET_HELP, notEmpty);
+  addCapabilityOptions(set).addHelpText('after', SET_HELP).action(act(io, change));
+}
+
+async function change(context: Context, ref: string, options: FieldOptions): Promise<void> {
+  const fields = fieldsOf(options);
+  if (Object.keys(fields).length === 0)
+    throw new CommandError('usage', 'Nothing to change. Add --help for what can be.');
+  const client = context.client();
+  const changed = await client.keys.change((await findKey(client, ref)).id, fields);
+  context.out.record(changed, ALONE, changed);
+}
+
+function fieldsOf({ name, model, target, ...options }: FieldOptions): KeyFields {
+  const capabilityConfig: CapabilityWish = capabilityWishOf(options);
+  return {
+    ...(name !== undefined && { name }),
+    ...(model !== undefined && { model }),
+    ...(target !== undefined && { target }),
+    ...(Object.keys(capabilityConfig).length > 0 && { capabilityConfig }),
+  };
+}
+
+const SET_HELP = `
+What agents may use is set for target free; an expert or a team decides for itself. Lists take names or ids, "none" for
+nothing, and "default" for what is enabled by default.
+
+Example:
+  errand keys set laptop --mcp files,wiki --skills default --browser`;
+
 const CREATE_HELP = `
 Scopes:
   conversation  talk to the agent; nothing else
@@ -111,6 +159,8 @@ Scopes:
 
 Examples:
   errand keys create --user alice --scope global --name laptop --expires 90d
+  errand keys create --user alice --scope global --mcp files --skills reports --browser
+  errand keys create --user alice --scope conversation --target expert:lawyer
   export ERRAND_API_KEY=$(errand keys create --user alice --scope global -o json | jq -r .key)`;
 
 async function revoke(context: Context, ref: string): Promise<void> {

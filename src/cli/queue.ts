@@ -37,6 +37,7 @@ export function addQueue(program: Command, io: Io): void {
 const REASONS = `
 Reasons:
   session_busy      an earlier run of its session is not finished
+  user_input        an earlier run of its session waits for its user
   stop_unconfirmed  a stopped run of its session has not let go of the workspace yet
   key_order         an earlier run of its API key waits, too
   slots_full        every worker slot is taken
@@ -44,7 +45,8 @@ Reasons:
   not_claiming      the daemon has no workers, or shuts down
   starting          none: it is about to start`;
 
-function summaryOf({ total, items, claiming, slots, busy }: QueueWire): string {
+function summaryOf({ total, items, claiming, slots, busy, waiting_for_user: asking }: QueueWire): string {
   const waiting = items.length < total ? `${items.length} of ${total} waiting runs` : `${total} waiting`;
-  return `${waiting}; ${busy} of ${slots} slots busy${claiming ? '' : '; no run is started'}.`;
+  const questions = asking === 0 ? '' : `; ${asking} waiting for their users (errand inputs list)`;
+  return `${waiting}; ${busy} of ${slots} slots busy${questions}${claiming ? '' : '; no run is started'}.`;
 }

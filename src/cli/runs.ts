@@ -3,7 +3,8 @@ import { Argument, type Command, Option } from 'commander';
 import type { RunEventWire, RunQuery, RunWire } from '../client/session-wire.ts';
 import { isJsonObject, type JsonValue } from '../domain/json.ts';
 import { RUN_STATUSES } from '../domain/run.ts';
-import { rowLimit, uuid } from './arguments.ts';
+import { notEmpty, rowLimit, uuid } from './arguments.ts';
+import { type DownloadOptions, showRunArtifacts } from './artifacts.ts';
 import { act, type Context } from './context.ts';
 import type { Io } from './io.ts';
 import { type Column, field } from './output.ts';
@@ -24,7 +25,11 @@ const ID = new Argument('<run>', 'its id').argParser(uuid);
 
 const IN_A_LIST: readonly Column<RunWire>[] = [
   field('run_id'),
-  { name: 'status', value: ({ status }) => status, style: ({ status }) => STATUS_STYLES[status] },
+  {
+    name: 'status',
+    value: (run) => (run.waiting_for_user ? 'waiting' : run.status),
+    style: (run) => (run.waiting_for_user ? 'yellow' : STATUS_STYLES[run.status]),
+  },
   field('username'),
   field('session_id'),
   field('model'),
@@ -77,6 +82,17 @@ export function addRuns(program: Command, io: Io): void {
     .description('Follow a run from its first event to its last. Reading it is logged.')
     .addHelpText('after', TAIL_HELP)
     .action(act(io, tail));
+
+  runs
+    .command('artifacts')
+    .addArgument(ID)
+    .description('List the files that a run has added or changed.')
+    .option('--download <dir>', 'save the tar.gz of them in this directory', notEmpty)
+    .action(
+      act(io, async (context, id: string, options: DownloadOptions) =>
+        showRunArtifacts(context, await context.client().runs.artifacts(id), options),
+      ),
+    );
 
   runs
     .command('stop')
@@ -136,6 +152,9 @@ const LINES: Readonly<Partial<Record<RunEventWire['type'], (payload: RunEventWir
   tool_use: ({ name, input }) => `* ${textAt(name)} ${subjectOf(input)}`,
   tool_result: ({ name, ok, preview }) =>
     ok === true ? `  ${textAt(name)} done` : `! ${textAt(name)}: ${textAt(preview)}`,
+  'user_input.requested': ({ request_id: id }) => `asks its user: errand inputs answer ${textAt(id)} TEXT`,
+  'user_input.answered': () => 'answered',
+  'user_input.expired': () => 'not answered in time',
   'run.done': () => 'completed',
   'run.failed': ({ status, error }) => `${textAt(status)}: ${isJsonObject(error) ? textAt(error['message']) : ''}`,
   'run.stopped': ({ reason }) => `stopped: ${textAt(reason)}`,

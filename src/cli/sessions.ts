@@ -2,6 +2,7 @@
 import { Argument, type Command } from 'commander';
 import type { HistoryWire, SessionQuery, SessionWire, StopWire } from '../client/session-wire.ts';
 import { notEmpty, rowLimit, uuid } from './arguments.ts';
+import { type DownloadOptions, showWorkspace } from './artifacts.ts';
 import { act, type Context } from './context.ts';
 import type { Io } from './io.ts';
 import { type Column, field } from './output.ts';
@@ -88,6 +89,17 @@ export function addSessions(program: Command, io: Io): void {
         const history = await client().sessions.messages(id);
         out.list(history.messages, MESSAGES, history);
       }),
+    );
+
+  sessions
+    .command('artifacts')
+    .addArgument(ID)
+    .description('List the files in the workspace of a session as it was after its last run.')
+    .option('--download <dir>', 'save the zip of them in this directory', notEmpty)
+    .action(
+      act(io, async (context, id: string, options: DownloadOptions) =>
+        showWorkspace(context, await context.client().sessions.artifacts(id), options),
+      ),
     );
 
   sessions

@@ -5,7 +5,7 @@ import type { Context } from './context.ts';
 import { CommandError } from './exit-codes.ts';
 import { safeLine } from './terminal-text.ts';
 
-const MAX_PASSWORD_BYTES = 4096;
+const MAX_SECRET_BYTES = 8192;
 const MAX_TEXT_BYTES = 16 * 1024 * 1024;
 
 /**
@@ -28,14 +28,14 @@ export async function confirm(context: Context, question: () => Promise<string>)
   if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError('failure', 'Nothing was changed.');
 }
 
-/** Reads a password: all of stdin without its last line end. Throws `usage` when it is empty, long, or of two lines. */
-export async function readPassword(context: Context): Promise<string> {
-  if (context.io.terminal.stdin) context.out.hint('Type the password, then Enter and Ctrl-D.');
-  const password = (await readAll(context, MAX_PASSWORD_BYTES)).replace(/\r?\n$/, '');
-  if (password === '' || /[\r\n\0]/.test(password)) {
-    throw new CommandError('usage', '--password-stdin needs one line on standard input.');
+/** Reads a secret: all of stdin without its last line end. Throws `usage` when it is empty, long, or of two lines. */
+export async function readSecret(context: Context, flag: string): Promise<string> {
+  if (context.io.terminal.stdin) context.out.hint('Type it, then Enter and Ctrl-D.');
+  const secret = (await readAll(context, MAX_SECRET_BYTES)).replace(/\r?\n$/, '');
+  if (secret === '' || /[\r\n\0]/.test(secret)) {
+    throw new CommandError('usage', `${flag} needs one line on standard input.`);
   }
-  return password;
+  return secret;
 }
 
 /** Reads all of stdin as the text of a message. Throws `usage` when there is none. */

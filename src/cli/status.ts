@@ -20,8 +20,8 @@ const SUMMARY: readonly Column<StatusWire>[] = [
   { name: 'config_dir', value: ({ config_dir: directory }) => directory },
   {
     name: 'runs',
-    value: ({ runs: { queued, running, finalizing } }) =>
-      `${queued} queued, ${running} running, ${finalizing} finalizing`,
+    value: ({ runs: { queued, running, waiting, finalizing } }) =>
+      `${queued} queued, ${running} running, ${waiting} waiting for their user, ${finalizing} finalizing`,
   },
   {
     name: 'workers',

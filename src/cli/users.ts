@@ -7,7 +7,7 @@ import { act, type Context } from './context.ts';
 import { CommandError } from './exit-codes.ts';
 import type { Io } from './io.ts';
 import { type Column, field } from './output.ts';
-import { confirm, readPassword } from './standard-input.ts';
+import { confirm, readSecret } from './standard-input.ts';
 
 const state: Column<UserWire> = {
   name: 'disabled',
@@ -143,7 +143,7 @@ async function create(context: Context, name: string, options: FieldOptions & Pa
     // A new user has neither, so there is nothing to clear.
     ...(typeof team === 'string' && { team }),
     ...(typeof scenario === 'string' && { scenario }),
-    ...(options.passwordStdin && { password: await readPassword(context) }),
+    ...(options.passwordStdin && { password: await readSecret(context, '--password-stdin') }),
   });
   showUser(context, user);
 }
@@ -155,7 +155,7 @@ async function disable(context: Context, ref: string): Promise<void> {
 }
 
 async function setPassword(context: Context, ref: string, options: PasswordOptions): Promise<void> {
-  const password = options.passwordStdin && (await readPassword(context));
+  const password = options.passwordStdin && (await readSecret(context, '--password-stdin'));
   const answer = await context.client().users.setPassword(ref, password);
   context.out.record(answer, withPassword<PasswordWire>([field('user_id'), field('username')], answer), answer);
   tellOnce(context, answer.password);

@@ -1,8 +1,15 @@
 // The typed client of a running daemon: the verbs that the command line and the terminal view speak.
+import { type Checks, makeChecks } from './checks.ts';
+import type { ConnectionCheckWire, ConnectionWire, ConnectorCheckWire, NewConnection } from './connection-wire.ts';
+import type { IncomingMessage } from 'node:http';
+import type { RunArtifactsWire, SessionArtifactsWire } from './artifacts-wire.ts';
+import type { CheckWire, DefinitionNoun, DefinitionWire } from './definition-wire.ts';
 import { makeMessages, type Messages } from './conversation.ts';
+import { openFile } from './download.ts';
 import { callManagement } from './exchange.ts';
-import { bodyOf } from './management-wire.ts';
+import { bodyOf, keyBodyOf } from './management-wire.ts';
 import type {
+  KeyFields,
   KeyWire,
   ListWire,
   NewKey,
@@ -14,6 +21,7 @@ import type {
   UserFields,
   UserWire,
 } from './management-wire.ts';
+import { type CallManagement, type Inputs, type Insights, makeInputs, makeInsights } from './questions.ts';
 import { tailRun, type TailOptions } from './run-tail.ts';
 import { queryOf } from './session-wire.ts';
 import type {
@@ -30,7 +38,7 @@ import type {
 import type { Address, Call } from './transport.ts';
 
 /** Verbs per noun. A `ref` is an id or a name. Every verb throws ClientError. */
-export interface Client {
+export interface Client extends Checks {
   status(): Promise<StatusWire>;
   readonly users: {
     list(): Promise<ListWire<UserWire>>;
@@ -49,6 +57,8 @@ export interface Client {
     list(userRef?: string): Promise<ListWire<KeyWire>>;
     get(id: string): Promise<KeyWire>;
     create(input: NewKey): Promise<KeyWire>;
+    /** For the sessions that it opens from now on. */
+    change(id: string, fields: KeyFields): Promise<KeyWire>;
     revoke(id: string): Promise<KeyWire>;
   };
   readonly tokens: {
@@ -63,17 +73,42 @@ export interface Client {
     get(id: string): Promise<SessionWire>;
     /** The whole history. */
     messages(id: string): Promise<HistoryWire>;
+    /** The workspace, with addresses that are good for a quarter of an hour. */
+    artifacts(id: string): Promise<SessionArtifactsWire>;
     stop(id: string): Promise<StopWire>;
     remove(id: string): Promise<DeletionWire>;
   };
   readonly runs: {
     list(query: RunQuery): Promise<ListWire<RunWire>>;
     get(id: string): Promise<RunWire>;
+    /** What the run has made, with addresses that are good for a quarter of an hour. */
+    artifacts(id: string): Promise<RunArtifactsWire>;
     stop(id: string): Promise<StopWire>;
     /** The run's events from its first to its last, live and across broken connections. */
     tail(id: string, options?: Omit<TailOptions, 'signal'>): AsyncGenerator<RunEventWire, void, undefined>;
   };
+  readonly connections: {
+    list(userRef?: string): Promise<ListWire<ConnectionWire>>;
+    create(input: NewConnection): Promise<ConnectionWire>;
+    revoke(id: string): Promise<ConnectionWire>;
+    /** Tries it as a run would use it. */
+    check(id: string): Promise<ConnectionCheckWire>;
+    /** Tries a connector's address and all its connections. */
+    checkConnector(name: string): Promise<ConnectorCheckWire>;
+  };
+  readonly inputs: Inputs;
+  readonly insights: Insights;
+  /** What the config directory defines, by kind. */
+  readonly definitions: {
+    list<N extends DefinitionNoun>(noun: N): Promise<ListWire<DefinitionWire<N>>>;
+    /** By name or id. */
+    get<N extends DefinitionNoun>(noun: N, ref: string): Promise<DefinitionWire<N>>;
+    /** Reads the files now; what is in force stays as it is. */
+    check(noun: DefinitionNoun): Promise<CheckWire>;
+  };
   queue(limit?: number): Promise<QueueWire>;
+  /** Opens a file at one of the daemon's signed addresses, over this client's own connection. */
+  download(url: string): Promise<IncomingMessage>;
   readonly messages: Messages;
 }
 
@@ -86,9 +121,50 @@ export function makeClient(address: Address, signal?: AbortSignal): Client {
       ...(body !== undefined && { body }),
       ...(signal && { signal }),
     });
-  const at = (noun: string, ref: string) => `/${noun}/${encodeURIComponent(ref)}`;
   return {
     status: () => call('GET', '/status'),
+    ...makePeople(call),
+    sessions: {
+      list: (query) => call('GET', `/sessions${queryOf(query)}`),
+      get: (id) => call('GET', at('sessions', id)),
+      messages: (id) => call('GET', `${at('sessions', id)}/messages`),
+      artifacts: (id) => call('GET', `${at('sessions', id)}/artifacts`),
+      stop: (id) => call('POST', `${at('sessions', id)}/stop`),
+      remove: (id) => call('DELETE', at('sessions', id)),
+    },
+    runs: {
+      list: (query) => call('GET', `/runs${queryOf(query)}`),
+      get: (id) => call('GET', at('runs', id)),
+      artifacts: (id) => call('GET', `${at('runs', id)}/artifacts`),
+      stop: (id) => call('POST', `${at('runs', id)}/stop`),
+      tail: (id, options = {}) => tailRun(address, id, { ...options, signal }),
+    },
+    connections: {
+      list: (userRef) => call('GET', `/connections${queryOf({ user: userRef })}`),
+      create: (input) => call('POST', '/connections', { ...input }),
+      revoke: (id) => call('DELETE', at('connections', id)),
+      check: (id) => call('POST', `${at('connections', id)}/check`),
+      checkConnector: (name) => call('POST', `${at('connectors', name)}/check`),
+    },
+    inputs: makeInputs(call),
+    insights: makeInsights(call),
+    definitions: {
+      list: (noun) => call('GET', `/${noun}`),
+      get: (noun, ref) => call('GET', at(noun, ref)),
+      check: (noun) => call('POST', `/definitions/${noun}/check`),
+    },
+    ...makeChecks(address, signal),
+    queue: (limit) => call('GET', `/queue${queryOf({ limit })}`),
+    download: (url) => openFile(address, url, signal),
+    messages: makeMessages(address, signal),
+  };
+}
+
+const at = (noun: string, ref: string) => `/${noun}/${encodeURIComponent(ref)}`;
+
+/** The verbs on people and what they prove themselves with. */
+function makePeople(call: CallManagement): Pick<Client, 'users' | 'teams' | 'keys' | 'tokens'> {
+  return {
     users: {
       list: () => call('GET', '/users'),
       get: (ref) => call('GET', at('users', ref)),
@@ -105,7 +181,8 @@ export function makeClient(address: Address, signal?: AbortSignal): Client {
     keys: {
       list: (userRef) => call('GET', userRef === undefined ? '/keys' : `/keys?user=${encodeURIComponent(userRef)}`),
       get: (id) => call('GET', at('keys', id)),
-      create: (input) => call('POST', '/keys', bodyOf({ ...input })),
+      create: (input) => call('POST', '/keys', keyBodyOf(input)),
+      change: (id, fields) => call('PATCH', at('keys', id), keyBodyOf(fields)),
       revoke: (id) => call('DELETE', at('keys', id)),
     },
     tokens: {
@@ -113,20 +190,5 @@ export function makeClient(address: Address, signal?: AbortSignal): Client {
       rotate: () => call('POST', '/tokens/rotate'),
       revokeAll: () => call('POST', '/tokens/revoke-all'),
     },
-    sessions: {
-      list: (query) => call('GET', `/sessions${queryOf(query)}`),
-      get: (id) => call('GET', at('sessions', id)),
-      messages: (id) => call('GET', `${at('sessions', id)}/messages`),
-      stop: (id) => call('POST', `${at('sessions', id)}/stop`),
-      remove: (id) => call('DELETE', at('sessions', id)),
-    },
-    runs: {
-      list: (query) => call('GET', `/runs${queryOf(query)}`),
-      get: (id) => call('GET', at('runs', id)),
-      stop: (id) => call('POST', `${at('runs', id)}/stop`),
-      tail: (id, options = {}) => tailRun(address, id, { ...options, signal }),
-    },
-    queue: (limit) => call('GET', `/queue${queryOf({ limit })}`),
-    messages: makeMessages(address, signal),
   };
 }

@@ -44,6 +44,22 @@ export interface KeyWire {
   readonly last_four: string;
   readonly model: string;
   readonly target: string;
+  /** What a session that it opens now may use. */
+  readonly capability_config: {
+    readonly browser_enabled: boolean;
+    readonly browser_impl: string;
+    readonly mcp_server_ids: readonly number[];
+    readonly skill_ids: readonly number[];
+    readonly connector_connection_ids: readonly string[];
+    readonly plugin_ids: readonly number[];
+    readonly subagent_ids: readonly number[];
+  };
+  readonly capability_names: {
+    readonly mcp_servers: readonly string[];
+    readonly skills: readonly string[];
+    readonly plugins: readonly string[];
+    readonly subagents: readonly string[];
+  };
   readonly project_id: string | null;
   readonly expires_at: string | null;
   readonly last_used_at: string | null;
@@ -81,7 +97,12 @@ export interface StatusWire {
   readonly data_dir: string;
   readonly config_dir: string;
   readonly parts: readonly PartWire[];
-  readonly runs: { readonly queued: number; readonly running: number; readonly finalizing: number };
+  readonly runs: {
+    readonly queued: number;
+    readonly running: number;
+    readonly waiting: number;
+    readonly finalizing: number;
+  };
   readonly workers: { readonly threads: number; readonly slots: number; readonly busy: number };
   readonly nodes: readonly { readonly id: string; readonly capacity: number; readonly online: boolean }[];
   readonly models: readonly {
@@ -114,13 +135,28 @@ export interface TeamFields {
   readonly budgetUsd?: number | null;
 }
 
-/** What a new key is for. */
-export interface NewKey {
-  readonly user: string;
-  readonly scope: KeyScope;
+/** What agents of a key may use in free mode: names or ids; null gives a field back to the defaults. */
+export interface CapabilityWish {
+  readonly browser_enabled?: boolean | null;
+  readonly mcp_server_ids?: readonly (string | number)[] | null;
+  readonly skill_ids?: readonly (string | number)[] | null;
+  readonly connector_connection_ids?: readonly string[] | null;
+  readonly plugin_ids?: readonly (string | number)[] | null;
+  readonly subagent_ids?: readonly (string | number)[] | null;
+}
+
+/** What may change of a key. */
+export interface KeyFields {
   readonly name?: string;
   readonly model?: string;
   readonly target?: string;
+  readonly capabilityConfig?: CapabilityWish;
+}
+
+/** What a new key is for. */
+export interface NewKey extends KeyFields {
+  readonly user: string;
+  readonly scope: KeyScope;
   readonly projectId?: string;
   readonly expiresInSeconds?: number;
 }
@@ -145,6 +181,14 @@ const WIRE_NAMES = {
 } as const;
 
 type Input = { readonly [Name in keyof typeof WIRE_NAMES]?: JsonValue };
+
+/** Writes what is said of a key for the wire. */
+export function keyBodyOf({ capabilityConfig, ...fields }: Partial<NewKey>): JsonObject {
+  return {
+    ...bodyOf(fields),
+    ...(capabilityConfig !== undefined && { capability_config: { ...capabilityConfig } as JsonObject }),
+  };
+}
 
 /** Writes an input for the wire. What is absent or undefined stays absent. */
 export function bodyOf(input: Input): JsonObject {

@@ -17,6 +17,7 @@ export type ConversationEvent = { readonly data: JsonObject } & (
   | { readonly type: 'block_stop' | 'start' | 'delta' | 'block_start' | 'result' | 'end' }
   | { readonly type: 'tool_use'; readonly name: string; readonly input: JsonObject }
   | { readonly type: 'tool_result'; readonly name: string; readonly ok: boolean; readonly preview: string }
+  | { readonly type: 'question'; readonly requestId: string }
 );
 
 /** A message of the protocol (§2.4), as the daemon wrote it. */
@@ -82,6 +83,7 @@ const READERS: Readonly<Record<string, Reader>> = {
     preview: stringAt(data, 'preview'),
     data,
   }),
+  'user_input.requested': (data) => ({ type: 'question', requestId: stringAt(data, 'request_id'), data }),
   error: (data, trace) => {
     const error = objectAt(data, 'error');
     const message = stringAt(error, 'message') || 'The run failed.';

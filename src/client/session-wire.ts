@@ -61,6 +61,8 @@ export interface RunWire {
   readonly username: string;
   readonly key_id: string;
   readonly status: RunStatus;
+  /** It is `running`, without a worker: its user is asked. */
+  readonly waiting_for_user: boolean;
   readonly protocol: string;
   readonly schedule_mode: string;
   readonly model: string | null;
@@ -103,6 +105,8 @@ export interface QueueEntryWire {
 export interface QueueWire {
   readonly items: readonly QueueEntryWire[];
   readonly total: number;
+  /** Runs that wait for their users, and hold no slot. */
+  readonly waiting_for_user: number;
   /** False when the daemon has no workers or shuts down. */
   readonly claiming: boolean;
   readonly slots: number;

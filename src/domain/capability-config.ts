@@ -21,3 +21,6 @@ export const NO_CAPABILITIES: CapabilityConfig = {
   pluginIds: [],
   subagentIds: [],
 };
+
+/** The browser that there is, as `browserImpl` names it. */
+export const BROWSER_IMPL = 'chromium';

@@ -40,10 +40,11 @@ export interface EventPayloads {
   };
   /** The older part of the conversation is summarised from here on. */
   'run.compacted': { step: number; characters: number };
-  'artifacts.ready': { fileCount: number; totalSize: number };
-  'artifacts.failed': { message: string };
-  'workspace_export.completed': { fileCount: number; archiveSize: number };
-  'workspace_export.failed': { message: string };
+  /** These four belong to the session: a run's own events end with its terminal one. */
+  'artifacts.ready': { runId: string; fileCount: number; totalSize: number };
+  'artifacts.failed': { runId: string; message: string };
+  'workspace_export.completed': { runId: string; fileCount: number; archiveSize: number };
+  'workspace_export.failed': { runId: string; message: string };
   'session.deleted': { title: string };
 }
 

@@ -1,4 +1,6 @@
 // A session: a conversation with its workspace.
+import type { CapabilityConfig } from './capability-config.ts';
+import type { Orchestration } from './orchestration.ts';
 
 export const SESSION_STATUSES = ['pending', 'running', 'completed', 'failed', 'stopped'] as const;
 export type SessionStatus = (typeof SESSION_STATUSES)[number];
@@ -18,4 +20,13 @@ export interface Session {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly deletedAt: number | null;
+}
+
+/** Who answers in a session and what its agents may use: fixed when it is opened (§2.10). */
+export interface SessionSetup {
+  /** `free`, `expert:NAME` or `team:NAME`. */
+  readonly target: string;
+  readonly capabilityConfig: CapabilityConfig;
+  /** Present exactly when a team answers that was there at the opening. */
+  readonly orchestration: Orchestration | null;
 }

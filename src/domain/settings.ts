@@ -1,4 +1,5 @@
 // The daemon's settings as the rest of the program reads them. `config.ts` says where each comes from (J1, J2, J7).
+import type { EgressRule } from './egress.ts';
 
 export interface Settings {
   /** `HOST:PORT`. Read once at start; every other setting may change while the daemon runs. */
@@ -38,6 +39,10 @@ export interface Settings {
     readonly runTimeoutSeconds: number;
     readonly maxSteps: number;
   };
+  readonly userInput: {
+    /** How long a question of an agent waits for its user (I2). */
+    readonly expiresSeconds: number;
+  };
   readonly workers: {
     readonly threads: number;
     readonly runsPerThread: number;
@@ -58,6 +63,27 @@ export interface Settings {
     readonly maxOutputKb: number;
     readonly memoryMb: number;
     readonly maxProcesses: number;
+  };
+  readonly egress: {
+    /** What may be reached beside the public internet (H7). */
+    readonly allow: readonly EgressRule[];
+  };
+  /** What is kept of the files that runs make (E5). */
+  readonly artifacts: {
+    /** How long looking at a workspace, or packing an archive, may take. */
+    readonly deadlineSeconds: number;
+    /** Larger files are passed over. */
+    readonly maxFileMb: number;
+    /** Files of one workspace; what comes after them is passed over. */
+    readonly maxFiles: number;
+  };
+  readonly browser: {
+    readonly enabled: boolean;
+    /** Absolute path of Chromium's program; empty for where systems keep it. */
+    readonly executable: string;
+    /** For one action. */
+    readonly timeoutSeconds: number;
+    readonly memoryMb: number;
   };
   readonly log: { readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' };
 }

@@ -21,6 +21,8 @@ export interface StopResult {
   readonly cause: StopCause;
   /** Queued and executing runs that this request ended. */
   readonly cancelledRuns: number;
+  /** Questions to users that this request ended. */
+  readonly expiredQuestions: number;
   /** Whether an executor was at work and has confirmed, in this request, that it ended. */
   readonly executorCancelled: boolean;
 }

@@ -1,4 +1,5 @@
 // People, their API keys, and the caller that a credential resolves to.
+import type { CapabilityConfig } from './capability-config.ts';
 
 export type Role = 'admin' | 'user';
 
@@ -41,7 +42,10 @@ export interface ApiKey {
   readonly scope: KeyScope;
   readonly lastFour: string;
   readonly model: string | null;
+  /** `free`, `expert:NAME` or `team:NAME`. */
   readonly target: string;
+  /** What was chosen for free mode; a field that is absent follows the defaults of the definitions. */
+  readonly capabilityConfig: Partial<CapabilityConfig>;
   readonly projectId: string | null;
   readonly expiresAt: number | null;
   readonly lastUsedAt: number | null;

@@ -1,22 +1,18 @@
 // The brief: everything a worker needs to know of a run, gathered from store, catalog and settings.
-import { defaultInstructions } from '../agent/prompt.ts';
-import {
-  type Brief,
-  type ModelGrant,
-  NO_EQUIPMENT,
-  type RecordedStep,
-  type RunLimits,
-  type SandboxGrant,
-  type Turn,
-} from '../agent/protocol.ts';
+import { type Brief, type RecordedStep, type RunLimits, type SandboxGrant, type Turn } from '../agent/protocol.ts';
 import { toolNamesFor } from '../agent/tools/all-tools.ts';
-import type { Catalog, CatalogModel, Endpoint } from '../catalog/models.ts';
 import type { Clock } from '../domain/clock.ts';
+import type { RunError } from '../domain/run.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { Workspaces } from '../files/workspaces.ts';
 import type { ClaimedRun } from '../store/claim-runs.ts';
 import type { Store } from '../store/open-store.ts';
 import type { StoredStep, StoredTurn } from '../store/turns.ts';
+import { answersOf } from './answers.ts';
+import type { Equip } from './equip.ts';
+import { historyOf } from './history.ts';
+import type { Documents } from './read-documents.ts';
+import { grantModel, type ResolvedModel } from './resolve-model.ts';
 
 export interface BriefParts {
   readonly store: Store;
@@ -24,70 +20,59 @@ export interface BriefParts {
   /** What the sandbox probe found; null when there is no sandbox. */
   sandbox(): SandboxGrant | null;
   readonly clock: Clock;
+  readonly documents: Documents;
+  readonly equip: Equip;
 }
 
-export interface ResolvedModel {
-  readonly model: CatalogModel;
-  readonly endpoint: Endpoint;
-}
-
-/** The model of a name with its endpoint, or undefined when the catalog has it no more. */
-export function resolveModel(catalog: Catalog, name: string | null): ResolvedModel | undefined {
-  const model = name === null ? undefined : catalog.models.get(name);
-  const endpoint = model === undefined ? undefined : catalog.endpoints.get(model.endpoint);
-  return model === undefined || endpoint === undefined ? undefined : { model, endpoint };
-}
+/** A brief, or why there can be none: the run fails of it. */
+export type BuiltBrief =
+  | { readonly ok: true; readonly brief: Brief }
+  | { readonly ok: false; readonly error: RunError };
 
 /** Builds the brief of a claimed run and lays its attachments into the workspace. */
 export async function buildBrief(
-  { store, workspaces, sandbox, clock }: BriefParts,
+  { store, workspaces, sandbox, clock, documents, equip }: BriefParts,
   run: ClaimedRun,
-  { model, endpoint }: ResolvedModel,
+  resolved: ResolvedModel,
   settings: Settings,
-): Promise<Brief> {
+): Promise<BuiltBrief> {
+  const equipped = await equip(run);
+  if (!equipped.ok) return equipped;
+  const { instructions, tools, equipment } = equipped.outfit;
   const turn = await store.turns.get(run.seq, run.attempt);
   if (turn.attachments.length > 0) await workspaces.layUploads(run.sessionId, turn.attachments);
   // A token is rarely less than two characters; the worker makes the finer choice.
-  const history = run.opensSession
-    ? []
-    : await store.turns.listBefore(run.sessionSeq, run.seq, model.contextWindow * 6);
-  const grant = settings.shell.enabled ? sandbox() : null;
-  return {
+  const history = await historyOf(store, run, resolved.model.contextWindow * 6);
+  // MCP servers and the browser have their sandbox whether there is a shell tool or not.
+  const grant = sandbox();
+  const available = toolNamesFor({ sandbox: settings.shell.enabled && grant !== null });
+  const chosen = (names: readonly string[] | null) =>
+    available.filter((name) => names === null || names.includes(name));
+  const brief: Brief = {
     runId: run.id,
     sessionId: run.sessionId,
     attempt: run.attempt,
     workspace: workspaces.pathOf(run.sessionId),
     workspaceOwner: workspaces.owner,
-    model: grantModel(model, endpoint),
-    instructions: defaultInstructions(),
-    compaction: null,
-    history: history.map(toTurn),
+    model: grantModel(resolved),
+    instructions,
+    compaction: history.compaction,
+    history: history.turns.map(toTurn),
     turn: toTurn(turn),
-    texts: {},
+    texts: await documents.textsOf([...history.turns, turn].flatMap(({ attachments }) => attachments)),
     outputSchema: run.outputSchema,
-    tools: toolNamesFor({ sandbox: grant !== null }),
-    equipment: NO_EQUIPMENT,
-    answers: {},
-    egress: [],
+    tools: chosen(tools),
+    // A sub-agent's tools are its own choice, not that of the agent above it.
+    equipment: { ...equipment, subagents: equipment.subagents.map((one) => ({ ...one, tools: chosen(one.tools) })) },
+    connectorToken: null,
+    answers: run.attempt > 1 ? answersOf(await store.userInputs.listSettled(run.seq)) : {},
+    egress: settings.egress.allow,
     sandbox: grant === null ? null : withShellLimits(grant, settings),
     limits: limitsOf(run, settings, clock.now()),
     nextBlockIndex: run.attempt > 1 ? await store.turns.nextBlockIndex(run.seq) : 0,
     depth: 0,
   };
-}
-
-function grantModel(model: CatalogModel, endpoint: Endpoint): ModelGrant {
-  return {
-    name: model.name,
-    kind: endpoint.kind,
-    baseUrl: endpoint.baseUrl,
-    apiKey: endpoint.apiKey,
-    model: model.model,
-    contextWindow: model.contextWindow,
-    maxOutputTokens: model.maxOutputTokens,
-    images: model.images,
-    metered: endpoint.maxInFlight !== null,
-  };
+  return { ok: true, brief };
 }
 
 function withShellLimits(grant: SandboxGrant, { shell }: Settings): SandboxGrant {
@@ -101,7 +86,7 @@ function withShellLimits(grant: SandboxGrant, { shell }: Settings): SandboxGrant
 }
 
 function limitsOf(run: ClaimedRun, { model }: Settings, now: number): RunLimits {
-  const spentMs = Math.max(0, now - (run.startedAt ?? now));
+  const spentMs = Math.max(0, now - (run.startedAt ?? now) - run.waitedMs);
   return {
     connectTimeoutMs: model.connectTimeoutSeconds * 1_000,
     firstTokenTimeoutMs: model.firstTokenTimeoutSeconds * 1_000,

@@ -1,6 +1,6 @@
 // Conducting one run from its claim to its end: signals of the worker become journal events, commits become acks.
-import type { Brief, Outcome, ServiceName, Signal } from '../agent/protocol.ts';
-import type { Catalog } from '../catalog/models.ts';
+import type { Brief, Outcome, ServiceName, Signal, ToolCall } from '../agent/protocol.ts';
+import type { Catalog, Endpoint } from '../catalog/models.ts';
 import type { NewEvent } from '../domain/journal-event.ts';
 import { ErrandError, messageOf } from '../domain/errors.ts';
 import type { RunError } from '../domain/run.ts';
@@ -10,10 +10,14 @@ import { NO_PRICE, type Price } from '../domain/usage.ts';
 import type { Claim } from '../store/claim-runs.ts';
 import type { Ending } from '../store/end-run.ts';
 import type { Fence } from '../store/record-progress.ts';
-import { type BriefParts, buildBrief, type ResolvedModel, resolveModel } from './brief.ts';
+import { type BriefParts, buildBrief } from './brief.ts';
+import type { Attendance } from './attendance.ts';
+import type { Admission, Broker } from './broker.ts';
+import type { Collector } from './collector.ts';
 import type { Permit, Permits } from './permits.ts';
 import type { RunHandle, WorkerEnd } from './crew.ts';
 import type { Pool } from './pool.ts';
+import { type ResolvedModel, resolveModel } from './resolve-model.ts';
 import type { RunServices } from './services.ts';
 
 export interface ConductParts extends BriefParts {
@@ -21,6 +25,8 @@ export interface ConductParts extends BriefParts {
   readonly permits: Permits;
   readonly log: Log;
   readonly services: RunServices;
+  readonly broker: Pick<Broker, 'admit'>;
+  readonly collector: Pick<Collector, 'attend'>;
   settings(): Settings;
   catalog(): Catalog;
 }
@@ -49,14 +55,28 @@ type AbortReason = 'drain' | 'stop' | 'fenced' | 'journal';
 export function conductRun(parts: ConductParts, claim: Claim): Conduct {
   const { run } = claim;
   const fence: Fence = { sessionSeq: run.sessionSeq, runSeq: run.seq, attempt: run.attempt };
-  const state: RunState = { parts, claim, fence, handle: undefined, abortedFor: undefined, permit: undefined };
+  const attendance = parts.collector.attend(run);
+  const state: RunState = {
+    parts,
+    claim,
+    fence,
+    attendance,
+    handle: undefined,
+    abortedFor: undefined,
+    permit: undefined,
+  };
   return {
     runSeq: run.seq,
     sessionSeq: run.sessionSeq,
-    ended: conduct(state).catch((error: unknown) => {
-      // Only the store fails here. The run keeps its row, and its lease brings it back once the store writes again.
-      parts.log.error({ run_id: run.id, err: error }, 'the run could not be recorded; it resumes when its lease ends');
-    }),
+    ended: conduct(state)
+      .catch((error: unknown) => {
+        // Only the store fails here. The run keeps its row, and its lease brings it back once the store writes again.
+        parts.log.error(
+          { run_id: run.id, err: error },
+          'the run could not be recorded; it resumes when its lease ends',
+        );
+      })
+      .finally(attendance.abort),
     abort: (why) => abort(state, why),
   };
 }
@@ -65,6 +85,7 @@ interface RunState {
   readonly parts: ConductParts;
   readonly claim: Claim;
   readonly fence: Fence;
+  readonly attendance: Attendance;
   handle: RunHandle | undefined;
   abortedFor: AbortReason | undefined;
   permit: Permit | undefined;
@@ -74,6 +95,7 @@ function abort(state: RunState, why: AbortReason): void {
   // The worker may learn of a stop from a refused write first.
   if (why === 'stop') state.abortedFor = why;
   else state.abortedFor ??= why;
+  state.attendance.abort();
   state.handle?.send({ t: 'abort', reason: why });
 }
 
@@ -81,17 +103,33 @@ async function conduct(state: RunState): Promise<void> {
   const { parts, claim } = state;
   const resolved = resolveModel(parts.catalog(), claim.run.model);
   if (resolved === undefined) {
-    await end(state, { outcome: 'failed', error: noModel(claim) });
+    await end(state, { outcome: 'failed', error: noModel(claim) }, false);
     return;
   }
   let workerEnd: WorkerEnd;
+  let admission: Admission | undefined;
   try {
-    const brief = await buildBrief(parts, claim.run, resolved, parts.settings());
+    await state.attendance.free();
+    const built = await buildBrief(parts, claim.run, resolved, parts.settings());
+    if (!built.ok) {
+      await end(state, { outcome: 'failed', error: built.error }, false);
+      return;
+    }
+    const { turn, equipment } = built.brief;
+    state.attendance.takeBaseline(turn.attachments.length > 0);
+    // Tools wait for the baseline, see `keep`; such servers may be at work before any tool is called.
+    if (equipment.mcp.some(({ transport }) => transport.kind === 'stdio')) await state.attendance.baseline();
+    admission = parts.broker.admit(
+      claim.run.seq,
+      equipment.connections.map(({ id }) => id),
+    );
+    const brief: Brief = { ...built.brief, connectorToken: admission.token };
     workerEnd = state.abortedFor === undefined ? await work(state, brief, resolved) : NOT_BEGUN;
   } catch (error) {
     parts.log.error({ run_id: claim.run.id, err: error }, 'the run could not be started');
     workerEnd = { kind: 'lost', why: messageOf(error) };
   } finally {
+    admission?.end();
     state.permit?.release();
   }
   await finish(state, workerEnd);
@@ -144,10 +182,13 @@ function take(state: RunState, batch: readonly Signal[], { model, endpoint }: Re
       const { call, result, step, durationMs } = signal;
       const kept = { step, toolUseId: call.id, name: call.name, ...result, durationMs };
       keep(state, runs.recordToolResult(state.fence, kept), signal.ack);
+    } else if (signal.t === 'compaction') {
+      const kept = { ...signal.compaction, characters: signal.characters };
+      keep(state, state.parts.store.compactions.record(state.fence, kept), signal.ack);
     } else if (signal.t === 'spent')
       keep(state, runs.recordSpent(state.fence, signal.usage, priceOf(state, signal.model)));
     else if (signal.t === 'request') void serve(state, signal);
-    else if (signal.t === 'permit-wanted') acquirePermit(state, endpoint.name, endpoint.maxInFlight);
+    else if (signal.t === 'permit-wanted') acquirePermit(state, endpointOf(state, signal.model) ?? endpoint);
     else if (signal.t === 'permit-returned') state.permit?.release();
     else if (signal.t === 'log') state.parts.log[signal.level](logFacts(state, signal.facts), signal.message);
   }
@@ -186,10 +227,14 @@ function logFacts({ claim }: RunState, facts: object): object {
   return { run_id: claim.run.id, session_id: claim.run.sessionId, ...facts };
 }
 
-function acquirePermit(state: RunState, endpoint: string, limit: number | null): void {
+function endpointOf({ parts }: RunState, model: string): Endpoint | undefined {
+  return resolveModel(parts.catalog(), model)?.endpoint;
+}
+
+function acquirePermit(state: RunState, { name, maxInFlight }: Endpoint): void {
   const grant = () => state.handle?.send({ t: 'permit' });
-  if (limit === null) grant();
-  else state.permit = state.parts.permits.acquire(endpoint, limit, grant);
+  if (maxInFlight === null) grant();
+  else state.permit = state.parts.permits.acquire(name, maxInFlight, grant);
 }
 
 /** Waits for a write; acks it, or stops the worker when the write was refused or failed. */
@@ -197,7 +242,7 @@ function keep(state: RunState, write: Promise<boolean>, ack?: number): void {
   write.then(
     (held) => {
       if (!held) abort(state, 'fenced');
-      else if (ack !== undefined) state.handle?.send({ t: 'ack', ack });
+      else if (ack !== undefined) void state.attendance.baseline().then(() => state.handle?.send({ t: 'ack', ack }));
     },
     (error: unknown) => {
       state.parts.log.error(
@@ -233,9 +278,9 @@ async function finish(state: RunState, workerEnd: WorkerEnd): Promise<void> {
     return;
   }
   // What the journal refused is missing from the run, whatever its worker says of the end.
-  if (workerEnd.kind === 'done' && isEnding(workerEnd.outcome) && state.abortedFor !== 'journal') {
+  if (workerEnd.kind === 'done' && workerEnd.outcome.status !== 'canceled' && state.abortedFor !== 'journal') {
     try {
-      await end(state, ENDINGS[workerEnd.outcome.status](workerEnd.outcome as never));
+      await keepEnd(state, workerEnd.outcome, workerEnd.touched);
       return;
     } catch (error) {
       parts.log.error(logFacts(state, { err: error }), 'the end of the run could not be kept; it is interrupted');
@@ -245,6 +290,25 @@ async function finish(state: RunState, workerEnd: WorkerEnd): Promise<void> {
   parts.log.warn(logFacts(state, { attempt: claim.run.attempt, why }), 'the run was interrupted');
   if (workerEnd.kind === 'lost') await tidy(state);
   await interrupt(state);
+}
+
+/** Keeps how the agent ended, or what it waits for. */
+async function keepEnd(
+  state: RunState,
+  outcome: Exclude<Outcome, { status: 'canceled' }>,
+  touched: boolean,
+): Promise<void> {
+  if (isEnding(outcome)) await end(state, ENDINGS[outcome.status](outcome as never), touched);
+  else if (outcome.status === 'waiting') await waitForUser(state, outcome.question);
+}
+
+/** The run keeps its place in its session, and gives back everything else. */
+async function waitForUser({ parts, fence, claim }: RunState, { id, name, input }: ToolCall): Promise<void> {
+  const lifetimeMs = parts.settings().userInput.expiresSeconds * 1_000;
+  const question = { toolUseId: id, toolName: name, toolInput: input, lifetimeMs };
+  if (await parts.store.runs.waitForUser(fence, question)) {
+    parts.log.info({ run_id: claim.run.id, session_id: claim.run.sessionId }, 'the run waits for its user');
+  }
 }
 
 /** Gives the run back. A disk that refuses is asked again each second; at the latest the end of the lease does it. */
@@ -271,10 +335,12 @@ async function tidy(state: RunState): Promise<void> {
   });
 }
 
-async function end({ parts, fence, claim }: RunState, ending: Ending): Promise<void> {
+async function end(state: RunState, ending: Ending, touched: boolean): Promise<void> {
+  const { parts, fence, claim } = state;
+  const untouched = await state.attendance.isUntouched(touched);
   // Both moves are asked for at once, so that they share a commit when nothing stands between them.
   const finalized = parts.store.runs.finalize(fence, ending);
-  const settled = parts.store.runs.settle(fence);
+  const settled = parts.store.runs.settle(fence, { untouched });
   const [held] = await Promise.all([finalized, settled]);
   // Stopped in the moment in which its agent ended.
   if (!held) return;

@@ -1,6 +1,8 @@
 // The queue: claims runs into free worker slots, watches their leases, and lets go of them at shutdown.
 import type { Clock, Timer } from '../domain/clock.ts';
+import type { Definitions } from '../catalog/definitions.ts';
 import type { Catalog } from '../catalog/models.ts';
+import { parseTarget } from '../domain/target.ts';
 import type { ClaimOrder, ModelChoice } from '../store/claim-runs.ts';
 import { type ConductParts, conductRun } from './conduct.ts';
 import { LEASE_MS, makeLeases } from './leases.ts';
@@ -34,7 +36,12 @@ export interface QueueLoad {
 const RETRY_MS = 1_000;
 const RELEASE_MS = 5_000;
 
-export function makeQueue(parts: ConductParts & { readonly clock: Clock }): Queue {
+export interface QueueParts extends ConductParts {
+  readonly clock: Clock;
+  definitions(): Definitions;
+}
+
+export function makeQueue(parts: QueueParts): Queue {
   const { store, pool, clock, log } = parts;
   let claiming: Promise<void> | undefined;
   let [again, open] = [false, false];
@@ -119,7 +126,7 @@ function makeRetry(clock: Clock, act: () => void): () => void {
   };
 }
 
-function claimOrder({ pool, settings, catalog }: ConductParts, limit: number): ClaimOrder {
+function claimOrder({ pool, settings, catalog, definitions }: QueueParts, limit: number): ClaimOrder {
   return {
     limit,
     leaseMs: LEASE_MS,
@@ -128,12 +135,24 @@ function claimOrder({ pool, settings, catalog }: ConductParts, limit: number): C
       slots: Math.max(1, pool.slots() - 1),
       maxExecutingPerKey: settings().background.maxExecutingPerKey,
     },
-    modelFor: (choice) => modelOf(catalog(), choice),
+    modelFor: (choice) => modelOf({ catalog: catalog(), definitions: definitions() }, choice),
   };
 }
 
-/** The catalog's model for a run: the key's, else that of the owner's scenario, else that of the default scenario (§1 rule 9). */
-export function modelOf(catalog: Catalog, { keyModel, scenario }: ModelChoice): string | null {
-  if (keyModel !== null) return keyModel;
-  return catalog.scenarios.get(scenario ?? catalog.defaultScenario)?.model ?? null;
+/** What the config directory says of models and of who may have one of their own. */
+export interface ModelSources {
+  readonly catalog: Catalog;
+  readonly definitions: Definitions;
+}
+
+/**
+ * The catalog's model for a run: the key's, else that of the expert or lead that answers, else that of the owner's
+ * scenario, else that of the default scenario (§1 rule 9).
+ */
+export function modelOf({ catalog, definitions }: ModelSources, choice: ModelChoice): string | null {
+  if (choice.keyModel !== null) return choice.keyModel;
+  const target = parseTarget(choice.target);
+  const expert = target?.kind === 'expert' ? definitions.experts.get(target.name) : undefined;
+  const ofAgent = choice.leadModel ?? expert?.model ?? null;
+  return ofAgent ?? catalog.scenarios.get(choice.scenario ?? catalog.defaultScenario)?.model ?? null;
 }

@@ -16,7 +16,7 @@ export interface StopParts {
   readonly clock: Clock;
   readonly log: Log;
   /** Called when the files of a stopped session are no longer in use. */
-  confirmed(): void;
+  confirmed(sessionSeq: number): void;
 }
 
 export interface Stopper {
@@ -39,8 +39,14 @@ export function makeStopper(parts: StopParts): Stopper {
 
   /** Asks the executor, unless it was asked just now, and tells how far the stop got. */
   async function finish(target: StopTarget, sessionId: string, commit: Stopped): Promise<StopResult> {
-    const told = { sessionId, status: commit.status, cause: commit.cause, cancelledRuns: commit.canceled };
-    const end = (stopState: StopState, executorCancelled = false) => ({ ...told, stopState, executorCancelled });
+    const told = { sessionId, status: commit.status, cause: commit.cause };
+    const ended = { cancelledRuns: commit.canceled, expiredQuestions: commit.expiredQuestions };
+    const end = (stopState: StopState, executorCancelled = false) => ({
+      ...told,
+      ...ended,
+      stopState,
+      executorCancelled,
+    });
     if (commit.kind === 'confirmed') return end('already_stopped');
     if (commit.kind === 'idle') return end('not_running');
     if (!commit.unconfirmed) return end('stopped');
@@ -63,7 +69,7 @@ export function makeStopper(parts: StopParts): Stopper {
     deleteSession: async ({ seq }) => {
       const commit = present(await store.sessions.deleteSession(seq));
       if (commit.unconfirmed) void cancellations.begin({ sessionSeq: seq, runSeq: null });
-      else parts.confirmed();
+      else parts.confirmed(seq);
     },
   };
 }
@@ -117,7 +123,7 @@ function makeCancellations({ store, queue, clock, log, confirmed }: StopParts) {
       await confirm(target.sessionSeq);
       if (begunAt.get(target.sessionSeq) === at) begunAt.delete(target.sessionSeq);
       queue.wake();
-      confirmed();
+      confirmed(target.sessionSeq);
     },
   };
 }

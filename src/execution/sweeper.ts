@@ -1,6 +1,7 @@
 // The sweeper: removes what deleted sessions leave behind, from a list that survives any crash (E9).
 import type { Clock, Timer } from '../domain/clock.ts';
 import type { BlobStore } from '../files/blobs.ts';
+import type { Keeper } from '../files/keeper.ts';
 import type { Workspaces } from '../files/workspaces.ts';
 import type { Log } from '../log.ts';
 import type { Cleanup } from '../store/cleanups.ts';
@@ -10,11 +11,14 @@ export interface SweeperParts {
   readonly store: Store;
   readonly workspaces: Workspaces;
   readonly blobs: BlobStore;
+  readonly keeper: Pick<Keeper, 'forget'>;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 export interface Sweeper {
+  /** Looks for clean-ups, then once for the blobs that a crash left without a row. */
+  start(): void;
   /** Looks for clean-ups now. */
   wake(): void;
   /** Lets the clean-up under way end, and begins no other. */
@@ -22,6 +26,8 @@ export interface Sweeper {
 }
 
 const PAGE = 50;
+/** Blobs that are looked at before others get their turn. */
+const SLICE = 50;
 /** Before what could not be removed is tried again. */
 const RETRY_MS = 60_000;
 
@@ -30,14 +36,12 @@ export function makeSweeper(parts: SweeperParts): Sweeper {
   const { store, clock, log } = parts;
   let sweeping: Promise<void> | undefined;
   let retry: Timer | undefined;
+  let forsaken: Promise<void> | undefined;
   let [again, stopped] = [false, false];
 
   function wake(): void {
     if (stopped) return;
-    if (sweeping !== undefined) {
-      again = true;
-      return;
-    }
+    if (sweeping !== undefined) return void (again = true);
     retry?.cancel();
     sweeping = sweep().finally(() => {
       sweeping = undefined;
@@ -80,21 +84,46 @@ export function makeSweeper(parts: SweeperParts): Sweeper {
 
   return {
     wake,
+    start: () => {
+      wake();
+      forsaken ??= sweepForsaken(parts, () => stopped);
+    },
     stop: async () => {
       stopped = true;
       retry?.cancel();
-      await sweeping;
+      await Promise.all([sweeping, forsaken]);
     },
   };
 }
 
+/** Looks once at every blob. Those that are in use, or held by who is about to use them, stay. */
+async function sweepForsaken({ blobs, store, log }: SweeperParts, stopped: () => boolean): Promise<void> {
+  let looked = 0;
+  try {
+    for await (const key of blobs.list()) {
+      if (stopped()) return;
+      blobs.removeUnless(key, store.sessions.isBlobInUse);
+      looked += 1;
+      if (looked % SLICE === 0) await yieldTurn();
+    }
+  } catch (error) {
+    log.error({ err: error }, 'the blobs could not be looked through');
+  }
+}
+
+async function yieldTurn(): Promise<void> {
+  await new Promise((resolve) => void setImmediate(resolve));
+}
+
 /** Answers false when something must stay for now. */
-async function cleanUp({ store, workspaces, blobs }: SweeperParts, cleanup: Cleanup): Promise<boolean> {
+async function cleanUp({ store, workspaces, blobs, keeper }: SweeperParts, cleanup: Cleanup): Promise<boolean> {
   const { sessionSeq, sessionId } = cleanup;
   await workspaces.remove(sessionId);
+  await keeper.forget(sessionId);
   let complete = true;
-  for (const key of await store.sessions.listBlobs(sessionSeq)) {
+  for (const [index, key] of (await store.sessions.listBlobs(sessionSeq)).entries()) {
     if (!blobs.removeUnless(key, store.sessions.isBlobInUse)) complete = false;
+    if (index % SLICE === SLICE - 1) await yieldTurn();
   }
   if (complete) await store.sessions.finishCleanup(sessionSeq);
   return complete;

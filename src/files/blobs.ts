@@ -1,8 +1,16 @@
 // Blobs: bytes kept under the SHA-256 of their content, each content once.
 import { createHash, randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, opendir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { codeOf } from '../beneath.ts';
+import { notFound } from '../domain/errors.ts';
+import { blobPath, incomingPath } from './blob-place.ts';
+
+const READ_BYTES = 262_144;
+const SHARD = /^[0-9a-f]{2}$/;
+const KEY = /^[0-9a-f]{64}$/;
 
 /** The seam to the place where bytes live (design: only `Database` and `BlobStore` have twins). */
 export interface BlobStore {
@@ -10,8 +18,21 @@ export interface BlobStore {
   hold(): BlobHold;
   /** The bytes of a blob. Rejects when there is none of that key. */
   read(key: string): Promise<Buffer>;
+  /** Opens a blob to send parts of it; the caller closes it. Throws `not_found` when there is none of that key. */
+  open(key: string): Promise<OpenBlob>;
+  /** Keys of all blobs, a few at a time, in no order. */
+  list(): AsyncIterable<string>;
   /** Removes a blob unless it is in use or held. Answers false when it is held, and so has to be asked for again. */
   removeUnless(key: string, isInUse: (key: string) => boolean): boolean;
+}
+
+/** A blob being read. Its bytes stay until it is closed, even when it is removed meanwhile. */
+export interface OpenBlob {
+  /** Bytes. */
+  readonly size: number;
+  /** The bytes from `start` up to and with `end`. The end of the stream, or its destruction, closes the blob. */
+  stream(start: number, end: number): Readable;
+  close(): Promise<void>;
 }
 
 export interface BlobHold {
@@ -25,10 +46,10 @@ export interface BlobHold {
 
 /** Opens the blob store below a directory, and removes what a crash left half-written. */
 export async function openBlobStore(directory: string): Promise<BlobStore> {
-  const incoming = join(directory, 'incoming');
+  const incoming = incomingPath(directory);
   await rm(incoming, { recursive: true, force: true });
   await mkdir(incoming, { recursive: true, mode: 0o700 });
-  const pathOf = (key: string) => join(directory, key.slice(0, 2), key);
+  const pathOf = (key: string) => blobPath(directory, key);
   const holds = new Set<ReadonlySet<string>>();
 
   async function keep(key: string, bytes: Uint8Array): Promise<void> {
@@ -37,9 +58,10 @@ export async function openBlobStore(directory: string): Promise<BlobStore> {
     const temporary = join(incoming, randomUUID());
     try {
       await writeDurably(temporary, bytes);
-      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      const made = await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       await rename(temporary, path);
       await syncDirectory(dirname(path));
+      if (made !== undefined) await syncDirectory(directory);
     } catch (error) {
       await rm(temporary, { force: true });
       throw error;
@@ -66,6 +88,8 @@ export async function openBlobStore(directory: string): Promise<BlobStore> {
       };
     },
     read: async (key) => readFile(pathOf(key)),
+    open: async (key) => openBlob(pathOf(key)),
+    list: () => listKeys(directory),
     // In one turn of the event loop: between a look and the removal nobody may begin to refer to it.
     removeUnless: (key, isInUse) => {
       if (Array.from(holds).some((held) => held.has(key))) return false;
@@ -73,6 +97,30 @@ export async function openBlobStore(directory: string): Promise<BlobStore> {
       return true;
     },
   };
+}
+
+async function openBlob(path: string): Promise<OpenBlob> {
+  const file = await open(path, 'r').catch((error: unknown) => {
+    throw codeOf(error) === 'ENOENT' ? notFound('File') : error;
+  });
+  try {
+    const { size } = await file.stat();
+    return {
+      size,
+      stream: (start, end) => file.createReadStream({ start, end, highWaterMark: READ_BYTES }),
+      close: async () => file.close(),
+    };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+async function* listKeys(directory: string): AsyncGenerator<string> {
+  for await (const shard of await opendir(directory)) {
+    if (!shard.isDirectory() || !SHARD.test(shard.name)) continue;
+    for await (const { name } of await opendir(join(directory, shard.name))) if (KEY.test(name)) yield name;
+  }
 }
 
 async function exists(path: string): Promise<boolean> {

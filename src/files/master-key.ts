@@ -25,7 +25,7 @@ export interface MasterKeyPlace {
 }
 
 /** What a derived key is for. Keys of two purposes have nothing in common. */
-type KeyPurpose = 'login-token';
+type KeyPurpose = 'login-token' | 'secret' | 'file-address';
 
 /** Derives a 32-byte key for a purpose; another salt gives another key. */
 export type DeriveKey = (purpose: KeyPurpose, salt: Buffer) => Buffer;

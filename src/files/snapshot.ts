@@ -28,3 +28,12 @@ export interface Snapshot {
   readonly files: readonly SnapshotFile[];
   readonly skipped: Skipped;
 }
+
+export interface KeeperLimits {
+  /** Larger files are passed over, unread. */
+  readonly maxFileBytes: number;
+  /** Files of one snapshot; what comes after them is passed over. */
+  readonly maxFiles: number;
+  /** Levels of folders below the root; deeper ones are passed over with all they hold. */
+  readonly maxDepth: number;
+}

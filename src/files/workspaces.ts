@@ -19,6 +19,8 @@ export interface Workspaces {
   readonly owner: Owner | null;
   /** Absolute path of a session's workspace. It is made when something is put into it. */
   pathOf(sessionId: string): string;
+  /** Whether a session has a workspace yet. */
+  isThere(sessionId: string): Promise<boolean>;
   /** Lays attachments into the workspace; those that are there stay as the agent left them (C4). */
   layUploads(sessionId: string, attachments: readonly Attachment[]): Promise<void>;
   /** Removes what a run that lost its worker left half-written. Only while no run of the session is under way. */
@@ -38,6 +40,7 @@ export function makeWorkspaces(parts: { directory: string; blobs: BlobStore; own
   return {
     owner,
     pathOf,
+    isThere: async (sessionId) => isThere(directory, sessionId),
     layUploads: async (sessionId, attachments) => {
       const root = pathOf(sessionId);
       await makeRoot(root, owner);

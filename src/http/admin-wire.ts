@@ -3,9 +3,10 @@ import { isoTime } from '../domain/clock.ts';
 import { unprocessable } from '../domain/errors.ts';
 import type { JsonObject, JsonValue } from '../domain/json.ts';
 import { KEY_SCOPES, type Role, type Team } from '../domain/user.ts';
-import type { KeyRecord, NewKey } from '../operations/keys.ts';
+import type { KeyRecord, KeyWish, NewKey } from '../operations/keys.ts';
 import type { NewTeam, TeamChange } from '../operations/teams.ts';
 import type { NewUser, UserChange, UserRecord } from '../operations/users.ts';
+import { readCapabilityChoice, renderCapabilities, renderCapabilityNames } from './capability-wire.ts';
 import {
   lineOfAtMost,
   oneOf,
@@ -86,18 +87,31 @@ export function parseTeamChange(body: JsonObject): TeamChange {
 }
 
 export function parseNewKey(body: JsonObject): NewKey {
-  const model = optional(body['model'], 'model', readName) ?? AUTOMATIC;
   const target = optional(body['target'], 'target', readName) ?? 'free';
-  if (target !== 'free') throw unprocessable('target', 'must be free: other targets are not supported yet');
   return {
     user: readName(body['user'], 'user'),
     scope: oneOf(KEY_SCOPES)(body['scope'], 'scope'),
     name: optional(body['name'], 'name', readLabel),
-    model: model === AUTOMATIC ? null : model,
+    model: optional(body['model'], 'model', readModel),
     target,
+    capabilityChoice: optional(body['capability_config'], 'capability_config', readCapabilityChoice),
     projectId: optional(body['project_id'], 'project_id', readUuid),
     expiresInSeconds: optional(body['expires_in_seconds'], 'expires_in_seconds', readExpiry),
   };
+}
+
+const readModel: Reader<string | null> = (value, path) => {
+  const model = readName(value, path);
+  return model === AUTOMATIC ? null : model;
+};
+
+export function parseKeyWish(body: JsonObject): KeyWish {
+  return requireChange({
+    ...given(body, 'name', 'name', readLabel),
+    ...given(body, 'model', 'model', readModel),
+    ...given(body, 'target', 'target', readName),
+    ...given(body, 'capability_config', 'capabilityChoice', readCapabilityChoice),
+  });
 }
 
 /** A field of a change under its own name when the request has it, else nothing. */
@@ -160,6 +174,8 @@ export function renderKey(key: KeyRecord): object {
     last_four: key.lastFour,
     model: key.model ?? AUTOMATIC,
     target: key.target,
+    capability_config: renderCapabilities(key.capabilities),
+    capability_names: renderCapabilityNames(key.capabilityNames),
     project_id: key.projectId,
     expires_at: isoTimeOrNull(key.expiresAt),
     last_used_at: isoTimeOrNull(key.lastUsedAt),

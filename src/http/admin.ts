@@ -1,5 +1,6 @@
 // The management API's handlers: each reads a request, asks one operation, and wraps what it answers.
 import {
+  parseKeyWish,
   parseNewKey,
   parseNewTeam,
   parseNewUser,
@@ -53,6 +54,10 @@ export function makeAdministration(operations: Operations, status: () => Promise
     createKey: async ({ body }) => {
       const { key, secret } = await operations.createKey(parseNewKey(body));
       return created({ ...renderKey(key), ...shownOnce('key', secret) });
+    },
+    changeKey: async (exchange) => {
+      const wish = parseKeyWish(exchange.body);
+      return ok(renderKey(await operations.changeKey(refInPath(exchange), wish)));
     },
     revokeKey: async (exchange) => ok(renderKey(await operations.revokeKey(refInPath(exchange)))),
 

@@ -45,6 +45,9 @@ export function routesOf(parts: HttpParts): readonly Route[] {
   return makeRoutes({ ...parts, conversations, administration, overview });
 }
 
+/** Whoever has the address has the file: it does not belong into a log. */
+const SIGNED_ADDRESS = /^\/files\/[^/]+\//;
+
 /** Codes of a connection that the client has left. That is its right, and no fault to report. */
 const CLIENT_GONE: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED']);
 
@@ -86,7 +89,7 @@ function makeFrame({ clock, log }: HttpParts): Koa.Middleware {
     logRequest(log, {
       requestId,
       method: ctx.method,
-      path,
+      path: path.replace(SIGNED_ADDRESS, '/files/…/'),
       status: res.statusCode,
       durationMs: Math.round(clock.monotonic() - startedAt),
       clientAddress: isViaSocket(req) ? 'socket' : (req.socket.remoteAddress ?? 'gone'),

@@ -1,6 +1,7 @@
 // Reads the content blocks of a user's message, in both protocols' forms, into input blocks (§4.2, §4.3, C3).
 import { ErrandError, unprocessable } from '../domain/errors.ts';
 import type { JsonObject, JsonValue } from '../domain/json.ts';
+import { imageFault } from '../operations/require-image.ts';
 import type { InputBlock } from '../operations/turn.ts';
 import { lineOfAtMost, optional, readBase64, readObject, readString, textOfAtMost } from './fields.ts';
 
@@ -28,6 +29,7 @@ interface Source {
 const MEDIA_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/;
 const DATA_URL_HEAD = /^data:([^,]*),/i;
 const DATA_URL_HEAD_CHARACTERS = 400;
+const MAX_ADDRESS_CHARACTERS = 8192;
 const readName = lineOfAtMost(255);
 const readAttachmentPath = lineOfAtMost(1024);
 const readSourceText = textOfAtMost(Number.MAX_SAFE_INTEGER);
@@ -94,7 +96,7 @@ const SOURCE_FORMS: readonly {
   readonly read: (source: Source, limits: ContentLimits) => InputBlock;
 }[] = [
   { form: /^data:/i, read: readDataUrl },
-  { form: /^https?:\/\//i, read: refuseAddress },
+  { form: /^https?:\/\//i, read: readAddress },
   { form: /^attachments\//, read: readStored },
 ];
 
@@ -113,13 +115,13 @@ function readDataUrl(source: Source, limits: ContentLimits): InputBlock {
   return readInline({ ...source, text, mimeType: readMediaType(mimeType, source.path) }, limits);
 }
 
-function refuseAddress({ media, path }: Source): never {
-  throw unprocessable(
-    path,
-    media === 'image'
-      ? 'web addresses are not supported yet: send the image as base64'
-      : 'web addresses are not supported for files: send the file as base64',
-  );
+/** Images are fetched from where the address says; files are not. */
+function readAddress({ media, name, text, path }: Source): InputBlock {
+  if (media !== 'image')
+    throw unprocessable(path, 'web addresses are not supported for files: send the file as base64');
+  if (text.length > MAX_ADDRESS_CHARACTERS || !URL.canParse(text))
+    throw unprocessable(path, `must be a valid web address of at most ${MAX_ADDRESS_CHARACTERS} characters`);
+  return { type: 'address', media, name, url: text, field: path };
 }
 
 function readStored({ media, name, text, path }: Source): InputBlock {
@@ -136,6 +138,8 @@ function readInline({ media, name, text, path, mimeType }: Source, limits: Conte
   const bytes = readBase64(text, path);
   if (bytes.length === 0) throw unprocessable(path, 'must not be empty');
   if (bytes.length > limits.maxUploadBytes) throw tooLarge(path, limits);
+  const fault = media === 'image' ? imageFault(bytes, mimeType) : null;
+  if (fault !== null) throw unprocessable(path, fault);
   return { type: 'upload', media, name, mimeType, bytes };
 }
 

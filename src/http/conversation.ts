@@ -56,7 +56,8 @@ export function makeConversations({ operations, openStream, settings }: Conversa
     const limits = { maxUploadBytes: settings().maxUploadSizeMb * 1024 * 1024 };
     const headerKey = optional(req.headers['idempotency-key'] as string, 'Idempotency-Key', readIdempotencyKey);
     const request = wire.parse(exchange.body, limits, headerKey);
-    const { run, replayed } = await operations.acceptTurn(caller, request.input);
+    const accept = (left: AbortSignal) => operations.acceptTurn(caller, request.input, left);
+    const { run, replayed } = await whileThere(res, accept);
     nameRun(res, run);
     if (replayed) res.setHeader('Idempotency-Replayed', 'true');
     if (request.input.background !== null) return backgroundReply(202, await operations.withPosition(run));
@@ -73,18 +74,7 @@ export function makeConversations({ operations, openStream, settings }: Conversa
 
   /** The client's leaving ends the wait, never the run (C7). */
   async function awaitResult(run: Run, { res }: Exchange): Promise<Run> {
-    const wait = new AbortController();
-    const leave = () => wait.abort();
-    res.once('close', leave);
-    if (res.destroyed) leave();
-    try {
-      return await operations.awaitResult(run, wait.signal);
-    } catch (error) {
-      if (!wait.signal.aborted) throw error;
-      throw new ErrandError('unavailable', 'The client left.', { cause: error });
-    } finally {
-      res.off('close', leave);
-    }
+    return whileThere(res, (left) => operations.awaitResult(run, left));
   }
 
   return {
@@ -104,6 +94,22 @@ export function makeConversations({ operations, openStream, settings }: Conversa
       return undefined;
     },
   };
+}
+
+/** Work that the client's leaving may end. */
+async function whileThere<T>(res: ServerResponse, work: (left: AbortSignal) => Promise<T>): Promise<T> {
+  const wait = new AbortController();
+  const leave = () => wait.abort();
+  res.once('close', leave);
+  if (res.destroyed) leave();
+  try {
+    return await work(wait.signal);
+  } catch (error) {
+    if (!wait.signal.aborted) throw error;
+    throw new ErrandError('unavailable', 'The client left.', { cause: error });
+  } finally {
+    res.off('close', leave);
+  }
 }
 
 function nameRun(res: ServerResponse, run: Run): void {

@@ -1,4 +1,5 @@
 // A run's journal as the Messages protocol's stream (§4.3, C10, C15).
+import { isoTime } from '../domain/clock.ts';
 import { messageIdOf } from '../domain/ids.ts';
 import type { EventTable, WireEvent } from './event-frame.ts';
 import { renderUsage } from './messages-wire.ts';
@@ -47,6 +48,24 @@ export const MESSAGES_EVENTS: EventTable = {
   tool_result: ({ toolUseId, name, ok, preview, durationMs }) => ({
     name: 'tool_result',
     data: { type: 'tool_result', tool_use_id: toolUseId, name, ok, preview, duration_ms: durationMs },
+  }),
+  'user_input.requested': ({ requestId, toolUseId, toolName, expiresAt }) => ({
+    name: 'user_input.requested',
+    data: {
+      type: 'user_input.requested',
+      request_id: requestId,
+      tool_use_id: toolUseId,
+      tool_name: toolName,
+      expires_at: isoTime(expiresAt),
+    },
+  }),
+  'user_input.answered': ({ requestId, toolUseId }) => ({
+    name: 'user_input.answered',
+    data: { type: 'user_input.answered', request_id: requestId, tool_use_id: toolUseId },
+  }),
+  'user_input.expired': ({ requestId, toolUseId }) => ({
+    name: 'user_input.expired',
+    data: { type: 'user_input.expired', request_id: requestId, tool_use_id: toolUseId },
   }),
   'run.finalizing': ({ stopReason, usage }) =>
     stopReason === null

@@ -38,6 +38,7 @@ export function renderRunRecord(run: RunRecord): object {
     username: run.username,
     key_id: run.keyId,
     status: run.status,
+    waiting_for_user: run.waiting,
     protocol: run.protocol,
     schedule_mode: run.scheduleMode,
     model: run.model,
@@ -54,8 +55,8 @@ export function renderRunRecord(run: RunRecord): object {
   };
 }
 
-export function renderQueue({ items, total, open, slots, busy }: QueueReport): object {
-  return { items: items.map(renderEntry), total, claiming: open, slots, busy };
+export function renderQueue({ items, total, open, slots, busy, waitingForUser }: QueueReport): object {
+  return { items: items.map(renderEntry), total, waiting_for_user: waitingForUser, claiming: open, slots, busy };
 }
 
 function renderEntry(entry: QueueEntry): object {

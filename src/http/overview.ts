@@ -3,9 +3,10 @@ import { RUN_STATUSES } from '../domain/run.ts';
 import type { Caller } from '../domain/user.ts';
 import type { Log } from '../log.ts';
 import type { Operations } from '../operations/operations.ts';
-import type { SessionRecord } from '../store/overview.ts';
+import { renderRunArtifacts, renderSessionArtifacts } from './artifacts-wire.ts';
 import { type Exchange, idInPath, queryValue } from './exchange.ts';
 import { renderHistory } from './history-wire.ts';
+import { makeNoteReader } from './note-reader.ts';
 import { renderQueue, renderRunRecord, renderSessionRecord } from './overview-wire.ts';
 import { pageInQuery, positionInRequest, wordInQuery } from './query.ts';
 import { ok, type Reply } from './reply.ts';
@@ -22,13 +23,7 @@ type AdminHandler = (exchange: Exchange, caller: Caller) => Promise<Reply | unde
 
 /** The handlers by name; `routes.ts` says where each stands. */
 export function makeOverviewHandlers({ operations, openStream, log }: OverviewParts) {
-  /** Who looks into the conversation of somebody else is on record. */
-  function noteReader(caller: Caller, owner: Pick<SessionRecord, 'userId' | 'username'>, what: object): void {
-    if (caller.kind !== 'operator' && caller.user.id === owner.userId) return;
-    const reader = caller.kind === 'operator' ? 'operator' : caller.user.username;
-    log.info({ reader, owner: owner.username, ...what }, 'an administrator read a conversation');
-  }
-
+  const noteReader = makeNoteReader(log);
   return {
     listSessions: async (exchange) => {
       const filter = { user: queryValue(exchange, 'user'), key: queryValue(exchange, 'key') };
@@ -41,6 +36,16 @@ export function makeOverviewHandlers({ operations, openStream, log }: OverviewPa
       const { session, messages } = await operations.readAnySession(idInPath(exchange, 'Session'));
       noteReader(caller, session, { session_id: session.id });
       return ok(renderHistory({ sessionId: session.id, messages }));
+    },
+    artifacts: async (exchange, caller) => {
+      const session = await operations.getAnySession(idInPath(exchange, 'Session'));
+      noteReader(caller, session, { session_id: session.id });
+      return ok(renderSessionArtifacts(await operations.getAnySessionArtifacts(session.id)));
+    },
+    runArtifacts: async (exchange, caller) => {
+      const run = await operations.getAnyRun(idInPath(exchange, 'Run'));
+      noteReader(caller, run, { session_id: run.sessionId, run_id: run.id });
+      return ok(renderRunArtifacts(await operations.getAnyRunArtifacts(run.id)));
     },
     stopSession: async (exchange) => ok(renderStop(await operations.stopAnySession(idInPath(exchange, 'Session')))),
     deleteSession: async (exchange) =>

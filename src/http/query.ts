@@ -1,6 +1,7 @@
 // Reads values of a request's query, strictly (A8).
 import { unprocessable } from '../domain/errors.ts';
 import { type Exchange, queryValue } from './exchange.ts';
+import { optional, readUuid } from './fields.ts';
 
 /** A page as the query names it: `limit` from 1 to 500, 100 when absent; `offset` from 0 (§4.6, §8). */
 export function pageInQuery(exchange: Exchange): { readonly limit: number; readonly offset: number } {
@@ -35,6 +36,11 @@ export function wordInQuery<const T extends string>(exchange: Exchange, name: st
   const word = words.find((candidate) => candidate === text);
   if (word === undefined) throw unprocessable(name, `must be one of ${words.join(', ')}`);
   return word;
+}
+
+/** A UUID of the query in lower case, or null when absent. */
+export function uuidInQuery(exchange: Exchange, name: string): string | null {
+  return optional(queryValue(exchange, name), name, readUuid);
 }
 
 /** The journal id after which a rejoined stream goes on: the larger of the header and the query, which may lag behind. */

@@ -1,9 +1,17 @@
 // Every path of the daemon on one page: its method, its guard, and the shape of its errors.
+import type { Clock } from '../domain/clock.ts';
 import type { Caller, KeyCaller } from '../domain/user.ts';
 import type { makeAdministration } from './admin.ts';
+import { makeCheckHandlers } from './check-handlers.ts';
 import { renderModels } from './chat-wire.ts';
+import { makeConnectionHandlers } from './connections.ts';
 import type { Conversations } from './conversation.ts';
+import { makeDefinitionHandlers } from './definitions.ts';
 import type { Exchange } from './exchange.ts';
+import { makeFileHandler } from './files.ts';
+import { makeInsightHandlers } from './insights.ts';
+import type { Log } from '../log.ts';
+import { DEFINITION_NOUNS } from '../operations/definitions.ts';
 import type { Operations } from '../operations/operations.ts';
 import type { Readiness } from '../operations/status.ts';
 import type { ErrorShape } from './render-error.ts';
@@ -11,18 +19,20 @@ import type { makeOverviewHandlers } from './overview.ts';
 import type { Reply } from './reply.ts';
 import { makeSessionHandlers } from './sessions.ts';
 import { makeTokenEndpoint, MAX_GRANT_BYTES } from './token.ts';
+import { makeKeyUserInputHandlers, makeUserInputHandlers, MAX_ANSWER_BODY_BYTES } from './user-inputs.ts';
 
 /** A reply, or nothing when the handler has taken the response over for a stream. */
 type Answer = Promise<Reply | undefined> | Reply;
 
 /**
- * Who may pass: anyone; a caller with an API key; or an administrator (the operator behind the socket, an
- * administrator's key of scope `admin`, or their login token). The guard decides what the handler is given.
+ * Who may pass: anyone; a caller with an API key; an administrator (the operator behind the socket, an administrator's
+ * key of scope `admin`, or their login token); or a user: any login token, or an administrator. The guard decides what
+ * the handler is given.
  */
 type Guarded =
   | { readonly guard: 'none'; readonly handler: (exchange: Exchange) => Answer }
   | { readonly guard: 'key'; readonly handler: (exchange: Exchange, caller: KeyCaller) => Answer }
-  | { readonly guard: 'admin'; readonly handler: (exchange: Exchange, caller: Caller) => Answer };
+  | { readonly guard: 'admin' | 'user'; readonly handler: (exchange: Exchange, caller: Caller) => Answer };
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -44,18 +54,23 @@ export interface RouteParts {
   readonly administration: ReturnType<typeof makeAdministration>;
   readonly overview: ReturnType<typeof makeOverviewHandlers>;
   readonly readiness: () => Readiness;
+  readonly log: Log;
+  readonly clock: Clock;
 }
 
 /** The table of routes. */
 export function makeRoutes(parts: RouteParts): readonly Route[] {
-  const { operations, conversations, administration, overview: o, readiness } = parts;
+  return [...programRoutes(parts), ...managementRoutes(parts)];
+}
+
+/** What programs with a key, and anybody, may ask. */
+function programRoutes(parts: RouteParts): Route[] {
+  const { operations, conversations, readiness } = parts;
   const bare = { guard: 'key', shape: 'bare' } as const;
   const chat = { guard: 'key', shape: 'chat' } as const;
-  const admin = { guard: 'admin', shape: 'envelope' } as const;
   const open = { guard: 'none', shape: 'bare' } as const;
   const body = { body: 'required' } as const;
   const { messages, rejoin } = conversations;
-  const a = administration;
   const sessions = makeSessionHandlers(operations);
   const { models, ready } = makeSimpleHandlers(operations, readiness);
 
@@ -68,14 +83,29 @@ export function makeRoutes(parts: RouteParts): readonly Route[] {
     { method: 'GET', path: '/openapi/v1/runs/:id/stream', ...bare, sse: true, handler: rejoin },
     { method: 'GET', path: '/openapi/v1/sessions', ...bare, handler: sessions.list },
     { method: 'GET', path: '/openapi/v1/sessions/:id/messages', ...bare, handler: sessions.messages },
+    { method: 'GET', path: '/openapi/v1/sessions/:id/artifacts', ...bare, handler: sessions.artifacts },
+    { method: 'GET', path: '/openapi/v1/runs/:id/artifacts', ...bare, handler: sessions.runArtifacts },
     { method: 'GET', path: '/openapi/v1/sessions/:id/capability-config', ...bare, handler: sessions.capabilityConfig },
     { method: 'POST', path: '/openapi/v1/sessions/:id/stop', ...bare, handler: sessions.stop },
     { method: 'DELETE', path: '/openapi/v1/sessions/:id', ...bare, handler: sessions.remove },
     { method: 'GET', path: '/openapi/v1/models', ...chat, handler: models },
 
+    { method: 'GET', path: '/files/:address/:name', ...open, handler: makeFileHandler(operations, parts.clock) },
     { method: 'GET', path: '/healthz', ...open, handler: () => ({ status: 200, body: { status: 'ok' } }) },
     { method: 'GET', path: '/readyz', ...open, handler: ready },
+  ];
+}
 
+/** The management interface. */
+function managementRoutes(parts: RouteParts): Route[] {
+  const { operations, administration: a, overview: o } = parts;
+  const admin = { guard: 'admin', shape: 'envelope' } as const;
+  const body = { body: 'required' } as const;
+  const connections = makeConnectionHandlers(operations);
+  const checks = makeCheckHandlers(operations);
+
+  // biome-ignore format: a table reads best with one route a line
+  return [
     { method: 'GET', path: '/api/v1/status', ...admin, handler: a.status },
     { method: 'GET', path: '/api/v1/users', ...admin, handler: a.listUsers },
     { method: 'POST', path: '/api/v1/users', ...admin, ...body, handler: a.createUser },
@@ -88,21 +118,69 @@ export function makeRoutes(parts: RouteParts): readonly Route[] {
     { method: 'GET', path: '/api/v1/keys', ...admin, handler: a.listKeys },
     { method: 'POST', path: '/api/v1/keys', ...admin, ...body, handler: a.createKey },
     { method: 'GET', path: '/api/v1/keys/:ref', ...admin, handler: a.getKey },
+    { method: 'PATCH', path: '/api/v1/keys/:ref', ...admin, ...body, handler: a.changeKey },
     { method: 'DELETE', path: '/api/v1/keys/:ref', ...admin, handler: a.revokeKey },
+    ...definitionRoutes(operations),
+    { method: 'GET', path: '/api/v1/models', ...admin, handler: checks.listModels },
+    { method: 'POST', path: '/api/v1/models/:ref/check', ...admin, body: 'optional', handler: checks.checkModel },
+    { method: 'POST', path: '/api/v1/mcp-servers/:ref/check', ...admin, handler: checks.checkMcpServer },
+    { method: 'GET', path: '/api/v1/connections', ...admin, handler: connections.list },
+    { method: 'POST', path: '/api/v1/connections', ...admin, ...body, handler: connections.create },
+    { method: 'DELETE', path: '/api/v1/connections/:id', ...admin, handler: connections.revoke },
+    { method: 'POST', path: '/api/v1/connectors/:ref/check', ...admin, handler: connections.checkConnector },
+    { method: 'POST', path: '/api/v1/connections/:id/check', ...admin, handler: connections.check },
     { method: 'GET', path: '/api/v1/sessions', ...admin, handler: o.listSessions },
     { method: 'GET', path: '/api/v1/sessions/:id', ...admin, handler: o.getSession },
     { method: 'DELETE', path: '/api/v1/sessions/:id', ...admin, handler: o.deleteSession },
     { method: 'GET', path: '/api/v1/sessions/:id/messages', ...admin, handler: o.messages },
+    { method: 'GET', path: '/api/v1/sessions/:id/artifacts', ...admin, handler: o.artifacts },
+    { method: 'GET', path: '/api/v1/runs/:id/artifacts', ...admin, handler: o.runArtifacts },
     { method: 'POST', path: '/api/v1/sessions/:id/stop', ...admin, handler: o.stopSession },
     { method: 'GET', path: '/api/v1/runs', ...admin, handler: o.listRuns },
     { method: 'GET', path: '/api/v1/runs/:id', ...admin, handler: o.getRun },
     { method: 'GET', path: '/api/v1/runs/:id/stream', ...admin, sse: true, handler: o.stream },
     { method: 'POST', path: '/api/v1/runs/:id/stop', ...admin, handler: o.stopRun },
     { method: 'GET', path: '/api/v1/queue', ...admin, handler: o.queue },
+    ...questionRoutes(parts),
     { method: 'GET', path: '/api/v1/tokens/keys', ...admin, handler: a.listSigningKeys },
     { method: 'POST', path: '/api/v1/tokens/rotate', ...admin, handler: a.rotateSigningKey },
     { method: 'POST', path: '/api/v1/tokens/revoke-all', ...admin, handler: a.revokeAllTokens },
   ];
+}
+
+/** What agents ask and report: for the people themselves, and for the key of the session. */
+function questionRoutes({ operations, log }: RouteParts): Route[] {
+  const bare = { guard: 'key', shape: 'bare' } as const;
+  const user = { guard: 'user', shape: 'envelope' } as const;
+  const answers = { body: 'required', maxBodyBytes: MAX_ANSWER_BODY_BYTES } as const;
+  const inputs = makeUserInputHandlers(operations, log);
+  const inputsOfKey = makeKeyUserInputHandlers(operations);
+  const insights = makeInsightHandlers(operations);
+  // biome-ignore format: a table reads best with one route a line
+  return [
+    { method: 'GET', path: '/openapi/v1/sessions/:id/user-inputs', ...bare, handler: inputsOfKey.list },
+    { method: 'POST', path: '/openapi/v1/user-inputs/:id/answer', ...bare, ...answers, handler: inputsOfKey.answer },
+    { method: 'GET', path: '/api/v1/user-inputs', ...user, handler: inputs.list },
+    { method: 'GET', path: '/api/v1/user-inputs/:id', ...user, handler: inputs.get },
+    { method: 'POST', path: '/api/v1/user-inputs/:id/answer', ...user, ...answers, handler: inputs.answer },
+    { method: 'POST', path: '/api/v1/user-inputs/:id/expire', ...user, handler: inputs.expire },
+    { method: 'GET', path: '/api/v1/insights', ...user, handler: insights.list },
+    { method: 'GET', path: '/api/v1/insights/:id', ...user, handler: insights.get },
+    { method: 'PATCH', path: '/api/v1/insights/:id', ...user, body: 'required', handler: insights.setStatus },
+  ];
+}
+
+/** What the config directory defines: `experts`, `expert-teams`, `skills`, `plugins`, `mcp-servers` and `connectors`. */
+function definitionRoutes(operations: Operations): Route[] {
+  const admin = { guard: 'admin', shape: 'envelope' } as const;
+  return DEFINITION_NOUNS.flatMap((noun): Route[] => {
+    const { list, get, check } = makeDefinitionHandlers(operations, noun);
+    return [
+      { method: 'GET', path: `/api/v1/${noun}`, ...admin, handler: list },
+      { method: 'GET', path: `/api/v1/${noun}/:ref`, ...admin, handler: get },
+      { method: 'POST', path: `/api/v1/definitions/${noun}/check`, ...admin, handler: check },
+    ];
+  });
 }
 
 function makeSimpleHandlers(operations: Operations, readiness: () => Readiness) {

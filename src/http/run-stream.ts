@@ -45,7 +45,14 @@ interface Voice {
   readonly epilogue: (run: Run) => WireEvent | null;
 }
 
-const TOOL_EVENTS: ReadonlySet<EventType> = new Set(['tool_use', 'tool_result']);
+/** Told on the protocols' own streams only to clients that ask for what tools do. */
+const TOOL_EVENTS: ReadonlySet<EventType> = new Set([
+  'tool_use',
+  'tool_result',
+  'user_input.requested',
+  'user_input.answered',
+  'user_input.expired',
+]);
 const STALL_LIMIT_MS = 60_000;
 const COMMENT_PING = Buffer.from(': ping\n\n');
 

@@ -1,6 +1,7 @@
 // API sessions on the wire: list items, the outcomes of stop and delete, capabilities (§2.6, §2.10-2.12).
 import type { CapabilityConfig } from '../domain/capability-config.ts';
 import { isoTime } from '../domain/clock.ts';
+import { renderCapabilities } from './capability-wire.ts';
 import type { Session } from '../domain/session.ts';
 import type { StopResult } from '../domain/stop.ts';
 
@@ -15,7 +16,7 @@ export function renderSession(session: Session): object {
   };
 }
 
-/** What a stop did (§2.11). Nothing waits for a user's answer yet, so none of those requests expires. */
+/** What a stop did (§2.11). */
 export function renderStop(result: StopResult): object {
   return {
     session_id: result.sessionId,
@@ -23,7 +24,7 @@ export function renderStop(result: StopResult): object {
     stop_state: result.stopState,
     termination_reason: result.cause,
     cancelled_runs: result.cancelledRuns,
-    expired_user_input_requests: 0,
+    expired_user_input_requests: result.expiredQuestions,
     executor_cancelled: result.executorCancelled,
   };
 }
@@ -41,14 +42,6 @@ export function renderCapabilityConfig(found: {
   const { sessionId, config } = found;
   return {
     session_id: sessionId,
-    capability_config: {
-      browser_enabled: config.browserEnabled,
-      browser_impl: config.browserImpl,
-      mcp_server_ids: config.mcpServerIds,
-      skill_ids: config.skillIds,
-      connector_connection_ids: config.connectorConnectionIds,
-      plugin_ids: config.pluginIds,
-      subagent_ids: config.subagentIds,
-    },
+    capability_config: renderCapabilities(config),
   };
 }

@@ -1,5 +1,6 @@
 // The handlers of a key's own sessions (§4.6).
 import type { KeyCaller } from '../domain/user.ts';
+import { renderRunArtifacts, renderSessionArtifacts } from './artifacts-wire.ts';
 import type { Operations } from '../operations/operations.ts';
 import { type Exchange, idInPath } from './exchange.ts';
 import { renderHistory } from './history-wire.ts';
@@ -20,6 +21,10 @@ export function makeSessionHandlers(operations: Operations) {
     },
     messages: async (exchange, caller) =>
       ok(renderHistory(await operations.listMessages(caller, idInPath(exchange, 'Session')))),
+    artifacts: async (exchange, caller) =>
+      ok(renderSessionArtifacts(await operations.getSessionArtifacts(caller, idInPath(exchange, 'Session')))),
+    runArtifacts: async (exchange, caller) =>
+      ok(renderRunArtifacts(await operations.getRunArtifacts(caller, idInPath(exchange, 'Run')))),
     stop: async (exchange, caller) =>
       ok(renderStop(await operations.stopSession(caller, idInPath(exchange, 'Session')))),
     remove: async (exchange, caller) =>

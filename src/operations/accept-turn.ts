@@ -1,9 +1,11 @@
 // Accepting a turn: where both protocols meet. After it resolves, the run survives anything (D7).
 import { randomUUID } from 'node:crypto';
-import { type AttachmentBlock, previewOf, textOf, titleOf, type UserBlock } from '../domain/content.ts';
+import { NO_CAPABILITIES } from '../domain/capability-config.ts';
+import { previewOf, textOf, titleOf, type UserBlock } from '../domain/content.ts';
 import { ErrandError, notFound } from '../domain/errors.ts';
 import type { JsonObject } from '../domain/json.ts';
 import { OUTPUT_SCHEMA_FIELD, schemaRefusal } from '../domain/output-schema.ts';
+import type { SessionSetup } from '../domain/session.ts';
 import type { KeyCaller } from '../domain/user.ts';
 import type { SchemaCheck } from '../execution/schema-check.ts';
 import type { BlobHold, BlobStore } from '../files/blobs.ts';
@@ -11,8 +13,10 @@ import type { Settings } from '../domain/settings.ts';
 import type { NewAttachment } from '../store/accept-run.ts';
 import type { BackgroundRefusal } from '../store/admit-background.ts';
 import type { Store } from '../store/open-store.ts';
+import type { Fetching } from './fetch-images.ts';
 import { getOwnSession } from './own-session.ts';
 import { safeName } from './safe-name.ts';
+import type { MakeSetup } from './session-setup.ts';
 import type { AcceptedTurn, InputBlock, TurnInput } from './turn.ts';
 
 export interface AcceptParts {
@@ -22,19 +26,23 @@ export interface AcceptParts {
   readonly queueWait: { watch(): void };
   settings(): Settings;
   readonly schemas: Pick<SchemaCheck, 'check'>;
+  readonly fetchImages: (fetching: Fetching) => Promise<void>;
+  readonly makeSetup: MakeSetup;
   /** Whether the daemon is shutting down: new work is refused. */
   draining(): boolean;
 }
 
 /**
  * Makes the verb. Throws `not_found` or `forbidden` for a session that is not the key's (§1 rule 7), `not_found` for an
- * unknown stored attachment, `unprocessable` for a schema that does not compile (C14), `unavailable` while the daemon
- * drains or its disk refuses to write; for a background run also `conflict` for a busy session, `rate_limited` over a
- * limit, `unavailable` without a place in the queue (D2).
+ * unknown stored attachment, `unprocessable` for a schema that does not compile (C14), `bad_request` or `too_large` for an
+ * image that can't be fetched (§4.3), `unavailable` while the daemon drains or its disk refuses to write; for a background
+ * run also `conflict` for a busy session, `rate_limited` over a limit, `unavailable` without a place in the queue (D2).
+ * `left` fires when the caller has gone: it ends the fetching of images, and nothing after that (C7).
  */
-export function makeAcceptTurn({ store, blobs, queue, queueWait, settings, schemas, draining }: AcceptParts) {
-  return async (caller: KeyCaller, input: TurnInput): Promise<AcceptedTurn> => {
-    if (draining()) throw new ErrandError('unavailable', 'The server is restarting.');
+export function makeAcceptTurn(parts: AcceptParts) {
+  const { store, blobs, queue, queueWait, settings, schemas, fetchImages, makeSetup, draining } = parts;
+  return async (caller: KeyCaller, input: TurnInput, left?: AbortSignal): Promise<AcceptedTurn> => {
+    refuseWhileDraining();
     const earlier = await findSubmitted(store, caller, input);
     if (earlier !== undefined) return { run: earlier, replayed: true };
     if (input.outputSchema !== null) await requireSchema(schemas, input.outputSchema);
@@ -42,7 +50,10 @@ export function makeAcceptTurn({ store, blobs, queue, queueWait, settings, schem
     const hold = blobs.hold();
     let fresh = false;
     try {
-      const turn = await accept(caller, input, hold);
+      const kept = await storeContent({ store, hold, caller, fetchImages, left }, input.content);
+      // Fetching may have taken long.
+      refuseWhileDraining();
+      const turn = await accept(caller, input, kept);
       fresh = !turn.replayed;
       return turn;
     } finally {
@@ -52,9 +63,17 @@ export function makeAcceptTurn({ store, blobs, queue, queueWait, settings, schem
     }
   };
 
-  async function accept(caller: KeyCaller, input: TurnInput, hold: BlobHold): Promise<AcceptedTurn> {
-    const { content, attachments } = await storeContent({ store, hold, caller }, input.content);
+  function refuseWhileDraining(): void {
+    if (draining()) throw new ErrandError('unavailable', 'The server is restarting.');
+  }
+
+  async function accept(
+    caller: KeyCaller,
+    input: TurnInput,
+    { content, attachments }: KeptContent,
+  ): Promise<AcceptedTurn> {
     const text = textOf(content);
+    const setup = input.sessionId === null ? await makeSetup(caller.key) : NOT_OPENED;
     const accepted = store.runs.accept({
       user: caller.user,
       key: caller.key,
@@ -65,6 +84,7 @@ export function makeAcceptTurn({ store, blobs, queue, queueWait, settings, schem
       sessionId: input.sessionId,
       title: titleOf(text) || attachments[0]?.name || 'Untitled',
       idempotencyKey: input.idempotencyKey,
+      setup,
       content,
       preview: previewOf(text),
       attachments,
@@ -80,6 +100,9 @@ export function makeAcceptTurn({ store, blobs, queue, queueWait, settings, schem
   }
 }
 
+/** A session that is there has its own. */
+const NOT_OPENED: SessionSetup = { target: 'free', capabilityConfig: NO_CAPABILITIES, orchestration: null };
+
 const REFUSALS: Readonly<Record<'session_gone' | BackgroundRefusal, () => ErrandError>> = {
   session_gone: () => notFound('Session'),
   session_busy: () => new ErrandError('conflict', 'The session has an unfinished run.'),
@@ -89,10 +112,16 @@ const REFUSALS: Readonly<Record<'session_gone' | BackgroundRefusal, () => Errand
   queue_full: () => new ErrandError('unavailable', 'The queue of background runs is full.'),
 };
 
-/** A repeated background submission finds its run whatever else it says: bodies are not compared (§4.3 rule 3). */
-async function findSubmitted(store: Store, caller: KeyCaller, input: TurnInput) {
-  if (input.background === null || input.idempotencyKey === null) return undefined;
-  return store.runs.findBackground(caller.key.seq, input.idempotencyKey);
+/**
+ * A repeated background submission finds its run whatever else it says: bodies are not compared (§4.3 rule 3). That of
+ * others is found by the accepting transaction; here only where images would be fetched a second time.
+ */
+async function findSubmitted(store: Store, { user, key }: KeyCaller, input: TurnInput) {
+  const { sessionId, idempotencyKey, background, content } = input;
+  if (idempotencyKey === null) return undefined;
+  if (background !== null) return store.runs.findBackground(key.seq, idempotencyKey);
+  if (!content.some(({ type }) => type === 'address')) return undefined;
+  return store.runs.findSubmitted({ user, key, sessionId, idempotencyKey, background });
 }
 
 async function requireSchema(schemas: AcceptParts['schemas'], schema: JsonObject): Promise<void> {
@@ -105,26 +134,31 @@ interface ContentParts {
   /** Keeps the bytes until the turn refers to them. */
   readonly hold: BlobHold;
   readonly caller: KeyCaller;
+  readonly fetchImages: AcceptParts['fetchImages'];
+  /** Fires when the caller has gone. */
+  readonly left: AbortSignal | undefined;
 }
 
-/** Turns input blocks into message content, with the bytes of uploads stored as blobs. */
-async function storeContent(
-  parts: ContentParts,
-  blocks: readonly InputBlock[],
-): Promise<{ content: UserBlock[]; attachments: NewAttachment[] }> {
-  const content: UserBlock[] = [];
-  const attachments: NewAttachment[] = [];
-  for (const block of blocks) {
-    if (block.type === 'text') {
-      content.push(block);
-      continue;
-    }
-    const attachment = block.type === 'upload' ? await storeUpload(parts, block) : await reuse(parts, block);
-    attachments.push(attachment);
-    const reference: AttachmentBlock = { type: 'attachment', attachmentId: attachment.id, media: block.media };
-    content.push(reference);
+interface KeptContent {
+  readonly content: UserBlock[];
+  readonly attachments: NewAttachment[];
+}
+
+/** Turns input blocks into message content, with the bytes of uploads stored as blobs. What costs most comes last. */
+async function storeContent(parts: ContentParts, blocks: readonly InputBlock[]): Promise<KeptContent> {
+  const kept = new Map<InputBlock, NewAttachment>();
+  for (const block of blocks) if (block.type === 'stored') kept.set(block, await reuse(parts, block));
+  for (const block of blocks) if (block.type === 'upload') kept.set(block, await storeUpload(parts, block));
+  const addresses = blocks.filter((block) => block.type === 'address');
+  if (addresses.length > 0) {
+    const keep: Fetching['keep'] = async (block, upload) => void kept.set(block, await storeUpload(parts, upload));
+    await parts.fetchImages({ blocks: addresses, left: parts.left, keep });
   }
-  return { content, attachments };
+  const content = blocks.map((block): UserBlock => {
+    if (block.type === 'text') return block;
+    return { type: 'attachment', attachmentId: kept.get(block)!.id, media: block.media };
+  });
+  return { content, attachments: blocks.flatMap((block) => kept.get(block) ?? []) };
 }
 
 async function storeUpload(

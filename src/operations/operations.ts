@@ -1,5 +1,7 @@
 // Every verb of the house, behind one name: what may be asked, whoever asks.
+import type { Definitions } from '../catalog/definitions.ts';
 import type { Catalog } from '../catalog/models.ts';
+import type { Problem } from '../catalog/problem.ts';
 import type { Clock } from '../domain/clock.ts';
 import { ErrandError, notFound } from '../domain/errors.ts';
 import type { Run } from '../domain/run.ts';
@@ -14,28 +16,39 @@ import type { BlobStore } from '../files/blobs.ts';
 import type { DeriveKey } from '../files/master-key.ts';
 import type { Store } from '../store/open-store.ts';
 import { makeAcceptTurn } from './accept-turn.ts';
+import { type ArtifactOperationParts, makeArtifactOperations } from './artifacts.ts';
 import { makeAwaitResult } from './await-result.ts';
 import { makeBackgroundRuns } from './background-run.ts';
+import { type CheckOperationParts, makeCheckOperations } from './checks.ts';
 import { makeGetCapabilityConfig } from './capability-config.ts';
+import { type ConnectionParts, makeConnectionOperations } from './connections.ts';
+import { makeDefinitionOperations } from './definitions.ts';
 import { makeDeleteSession } from './delete-session.ts';
+import { makeFetchImages } from './fetch-images.ts';
 import { makeKeyOperations } from './keys.ts';
+import { makeInsightOperations } from './insights.ts';
 import { makeListSessions } from './list-sessions.ts';
 import { makeLogIn } from './log-in.ts';
 import { makeLoginTokens } from './login-tokens.ts';
+import { makeOpenFile, type OpenFileParts } from './open-file.ts';
 import { makeOversee } from './oversee.ts';
 import { getOwnSession } from './own-session.ts';
 import { makePollRate } from './poll-rate.ts';
 import { makeResolveCaller } from './resolve-caller.ts';
 import { makeResolveKey } from './resolve-key.ts';
 import { makeAskProvider } from './sso.ts';
+import { leadModelOf, makeSessionSetup } from './session-setup.ts';
 import { makeStopSession } from './stop-session.ts';
 import { makeTeamOperations } from './teams.ts';
 import { makeThrottle } from './throttle.ts';
+import { makeUserInputOperations } from './user-inputs.ts';
 import { makeUserOperations } from './users.ts';
 
 export interface OperationParts {
   readonly store: Store;
   readonly blobs: BlobStore;
+  readonly fileAddresses: OpenFileParts['fileAddresses'];
+  readonly emptyArchives: ArtifactOperationParts['emptyArchives'];
   readonly tails: Tails;
   readonly queue: Pick<Queue, 'wake' | 'slotFree' | 'load'>;
   readonly stopper: Stopper;
@@ -43,8 +56,14 @@ export interface OperationParts {
   readonly queueWait: Pick<QueueWait, 'watch'>;
   readonly clock: Clock;
   readonly deriveKey: DeriveKey;
+  readonly secrets: ConnectionParts['secrets'];
+  readonly broker: ConnectionParts['broker'];
+  readonly checks: CheckOperationParts['checks'];
   settings(): Settings;
   catalog(): Catalog;
+  definitions(): Definitions;
+  /** What is wrong with the files of the definitions now. */
+  checkDefinitions(): readonly Problem[];
   /** Whether new turns are refused because the daemon is shutting down. */
   closing(): boolean;
   /** Fires when waiting requests must end because the daemon does. */
@@ -60,21 +79,35 @@ export interface Listing<T> {
 export type Operations = ReturnType<typeof makeOperations>;
 
 export function makeOperations(parts: OperationParts) {
-  const { store, catalog } = parts;
+  const { store } = parts;
+  const makeSetup = makeSessionSetup(parts);
+  const definitions = makeDefinitionOperations(parts);
   const countPoll = makePollRate({ clock: parts.clock, perSecond: () => parts.settings().background.pollsPerSecond });
   return {
     ...makeUserOperations(parts),
     ...makeTeamOperations(parts),
-    ...makeKeyOperations(parts),
+    ...makeKeyOperations({ ...parts, makeSetup }),
+    ...definitions,
+    ...makeCheckOperations(parts, definitions),
     ...makeBackgroundRuns({ store, countPoll }),
     ...makeCredentials(parts),
     ...makeOversee(parts),
+    ...makeArtifactOperations(parts),
+    ...makeUserInputOperations(parts),
+    ...makeInsightOperations(parts),
+    ...makeConnectionOperations(parts),
     listSessions: makeListSessions(parts),
     stopSession: makeStopSession(parts),
     deleteSession: makeDeleteSession(parts),
     getCapabilityConfig: makeGetCapabilityConfig(parts),
-    acceptTurn: makeAcceptTurn({ ...parts, draining: parts.closing }),
+    acceptTurn: makeAcceptTurn({
+      ...parts,
+      makeSetup,
+      draining: parts.closing,
+      fetchImages: makeFetchImages({ ...parts, ending: parts.draining }),
+    }),
     awaitResult: makeAwaitResult(parts),
+    openFile: makeOpenFile(parts),
 
     /** A run of this key, to follow its stream (C12). Throws `not_found`, or `forbidden` for another key's. */
     findRunToFollow: async (caller: KeyCaller, runId: string): Promise<Run> => {
@@ -91,8 +124,12 @@ export function makeOperations(parts: OperationParts) {
     },
 
     /** The one model name of a key (C13). */
-    modelNameOf: (caller: KeyCaller): string =>
-      modelOf(catalog(), { keyModel: caller.key.model, scenario: caller.user.scenario }) ?? 'errand',
+    modelNameOf: ({ key, user }: KeyCaller): string => {
+      const sources = { catalog: parts.catalog(), definitions: parts.definitions() };
+      const { model: keyModel, target } = key;
+      const leadModel = leadModelOf(target, sources.definitions);
+      return modelOf(sources, { keyModel, scenario: user.scenario, target, leadModel }) ?? 'errand';
+    },
   };
 }
 

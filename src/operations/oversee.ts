@@ -21,12 +21,13 @@ export interface RunQuery extends Page {
 }
 
 /**
- * Why a run waits. `session_busy`: for an earlier run of its session. `stop_unconfirmed`: for the executor of a stopped
+ * Why a run waits. `session_busy`: for an earlier run of its session. `user_input`: that one waits for its user. `stop_unconfirmed`: for the executor of a stopped
  * run of its session. `key_order`: for an earlier run of its key. `slots_full`, `background_limit`: for a worker slot.
  * `not_claiming`: the daemon has no workers or shuts down. `starting`: for nothing any more.
  */
 export type WaitReason =
   | 'session_busy'
+  | 'user_input'
   | 'stop_unconfirmed'
   | 'key_order'
   | 'slots_full'
@@ -44,6 +45,8 @@ export interface QueueEntry extends WaitingRun {
 export interface QueueReport extends QueueLoad {
   readonly items: readonly QueueEntry[];
   readonly total: number;
+  /** Runs without a slot, because they wait for their users. */
+  readonly waitingForUser: number;
 }
 
 export interface OverseeParts {
@@ -105,9 +108,10 @@ export function makeOversee({ store, stopper, queue, clock }: OverseeParts) {
     /** Waiting runs in order of acceptance, with the state of the worker slots. */
     getQueue: async (page: Page): Promise<QueueReport> => {
       const { items, total } = await store.overview.listWaiting(page);
+      const { waiting: waitingForUser } = await store.runs.countUnfinished();
       const load = queue.load();
       const now = clock.steady();
-      return { ...load, total, items: items.map((run) => explain(run, load, now)) };
+      return { ...load, total, waitingForUser, items: items.map((run) => explain(run, load, now)) };
     },
   };
 }
@@ -121,7 +125,8 @@ function explain(run: WaitingRun, load: QueueLoad, now: number): QueueEntry {
     waitingMs,
   });
   if (!run.ready) {
-    return run.behindInSession === null ? because('stop_unconfirmed') : because('session_busy', run.behindInSession);
+    if (run.behindInSession === null) return because('stop_unconfirmed');
+    return because(run.behindQuestion ? 'user_input' : 'session_busy', run.behindInSession);
   }
   if (!load.open) return because('not_claiming');
   if (run.behindInKey !== null) return because('key_order', run.behindInKey);

@@ -25,7 +25,13 @@ export interface StatusReport extends Readiness {
   readonly publicUrl: string;
   readonly dataDir: string;
   readonly configDir: string;
-  readonly runs: { readonly queued: number; readonly running: number; readonly finalizing: number };
+  readonly runs: {
+    readonly queued: number;
+    readonly running: number;
+    /** Those that wait for their user. */
+    readonly waiting: number;
+    readonly finalizing: number;
+  };
   readonly workers: { readonly threads: number; readonly slots: number; readonly busy: number };
   /** Every worker node that ever registered; `capacity` is the runs it can execute at once. */
   readonly nodes: readonly { readonly id: string; readonly capacity: number; readonly online: boolean }[];

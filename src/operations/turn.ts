@@ -2,7 +2,10 @@
 import type { JsonObject } from '../domain/json.ts';
 import type { Protocol, Run } from '../domain/run.ts';
 
-/** One block of the user's message. `stored` names an attachment of an earlier turn by its `attachments/…` path (C3, C4). */
+/**
+ * One block of the user's message. `stored` names an attachment of an earlier turn by its `attachments/…` path; `address` an
+ * image on the web, and `field` where in the request its address stands (C3, C4).
+ */
 export type InputBlock =
   | { readonly type: 'text'; readonly text: string }
   | {
@@ -12,7 +15,14 @@ export type InputBlock =
       readonly mimeType: string;
       readonly bytes: Buffer;
     }
-  | { readonly type: 'stored'; readonly media: 'image' | 'file'; readonly name: string | null; readonly path: string };
+  | { readonly type: 'stored'; readonly media: 'image' | 'file'; readonly name: string | null; readonly path: string }
+  | {
+      readonly type: 'address';
+      readonly media: 'image';
+      readonly name: string | null;
+      readonly url: string;
+      readonly field: string;
+    };
 
 /** The input of one turn: the last `user` message and what goes with it. */
 export interface TurnInput {

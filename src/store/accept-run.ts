@@ -3,11 +3,11 @@ import type { Attachment, UserBlock } from '../domain/content.ts';
 import { newId } from '../domain/ids.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Protocol, Run, ScheduleMode } from '../domain/run.ts';
-import type { Session } from '../domain/session.ts';
+import type { Session, SessionSetup } from '../domain/session.ts';
 import { NO_USAGE } from '../domain/usage.ts';
 import type { ApiKey, User } from '../domain/user.ts';
 import { admitBackground, type BackgroundLimits, type BackgroundRefusal } from './admit-background.ts';
-import type { Database, Transaction } from './database.ts';
+import type { Database, Reader, Transaction } from './database.ts';
 import { RUN_COLUMNS, type RunRow, type SessionRow, toRun, toSession } from './rows.ts';
 
 /** An attachment whose bytes are already stored as a blob. Its place in the workspace is chosen here. */
@@ -24,6 +24,8 @@ export interface NewTurn {
   /** Null opens a new session with this title. */
   readonly sessionId: string | null;
   readonly title: string;
+  /** What a new session is opened with; not looked at when the session is there. */
+  readonly setup: SessionSetup;
   readonly idempotencyKey: string | null;
   readonly content: readonly UserBlock[];
   readonly preview: string;
@@ -39,11 +41,23 @@ export type Acceptance =
   | { readonly kind: 'accepted' | 'replayed'; readonly session: Session; readonly run: Run }
   | { readonly kind: 'session_gone' | BackgroundRefusal };
 
+/** What finds the run of a repeated request. */
+export type Submission = Pick<NewTurn, 'user' | 'key' | 'sessionId' | 'idempotencyKey' | 'background'>;
+
 const SELECT_RUN = `SELECT ${RUN_COLUMNS} FROM runs r JOIN sessions s ON s.seq = r.session_seq`;
 
 /** The verb that accepts a turn (C5, C7, D4, D7). */
 export function makeAcceptRun({ write }: Database): (turn: NewTurn) => Promise<Acceptance> {
   return (turn) => write((tx) => acceptIn(tx, turn));
+}
+
+/** Makes the look-up of the run that an earlier request with the same idempotency key made; undefined when there is none. */
+export function makeFindSubmitted({ reader }: Database): (submission: Submission) => Promise<Run | undefined> {
+  return async (submission) => {
+    const session = submission.sessionId === null ? undefined : findOpenSession(reader, submission);
+    const found = findReplayed(reader, submission, session);
+    return found !== undefined && 'run' in found ? found.run : undefined;
+  };
 }
 
 function acceptIn(tx: Transaction, turn: NewTurn): Acceptance {
@@ -57,6 +71,7 @@ function acceptIn(tx: Transaction, turn: NewTurn): Acceptance {
   const session = found === undefined ? openSession(tx, turn) : continueSession(tx, found);
   const run = insertRun(tx, turn, session, {
     opensSession: found === undefined,
+    target: found?.target ?? turn.setup.target,
     ready: !busy && !(found !== undefined && isStopping(found)),
   });
   insertUserMessage(tx, turn, session.seq, run.seq);
@@ -64,7 +79,7 @@ function acceptIn(tx: Transaction, turn: NewTurn): Acceptance {
   return { kind: 'accepted', session, run };
 }
 
-function findOpenSession(tx: Transaction, turn: NewTurn): SessionRow | undefined {
+function findOpenSession(tx: Reader, turn: Submission): SessionRow | undefined {
   return tx.get<SessionRow>(
     'SELECT * FROM sessions WHERE id = ? AND user_seq = ? AND key_seq = ? AND deleted_at IS NULL',
     turn.sessionId,
@@ -73,11 +88,11 @@ function findOpenSession(tx: Transaction, turn: NewTurn): SessionRow | undefined
   );
 }
 
-function getSession(tx: Transaction, seq: number): Session {
+function getSession(tx: Reader, seq: number): Session {
   return toSession(tx.get<SessionRow>('SELECT * FROM sessions WHERE seq = ?', seq)!);
 }
 
-function findReplayed(tx: Transaction, turn: NewTurn, session: SessionRow | undefined): Acceptance | undefined {
+function findReplayed(tx: Reader, turn: Submission, session: SessionRow | undefined): Acceptance | undefined {
   if (turn.idempotencyKey === null) return undefined;
   const row = findByKey(tx, turn, session);
   if (row === undefined) return undefined;
@@ -87,7 +102,7 @@ function findReplayed(tx: Transaction, turn: NewTurn, session: SessionRow | unde
 }
 
 /** Three spaces of keys: background per API key; first requests per user, key and target; continuations per session (D4). */
-function findByKey(tx: Transaction, turn: NewTurn, session: SessionRow | undefined): RunRow | undefined {
+function findByKey(tx: Reader, turn: Submission, session: SessionRow | undefined): RunRow | undefined {
   const { user, key, idempotencyKey } = turn;
   if (turn.background !== null) {
     return tx.get<RunRow>(
@@ -129,8 +144,9 @@ function openSession(tx: Transaction, turn: NewTurn): Session {
     deletedAt: null,
   } as const;
   const seq = tx.insert(
-    `INSERT INTO sessions (id, user_seq, key_seq, kind, title, status, project_id, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO sessions (id, user_seq, key_seq, kind, title, status, project_id, target, capability_config,
+       orchestration, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     session.id,
     session.userSeq,
     session.keySeq,
@@ -138,6 +154,9 @@ function openSession(tx: Transaction, turn: NewTurn): Session {
     session.title,
     session.status,
     session.projectId,
+    turn.setup.target,
+    JSON.stringify(turn.setup.capabilityConfig),
+    turn.setup.orchestration === null ? null : JSON.stringify(turn.setup.orchestration),
     session.createdAt,
     session.updatedAt,
   );
@@ -165,10 +184,12 @@ function isStopping(row: SessionRow): boolean {
 
 interface RunPlace {
   readonly opensSession: boolean;
+  /** The session's. */
+  readonly target: string;
   readonly ready: boolean;
 }
 
-function insertRun(tx: Transaction, turn: NewTurn, session: Session, { opensSession, ready }: RunPlace): Run {
+function insertRun(tx: Transaction, turn: NewTurn, session: Session, { opensSession, target, ready }: RunPlace): Run {
   const run: Omit<Run, 'seq'> = {
     id: newId(tx.now),
     sessionSeq: session.seq,
@@ -198,8 +219,8 @@ function insertRun(tx: Transaction, turn: NewTurn, session: Session, { opensSess
   const seq = tx.insert(
     `INSERT INTO runs (id, session_seq, user_seq, key_seq, protocol, status, schedule_mode, ready, requested_model,
        include_usage, opened_session, idempotency_key, target, background_payload, queued_steady_at, created_at,
-       output_schema)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       output_schema, artifact_status)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending')`,
     run.id,
     run.sessionSeq,
     run.userSeq,
@@ -212,7 +233,7 @@ function insertRun(tx: Transaction, turn: NewTurn, session: Session, { opensSess
     Number(run.includeUsage),
     Number(opensSession),
     turn.idempotencyKey,
-    turn.key.target,
+    target,
     run.backgroundPayload,
     tx.steadyNow,
     run.createdAt,

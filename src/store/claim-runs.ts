@@ -3,10 +3,14 @@ import type { JsonObject } from '../domain/json.ts';
 import type { Run } from '../domain/run.ts';
 import type { Database, Transaction } from './database.ts';
 
-/** What decides the model of a run: its key's fixed model, else its owner's scenario (§1 rule 9). */
+/** What decides the model of a run: its key's fixed model, else that of the agent that answers, else its owner's scenario (§1 rule 9). */
 export interface ModelChoice {
   readonly keyModel: string | null;
   readonly scenario: string | null;
+  /** Who answers in its session. */
+  readonly target: string;
+  /** The model of the lead, as the session keeps it; null without a team, or when the lead has none of its own. */
+  readonly leadModel: string | null;
 }
 
 export interface ClaimOrder {
@@ -21,6 +25,10 @@ export interface ClaimOrder {
 
 /** What carrying a run out needs of its row: a run has many columns, and reading them all costs as much as the claim. */
 export type ClaimedRun = Pick<Run, 'seq' | 'id' | 'sessionSeq' | 'sessionId' | 'attempt' | 'model' | 'startedAt'> & {
+  /** Time since its start that it waited for its user. */
+  readonly waitedMs: number;
+  /** `free`, `expert:NAME` or `team:NAME`. */
+  readonly target: string;
   /** Whether it is the first run of its session, so that there is no history. */
   readonly opensSession: boolean;
   readonly outputSchema: JsonObject | null;
@@ -89,20 +97,25 @@ interface CandidateRow {
   session_id: string;
   attempt: number;
   started_at: number | null;
+  waited_ms: number;
   opened_session: number;
   output_schema: string | null;
   key_model: string | null;
   scenario: string | null;
+  target: string;
+  lead_model: string | null;
 }
 
-const CANDIDATE = `SELECT r.id, r.session_seq, s.id AS session_id, r.attempt, r.started_at, r.opened_session,
-  r.output_schema, k.model AS key_model, u.scenario FROM runs r
+const CANDIDATE = `SELECT r.id, r.session_seq, s.id AS session_id, r.attempt, r.started_at, r.waited_ms, r.opened_session,
+  r.output_schema, k.model AS key_model, u.scenario, s.target,
+  s.orchestration ->> '$.lead.model' AS lead_model FROM runs r
   JOIN sessions s ON s.seq = r.session_seq JOIN api_keys k ON k.seq = r.key_seq JOIN users u ON u.seq = r.user_seq
   WHERE r.seq = ?`;
 
 function claim(tx: Transaction, runSeq: number, order: ClaimOrder): Claim {
   const row = tx.get<CandidateRow>(CANDIDATE, runSeq)!;
-  const choice = { keyModel: row.key_model, scenario: row.scenario };
+  const { scenario, target } = row;
+  const choice: ModelChoice = { keyModel: row.key_model, scenario, target, leadModel: row.lead_model };
   const run: ClaimedRun = {
     seq: runSeq,
     id: row.id,
@@ -111,6 +124,8 @@ function claim(tx: Transaction, runSeq: number, order: ClaimOrder): Claim {
     attempt: row.attempt + 1,
     model: order.modelFor(choice),
     startedAt: row.started_at ?? tx.now,
+    waitedMs: row.waited_ms,
+    target,
     opensSession: row.opened_session === 1,
     outputSchema: row.output_schema === null ? null : (JSON.parse(row.output_schema) as JsonObject),
   };

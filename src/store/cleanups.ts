@@ -8,6 +8,24 @@ export interface Cleanup {
   readonly sessionId: string;
 }
 
+/** Where a row refers to a blob, and how its session is found from there. */
+const REFERENCES = [
+  { key: 'a.sha256', from: 'attachments a JOIN messages m ON m.id = a.message_id', session: 'm.session_seq' },
+  { key: 'f.sha256', from: 'run_artifact_files f JOIN runs r ON r.seq = f.run_seq', session: 'r.session_seq' },
+  { key: 'p.archive_key', from: 'run_artifacts p JOIN runs r ON r.seq = p.run_seq', session: 'r.session_seq' },
+  { key: 'w.sha256', from: 'workspace_files w', session: 'w.session_seq' },
+  { key: 'e.archive_key', from: 'workspace_exports e', session: 'e.session_seq' },
+  { key: 'i.sha256', from: 'screenshots i JOIN runs r ON r.seq = i.run_seq', session: 'r.session_seq' },
+] as const;
+
+const BLOBS_OF_SESSION = REFERENCES.map(
+  ({ key, from, session }) => `SELECT ${key} AS key FROM ${from} WHERE ${session} = ? AND ${key} IS NOT NULL`,
+).join(' UNION ');
+const IS_BLOB_IN_USE = `SELECT ${REFERENCES.map(
+  ({ key, from, session }) =>
+    `EXISTS (SELECT 1 FROM ${from} JOIN sessions s ON s.seq = ${session} WHERE ${key} = ? AND s.deleted_at IS NULL)`,
+).join(' OR ')} AS used`;
+
 /** The verbs that delete and clean up. */
 export function makeCleanups({ write, reader }: Database) {
   return {
@@ -19,6 +37,14 @@ export function makeCleanups({ write, reader }: Database) {
         const { title } = tx.get<{ title: string }>('SELECT title FROM sessions WHERE seq = ?', sessionSeq)!;
         tx.run('UPDATE sessions SET deleted_at = ? WHERE seq = ? AND deleted_at IS NULL', tx.now, sessionSeq);
         tx.run('INSERT INTO cleanups (session_seq, created_at) VALUES (?, ?)', sessionSeq, tx.now);
+        tx.run(
+          "UPDATE runs SET artifact_status = 'failed' WHERE session_seq = ? AND artifact_status = 'pending'",
+          sessionSeq,
+        );
+        tx.run(
+          "UPDATE workspace_exports SET status = 'failed' WHERE session_seq = ? AND status = 'pending'",
+          sessionSeq,
+        );
         tx.emit(sessionSeq, null, { type: 'session.deleted', payload: { title } });
         return stop;
       }),
@@ -33,25 +59,32 @@ export function makeCleanups({ write, reader }: Database) {
         limit,
       ),
 
-    /** Keys of the blobs that a session's attachments refer to. */
+    /** Keys of the blobs that a session refers to. */
     listBlobs: async (sessionSeq: number): Promise<string[]> =>
-      reader
-        .all<{ sha256: string }>(
-          `SELECT DISTINCT a.sha256 FROM attachments a JOIN messages m ON m.id = a.message_id WHERE m.session_seq = ?`,
-          sessionSeq,
-        )
-        .map(({ sha256 }) => sha256),
+      reader.all<{ key: string }>(BLOBS_OF_SESSION, ...REFERENCES.map(() => sessionSeq)).map(({ key }) => key),
 
     /** Whether a session that is not deleted refers to a blob. Answers at once, so that nothing comes between. */
-    isBlobInUse: (sha256: string): boolean =>
-      reader.get(
-        `SELECT 1 FROM attachments a JOIN messages m ON m.id = a.message_id JOIN sessions s ON s.seq = m.session_seq
-         WHERE a.sha256 = ? AND s.deleted_at IS NULL LIMIT 1`,
-        sha256,
-      ) !== undefined,
+    isBlobInUse: (key: string): boolean =>
+      reader.get<{ used: number }>(IS_BLOB_IN_USE, ...REFERENCES.map(() => key))!.used === 1,
 
-    /** Strikes a clean-up off the list. */
+    /** Strikes a clean-up off the list, with the rows that name the session's files and the texts of its documents. */
     finishCleanup: (sessionSeq: number): Promise<void> =>
-      write((tx) => void tx.run('DELETE FROM cleanups WHERE session_seq = ?', sessionSeq)),
+      write((tx) => {
+        tx.run('DELETE FROM workspace_files WHERE session_seq = ?', sessionSeq);
+        tx.run('DELETE FROM workspace_exports WHERE session_seq = ?', sessionSeq);
+        tx.run(
+          'DELETE FROM run_artifact_files WHERE run_seq IN (SELECT seq FROM runs WHERE session_seq = ?)',
+          sessionSeq,
+        );
+        tx.run(
+          `DELETE FROM document_texts WHERE sha256 IN (
+             SELECT a.sha256 FROM attachments a JOIN messages m ON m.id = a.message_id WHERE m.session_seq = ?)
+           AND NOT EXISTS (
+             SELECT 1 FROM attachments a JOIN messages m ON m.id = a.message_id JOIN sessions s ON s.seq = m.session_seq
+             WHERE a.sha256 = document_texts.sha256 AND s.deleted_at IS NULL)`,
+          sessionSeq,
+        );
+        tx.run('DELETE FROM cleanups WHERE session_seq = ?', sessionSeq);
+      }),
   };
 }

@@ -7,7 +7,9 @@ import { MAX_RESUMES, type RunError, type RunStatus, type StopReason } from '../
 import type { SessionStatus } from '../domain/session.ts';
 import type { StopCause } from '../domain/stop.ts';
 import type { Database, Transaction } from './database.ts';
+import { concludeIn } from './record-artifacts.ts';
 import { type Fence, holds } from './record-progress.ts';
+import { expireOfRun } from './wait-for-user.ts';
 
 /** A run and its session. */
 type RunPlace = Omit<Fence, 'attempt'>;
@@ -33,8 +35,12 @@ export function makeEndRun({ write }: Database) {
     finalize: (fence: Fence, ending: Ending): Promise<boolean> =>
       write((tx) => holds(tx, fence) && finalizeIn(tx, fence, ending)),
 
-    /** finalizing → its outcome, with the final message, in one step. */
-    settle: (fence: Fence): Promise<boolean> => write((tx) => settleIn(tx, fence)),
+    /**
+     * finalizing → its outcome, with the final message, in one step. `untouched`: nothing was done in the workspace, so
+     * that there is nothing to collect.
+     */
+    settle: (fence: Fence, { untouched = false } = {}): Promise<boolean> =>
+      write((tx) => settleIn(tx, fence, untouched)),
 
     /** Gives a run whose worker is gone back to the queue, or fails it when it was resumed too often. */
     interrupt: (fence: Fence, interruption: Interruption): Promise<boolean> =>
@@ -85,13 +91,14 @@ interface FinalizingRow {
 }
 
 /** Settles a finalizing run. Needs nothing but its rows, so a restart can do it as well. */
-export function settleIn(tx: Transaction, fence: Fence): boolean {
+export function settleIn(tx: Transaction, fence: Fence, untouched = false): boolean {
   const row = tx.get<FinalizingRow>(
     "SELECT outcome, error, structured_output FROM runs WHERE seq = ? AND status = 'finalizing'",
     fence.runSeq,
   );
   if (row === undefined) return false;
   writeAssistantMessage(tx, fence, row);
+  if (untouched) concludeIn(tx, fence, row.outcome);
   if (row.outcome === 'completed') {
     endIn(tx, fence, 'completed', { type: 'run.done', payload: { status: 'completed' } });
   } else {
@@ -160,11 +167,13 @@ function readBlocks(tx: Transaction, runSeq: number): AssistantBlock[] {
   });
 }
 
-/** Cancels an unfinished run; what its agent did until now is kept. */
-export function cancelIn(tx: Transaction, fence: RunPlace, cause: StopCause): void {
+/** Cancels an unfinished run; what its agent did until now is kept. Answers how many of its questions expired. */
+export function cancelIn(tx: Transaction, fence: RunPlace, cause: StopCause): number {
   closeOpenBlock(tx, fence);
+  const expired = expireOfRun(tx, fence);
   writeAssistantMessage(tx, fence, { outcome: 'failed', structured_output: null });
   endIn(tx, fence, 'canceled', { type: 'run.stopped', payload: { reason: cause } });
+  return expired;
 }
 
 const SESSION_STATUS_AFTER: Readonly<Partial<Record<RunStatus, SessionStatus>>> = {
@@ -191,8 +200,11 @@ function makeReady(tx: Transaction, sessionSeq: number, runSeq: number): void {
 
 /** Writes the terminal state and event, and makes the session's next run claimable. */
 export function endIn(tx: Transaction, fence: RunPlace, status: RunStatus, event: NewEvent): void {
+  // A run that was never begun has nothing to collect.
   tx.run(
-    'UPDATE runs SET status = ?, finished_at = ?, ready = 0, lease_until = NULL WHERE seq = ?',
+    `UPDATE runs SET status = ?, finished_at = ?, ready = 0, waiting = 0, lease_until = NULL,
+       artifact_status = CASE WHEN attempt = 0 AND artifact_status = 'pending' THEN 'failed' ELSE artifact_status END
+     WHERE seq = ?`,
     status,
     tx.now,
     fence.runSeq,

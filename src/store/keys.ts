@@ -1,5 +1,4 @@
 // Rows of API keys. The secret itself is never stored, only its SHA-256 (B2).
-import { type CapabilityConfig, NO_CAPABILITIES } from '../domain/capability-config.ts';
 import { notFound } from '../domain/errors.ts';
 import type { ApiKey, User } from '../domain/user.ts';
 import type { Database, Transaction } from './database.ts';
@@ -8,7 +7,11 @@ import { type ApiKeyRow, toApiKey, toUser, type UserRow } from './rows.ts';
 export type NewApiKey = Pick<
   ApiKey,
   'id' | 'userSeq' | 'name' | 'scope' | 'lastFour' | 'model' | 'target' | 'projectId' | 'expiresAt'
-> & { readonly secretSha256: Buffer };
+> &
+  Partial<Pick<ApiKey, 'capabilityConfig'>> & { readonly secretSha256: Buffer };
+
+/** What may change of a key; what is absent stays. */
+export type KeyChange = Partial<Pick<ApiKey, 'name' | 'model' | 'target' | 'capabilityConfig'>>;
 
 /** A key, its owner, and what its secret must hash to. */
 export interface KeyCredential {
@@ -37,12 +40,6 @@ export function makeApiKeys({ write, reader }: Database) {
       return { key: toApiKey(row), user: toUser(owner), secretSha256: row.secret_sha256 };
     },
 
-    /** What the key lets its agents use (§2.10). */
-    capabilityConfigOf: async (seq: number): Promise<CapabilityConfig> => {
-      const row = reader.get<{ config: string }>('SELECT capability_config AS config FROM api_keys WHERE seq = ?', seq);
-      return { ...NO_CAPABILITIES, ...(JSON.parse(row?.config ?? '{}') as Partial<CapabilityConfig>) };
-    },
-
     /** Every key, or those of one user. */
     list: async (userSeq: number | null): Promise<{ items: ApiKey[]; total: number }> => {
       const items = reader
@@ -50,6 +47,23 @@ export function makeApiKeys({ write, reader }: Database) {
         .map(toApiKey);
       return { items, total: items.length };
     },
+
+    /** Changes a key for the sessions that it opens from now on. Throws `not_found`. */
+    change: (id: string, change: KeyChange): Promise<ApiKey> =>
+      write((tx) => {
+        const row = tx.get<ApiKeyRow>('SELECT * FROM api_keys WHERE id = ?', id);
+        if (row === undefined) throw notFound('API key');
+        const key = { ...toApiKey(row), ...change };
+        tx.run(
+          'UPDATE api_keys SET name = ?, model = ?, target = ?, capability_config = ? WHERE id = ?',
+          key.name,
+          key.model,
+          key.target,
+          JSON.stringify(key.capabilityConfig),
+          id,
+        );
+        return key;
+      }),
 
     /** Revokes a key; a second time changes nothing. Throws `not_found`. */
     revoke: (id: string): Promise<ApiKey> =>
@@ -70,7 +84,7 @@ export function makeApiKeys({ write, reader }: Database) {
 export function createKeyIn(tx: Transaction, key: NewApiKey): ApiKey {
   const seq = tx.insert(
     `INSERT INTO api_keys (id, user_seq, name, scope, secret_sha256, last_four, model, target, project_id,
-       expires_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       expires_at, capability_config, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     key.id,
     key.userSeq,
     key.name,
@@ -81,6 +95,7 @@ export function createKeyIn(tx: Transaction, key: NewApiKey): ApiKey {
     key.target,
     key.projectId,
     key.expiresAt,
+    JSON.stringify(key.capabilityConfig ?? {}),
     tx.now,
   );
   return toApiKey(tx.get<ApiKeyRow>('SELECT * FROM api_keys WHERE seq = ?', seq)!);

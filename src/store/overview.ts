@@ -2,6 +2,7 @@
 import { type Run, RUN_STATUSES, type RunStatus, type ScheduleMode } from '../domain/run.ts';
 import type { Session } from '../domain/session.ts';
 import type { StopCause } from '../domain/stop.ts';
+import { conditions } from './conditions.ts';
 import type { Database, Reader } from './database.ts';
 import { RUN_COLUMNS, type RunRow, type SessionRow, toRun, toSession } from './rows.ts';
 
@@ -25,6 +26,8 @@ export interface SessionRecord extends Session {
 
 /** A run with the names of its owner and key. */
 export interface RunRecord extends Run {
+  /** Whether it waits for its user: `running`, without a worker (I2). */
+  readonly waiting: boolean;
   readonly userId: string;
   readonly username: string;
   readonly keyId: string;
@@ -51,6 +54,8 @@ export interface WaitingRun {
   readonly resumes: number;
   readonly ready: boolean;
   readonly behindInSession: string | null;
+  /** Whether that one waits for its user. */
+  readonly behindQuestion: boolean;
   readonly behindInKey: string | null;
   /** On the clock that does not jump. */
   readonly queuedSteadyAt: number;
@@ -64,11 +69,11 @@ interface Listed<T> {
 
 type Names = { user_id: string; username: string; key_id: string };
 type SessionRecordRow = SessionRow & Omit<Names, 'key_id'> & { key_id: string | null };
-type RunRecordRow = RunRow & Names;
+type RunRecordRow = RunRow & Names & { waiting: number };
 
 const SESSIONS = `SELECT s.*, u.id AS user_id, u.username, k.id AS key_id FROM sessions s
   JOIN users u ON u.seq = s.user_seq LEFT JOIN api_keys k ON k.seq = s.key_seq`;
-const RUNS = `SELECT ${RUN_COLUMNS}, u.id AS user_id, u.username, k.id AS key_id FROM runs r
+const RUNS = `SELECT ${RUN_COLUMNS}, r.waiting, u.id AS user_id, u.username, k.id AS key_id FROM runs r
   JOIN sessions s ON s.seq = r.session_seq JOIN users u ON u.seq = r.user_seq JOIN api_keys k ON k.seq = r.key_seq`;
 
 /** The verbs of the overview. Deleted sessions and their runs are left out. */
@@ -125,16 +130,8 @@ function toSessionRecord(row: SessionRecordRow): SessionRecord {
 }
 
 function toRunRecord(row: RunRecordRow): RunRecord {
-  return { ...toRun(row), userId: row.user_id, username: row.username, keyId: row.key_id };
-}
-
-/** A WHERE clause of the conditions that always hold and those whose value is not null. */
-function conditions(always: readonly string[], filters: Readonly<Record<string, string | number | null>>) {
-  const given = Object.entries(filters).filter((entry): entry is [string, string | number] => entry[1] !== null);
-  return {
-    where: `WHERE ${[...always, ...given.map(([condition]) => condition)].join(' AND ')}`,
-    values: given.map(([, value]) => value),
-  };
+  const names = { userId: row.user_id, username: row.username, keyId: row.key_id };
+  return { ...toRun(row), ...names, waiting: row.waiting === 1 };
 }
 
 /** Which partial index a status is found by: the queue stays quick however many runs have ended. */
@@ -157,12 +154,17 @@ function listRunRecords(reader: Reader, { sessionSeq, status, limit, offset }: R
   return { items: items.map(toRunRecord), total };
 }
 
-type WaitingRow = Omit<WaitingRun, 'ready'> & { readonly ready: number };
+type WaitingRow = Omit<WaitingRun, 'ready' | 'behindQuestion'> & {
+  readonly ready: number;
+  readonly behindQuestion: number | null;
+};
 
 const WAITING = `SELECT r.id AS runId, s.id AS sessionId, u.username, k.id AS keyId, r.schedule_mode AS scheduleMode,
     r.resumes, r.ready, r.queued_steady_at AS queuedSteadyAt, r.created_at AS createdAt,
     (SELECT b.id FROM runs b WHERE b.session_seq = r.session_seq AND b.seq < r.seq
        AND b.status IN ('queued', 'running', 'finalizing') ORDER BY b.seq DESC LIMIT 1) AS behindInSession,
+    (SELECT b.waiting FROM runs b WHERE b.session_seq = r.session_seq AND b.seq < r.seq
+       AND b.status IN ('queued', 'running', 'finalizing') ORDER BY b.seq DESC LIMIT 1) AS behindQuestion,
     (SELECT b.id FROM runs b WHERE b.key_seq = r.key_seq AND b.seq < r.seq AND b.status = 'queued' AND b.ready = 1
        AND (b.schedule_mode = 'background') = (r.schedule_mode = 'background')
        ORDER BY b.seq DESC LIMIT 1) AS behindInKey
@@ -178,5 +180,6 @@ function listWaiting(reader: Reader, { limit, offset }: Page): Listed<WaitingRun
     limit,
     offset,
   );
-  return { items: rows.map((row) => ({ ...row, ready: row.ready === 1 })), total };
+  const items = rows.map((row) => ({ ...row, ready: row.ready === 1, behindQuestion: row.behindQuestion === 1 }));
+  return { items, total };
 }

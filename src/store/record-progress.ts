@@ -77,10 +77,10 @@ export function makeRecordProgress({ write }: Database) {
   };
 }
 
-/** Answers whether the attempt still holds the run. */
+/** Answers whether the attempt still holds the run. None holds a run that waits for its user. */
 export function holds(tx: Transaction, fence: Fence): boolean {
   const found = tx.get(
-    "SELECT 1 FROM runs WHERE seq = ? AND attempt = ? AND status = 'running'",
+    "SELECT 1 FROM runs WHERE seq = ? AND attempt = ? AND status = 'running' AND waiting = 0",
     fence.runSeq,
     fence.attempt,
   );

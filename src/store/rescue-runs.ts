@@ -30,12 +30,12 @@ export function makeRescueRuns({ write, reader }: Database) {
         )
         .map(({ id }) => id),
 
-    /** Rescues every unfinished run. Only for a start: no worker may hold a run. */
+    /** Rescues every unfinished run but those that wait for their user. Only for a start: no worker may hold a run. */
     rescue: (): Promise<Rescued> =>
       write((tx) => {
         const rows = tx.all<UnfinishedRow>(
           `SELECT session_seq AS sessionSeq, seq AS runSeq, attempt, status FROM runs
-           WHERE status IN ('queued', 'running', 'finalizing') ORDER BY session_seq, seq`,
+           WHERE status IN ('queued', 'running', 'finalizing') AND waiting = 0 ORDER BY session_seq, seq`,
         );
         const count = { settled: 0, interrupted: 0, queued: 0 };
         for (const row of rows) {
@@ -51,7 +51,7 @@ export function makeRescueRuns({ write, reader }: Database) {
       write((tx) => {
         // In this order: after a jump of the clock every lease looks expired, also those that are held.
         tx.run(
-          "UPDATE runs SET lease_until = ? WHERE status = 'running' AND seq IN (SELECT value FROM json_each(?))",
+          "UPDATE runs SET lease_until = ? WHERE status = 'running' AND waiting = 0 AND seq IN (SELECT value FROM json_each(?))",
           tx.now + leaseMs,
           JSON.stringify(held),
         );

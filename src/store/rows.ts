@@ -1,4 +1,5 @@
 // Row types of the tables, and how each becomes a domain value.
+import type { CapabilityConfig } from '../domain/capability-config.ts';
 import type { JsonValue } from '../domain/json.ts';
 import type { Run, RunError, RunStatus, StopReason } from '../domain/run.ts';
 import type { Session } from '../domain/session.ts';
@@ -66,6 +67,7 @@ export interface ApiKeyRow {
   last_four: string;
   model: string | null;
   target: string;
+  capability_config: string;
   project_id: string | null;
   expires_at: number | null;
   last_used_at: number | null;
@@ -83,6 +85,7 @@ export function toApiKey(row: ApiKeyRow): ApiKey {
     lastFour: row.last_four,
     model: row.model,
     target: row.target,
+    capabilityConfig: JSON.parse(row.capability_config) as Partial<CapabilityConfig>,
     projectId: row.project_id,
     expiresAt: row.expires_at,
     lastUsedAt: row.last_used_at,
@@ -100,6 +103,9 @@ export interface SessionRow {
   title: string;
   status: Session['status'];
   project_id: string | null;
+  target: string;
+  capability_config: string;
+  orchestration: string | null;
   stop_requested_at: number | null;
   stop_confirmed_at: number | null;
   stop_cause: StopCause | null;

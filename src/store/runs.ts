@@ -55,13 +55,14 @@ export function makeRuns({ reader }: Database) {
     /** Whether a run waits that may start now. Answers at once: it is asked at the end of every run. */
     anyClaimable: (): boolean => CLAIMABLE.some((sql) => reader.get(sql) !== undefined),
 
-    /** How many unfinished runs there are of each status. */
-    countUnfinished: async (): Promise<Record<'queued' | 'running' | 'finalizing', number>> => {
-      const rows = reader.all<{ status: RunStatus; runs: number }>(
-        `SELECT status, count(*) AS runs FROM runs WHERE status IN ('queued', 'running', 'finalizing') GROUP BY status`,
+    /** How many unfinished runs there are of each status; those that wait for their user are counted apart. */
+    countUnfinished: async (): Promise<Record<'queued' | 'running' | 'waiting' | 'finalizing', number>> => {
+      const rows = reader.all<{ status: RunStatus | 'waiting'; runs: number }>(
+        `SELECT iif(waiting = 1, 'waiting', status) AS status, count(*) AS runs FROM runs
+         WHERE status IN ('queued', 'running', 'finalizing') GROUP BY 1`,
       );
-      const of = (status: RunStatus) => rows.find((row) => row.status === status)?.runs ?? 0;
-      return { queued: of('queued'), running: of('running'), finalizing: of('finalizing') };
+      const of = (status: RunStatus | 'waiting') => rows.find((row) => row.status === status)?.runs ?? 0;
+      return { queued: of('queued'), running: of('running'), waiting: of('waiting'), finalizing: of('finalizing') };
     },
   };
 }

@@ -1,6 +1,8 @@
 // Rows of sessions and the messages of their history.
 import type { AssistantBlock, Attachment, Message, UserBlock } from '../domain/content.ts';
-import type { Session } from '../domain/session.ts';
+import { type CapabilityConfig, NO_CAPABILITIES } from '../domain/capability-config.ts';
+import type { Orchestration } from '../domain/orchestration.ts';
+import type { Session, SessionSetup } from '../domain/session.ts';
 import type { Database, Reader } from './database.ts';
 import { type SessionRow, toSession } from './rows.ts';
 
@@ -35,6 +37,8 @@ interface MessageRow {
   created_at: number;
 }
 
+type SetupRow = Pick<SessionRow, 'user_seq' | 'target' | 'capability_config' | 'orchestration'>;
+
 // A key has one owner for good, so its sessions are that user's.
 const OF_KEY = "FROM sessions WHERE key_seq = ? AND kind = 'api' AND deleted_at IS NULL";
 const NEWEST_FIRST = 'ORDER BY updated_at DESC, created_at DESC, seq DESC';
@@ -46,6 +50,21 @@ export function makeSessions({ reader }: Database) {
     find: async (id: string): Promise<Session | undefined> => {
       const row = reader.get<SessionRow>('SELECT * FROM sessions WHERE id = ?', id);
       return row === undefined ? undefined : toSession(row);
+    },
+
+    /** What a session was opened with, and whose it is. */
+    getSetup: async (sessionSeq: number): Promise<SessionSetup & { readonly userSeq: number }> => {
+      const row = reader.get<SetupRow>(
+        'SELECT user_seq, target, capability_config, orchestration FROM sessions WHERE seq = ?',
+        sessionSeq,
+      )!;
+      const config = JSON.parse(row.capability_config) as Partial<CapabilityConfig>;
+      return {
+        userSeq: row.user_seq,
+        target: row.target,
+        capabilityConfig: { ...NO_CAPABILITIES, ...config },
+        orchestration: row.orchestration === null ? null : (JSON.parse(row.orchestration) as Orchestration),
+      };
     },
 
     /** A page of a key's API sessions, the one changed last first, and how many there are (§4.6). */

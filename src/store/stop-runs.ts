@@ -15,6 +15,8 @@ export type StopCommit =
       readonly status: SessionStatus;
       readonly cause: StopCause;
       readonly canceled: number;
+      /** Questions to users that nobody can answer any more. */
+      readonly expiredQuestions: number;
       /** Whether an executor has yet to confirm. */
       readonly unconfirmed: boolean;
     };
@@ -30,6 +32,7 @@ interface StopRow {
 interface UnfinishedRow {
   seq: number;
   status: 'queued' | 'running' | 'finalizing';
+  waiting: number;
 }
 
 /** The verbs that stop. */
@@ -75,11 +78,12 @@ export function stopIn(tx: Transaction, { sessionSeq, runSeq }: StopScope, cause
   const wasUnconfirmed = session.requested_at !== null && session.confirmed_at === null;
   const runs = listUnfinished(tx, sessionSeq).filter(({ seq }) => runSeq === null || seq === runSeq);
   if (runs.length === 0) {
-    const told = { status: session.status, cause: session.cause ?? cause, canceled: 0, unconfirmed: wasUnconfirmed };
+    const nothing = { canceled: 0, expiredQuestions: 0 };
+    const told = { status: session.status, cause: session.cause ?? cause, ...nothing, unconfirmed: wasUnconfirmed };
     if (session.status !== 'stopped') return { ...told, kind: 'idle' };
     return { ...told, kind: wasUnconfirmed ? 'unconfirmed' : 'confirmed' };
   }
-  const unconfirmed = wasUnconfirmed || runs.some(({ status }) => status !== 'queued');
+  const unconfirmed = wasUnconfirmed || runs.some(({ status, waiting }) => status !== 'queued' && waiting === 0);
   // Before the runs end: the end of a run lets the next one begin, unless an executor is still in the workspace.
   tx.run(
     'UPDATE sessions SET stop_requested_at = ?, stop_confirmed_at = ?, stop_cause = ? WHERE seq = ?',
@@ -88,15 +92,16 @@ export function stopIn(tx: Transaction, { sessionSeq, runSeq }: StopScope, cause
     cause,
     sessionSeq,
   );
-  for (const run of runs) cancelIn(tx, { sessionSeq, runSeq: run.seq }, cause);
+  let expiredQuestions = 0;
+  for (const run of runs) expiredQuestions += cancelIn(tx, { sessionSeq, runSeq: run.seq }, cause);
   const { status } = tx.get<{ status: SessionStatus }>('SELECT status FROM sessions WHERE seq = ?', sessionSeq)!;
-  return { kind: 'ended', status, cause, canceled: runs.length, unconfirmed };
+  return { kind: 'ended', status, cause, canceled: runs.length, expiredQuestions, unconfirmed };
 }
 
 // The newest first, so that no run is made ready only to be canceled next.
 function listUnfinished(tx: Transaction, sessionSeq: number): UnfinishedRow[] {
   return tx.all<UnfinishedRow>(
-    `SELECT seq, status FROM runs WHERE session_seq = ? AND status IN ('queued', 'running', 'finalizing')
+    `SELECT seq, status, waiting FROM runs WHERE session_seq = ? AND status IN ('queued', 'running', 'finalizing')
      ORDER BY seq DESC`,
     sessionSeq,
   );

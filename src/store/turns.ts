@@ -31,8 +31,9 @@ export interface StoredTurn {
   readonly steps: readonly StoredStep[];
 }
 
-/** Turns are read this many at a time, newest first, until the budget is spent. */
-const PAGE = 32;
+/** Turns are read so many at a time, then twice as many, newest first, until the budget is spent. */
+const FIRST_PAGE = 8;
+const LARGEST_PAGE = 256;
 
 /** The verbs that read turns. */
 export function makeTurns({ reader }: Database) {
@@ -40,26 +41,24 @@ export function makeTurns({ reader }: Database) {
     /** The turn of one run. A run that was never attempted before has no steps to read. */
     get: async (runSeq: number, attempt: number): Promise<StoredTurn> => readTurn(reader, runSeq, attempt > 1),
 
-    /** The turns before a run, oldest first, as many of the newest as about `characters` allow. */
-    listBefore: async (sessionSeq: number, runSeq: number, characters: number): Promise<StoredTurn[]> => {
+    /** The turns before a run, oldest first: as many of the newest as about `characters` allow, none before `fromRunSeq`. */
+    listBefore: async (
+      sessionSeq: number,
+      runSeq: number,
+      { characters, fromRunSeq = 0 }: { readonly characters: number; readonly fromRunSeq?: number },
+    ): Promise<StoredTurn[]> => {
       const turns: StoredTurn[] = [];
       let before = runSeq;
       let left = characters;
-      while (left > 0) {
-        const page = reader.all<{ seq: number }>(
-          'SELECT seq FROM runs WHERE session_seq = ? AND seq < ? ORDER BY seq DESC LIMIT ?',
-          sessionSeq,
-          before,
-          PAGE,
-        );
-        for (const { seq } of page) {
+      for (let limit = FIRST_PAGE; left > 0; limit = Math.min(2 * limit, LARGEST_PAGE)) {
+        const page = readPage(reader, { sessionSeq, before, from: fromRunSeq, limit });
+        for (const turn of page) {
           if (left <= 0) break;
-          const turn = readTurn(reader, seq, true);
           left -= sizeOf(turn);
           turns.push(turn);
         }
-        if (page.length < PAGE) break;
-        before = page.at(-1)!.seq;
+        if (page.length < limit) break;
+        before = page.at(-1)!.runSeq;
       }
       return turns.toReversed();
     },
@@ -91,16 +90,68 @@ function readTurn(reader: Reader, runSeq: number, withSteps: boolean): StoredTur
     runSeq,
   )!;
   const user = JSON.parse(message.content) as UserBlock[];
-  const hasAttachments = user.some((block) => block.type === 'attachment');
-  const attachments = hasAttachments
-    ? reader
-        .all<AttachmentRow>('SELECT * FROM attachments WHERE message_id = ? ORDER BY seq', message.id)
-        .map((row) => toAttachment(row))
-    : [];
-  return { runSeq, user, attachments, steps: withSteps ? readSteps(reader, runSeq) : [] };
+  const steps = withSteps ? reader.all<StepRow>('SELECT * FROM steps WHERE run_seq = ? ORDER BY step', runSeq) : [];
+  const calls =
+    steps.length === 0
+      ? []
+      : reader.all<ToolCallRow>('SELECT * FROM tool_calls WHERE run_seq = ? ORDER BY step, position', runSeq);
+  return { runSeq, user, attachments: readAttachments(reader, user, message.id), steps: toSteps(steps, calls) };
+}
+
+interface Page {
+  readonly sessionSeq: number;
+  readonly before: number;
+  readonly from: number;
+  readonly limit: number;
+}
+
+/** A page of turns, newest first, with one query for each kind of row. */
+function readPage(reader: Reader, { sessionSeq, before, from, limit }: Page): StoredTurn[] {
+  const messages = reader.all<{ runSeq: number; id: number; content: string }>(
+    `SELECT r.seq AS runSeq, m.id, m.content FROM runs r JOIN messages m ON m.run_seq = r.seq AND m.role = 'user'
+     WHERE r.session_seq = ? AND r.seq < ? AND r.seq >= ? ORDER BY r.seq DESC LIMIT ?`,
+    sessionSeq,
+    before,
+    from,
+    limit,
+  );
+  const oldest = messages.at(-1)?.runSeq ?? before;
+  const steps = Map.groupBy(
+    reader.all<StepRow>(
+      `SELECT s.* FROM runs r JOIN steps s ON s.run_seq = r.seq
+       WHERE r.session_seq = ? AND r.seq < ? AND r.seq >= ? ORDER BY r.seq, s.step`,
+      sessionSeq,
+      before,
+      oldest,
+    ),
+    (row) => row.run_seq,
+  );
+  const calls = Map.groupBy(
+    reader.all<ToolCallRow>(
+      `SELECT c.* FROM runs r JOIN tool_calls c ON c.run_seq = r.seq
+       WHERE r.session_seq = ? AND r.seq < ? AND r.seq >= ? ORDER BY r.seq, c.step, c.position`,
+      sessionSeq,
+      before,
+      oldest,
+    ),
+    (row) => row.run_seq,
+  );
+  return messages.map(({ runSeq, id, content }) => {
+    const user = JSON.parse(content) as UserBlock[];
+    const attachments = readAttachments(reader, user, id);
+    return { runSeq, user, attachments, steps: toSteps(steps.get(runSeq) ?? [], calls.get(runSeq) ?? []) };
+  });
+}
+
+function readAttachments(reader: Reader, user: readonly UserBlock[], messageId: number): Attachment[] {
+  if (!user.some((block) => block.type === 'attachment')) return [];
+  return reader
+    .all<AttachmentRow>('SELECT * FROM attachments WHERE message_id = ? ORDER BY seq', messageId)
+    .map((row) => toAttachment(row));
 }
 
 interface StepRow {
+  run_seq: number;
   step: number;
   kind: string;
   message: string;
@@ -112,6 +163,7 @@ interface StepRow {
 }
 
 interface ToolCallRow {
+  run_seq: number;
   step: number;
   tool_use_id: string;
   name: string;
@@ -121,10 +173,7 @@ interface ToolCallRow {
   output: string | null;
 }
 
-function readSteps(reader: Reader, runSeq: number): StoredStep[] {
-  const steps = reader.all<StepRow>('SELECT * FROM steps WHERE run_seq = ? ORDER BY step', runSeq);
-  if (steps.length === 0) return [];
-  const calls = reader.all<ToolCallRow>('SELECT * FROM tool_calls WHERE run_seq = ? ORDER BY step, position', runSeq);
+function toSteps(steps: readonly StepRow[], calls: readonly ToolCallRow[]): StoredStep[] {
   return steps.map((row) => ({
     step: row.step,
     kind: row.kind,

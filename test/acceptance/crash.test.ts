@@ -58,7 +58,7 @@ test('runs that wait for a slot or behind their session survive a crash, and are
   ];
   const others = [await stream({ text: 'fourth' }), await stream({ text: 'fifth' }), await stream({ text: 'sixth' })];
   await waitFor(async () => (await counts())['running'] === 3, { what: 'every slot taken' });
-  expect(await counts()).toEqual({ queued: 3, running: 3, finalizing: 0 });
+  expect(await counts()).toEqual({ queued: 3, running: 3, waiting: 0, finalizing: 0 });
   await daemon.kill();
   model.script((question) => ({ text: `Done: ${question.userText}` }));
   await daemon.restart();

@@ -528,7 +528,7 @@ describe.skipIf(!canMount)('disks', () => {
     // Longer than what the database's own log may have room for.
     const long = `[[text=heard]] ${'x'.repeat(3_000_000)}`;
     fill();
-    const before = contentsOf(daemon);
+    const before = await contentsOf(daemon);
     const pid = daemon.pid();
     for (const { protocol, stream } of WAYS) {
       const answer = await ask(long, protocol, stream);
@@ -537,7 +537,7 @@ describe.skipIf(!canMount)('disks', () => {
       expect(answer.runId).toBeNull();
     }
     expect(await ask([attachment(randomBytes(3_000_000))])).toMatchObject(refused);
-    expect(contentsOf(daemon)).toEqual(before);
+    expect(await contentsOf(daemon)).toEqual(before);
     const ready = await fetch(`${daemon.url}/readyz`);
     expect(ready.status).toBe(503);
     expect(await ready.json()).toMatchObject({
@@ -557,11 +557,11 @@ describe.skipIf(!canMount)('disks', () => {
     execFileSync('mount', ['--bind', blobs, blobs]);
     execFileSync('mount', ['-o', 'remount,bind,ro', blobs]);
     try {
-      const before = contentsOf(daemon);
+      const before = await contentsOf(daemon);
       const answer = await ask([attachment(Buffer.from('never kept'))]);
       expect(answer).toMatchObject(refused);
       expect(answer.headers.has('retry-after')).toBe(true);
-      expect(contentsOf(daemon)).toEqual(before);
+      expect(await contentsOf(daemon)).toEqual(before);
       expect(await ask('[[text=no file]]')).toMatchObject({ status: 200, text: 'no file' });
     } finally {
       execFileSync('umount', [blobs]);

@@ -167,7 +167,7 @@ default_scenario: general
       pid: daemon.pid(),
       ready: true,
       data_dir: daemon.dataDir,
-      runs: { queued: 0, running: 0, finalizing: 0 },
+      runs: { queued: 0, running: 0, waiting: 0, finalizing: 0 },
       models: [
         { name: 'small', endpoint: 'here', kind: 'openai', default: true },
         { name: 'large', endpoint: 'here', kind: 'openai', default: false },

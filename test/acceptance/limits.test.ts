@@ -241,7 +241,7 @@ describe('refused input', () => {
     '%s: every refusal has its status and shape, and leaves no row and no file',
     async (protocol) => {
       await turn({ content: '[[text=so that there is something]]' });
-      const before = contentsOf(daemon);
+      const before = await contentsOf(daemon);
       const calls = model.requests.length;
       for (const bad of table.filter(({ only = protocol }) => only === protocol)) {
         const response = await send(protocol, bad);
@@ -257,14 +257,14 @@ describe('refused input', () => {
         if (protocol === 'chat') expect(body.error.param, bad.name).toBe(bad.field ?? null);
         if (bad.field !== undefined) expect(body.error.message, bad.name).toContain(bad.field);
         expect(response.headers.has('x-run-id'), bad.name).toBe(false);
-        expect(contentsOf(daemon), bad.name).toEqual(before);
+        expect(await contentsOf(daemon), bad.name).toEqual(before);
       }
       expect(model.requests.length).toBe(calls);
     },
   );
 
   test('other methods, other paths and bodies that break off leave nothing either', async () => {
-    const before = contentsOf(daemon);
+    const before = await contentsOf(daemon);
     const authorization = `Bearer ${daemon.apiKey}`;
     for (const path of Object.values(PATHS)) {
       const got = await fetch(daemon.url + path, { headers: { authorization } });
@@ -288,7 +288,7 @@ describe('refused input', () => {
     }
     // A request that is answered later than those shows that they are over.
     expect((await turn({ content: 'x', body: { model: 7 } })).status).toBe(422);
-    expect(contentsOf(daemon)).toEqual(before);
+    expect(await contentsOf(daemon)).toEqual(before);
   });
 });
 
@@ -299,7 +299,7 @@ describe('whose a session is', () => {
     const { sessionId } = await turn({ content: '[[text=mine]]' });
     const history = (apiKey: string, id = sessionId) =>
       fetch(`${daemon.url}/openapi/v1/sessions/${id}/messages`, { headers: { 'x-api-key': apiKey } });
-    const before = contentsOf(daemon);
+    const before = await contentsOf(daemon);
     for (const protocol of PROTOCOLS) {
       for (const stream of [false, true]) {
         for (const apiKey of [sameUser, otherUser]) {
@@ -318,7 +318,7 @@ describe('whose a session is', () => {
     expect((await history(daemon.apiKey, 'mine')).status).toBe(404);
     expect((await history(daemon.apiKey)).status).toBe(200);
     expect((await history(daemon.apiKey, sessionId?.toUpperCase() ?? '')).status).toBe(200);
-    expect(contentsOf(daemon)).toEqual(before);
+    expect(await contentsOf(daemon)).toEqual(before);
   });
 
   test("another user's attachment is not found", async () => {
@@ -336,12 +336,12 @@ describe('whose a session is', () => {
     const path = messages[0]?.attachments[0]?.path ?? '';
     expect(path).toMatch(/^attachments\/[0-9a-f-]{36}\/secret\.txt$/);
     const again = { type: 'file', source: { type: 'attachment', data: path } };
-    const before = contentsOf(daemon);
+    const before = await contentsOf(daemon);
     expect((await turn({ content: [again] }, await keyFor('thief'))).status).toBe(404);
-    expect(contentsOf(daemon)).toEqual(before);
+    expect(await contentsOf(daemon)).toEqual(before);
     // Its owner may use it again, and its bytes are kept once.
     expect((await turn({ content: [again] })).status).toBe(200);
-    expect(contentsOf(daemon)['blobs']).toBe(before['blobs']);
+    expect((await contentsOf(daemon))['blobs']).toBe(before['blobs']);
   });
 });
 
@@ -425,11 +425,11 @@ describe('a repeated request', () => {
   test('with the same key finds the same run: its answer, its session, and no second model call', async () => {
     const wish = idempotent('first', '[[text=once]] [[tools=1]]');
     const first = await turn(wish);
-    const before = contentsOf(daemon);
+    const before = await contentsOf(daemon);
     const calls = model.requests.length;
     const second = await turn(wish);
     expect(second).toMatchObject({ status: 200, text: 'once', runId: first.runId, sessionId: first.sessionId });
-    expect(contentsOf(daemon)).toEqual(before);
+    expect(await contentsOf(daemon)).toEqual(before);
     expect(model.requests.length).toBe(calls);
   });
 
@@ -449,11 +449,11 @@ describe('a repeated request', () => {
 
   test('ten at once make one run', async () => {
     const wish = idempotent('ten', '[[first=200]] [[text=one for all]]');
-    const before = contentsOf(daemon);
+    const before = await contentsOf(daemon);
     const answers = await Promise.all(Array.from({ length: 10 }, () => turn(wish)));
     expect(new Set(answers.map(({ runId }) => runId)).size).toBe(1);
     expect(new Set(answers.map(({ text }) => text))).toEqual(new Set(['one for all']));
-    expect(contentsOf(daemon)['runs']).toBe((before['runs'] ?? 0) + 1);
+    expect((await contentsOf(daemon))['runs']).toBe((before['runs'] ?? 0) + 1);
   });
 
   test('keys are told apart by user key, by session, and from the key that opened it', async () => {

@@ -142,9 +142,13 @@ function expectRefusal(got: Got, path: string, status: number): void {
 }
 
 /** Everything that a refused request might have changed. */
-function everything(): unknown {
+async function everything(): Promise<unknown> {
   const sessions = rowsOf(daemon, 'SELECT id, status, updated_at, deleted_at FROM sessions ORDER BY seq');
-  return { contents: contentsOf(daemon), sessions, runs: rowsOf(daemon, 'SELECT id, status FROM runs ORDER BY seq') };
+  return {
+    contents: await contentsOf(daemon),
+    sessions,
+    runs: rowsOf(daemon, 'SELECT id, status FROM runs ORDER BY seq'),
+  };
 }
 
 describe('an endpoint of one session or run', () => {
@@ -192,10 +196,10 @@ describe('an endpoint of one session or run', () => {
   test.each(rows)(
     '$method $path with $what is $status and changes nothing',
     async ({ method, path, who, id, status }) => {
-      const before = everything();
+      const before = await everything();
       const target = path.replace('{id}', at(id));
       expectRefusal(await call(method, target, who === null ? null : keys[who]), path, status);
-      expect(everything()).toEqual(before);
+      expect(await everything()).toEqual(before);
     },
   );
 
@@ -234,19 +238,19 @@ describe('a turn in a session', () => {
   );
 
   test.each(rows)('$what is $status before anything begins: $path $mode', async ({ path, mode, who, id, status }) => {
-    const before = everything();
+    const before = await everything();
     const calls = model.requests.length;
     const metadata = { session_id: typeof id === 'string' ? at(id) : id };
     expectRefusal(await call('POST', path, keys[who], turn('x', { ...mode, metadata })), path, status);
-    expect(everything()).toEqual(before);
+    expect(await everything()).toEqual(before);
     expect(model.requests.length).toBe(calls);
   });
 
   test('a background key of a deleted session is 404 and makes no second run', async () => {
-    const before = everything();
+    const before = await everything();
     const again = turn('[[text=task]]', { background: true, idempotency_key: 'lost' });
     expectRefusal(await call('POST', MESSAGES, keys.ada, again), MESSAGES, 404);
-    expect(everything()).toEqual(before);
+    expect(await everything()).toEqual(before);
   });
 });
 
@@ -329,14 +333,14 @@ describe('methods and paths', () => {
   ] as const;
 
   test.each(ALLOWED)('%s answers %s and refuses the rest with 405 and Allow', async (path, allow) => {
-    const before = everything();
+    const before = await everything();
     for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
       if (allow.split(', ').includes(method)) continue;
       const got = await call(method, at(path), null);
       expect([method, got.status, got.headers.get('allow')]).toEqual([method, 405, allow]);
       if (method !== 'HEAD') expectRefusal(got, path, 405);
     }
-    expect(everything()).toEqual(before);
+    expect(await everything()).toEqual(before);
   });
 
   test.each(ALLOWED.filter(([, allow]) => allow === 'GET, HEAD'))(
@@ -401,11 +405,11 @@ describe('a background submission', () => {
     ['another output format', { output_format: { type: 'json_object' } }, 'output_format.type'],
     ['an output format without a schema', { output_format: { type: 'json_schema' } }, 'output_format.schema'],
   ])('with %s is 422, names the field and makes no run', async (_what, more, field) => {
-    const before = everything();
+    const before = await everything();
     const got = await call('POST', MESSAGES, keys.ada, background({ idempotency_key: 'refused', ...more }));
     expectRefusal(got, MESSAGES, 422);
     expect((got.json['error'] as { message: string }).message).toMatch(new RegExp(`^${field.replace('.', '\\.')}: `));
-    expect(everything()).toEqual(before);
+    expect(await everything()).toEqual(before);
   });
 
   test.each([
@@ -489,13 +493,13 @@ describe('a stop', () => {
       run_id: run,
       status: 'canceled',
     });
-    const events = everything();
+    const events = await everything();
     expect((await stop(id)).json).toMatchObject({
       status: 'stopped',
       stop_state: 'already_stopped',
       cancelled_runs: 0,
     });
-    expect(everything()).toEqual(events);
+    expect(await everything()).toEqual(events);
     const next = await call('POST', MESSAGES, keys.sister, turn('[[text=on]]', { metadata: { session_id: id } }));
     expect([next.status, next.headers.get('x-session-id')]).toEqual([200, id]);
   });
@@ -505,10 +509,10 @@ describe('a stop', () => {
     ['[[fail=400]]', 'failed'],
   ])('of a session that ended with %s is not_running and leaves it %s', async (text, status) => {
     const { session } = await settled(keys.sister, text);
-    const before = everything();
+    const before = await everything();
     const got = await stop(session);
     expect([got.status, got.json['status'], got.json['stop_state']]).toEqual([200, status, 'not_running']);
-    expect(everything()).toEqual(before);
+    expect(await everything()).toEqual(before);
   });
 });
 
@@ -544,10 +548,10 @@ test('a revoked key is 401 and a disabled user 403 at every endpoint, before any
   ] as const;
   await daemon.admin('DELETE', `/api/v1/keys/${made.id}`);
   await daemon.admin('PATCH', '/api/v1/users/dora', { disabled: true });
-  const before = everything();
+  const before = await everything();
   for (const [method, path, body] of ENDPOINTS) {
     expectRefusal(await call(method, path, made.key, body), path, 401);
     expectRefusal(await call(method, path, other, body), path, 403);
   }
-  expect(everything()).toEqual(before);
+  expect(await everything()).toEqual(before);
 });

@@ -264,7 +264,7 @@ describe('schemas that mean harm', () => {
     '%s: 422 at once, nothing is kept, and the daemon answers others meanwhile',
     async (_name, schema) => {
       await ask({ type: 'strin' });
-      const before = contentsOf(daemon);
+      const before = await contentsOf(daemon);
       const startedAt = performance.now();
       const health: number[] = [];
       let answered = false;
@@ -277,7 +277,7 @@ describe('schemas that mean harm', () => {
       expect((await answer).status).toBe(422);
       expect(performance.now() - startedAt).toBeLessThan(2_000);
       expect(Math.max(...health)).toBeLessThan(500);
-      expect(contentsOf(daemon)).toEqual(before);
+      expect(await contentsOf(daemon)).toEqual(before);
     },
   );
 

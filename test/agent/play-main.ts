@@ -41,6 +41,7 @@ export const GRANT: ModelGrant = {
   contextWindow: 32_000,
   maxOutputTokens: 1_000,
   images: false,
+  documents: false,
   metered: false,
 };
 
@@ -61,6 +62,7 @@ export async function makeBrief(changes: Partial<Brief> = {}): Promise<Brief> {
     outputSchema: null,
     tools: ['add', 'echo'],
     equipment: NO_EQUIPMENT,
+    connectorToken: null,
     answers: {},
     sandbox: null,
     egress: [],
@@ -120,11 +122,13 @@ export interface MainManners {
   /** Whether to ack a signal; all are by default. */
   readonly acks?: (signal: Signal) => boolean;
   readonly permits?: boolean;
+  /** Is shown each signal as it comes. */
+  readonly sees?: (signal: Signal) => void;
 }
 
 /** Sits at the main thread's end of a port. */
 export function sitAtMain(port: MessagePort, manners: MainManners = {}): MainSide {
-  const { acks = () => true, permits = true } = manners;
+  const { acks = () => true, permits = true, sees } = manners;
   const signals: Signal[] = [];
   const batches: MainSide['batches'] = [];
   const waiting = new Set<() => void>();
@@ -134,6 +138,7 @@ export function sitAtMain(port: MessagePort, manners: MainManners = {}): MainSid
     batches.push({ at: performance.now(), batch });
     for (const signal of batch) {
       signals.push(signal);
+      sees?.(signal);
       if ('ack' in signal && acks(signal)) control({ t: 'ack', ack: signal.ack });
       if (signal.t === 'permit-wanted' && permits) control({ t: 'permit' });
       if (signal.t === 'done') finished.resolve(signal.outcome);
@@ -169,8 +174,8 @@ export function startRun(
   const { port1, port2 } = new MessageChannel();
   const main = sitAtMain(port1, manners);
   const channel = openChannel(port2);
-  const granted: ToolPack = async () => ({
-    tools: tools.filter(({ name }) => brief.tools.includes(name)),
+  const granted: ToolPack = async (run) => ({
+    tools: tools.filter(({ name }) => run.brief.tools.includes(name)),
     notes: [],
     close: async () => undefined,
   });

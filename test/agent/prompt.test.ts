@@ -7,7 +7,7 @@ const AT = Date.parse('2026-03-04T23:59:00Z');
 
 test("an expert's own instructions replace the default ones and get the facts of the run", () => {
   const instructions = instructionsOf(
-    { instructions: 'You are a poet.', outputSchema: null },
+    { instructions: 'You are a poet.', outputSchema: null, depth: 0 },
     { tools: [writeFile], notes: [] },
     AT,
   );
@@ -19,7 +19,7 @@ test("an expert's own instructions replace the default ones and get the facts of
 
 test('without any the agent works by the default ones', () => {
   expect(
-    instructionsOf({ instructions: '', outputSchema: null }, { tools: [], notes: [] }, AT).startsWith(
+    instructionsOf({ instructions: '', outputSchema: null, depth: 0 }, { tools: [], notes: [] }, AT).startsWith(
       defaultInstructions(),
     ),
   ).toBe(true);

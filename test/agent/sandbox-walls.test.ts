@@ -48,7 +48,11 @@ test.skipIf(!probe.ok)(
     const workspace = temporaryDirectory();
     const { owner } = probe.grant;
     if (owner !== null) chownSync(workspace, owner.uid, owner.gid);
-    const [program, args] = await sandboxCommand(probe.grant, workspace, 'touch ran', limits.timeoutMs);
+    const [program, args] = await sandboxCommand(probe.grant, {
+      workspace,
+      mounts: [],
+      task: { kind: 'command', command: 'touch ran', timeoutMs: limits.timeoutMs },
+    });
     // bubblewrap waits for the files that it reads from its descriptors: so far it has come, and no further.
     const orphan = launch(program, args, workspace);
     await waitFor(async () => (await groupOf(orphan.child.pid)).length >= 4, { what: 'bubblewrap and its child' });

@@ -85,7 +85,7 @@ test('a commit resolves with its own ack only', async () => {
 
 test('a grant that nobody waits for any more goes back exactly once', async () => {
   const { main, channel } = makePair({ permits: false });
-  const taking = channel.takePermit();
+  const taking = channel.takePermit('house-model');
   await main.next(({ t }) => t === 'permit-wanted');
   channel.stop({ kind: 'canceled', reason: 'stop' });
   await expect(taking).rejects.toThrow();

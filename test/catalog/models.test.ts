@@ -52,6 +52,7 @@ test.each([
             contextWindow: 8192,
             maxOutputTokens: 4096,
             images: false,
+            documents: false,
             price: NO_PRICE,
           },
         ],
@@ -76,6 +77,7 @@ test('what is not said has its default', () => {
     contextWindow: 8192,
     maxOutputTokens: 4096,
     images: false,
+    documents: false,
     price: NO_PRICE,
   });
   expect(catalog.defaultScenario).toBe('general');
@@ -94,6 +96,7 @@ models:
     context_window: 200000
     max_output_tokens: 64000
     images: true
+    documents: true
     price: { input_per_million_usd: 3, output_per_million_usd: 15, cache_read_per_million_usd: 0.3 }
   none: { endpoint: o, model: offline, context_window: 2048 }
 scenarios:
@@ -117,6 +120,7 @@ default_scenario: practice
     contextWindow: 200_000,
     maxOutputTokens: 64_000,
     images: true,
+    documents: true,
     price: {
       inputPerMillionUsd: 3,
       outputPerMillionUsd: 15,

@@ -120,7 +120,7 @@ test('with --check a daemon that is not well ends with 8, without it with 0 and 
         { name: 'store', state: 'ok', detail: null },
         { name: 'workers', state: 'degraded', detail: 'one thread is gone' },
       ],
-      runs: { queued: 1, running: 2, finalizing: 0 },
+      runs: { queued: 1, running: 2, waiting: 0, finalizing: 0 },
       workers: { threads: 2, slots: 8, busy: 2 },
       nodes: [{ id: 'tide', capacity: 8, online: true }],
       models: [{ name: 'offline', endpoint: 'offline', kind: 'offline', default: true }],

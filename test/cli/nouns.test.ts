@@ -29,6 +29,16 @@ const KEY = {
   last_four: 'wxyz',
   model: 'auto',
   target: 'free',
+  capability_config: {
+    browser_enabled: false,
+    browser_impl: '',
+    mcp_server_ids: [2],
+    skill_ids: [],
+    connector_connection_ids: [],
+    plugin_ids: [],
+    subagent_ids: [],
+  },
+  capability_names: { mcp_servers: ['files'], skills: [], plugins: [], subagents: [] },
   project_id: null,
   expires_at: null,
   last_used_at: null,
@@ -62,7 +72,8 @@ const KEYS: Readonly<Record<string, Route>> = {
     total: 4,
   }),
   'GET /api/v1/keys?user=alice%20doe': () => ({ items: [KEY], total: 1 }),
-  'POST /api/v1/keys': ({ body }) => ({ ...KEY, ...(body as object), key: 'errand_ab12cd34_secret' }),
+  'POST /api/v1/keys': () => ({ ...KEY, key: 'errand_ab12cd34_secret' }),
+  'PATCH /api/v1/keys/ab12cd34': () => KEY,
   'GET /api/v1/keys/ab12cd34': () => KEY,
   'DELETE /api/v1/keys/ab12cd34': () => ({ ...KEY, revoked_at: '2026-01-03T00:00:00.000Z' }),
 };
@@ -187,6 +198,33 @@ test('a new key is sent with its seconds and its secret is shown', async () => {
   expect(stdout).toMatch(/^key\terrand_ab12cd34_secret\n/);
 });
 
+test.each([
+  [
+    '--browser --mcp files,2 --skills none --plugins default',
+    { browser_enabled: true, mcp_server_ids: ['files', 2], skill_ids: [], plugin_ids: null },
+  ],
+  ['--no-browser --subagents office:typist', { browser_enabled: false, subagent_ids: ['office:typist'] }],
+  [`--connections ${USER.user_id}`, { connector_connection_ids: [USER.user_id] }],
+])('what agents of a key may use is sent as it was given: %s', async (options, capability_config) => {
+  const { dataDir, received } = await startFakeDaemon(KEYS);
+  const set = await run(['keys', 'set', 'ab12cd34', ...options.split(' ')], { dataDir });
+  expect(set).toMatchObject({ code: 0, stdout: expect.stringContaining('mcp_servers\tfiles\n') as string });
+  await run(['keys', 'create', '--user', 'alice', '--scope', 'global', ...options.split(' ')], { dataDir });
+  const bodies = received.filter(({ method }) => method !== 'GET').map(({ body }) => body);
+  expect(bodies).toEqual([{ capability_config }, { user: 'alice', scope: 'global', capability_config }]);
+});
+
+test.each([
+  [[], 'Nothing to change'],
+  [['--mcp', 'a,,b'], 'names with commas between them'],
+  [['--connections', 'crm'], 'It must be a UUID'],
+])('keys set %j changes nothing and says why', async (options, why) => {
+  const { dataDir, received } = await startFakeDaemon(KEYS);
+  const { code, stderr } = await run(['keys', 'set', 'ab12cd34', ...options], { dataDir });
+  expect({ code, asked: received.length }).toEqual({ code: 2, asked: 0 });
+  expect(stderr).toContain(why);
+});
+
 test('keys are listed for one user', async () => {
   const { dataDir } = await startFakeDaemon(KEYS);
   const { stdout } = await run(['keys', 'list', '--user', 'alice doe', '-o', 'json'], { dataDir });
@@ -264,4 +302,52 @@ test('over an address the token file is the credential, before the environment',
   await run(['status'], { environment });
   server.close();
   expect(seen).toEqual(['/under/api/v1/status Bearer errand_file', '/under/api/v1/status Bearer errand_env']);
+});
+
+const SKILL = {
+  id: 4,
+  name: 'tides',
+  description: 'About tides',
+  file: 'skills/tides/SKILL.md',
+  plugin: null,
+  license: null,
+  compatibility: null,
+  metadata: { author: 'mara' },
+  allowed_tools: ['shell'],
+  enabled_by_default: true,
+};
+const PROBLEM = { file: 'skills/x/SKILL.md', line: 2, column: 7, message: 'name: must be that of its folder, x' };
+
+test('what the config directory defines is listed with its ids, and shown by name or id', async () => {
+  const { dataDir, received } = await startFakeDaemon({
+    'GET /api/v1/skills': () => ({ items: [SKILL], total: 1 }),
+    'GET /api/v1/skills/4': () => SKILL,
+    'GET /api/v1/expert-teams': () => ({
+      items: [{ id: null, name: 'crew', description: 'A ship', file: 'f', lead: 'ann', members: ['bo', 'cy'] }],
+      total: 1,
+    }),
+    'GET /api/v1/experts/office%3Atypist': () => ({ id: 7, name: 'office:typist', skills: ['a', 'b'] }),
+  });
+  const list = await run(['skills', 'list'], { dataDir });
+  expect(list.stdout).toBe('4\ttides\ttrue\tskills/tides/SKILL.md\tAbout tides\n');
+  expect((await run(['skills', 'show', '4'], { dataDir })).stdout).toContain('metadata\tauthor=mara\n');
+  const teams = await run(['teams-of-experts', 'list'], { dataDir });
+  expect(teams.stdout).toBe('crew\tann\tbo, cy\tf\tA ship\n');
+  expect((await run(['experts', 'show', 'office:typist'], { dataDir })).stdout).toContain('skills\ta, b\n');
+  expect(received).toHaveLength(4);
+});
+
+test('a check tells every problem with its place and ends with 8; without one it ends with 0', async () => {
+  let problems: object[] = [PROBLEM];
+  const check = () => ({ ok: problems.length === 0, problems });
+  const { dataDir } = await startFakeDaemon({ 'POST /api/v1/definitions/skills/check': check });
+  expect(await run(['skills', 'check'], { dataDir })).toMatchObject({
+    code: 8,
+    stdout: 'skills/x/SKILL.md:2:7 name: must be that of its folder, x\n',
+    stderr: '',
+  });
+  const json = await run(['skills', 'check', '-o', 'json'], { dataDir });
+  expect(JSON.parse(json.stdout)).toEqual({ ok: false, problems: [PROBLEM] });
+  problems = [];
+  expect(await run(['skills', 'check'], { dataDir })).toMatchObject({ code: 0, stdout: 'The files are right.\n' });
 });

@@ -178,9 +178,14 @@ test('the queue is listed with reasons, and a line sums it up', async () => {
     waiting_ms: 61_500,
     created_at: AT,
   };
-  const queue = { items: [entry], total: 3, claiming: true, slots: 4, busy: 4 };
-  const { dataDir } = await startFakeDaemon({ 'GET /api/v1/queue?limit=1': () => queue });
+  const queue = { items: [entry], total: 3, waiting_for_user: 0, claiming: true, slots: 4, busy: 4 };
+  const { dataDir } = await startFakeDaemon({
+    'GET /api/v1/queue?limit=1': () => queue,
+    'GET /api/v1/queue': () => ({ ...queue, total: 1, waiting_for_user: 2 }),
+  });
   const { stdout, stderr } = await run(['queue', '--limit', '1'], { dataDir });
   expect(stdout).toBe(`${[RUN, '1m 1s', 'mara', 'key00001', 'queued', 'session_busy', ID].join('\t')}\n`);
   expect(stderr).toBe('1 of 3 waiting runs; 4 of 4 slots busy.\n');
+  const asking = await run(['queue'], { dataDir });
+  expect(asking.stderr).toBe('1 waiting; 4 of 4 slots busy; 2 waiting for their users (errand inputs list).\n');
 });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { NO_DEFINITIONS } from '../../src/catalog/definitions.ts';
 import type { Catalog } from '../../src/catalog/models.ts';
 import { modelOf } from '../../src/execution/queue.ts';
 
@@ -24,5 +25,6 @@ test.each([
     model: 'lost',
   },
 ])('the model of a run: $why', ({ keyModel, scenario, model }) => {
-  expect(modelOf(catalog, { keyModel, scenario })).toBe(model);
+  const choice = { keyModel, scenario, target: 'free', leadModel: null };
+  expect(modelOf({ catalog, definitions: NO_DEFINITIONS }, choice)).toBe(model);
 });

@@ -100,6 +100,17 @@ describe('the first stop', () => {
   });
 });
 
+test('of a run that waits for its user needs no executor, and counts the question that it ends', async () => {
+  const run = await executing();
+  const fence = { sessionSeq: run.sessionSeq, runSeq: run.seq, attempt: 1 };
+  const question = { toolUseId: 'ask1', toolName: 'ask_user', toolInput: {}, lifetimeMs: 1_000 };
+  await house.store.runs.waitForUser(fence, question);
+  const result = await stop(run);
+  expect(told(result)).toEqual(['stopped', 'stopped', 1, false]);
+  expect([result.expiredQuestions, asked]).toEqual([1, []]);
+  expect((await stop(run)).expiredQuestions).toBe(0);
+});
+
 describe('a further stop', () => {
   test('while a cancel is in progress is stopping: no second cancel, no change, no second event', async () => {
     const run = await executing();

@@ -15,10 +15,12 @@ async function sweepHouse() {
   const directory = temporaryDirectory({ 'outside/kept.txt': 'kept' });
   const workspacesDirectory = join(directory, 'workspaces');
   mkdirSync(workspacesDirectory);
+  const forgotten: string[] = [];
   const blobs: BlobStore = await openBlobStore(join(directory, 'blobs'));
   const parts = {
     store: house.store,
     blobs,
+    keeper: { forget: async (sessionId: string) => void forgotten.push(sessionId) },
     workspaces: makeWorkspaces({ directory: workspacesDirectory, blobs, owner: null }),
     clock: house.clock,
     log: makeLog({ level: 'fatal' }),
@@ -44,6 +46,7 @@ async function sweepHouse() {
     parts,
     blobs,
     sweeper,
+    forgotten,
     put,
     attach,
     outside: join(directory, 'outside'),

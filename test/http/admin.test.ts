@@ -1,11 +1,18 @@
 import { expect, test } from 'vitest';
+import { NO_CAPABILITIES } from '../../src/domain/capability-config.ts';
 import type { Operations } from '../../src/operations/operations.ts';
 import type { KeyRecord } from '../../src/operations/keys.ts';
 import type { UserRecord } from '../../src/operations/users.ts';
 import { AT, aKey, aUser, openHouse, send, STATUS } from '../support/http-house.ts';
 
 const USER: UserRecord = { ...aUser(), teamName: 'Optics' };
-const KEY: KeyRecord = { ...aKey({ expiresAt: AT }), userId: USER.id, username: USER.username };
+const KEY: KeyRecord = {
+  ...aKey({ expiresAt: AT }),
+  userId: USER.id,
+  username: USER.username,
+  capabilities: { ...NO_CAPABILITIES, mcpServerIds: [3], skillIds: [1, 9] },
+  capabilityNames: { mcpServers: ['files'], skills: ['reports', 'office:memo'], plugins: [], subagents: [] },
+};
 const TEAM = { id: 't-1', name: 'Optics', budgetUsd: 12.5, createdAt: AT, updatedAt: AT };
 const ISO = '2026-03-01T12:00:00.000Z';
 
@@ -32,6 +39,16 @@ const key = {
   last_four: 'wxyz',
   model: 'auto',
   target: 'free',
+  capability_config: {
+    browser_enabled: false,
+    browser_impl: '',
+    mcp_server_ids: [3],
+    skill_ids: [1, 9],
+    connector_connection_ids: [],
+    plugin_ids: [],
+    subagent_ids: [],
+  },
+  capability_names: { mcp_servers: ['files'], skills: ['reports', 'office:memo'], plugins: [], subagents: [] },
   project_id: null,
   expires_at: ISO,
   last_used_at: null,
@@ -60,6 +77,7 @@ function recorder() {
     listKeys: verb('listKeys', { items: [KEY], total: 1 }),
     getKey: verb('getKey', KEY),
     createKey: verb('createKey', { key: KEY, secret: 'errand_k1234567_secret' }),
+    changeKey: verb('changeKey', KEY),
     revokeKey: verb('revokeKey', KEY),
   };
   return { asked, operations };
@@ -72,6 +90,7 @@ const NEW_KEY = {
   name: null,
   model: null,
   target: 'free',
+  capabilityChoice: null,
   projectId: null,
   expiresInSeconds: null,
 };
@@ -177,6 +196,47 @@ const ASKED: readonly (readonly [
     { ...key, key: 'errand_k1234567_secret' },
   ],
   ['GET /keys/k1234567', undefined, 200, ['getKey', 'k1234567'], key],
+  [
+    'PATCH /keys/k1234567',
+    { name: '', model: 'auto', target: 'team:crew' },
+    200,
+    ['changeKey', 'k1234567', { name: '', model: null, target: 'team:crew' }],
+    key,
+  ],
+  [
+    'PATCH /keys/k1234567',
+    {
+      capability_config: {
+        browser_enabled: true,
+        mcp_server_ids: [3, 'wiki'],
+        skill_ids: null,
+        connector_connection_ids: [PROJECT.toUpperCase()],
+        plugin_ids: [],
+      },
+    },
+    200,
+    [
+      'changeKey',
+      'k1234567',
+      {
+        capabilityChoice: {
+          browserEnabled: true,
+          mcpServers: [3, 'wiki'],
+          skills: null,
+          connections: [PROJECT],
+          plugins: [],
+        },
+      },
+    ],
+    key,
+  ],
+  [
+    'POST /keys',
+    { user: 'mara', scope: 'global', target: 'expert:office:typist', capability_config: {} },
+    201,
+    ['createKey', { ...NEW_KEY, target: 'expert:office:typist', capabilityChoice: {} }],
+    { ...key, key: 'errand_k1234567_secret' },
+  ],
   ['DELETE /keys/k1234567', undefined, 200, ['revokeKey', 'k1234567'], key],
 ];
 
@@ -208,10 +268,23 @@ const REFUSED: readonly (readonly [line: string, body: object, message: string])
   ['POST /teams', { name: 'N', budget_amount_usd: '3' }, 'budget_amount_usd: must be a number'],
   ['POST /keys', { scope: 'global' }, 'user: must be a string'],
   ['POST /keys', { user: 'mara', scope: 'all' }, 'scope: must be one of conversation, global, admin'],
+  ['PATCH /keys/k1234567', {}, 'body: must name at least one field to change'],
+  ['PATCH /keys/k1234567', { target: '' }, 'target: must not be empty'],
+  ['PATCH /keys/k1234567', { capability_config: [] }, 'capability_config: must be an object'],
   [
-    'POST /keys',
-    { user: 'mara', scope: 'global', target: 'expert:x' },
-    'target: must be free: other targets are not supported yet',
+    'PATCH /keys/k1234567',
+    { capability_config: { mcp_servers: [] } },
+    'capability_config.mcp_servers: must be one of browser_enabled, mcp_server_ids, skill_ids, connector_connection_ids, plugin_ids, subagent_ids',
+  ],
+  [
+    'PATCH /keys/k1234567',
+    { capability_config: { skill_ids: ['a', 1.5] } },
+    'capability_config.skill_ids[1]: must be an integer',
+  ],
+  [
+    'PATCH /keys/k1234567',
+    { capability_config: { connector_connection_ids: ['x'] } },
+    'capability_config.connector_connection_ids[0]: must be a UUID string',
   ],
   ['POST /keys', { user: 'mara', scope: 'global', project_id: 'p' }, 'project_id: must be a UUID string'],
   [
@@ -248,7 +321,7 @@ test('the status is told in wire names', async () => {
       data_dir: '/data',
       config_dir: '/config',
       parts: [{ name: 'store', state: 'ok', detail: null }],
-      runs: { queued: 1, running: 2, finalizing: 0 },
+      runs: { queued: 1, running: 2, waiting: 0, finalizing: 0 },
       workers: { threads: 1, slots: 2, busy: 2 },
       nodes: [{ id: 'tide', capacity: 8, online: true }],
       models: [{ name: 'qwen', endpoint: 'local', kind: 'openai', default: true }],

@@ -125,6 +125,37 @@ test('tools are told on the Messages stream only when asked', async () => {
   ]);
 });
 
+const WITH_A_QUESTION: NewEvent[] = [
+  {
+    type: 'user_input.requested',
+    payload: { requestId: 'r1', toolUseId: 't1', toolName: 'ask_user', expiresAt: Date.parse('2026-03-02T12:00:00Z') },
+  },
+  { type: 'user_input.answered', payload: { requestId: 'r1', toolUseId: 't1', answers: 'private' } },
+  { type: 'user_input.expired', payload: { requestId: 'r2', toolUseId: 't2' } },
+  { type: 'run.done', payload: { status: 'completed' } },
+];
+
+test('questions are told on the Messages stream only when tools are asked for, and on the chat stream never', async () => {
+  const house = await openHouse({ play: (run, book) => book.commit(run, WITH_A_QUESTION) });
+  const asked = { 'x-stream-tool-events': 'true' };
+  const names = async (path: string, headers: Record<string, string>) =>
+    (await streamed(house, path, {}, headers)).events.map(({ event, data }) => event ?? data).join(' ');
+  expect(await names(MESSAGES, {})).toBe('message_start message_stop');
+  expect(await names(CHAT, asked)).not.toContain('user_input');
+  const { events } = await streamed(house, MESSAGES, {}, asked);
+  expect(events.filter(({ event }) => event?.startsWith('user_input.')).map(json)).toEqual([
+    {
+      type: 'user_input.requested',
+      request_id: 'r1',
+      tool_use_id: 't1',
+      tool_name: 'ask_user',
+      expires_at: '2026-03-02T12:00:00.000Z',
+    },
+    { type: 'user_input.answered', request_id: 'r1', tool_use_id: 't1' },
+    { type: 'user_input.expired', request_id: 'r2', tool_use_id: 't2' },
+  ]);
+});
+
 test('text before and after a tool is kept apart on the chat stream', async () => {
   const house = await openHouse({ play: (run, book) => book.commit(run, WITH_TOOLS) });
   const { events } = await streamed(house, CHAT);

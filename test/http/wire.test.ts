@@ -27,6 +27,14 @@ function refusal(name: Name, body: JsonObject): string {
   return 'accepted';
 }
 
+/** A GIF of so many pixels, as far as its header. */
+function aGif(width: number, height: number): Buffer {
+  const size = Buffer.alloc(4);
+  size.writeUInt16LE(width);
+  size.writeUInt16LE(height, 2);
+  return Buffer.concat([Buffer.from('GIF89a'), size, Buffer.from([0, 0, 0, 0x3b])]);
+}
+
 const both: readonly Name[] = ['messages', 'chat'];
 const NUL = 'a\u0000b';
 const LONE = 'a\ud800b';
@@ -106,6 +114,35 @@ const REFUSED: readonly (readonly [body: JsonObject, words: string])[] = [
   ],
 ];
 
+const REFUSED_IMAGES: readonly (readonly [bytes: Buffer, mimeType: string, words: string])[] = [
+  [Buffer.from('no picture'), 'image/png', 'must be a readable PNG, JPEG, GIF or WebP image'],
+  [Buffer.from('%PDF-1.7 no picture'), 'image/jpeg', 'must be a readable PNG, JPEG, GIF or WebP image'],
+  [aGif(1, 1).subarray(0, 8), 'image/gif', 'must be a readable PNG, JPEG, GIF or WebP image'],
+  [aGif(0, 0), 'image/gif', 'must be a readable PNG, JPEG, GIF or WebP image'],
+  [aGif(50_000, 50_000), 'image/png', 'must have at most 100 megapixels, but is 50000 × 50000'],
+];
+
+test.each(both.flatMap((name) => REFUSED_IMAGES.map((refused) => [name, ...refused] as const)))(
+  '%s refuses an image: %s as %s',
+  (name, bytes, mimeType, words) => {
+    const data = bytes.toString('base64');
+    const [block, field] =
+      name === 'chat'
+        ? [{ type: 'image_url', image_url: { url: `data:${mimeType};base64,${data}` } }, 'image_url.url']
+        : [{ type: 'image', source: { type: 'base64', media_type: mimeType, data } }, 'source.data'];
+    expect(refusal(name, saying([block]))).toBe(`unprocessable messages[0].content[0].${field}: ${words}`);
+  },
+);
+
+test('an image of a kind that no model takes is kept, and so is one under a wrong name', () => {
+  const image = (bytes: Buffer, mimeType: string) => ({
+    type: 'image',
+    source: { type: 'base64', media_type: mimeType, data: bytes.toString('base64') },
+  });
+  expect(refusal('messages', saying([image(Buffer.from('<svg/>'), 'image/svg+xml')]))).toBe('accepted');
+  expect(refusal('messages', saying([image(aGif(10_000, 10_000), 'image/jpeg')]))).toBe('accepted');
+});
+
 test.each(both.flatMap((name) => REFUSED.map(([body, words]) => ({ name, words, body }))))(
   '$name refuses: $words',
   ({ name, body, words }) => {
@@ -161,8 +198,8 @@ const ONLY: readonly (readonly [Name, JsonObject, string])[] = [
   ],
   [
     'messages',
-    saying([{ type: 'image', source: { type: 'url', url: 'HTTPS://x.example/a.png' } }]),
-    'messages[0].content[0].source.url: web addresses are not supported yet: send the image as base64',
+    saying([{ type: 'image', source: { type: 'url', url: 'HTTPS://[x/a.png' } }]),
+    'messages[0].content[0].source.url: must be a valid web address of at most 8192 characters',
   ],
   ['chat', turn({ stream_options: [] }), 'stream_options: must be an object'],
   ['chat', turn({ stream_options: { include_usage: 'x' } }), 'stream_options.include_usage: must be true or false'],
@@ -179,8 +216,8 @@ const ONLY: readonly (readonly [Name, JsonObject, string])[] = [
   ],
   [
     'chat',
-    saying([{ type: 'input_image', image_url: 'http://x.example/a.png' }]),
-    'messages[0].content[0].image_url: web addresses are not supported yet: send the image as base64',
+    saying([{ type: 'input_image', image_url: `http://x.example/${'a'.repeat(8192)}` }]),
+    'messages[0].content[0].image_url: must be a valid web address of at most 8192 characters',
   ],
   [
     'chat',
@@ -241,20 +278,36 @@ test.each(both)('%s reads files from base64, data URLs and stored paths, whateve
 });
 
 test('images are read in each protocol in its own form', () => {
-  const upload = { type: 'upload', media: 'image', mimeType: 'image/png', bytes: Buffer.from('hi') };
-  const image = {
-    type: 'image',
-    file_name: 'p.png',
-    source: { type: 'base64', media_type: 'image/png', data: 'aGk=' },
-  };
-  expect(parseMessagesRequest(saying([image]), LIMITS).input.content).toEqual([{ ...upload, name: 'p.png' }]);
-  const url = 'data:image/png;base64,aGk=';
+  const upload = { type: 'upload', media: 'image', mimeType: 'image/gif', bytes: aGif(1, 1) };
+  const data = aGif(1, 1).toString('base64');
+  const image = { type: 'image', file_name: 'p.gif', source: { type: 'base64', media_type: 'image/gif', data } };
+  expect(parseMessagesRequest(saying([image]), LIMITS).input.content).toEqual([{ ...upload, name: 'p.gif' }]);
+  const url = `data:image/gif;base64,${data}`;
   const forms = [
     { type: 'image_url', image_url: { url } },
     { type: 'input_image', image_url: url },
   ];
   const expected = { ...upload, name: null };
   expect(parseChatRequest(saying(forms), LIMITS).input.content).toEqual([expected, expected]);
+});
+
+test('images by web address are read in each protocol in its own form, to be fetched later', () => {
+  const url = 'https://x.example/a.png?size=1';
+  const address = { type: 'address', media: 'image', url };
+  const image = (source: JsonObject) => ({ type: 'image', file_name: 'a.png', source });
+  const messages = saying([image({ type: 'url', url }), image({ type: 'base64', media_type: 'image/png', data: url })]);
+  expect(parseMessagesRequest(messages, LIMITS).input.content).toEqual([
+    { ...address, name: 'a.png', field: 'messages[0].content[0].source.url' },
+    { ...address, name: 'a.png', field: 'messages[0].content[1].source.data' },
+  ]);
+  const chat = saying([
+    { type: 'image_url', image_url: { url } },
+    { type: 'input_image', image_url: url },
+  ]);
+  expect(parseChatRequest(chat, LIMITS).input.content).toEqual([
+    { ...address, name: null, field: 'messages[0].content[0].image_url.url' },
+    { ...address, name: null, field: 'messages[0].content[1].image_url' },
+  ]);
 });
 
 test.each(both)('%s takes an attachment of exactly the limit, and refuses one byte more with 413', (name) => {

@@ -1,9 +1,11 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { NO_DEFINITIONS } from '../../src/catalog/definitions.ts';
 import type { KeyCaller } from '../../src/domain/user.ts';
 import { openBlobStore } from '../../src/files/blobs.ts';
 import { makeAcceptTurn } from '../../src/operations/accept-turn.ts';
+import { makeSessionSetup } from '../../src/operations/session-setup.ts';
 import type { InputBlock, TurnInput } from '../../src/operations/turn.ts';
 import { SETTINGS } from '../support/http-house.ts';
 import { storeHouse } from '../support/store-house.ts';
@@ -27,6 +29,8 @@ async function house() {
     queueWait: { watch: () => undefined },
     schemas: { check: async () => null },
     settings: () => SETTINGS,
+    fetchImages: async () => undefined,
+    makeSetup: makeSessionSetup({ store: stores.store, definitions: () => NO_DEFINITIONS }),
     draining: () => false,
   });
   const caller: KeyCaller = { kind: 'key', user: stores.user, key: stores.key };

@@ -52,3 +52,19 @@ test('a blob is in use as long as one session that is not deleted refers to it',
   await house.store.sessions.deleteSession(other.sessionSeq);
   expect(house.store.sessions.isBlobInUse('shared')).toBe(false);
 });
+
+test('the text of a document goes with the last session that had it', async () => {
+  const house = await storeHouse();
+  const { documents, sessions } = house.store;
+  for (const sha256 of ['shared', 'own']) await documents.keep(sha256, { text: 'High water.' });
+  const [one, other] = [
+    await house.accept({ attachments: [file('a', 'shared'), file('b', 'own')] }),
+    await house.accept({ attachments: [file('c', 'shared')] }),
+  ];
+  await sessions.deleteSession(one.sessionSeq);
+  await sessions.finishCleanup(one.sessionSeq);
+  expect([await documents.find('shared'), await documents.find('own')]).toEqual([{ text: 'High water.' }, undefined]);
+  await sessions.deleteSession(other.sessionSeq);
+  await sessions.finishCleanup(other.sessionSeq);
+  expect(await documents.find('shared')).toBeUndefined();
+});

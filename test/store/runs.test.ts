@@ -256,9 +256,9 @@ test('earlier turns are read newest first within a budget and answered oldest fi
     const run = await house.accept({ sessionId, content: [{ type: 'text', text: `turn ${turn} ${'x'.repeat(100)}` }] });
     sessionId = run.sessionId;
   }
-  const all = await house.store.turns.listBefore(1, 70, Number.MAX_SAFE_INTEGER);
+  const all = await house.store.turns.listBefore(1, 70, { characters: Number.MAX_SAFE_INTEGER });
   expect(all).toHaveLength(69);
-  const some = await house.store.turns.listBefore(1, 70, 1_000);
+  const some = await house.store.turns.listBefore(1, 70, { characters: 1_000 });
   expect(some.length).toBeLessThan(10);
   expect(some.at(-1)!.user).toMatchObject([{ text: expect.stringMatching(/^turn 69 /) as string }]);
   expect(some.map(({ runSeq }) => runSeq)).toEqual(some.map(({ runSeq }) => runSeq).toSorted((a, b) => a - b));

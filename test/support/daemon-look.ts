@@ -2,6 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import Connection from 'better-sqlite3';
+import { waitFor } from './wait-for.ts';
 
 export interface DataPlace {
   readonly dataDir: string;
@@ -11,6 +12,9 @@ export interface DataPlace {
 export type Contents = Readonly<Record<string, number>>;
 
 const TABLES = ['sessions', 'runs', 'messages', 'attachments', 'steps', 'tool_calls', 'events'];
+
+const UNCOLLECTED = `SELECT 1 FROM runs WHERE artifact_status = 'pending' AND finished_at IS NOT NULL
+  UNION ALL SELECT 1 FROM workspace_exports WHERE status = 'pending'`;
 
 /** Reads committed rows of a daemon's database, whether it runs or not. */
 export function rowsOf<Row>({ dataDir }: DataPlace, sql: string, ...values: (string | number)[]): Row[] {
@@ -22,8 +26,9 @@ export function rowsOf<Row>({ dataDir }: DataPlace, sql: string, ...values: (str
   }
 }
 
-/** Counts everything that a turn leaves behind. */
-export function contentsOf(place: DataPlace): Contents {
+/** Counts everything that turns leave behind, once nothing of those before is still being collected. */
+export async function contentsOf(place: DataPlace): Promise<Contents> {
+  await waitFor(() => rowsOf(place, UNCOLLECTED).length === 0, { what: 'what runs made is collected' });
   const sql = `SELECT ${TABLES.map((table) => `(SELECT count(*) FROM ${table}) AS ${table}`).join(', ')}`;
   const [rows] = rowsOf<Record<string, number>>(place, sql);
   return { ...rows, blobs: filesBelow(join(place.dataDir, 'blobs')).length };

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import Connection from 'better-sqlite3';
 import { onTestFinished } from 'vitest';
+import { NO_CAPABILITIES } from '../../src/domain/capability-config.ts';
 import type { Run } from '../../src/domain/run.ts';
 import type { ApiKey, User } from '../../src/domain/user.ts';
 import type { JournalEvent } from '../../src/domain/journal-event.ts';
@@ -107,6 +108,7 @@ export function aTurn(user: User, key: ApiKey): NewTurn {
     outputSchema: null,
     sessionId: null,
     title: 'Tides',
+    setup: { target: key.target, capabilityConfig: NO_CAPABILITIES, orchestration: null },
     idempotencyKey: null,
     content: [{ type: 'text', text: 'Tell me of tides.' }],
     preview: 'Tell me of tides.',

@@ -5,10 +5,11 @@ import { readFile } from './read-file.ts';
 import { searchFiles } from './search-files.ts';
 import { shell } from './shell.ts';
 import type { Tool } from './tool.ts';
+import { webFetch } from './web-fetch.ts';
 import { writeFile } from './write-file.ts';
 
 /** The tools in the order that a model sees them. */
-export const TOOLS: readonly Tool[] = [readFile, writeFile, editFile, listFiles, searchFiles, shell];
+export const TOOLS: readonly Tool[] = [readFile, writeFile, editFile, listFiles, searchFiles, webFetch, shell];
 
 /** Names of the built-in tools that a run gets. Without a sandbox there is no shell. */
 export function toolNamesFor(grants: { readonly sandbox: boolean }): string[] {

@@ -2,7 +2,8 @@
 import { openFileBeneath, partsBeneath, replaceFileBeneath } from '../../beneath.ts';
 import { binaryKind, decodeText } from './text.ts';
 import type { Tool } from './tool.ts';
-import { defineTool, failed, inputOf, succeeded, textOf, workspacePath } from './workspace-tool.ts';
+import { writablePath } from './skill-paths.ts';
+import { defineTool, failed, inputOf, succeeded, textOf } from './workspace-tool.ts';
 
 const MAX_BYTES = 10 * 1024 * 1024;
 
@@ -23,8 +24,9 @@ export const editFile: Tool = defineTool({
     },
     ['path', 'old_text', 'new_text'],
   ),
-  async execute(input, { workspace, workspaceOwner }) {
-    const path = partsBeneath(workspacePath(textOf(input, 'path'))).join('/');
+  async execute(input, context) {
+    const { workspace, workspaceOwner } = context;
+    const path = partsBeneath(writablePath(textOf(input, 'path'), context)).join('/');
     const oldText = textOf(input, 'old_text');
     const newText = textOf(input, 'new_text');
     if (oldText === '') return failed('`old_text` is empty.');

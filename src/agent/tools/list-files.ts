@@ -2,7 +2,8 @@
 import type { Entry } from '../../beneath.ts';
 import { walkBeneath } from '../../walk-beneath.ts';
 import type { Tool } from './tool.ts';
-import { defineTool, inputOf, printableName, succeeded, textOf, workspacePath } from './workspace-tool.ts';
+import { placeOf } from './skill-paths.ts';
+import { defineTool, inputOf, printableName, succeeded, textOf } from './workspace-tool.ts';
 
 const MAX_ENTRIES = 1000;
 const DEFAULT_DEPTH = 3;
@@ -23,7 +24,8 @@ export const listFiles: Tool = defineTool({
     },
     [],
   ),
-  async execute(input, { workspace, signal }) {
+  async execute(input, context) {
+    const { root, path: top, prefix } = placeOf(textOf(input, 'path'), context);
     const depthLimit = Number(input['depth'] ?? DEFAULT_DEPTH);
     const lines: { path: string; line: string }[] = [];
     let more = false;
@@ -32,12 +34,12 @@ export const listFiles: Tool = defineTool({
       if (depth >= depthLimit) deeper = true;
       return depth < depthLimit;
     };
-    for await (const { folder, listing } of walkBeneath(workspace, workspacePath(textOf(input, 'path')), enter)) {
-      signal.throwIfAborted();
+    for await (const { folder, listing } of walkBeneath(root, top, enter)) {
+      context.signal.throwIfAborted();
       more ||= listing.more;
       for (const entry of listing.entries) {
         const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
-        if (lines.length < MAX_ENTRIES) lines.push({ path, line: lineOf(path, entry) });
+        if (lines.length < MAX_ENTRIES) lines.push({ path, line: lineOf(prefix + path, entry) });
         else more = true;
       }
       if (more) break;

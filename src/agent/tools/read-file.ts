@@ -4,7 +4,8 @@ import { openFileBeneath } from '../../beneath.ts';
 import type { ToolResult } from '../protocol.ts';
 import { binaryKind, decodeText } from './text.ts';
 import type { Tool } from './tool.ts';
-import { defineTool, failed, inputOf, succeeded, textOf, workspacePath } from './workspace-tool.ts';
+import { placeOf } from './skill-paths.ts';
+import { defineTool, failed, inputOf, succeeded, textOf } from './workspace-tool.ts';
 
 const MAX_SHOWN_BYTES = 256 * 1024;
 const CHUNK_BYTES = 64 * 1024;
@@ -31,17 +32,19 @@ export const readFile: Tool = defineTool({
     },
     ['path'],
   ),
-  async execute(input, { workspace, signal }) {
-    const path = workspacePath(textOf(input, 'path'));
+  async execute(input, context) {
+    const { signal } = context;
+    const { root, path, prefix } = placeOf(textOf(input, 'path'), context);
     const first = Number(input['offset'] ?? 1);
     const limit = Number(input['limit'] ?? Number.POSITIVE_INFINITY);
-    const file = await openFileBeneath(workspace, path);
+    const file = await openFileBeneath(root, path);
     try {
       const { size } = await file.stat();
       const head = Buffer.alloc(8192);
       const { bytesRead } = await file.read(head, 0, head.length, 0);
       const kind = binaryKind(head.subarray(0, bytesRead));
-      if (kind !== undefined) return failed(`${JSON.stringify(path)} is a binary file (${kind}, ${size} bytes).`);
+      if (kind !== undefined)
+        return failed(`${JSON.stringify(prefix + path)} is a binary file (${kind}, ${size} bytes).`);
       if (bytesRead === 0) return succeeded('[The file is empty.]');
       return describe(await cutLines(file, first, limit, signal), first, size);
     } finally {

@@ -5,8 +5,9 @@ import { ErrandError } from '../../domain/errors.ts';
 import type { ToolResult } from '../protocol.ts';
 import { type LineMatcher, makeLineMatcher } from './line-matcher.ts';
 import { binaryKind, decodeText } from './text.ts';
-import type { Tool, ToolContext } from './tool.ts';
-import { defineTool, failed, inputOf, printableName, succeeded, textOf, workspacePath } from './workspace-tool.ts';
+import type { Tool } from './tool.ts';
+import { type Place, placeOf } from './skill-paths.ts';
+import { defineTool, failed, inputOf, printableName, succeeded, textOf } from './workspace-tool.ts';
 
 const MAX_MATCHES = 200;
 const MAX_FILE_BYTES = 2 * 1024 * 1024;
@@ -14,11 +15,11 @@ const MAX_FILE_BYTES = 2 * 1024 * 1024;
 const FILE_TIMEOUT_MS = 500;
 const MATCH_BUDGET_MS = 3000;
 const WALL_BUDGET_MS = 20_000;
-const PASSED_OVER: ReadonlySet<string> = new Set(['.git', 'node_modules']);
+const PASSED_OVER: ReadonlySet<string> = new Set(['.git', '.errand', 'node_modules']);
 
 export const searchFiles: Tool = defineTool({
   name: 'search_files',
-  description: `Searches the workspace's text files and returns matching lines as "path:line: text", at most ${MAX_MATCHES}. \`pattern\` is plain text unless \`regexp\` is true. Binary files, files over 2 MB and the folders .git and node_modules are passed over; give \`path\` to search inside such a folder.`,
+  description: `Searches the workspace's text files and returns matching lines as "path:line: text", at most ${MAX_MATCHES}. \`pattern\` is plain text unless \`regexp\` is true. Binary files, files over 2 MB and the folders .git, .errand and node_modules are passed over; give \`path\` to search inside such a folder.`,
   inputSchema: inputOf(
     {
       pattern: { type: 'string', minLength: 1, maxLength: 1000, description: 'What to look for, within one line.' },
@@ -39,7 +40,7 @@ export const searchFiles: Tool = defineTool({
       regexp: input['regexp'] === true,
       ignoreCase: input['ignore_case'] === true,
     });
-    return searchAll(match, workspacePath(textOf(input, 'path')), context);
+    return searchAll(match, placeOf(textOf(input, 'path'), context), context.signal);
   },
 });
 
@@ -48,34 +49,39 @@ interface Tally {
   /** What the model should know beside the lines. */
   readonly notes: string[];
   readonly deadlineAt: number;
+  /** What stands before the paths that are shown. */
+  readonly prefix: string;
   matchMs: number;
   large: number;
   unreadable: number;
 }
 
-async function searchAll(match: LineMatcher, path: string, context: ToolContext): Promise<ToolResult> {
+async function searchAll(match: LineMatcher, place: Place, signal: AbortSignal): Promise<ToolResult> {
   const deadlineAt = performance.now() + WALL_BUDGET_MS;
-  const tally: Tally = { lines: [], notes: [], deadlineAt, matchMs: 0, large: 0, unreadable: 0 };
-  const facts = await statBeneath(context.workspace, path);
-  if (facts.kind === 'directory') await searchFolder(match, path, context, tally);
-  else searchText(match, path, await readSmall(context.workspace, path, tally), tally);
+  const { root, path, prefix } = place;
+  const tally: Tally = { lines: [], notes: [], deadlineAt, prefix, matchMs: 0, large: 0, unreadable: 0 };
+  const facts = await statBeneath(root, path);
+  if (facts.kind === 'directory') await searchFolder(match, place, signal, tally);
+  else searchText(match, path, await readSmall(root, path, tally), tally);
   if (tally.lines.length === 0) tally.notes.unshift('No matches.');
   if (tally.large > 0) tally.notes.push(`Files larger than 2 MB passed over: ${tally.large}.`);
   if (tally.unreadable > 0) tally.notes.push(`Files that could not be read: ${tally.unreadable}.`);
   return succeeded([...tally.lines, ...(tally.notes.length === 0 ? [] : [`[${tally.notes.join(' ')}]`])].join('\n'));
 }
 
-async function searchFolder(match: LineMatcher, path: string, context: ToolContext, tally: Tally): Promise<void> {
-  const { workspace, signal } = context;
+async function searchFolder(match: LineMatcher, place: Place, signal: AbortSignal, tally: Tally): Promise<void> {
+  const { root, path } = place;
   const enter = (folder: string) => !PASSED_OVER.has(folder.slice(folder.lastIndexOf('/') + 1));
-  for await (const { folder, listing } of walkBeneath(workspace, path, enter)) {
+  for await (const { folder, listing } of walkBeneath(root, path, enter)) {
     if (listing.more)
-      tally.notes.push(`The folder "${printableName(folder)}" has too many files; not all were searched.`);
+      tally.notes.push(
+        `The folder "${printableName(tally.prefix + folder)}" has too many files; not all were searched.`,
+      );
     for (const entry of listing.entries) {
       signal.throwIfAborted();
       if (!isSearchable(entry, tally)) continue;
       const file = folder === '' ? entry.name : `${folder}/${entry.name}`;
-      const bytes = await readSmall(workspace, file, tally).catch((error: unknown) => {
+      const bytes = await readSmall(root, file, tally).catch((error: unknown) => {
         // A file may vanish or turn into a link between listing and opening.
         if (!(error instanceof ErrandError)) throw error;
         tally.unreadable += 1;
@@ -93,8 +99,8 @@ function isSearchable(entry: Entry, tally: Tally): boolean {
 }
 
 /** The file's bytes, or undefined when it is too large. */
-async function readSmall(workspace: string, path: string, tally: Tally): Promise<Buffer | undefined> {
-  const file = await openFileBeneath(workspace, path);
+async function readSmall(root: string, path: string, tally: Tally): Promise<Buffer | undefined> {
+  const file = await openFileBeneath(root, path);
   try {
     if ((await file.stat()).size <= MAX_FILE_BYTES) return await file.readFile();
     tally.large += 1;
@@ -110,7 +116,7 @@ function searchText(match: LineMatcher, path: string, bytes: Buffer | undefined 
   const startedAt = performance.now();
   const found = match(decodeText(bytes).text, MAX_MATCHES - tally.lines.length + 1, FILE_TIMEOUT_MS);
   tally.matchMs += performance.now() - startedAt;
-  const name = printableName(path);
+  const name = printableName(tally.prefix + path);
   if (found === 'slow') {
     tally.notes.push(`The pattern takes too long on ${name}; use a simpler one. The search stopped there.`);
     return false;

@@ -1,6 +1,7 @@
 // The `shell` tool: a command in the sandbox, with the workspace as its only writable place.
 import type { ToolResult } from '../protocol.ts';
 import { runInSandbox, type ShellResult } from '../sandbox.ts';
+import { skillMounts } from './skill-paths.ts';
 import type { Tool } from './tool.ts';
 import { defineTool, failed, inputOf, textOf } from './workspace-tool.ts';
 
@@ -21,7 +22,7 @@ export const shell: Tool = defineTool({
     },
     ['command'],
   ),
-  async execute(input, { workspace, sandbox, signal }) {
+  async execute(input, { workspace, sandbox, skills, signal }) {
     if (sandbox === null) return failed('There is no sandbox here, so commands cannot be run.');
     const command = textOf(input, 'command');
     if (command.includes('\u0000')) return failed('`command` holds a NUL character.');
@@ -32,7 +33,8 @@ export const shell: Tool = defineTool({
     }
     const asked = input['timeout_seconds'];
     const timeout = typeof asked === 'number' ? { timeoutMs: asked * 1000 } : {};
-    return describe(await runInSandbox(sandbox, { workspace, command, signal, ...timeout }));
+    const mounts = await skillMounts(skills);
+    return describe(await runInSandbox(sandbox, { workspace, mounts, command, signal, ...timeout }));
   },
 });
 

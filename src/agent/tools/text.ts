@@ -31,7 +31,8 @@ export function binaryKind(head: Uint8Array): string | undefined {
   return hasNul && utf16Of(head) === undefined ? 'unknown kind' : undefined;
 }
 
-function isUtf8(bytes: Uint8Array): boolean {
+/** Whether all of it is UTF-8, but for a character cut at the end. */
+export function isUtf8(bytes: Uint8Array): boolean {
   try {
     // `stream` forgives a character that is cut at the end.
     new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
@@ -41,7 +42,8 @@ function isUtf8(bytes: Uint8Array): boolean {
   }
 }
 
-function utf16Of(bytes: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
+/** The byte order that a mark at the start tells. */
+export function utf16Of(bytes: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
   return bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : undefined;
 }

@@ -1,4 +1,5 @@
 // What a tool is to the agent: a name, a schema, and a function that never throws for what is part of the work.
+import type { EgressRule } from '../../domain/egress.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { SandboxGrant, SkillGrant, ToolResult } from '../protocol.ts';
 
@@ -11,6 +12,8 @@ export interface ToolContext {
   readonly sandbox: SandboxGrant | null;
   /** Folders that commands see at `/skills/<name>`. */
   readonly skills: readonly SkillGrant[];
+  /** The administrator's exceptions for requests that leave the daemon. */
+  readonly egress: readonly EgressRule[];
   /** Id of the call, unique in the run. */
   readonly callId: string;
   readonly signal: AbortSignal;
@@ -24,6 +27,8 @@ export interface Tool {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonObject;
+  /** Answers what in an input does not fit, for a schema from a stranger, which is not compiled as those of the house are. */
+  readonly check?: (input: JsonObject) => readonly string[];
   execute(input: JsonObject, context: ToolContext): Promise<ToolResult>;
 }
 

@@ -2,7 +2,8 @@
 import { dirname } from 'node:path/posix';
 import { makeDirectoriesBeneath, partsBeneath, replaceFileBeneath } from '../../beneath.ts';
 import type { Tool } from './tool.ts';
-import { defineTool, failed, inputOf, succeeded, textOf, workspacePath } from './workspace-tool.ts';
+import { writablePath } from './skill-paths.ts';
+import { defineTool, failed, inputOf, succeeded, textOf } from './workspace-tool.ts';
 
 const MAX_BYTES = 10 * 1024 * 1024;
 
@@ -17,8 +18,9 @@ export const writeFile: Tool = defineTool({
     },
     ['path', 'content'],
   ),
-  async execute(input, { workspace, workspaceOwner }) {
-    const path = partsBeneath(workspacePath(textOf(input, 'path'))).join('/');
+  async execute(input, context) {
+    const { workspace, workspaceOwner } = context;
+    const path = partsBeneath(writablePath(textOf(input, 'path'), context)).join('/');
     const content = Buffer.from(textOf(input, 'content'));
     if (content.length > MAX_BYTES) return failed(`The content is larger than ${MAX_BYTES} bytes.`);
     await makeDirectoriesBeneath(workspace, dirname(path), { owner: workspaceOwner });

@@ -54,6 +54,10 @@ CREATE TABLE workspace_exports (
   session_seq  INTEGER PRIMARY KEY REFERENCES sessions (seq),
   run_seq      INTEGER NOT NULL REFERENCES runs (seq),
   status       TEXT    NOT NULL CHECK (status IN ('pending', 'ready', 'failed')),
+  -- 1 when the workspace has changed since, but by no run: it is packed after the next one.
+  stale        INTEGER NOT NULL DEFAULT 0 CHECK (stale IN (0, 1)),
+  file_count   INTEGER NOT NULL,
+  total_size   INTEGER NOT NULL,
   archive_key  TEXT,
   archive_size INTEGER,
   error        TEXT,
@@ -85,9 +89,12 @@ CREATE INDEX screenshots_by_content ON screenshots (sha256);
 -- The text of attached documents, read once for each content.
 CREATE TABLE document_texts (
   sha256     TEXT    PRIMARY KEY,
-  text       TEXT    NOT NULL,
-  created_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+  text       TEXT,
+  -- Why there is no text.
+  fault      TEXT,
+  created_at INTEGER NOT NULL,
+  CHECK ((text IS NULL) <> (fault IS NULL))
+) STRICT;
 
 -- Questions of agents to their users (I2).
 CREATE TABLE user_inputs (

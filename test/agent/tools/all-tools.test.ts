@@ -31,6 +31,7 @@ test('without a sandbox there is no shell, and with one there is', () => {
     'edit_file',
     'list_files',
     'search_files',
+    'web_fetch',
   ]);
   expect(toolNamesFor({ sandbox: true })).toEqual([...toolNamesFor({ sandbox: false }), 'shell']);
 });

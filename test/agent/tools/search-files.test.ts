@@ -54,7 +54,7 @@ test('a pattern that would run for ever is stopped, in a worker thread too', { t
   expect(performance.now() - startedAt).toBeLessThan(5000);
   const program = `const { parentPort } = require('node:worker_threads');
     import(${JSON.stringify(new URL('../../../src/agent/tools/search-files.ts', import.meta.url).href)}).then(async ({ searchFiles }) => {
-      const context = { workspace: ${JSON.stringify(workspace.path)}, workspaceOwner: null, sandbox: null, signal: new AbortController().signal };
+      const context = { workspace: ${JSON.stringify(workspace.path)}, workspaceOwner: null, sandbox: null, skills: [], signal: new AbortController().signal };
       parentPort.postMessage(await searchFiles.execute(${JSON.stringify(input)}, context));
     });`;
   const worker = new Worker(program, { eval: true });

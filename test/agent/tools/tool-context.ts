@@ -33,6 +33,7 @@ export function makeWorkspace(
     workspaceOwner: null,
     sandbox: null,
     skills: [],
+    egress: [],
     callId: 'call',
     signal: new AbortController().signal,
     ...changes,

@@ -1,0 +1,49 @@
+// The line to a browser: messages of the DevTools protocol on two pipes, each with a NUL behind it.
+import type { ConnectOverCDPTransport } from 'playwright-core';
+import type { Readable, Writable } from 'node:stream';
+
+/** A picture of a tall page is a message of some ten megabytes. */
+const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+
+export interface CdpPipes {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  /** Ends the browser. */
+  end(): void;
+}
+
+/** The transport that Playwright speaks through. A browser that sends what is no message, or too large a one, is ended. */
+export function cdpTransport({ stdin, stdout, end }: CdpPipes): ConnectOverCDPTransport {
+  let parts: Buffer[] = [];
+  let bytes = 0;
+  const transport: ConnectOverCDPTransport = {
+    send: (message) => void stdin.write(`${JSON.stringify(message)}\0`),
+    close: end,
+  };
+  const take = (part: Buffer) => {
+    parts.push(part);
+    bytes += part.length;
+    if (bytes > MAX_MESSAGE_BYTES) throw new Error('The browser sent a message that is too large.');
+  };
+  const read = (chunk: Buffer) => {
+    let start = 0;
+    for (let at = chunk.indexOf(0); at !== -1; at = chunk.indexOf(0, start)) {
+      take(chunk.subarray(start, at));
+      const message = JSON.parse(Buffer.concat(parts).toString()) as object;
+      parts = [];
+      bytes = 0;
+      start = at + 1;
+      transport.onmessage?.(message);
+    }
+    if (start < chunk.length) take(chunk.subarray(start));
+  };
+  stdout.on('data', (chunk: Buffer) => {
+    try {
+      read(chunk);
+    } catch {
+      end();
+    }
+  });
+  stdout.once('close', () => transport.onclose?.());
+  return transport;
+}

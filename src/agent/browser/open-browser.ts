@@ -1,0 +1,88 @@
+// A run's browser: one window at a time in front, a few behind it, nothing kept between runs.
+import type { BrowserContext, Page } from 'playwright-core';
+import type { Brief, BrowserGrant } from '../protocol.ts';
+import { type Chromium, startChromium } from './start-chromium.ts';
+
+/** Pixels. */
+export const VIEWPORT: { readonly width: number; readonly height: number } = { width: 1280, height: 800 };
+const MAX_PAGES = 5;
+const START_TIMEOUT_MS = 20_000;
+
+export interface Browser {
+  /** The page in front: the newest that is open; undefined when none is, as after a crash of the last one. */
+  front(): Page | undefined;
+  newPage(): Promise<Page>;
+  /** Why the newest address was refused that a page wanted to reach, once. */
+  takeRefusal(): string | null;
+  alive(): boolean;
+  /** Ends it and all its processes. */
+  close(): Promise<void>;
+}
+
+/** Starts a browser. Throws with words fit for the model when it can't be had. */
+export async function openBrowser(
+  grant: BrowserGrant,
+  { runId, egress }: Pick<Brief, 'runId' | 'egress'>,
+): Promise<Browser> {
+  const [{ chromium: playwright }, chromium] = await Promise.all([
+    import('playwright-core'),
+    startChromium({ grant, policy: { purpose: 'web_fetch', allow: egress }, runId }),
+  ]);
+  let alive = true;
+  void chromium.ended.then(() => {
+    alive = false;
+  });
+  try {
+    const gone = chromium.ended.then((how) => Promise.reject(new Error(`${how}. ${lastLine(chromium)}`)));
+    gone.catch(() => undefined);
+    const connecting = playwright.connectOverCDP(chromium.transport, { timeout: START_TIMEOUT_MS });
+    connecting.catch(() => undefined);
+    const browser = await Promise.race([connecting, gone]);
+    browser.once('disconnected', () => {
+      alive = false;
+    });
+    const context = await browser.newContext({ viewport: VIEWPORT, acceptDownloads: false, serviceWorkers: 'block' });
+    context.setDefaultTimeout(grant.timeoutMs);
+    const pages = followPages(context);
+    return {
+      front: () => pages.at(-1),
+      newPage: () => context.newPage(),
+      takeRefusal: chromium.takeRefusal,
+      alive: () => alive,
+      close: chromium.close,
+    };
+  } catch (error) {
+    await chromium.close();
+    throw new Error(`The browser could not be started: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+/** The open pages, oldest first. A page that opens comes to the front; beyond a few, pages that open are closed at once. */
+function followPages(context: BrowserContext): readonly Page[] {
+  const pages: Page[] = [];
+  context.on('page', (page) => {
+    if (pages.length >= MAX_PAGES) {
+      void page.close().catch(() => undefined);
+      return;
+    }
+    pages.push(page);
+    const leave = () => {
+      const at = pages.indexOf(page);
+      if (at !== -1) pages.splice(at, 1);
+    };
+    page.once('close', leave);
+    page.once('crash', () => {
+      leave();
+      void page.close().catch(() => undefined);
+    });
+    // A page that asks before it is left is left all the same.
+    page.on('dialog', (dialog) => {
+      void (dialog.type() === 'beforeunload' ? dialog.accept() : dialog.dismiss()).catch(() => undefined);
+    });
+  });
+  return pages;
+}
+
+const lastLine = (chromium: Chromium) => chromium.complaint().trim().split('\n').at(-1) ?? '';

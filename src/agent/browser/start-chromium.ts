@@ -1,0 +1,167 @@
+// Starts Chromium behind the sandbox's walls, with a guarded proxy as its only way out.
+import { access, chmod, mkdtemp, rm } from 'node:fs/promises';
+import { connect, createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import type { ConnectOverCDPTransport } from 'playwright-core';
+import type { EgressPolicy } from '../../outbound/egress.ts';
+import { type GuardedProxy, startGuardedProxy } from '../../outbound/guarded-proxy.ts';
+import type { BrowserGrant } from '../protocol.ts';
+import { type ServiceRequest, startInSandbox } from '../sandbox-service.ts';
+import type { Mount } from '../sandbox-walls.ts';
+import { cdpTransport } from './cdp-transport.ts';
+
+const TMP_BYTES = 256 * 1024 * 1024;
+const FONTS = '/etc/fonts';
+const SOCKET = 'proxy.sock';
+
+/**
+ * Runs inside, as Chromium's parent. The sandbox has a network of its own with nothing in it but this: a port of its
+ * loopback that leads to the proxy's socket. The DevTools protocol is handed on between its own pipes and Chromium's, which
+ * loses what it can't write at once: it must not write to a pipe that somebody else has made non-blocking.
+ */
+const RELAY = `const net = require('node:net');
+const [program, ...flags] = process.argv.slice(1);
+const server = net.createServer((inner) => {
+  const outer = net.connect('/workspace/${SOCKET}');
+  inner.on('error', () => outer.destroy()).on('close', () => outer.destroy());
+  outer.on('error', () => inner.destroy()).on('close', () => inner.destroy());
+  inner.pipe(outer).pipe(inner);
+});
+server.listen(0, '127.0.0.1', () => {
+  const proxy = '--proxy-server=http://127.0.0.1:' + server.address().port;
+  const stdio = ['ignore', 'ignore', 'inherit', 'pipe', 'pipe'];
+  const child = require('node:child_process').spawn(program, [...flags, proxy], { stdio });
+  process.stdin.pipe(child.stdio[3]).on('error', () => {});
+  child.stdio[4].pipe(process.stdout);
+  child.on('error', (error) => { console.error(error.message); process.exit(127); });
+  child.on('exit', (code) => process.exit(code ?? 1));
+});`;
+
+/** Chromium's own sandbox needs namespaces that are closed inside; these walls stand in for it. */
+const FLAGS: readonly string[] = [
+  ...'--headless=new --no-sandbox --remote-debugging-pipe --user-data-dir=/tmp/profile --disk-cache-size=33554432'.split(
+    ' ',
+  ),
+  ...'--disable-gpu --disable-quic --disable-sync --disable-extensions --disable-breakpad --disable-notifications'.split(
+    ' ',
+  ),
+  ...'--disable-background-networking --disable-component-update --disable-client-side-phishing-detection'.split(' '),
+  ...'--disable-default-apps --disable-domain-reliability --no-first-run --no-default-browser-check --no-pings'.split(
+    ' ',
+  ),
+  ...'--mute-audio --hide-scrollbars --password-store=basic --deny-permission-prompts --metrics-recording-only'.split(
+    ' ',
+  ),
+  '--disable-features=AutofillServerCommunication,DialMediaRouteProvider,MediaRouter,NetworkTimeServiceQuerying,OptimizationHints,Translate',
+  '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
+  '--proxy-bypass-list=<-loopback>',
+  'about:blank',
+];
+
+/** A Chromium that runs. */
+export interface Chromium {
+  readonly transport: ConnectOverCDPTransport;
+  /** Resolves when nothing of it is alive any more, with how it ended. */
+  readonly ended: Promise<string>;
+  /** The last of what it complained of. */
+  complaint(): string;
+  /** Why the newest address was refused that it wanted to reach, once; null when none was since. */
+  takeRefusal(): string | null;
+  /** Kills it. Resolves when nothing of it is left. */
+  close(): Promise<void>;
+}
+
+export interface ChromiumParts {
+  readonly grant: BrowserGrant;
+  readonly policy: EgressPolicy;
+  /** Stands in the process's arguments, for who looks at a list of processes. */
+  readonly runId: string;
+}
+
+/** Starts one. Throws when the sandbox or the proxy can't be built. */
+export async function startChromium({ grant, policy, runId }: ChromiumParts): Promise<Chromium> {
+  const folder = await mkdtemp(join(tmpdir(), 'errand-browser-'));
+  const open: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })];
+  const closeAll = async () => {
+    for (const close of open.toReversed()) await close();
+  };
+  try {
+    let refusal: string | null = null;
+    const proxy = await startGuardedProxy(policy, {
+      onRefused: (message) => {
+        refusal = message;
+      },
+    });
+    open.push(proxy.close);
+    const door = await listen(join(folder, SOCKET), proxy);
+    open.push(() => closeServer(door));
+    const service = await startInSandbox(grant.sandbox, await serviceOf(grant, folder, runId));
+    const end = () => service.stop('canceled');
+    open.push(() => {
+      end();
+      return service.ended;
+    });
+    return {
+      transport: cdpTransport({ stdin: service.stdin, stdout: service.stdout, end }),
+      ended: service.ended,
+      complaint: service.complaint,
+      takeRefusal: () => {
+        const taken = refusal;
+        refusal = null;
+        return taken;
+      },
+      close: closeAll,
+    };
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+async function serviceOf({ executable }: BrowserGrant, folder: string, runId: string): Promise<ServiceRequest> {
+  const fonts = await access(FONTS).then(
+    () => [{ source: FONTS, target: FONTS }],
+    () => [],
+  );
+  const node = placed(process.execPath, '/node');
+  const chromium = placed(executable, '/chromium');
+  return {
+    workspace: folder,
+    argv: [node.path, '-e', RELAY, '--', chromium.path, `--errand-run=${runId}`, ...FLAGS],
+    env: { HOME: '/tmp', XDG_CONFIG_HOME: '/tmp/.config' },
+    network: false,
+    mounts: [...node.mounts, ...chromium.mounts, ...fonts],
+    tmpBytes: TMP_BYTES,
+  };
+}
+
+/** Where a program of the host is seen inside: /usr is there anyway, another folder is mounted. */
+export function placed(program: string, target: string): { readonly path: string; readonly mounts: readonly Mount[] } {
+  if (program.startsWith('/usr/')) return { path: program, mounts: [] };
+  return { path: join(target, basename(program)), mounts: [{ source: dirname(program), target }] };
+}
+
+/** A socket in the folder that the sandbox sees, whose connections end at the proxy. */
+async function listen(path: string, { url }: GuardedProxy): Promise<Server> {
+  const { hostname, port } = new URL(url);
+  const server = createServer((inner) => {
+    const outer = connect(Number(port), hostname);
+    inner.on('error', () => outer.destroy()).on('close', () => outer.destroy());
+    outer.on('error', () => inner.destroy()).on('close', () => inner.destroy());
+    inner.pipe(outer).pipe(inner);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(path, resolve);
+  });
+  // The folder is closed to all but the daemon and the sandbox.
+  await chmod(path, 0o666);
+  return server;
+}
+
+async function closeServer(server: Server): Promise<void> {
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve());
+  });
+}

@@ -1,0 +1,99 @@
+// Reads the text out of a document, by what its bytes are and what it is said to be.
+import { extname } from 'node:path';
+import type { DocumentText } from '../protocol.ts';
+import { binaryKind, decodeText, isUtf8, utf16Of } from '../tools/text.ts';
+
+export interface Document {
+  readonly bytes: Uint8Array;
+  readonly name: string;
+  readonly mimeType: string;
+}
+
+/** Characters of a document that are kept. */
+const MAX_CHARACTERS = 200_000;
+const SIGNATURE_BYTES = 1024;
+
+type Kind = 'pdf' | 'word' | 'sheet' | 'page';
+/** Takes a document's bytes to text. Stops when it has `limit` characters; throws what its library throws. */
+type Reader = (bytes: Uint8Array, limit: number) => Promise<string>;
+
+/** Each library is loaded when the first document needs it. */
+const READERS: Readonly<Record<Kind, Reader>> = {
+  pdf: async (bytes, limit) => (await import('./pdf-text.ts')).readPdf(bytes, limit),
+  word: async (bytes) => (await import('./word-text.ts')).readWord(bytes),
+  sheet: async (bytes, limit) => (await import('./sheet-text.ts')).readSheets(bytes, limit),
+  page: async (bytes) => (await import('./page-text.ts')).readHtml(bytes),
+};
+
+const WORD = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
+const SHEET = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
+const CLAIMS: Readonly<Record<string, Kind>> = {
+  'application/pdf': 'pdf',
+  '.pdf': 'pdf',
+  [WORD]: 'word',
+  '.docx': 'word',
+  [SHEET]: 'sheet',
+  '.xlsx': 'sheet',
+  'text/html': 'page',
+  'application/xhtml+xml': 'page',
+  '.html': 'page',
+  '.htm': 'page',
+};
+const TEXT_TYPE = /^text\/|[/+](?:json|xml|yaml|x-yaml|csv|javascript|x-ndjson|sql|toml)$/;
+const IN_WORDS: Readonly<Record<Kind, string>> = {
+  pdf: 'a PDF document',
+  word: 'a Word document',
+  sheet: 'an Excel workbook',
+  page: 'a web page',
+};
+
+/** The text of a document, or why there is none in words that follow its name. Never throws for what is wrong with it. */
+export async function readDocument(document: Document): Promise<DocumentText> {
+  const kind = kindOf(document);
+  if (kind === 'text') return textOr(decodeText(document.bytes).text, 'is empty');
+  if (kind === 'other') {
+    const claim = claimOf(document);
+    if (claim !== undefined) return { fault: `could not be read: it is not ${IN_WORDS[claim]}` };
+    return { fault: `holds no text that can be read (${binaryKind(document.bytes) ?? 'unknown kind'})` };
+  }
+  try {
+    return textOr(await READERS[kind](document.bytes, MAX_CHARACTERS), NO_TEXT[kind]);
+  } catch (error) {
+    if (error instanceof Error && error.name === 'PasswordException') return { fault: 'is protected by a password' };
+    return { fault: `could not be read: it is damaged, or not ${IN_WORDS[kind]}` };
+  }
+}
+
+const NO_TEXT: Readonly<Record<Kind, string>> = {
+  pdf: 'holds no text; its pages may be pictures',
+  word: 'holds no text',
+  sheet: 'holds no cells',
+  page: 'holds no text',
+};
+
+function textOr(text: string, fault: string): DocumentText {
+  const clean = text.replaceAll('\u0000', '\uFFFD').toWellFormed();
+  if (clean.trim() === '') return { fault };
+  if (clean.length <= MAX_CHARACTERS) return { text: clean };
+  const start = clean.slice(0, MAX_CHARACTERS).toWellFormed();
+  return { text: `${start}\n[The text goes on; it was read up to here.]` };
+}
+
+/** What the bytes are counts more than what was claimed of them. */
+function kindOf(document: Document): Kind | 'text' | 'other' {
+  const bytes = Buffer.from(document.bytes.buffer, document.bytes.byteOffset, document.bytes.byteLength);
+  if (bytes.subarray(0, SIGNATURE_BYTES).includes('%PDF-')) return 'pdf';
+  const isZip = bytes.subarray(0, 4).equals(Buffer.from('PK\x03\x04', 'latin1'));
+  // Names stand in a zip as they are.
+  if (isZip && bytes.includes('word/document')) return 'word';
+  if (isZip && bytes.includes('xl/workbook')) return 'sheet';
+  if (binaryKind(bytes) !== undefined) return 'other';
+  const claim = claimOf(document);
+  const isText = isUtf8(bytes) || utf16Of(bytes) !== undefined || TEXT_TYPE.test(document.mimeType);
+  if (!isText) return 'other';
+  return claim === 'page' ? 'page' : 'text';
+}
+
+function claimOf({ mimeType, name }: Document): Kind | undefined {
+  return CLAIMS[mimeType] ?? CLAIMS[extname(name).toLowerCase()];
+}

@@ -1,0 +1,25 @@
+// The text of an Excel workbook (XLSX): each sheet as comma-separated lines under its name.
+import readWorkbook from 'read-excel-file/node';
+
+/** Sheets in order; stops when there are `limit` characters. */
+export async function readSheets(bytes: Uint8Array, limit: number): Promise<string> {
+  const sheets = await readWorkbook(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+  const lines: string[] = [];
+  let characters = 0;
+  for (const { sheet, data } of sheets) {
+    lines.push(`${lines.length === 0 ? '' : '\n'}[Sheet "${sheet}", ${data.length} rows]`);
+    for (const row of data as readonly (readonly unknown[])[]) {
+      if (characters >= limit) return lines.join('\n');
+      const line = row.map(cellText).join(',');
+      lines.push(line);
+      characters += line.length + 1;
+    }
+  }
+  return characters === 0 ? '' : lines.join('\n');
+}
+
+function cellText(cell: unknown): string {
+  if (cell === null || cell === undefined) return '';
+  const text = cell instanceof Date ? cell.toISOString().replace('T00:00:00.000Z', '') : String(cell);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -1,0 +1,82 @@
+// What an image's own bytes say of it: its real kind, its size in pixels, and whether its end is there.
+import { imageSize } from 'image-size';
+
+export interface ImageFacts {
+  /** By the bytes, whatever was claimed. */
+  readonly mimeType: string;
+  /** Pixels. */
+  readonly width: number;
+  readonly height: number;
+}
+
+/** What models take. */
+export const SHOWN_TYPES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
+
+const HEAD_BYTES = 64 * 1024;
+const JPEG_START = Buffer.from([0xff, 0xd8]);
+/** An empty piece of metadata: the library expects one first. */
+const JPEG_METADATA = Buffer.from([0xff, 0xe0, 0, 2]);
+const JPEG_END = Buffer.from([0xff, 0xd9]);
+const START_OF_SCAN = 0xda;
+const PNG_END = Buffer.from('IEND');
+const GIF_END = 0x3b;
+const RIFF_HEAD_BYTES = 8;
+
+const KINDS: readonly { readonly mimeType: string; readonly starts: readonly Buffer[] }[] = [
+  { mimeType: 'image/png', starts: [Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')] },
+  { mimeType: 'image/jpeg', starts: [Buffer.from([0xff, 0xd8, 0xff])] },
+  { mimeType: 'image/gif', starts: [Buffer.from('GIF87a'), Buffer.from('GIF89a')] },
+  { mimeType: 'image/webp', starts: [Buffer.from('RIFF')] },
+  { mimeType: 'image/bmp', starts: [Buffer.from('BM')] },
+];
+
+/** The facts in an image's header: PNG, JPEG, GIF, WebP or BMP; null for everything else, and for a header that is broken. */
+export function readImageFacts(bytes: Uint8Array): ImageFacts | null {
+  const buffer = viewOf(bytes);
+  const kind = KINDS.find(({ starts }) => starts.some((start) => buffer.subarray(0, start.length).equals(start)));
+  if (kind === undefined) return null;
+  try {
+    const head = kind.mimeType === 'image/jpeg' ? jpegHead(buffer) : buffer.subarray(0, HEAD_BYTES);
+    // A copy: the library reads past the end of a part of a larger buffer.
+    const { width, height } = imageSize(new Uint8Array(head));
+    return width > 0 && height > 0 ? { mimeType: kind.mimeType, width, height } : null;
+  } catch {
+    return null;
+  }
+}
+
+const viewOf = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+/** Whether an image of a kind that models take has an end: what was cut off on its way has none. */
+export function isWholeImage(bytes: Uint8Array, mimeType: string): boolean {
+  const buffer = viewOf(bytes);
+  return WHOLE[mimeType]?.(buffer) ?? false;
+}
+
+const WHOLE: Readonly<Record<string, (bytes: Buffer) => boolean>> = {
+  'image/png': (bytes) => bytes.lastIndexOf(PNG_END) > 0,
+  // Pictures in its metadata have ends of their own.
+  'image/jpeg': (bytes) => bytes.lastIndexOf(JPEG_END) > jpegSegments(bytes).scan,
+  'image/gif': (bytes) => bytes.lastIndexOf(GIF_END) >= bytes.length - 16,
+  'image/webp': (bytes) => bytes.length >= bytes.readUInt32LE(4) + RIFF_HEAD_BYTES,
+};
+
+/** A JPEG without its metadata, as far as its size: what lies between may be megabytes. */
+function jpegHead(bytes: Buffer): Buffer {
+  const { picture } = jpegSegments(bytes);
+  return Buffer.concat([JPEG_START, JPEG_METADATA, bytes.subarray(picture, picture + HEAD_BYTES)]);
+}
+
+/** Where the first segment begins that is not metadata, and where the picture's data does. */
+function jpegSegments(bytes: Buffer): { readonly picture: number; readonly scan: number } {
+  let picture: number | undefined;
+  let at = JPEG_START.length;
+  while (at + 4 <= bytes.length && bytes[at] === 0xff) {
+    const marker = bytes[at + 1]!;
+    const isMetadata = (marker >= 0xe0 && marker <= 0xef) || marker === 0xfe;
+    if (!isMetadata) picture ??= at;
+    if (marker === START_OF_SCAN) return { picture: picture ?? at, scan: at };
+    at += 2 + Math.max(2, bytes.readUInt16BE(at + 2));
+  }
+  return { picture: picture ?? at, scan: bytes.length };
+}

@@ -1,0 +1,39 @@
+// How much an MCP server may send between two messages of ours. One that floods is cut off.
+
+/** The largest message. */
+export const MAX_MESSAGE_BYTES = 8 * 1_024 * 1_024;
+const MAX_BYTES = 2 * MAX_MESSAGE_BYTES;
+const MAX_MESSAGES = 10_000;
+/** What is no message at all, in a server's whole life. */
+const MAX_NOISE_BYTES = 64 * 1_024;
+
+export interface Allowance {
+  /** Each message of ours gives the server its full allowance again. */
+  renew(): void;
+  /** False when it is used up. */
+  takeMessage(bytes: number): boolean;
+  takeNoise(bytes: number): boolean;
+}
+
+/** The allowance of one connection. */
+export function makeAllowance(): Allowance {
+  let bytes = 0;
+  let messages = 0;
+  let noise = 0;
+  return {
+    renew: () => {
+      bytes = 0;
+      messages = 0;
+    },
+    takeMessage: (length) => {
+      bytes += length;
+      messages += 1;
+      return bytes <= MAX_BYTES && messages <= MAX_MESSAGES;
+    },
+    takeNoise: (length) => {
+      // A short line costs nearly as much to look at as a long one.
+      noise += length + 64;
+      return noise <= MAX_NOISE_BYTES;
+    },
+  };
+}

@@ -1,0 +1,173 @@
+// One connection to an MCP server: started or reached, its tools listed, called, and closed for good.
+import type { Client, JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import type { EgressRule } from '../../domain/egress.ts';
+import { VERSION } from '../../version.ts';
+import type { McpGrant, SandboxGrant, ToolResult } from '../protocol.ts';
+import { type SandboxService, startInSandbox } from '../sandbox-service.ts';
+import { seconds } from '../model-failure.ts';
+import { untilAborted } from '../signals.ts';
+import { makeAllowance } from './allowance.ts';
+import { resultOf } from './content.ts';
+import { McpFailure, mcpFailure } from './failure.ts';
+import { httpTransport } from './http-transport.ts';
+import { listTools, type ListedTools } from './list-tools.ts';
+import { stdioTransport } from './stdio-transport.ts';
+
+/** A server that reports progress may take this many times its limit for one call. */
+const PATIENCE = 10;
+
+/** Where a server is used from. */
+export interface McpSite {
+  /** Absolute path of the workspace, which is there. */
+  readonly workspace: string;
+  /** Null: servers that are programs can't be started. */
+  readonly sandbox: SandboxGrant | null;
+  readonly egress: readonly EgressRule[];
+  /** Ends whatever is under way; what then rejects, rejects with its reason. */
+  readonly signal: AbortSignal;
+  /** Called when the server says that its tools are others now. */
+  toolsChanged(): void;
+}
+
+export interface McpConnection extends ListedTools {
+  /** What the server says of itself to models; empty when it says nothing. */
+  readonly instructions: string;
+  /** What the server calls itself. */
+  readonly serverName: string;
+  readonly startMs: number;
+  readonly listMs: number;
+  /** Throws McpFailure. */
+  call(tool: string, input: Record<string, unknown>, signal: AbortSignal): Promise<ToolResult>;
+  /** The last of the server's standard error; empty for a server at an address. */
+  complaint(): string;
+  /** Resolves when nothing of the server is alive any more. Never rejects. */
+  close(): Promise<void>;
+}
+
+/** Why a connection did not come about, with the end of what the server wrote to its standard error. */
+export interface NoConnection {
+  readonly failure: McpFailure;
+  readonly complaint: string;
+}
+
+export type Connected =
+  | ({ readonly ok: true } & { readonly connection: McpConnection })
+  | ({ readonly ok: false } & NoConnection);
+
+/** The server's process, if it is one, and how it ended. */
+interface Line {
+  readonly transport: Transport;
+  readonly service: SandboxService | null;
+  ended: string | null;
+}
+
+/** Starts or reaches a server and lists its tools, within the grant's time. Rejects only when the site's signal aborts. */
+export async function connectMcp(grant: McpGrant, site: McpSite): Promise<Connected> {
+  const deadline = AbortSignal.timeout(grant.startTimeoutMs);
+  const signal = AbortSignal.any([deadline, site.signal]);
+  const startedAt = performance.now();
+  let line: Line | undefined;
+  let client: Client | undefined;
+  const close = async () => {
+    await client?.close().catch(() => undefined);
+    line?.service?.stop('canceled');
+    await line?.service?.ended;
+  };
+  try {
+    const sdk = await import('@modelcontextprotocol/client');
+    line = await openLine(grant, site, sdk);
+    client = new sdk.Client({ name: 'errand', version: VERSION }, { capabilities: {} });
+    client.setNotificationHandler('notifications/tools/list_changed', site.toolsChanged);
+    const options = { signal, timeout: grant.startTimeoutMs };
+    await untilAborted(client.connect(line.transport, options), signal);
+    const startMs = performance.now() - startedAt;
+    const listed = await untilAborted(listTools(client, grant.tools, options), signal);
+    const listMs = performance.now() - startedAt - startMs;
+    return { ok: true, connection: makeConnection({ grant, client, line, listed, startMs, listMs, close }) };
+  } catch (error) {
+    // A server that is about to end says more by its end than by the connection it leaves behind.
+    if (line?.service && !deadline.aborted) await Promise.race([line.service.ended, soon()]);
+    const complaint = line?.service?.complaint() ?? '';
+    const ended = line?.ended ?? null;
+    // What has not answered is given no time to end by itself.
+    line?.service?.stop('canceled');
+    await close();
+    site.signal.throwIfAborted();
+    const late = deadline.aborted && ended === null;
+    const failure = late
+      ? new McpFailure(`was not ready within ${seconds(grant.startTimeoutMs)} seconds`)
+      : mcpFailure(error, { timeoutMs: grant.startTimeoutMs, ended });
+    return { ok: false, failure, complaint };
+  }
+}
+
+const soon = () => new Promise((resolve) => setTimeout(resolve, 100).unref());
+
+type Sdk = typeof import('@modelcontextprotocol/client');
+
+async function openLine({ transport }: McpGrant, site: McpSite, sdk: Sdk): Promise<Line> {
+  const allowance = makeAllowance();
+  if (transport.kind === 'http') {
+    const { url, headers } = transport;
+    const tooMuch = () => {
+      line.ended = 'it sent too much, and was cut off';
+    };
+    const Transport = sdk.StreamableHTTPClientTransport;
+    const http = httpTransport({ url, headers, egress: site.egress, allowance, tooMuch, Transport });
+    const line: Line = { transport: http, service: null, ended: null };
+    return line;
+  }
+  if (site.sandbox === null) throw new McpFailure('cannot be started: there is no sandbox');
+  const { command, args, env, folders, network } = transport;
+  const service = await startInSandbox(site.sandbox, {
+    workspace: site.workspace,
+    argv: [command, ...args],
+    env,
+    network,
+    mounts: folders.map((folder) => ({ source: folder, target: folder })),
+  });
+  const parse = (line: string): JSONRPCMessage => sdk.deserializeMessage(line);
+  const line: Line = { transport: stdioTransport({ service, allowance, parse }), service, ended: null };
+  void service.ended.then((how) => {
+    line.ended = how;
+  });
+  return line;
+}
+
+interface ConnectionParts {
+  readonly grant: McpGrant;
+  readonly client: Client;
+  readonly line: Line;
+  readonly listed: ListedTools;
+  readonly startMs: number;
+  readonly listMs: number;
+  close(): Promise<void>;
+}
+
+function makeConnection({ grant, client, line, listed, startMs, listMs, close }: ConnectionParts): McpConnection {
+  const timeoutMs = grant.callTimeoutMs;
+  return {
+    ...listed,
+    instructions: client.getInstructions() ?? '',
+    serverName: client.getServerVersion()?.name ?? '',
+    startMs,
+    listMs,
+    call: async (name, input, signal) => {
+      const options = {
+        signal,
+        timeout: timeoutMs,
+        maxTotalTimeout: timeoutMs * PATIENCE,
+        resetTimeoutOnProgress: true,
+        onprogress: () => undefined,
+      };
+      try {
+        return resultOf(await untilAborted(client.callTool({ name, arguments: input }, options), signal));
+      } catch (error) {
+        signal.throwIfAborted();
+        throw mcpFailure(error, { timeoutMs, ended: line.ended });
+      }
+    },
+    complaint: () => line.service?.complaint() ?? '',
+    close,
+  };
+}

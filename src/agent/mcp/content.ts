@@ -1,0 +1,32 @@
+// What a tool of an MCP server answered, in words for the model.
+import type { CallToolResult } from '@modelcontextprotocol/client';
+import type { ToolResult } from '../protocol.ts';
+
+type Content = CallToolResult['content'][number];
+type Words = { readonly [T in Content['type']]: (content: Extract<Content, { type: T }>) => string };
+
+/** Text as it is; what is no text is named with its type and size. */
+const WORDS: Words = {
+  text: ({ text }) => text,
+  image: ({ mimeType, data }) => `[an image (${mimeType}, ${sizeOf(data)}), which is not shown here]`,
+  audio: ({ mimeType, data }) => `[a sound (${mimeType}, ${sizeOf(data)}), which is not played here]`,
+  resource: ({ resource }) => {
+    const type = resource.mimeType ?? 'unknown type';
+    if ('text' in resource) return `[${resource.uri} (${type})]\n${resource.text}`;
+    return `[${resource.uri} (${type}, ${sizeOf(resource.blob)}), whose content is not shown here]`;
+  },
+  resource_link: ({ uri, name, mimeType }) => `[a link to ${uri} ("${name}", ${mimeType ?? 'unknown type'})]`,
+};
+
+/** The answer as a tool's result. The structured part is told when there is no text. */
+export function resultOf({ content, structuredContent, isError }: CallToolResult): ToolResult {
+  const words = content.map((one) => (WORDS[one.type] as (content: Content) => string)(one));
+  const hasText = content.some(({ type }) => type === 'text');
+  if (!hasText && structuredContent !== undefined) words.push(JSON.stringify(structuredContent));
+  const output = words.join('\n');
+  return { ok: isError !== true, output: output === '' ? 'The tool answered nothing.' : output };
+}
+
+function sizeOf(base64: string): string {
+  return `${Math.floor((base64.replace(/=+$/, '').length * 3) / 4)} bytes`;
+}

@@ -1,0 +1,78 @@
+// Speaks MCP with a server over streamable HTTP, through the guarded fetch, in bounded replies.
+import type { StreamableHTTPClientTransport, Transport } from '@modelcontextprotocol/client';
+import type { EgressRule } from '../../domain/egress.ts';
+import { guardedFetchFor } from '../../outbound/guarded-stream.ts';
+import { type Allowance, MAX_MESSAGE_BYTES } from './allowance.ts';
+
+/** How long the server may take to hear that its session is over. */
+const GOODBYE_MS = 500;
+const RECONNECTION = {
+  initialReconnectionDelay: 500,
+  maxReconnectionDelay: 5_000,
+  reconnectionDelayGrowFactor: 2,
+  maxRetries: 2,
+};
+
+export interface HttpParts {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly egress: readonly EgressRule[];
+  readonly allowance: Allowance;
+  /** Called when the server is cut off because it sent too much. */
+  tooMuch(): void;
+  readonly Transport: typeof StreamableHTTPClientTransport;
+}
+
+/** A transport to a server. Headers go to its own origin only, and no redirect leads away from it. */
+export function httpTransport({ url, headers, egress, ...parts }: HttpParts): Transport {
+  const { allowance, Transport: Streamable } = parts;
+  const guarded = guardedFetchFor({ purpose: 'mcp', allow: egress });
+  const fetch: typeof globalThis.fetch = async (input, init) => bounded(await guarded(input, init), allowance, cutOff);
+  const inner = new Streamable(new URL(url), {
+    fetch,
+    requestInit: { headers: { ...headers } },
+    reconnectionOptions: RECONNECTION,
+  });
+  const send = inner.send.bind(inner);
+  const close = inner.close.bind(inner);
+  const cutOff = () => {
+    parts.tooMuch();
+    void close();
+  };
+  return Object.assign(inner, {
+    // The client calls what stands here before itself: a small reply may hold many messages.
+    onmessage: () => {
+      if (!allowance.takeMessage(0)) cutOff();
+    },
+    send: (...sent: Parameters<Transport['send']>) => {
+      allowance.renew();
+      return send(...(sent as Parameters<typeof send>));
+    },
+    close: async () => {
+      const goodbye = inner.terminateSession().catch(() => undefined);
+      await Promise.race([goodbye, new Promise((resolve) => setTimeout(resolve, GOODBYE_MS).unref())]);
+      await close();
+    },
+  }) as Transport;
+}
+
+/** A reply that breaks off when it is longer than a message may be, or the allowance is used up. */
+function bounded(reply: Response, allowance: Allowance, cutOff: () => void): Response {
+  if (reply.body === null) return reply;
+  const isStream = reply.headers.get('content-type')?.startsWith('text/event-stream') === true;
+  let bytes = 0;
+  const count = new TransformStream<Uint8Array, Uint8Array>({
+    transform: (chunk, controller) => {
+      bytes += chunk.length;
+      const fits = isStream ? allowance.takeMessage(chunk.length) : bytes <= MAX_MESSAGE_BYTES;
+      if (fits) {
+        controller.enqueue(chunk);
+        return;
+      }
+      controller.error(new Error('The server sent too much.'));
+      cutOff();
+    },
+  });
+  const { status, statusText, headers } = reply;
+  return new Response(reply.body.pipeThrough(count), { status, statusText, headers });
+}

@@ -1,0 +1,98 @@
+// Asks an MCP server for its tools, page by page, and takes no more than a run can use.
+import type { Client, RequestOptions } from '@modelcontextprotocol/client';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
+import type { ResultCheck } from '../result-schema.ts';
+import { McpFailure } from './failure.ts';
+import { readToolSchema } from './tool-schema.ts';
+
+/** Most tools of one server, and most bytes of their schemas. */
+const MAX_TOOLS = 200;
+const MAX_SCHEMA_BYTES = 1_024 * 1_024;
+const MAX_PAGES = 64;
+const MAX_DESCRIPTION_CHARACTERS = 8_192;
+const MAX_NAME_CHARACTERS = 256;
+
+/** A tool as its server offers it. */
+export interface ServerTool {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: JsonObject;
+  readonly check: ResultCheck;
+}
+
+export interface ListedTools {
+  readonly tools: readonly ServerTool[];
+  /** What was left out, by name, and why. */
+  readonly leftOut: readonly { readonly name: string; readonly why: string }[];
+  /** How many tools were left out because there are too many. */
+  readonly surplus: number;
+  /** Names that the grant asks for and the server does not have. */
+  readonly missing: readonly string[];
+}
+
+/** Takes any answer: one tool that is out of shape must not cost all others. */
+const ANYTHING = {
+  '~standard': { version: 1, vendor: 'errand', validate: (value: unknown) => ({ value: value as JsonValue }) },
+} as const;
+
+/** The tools of a server that `wanted` names; null is all. Throws McpFailure or an error of the SDK. */
+export async function listTools(
+  client: Client,
+  wanted: readonly string[] | null,
+  options: RequestOptions,
+): Promise<ListedTools> {
+  const listing = makeListing(wanted);
+  if (client.getServerCapabilities()?.tools === undefined) return listing.end();
+  let cursor: string | undefined;
+  for (let page = 1; page <= MAX_PAGES; page += 1) {
+    const params = cursor === undefined ? {} : { cursor };
+    const answer = await client.request({ method: 'tools/list', params }, ANYTHING, options);
+    if (!isJsonObject(answer) || !Array.isArray(answer['tools']))
+      throw new McpFailure('sent a list of tools that breaks the protocol');
+    for (const tool of answer['tools']) listing.take(tool);
+    const next = answer['nextCursor'];
+    if (typeof next !== 'string' || next === cursor) return listing.end();
+    cursor = next;
+  }
+  return listing.end();
+}
+
+function makeListing(wanted: readonly string[] | null) {
+  const tools = new Map<string, ServerTool>();
+  const leftOut: { name: string; why: string }[] = [];
+  let schemaBytes = 0;
+  let surplus = 0;
+  const take = (value: JsonValue): void => {
+    if (!isJsonObject(value)) return;
+    const { name, description } = value;
+    if (typeof name !== 'string' || name === '' || name.length > MAX_NAME_CHARACTERS) return;
+    if ((wanted !== null && !wanted.includes(name)) || tools.has(name)) return;
+    if (tools.size >= MAX_TOOLS) {
+      surplus += 1;
+      return;
+    }
+    const schema = readToolSchema(value['inputSchema']);
+    if (!schema.ok) {
+      if (leftOut.length < MAX_TOOLS) leftOut.push({ name, why: schema.why });
+      return;
+    }
+    schemaBytes += JSON.stringify(schema.told).length;
+    if (schemaBytes > MAX_SCHEMA_BYTES) {
+      surplus += 1;
+      return;
+    }
+    const words = typeof description === 'string' ? description : '';
+    tools.set(name, {
+      name,
+      description: words.slice(0, MAX_DESCRIPTION_CHARACTERS).toWellFormed(),
+      inputSchema: schema.told,
+      check: schema.check,
+    });
+  };
+  const end = (): ListedTools => {
+    const known = new Set([...tools.keys(), ...leftOut.map(({ name }) => name)]);
+    const missing = surplus > 0 ? [] : (wanted ?? []).filter((name) => !known.has(name));
+    return { tools: [...tools.values()], leftOut, surplus, missing };
+  };
+  return { take, end };
+}

@@ -1,0 +1,76 @@
+// An MCP server during one run: its tools as they were at the start, its calls, and one new start when it was lost.
+import type { JsonObject } from '../../domain/json.ts';
+import type { McpGrant, ToolResult } from '../protocol.ts';
+import { connectMcp, type McpConnection, type McpSite, type NoConnection } from './connection.ts';
+import { McpFailure } from './failure.ts';
+import type { ServerTool } from './list-tools.ts';
+
+/** Takes note of what an administrator should know. */
+export type Note = (message: string, facts: JsonObject) => void;
+
+export interface McpServer {
+  readonly name: string;
+  /** As it was when the run began. */
+  readonly connection: McpConnection;
+  /** What goes wrong is told in the result; rejects only when the signal aborts. */
+  call(tool: ServerTool, input: JsonObject, signal: AbortSignal): Promise<ToolResult>;
+  close(): Promise<void>;
+}
+
+/** Keeps a server of a run for its calls. A lost connection is opened again once in a run, at the next call. */
+export function keepServer(grant: McpGrant, site: McpSite, first: McpConnection, note: Note): McpServer {
+  let current: McpConnection | null = first;
+  let restarted = false;
+
+  async function lose(connection: McpConnection, failure: McpFailure): Promise<void> {
+    note('An MCP server was lost in the middle of a run.', {
+      mcp_server: grant.name,
+      why: failure.why,
+      stderr: connection.complaint(),
+    });
+    if (current === connection) current = null;
+    await connection.close();
+  }
+
+  /** The connection to call on, or why there is none. */
+  async function connected(): Promise<McpConnection | McpFailure> {
+    if (current !== null) return current;
+    if (restarted) return new McpFailure('has ended, and is not started again in this turn');
+    restarted = true;
+    const opened = await connectMcp(grant, site);
+    if (!opened.ok) {
+      noteFailure(grant, opened, note);
+      return opened.failure;
+    }
+    current = opened.connection;
+    return current;
+  }
+
+  return {
+    name: grant.name,
+    connection: first,
+    call: async (tool, input, signal) => {
+      const connection = await connected();
+      if (connection instanceof McpFailure) return failed(grant, connection);
+      try {
+        return await connection.call(tool.name, input, signal);
+      } catch (error) {
+        if (!(error instanceof McpFailure)) throw error;
+        if (error.lost) await lose(connection, error);
+        return failed(grant, error);
+      }
+    },
+    close: async () => {
+      await current?.close();
+    },
+  };
+}
+
+/** Tells in the log what a model is told in short. */
+export function noteFailure({ name }: McpGrant, { failure, complaint }: NoConnection, note: Note): void {
+  note('An MCP server could not be used.', { mcp_server: name, why: failure.why, stderr: complaint });
+}
+
+function failed({ name }: McpGrant, { why }: McpFailure): ToolResult {
+  return { ok: false, output: `The MCP server "${name}" ${why}.` };
+}

@@ -1,0 +1,125 @@
+// The input schema of an MCP server's tool: what is told to models, and how arguments are checked. Servers are strangers.
+import { createHash } from 'node:crypto';
+import { Ajv } from 'ajv';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
+import { isKeyword, listSchemas, mapSchemas } from '../../domain/json-schema.ts';
+import { compilePattern } from '../linear-pattern.ts';
+import { compileResultCheck, type ResultCheck, withinTime } from '../result-schema.ts';
+
+const MAX_BYTES = 64 * 1_024;
+const MAX_DEPTH = 64;
+const MAX_SCHEMAS = 2_000;
+/** Much longer than an honest schema takes; the thread has other runs. */
+const COMPILE_TIMEOUT_MS = 500;
+const MAX_KNOWN = 256;
+
+export type ToolSchema =
+  | { readonly ok: true; readonly told: JsonObject; readonly check: ResultCheck }
+  | { readonly ok: false; readonly why: string };
+
+/** Looks at schemas only; it keeps none of them. */
+const ajv = new Ajv({ strict: false, validateFormats: false, logger: false });
+/** Compiled checks of this thread by the schema's hash, the oldest first. */
+const compiled = new Map<string, ResultCheck>();
+
+/**
+ * Reads a schema. What makes it unusable is told in words: it could block the thread, or a model server would refuse
+ * it. It is compiled when its tool is called for the first time. References to elsewhere are not followed.
+ */
+export function readToolSchema(value: JsonValue | undefined): ToolSchema {
+  if (!isJsonObject(value) || value['type'] !== 'object') return { ok: false, why: 'its type is not object' };
+  const text = depthOf(value) > MAX_DEPTH ? null : JSON.stringify(value);
+  if (text === null) return { ok: false, why: `it nests deeper than ${MAX_DEPTH} levels` };
+  if (Buffer.byteLength(text) > MAX_BYTES) return { ok: false, why: `it is larger than ${MAX_BYTES / 1_024} KB` };
+  if (text.includes('"__proto__":')) return { ok: false, why: 'it has "__proto__" as a name' };
+  const { $schema: _dialect, $id: _id, $comment: _comment, ...told } = value;
+  const schema = mapSchemas(told, inDraft07);
+  const why = faultOf(schema);
+  if (why !== undefined) return { ok: false, why };
+  const check: ResultCheck = (input) => {
+    try {
+      return checkOf(schema)(input);
+    } catch {
+      return ['the schema itself cannot be used'];
+    }
+  };
+  return { ok: true, told, check };
+}
+
+/** Stops counting at one more than what is allowed, so that it never recurses too far. */
+function depthOf(value: JsonValue, depth = 0): number {
+  if (depth > MAX_DEPTH || typeof value !== 'object' || value === null) return depth;
+  return Object.values(value).reduce<number>((most, inner) => Math.max(most, depthOf(inner, depth + 1)), depth);
+}
+
+/**
+ * Rewrites what newer drafts and OpenAPI say in other words. What Draft-07 can't say is left to the server, and the
+ * validator's own keywords have no power here: one of them would turn its answers into promises.
+ */
+function inDraft07(schema: JsonObject): JsonObject {
+  const { $defs, prefixItems, nullable, ...rest } = schema;
+  if (isJsonObject($defs)) rest['definitions'] = { ...objectOf(rest['definitions']), ...$defs };
+  if (Array.isArray(prefixItems)) {
+    if (rest['items'] !== undefined) rest['additionalItems'] = rest['items'];
+    rest['items'] = prefixItems;
+  }
+  if (nullable === true && typeof rest['type'] === 'string') rest['type'] = [rest['type'], 'null'];
+  const ref = rest['$ref'];
+  if (typeof ref === 'string') rest['$ref'] = ref.replaceAll('/$defs/', '/definitions/');
+  return Object.fromEntries(Object.entries(rest).filter(([name]) => isKeyword(name)));
+}
+
+const objectOf = (value: JsonValue | undefined): JsonObject => (isJsonObject(value) ? value : {});
+
+function faultOf(schema: JsonObject): string | undefined {
+  const inner = listSchemas(schema);
+  if (inner.length > MAX_SCHEMAS) return `it holds more than ${MAX_SCHEMAS} schemas`;
+  if (ajv.validateSchema(schema) !== true) return 'it is no valid JSON Schema';
+  for (const { schema: one } of inner) {
+    const ref = one['$ref'];
+    if (typeof ref === 'string' && !leadsInto(schema, ref)) return 'it refers to something that is not in it';
+    const patterns = [one['pattern'], ...Object.keys(objectOf(one['patternProperties']))];
+    if (patterns.some((pattern) => typeof pattern === 'string' && !isLinear(pattern)))
+      return 'it has a pattern that cannot be matched in linear time';
+  }
+  return undefined;
+}
+
+function leadsInto(schema: JsonObject, ref: string): boolean {
+  if (ref === '#') return true;
+  if (!ref.startsWith('#/')) return false;
+  let at: JsonValue | undefined = schema;
+  for (const step of ref.slice(2).split('/')) {
+    const name = unescaped(step);
+    if (name === undefined || typeof at !== 'object' || at === null || !Object.hasOwn(at, name)) return false;
+    at = (at as Record<string, JsonValue>)[name];
+  }
+  return isJsonObject(at) || typeof at === 'boolean';
+}
+
+function unescaped(step: string): string | undefined {
+  try {
+    return decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~');
+  } catch {
+    return undefined;
+  }
+}
+
+function isLinear(pattern: string): boolean {
+  try {
+    compilePattern(pattern);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function checkOf(schema: JsonObject): ResultCheck {
+  const name = createHash('sha256').update(JSON.stringify(schema)).digest('base64');
+  const known = compiled.get(name);
+  if (known !== undefined) return known;
+  const fresh = withinTime(COMPILE_TIMEOUT_MS, () => compileResultCheck(schema, ''));
+  if (compiled.size >= MAX_KNOWN) compiled.delete(compiled.keys().next().value!);
+  compiled.set(name, fresh);
+  return fresh;
+}

@@ -1,0 +1,45 @@
+// Asks a model endpoint which models it has.
+import { request } from 'undici';
+import { isJsonObject, type JsonValue } from '../../domain/json.ts';
+import type { ModelGrant } from '../protocol.ts';
+import { normalizeBaseUrl } from './open-model.ts';
+
+const MAX_BYTES = 4 * 1_024 * 1_024;
+const ANTHROPIC_VERSION = '2023-06-01';
+
+/** The names of the endpoint's models; null when it does not say. Never rejects. */
+export async function listModels(grant: ModelGrant, timeoutMs: number): Promise<readonly string[] | null> {
+  const { kind, apiKey, baseUrl } = grant;
+  const key: Record<string, string> =
+    kind === 'anthropic'
+      ? { 'anthropic-version': ANTHROPIC_VERSION, ...(apiKey !== null && { 'x-api-key': apiKey }) }
+      : { ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }) };
+  try {
+    const signal = AbortSignal.timeout(timeoutMs);
+    const { statusCode, body } = await request(`${normalizeBaseUrl(baseUrl)}/models`, { headers: key, signal });
+    if (statusCode !== 200) {
+      await body.dump();
+      return null;
+    }
+    return namesIn(await readText(body));
+  } catch {
+    return null;
+  }
+}
+
+async function readText(body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > MAX_BYTES) throw new Error('The list of models is too long.');
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function namesIn(text: string): readonly string[] | null {
+  const list = JSON.parse(text) as JsonValue;
+  if (!isJsonObject(list) || !Array.isArray(list['data'])) return null;
+  return list['data'].flatMap((model) => (isJsonObject(model) && typeof model['id'] === 'string' ? [model['id']] : []));
+}

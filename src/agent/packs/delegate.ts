@@ -1,0 +1,99 @@
+// The tool by which an agent hands a task to another one and waits for its answer.
+import { runLoop } from '../loop.ts';
+import { toolsEnded } from '../perform-call.ts';
+import { type Brief, NO_EQUIPMENT, type Outcome, type SubagentGrant, type ToolResult } from '../protocol.ts';
+import type { Run, ToolPack } from '../run.ts';
+import { openSubChannel } from '../sub-channel.ts';
+import type { ToolContext } from '../tools/tool.ts';
+import { defineTool, failed, inputOf, succeeded, textOf } from '../tools/workspace-tool.ts';
+
+/** The run's own agent has depth 0; agents at this depth do their work themselves. */
+const MAX_DEPTH = 2;
+const MAX_STEPS = 50;
+
+/** A run without sub-agents, and an agent that is deep enough, has no such tool. */
+export const delegation: ToolPack = async (run) => {
+  const { subagents } = run.brief.equipment;
+  const close = async () => undefined;
+  if (subagents.length === 0 || run.brief.depth >= MAX_DEPTH) return { tools: [], notes: [], close };
+  const endsAt = performance.now() + run.brief.limits.runTimeoutMs;
+  const list = subagents.map(({ name, description }) => `- ${name}: ${description.replaceAll(/\s+/g, ' ').trim()}`);
+  const delegate = defineTool({
+    name: 'delegate',
+    description: `Gives a task to another agent and returns its answer. It works in the same workspace and knows nothing of this conversation: put all it needs into the task. The agents:\n${list.join('\n')}`,
+    inputSchema: inputOf(
+      {
+        agent: { type: 'string', enum: subagents.map(({ name }) => name), description: 'Name of the agent.' },
+        task: { type: 'string', minLength: 1, description: 'What it has to do, with all it needs to know.' },
+      },
+      ['agent', 'task'],
+    ),
+    async execute(input, context) {
+      const agent = subagents.find(({ name }) => name === textOf(input, 'agent'))!;
+      return delegateTo(run, agent, { task: textOf(input, 'task'), endsAt, context });
+    },
+  });
+  return { tools: [delegate], notes: [], close };
+};
+
+interface Delegation {
+  readonly task: string;
+  /** When the run's time is over, on the clock of `performance.now()`. */
+  readonly endsAt: number;
+  readonly context: ToolContext;
+}
+
+async function delegateTo(run: Run, agent: SubagentGrant, { task, endsAt, context }: Delegation): Promise<ToolResult> {
+  const brief = briefOf(run.brief, agent, { task, timeoutMs: endsAt - performance.now() });
+  const channel = openSubChannel(run.channel, { name: agent.name, model: brief.model.name });
+  try {
+    const outcome = await runLoop({ ...run, brief, channel, callPrefix: `${context.callId}/` });
+    context.signal.throwIfAborted();
+    return resultOf(agent, outcome);
+  } finally {
+    // A tool of the sub-agent may have ignored the stop; this call lasts as long as it does.
+    await toolsEnded(brief);
+  }
+}
+
+/** What the sub-agent is told: its own instructions and tools, the task as its user's words, nothing of the conversation. */
+function briefOf(
+  above: Brief,
+  agent: SubagentGrant,
+  { task, timeoutMs }: { readonly task: string; readonly timeoutMs: number },
+): Brief {
+  const { limits, equipment, tools } = above;
+  return {
+    ...above,
+    model: agent.model ?? above.model,
+    instructions: agent.instructions,
+    compaction: null,
+    history: [],
+    turn: { user: [{ type: 'text', text: task }], attachments: [], steps: [] },
+    texts: {},
+    outputSchema: null,
+    tools: agent.tools ?? tools,
+    equipment: {
+      ...NO_EQUIPMENT,
+      skills: agent.skills,
+      mcp: agent.mcp,
+      subagents: equipment.subagents.filter(({ name }) => name !== agent.name),
+      connections: equipment.connections,
+      browser: equipment.browser,
+    },
+    answers: {},
+    limits: { ...limits, runTimeoutMs: Math.max(1, timeoutMs), maxSteps: Math.min(limits.maxSteps, MAX_STEPS) },
+    nextBlockIndex: 0,
+    depth: above.depth + 1,
+  };
+}
+
+function resultOf(agent: SubagentGrant, outcome: Outcome): ToolResult {
+  if (outcome.status === 'completed') {
+    const { text, stopReason } = outcome;
+    const answer = text.trim() === '' ? `[The agent "${agent.name}" ended without an answer in words.]` : text;
+    return succeeded(stopReason === 'max_tokens' ? `${answer}\n[The answer was cut: it became too long.]` : answer);
+  }
+  const why = 'error' in outcome ? outcome.error.message : 'it could not go on.';
+  return failed(`The agent "${agent.name}" failed: ${why} What it did in the workspace before that is still there.`);
+}

@@ -1,0 +1,98 @@
+// The tools of the MCP servers that a run was granted.
+import { connectMcp, type McpSite } from '../mcp/connection.ts';
+import { keepServer, type McpServer, noteFailure, type Note } from '../mcp/server.ts';
+import { nameTools } from '../mcp/tool-names.ts';
+import { prepareWorkspace } from '../perform-call.ts';
+import type { McpGrant } from '../protocol.ts';
+import type { Run, ToolPack } from '../run.ts';
+import type { Tool } from '../tools/tool.ts';
+
+const MAX_INSTRUCTIONS_CHARACTERS = 2_000;
+const MAX_NAMES_TOLD = 10;
+
+/** Starts all servers at the same time. One that can't be used costs the run its tools, and no more. */
+export const mcpTools: ToolPack = async (run) => {
+  const { brief } = run;
+  const grants = brief.equipment.mcp;
+  if (grants.length === 0) return { tools: [], notes: [], close: async () => undefined };
+  // A server may write there, and it is where it starts.
+  if (grants.some(({ transport }) => transport.kind === 'stdio')) await prepareWorkspace(brief);
+  const settled = await Promise.allSettled(grants.map((grant) => openServer(run, grant)));
+  const opened = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  const servers = opened.flatMap(({ server }) => (server === null ? [] : [server]));
+  const close = async () => {
+    await Promise.allSettled(servers.map((server) => server.close()));
+  };
+  const failure = settled.find((one) => one.status === 'rejected');
+  if (failure !== undefined) {
+    await close();
+    throw failure.reason;
+  }
+  return { tools: toolsOf(servers), notes: opened.flatMap(({ notes }) => notes), close };
+};
+
+interface Opened {
+  readonly server: McpServer | null;
+  readonly notes: readonly string[];
+}
+
+async function openServer({ brief, channel }: Run, grant: McpGrant): Promise<Opened> {
+  const note: Note = (message, facts) => channel.send({ t: 'log', level: 'warn', message, facts });
+  let isToldOfChange = false;
+  const site: McpSite = {
+    workspace: brief.workspace,
+    sandbox: brief.sandbox,
+    egress: brief.egress,
+    signal: channel.signal,
+    toolsChanged: () => {
+      if (isToldOfChange) return;
+      isToldOfChange = true;
+      const facts = { mcp_server: grant.name };
+      channel.send({
+        t: 'log',
+        level: 'info',
+        message: 'An MCP server changed its tools; this run keeps those it began with.',
+        facts,
+      });
+    },
+  };
+  const connected = await connectMcp(grant, site);
+  if (!connected.ok) {
+    noteFailure(grant, connected, note);
+    const why = `The MCP server "${grant.name}" ${connected.failure.why}. Its tools are missing in this turn.`;
+    return { server: null, notes: [why] };
+  }
+  return { server: keepServer(grant, site, connected.connection, note), notes: notesOn(grant, connected.connection) };
+}
+
+function notesOn(
+  { name }: McpGrant,
+  { leftOut, surplus, missing, instructions, tools }: McpServer['connection'],
+): string[] {
+  const server = `the MCP server "${name}"`;
+  const told = leftOut.slice(0, MAX_NAMES_TOLD).map((tool) => `"${oneLine(tool.name)}" (${tool.why})`);
+  const more = leftOut.length - told.length;
+  const words = oneLine(instructions).slice(0, MAX_INSTRUCTIONS_CHARACTERS).toWellFormed();
+  return [
+    ...(words === '' || tools.length === 0 ? [] : [`What ${server} says of its tools: ${words}`]),
+    ...(told.length === 0
+      ? []
+      : [`Tools of ${server} that cannot be used: ${told.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`]),
+    ...(surplus === 0 ? [] : [`${surplus} more tools of ${server} are left out, because there are too many.`]),
+    ...(missing.length === 0 ? [] : [`${server.replace('the', 'The')} does not have: ${missing.join(', ')}.`]),
+  ];
+}
+
+const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ').trim();
+
+function toolsOf(servers: readonly McpServer[]): Tool[] {
+  const all = servers.flatMap((server) => server.connection.tools.map((tool) => ({ server, tool })));
+  const names = nameTools(all.map(({ server, tool }) => ({ server: server.name, tool: tool.name })));
+  return all.map(({ server, tool }, at) => ({
+    name: names[at]!,
+    description: tool.description || `The tool "${tool.name}" of the MCP server "${server.name}".`,
+    inputSchema: tool.inputSchema,
+    check: tool.check,
+    execute: (input, { signal }) => server.call(tool, input, signal),
+  }));
+}

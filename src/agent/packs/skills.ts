@@ -1,0 +1,89 @@
+// The skills of a run: told in the instructions by name and description, and loaded when the agent asks for one.
+import { openFileBeneath } from '../../beneath.ts';
+import { ErrandError } from '../../domain/errors.ts';
+import { walkBeneath } from '../../walk-beneath.ts';
+import type { SkillGrant, ToolResult } from '../protocol.ts';
+import type { ToolPack } from '../run.ts';
+import { skillPath } from '../tools/skill-paths.ts';
+import { decodeText } from '../tools/text.ts';
+import { defineTool, failed, inputOf, printableName, succeeded, textOf } from '../tools/workspace-tool.ts';
+
+const MAX_SKILL_BYTES = 256 * 1024;
+const MAX_FILES = 200;
+const MAX_DEPTH = 8;
+const SKILL_FILE = 'SKILL.md';
+
+/** A run without skills has no such tool. */
+export const skillTools: ToolPack = async ({ brief }) => {
+  const { skills } = brief.equipment;
+  const close = async () => undefined;
+  if (skills.length === 0) return { tools: [], notes: [], close };
+  const loadSkill = defineTool({
+    name: 'load_skill',
+    description:
+      'Loads a skill: returns its instructions and the list of its files. Load a skill before you do what it is for.',
+    inputSchema: inputOf({ name: { type: 'string', minLength: 1, description: 'Name of the skill.' } }, ['name']),
+    async execute(input, { signal }) {
+      const name = textOf(input, 'name');
+      const skill = skills.find((one) => one.name === name);
+      if (skill !== undefined) return load(skill, signal);
+      return failed(`There is no skill "${name}". The skills are: ${skills.map((one) => one.name).join(', ')}.`);
+    },
+  });
+  return { tools: [loadSkill], notes: [noteOf(skills)], close };
+};
+
+function noteOf(skills: readonly SkillGrant[]): string {
+  const lines = skills.map(({ name, description }) => `  - ${name}: ${description.replaceAll(/\s+/g, ' ').trim()}`);
+  return `Skills, to be loaded with load_skill when the task is what they are for:\n${lines.join('\n')}`;
+}
+
+async function load(skill: SkillGrant, signal: AbortSignal): Promise<ToolResult> {
+  try {
+    const body = withoutFrontMatter(await readSkill(skill));
+    const files = await listFiles(skill, signal);
+    const listing =
+      files.length === 0
+        ? 'The skill has no other files.'
+        : `Files of the skill, read-only, for read_file and for commands:\n${files.join('\n')}`;
+    return succeeded(`# Skill ${skill.name}\n\n${body}\n\n${listing}`);
+  } catch (error) {
+    if (!(error instanceof ErrandError)) throw error;
+    return failed(`The skill "${skill.name}" could not be loaded: ${error.message}`);
+  }
+}
+
+async function readSkill({ folder }: SkillGrant): Promise<string> {
+  const file = await openFileBeneath(folder, SKILL_FILE);
+  try {
+    const { size } = await file.stat();
+    if (size > MAX_SKILL_BYTES) throw new ErrandError('too_large', `its ${SKILL_FILE} is larger than 256 KB.`);
+    return decodeText(await file.readFile()).text;
+  } finally {
+    await file.close();
+  }
+}
+
+/** The text after the front matter: the lines between a first line `---` and the next one. */
+export function withoutFrontMatter(text: string): string {
+  const plain = text.replace(/^\uFEFF/, '');
+  return plain.replace(/^---[^\S\n]*\r?\n(?:[^]*?\n)?---[^\S\n]*(?:\r?\n|$)/, '').trim();
+}
+
+/** The skill's other files, one a line with its size. */
+async function listFiles(skill: SkillGrant, signal: AbortSignal): Promise<string[]> {
+  const lines: string[] = [];
+  let more = false;
+  for await (const { folder, listing } of walkBeneath(skill.folder, '', (_folder, depth) => depth < MAX_DEPTH)) {
+    signal.throwIfAborted();
+    more ||= listing.more;
+    for (const { name, kind, size } of listing.entries) {
+      const path = folder === '' ? name : `${folder}/${name}`;
+      if (kind !== 'file' || path === SKILL_FILE) continue;
+      if (lines.length < MAX_FILES) lines.push(`${skillPath(skill)}/${printableName(path)} ${size}`);
+      else more = true;
+    }
+    if (more) break;
+  }
+  return more ? [...lines, `[Only the first ${lines.length} files are shown.]`] : lines;
+}

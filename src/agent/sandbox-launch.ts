@@ -1,0 +1,171 @@
+// A sandbox that is being built or runs: started, watched, ended, and waited for until nothing of it is alive.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chown, lstat } from 'node:fs/promises';
+import { constants } from 'node:os';
+import type { Readable, Writable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { hasEnded, takenBytes } from './process-tree.ts';
+import type { SandboxGrant } from './protocol.ts';
+import { identityFiles, SYSTEM_PATH } from './sandbox-walls.ts';
+
+const WATCH_INTERVAL_MS = 200;
+const KILL_GRACE_MS = 2000;
+const MAX_COMPLAINT_LENGTH = 2000;
+
+/** Why the sandbox ended a command. */
+export type StopCause = 'timeout' | 'output' | 'memory' | 'canceled';
+
+/** Opening the workspace to the sandbox's uid; what is inside belongs to whoever made it. */
+export async function giveTo(workspace: string, owner: { readonly uid: number; readonly gid: number }): Promise<void> {
+  const stats = await lstat(workspace);
+  if (stats.uid !== owner.uid || stats.gid !== owner.gid) await chown(workspace, owner.uid, owner.gid);
+}
+
+/** A sandbox that is being built or runs. */
+export interface Launched {
+  readonly child: ChildProcess;
+  /** Null for a command. */
+  readonly stdin: Writable | null;
+  readonly stdout: Readable;
+  /** Text. */
+  readonly stderr: Readable;
+  /** When it closes, all that is left of the sandbox's process group is killed. */
+  readonly lifeline: Readable;
+  /** The sandbox's first process, once known. When it dies, the kernel ends all others in there. */
+  firstPid: number | undefined;
+  /** Set when the command itself ran and ended, rather than bubblewrap before it. */
+  exitCode: number | undefined;
+  complaint: string;
+  stopped: StopCause | undefined;
+  killTimer: NodeJS.Timeout | undefined;
+}
+
+export interface Launch {
+  readonly program: string;
+  readonly args: readonly string[];
+  /** The workspace. */
+  readonly cwd: string;
+  readonly grant: SandboxGrant;
+  /** Of a service, which is spoken with: what bubblewrap is told besides. */
+  readonly service?: { readonly arguments: string };
+}
+
+type Pipes = readonly [Writable | null, Readable, Readable, Readable, Writable, Writable, Readable, Writable?];
+
+/** Starts what `sandboxCommand` gave. */
+export function launch({ program, args, cwd, grant, service }: Launch): Launched {
+  const pipes = ['pipe', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'] as const;
+  const stdio = service === undefined ? ['ignore' as const, ...pipes] : ['pipe' as const, ...pipes, 'pipe' as const];
+  const child = spawn(program, args, { cwd, env: { PATH: SYSTEM_PATH }, stdio, detached: true });
+  const streams = child.stdio as unknown as Pipes;
+  const [stdin, stdout, stderr, status, passwd, group, lifeline, more] = streams;
+  const launched: Launched = {
+    child,
+    stdin,
+    stdout,
+    stderr,
+    lifeline,
+    firstPid: undefined,
+    exitCode: undefined,
+    complaint: '',
+    stopped: undefined,
+    killTimer: undefined,
+  };
+  stderr.setEncoding('utf8').on('data', (text: string) => {
+    if (launched.complaint.length < MAX_COMPLAINT_LENGTH) launched.complaint += text;
+  });
+  let report = '';
+  status.setEncoding('utf8').on('data', (text: string) => {
+    report += text;
+    readReport(launched, report);
+  });
+  const owner = grant.owner ?? { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
+  const [users, groups] = identityFiles(owner);
+  passwd.end(users);
+  group.end(groups);
+  more?.end(service?.arguments);
+  // A sandbox that is killed early closes its pipes unread; `exit` tells all there is to know of that.
+  for (const stream of streams) stream?.on('error', () => undefined);
+  return launched;
+}
+
+/** Takes in what bubblewrap reported so far: one JSON object a line. */
+function readReport(launched: Launched, report: string): void {
+  const number = (name: string) => {
+    const match = new RegExp(`"${name}"\\s*:\\s*(\\d+)`).exec(report);
+    return match === null ? undefined : Number(match[1]);
+  };
+  const isNew = launched.firstPid === undefined;
+  launched.firstPid = number('child-pid');
+  launched.exitCode = number('exit-code');
+  if (isNew && launched.firstPid !== undefined && launched.stopped !== undefined) kill(launched);
+}
+
+/** The first cause stands. */
+export function stop(launched: Launched, cause: StopCause): void {
+  if (launched.stopped !== undefined) return;
+  launched.stopped = cause;
+  launched.killTimer = setTimeout(() => launched.child.kill('SIGKILL'), KILL_GRACE_MS);
+  kill(launched);
+}
+
+/** Kills the sandbox's first process, so that bubblewrap outlives it and its exit means that all is over. */
+function kill(launched: Launched): void {
+  if (launched.firstPid === undefined || launched.child.exitCode !== null || launched.child.signalCode !== null) return;
+  try {
+    process.kill(launched.firstPid, 'SIGKILL');
+  } catch {
+    // It has ended by itself meanwhile.
+  }
+}
+
+/** Waits until bubblewrap is gone, its pipes are read to the end and the last process has ended. */
+export async function ending(
+  launched: Launched,
+): Promise<{ readonly exitCode: number | null; readonly signal: string | null }> {
+  const { child, stdout } = launched;
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const [code, killedBy] = await new Promise<readonly [number | null, NodeJS.Signals | null]>((resolve, reject) => {
+    child.once('error', (error) => reject(new Error(`The sandbox could not be started: ${error.message}`)));
+    child.once('exit', (code, signal) => resolve([code, signal]));
+  });
+  clearTimeout(launched.killTimer);
+  launched.lifeline.destroy();
+  const drained = new AbortController();
+  await Promise.race([closed, delay(KILL_GRACE_MS, undefined, { signal: drained.signal }).catch(() => undefined)]);
+  drained.abort();
+  stdout.destroy();
+  await allEnded(launched.firstPid);
+  if (killedBy !== null) return { exitCode: null, signal: killedBy };
+  if (launched.exitCode === undefined && launched.stopped === undefined) {
+    throw new Error(`The sandbox could not be built: ${launched.complaint.trim() || `bwrap exited with ${code}`}`);
+  }
+  return outcomeOf(launched.exitCode ?? code);
+}
+
+/** Bubblewrap may be gone a moment before the processes it leaves behind; they are dying, and this waits for it. */
+async function allEnded(firstPid: number | undefined): Promise<void> {
+  const deadlineAt = performance.now() + KILL_GRACE_MS;
+  if (firstPid === undefined) return;
+  while (!(await hasEnded(firstPid)) && performance.now() < deadlineAt) await delay(5);
+}
+
+/** A shell reports death by a signal as 128 and the signal's number. */
+function outcomeOf(code: number | null): { readonly exitCode: number | null; readonly signal: string | null } {
+  const signal = Object.entries(constants.signals).find(([, number]) => code === 128 + number)?.[0];
+  return signal === undefined ? { exitCode: code, signal: null } : { exitCode: null, signal };
+}
+
+/** Ends a sandbox that takes too much memory: each process has its own limit; this holds all of them together to the same one. */
+export function watchMemory(launched: Launched, memoryBytes: number): NodeJS.Timeout {
+  let busy = false;
+  return setInterval(() => {
+    if (busy || launched.firstPid === undefined) return;
+    busy = true;
+    void takenBytes(launched.firstPid)
+      .then((bytes) => bytes > memoryBytes && stop(launched, 'memory'))
+      .finally(() => {
+        busy = false;
+      });
+  }, WATCH_INTERVAL_MS);
+}

@@ -1,0 +1,32 @@
+// The ask_user tool: a question that the run waits for, without a worker, until its user answers (I2).
+import { ASK_USER } from '../protocol.ts';
+import type { Tool } from './tool.ts';
+import { failed, inputOf } from './workspace-tool.ts';
+
+/** The loop takes its calls before they are executed: what they wait for is an answer, not a function. */
+export const askUser: Tool = {
+  name: ASK_USER,
+  description:
+    'Asks the user a question and waits for the answer, for hours if need be. Ask only when you cannot go on sensibly without it, and everything in one question.',
+  inputSchema: inputOf(
+    {
+      question: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 4_000,
+        description: 'What you need to know, with all that the user needs to answer it.',
+      },
+      options: {
+        type: 'array',
+        items: { type: 'string', minLength: 1, maxLength: 200 },
+        minItems: 2,
+        maxItems: 10,
+        uniqueItems: true,
+        description: 'Answers to choose from. The user may still answer in other words.',
+      },
+      multiple: { type: 'boolean', description: 'Whether several of the options may be chosen. False without it.' },
+    },
+    ['question'],
+  ),
+  execute: async () => failed('Nobody can be asked here.'),
+};

@@ -1,0 +1,68 @@
+// How paths under /skills/ lead into the folders of a run's skills, for tools that only read.
+import { realpath } from 'node:fs/promises';
+import { partsBeneath } from '../../beneath.ts';
+import { ErrandError } from '../../domain/errors.ts';
+import type { SkillGrant } from '../protocol.ts';
+import type { Mount } from '../sandbox-walls.ts';
+import type { ToolContext } from './tool.ts';
+import { workspacePath } from './workspace-tool.ts';
+
+/** Where commands in the sandbox, and paths of the model, find the skills. */
+const SKILLS_MOUNT = '/skills';
+
+/** A folder that a tool may look into, and a path beneath it. */
+export interface Place {
+  readonly root: string;
+  readonly path: string;
+  /** What stands before a path beneath the root when it is told to the model. */
+  readonly prefix: string;
+}
+
+/** Where the folder of a skill is seen. */
+export function skillPath({ name }: Pick<SkillGrant, 'name'>): string {
+  return `${SKILLS_MOUNT}/${name}`;
+}
+
+/** The read-only folders that commands of a run see. A skill whose folder is gone has none. */
+export async function skillMounts(skills: readonly SkillGrant[]): Promise<Mount[]> {
+  const found = await Promise.all(
+    skills.map(async (skill) => {
+      const source = await realpath(skill.folder).catch(() => undefined);
+      return source === undefined ? [] : [{ source, target: skillPath(skill) }];
+    }),
+  );
+  return found.flat();
+}
+
+/**
+ * Where a path of the model leads for reading: into a skill's folder for `/skills/<name>/…`, else into the workspace.
+ * Throws not_found for a skill that the run does not have. A run without skills has no such place.
+ */
+export function placeOf(path: string, { workspace, skills }: Pick<ToolContext, 'workspace' | 'skills'>): Place {
+  const inSkills = partsInSkills(path, skills);
+  if (inSkills === undefined) return { root: workspace, path: workspacePath(path), prefix: '' };
+  const [name, ...rest] = inSkills;
+  const skill = skills.find((one) => one.name === name);
+  if (skill === undefined) {
+    const known = skills.map(skillPath).join(', ');
+    throw new ErrandError(
+      'not_found',
+      `${JSON.stringify(path)} is in no skill of this run. The skills are in: ${known}.`,
+    );
+  }
+  return { root: skill.folder, path: rest.join('/'), prefix: `${skillPath(skill)}/` };
+}
+
+/** A path in the workspace, for writing. Throws forbidden for one that leads into a skill. */
+export function writablePath(path: string, { skills }: Pick<ToolContext, 'skills'>): string {
+  if (partsInSkills(path, skills) !== undefined) {
+    throw new ErrandError('forbidden', `${JSON.stringify(path)} belongs to a skill, and skills are read-only.`);
+  }
+  return workspacePath(path);
+}
+
+function partsInSkills(path: string, skills: readonly SkillGrant[]): readonly string[] | undefined {
+  if (skills.length === 0 || !path.startsWith('/')) return undefined;
+  const [top, ...rest] = partsBeneath(path);
+  return `/${top}` === SKILLS_MOUNT ? rest : undefined;
+}

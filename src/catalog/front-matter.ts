@@ -1,0 +1,37 @@
+// Reads a Markdown file that begins with YAML between two lines of three dashes.
+import path from 'node:path';
+import { readSmallFile } from './read-small-file.ts';
+import type { Schema } from './schema.ts';
+import { emptyYamlFile, readYamlText, type YamlFile } from './yaml-file.ts';
+
+/** Largest file, instructions and all. */
+const MAX_BYTES = 256 * 1024;
+const FENCE = '---';
+
+/** What the front matter says, and the text below it without the white space around it. */
+export interface FrontMatterFile extends YamlFile {
+  readonly body: string;
+}
+
+/** Reads `<directory>/<name>`. A missing, unreadable or unfenced file has a problem, and positions are those of the file. */
+export function readFrontMatterFile(directory: string, name: string, schema: Schema): FrontMatterFile {
+  const read = readSmallFile(path.join(directory, name), MAX_BYTES);
+  if (read.kind !== 'text') {
+    return { ...emptyYamlFile(name, read.kind === 'missing' ? 'is missing' : read.why), body: '' };
+  }
+  const lines = read.text.split('\n');
+  const end = lines[0]?.trimEnd() === FENCE ? lines.findIndex((line, at) => at > 0 && line.trimEnd() === FENCE) : -1;
+  if (end < 0) {
+    const empty = emptyYamlFile(name, null);
+    const message = `must begin with a line ${FENCE}, keys and values, and another line ${FENCE}`;
+    return { ...empty, problems: [empty.problemAt([], message)], body: '' };
+  }
+  const source = { file: name, text: lines.slice(1, end).join('\n'), linesBefore: 1 };
+  return {
+    ...readYamlText(source, schema),
+    body: lines
+      .slice(end + 1)
+      .join('\n')
+      .trim(),
+  };
+}

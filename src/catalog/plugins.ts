@@ -1,0 +1,68 @@
+// Plugins: `plugins/<name>/`, a folder with plugin.yaml, skills, MCP servers and experts.
+import type { ExpertDefinition, McpServerDefinition, PluginDefinition, SkillDefinition } from './definitions.ts';
+import { readExperts } from './experts.ts';
+import { readMcpServers } from './mcp-servers.ts';
+import type { Problem } from './problem.ts';
+import {
+  DESCRIPTION,
+  type Found,
+  listFolder,
+  nameProblems,
+  type Reading,
+  type Scope,
+  textOr,
+  words,
+} from './reading.ts';
+import { type Schema, section } from './schema.ts';
+import { readSkills } from './skills.ts';
+import { readYamlFile } from './yaml-file.ts';
+
+const SCHEMA: Schema = section({ description: DESCRIPTION, version: words('a version', 64) }, ['description']);
+
+/** What plugins bring: themselves, and their things. */
+export interface PluginsReading {
+  readonly plugins: readonly Found<PluginDefinition>[];
+  readonly skills: readonly Found<SkillDefinition>[];
+  readonly mcpServers: readonly Found<McpServerDefinition>[];
+  readonly experts: readonly Found<ExpertDefinition>[];
+  readonly problems: readonly Problem[];
+}
+
+/** Reads every plugin of the config directory. Files beside the folders are passed over. */
+export function readPlugins(scope: Scope): PluginsReading {
+  const { entries, problems } = listFolder(scope.configDir, 'plugins');
+  const read = entries.filter(({ isFolder }) => isFolder).map(({ name }) => readPlugin(scope, name));
+  return {
+    plugins: read.map(({ plugin }) => plugin),
+    skills: read.flatMap(({ skills }) => skills.found),
+    mcpServers: read.flatMap(({ mcpServers }) => mcpServers.found),
+    experts: read.flatMap(({ experts }) => experts.found),
+    problems: [...problems, ...read.flatMap((one) => one.problems)],
+  };
+}
+
+function readPlugin(outer: Scope, name: string) {
+  const scope: Scope = { ...outer, plugin: name, prefix: `plugins/${name}/` };
+  const file = `${scope.prefix}plugin.yaml`;
+  const source = readYamlFile(scope.configDir, file, SCHEMA);
+  const [skills, mcpServers, experts] = [readSkills(scope), readMcpServers(scope), readExperts(scope)];
+  const namesOf = ({ found }: Reading<{ readonly name: string }>) => found.map(({ thing }) => thing.name);
+  const plugin: PluginDefinition = {
+    name,
+    file,
+    description: textOr(source.value['description'], ''),
+    version: textOr(source.value['version'], null),
+    skills: namesOf(skills),
+    mcpServers: namesOf(mcpServers),
+    experts: namesOf(experts),
+  };
+  const missing = Object.keys(source.value).length === 0 && source.problems.length === 0;
+  const problems = [
+    ...nameProblems(`plugins/${name}`, name),
+    ...(missing ? [source.problemAt(['description'], 'is missing', 'key')] : source.problems),
+    ...skills.problems,
+    ...mcpServers.problems,
+    ...experts.problems,
+  ];
+  return { plugin: { thing: plugin, source, at: [] }, skills, mcpServers, experts, problems };
+}

@@ -1,0 +1,116 @@
+// What the readers of definitions share: names, where to look, what was found and where each part of it stands.
+import { type Dirent, readdirSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts';
+import type { Problem } from './problem.ts';
+import { list, MAX_NAMES, type Naming, type Schema, text } from './schema.ts';
+import type { SecretPlaces } from './secret-file.ts';
+import type { YamlFile } from './yaml-file.ts';
+
+const NAME = /^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/;
+
+/** Names of definitions, as the Agent Skills format has them. */
+export const NAMING: Naming = {
+  pattern: NAME.source,
+  mustBe: 'must be a name: up to 64 of a-z and 0-9, with single hyphens between them',
+};
+
+/** Where definitions are read: the config directory, or the folder of a plugin in it. */
+export interface Scope extends SecretPlaces {
+  /** The plugin; null for the config directory itself. */
+  readonly plugin: string | null;
+  /** Its folder relative to the config directory, with a slash at its end; empty for the directory itself. */
+  readonly prefix: string;
+}
+
+/** A definition whose references are not looked up yet, and where in its file it stands. */
+export interface Found<T> {
+  readonly thing: T;
+  readonly source: YamlFile;
+  readonly at: readonly string[];
+}
+
+/** What a reader has found. With problems, the things are those that could be made out. */
+export interface Reading<T> {
+  readonly found: readonly Found<T>[];
+  readonly problems: readonly Problem[];
+}
+
+/** The full name of a thing of a scope. */
+export function fullName({ plugin }: Scope, name: string): string {
+  return plugin === null ? name : `${plugin}:${name}`;
+}
+
+/** One name in a folder; links are followed, as the operator may place them. */
+export interface FolderEntry {
+  readonly name: string;
+  readonly isFolder: boolean;
+}
+
+/** What a folder below the config directory holds, sorted by name, hidden names left out. A missing one is empty. */
+export function listFolder(
+  configDir: string,
+  folder: string,
+): { readonly entries: readonly FolderEntry[]; readonly problems: readonly Problem[] } {
+  const problem = (message: string): Problem => ({ file: folder, line: null, column: null, message });
+  let found: Dirent[];
+  try {
+    found = readdirSync(path.join(configDir, folder), { withFileTypes: true });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return { entries: [], problems: [] };
+    return { entries: [], problems: [problem(code === 'ENOTDIR' ? 'must be a folder' : `cannot be read: ${code}`)] };
+  }
+  const visible = found.filter(({ name }) => !name.startsWith('.')).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const problems = visible.length > MAX_NAMES ? [problem(`holds more than ${MAX_NAMES} names`)] : [];
+  const entries = visible.slice(0, MAX_NAMES).map((entry) => ({
+    name: entry.name,
+    isFolder: entry.isSymbolicLink()
+      ? statSync(path.join(configDir, folder, entry.name), { throwIfNoEntry: false })?.isDirectory() === true
+      : entry.isDirectory(),
+  }));
+  return { entries, problems };
+}
+
+/** The problem of a file or folder whose name is no name, or none. */
+export function nameProblems(file: string, name: string): Problem[] {
+  return NAME.test(name) ? [] : [{ file, line: null, column: null, message: `${NAMING.mustBe}, not "${name}"` }];
+}
+
+const isFilled = (value: string) => value.trim() !== '';
+
+/** Text that says something, of at most so many characters. */
+export function words(what: string, max: number): Schema {
+  return text(`${what}, at most ${max} characters`, (value) => isFilled(value) && value.length <= max);
+}
+
+/** What a thing is for, as agents and operators read it. */
+export const DESCRIPTION: Schema = words('a description', 1024);
+
+/** A list of names of other definitions. */
+export function names(of: string): Schema {
+  return list(text(`the name of ${of}`, isFilled), 'names');
+}
+
+/** The value if it is a map, else an empty one. */
+export function mapOf(value: JsonValue | undefined): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
+/** The texts of a list; empty when it is none. */
+export function textsOf(value: JsonValue | undefined): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+}
+
+/** The text, or a fallback when it is none. */
+export function textOr<F>(value: JsonValue | undefined, fallback: F): string | F {
+  return typeof value === 'string' ? value : fallback;
+}
+
+/** A map of texts; whatever else stands in it is left out. */
+export function textMapOf(value: JsonValue | undefined): Record<string, string> {
+  return Object.fromEntries(Object.entries(mapOf(value)).filter(([, item]) => typeof item === 'string')) as Record<
+    string,
+    string
+  >;
+}

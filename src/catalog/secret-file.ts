@@ -1,0 +1,60 @@
+// Reads a secret from the file or the service credential that a configuration file names (J6).
+import path from 'node:path';
+import { readSmallFile } from './read-small-file.ts';
+
+const MAX_SECRET_BYTES = 16 * 1024;
+const CREDENTIAL = /^credential:(.*)$/s;
+const CREDENTIAL_NAME = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
+
+/** Where relative secret files and credentials lie. */
+export interface SecretPlaces {
+  readonly configDir: string;
+  /** systemd's `$CREDENTIALS_DIRECTORY`; null when there is none. */
+  readonly credentialsDirectory: string | null;
+}
+
+/** `why` never holds the content. */
+export type SecretRead = { readonly ok: true; readonly secret: string } | { readonly ok: false; readonly why: string };
+
+/** What a secret must be to be used where it goes. */
+export interface SecretForm {
+  readonly passes: (secret: string) => boolean;
+  readonly mustHold: string;
+}
+
+/** The value of an HTTP header. */
+export const HEADER_SECRET: SecretForm = {
+  passes: (secret) => /^[\x20-\x7e]+$/.test(secret),
+  mustHold: 'must hold one line of printable ASCII',
+};
+
+/** The value of an environment variable, of several lines perhaps. */
+export const TEXT_SECRET: SecretForm = {
+  passes: (secret) => !secret.includes('\u0000'),
+  mustHold: 'must not hold NUL characters',
+};
+
+function locate(reference: string, places: SecretPlaces): { path: string } | { why: string } {
+  const credential = CREDENTIAL.exec(reference)?.[1];
+  if (credential === undefined) return { path: path.resolve(places.configDir, reference) };
+  if (!CREDENTIAL_NAME.test(credential)) return { why: 'must name a credential, as in credential:NAME' };
+  if (places.credentialsDirectory === null) {
+    return { why: 'names a service credential, but $CREDENTIALS_DIRECTORY is not set' };
+  }
+  return { path: path.join(places.credentialsDirectory, credential) };
+}
+
+/**
+ * The secret in the file that `reference` names: an absolute path, one relative to the config directory, or
+ * `credential:NAME`. White space around it is dropped.
+ */
+export function readSecret(reference: string, places: SecretPlaces, form: SecretForm): SecretRead {
+  const place = locate(reference, places);
+  if ('why' in place) return { ok: false, why: place.why };
+  const read = readSmallFile(place.path, MAX_SECRET_BYTES);
+  if (read.kind === 'missing') return { ok: false, why: `names a file that does not exist: ${place.path}` };
+  if (read.kind === 'unreadable') return { ok: false, why: `${place.path} ${read.why}` };
+  const secret = read.text.trim();
+  if (secret === '') return { ok: false, why: `${place.path} is empty` };
+  return form.passes(secret) ? { ok: true, secret } : { ok: false, why: `${place.path} ${form.mustHold}` };
+}

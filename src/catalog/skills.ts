@@ -1,0 +1,86 @@
+// Skills in the Agent Skills format: `skills/<name>/SKILL.md`.
+import path from 'node:path';
+import type { JsonObject, JsonValue } from '../domain/json.ts';
+import type { SkillDefinition } from './definitions.ts';
+import { readFrontMatterFile } from './front-matter.ts';
+import type { Problem } from './problem.ts';
+import {
+  DESCRIPTION,
+  type Found,
+  fullName,
+  listFolder,
+  mapOf,
+  nameProblems,
+  NAMING,
+  type Reading,
+  type Scope,
+  textOr,
+  words,
+} from './reading.ts';
+import { dictionary, type Schema, section, text } from './schema.ts';
+
+/** The file that makes a folder a skill. */
+export const SKILL_FILE = 'SKILL.md';
+
+/** The key among a skill's metadata that gives it to keys which choose nothing. */
+const BY_DEFAULT = 'enabled_by_default';
+
+const SCHEMA: Schema = section(
+  {
+    name: text(NAMING.mustBe.replace(/^must be /, ''), (value) => new RegExp(NAMING.pattern).test(value)),
+    description: DESCRIPTION,
+    license: words('the name of a license', 500),
+    compatibility: words('what the skill needs', 500),
+    metadata: dictionary({ type: ['string', 'number', 'boolean'], mustBe: 'must be a text' }),
+    'allowed-tools': words('names of tools with spaces between them', 1024),
+  },
+  ['name', 'description'],
+);
+
+/** Reads the skills of a scope. A folder without SKILL.md is a problem; files beside the folders are passed over. */
+export function readSkills(scope: Scope): Reading<SkillDefinition> {
+  const folder = `${scope.prefix}skills`;
+  const { entries, problems: unread } = listFolder(scope.configDir, folder);
+  const problems: Problem[] = [...unread];
+  const found: Found<SkillDefinition>[] = [];
+  for (const { name, isFolder } of entries) {
+    if (!isFolder) continue;
+    const file = `${folder}/${name}/${SKILL_FILE}`;
+    const source = readFrontMatterFile(scope.configDir, file, SCHEMA);
+    problems.push(...nameProblems(`${folder}/${name}`, name), ...source.problems);
+    const inFile = source.value['name'];
+    if (source.problems.length === 0 && inFile !== name) {
+      problems.push(source.problemAt(['name'], `must be that of its folder, ${name}`));
+    }
+    found.push({ thing: toSkill(scope, file, { name, value: source.value }), source, at: [] });
+  }
+  return { found, problems };
+}
+
+function toSkill(
+  scope: Scope,
+  file: string,
+  { name, value }: { readonly name: string; readonly value: JsonObject },
+): SkillDefinition {
+  const metadata = metadataOf(value['metadata']);
+  return {
+    name: fullName(scope, name),
+    file,
+    plugin: scope.plugin,
+    description: textOr(value['description'], ''),
+    folder: path.join(scope.configDir, path.dirname(file)),
+    license: textOr(value['license'], null),
+    compatibility: textOr(value['compatibility'], null),
+    metadata,
+    allowedTools: textOr(value['allowed-tools'], '')
+      .split(/[\s,]+/)
+      .filter((tool) => tool !== ''),
+    enabledByDefault: metadata[BY_DEFAULT] === 'true',
+  };
+}
+
+function metadataOf(value: JsonValue | undefined): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(mapOf(value)).map(([key, item]) => [key, typeof item === 'string' ? item : JSON.stringify(item)]),
+  );
+}

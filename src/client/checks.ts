@@ -1,0 +1,35 @@
+// The client's verbs on models and MCP servers, whose checks may take minutes.
+import type { McpCheckWire, ModelCheckWire, ModelWire } from './check-wire.ts';
+import { callManagement } from './exchange.ts';
+import type { ListWire } from './management-wire.ts';
+import type { Address, Call } from './transport.ts';
+
+/** Longer than the daemon gives any check. */
+const CHECK_TIMEOUT_MS = 1_200_000;
+
+export interface Checks {
+  readonly models: {
+    list(): Promise<ListWire<ModelWire>>;
+    /** Tries it with real calls, which may take minutes. */
+    check(name: string, wish: { readonly context: boolean }): Promise<ModelCheckWire>;
+  };
+  readonly mcpServers: {
+    /** Starts it as a run would, by name or id. */
+    check(ref: string): Promise<McpCheckWire>;
+  };
+}
+
+/** Makes the verbs. `signal` ends whatever is under way; a check then ends in the daemon, too. */
+export function makeChecks(address: Address, signal?: AbortSignal): Checks {
+  const call = <T>(method: Call['method'], path: string, more: Pick<Call, 'body' | 'timeoutMs'> = {}) =>
+    callManagement<T>(address, { method, path: `/api/v1${path}`, ...more, ...(signal && { signal }) });
+  const check = <T>(noun: string, ref: string, body: Pick<Call, 'body'> = {}) =>
+    call<T>('POST', `/${noun}/${encodeURIComponent(ref)}/check`, { timeoutMs: CHECK_TIMEOUT_MS, ...body });
+  return {
+    models: {
+      list: () => call('GET', '/models'),
+      check: (name, wish) => check('models', name, { body: { ...wish } }),
+    },
+    mcpServers: { check: (ref) => check('mcp-servers', ref) },
+  };
+}

@@ -1,0 +1,20 @@
+// Files at signed addresses, fetched from the daemon that this client speaks to.
+import type { IncomingMessage } from 'node:http';
+import { ClientError } from './client-error.ts';
+import { isRefusal, refusalOf } from './exchange.ts';
+import { type Address, send } from './transport.ts';
+
+const FILES = '/files/';
+
+/**
+ * Opens a file; its bytes are still to be read. The address names the daemon as others reach it, so only its path is
+ * taken, and it needs no credential. Throws `refused`, `malformed` for what is no such address, and as `send` does.
+ */
+export async function openFile(address: Address, url: string, signal?: AbortSignal): Promise<IncomingMessage> {
+  const at = url.lastIndexOf(FILES);
+  if (at === -1) throw new ClientError({ kind: 'malformed' }, 'What the daemon answered is no address of a file.');
+  const open: Address = 'url' in address ? { ...address, token: null } : address;
+  const reply = await send(open, { method: 'GET', path: url.slice(at), ...(signal && { signal }) });
+  if (isRefusal(reply)) throw await refusalOf(reply);
+  return reply;
+}

@@ -1,0 +1,24 @@
+// How a team of experts works together in one session: as it was when the session was opened (J1).
+
+/** One agent: an expert as its file described it. The lists hold full names, those of its plugins included. */
+export interface AgentPlan {
+  readonly name: string;
+  readonly description: string;
+  readonly instructions: string;
+  /** A model of models.yaml; null is the model that the run would have without it. */
+  readonly model: string | null;
+  /** Names of built-in tools; null is all that the run has. */
+  readonly tools: readonly string[] | null;
+  readonly skills: readonly string[];
+  readonly mcpServers: readonly string[];
+}
+
+/** A team: the lead answers the user and delegates to the members. */
+export interface Orchestration {
+  readonly team: string;
+  readonly description: string;
+  /** What the team file says to the lead beside its own instructions; may be empty. */
+  readonly instructions: string;
+  readonly lead: AgentPlan;
+  readonly members: readonly AgentPlan[];
+}

@@ -1,0 +1,79 @@
+// Signed addresses of files: whoever has one may fetch that one file for a quarter of an hour, and nothing else (E7).
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { ErrandError } from '../domain/errors.ts';
+import type { DeriveKey } from './master-key.ts';
+
+/** What an address gives, and until when. */
+export interface FileGrant {
+  /** The blob's key. */
+  readonly key: string;
+  /** The address ends with this session. */
+  readonly sessionId: string;
+  /** The file's own name, without folders. */
+  readonly name: string;
+  /** `inline` asks for a preview, which only safe types get. */
+  readonly disposition: 'inline' | 'attachment';
+  readonly expiresAt: number;
+}
+
+export interface FileAddresses {
+  /** An absolute address that is good for fifteen minutes. */
+  sign(file: Omit<FileGrant, 'expiresAt'>): string;
+  /** What the path of an address gives. Throws `forbidden` when it is altered or has expired. */
+  verify(path: string): FileGrant;
+}
+
+export interface FileAddressParts {
+  readonly deriveKey: DeriveKey;
+  /** Base address that clients reach the daemon by, without a trailing slash. */
+  readonly publicUrl: () => string;
+  /** Wall time in epoch milliseconds. */
+  readonly now: () => number;
+}
+
+const LIFETIME_MS = 15 * 60_000;
+/** Names the signing key, so that another can take its place while addresses of the old one are still about. */
+const KEY_ID = 'k1';
+const ADDRESS = /^\/files\/([^/.]+)\.([\w-]+)\.([\w-]+)\/([^/]+)$/;
+
+/** Makes and checks addresses. They need no row: all they say is in them, under a signature. */
+export function makeFileAddresses({ deriveKey, publicUrl, now }: FileAddressParts): FileAddresses {
+  const secret = deriveKey('file-address', Buffer.from(KEY_ID));
+  // The name is signed as it reads, not as it is written: what encodes it on the way may write it otherwise.
+  const signatureOf = (payload: string, name: string) =>
+    createHmac('sha256', secret).update(`${KEY_ID}.${payload}\n${name}`).digest('base64url');
+
+  return {
+    sign: ({ key, sessionId, name, disposition }) => {
+      const fields = [key, sessionId, disposition === 'inline' ? 1 : 0, now() + LIFETIME_MS];
+      const payload = Buffer.from(JSON.stringify(fields)).toString('base64url');
+      return `${publicUrl()}/files/${KEY_ID}.${payload}.${signatureOf(payload, name)}/${encodeURIComponent(name)}`;
+    },
+    verify: (path) => {
+      const [, keyId, payload = '', signature = '', encoded = ''] = ADDRESS.exec(path) ?? [];
+      const name = decoded(encoded);
+      if (keyId !== KEY_ID || name === undefined || !isSame(signature, signatureOf(payload, name))) {
+        throw new ErrandError('forbidden', 'The address is not valid.');
+      }
+      const [key, sessionId, inline, expiresAt] = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Fields;
+      if (now() >= expiresAt) throw new ErrandError('forbidden', 'The address has expired.');
+      return { key, sessionId, name, disposition: inline === 1 ? 'inline' : 'attachment', expiresAt };
+    },
+  };
+}
+
+type Fields = readonly [key: string, sessionId: string, inline: number, expiresAt: number];
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Compares texts, not bytes: base64 has several texts for the same bytes. */
+function isSame(given: string, right: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(right)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

@@ -1,0 +1,38 @@
+// What the main thread and the keeper's thread say to each other.
+import type { KeeperLimits, Skipped, SnapshotFile } from './snapshot.ts';
+
+interface Task {
+  readonly deadlineMs: number;
+  /** The blobs' directory, and a folder in it for this order alone, gone when the order has ended. */
+  readonly blobs: string;
+  readonly scratch: string;
+}
+
+export interface SnapshotTask extends Task {
+  readonly kind: 'snapshot';
+  readonly root: string;
+  readonly limits: KeeperLimits;
+  /** Where it is written what was hashed. */
+  readonly hashedPath: string;
+  /** Whether bytes are kept as blobs. */
+  readonly keep: boolean;
+}
+
+export interface PackTask extends Task {
+  readonly kind: 'tar.gz' | 'zip';
+}
+
+export type ToKeeper =
+  /** Files of an order that is to begin: a few at a time, so that no thread stops for many. */
+  | { readonly t: 'files'; readonly id: number; readonly files: readonly SnapshotFile[] }
+  | { readonly t: 'begin'; readonly id: number; readonly task: SnapshotTask | PackTask }
+  | { readonly t: 'held'; readonly id: number }
+  | { readonly t: 'cancel'; readonly id: number };
+
+export type FromKeeper =
+  | { readonly t: 'ready' }
+  /** Files that were found, or the one archive without a path: before they take their places as blobs, they must be held. */
+  | { readonly t: 'found'; readonly id: number; readonly files: readonly SnapshotFile[] }
+  | { readonly t: 'done'; readonly id: number; readonly skipped: Skipped | null }
+  /** `words` are for the one who asked, `cause` for the log. */
+  | { readonly t: 'failed'; readonly id: number; readonly words: string; readonly cause: string | null };

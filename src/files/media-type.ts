@@ -1,0 +1,84 @@
+// Media types of files by their names, and which of them a browser may show in place.
+import { extname } from 'node:path';
+import { lookup } from 'mime-types';
+
+/** What a browser shows by itself and can't be made to run. PDF viewers keep scripts to themselves. */
+const SHOWN = new Set([
+  'application/pdf',
+  'audio/mp4',
+  'audio/mpeg',
+  'audio/ogg',
+  'audio/wav',
+  'audio/x-m4a',
+  'image/avif',
+  'image/bmp',
+  'image/gif',
+  'image/jpeg',
+  'image/png',
+  'image/webp',
+  'video/mp4',
+  'video/webm',
+]);
+/** Documents that can run scripts: never shown, not even as text. */
+const DOCUMENTS = new Set(['text/html', 'application/xhtml+xml', 'image/svg+xml']);
+/** Texts whose type does not begin with `text/`. */
+const TEXTS = new Set([
+  'application/graphql',
+  'application/javascript',
+  'application/json',
+  'application/json5',
+  'application/ld+json',
+  'application/manifest+json',
+  'application/node',
+  'application/sql',
+  'application/toml',
+  'application/x-httpd-php',
+  'application/x-ndjson',
+  'application/x-perl',
+  'application/x-sh',
+  'application/x-tcl',
+  'application/x-tex',
+  'application/xml',
+  'application/xml-dtd',
+]);
+/** Source code and its company that the table of types does not know, or takes for something else (`.ts` for video). */
+const SOURCES = new Set(
+  (
+    '.bash .bat .cfg .cjs .clj .cmake .cpp .cs .cts .cxx .dart .diff .dockerfile .edn .elm .env .erl .ex .exs .fish .fs ' +
+    '.gd .gitignore .go .gradle .groovy .hpp .hs .ipynb .jl .jsonl .kt .kts .lock .lua .m .mk .mm .mts .nim .patch ' +
+    '.pl .pm .properties .proto .ps1 .py .r .rb .rs .rst .scala .sol .sql .srt .svelte .swift .tf .tfvars .ts .tsx .vb ' +
+    '.vue .zig .zsh'
+  ).split(' '),
+);
+const SOURCE_NAMES = new Set(['dockerfile', 'makefile', 'license', 'readme', 'changelog', '.gitignore', '.env']);
+const PLAIN_TEXT = 'text/plain';
+
+/** The media type that a name stands for, without parameters, or null. */
+export function mediaTypeOf(name: string): string | null {
+  const lower = name.toLowerCase();
+  const extension = extname(lower);
+  if (SOURCES.has(extension) || SOURCE_NAMES.has(lower)) return PLAIN_TEXT;
+  // Without a dot the table would take the whole name for one.
+  const found = extension !== '' && lookup(extension);
+  return found === false ? null : found;
+}
+
+/** How a file is sent. `contentType` is a whole header value. */
+export interface Presentation {
+  readonly disposition: 'inline' | 'attachment';
+  readonly contentType: string;
+}
+
+/** How a file of this name is sent when a preview or a download of it was asked for: previews of safe types alone are inline. */
+export function presentationOf(name: string, asked: 'inline' | 'attachment'): Presentation {
+  const type = mediaTypeOf(name);
+  if (asked === 'inline' && type !== null && !DOCUMENTS.has(type)) {
+    if (SHOWN.has(type)) return { disposition: 'inline', contentType: type };
+    if (isText(type)) return { disposition: 'inline', contentType: `${PLAIN_TEXT}; charset=utf-8` };
+  }
+  return { disposition: 'attachment', contentType: type ?? 'application/octet-stream' };
+}
+
+function isText(type: string): boolean {
+  return type.startsWith('text/') || TEXTS.has(type) || type.endsWith('+json') || type.endsWith('+xml');
+}

@@ -1,0 +1,37 @@
+// Writes a tar.gz that depends on names and contents alone: no times, no owners.
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { Header, Pax } from 'tar';
+import type { Packing } from './packing.ts';
+import type { SnapshotFile } from './snapshot.ts';
+
+const BLOCK_BYTES = 512;
+/** Two empty blocks end an archive. */
+const END = Buffer.alloc(2 * BLOCK_BYTES);
+const NO_TIME = new Date(0);
+
+/** Packs the files in their order. */
+export async function packTarGz(packing: Packing): Promise<void> {
+  const tar = Readable.from(blocks(packing), { objectMode: false, highWaterMark: 1 });
+  await pipeline(tar, createGzip(), packing.to, { signal: packing.signal });
+}
+
+async function* blocks({ files, bytesOf }: Packing): AsyncGenerator<Buffer> {
+  for (const file of files) {
+    yield headOf(file);
+    yield* bytesOf(file);
+    const over = file.size % BLOCK_BYTES;
+    if (over > 0) yield Buffer.alloc(BLOCK_BYTES - over);
+  }
+  yield END;
+}
+
+/** A name or size that the old header can't hold stands in an extended one before it. */
+function headOf({ path, size }: SnapshotFile): Buffer {
+  const facts = { path: path.slice(1), size, mode: 0o644, uid: 0, gid: 0, mtime: NO_TIME };
+  const header = new Header({ ...facts, type: 'File' });
+  const block = Buffer.alloc(BLOCK_BYTES);
+  if (!header.encode(block)) return block;
+  return Buffer.concat([new Pax({ path: facts.path, size, mtime: NO_TIME, uid: 0, gid: 0 }).encode(), block]);
+}

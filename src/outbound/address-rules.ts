@@ -1,0 +1,95 @@
+// Which host, address and port a policy lets through. Without an exception: public addresses, by ports 80 and 443.
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import type { EgressRule } from '../domain/egress.ts';
+import type { EgressPolicy } from './egress.ts';
+
+/** Where a connection goes: a name in lower case or an address without brackets, and a port. */
+export interface Place {
+  readonly host: string;
+  readonly port: number;
+}
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+const WEB_PORTS: readonly number[] = [80, 443];
+const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
+
+/** A public address at which a cloud serves secrets to its own machines. */
+const WIRE_SERVER = '168.63.129.16';
+
+/** Ranges that a rule opens only by naming addresses: a name that leads there is a mistake or an attack. */
+const NEVER_BY_NAME: ReadonlySet<string> = new Set(['linkLocal', 'unspecified', 'multicast', 'broadcast', 'reserved']);
+
+/** The place that an http or https address leads to. */
+export function placeOf(url: URL): Place {
+  const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
+  return { host: plainHost(url.hostname), port };
+}
+
+/** A host without the brackets of an IPv6 address and without the dot of the root. */
+export function plainHost(host: string): string {
+  return host
+    .toLowerCase()
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/\.$/, '');
+}
+
+/** Whether the port may be reached for some address of this host; known before its name is resolved. */
+export function mayUsePort({ purpose, allow }: EgressPolicy, { host, port }: Place): boolean {
+  if (WEB_PORTS.includes(port)) return true;
+  return allow.some(
+    (rule) => concerns(rule, purpose, port) && (rule.cidr !== null || (isIP(host) === 0 && namesHost(rule, host))),
+  );
+}
+
+/** Whether a connection to this address, which the host has, may be opened. */
+export function mayConnect({ purpose, allow }: EgressPolicy, { host, port }: Place, address: string): boolean {
+  const parsed = readAddress(address);
+  if (parsed === null) return false;
+  const rules = allow.filter((rule) => concerns(rule, purpose, port));
+  if (rules.some((rule) => namesAddress(rule, parsed))) return true;
+  const isNamed = isIP(host) === 0 && rules.some((rule) => namesHost(rule, host));
+  if (isNamed && !NEVER_BY_NAME.has(parsed.range())) return true;
+  return WEB_PORTS.includes(port) && isPublic(parsed);
+}
+
+/** Whether a text is a range such as `10.0.0.0/8`, or one address. IPv4 stands in its own form only. */
+export function isAddressRange(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || address.includes('%') || more.length > 0) return false;
+  if (ipaddr.process(address).kind() !== `ipv${family}`) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+}
+
+function concerns(rule: EgressRule, purpose: EgressPolicy['purpose'], port: number): boolean {
+  return rule.for.includes(purpose) && (rule.ports === null || rule.ports.includes(port));
+}
+
+function namesHost({ host: named }: EgressRule, host: string): boolean {
+  if (named === null) return false;
+  return named.startsWith('*.') ? host.endsWith(named.slice(1)) && host.length >= named.length : host === named;
+}
+
+function namesAddress({ cidr }: EgressRule, address: Address): boolean {
+  if (cidr === null) return false;
+  const [text, bits] = cidr.split('/');
+  const range = ipaddr.parse(text!);
+  const length = bits === undefined ? range.toByteArray().length * 8 : Number(bits);
+  return range.kind() === address.kind() && address.match(range, length);
+}
+
+/** An address as it is connected to: one of IPv4 in the clothes of IPv6 is one of IPv4. Null for what is none. */
+function readAddress(text: string): Address | null {
+  // An address with a zone belongs to one link.
+  if (isIP(text) === 0 || text.includes('%')) return null;
+  return ipaddr.process(text);
+}
+
+function isPublic(address: Address): boolean {
+  if (address.range() !== 'unicast') return false;
+  if (address.toString() === WIRE_SERVER) return false;
+  // What the library does not know in IPv6 it calls unicast.
+  return address.kind() === 'ipv4' || address.match(GLOBAL_IPV6);
+}

@@ -1,0 +1,105 @@
+// Reads the body of a reply: decompressed, and counted after that.
+import { pipeline, Readable, type Transform } from 'node:stream';
+import {
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  createZstdDecompress,
+} from 'node:zlib';
+import { EgressError } from './egress.ts';
+
+/** What `accept-encoding` says. */
+export const CODINGS = 'gzip, br, zstd, deflate';
+
+const MAX_CODINGS = 3;
+/** The window that a browser takes (RFC 9659): 8 MB. */
+const ZSTD_WINDOW_BITS = 23;
+
+type Decoder = (source: Readable) => Transform | Promise<Transform>;
+
+const zstd: Decoder = () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW_BITS } });
+
+/** Decoders by the name of the coding; null for one that changes nothing. */
+const DECODERS: ReadonlyMap<string, Decoder | null> = new Map([
+  ['identity', null],
+  ['gzip', () => createGunzip()],
+  ['x-gzip', () => createGunzip()],
+  ['br', () => createBrotliDecompress()],
+  ['zstd', zstd],
+  ['deflate', inflateOf],
+]);
+
+/** Some servers send what `deflate` stands for, and some leave out its head. */
+async function inflateOf(source: Readable): Promise<Transform> {
+  const first = await peek(source);
+  const hasHead = first !== null && (first[0]! & 0x0f) === 8;
+  return hasHead ? createInflate() : createInflateRaw();
+}
+
+/** The first piece of a stream, which stays in it; null when it is empty. */
+async function peek(source: Readable): Promise<Buffer | null> {
+  for (;;) {
+    const piece = source.read() as Buffer | null;
+    if (piece !== null) {
+      source.unshift(piece);
+      return piece;
+    }
+    if (source.readableEnded || source.destroyed) return null;
+    await new Promise<void>((resolve, reject) => {
+      source.once('readable', resolve);
+      source.once('end', resolve);
+      source.once('error', reject);
+    });
+  }
+}
+
+/** What was read of a body, never more than was asked for. */
+export interface BoundedBody {
+  readonly bytes: Uint8Array;
+  /** True when there was more. */
+  readonly overflow: boolean;
+}
+
+/**
+ * Reads at most `maxBytes` of a body in these codings, as `content-encoding` names them, and closes it. Rejects with
+ * `EgressError` for an unknown coding, and with what the stream or a decoder says.
+ */
+export async function readBounded(body: Readable, codings: string, maxBytes: number): Promise<BoundedBody> {
+  // A failure of a part reaches the reader through the last one.
+  body.on('error', () => undefined);
+  try {
+    return await take(await decoded(body, codings), maxBytes);
+  } finally {
+    body.destroy();
+  }
+}
+
+async function decoded(body: Readable, codings: string): Promise<Readable> {
+  const names = codings
+    .toLowerCase()
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+  let source = body;
+  for (const name of names.toReversed()) {
+    const decoder = DECODERS.get(name);
+    if (decoder === undefined || names.length > MAX_CODINGS)
+      throw new EgressError('bad_reply', 'The reply is compressed in a way that is not known.');
+    if (decoder !== null) source = pipeline(source, await decoder(source), () => undefined);
+  }
+  return source;
+}
+
+async function take(source: Readable, maxBytes: number): Promise<BoundedBody> {
+  const pieces: Buffer[] = [];
+  let size = 0;
+  for await (const piece of source as AsyncIterable<Buffer>) {
+    const room = maxBytes - size;
+    pieces.push(piece.length > room ? piece.subarray(0, room) : piece);
+    if (piece.length > room) return { bytes: Buffer.concat(pieces), overflow: true };
+    size += piece.length;
+  }
+  return { bytes: Buffer.concat(pieces), overflow: false };
+}

@@ -1,0 +1,101 @@
+// Connections that go only where a policy allows: each address is checked, and then it is the one connected to.
+import type { LookupAddress } from 'node:dns';
+import { lookup } from 'node:dns/promises';
+import { connect, isIP, type LookupFunction, type Socket } from 'node:net';
+import type { Agent, buildConnector } from 'undici';
+import { mayConnect, mayUsePort, type Place, plainHost } from './address-rules.ts';
+import { EgressError, type EgressPolicy, type ResolveName } from './egress.ts';
+
+const CONNECT_TIMEOUT_MS = 10_000;
+const KEEP_ALIVE_MS = 4_000;
+const MAX_HEADER_BYTES = 64 * 1024;
+
+const resolveBySystem: ResolveName = (name) => lookup(name, { all: true, order: 'verbatim' });
+
+/**
+ * Every address that a connection to the place may use. Throws `EgressError`: `refused` when a single one of them may
+ * not be reached, so that no name mixes good ones with bad ones; `unreachable` when there is none.
+ */
+export async function resolvePlace(policy: EgressPolicy, place: Place): Promise<readonly LookupAddress[]> {
+  const { host, port } = place;
+  if (!mayUsePort(policy, place)) throw new EgressError('refused', `Port ${port} of ${host} may not be reached.`);
+  const family = isIP(host);
+  const addresses = family === 0 ? await resolve(policy, host) : [{ address: host, family }];
+  if (addresses.every(({ address }) => mayConnect(policy, place, address))) return addresses;
+  throw new EgressError('refused', `The host ${host} may not be reached: it is not on the public internet.`);
+}
+
+async function resolve(policy: EgressPolicy, host: string): Promise<readonly LookupAddress[]> {
+  const notFound = (cause?: unknown) =>
+    new EgressError('unreachable', `The host ${host} could not be found.`, { cause });
+  const addresses = await (policy.resolve ?? resolveBySystem)(host).catch((error: unknown) => {
+    throw notFound(error);
+  });
+  if (addresses.length === 0) throw notFound();
+  return addresses;
+}
+
+/** Opens a plain connection to the place, waiting at most ten seconds. Throws `EgressError`. */
+export async function connectTo(policy: EgressPolicy, place: Place): Promise<Socket> {
+  const addresses = await resolvePlace(policy, place);
+  const socket = connect({ ...place, lookup: answering(addresses), autoSelectFamily: true, noDelay: true });
+  return new Promise((done, fail) => {
+    const giveUp = (cause?: unknown) => {
+      socket.destroy();
+      fail(new EgressError('unreachable', `The host ${place.host} could not be reached.`, { cause }));
+    };
+    const timer = setTimeout(giveUp, CONNECT_TIMEOUT_MS);
+    socket.once('close', () => clearTimeout(timer));
+    socket.once('error', giveUp);
+    socket.once('connect', () => {
+      clearTimeout(timer);
+      socket.off('error', giveUp);
+      done(socket);
+    });
+  });
+}
+
+/** Stands in for the look-up of a name: the addresses that were checked are the only ones there are. */
+function answering(addresses: readonly LookupAddress[]): LookupFunction {
+  return (_name, { all }, done) => {
+    const [first] = addresses;
+    if (all) done(null, [...addresses]);
+    else done(null, first!.address, first!.family);
+  };
+}
+
+/** HTTP connections under a policy. Knows no proxy, whatever the environment says. */
+export async function openAgent(policy: EgressPolicy): Promise<Agent> {
+  // Loaded with the first request: a daemon that sends none needs none of it.
+  const undici = await import('undici');
+  return new undici.Agent({
+    connect: makeConnector(policy, undici.buildConnector),
+    allowH2: false,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: KEEP_ALIVE_MS,
+    maxHeaderSize: MAX_HEADER_BYTES,
+  });
+}
+
+/** The library's `lookup` option alone would let addresses in the URL through: it is not called for them. */
+function makeConnector(policy: EgressPolicy, build: typeof buildConnector): buildConnector.connector {
+  const open: (...asked: Parameters<buildConnector.connector>) => Promise<void> = async (options, callback) => {
+    try {
+      const port = Number(options.port) || (options.protocol === 'https:' ? 443 : 80);
+      const addresses = await resolvePlace(policy, { host: plainHost(options.hostname), port });
+      const connector = build({
+        allowH2: false,
+        maxCachedSessions: 0,
+        timeout: CONNECT_TIMEOUT_MS,
+        lookup: answering(addresses),
+        autoSelectFamily: true,
+      });
+      connector(options, callback);
+    } catch (error) {
+      callback(error as Error, null);
+    }
+  };
+  return (options, callback) => void open(options, callback);
+}

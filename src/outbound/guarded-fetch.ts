@@ -1,0 +1,188 @@
+// One HTTP request to wherever someone said: guarded at every hop, bounded in time and in bytes.
+import type { Agent, Dispatcher } from 'undici';
+import { VERSION } from '../version.ts';
+import { CODINGS, readBounded } from './bounded-body.ts';
+import { EgressError, type EgressPolicy } from './egress.ts';
+import { failureOf } from './failure.ts';
+import { openAgent } from './guarded-connect.ts';
+import { type Hop, MAX_REDIRECTS, nextHop, readHeaders, readUrl } from './hop.ts';
+
+/** One request. Of redirects, at most `maxRedirects` are followed (5); with 0 a redirect is answered as it is. */
+export interface GuardedRequest {
+  readonly url: string;
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array | null;
+  /** For everything, from the first look-up of a name to the last byte. */
+  readonly timeoutMs: number;
+  /** Largest body, counted after decompression. */
+  readonly maxBytes: number;
+  readonly maxRedirects?: number;
+  readonly signal?: AbortSignal;
+  /** What a body over `maxBytes` is: a failure (when absent), or cut there. */
+  readonly onOverflow?: 'fail' | 'truncate';
+  /**
+   * Whether a reply of this media type, in lower case without parameters, is wanted; asked before its body is read, with
+   * its size in bytes on the wire where that is told.
+   */
+  readonly acceptType?: (mediaType: string, size: number | null) => boolean;
+}
+
+export interface GuardedReply {
+  readonly status: number;
+  /** The address that answered, after redirects. */
+  readonly url: string;
+  /** By names in lower case; several values of one name are joined with a comma. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+  readonly truncated: boolean;
+}
+
+/**
+ * Sends a request and reads its whole reply, whatever its status. Throws `EgressError`. Along a redirect to another host,
+ * port or scheme go only headers that tell nothing. The name of the daemon is added, and nothing else about it.
+ */
+export async function guardedFetch(policy: EgressPolicy, request: GuardedRequest): Promise<GuardedReply> {
+  const first = firstHop(request);
+  const ending = new AbortController();
+  const end = () => ending.abort();
+  const timer = setTimeout(end, request.timeoutMs);
+  request.signal?.addEventListener('abort', end, { once: true });
+  if (request.signal?.aborted) end();
+  const { signal } = ending;
+  const agent = await openAgent(policy);
+  try {
+    // The library looks at the signal only once it is connected.
+    return await Promise.race([follow({ agent, request, signal }, first), aborted(signal)]);
+  } catch (error) {
+    if (request.signal?.aborted) throw new EgressError('canceled', 'The request was given up.', { cause: error });
+    if (signal.aborted) throw tooSlow(first, request.timeoutMs, error);
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    request.signal?.removeEventListener('abort', end);
+    void agent.destroy();
+  }
+}
+
+async function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const give = () => reject(signal.reason as Error);
+    if (signal.aborted) give();
+    else signal.addEventListener('abort', give, { once: true });
+  });
+}
+
+interface Sending {
+  readonly agent: Agent;
+  readonly request: GuardedRequest;
+  readonly signal: AbortSignal;
+}
+
+type Answer = Dispatcher.ResponseData;
+
+function firstHop({ url, method = 'GET', headers = {}, body = null }: GuardedRequest): Hop {
+  const own = { 'user-agent': `Errand/${VERSION}`, accept: '*/*', ...readHeaders(Object.entries(headers)) };
+  return { url: readUrl(url), method: method.toUpperCase(), headers: { ...own, 'accept-encoding': CODINGS }, body };
+}
+
+async function follow(sending: Sending, first: Hop): Promise<GuardedReply> {
+  const { maxRedirects = MAX_REDIRECTS } = sending.request;
+  let hop = first;
+  for (let followed = 0; ; followed += 1) {
+    const answer = await send(sending, hop);
+    const next = maxRedirects === 0 ? null : nextHop(hop, answer.statusCode, one(answer.headers['location']));
+    if (next === null) return await read(sending.request, hop, answer);
+    discard(answer);
+    if (followed >= maxRedirects)
+      throw new EgressError('too_many_redirects', `The host ${first.url.host} redirects too many times.`);
+    hop = next;
+  }
+}
+
+async function send({ agent, signal }: Sending, hop: Hop): Promise<Answer> {
+  const { url, method, headers, body } = hop;
+  try {
+    return await agent.request({
+      origin: url.origin,
+      path: url.pathname + url.search,
+      method,
+      headers,
+      body,
+      signal,
+    });
+  } catch (error) {
+    throw failureOf(hop, error);
+  }
+}
+
+async function read(request: GuardedRequest, hop: Hop, answer: Answer): Promise<GuardedReply> {
+  const { url, method } = hop;
+  const { statusCode: status, body } = answer;
+  const headers = flat(answer);
+  const tooLarge = () =>
+    new EgressError('too_large', `The reply of ${url.host} is larger than ${request.maxBytes} bytes.`);
+  try {
+    const length = lengthOf(headers);
+    requireType(request, hop, { status, headers });
+    const isPlain = headers['content-encoding'] === undefined;
+    if (
+      isPlain &&
+      length !== null &&
+      length > request.maxBytes &&
+      request.onOverflow !== 'truncate' &&
+      method !== 'HEAD'
+    )
+      throw tooLarge();
+    const codings = length === 0 || method === 'HEAD' || status === 304 ? '' : (headers['content-encoding'] ?? '');
+    const { bytes, overflow } = await readBounded(body, codings, request.maxBytes);
+    if (overflow && request.onOverflow !== 'truncate') throw tooLarge();
+    return { status, url: url.href, headers, body: bytes, truncated: overflow };
+  } catch (error) {
+    discard(answer);
+    if (error instanceof EgressError) throw error;
+    throw new EgressError('bad_reply', `The reply of ${url.host} broke off or cannot be read.`, { cause: error });
+  }
+}
+
+/** `type/subtype` of a `content-type`, in lower case; empty when there is none. */
+export function mediaTypeOf(contentType: string | undefined): string {
+  return (contentType ?? '').split(';')[0]!.trim().toLowerCase();
+}
+
+function lengthOf(headers: GuardedReply['headers']): number | null {
+  const text = headers['content-length'] ?? '';
+  return /^\d{1,15}$/.test(text) ? Number(text) : null;
+}
+
+type Head = Pick<GuardedReply, 'status' | 'headers'>;
+
+function requireType({ acceptType }: GuardedRequest, { url }: Hop, { status, headers }: Head): void {
+  const mediaType = mediaTypeOf(headers['content-type']);
+  if (acceptType === undefined || acceptType(mediaType, lengthOf(headers))) return;
+  const isGood = status >= 200 && status < 300;
+  // What a stranger's server says goes into a message only when it has the form of a type.
+  const type = /^[\w.+-]{1,80}\/[\w.+-]{1,80}$/.test(mediaType) ? mediaType : 'no usable content type';
+  throw new EgressError('bad_reply', `The host ${url.host} answered with ${isGood ? type : `status ${status}`}.`);
+}
+
+function discard({ body }: Answer): void {
+  body.on('error', () => undefined).destroy();
+}
+
+function one(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value;
+}
+
+function flat({ headers }: Answer): Record<string, string> {
+  const told = Object.entries(headers).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name.toLowerCase(), Array.isArray(value) ? value.join(', ') : value] as const],
+  );
+  return Object.fromEntries(told);
+}
+
+function tooSlow({ url }: Hop, timeoutMs: number, cause: unknown): EgressError {
+  return new EgressError('timeout', `The host ${url.host} did not answer in full within ${timeoutMs / 1_000} s.`, {
+    cause,
+  });
+}

@@ -1,0 +1,127 @@
+// A proxy on loopback through which a browser reaches only what a policy allows.
+import { createServer, type IncomingMessage, request as forward, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Duplex, pipeline } from 'node:stream';
+import { messageOf } from '../domain/errors.ts';
+import { placeOf } from './address-rules.ts';
+import { EgressError, type EgressPolicy } from './egress.ts';
+import { connectTo } from './guarded-connect.ts';
+import { readUrl } from './hop.ts';
+
+export interface GuardedProxyOptions {
+  /** Told of each connection that was not opened, in one sentence. */
+  readonly onRefused?: (message: string) => void;
+}
+
+export interface GuardedProxy {
+  /** Such as `http://127.0.0.1:40123`. */
+  readonly url: string;
+  /** Ends every connection. */
+  close(): Promise<void>;
+}
+
+/** Headers between the browser and this proxy alone. */
+const OF_THE_PROXY: readonly string[] = [
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authorization',
+  'upgrade',
+];
+
+const STATUS: Readonly<Partial<Record<EgressError['kind'], number>>> = { refused: 403 };
+
+/**
+ * Starts a proxy for plain HTTP and for CONNECT; what goes through it is neither bounded nor read. A browser must be told
+ * to send it loopback addresses too (`<-loopback>` in Chromium's list of exceptions), and to open nothing past it (WebRTC).
+ */
+export async function startGuardedProxy(
+  policy: EgressPolicy,
+  options: GuardedProxyOptions = {},
+): Promise<GuardedProxy> {
+  const server = createServer({ requestTimeout: 0 });
+  const open = new Set<Duplex>();
+  const track = <T extends Duplex>(stream: T): T => {
+    open.add(stream);
+    return stream.once('close', () => open.delete(stream)).on('error', () => stream.destroy());
+  };
+  const refuse = (error: unknown): { readonly status: number; readonly message: string } => {
+    const status = (error instanceof EgressError ? STATUS[error.kind] : undefined) ?? 502;
+    const message = messageOf(error);
+    options.onRefused?.(message);
+    return { status, message };
+  };
+  const dial = async (url: URL) => track(await connectTo(policy, placeOf(url)));
+
+  server.on('connection', track);
+  server.on('request', (req, res) => {
+    relay(req, res, dial).catch((error: unknown) => {
+      const { status, message } = refuse(error);
+      if (res.headersSent) res.destroy();
+      else res.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' }).end(message);
+    });
+  });
+  server.on('connect', (req: IncomingMessage, client: Duplex, head: Buffer) => {
+    tunnel(req, { client, head }, dial).catch((error: unknown) => {
+      const { status, message } = refuse(error);
+      client.end(`HTTP/1.1 ${status} Refused\r\nContent-Length: ${Buffer.byteLength(message)}\r\n\r\n${message}`);
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    close: async () => {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const stream of open) stream.destroy();
+      await closed;
+    },
+  };
+}
+
+type Dial = (url: URL) => Promise<Duplex>;
+
+interface Tunnel {
+  readonly client: Duplex;
+  /** What the client has already sent through it. */
+  readonly head: Buffer;
+}
+
+async function tunnel(req: IncomingMessage, { client, head }: Tunnel, dial: Dial): Promise<void> {
+  // Read as an address of the web, so that every way of writing one is understood as the browser does.
+  const server = await dial(readUrl(`https://${req.url ?? ''}/`));
+  client.write('HTTP/1.1 200 Connected\r\n\r\n');
+  server.write(head);
+  pipeline(client, server, client, () => {
+    client.destroy();
+    server.destroy();
+  });
+}
+
+async function relay(req: IncomingMessage, res: ServerResponse, dial: Dial): Promise<void> {
+  const url = readUrl(req.url ?? '');
+  if (url.protocol !== 'http:') throw new EgressError('refused', 'This proxy takes http addresses and CONNECT.');
+  const server = await dial(url);
+  const headers = { ...req.headers, host: url.host, connection: 'close' };
+  for (const name of OF_THE_PROXY.slice(1)) delete (headers as Record<string, unknown>)[name];
+  const { method = 'GET' } = req;
+  await new Promise<void>((resolve, reject) => {
+    const outgoing = forward({
+      method,
+      path: url.pathname + url.search,
+      headers,
+      createConnection: () => server,
+    });
+    outgoing.once('error', reject);
+    outgoing.once('response', (answer) => {
+      const { connection: _, ...told } = answer.headers;
+      res.writeHead(answer.statusCode ?? 502, told);
+      pipeline(answer, res, () => resolve());
+    });
+    res.once('close', () => server.destroy());
+    pipeline(req, outgoing, () => undefined);
+  });
+}

@@ -1,0 +1,59 @@
+// A `fetch` like the platform's own, whose every connection and redirect is guarded.
+import type { Agent } from 'undici';
+import { EgressError, type EgressPolicy } from './egress.ts';
+import { openAgent } from './guarded-connect.ts';
+import { failureOf } from './failure.ts';
+import { type Hop, MAX_REDIRECTS, nextHop, readHeaders, readUrl } from './hop.ts';
+
+/**
+ * Makes a `fetch` that streams and has no time limit of its own, for protocols that hold a request open. It takes an
+ * address as text or URL and a body as text or bytes, and decodes replies without counting them. Redirects are followed,
+ * five at most, unless `redirect` says otherwise; along one to another host, port or scheme go only headers that tell
+ * nothing. Rejects with `EgressError`, or with the reason of the caller's signal.
+ */
+export function guardedFetchFor(policy: EgressPolicy): typeof globalThis.fetch {
+  let opened: Promise<Agent> | undefined;
+  return async (input, init = {}) => {
+    let hop = firstHop(input, init);
+    opened ??= openAgent(policy);
+    const agent = await opened;
+    for (let followed = 0; ; followed += 1) {
+      const answer = await send(agent, hop, init.signal ?? null);
+      const location = answer.headers.get('location') ?? undefined;
+      const next = init.redirect === 'manual' ? null : nextHop(hop, answer.status, location);
+      if (next === null) return answer;
+      await answer.body?.cancel();
+      if (init.redirect === 'error' || followed >= MAX_REDIRECTS)
+        throw new EgressError('too_many_redirects', `The host ${hop.url.host} redirects too many times.`);
+      hop = next;
+    }
+  };
+}
+
+function firstHop(input: string | URL | Request, init: RequestInit): Hop {
+  if (input instanceof Request) throw new TypeError('This fetch takes an address and its options apart.');
+  const { method = 'GET', body = null } = init;
+  const isForm = body instanceof URLSearchParams;
+  if (!isForm && body !== null && typeof body !== 'string' && !(body instanceof Uint8Array))
+    throw new TypeError('This fetch takes a body of text or bytes.');
+  const headers = readHeaders(new Headers(init.headers));
+  const form = 'application/x-www-form-urlencoded;charset=UTF-8';
+  return {
+    url: readUrl(String(input)),
+    method: method.toUpperCase(),
+    headers: isForm ? { 'content-type': form, ...headers } : headers,
+    body: isForm ? body.toString() : body,
+  };
+}
+
+async function send(agent: Agent, hop: Hop, signal: AbortSignal | null): Promise<Response> {
+  const { url, method, headers, body } = hop;
+  const { fetch } = await import('undici');
+  try {
+    const answer = await fetch(url, { method, headers, body, signal, dispatcher: agent, redirect: 'manual' });
+    return answer;
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw failureOf(hop, (error as { cause?: unknown }).cause ?? error);
+  }
+}

@@ -1,0 +1,100 @@
+// The text of documents, from real bytes of each kind.
+import { expect, test } from 'vitest';
+import { readDocument } from '../../../src/agent/documents/read-document.ts';
+import { aPdf, aRow, aWordDocument, aWorkbook, aZip, paragraph } from '../../support/documents.ts';
+
+const read = (bytes: Buffer, name: string, mimeType = 'application/octet-stream') =>
+  readDocument({ bytes, name, mimeType });
+
+test('a PDF is read page by page, also under the name of a text', async () => {
+  const pdf = aPdf(['The tide turns\nat noon.', 'Then it ebbs.']);
+  const text = '[Page 1 of 2]\nThe tide turns\nat noon.\n\n[Page 2 of 2]\nThen it ebbs.';
+  expect(await read(pdf, 'tides.pdf', 'application/pdf')).toEqual({ text });
+  expect(await read(pdf, 'tides.txt', 'text/plain')).toEqual({ text });
+});
+
+test('a Word document is read with its paragraphs and tables', async () => {
+  const cell = (text: string) => `<w:tc>${paragraph(text)}</w:tc>`;
+  const table = `<w:tbl><w:tr>${cell('Port')}${cell('High')}</w:tr><w:tr>${cell('Brest')}${cell('7.1')}</w:tr></w:tbl>`;
+  const result = await read(aWordDocument(paragraph('Tides &amp; ports') + table), 'tides.docx');
+  expect(result).toMatchObject({ text: expect.stringMatching(/^Tides & ports\n+ ?Port \| High\n+ ?Brest \| 7\.1$/) });
+});
+
+test('a workbook is read as comma-separated lines under the name of each sheet', async () => {
+  const workbook = aWorkbook(aRow(1, ['port', 'height']) + aRow(2, ['Brest, "Rade"', 7.1]));
+  expect(await read(workbook, 'tides.xlsx')).toEqual({
+    text: '[Sheet "Tides", 2 rows]\nport,height\n"Brest, ""Rade""",7.1',
+  });
+});
+
+test('a web page is read as text, in the character set that it names', async () => {
+  const page = Buffer.from(
+    '<html><head><title>Ports</title><meta charset="windows-1252"><style>p{}</style></head><body><h1>Mar\xe9es</h1><ul><li>haute<li>basse</ul><script>x()</script><a href="https://tides.example/">more</a></body></html>',
+    'latin1',
+  );
+  const { text } = (await read(page, 'page.html', 'text/html')) as { text: string };
+  expect(text).toMatch(/^Ports\n\n# Marées/);
+  expect(text).toContain('- haute');
+  expect(text).toContain('more (https://tides.example/)');
+  expect(text).not.toContain('x()');
+});
+
+test.each([
+  ['a.csv', 'text/csv', Buffer.from('port,height\nBrest,7.1\n'), 'port,height\nBrest,7.1\n'],
+  ['a.json', 'application/json', Buffer.from('{"a":1}'), '{"a":1}'],
+  ['a.md', 'text/markdown', Buffer.from('# Tides'), '# Tides'],
+  ['a.xml', 'application/xml', Buffer.from('<a>b</a>'), '<a>b</a>'],
+  ['a.txt', 'text/plain', Buffer.from('mar\xe9e', 'latin1'), 'marée'],
+  ['b.txt', 'text/plain', Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from('marée', 'utf16le')]), 'marée'],
+  ['c.bin', 'application/octet-stream', Buffer.from('plain after all'), 'plain after all'],
+])('%s of type %s is taken as the text it is', async (name, mimeType, bytes, text) => {
+  expect(await read(bytes, name, mimeType)).toEqual({ text });
+});
+
+const NOISE = Buffer.from(Array.from({ length: 4000 }, (_, index) => 128 + ((index * 97) % 127)));
+
+test.each([
+  ['a.pdf', 'application/pdf', NOISE, 'could not be read: it is not a PDF document'],
+  [
+    'a.pdf',
+    'application/pdf',
+    Buffer.from('%PDF-1.7\nnothing more'),
+    'could not be read: it is damaged, or not a PDF document',
+  ],
+  ['a.pdf', 'application/pdf', aPdf(['']), 'holds no text; its pages may be pictures'],
+  ['a.docx', 'application/octet-stream', NOISE, 'could not be read: it is not a Word document'],
+  [
+    'a.docx',
+    'application/octet-stream',
+    aWordDocument(paragraph('x')).subarray(0, 300),
+    'could not be read: it is not a Word document',
+  ],
+  [
+    'a.docx',
+    'application/octet-stream',
+    aZip({ 'word/document.xml': '<w:' }),
+    'could not be read: it is damaged, or not a Word document',
+  ],
+  [
+    'a.xlsx',
+    'application/octet-stream',
+    aZip({ 'xl/workbook.xml': '<' }),
+    'could not be read: it is damaged, or not an Excel workbook',
+  ],
+  ['a.xlsx', 'application/octet-stream', aWorkbook(''), 'holds no cells'],
+  [
+    'a.zip',
+    'application/zip',
+    aZip({ 'a.txt': 'x' }),
+    'holds no text that can be read (zip archive (or an Office document))',
+  ],
+  ['a.bin', 'application/octet-stream', NOISE, 'holds no text that can be read (unknown kind)'],
+  ['a.txt', 'text/plain', Buffer.from(' \n'), 'is empty'],
+])('%s of type %s that cannot be read says so', async (name, mimeType, bytes, fault) => {
+  expect(await read(bytes, name, mimeType)).toEqual({ fault });
+});
+
+test('of a long text the first 200,000 characters are kept', async () => {
+  const { text } = (await read(Buffer.alloc(300_000, 'x'), 'long.txt', 'text/plain')) as { text: string };
+  expect(text).toMatch(/^x{200000}\n\[The text goes on; it was read up to here\.\]$/);
+});

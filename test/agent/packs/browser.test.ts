@@ -1,0 +1,230 @@
+// The browser's tools, against a real Chromium and a site on loopback. Without Chromium they are skipped, and say so.
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { imageSize } from 'image-size';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { takenBytes } from '../../../src/agent/process-tree.ts';
+import { aSite, browserRun, chromium, sandbox } from '../../support/browser-run.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+const FORM = `<title>Tides</title><h1>High water</h1><form action="/result"><label>Port <input name="port"></label>
+<label>Day <select name="day"><option>Today<option>Tomorrow</select></label><button>Search</button></form>
+<a href="/more">More</a>`;
+
+/** The reference that a page gave an element, by a piece of its line. */
+function refOf(view: string, line: RegExp): string {
+  const found = view.split('\n').find((one) => line.test(one));
+  return /\[ref=(\w+)\]/.exec(found ?? '')?.[1] ?? `(none in ${view})`;
+}
+
+describe.skipIf(!chromium.ok)('the browser', { timeout: 60_000 }, () => {
+  test('opens a page, fills in its form and sends it, and keeps a picture of each step', async () => {
+    const site = await aSite({
+      '/': FORM,
+      '/result': (req, res) => res.setHeader('content-type', 'text/html').end(`<title>Found</title><p>For ${req.url}`),
+    });
+    const run = await browserRun([site.port]);
+    const opened = await run.call('browser_open', { url: site.url });
+    expect(opened).toMatchObject({ ok: true, output: expect.stringContaining(`Page: Tides\nAddress: ${site.url}/`) });
+    const { output } = opened;
+    await run.call('browser_type', { ref: refOf(output, /textbox "Port"/), text: 'Brest & co' });
+    await run.call('browser_type', { ref: refOf(output, /combobox "Day"/), text: 'Tomorrow' });
+    const found = await run.call('browser_click', { ref: refOf(output, /button "Search"/) });
+    expect(found.output).toContain('Page: Found');
+    expect(found.output).toContain('For /result?port=Brest+%26+co&day=Tomorrow');
+    expect(run.pictures.map(({ callId, mimeType }) => [callId, mimeType])).toEqual(
+      ['call-1', 'call-2', 'call-3', 'call-4'].map((id) => [id, 'image/jpeg']),
+    );
+    expect(imageSize(run.pictures[0]!.bytes)).toMatchObject({ width: 1280, height: 800, type: 'jpg' });
+  });
+
+  test('reads on in a long page, and keeps a picture of all of it', async () => {
+    const site = await aSite({
+      '/': `<title>Long</title>${'<p style="height:40px">the tide turns again'.repeat(1_000)}`,
+    });
+    const run = await browserRun([site.port]);
+    const { output } = await run.call('browser_open', { url: site.url });
+    expect(output).toMatch(/\[\d+ more characters: call browser_read with offset 20000\.\]$/);
+    const next = await run.call('browser_read', { offset: 20_000 });
+    expect(next.output).toContain('the tide turns');
+    expect(run.pictures).toHaveLength(1);
+    const kept = await run.call('browser_screenshot', { full_page: true });
+    expect(kept).toEqual({ ok: true, output: `A picture of ${site.url}/ was kept.` });
+    expect(imageSize(run.pictures[1]!.bytes)).toMatchObject({ width: 1280, height: 8000 });
+  });
+
+  test('follows a page that opens in a new window, and outlasts one that opens many', async () => {
+    const site = await aSite({
+      '/': '<title>First</title><a href="/second" target="_blank">Second</a><button onclick="for (let i = 0; i < 12; i++) window.open(\'/third\')">Many</button>',
+      '/second': '<title>Second</title><p>here',
+      '/third': '<title>Third</title><p>there',
+    });
+    const run = await browserRun([site.port]);
+    const first = await run.call('browser_open', { url: site.url });
+    const second = await run.call('browser_click', { ref: refOf(first.output, /link "Second"/) });
+    expect(second.output).toContain('Page: Second');
+    const again = await run.call('browser_open', { url: site.url });
+    // The click itself may well run out of time over it.
+    await run.call('browser_click', { ref: refOf(again.output, /button "Many"/) });
+    const after = await waitFor(
+      async () => {
+        const view = await run.call('browser_open', { url: `${site.url}/second` });
+        return view.ok && view;
+      },
+      { timeoutMs: 30_000 },
+    );
+    expect(after.output).toContain('Page: Second');
+  });
+
+  test('is not held up by dialogs, and takes no downloads', async () => {
+    const site = await aSite({
+      '/': '<title>Asks</title><script>onbeforeunload=(e)=>{e.preventDefault();return "stay?"}</script><button onclick="document.title=confirm(\'sure?\')">Ask</button><a href="/file" download>Take</a>',
+      '/file': (_, res) => res.setHeader('content-type', 'application/octet-stream').end('bytes'),
+      '/next': '<title>Next</title>',
+    });
+    const run = await browserRun([site.port]);
+    const page = await run.call('browser_open', { url: site.url });
+    expect((await run.call('browser_click', { ref: refOf(page.output, /button "Ask"/) })).output).toContain(
+      'Page: false',
+    );
+    expect((await run.call('browser_click', { ref: refOf(page.output, /link "Take"/) })).ok).toBe(true);
+    expect((await run.call('browser_open', { url: `${site.url}/next` })).output).toContain('Page: Next');
+  });
+
+  test.each([
+    ['file:///etc/passwd', 'Only http and https addresses can be opened.'],
+    ['chrome://version', 'Only http and https addresses can be opened.'],
+    ['javascript:alert(1)', 'Only http and https addresses can be opened.'],
+    ['data:text/html,x', 'Only http and https addresses can be opened.'],
+    ['http://', 'That is no web address.'],
+  ])('does not open %s', async (url, output) => {
+    const run = await browserRun([]);
+    expect(await run.call('browser_open', { url })).toEqual({ ok: false, output });
+  });
+
+  test('says what is wrong: no such element, no such page, a page that does not answer', async () => {
+    const site = await aSite({ '/': FORM, '/slow': () => undefined });
+    const run = await browserRun([site.port], { timeoutMs: 1_000 });
+    await run.call('browser_open', { url: site.url });
+    const stale = await run.call('browser_click', { ref: 'e999' });
+    expect(stale).toEqual({ ok: false, output: expect.stringContaining('Call browser_read for its references.') });
+    const gone = await run.call('browser_open', { url: `${site.url}/gone` });
+    expect(gone).toMatchObject({ ok: true, output: expect.stringContaining('The server answered with status 404.') });
+    const slow = await run.call('browser_open', { url: `${site.url}/slow` });
+    expect(slow).toEqual({ ok: false, output: expect.stringContaining('It did not finish within 1 s.') });
+  });
+});
+
+describe.skipIf(!chromium.ok)('the browser reaches no private address', { timeout: 60_000 }, () => {
+  test('neither by its own name nor by a page that fetches, frames, sockets and WebRTC it', async () => {
+    const secret = await aSite({ '/': 'the secret' });
+    const reached: string[] = [];
+    const raw = createServer((socket) => {
+      reached.push('tcp');
+      socket.destroy();
+    });
+    await new Promise<void>((resolve) => raw.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void raw.close());
+    const rawPort = (raw.address() as AddressInfo).port;
+    const hosts = ['127.0.0.1', 'localhost', '[::1]', '2130706433', '0x7f.1', '[::ffff:127.0.0.1]', '0.0.0.0'];
+    const site = await aSite({
+      '/': `<title>Tries</title><pre id=log>…</pre><script>
+        const log = []; const done = () => { document.title = 'Done'; document.getElementById('log').textContent = log.join(' '); };
+        const hosts = ${JSON.stringify(hosts)};
+        const tries = hosts.flatMap((host) => [${secret.port}, ${rawPort}].flatMap((port) => [
+          fetch('http://' + host + ':' + port + '/', { mode: 'no-cors' }).then((r) => log.push('fetch ' + r.status), () => 0),
+          new Promise((r) => { const s = new WebSocket('ws://' + host + ':' + port + '/'); s.onopen = () => { log.push('ws'); r(); }; s.onerror = r; }),
+          new Promise((r) => { const i = new Image(); i.onload = () => { log.push('img'); r(); }; i.onerror = r; i.src = 'http://' + host + ':' + port + '/x.png'; }),
+        ]));
+        const pc = new RTCPeerConnection({ iceServers: [{ urls: 'turn:127.0.0.1:${rawPort}?transport=tcp', username: 'a', credential: 'b' }] });
+        pc.onicecandidate = (e) => e.candidate && log.push('ice ' + e.candidate.candidate);
+        pc.createDataChannel('x'); pc.createOffer().then((o) => pc.setLocalDescription(o));
+        Promise.all(tries).then(() => setTimeout(done, 300));
+      </script><iframe src="http://127.0.0.1:${secret.port}/"></iframe>`,
+    });
+    const run = await browserRun([site.port]);
+    for (const host of hosts) {
+      const { output } = await run.call('browser_open', { url: `http://${host}:${secret.port}/` });
+      expect(output).not.toContain('the secret');
+    }
+    await run.call('browser_open', { url: site.url });
+    const { output } = await waitFor(
+      async () => {
+        const view = await run.call('browser_read');
+        return view.output.includes('Page: Done') && view;
+      },
+      { timeoutMs: 20_000 },
+    );
+    expect(output).not.toContain('the secret');
+    expect(output).not.toMatch(/fetch 200|\bws\b|\bimg\b|ice .* (?:host|relay|srflx)/);
+    expect(secret.asked).toEqual([]);
+    expect(reached).toEqual([]);
+  });
+});
+
+describe.skipIf(!chromium.ok)('nothing of the browser survives', { timeout: 60_000 }, () => {
+  const started = async () => {
+    const site = await aSite({ '/': FORM, '/slow': () => undefined });
+    const run = await browserRun([site.port], { timeoutMs: 30_000 });
+    await run.call('browser_open', { url: site.url });
+    expect(run.processes()).not.toEqual([]);
+    return { run, site };
+  };
+
+  test('the end of its run', async () => {
+    const { run } = await started();
+    await run.opened.close();
+    expect(run.processes()).toEqual([]);
+  });
+
+  test('a stop in the middle of a page that does not answer', async () => {
+    const { run, site } = await started();
+    const opening = run.call('browser_open', { url: `${site.url}/slow` });
+    await waitFor(() => site.asked.includes('GET /slow'));
+    run.stop();
+    await expect(opening).rejects.toThrow();
+    await waitFor(() => run.processes().length === 0);
+  });
+
+  test('its own death: the next use starts a new one', async () => {
+    const { run, site } = await started();
+    for (const pid of run.processes()) process.kill(pid, 'SIGKILL');
+    await waitFor(() => run.processes().length === 0);
+    const again = await waitFor(async () => {
+      const view = await run.call('browser_open', { url: site.url });
+      return view.ok && view;
+    });
+    expect(again.output).toContain('Page: Tides');
+  });
+
+  test('a page that takes all the memory it may have: it gets no more, and the next page is there', async () => {
+    const site = await aSite({
+      '/': `<title>Greedy</title><script>const a = []; const more = () => {
+        try { a.push(new Uint8Array(5e7).fill(1)); setTimeout(more, 10); } catch (error) { document.title = 'Full'; }
+      }; more();</script>`,
+      '/ok': '<title>Fine</title>',
+    });
+    const memoryBytes = 700 * 1024 * 1024;
+    const run = await browserRun([site.port], { sandbox: { ...sandbox!, memoryBytes } });
+    await run.call('browser_open', { url: site.url });
+    await waitFor(
+      async () => {
+        const { ok, output } = await run.call('browser_read');
+        return !ok || output.includes('Page: Full');
+      },
+      { timeoutMs: 30_000 },
+    );
+    const taken = await Promise.all(run.processes().map(takenBytes));
+    expect(Math.max(0, ...taken)).toBeLessThan(memoryBytes * 1.2);
+    const after = await waitFor(async () => {
+      const view = await run.call('browser_open', { url: `${site.url}/ok` });
+      return view.ok && view;
+    });
+    expect(after.output).toContain('Page: Fine');
+  });
+});
+
+test('a run that was granted no browser has none of its tools', async () => {
+  const { opened } = await browserRun([], null);
+  expect(opened).toMatchObject({ tools: [], notes: [] });
+});

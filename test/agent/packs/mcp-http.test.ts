@@ -1,0 +1,108 @@
+// MCP servers at an address as a run uses them: a real server on loopback, which an exception allows.
+import { expect, onTestFinished, test } from 'vitest';
+import type { EgressRule } from '../../../src/domain/egress.ts';
+import { httpServer, openRun } from '../../support/mcp-run.ts';
+import { startMcpHttp } from '../../support/mcp-http.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+const ALLOWED: readonly EgressRule[] = [{ cidr: '127.0.0.0/8', host: null, ports: null, for: ['mcp'] }];
+
+async function startServer() {
+  const server = await startMcpHttp();
+  onTestFinished(() => server.close());
+  return server;
+}
+
+test('its tools are offered and called, with the headers that were given, and its session is ended', async () => {
+  const server = await startServer();
+  const run = await openRun([httpServer(server.url, { headers: { Authorization: 'Bearer of-the-test' } })], {
+    egress: ALLOWED,
+  });
+  expect(run.opened.tools.map(({ name }) => name)).toContain('mcp__remote__add');
+  expect(await run.call('mcp__remote__add', { a: 2, b: 3 })).toEqual({ ok: true, output: '5' });
+  await run.opened.close();
+  expect(server.requests.map(({ method }) => method)).toContain('DELETE');
+  for (const { headers } of server.requests) expect(headers.get('authorization')).toBe('Bearer of-the-test');
+});
+
+test('an address that is not allowed is never reached', async () => {
+  const server = await startServer();
+  const run = await openRun([httpServer(server.url)]);
+  expect(run.opened.tools).toEqual([]);
+  expect(run.opened.notes[0]).toMatch(/^The MCP server "remote" could not be reached: .* Its tools are missing/);
+  expect(server.requests).toEqual([]);
+});
+
+test('nobody at the address', async () => {
+  const server = await startMcpHttp();
+  await server.close();
+  const run = await openRun([httpServer(server.url)], { egress: ALLOWED });
+  expect(run.opened.notes[0]).toContain('The MCP server "remote" could not be reached');
+});
+
+test('a stop of the run reaches the server', async () => {
+  const server = await startServer();
+  const run = await openRun([httpServer(server.url)], { egress: ALLOWED });
+  const waiting = run.call('mcp__remote__wait', { path: '/nothing/here' });
+  await waitFor(() => server.notes.includes('waiting'));
+  run.stop();
+  await expect(waiting).rejects.toThrow();
+  await waitFor(() => server.notes.includes('canceled'));
+});
+
+test('a server that was started anew is asked for a new session at the next call', async () => {
+  const server = await startServer();
+  const run = await openRun([httpServer(server.url)], { egress: ALLOWED });
+  server.forget();
+  expect(await run.call('mcp__remote__add', { a: 1, b: 1 })).toEqual({
+    ok: false,
+    output: 'The MCP server "remote" answered with HTTP status 404.',
+  });
+  expect(await run.call('mcp__remote__add', { a: 1, b: 1 })).toEqual({ ok: true, output: '2' });
+});
+
+test.each([
+  [401, 'answered with HTTP status 401 (are its credentials right?)'],
+  [500, 'answered with HTTP status 500'],
+])('a refusal with status %i is told', async (status, words) => {
+  const server = await startServer();
+  server.answerWith((response) => response.writeHead(status).end('no'));
+  const run = await openRun([httpServer(server.url)], { egress: ALLOWED });
+  expect(run.opened.notes[0]).toContain(`The MCP server "remote" ${words}.`);
+});
+
+test('a page that is no MCP is told', async () => {
+  const server = await startServer();
+  server.answerWith((response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>Hello</p>'));
+  const run = await openRun([httpServer(server.url)], { egress: ALLOWED });
+  expect(run.opened.notes[0]).toContain('The MCP server "remote" answered with something else than MCP.');
+});
+
+test.each([['application/json'], ['text/event-stream']])('a reply of %s without end is cut off', async (type) => {
+  const server = await startServer();
+  const run = await openRun([httpServer(server.url)], { egress: ALLOWED });
+  let sent = 0;
+  server.answerWith((response) => {
+    response.writeHead(200, { 'content-type': type });
+    const piece = type === 'application/json' ? 'x'.repeat(65_536) : `: ${'x'.repeat(65_534)}\n`;
+    const more = () => {
+      sent += piece.length;
+      if (response.write(piece)) setImmediate(more);
+      else response.once('drain', more);
+    };
+    more();
+    response.on('close', () => response.off('drain', more));
+  });
+  expect(await run.call('mcp__remote__add', { a: 1, b: 1 })).toEqual({
+    ok: false,
+    output: 'The MCP server "remote" has ended: it sent too much, and was cut off.',
+  });
+  expect(sent).toBeLessThan(64 * 1_024 * 1_024);
+});
+
+test('a server that falls silent is given up after its time', async () => {
+  const server = await startServer();
+  server.answerWith(() => undefined);
+  const run = await openRun([httpServer(server.url, { startTimeoutMs: 400 })], { egress: ALLOWED });
+  expect(run.opened.notes[0]).toContain('The MCP server "remote" was not ready within 0.4 seconds.');
+});

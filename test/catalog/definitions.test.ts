@@ -1,0 +1,437 @@
+import { mkdirSync, symlinkSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import type { Definitions } from '../../src/catalog/definitions.ts';
+import { loadDefinitions } from '../../src/catalog/load-definitions.ts';
+import { formatProblem } from '../../src/catalog/problem.ts';
+import { defaultConfigFiles } from '../../src/default-config-files.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+type Files = Readonly<Record<string, string>>;
+
+const KNOWN = { models: new Set(['qwen', 'opus']), tools: new Set(['read_file', 'shell']) };
+
+function read(configDir: string, credentialsDirectory: string | null = null) {
+  return loadDefinitions({ configDir, credentialsDirectory }, KNOWN);
+}
+
+function load(files: Files): Definitions {
+  const loaded = read(temporaryDirectory(files));
+  if (!loaded.ok) throw new Error(loaded.problems.map(formatProblem).join('\n'));
+  return loaded.definitions;
+}
+
+function problemsOf(files: Files, credentials: string | null = null): string[] {
+  const loaded = read(temporaryDirectory(files), credentials);
+  return loaded.ok ? [] : loaded.problems.map(formatProblem);
+}
+
+const LAWYER = `---
+description: Knows the law
+model: opus
+tools: [read_file]
+skills: [contracts]
+mcp_servers: [wiki]
+connectors: [crm]
+plugins: [office]
+subagents: [clerk, "office:typist"]
+browser: true
+---
+
+Read every clause.
+
+---
+Then say what it means.
+`;
+const CLERK = '---\ndescription: Files things\n---\nFile it.\n';
+const CONTRACTS = `---
+name: contracts
+description: How to read a contract
+license: MIT
+compatibility: needs pandoc
+allowed-tools: Read shell
+metadata: { author: mara, version: 2, enabled_by_default: "true" }
+---
+# Contracts
+`;
+const skill = (name: string) => `---\nname: ${name}\ndescription: About ${name}\n---\nDo it.\n`;
+
+const EVERYTHING: Files = {
+  'experts/lawyer.md': LAWYER,
+  'experts/clerk.md': CLERK,
+  'experts/README.md': 'not an expert',
+  'experts/notes.txt': 'nor is this',
+  'expert-teams/chambers.yaml': 'description: A law firm\nlead: lawyer\nmembers: [clerk]\ninstructions: Be brief.\n',
+  'skills/contracts/SKILL.md': CONTRACTS,
+  'skills/contracts/scripts/run.py': 'print(1)',
+  'plugins/office/plugin.yaml': 'description: Office work\nversion: "1.2"\n',
+  'plugins/office/skills/memo/SKILL.md': skill('memo'),
+  'plugins/office/experts/typist.md': '---\ndescription: Types\nskills: [memo, contracts]\n---\nType.\n',
+  'plugins/office/mcp-servers.yaml': 'servers: { printer: { command: printerd, folders: [lib] } }\n',
+  'mcp-servers.yaml': `servers:
+  files: { command: mcp-files, args: [--root, --root], env: { LEVEL: "1" }, env_files: { TOKEN: files.token }, network: true }
+  wiki:
+    url: https://wiki.example.com/mcp?k=1
+    headers: { X-Team: law }
+    header_files: { Authorization: wiki.token }
+    start_timeout_seconds: 5
+    call_timeout_seconds: 9
+    tools: [search]
+    enabled_by_default: true
+`,
+  'files.token': 'tok\nen\n',
+  'wiki.token': 'Bearer abc\n',
+  'connectors.yaml': `connectors:
+  crm:
+    description: Customers
+    base_url: https://crm.example.com/api/
+    auth: { kind: oauth2_refresh_token, token_url: https://crm.example.com/token, client_id: errand, client_secret_file: crm.secret, scopes: [read] }
+    methods: [GET, POST]
+    paths: ["/v1/*"]
+  plain: { description: Plain, base_url: "http://127.0.0.1:9", auth: { kind: token } }
+`,
+  'crm.secret': 's3cret',
+};
+
+test('every kind of definition is read, and references to a plugin resolve to full names', () => {
+  const { experts, teams, skills, plugins, mcpServers, connectors } = load(EVERYTHING);
+  expect([...experts.keys()]).toEqual(['clerk', 'lawyer', 'office:typist']);
+  expect(experts.get('lawyer')).toEqual({
+    name: 'lawyer',
+    file: 'experts/lawyer.md',
+    plugin: null,
+    description: 'Knows the law',
+    instructions: 'Read every clause.\n\n---\nThen say what it means.',
+    model: 'opus',
+    tools: ['read_file'],
+    skills: ['contracts'],
+    mcpServers: ['wiki'],
+    connectors: ['crm'],
+    plugins: ['office'],
+    subagents: ['clerk', 'office:typist'],
+    browser: true,
+  });
+  expect(experts.get('clerk')).toMatchObject({ model: null, tools: null, skills: [], browser: false });
+  expect(experts.get('office:typist')).toMatchObject({
+    plugin: 'office',
+    file: 'plugins/office/experts/typist.md',
+    skills: ['office:memo', 'contracts'],
+  });
+  expect(teams.get('chambers')).toEqual({
+    name: 'chambers',
+    file: 'expert-teams/chambers.yaml',
+    description: 'A law firm',
+    lead: 'lawyer',
+    members: ['clerk'],
+    instructions: 'Be brief.',
+  });
+  expect(skills.get('contracts')).toMatchObject({
+    license: 'MIT',
+    compatibility: 'needs pandoc',
+    allowedTools: ['Read', 'shell'],
+    metadata: { author: 'mara', version: '2', enabled_by_default: 'true' },
+    enabledByDefault: true,
+  });
+  expect(path.basename(skills.get('contracts')!.folder)).toBe('contracts');
+  expect(path.isAbsolute(skills.get('contracts')!.folder)).toBe(true);
+  expect(skills.get('office:memo')).toMatchObject({ plugin: 'office', enabledByDefault: false });
+  expect(plugins.get('office')).toEqual({
+    name: 'office',
+    file: 'plugins/office/plugin.yaml',
+    description: 'Office work',
+    version: '1.2',
+    skills: ['office:memo'],
+    mcpServers: ['office:printer'],
+    experts: ['office:typist'],
+  });
+  expect(mcpServers.get('files')).toMatchObject({
+    transport: {
+      kind: 'stdio',
+      command: 'mcp-files',
+      args: ['--root', '--root'],
+      env: { LEVEL: '1' },
+      envFiles: { TOKEN: 'files.token' },
+      folders: [],
+      network: true,
+    },
+    startTimeoutMs: 30_000,
+    callTimeoutMs: 120_000,
+    tools: null,
+    enabledByDefault: false,
+  });
+  expect(mcpServers.get('wiki')).toMatchObject({
+    transport: { kind: 'http', headers: { 'X-Team': 'law' }, headerFiles: { Authorization: 'wiki.token' } },
+    startTimeoutMs: 5_000,
+    callTimeoutMs: 9_000,
+    tools: ['search'],
+    enabledByDefault: true,
+  });
+  const { transport } = mcpServers.get('office:printer')!;
+  expect(transport.kind === 'stdio' && transport.folders[0]?.endsWith('/plugins/office/lib')).toBe(true);
+  expect(connectors.get('crm')).toMatchObject({
+    baseUrl: 'https://crm.example.com/api',
+    auth: { kind: 'oauth2_refresh_token', header: 'Authorization', prefix: 'Bearer ', clientSecretFile: 'crm.secret' },
+    methods: ['GET', 'POST'],
+    paths: ['/v1/*'],
+  });
+  expect(connectors.get('plain')).toMatchObject({ methods: ['GET'], paths: ['/*'], auth: { tokenUrl: null } });
+});
+
+test('no secret is kept among the definitions', () => {
+  const told = JSON.stringify(Object.values(load(EVERYTHING)).flatMap((map) => [...map.values()]));
+  expect(told).not.toMatch(/Bearer abc|s3cret|tok\\nen/);
+});
+
+test('an empty directory, and the commented files of a new one, define nothing', () => {
+  const nothing = { experts: 0, teams: 0, skills: 0, plugins: 0, mcpServers: 0, connectors: 0 };
+  const commented = Object.fromEntries(defaultConfigFiles().map(({ name, text }) => [name, text]));
+  for (const files of [{}, commented]) {
+    const sizes = Object.entries(load(files)).map(([kind, map]) => [kind, map.size]);
+    expect(Object.fromEntries(sizes)).toEqual(nothing);
+  }
+});
+
+test('the commented files are right once their comments are taken away', () => {
+  const uncommented = defaultConfigFiles()
+    .filter(({ name }) => name === 'mcp-servers.yaml' || name === 'connectors.yaml')
+    .map(({ name, text }) => [name, text.replaceAll(/^#(?=\S|  )/gm, '')]);
+  const secrets = { 'files.token': 'x', 'wiki.token': 'x', 'crm.secret': 'x' };
+  const problems = problemsOf({ ...Object.fromEntries(uncommented), ...secrets });
+  // The kind there is a plain token, which has no address to ask for one.
+  expect(problems.filter((problem) => !problem.includes('kind token has none'))).toEqual([]);
+});
+
+const EXPERT = (keys: string, body = 'Work.') => ({ 'experts/a.md': `---\ndescription: A\n${keys}\n---\n${body}\n` });
+const SERVER = (keys: string, more: Files = {}) => ({ 'mcp-servers.yaml': `servers:\n  s:\n    ${keys}\n`, ...more });
+const CONNECTOR = (auth: string, keys = '') => ({
+  'connectors.yaml': `connectors:\n  c:\n    description: C\n    base_url: https://c.example\n    auth: ${auth}\n${keys}`,
+});
+
+test.each<[string, Files, string[]]>([
+  [
+    'no front matter',
+    { 'experts/a.md': 'Just text.\n' },
+    ['experts/a.md:1:1 must begin with a line ---, keys and values, and another line ---'],
+  ],
+  [
+    'front matter that never ends',
+    { 'experts/a.md': '---\ndescription: A\n' },
+    ['experts/a.md:1:1 must begin with a line ---, keys and values, and another line ---'],
+  ],
+  ['no instructions', EXPERT('model: qwen', ''), ['experts/a.md has no instructions below its front matter']],
+  [
+    'an unknown key, counted from the top of the file',
+    EXPERT('skils: []'),
+    ['experts/a.md:3:1 skils: is not a known key (did you mean "skills"?)'],
+  ],
+  [
+    'a missing description',
+    { 'experts/a.md': '---\nbrowser: false\n---\nWork.\n' },
+    ['experts/a.md:2:1 description: is missing'],
+  ],
+  ['a wrong type', EXPERT('browser: 1'), ['experts/a.md:3:10 browser: must be true or false, not a number']],
+  [
+    'broken YAML',
+    EXPERT('tools: [a'),
+    ['experts/a.md:3:10 Flow sequence in block collection must be sufficiently indented and end with a ]'],
+  ],
+  [
+    'an unknown model',
+    EXPERT('model: qwem'),
+    ['experts/a.md:3:8 model: names no model of models.yaml (did you mean "qwen"?)'],
+  ],
+  [
+    'an unknown tool',
+    EXPERT('tools: [shell, read_fle]'),
+    ['experts/a.md:3:16 tools.1: names no built-in tool (did you mean "read_file"?)'],
+  ],
+  [
+    'a skill that does not exist',
+    EXPERT('skills:\n  - none'),
+    ['experts/a.md:4:5 skills.0: names a skill that does not exist'],
+  ],
+  ['itself as a sub-agent', EXPERT('subagents: [a]'), ['experts/a.md:3:13 subagents.0: names the expert itself']],
+  [
+    'a name twice',
+    EXPERT('tools: [shell, shell]'),
+    ['experts/a.md:3:8 tools: must be a list of names, each once, at most 100'],
+  ],
+  [
+    'a bad file name',
+    { 'experts/My Expert.md': CLERK },
+    ['experts/My Expert.md must be a name: up to 64 of a-z and 0-9, with single hyphens between them, not "My Expert"'],
+  ],
+  ['a folder in place of a file', { 'experts/a.md/x': '' }, ['experts/a.md is a directory, not a file']],
+  ['a file in place of the folder', { experts: '' }, ['experts must be a folder']],
+  [
+    'a description too long',
+    { 'experts/a.md': `---\ndescription: ${'x'.repeat(1025)}\n---\nW\n` },
+    ['experts/a.md:2:14 description: must be a description, at most 1024 characters'],
+  ],
+  [
+    'an expert that is too large',
+    { 'experts/a.md': `---\ndescription: A\n---\n${'x'.repeat(262_144)}` },
+    ['experts/a.md is larger than 262144 bytes'],
+  ],
+  [
+    'a team without a lead',
+    { 'expert-teams/t.yaml': 'description: T\nmembers: [x]\n' },
+    ['expert-teams/t.yaml:1:1 lead: is missing'],
+  ],
+  [
+    'members who do not exist',
+    { 'experts/ann.md': CLERK, 'expert-teams/t.yaml': 'description: T\nlead: anm\nmembers:\n  - bob\n' },
+    [
+      'expert-teams/t.yaml:2:7 lead: names an expert that does not exist (did you mean "ann"?)',
+      'expert-teams/t.yaml:4:5 members.0: names an expert that does not exist',
+    ],
+  ],
+  [
+    'a lead who is a member',
+    { 'experts/ann.md': CLERK, 'expert-teams/t.yaml': 'description: T\nlead: ann\nmembers: [ann]\n' },
+    ['expert-teams/t.yaml:3:11 members.0: is the lead, which is no member too'],
+  ],
+  [
+    'a team without members',
+    { 'experts/ann.md': CLERK, 'expert-teams/t.yaml': 'description: T\nlead: ann\nmembers: []\n' },
+    ['expert-teams/t.yaml:3:10 members: must be a list of experts, each once, at most 20'],
+  ],
+  ['a team in a .yml file', { 'expert-teams/t.yml': '' }, ['expert-teams/t.yml must end in .yaml']],
+  ['a skill folder without SKILL.md', { 'skills/s/readme.txt': '' }, ['skills/s/SKILL.md is missing']],
+  [
+    'a skill of another name',
+    { 'skills/s/SKILL.md': skill('other') },
+    ['skills/s/SKILL.md:2:7 name: must be that of its folder, s'],
+  ],
+  [
+    'a skill with a key of its own',
+    { 'skills/s/SKILL.md': skill('s').replace('description', 'tools: x\ndescription') },
+    ['skills/s/SKILL.md:3:1 tools: is not a known key'],
+  ],
+  [
+    'a plugin without plugin.yaml',
+    { 'plugins/p/skills/s/SKILL.md': skill('s') },
+    ['plugins/p/plugin.yaml:1:1 description: is missing'],
+  ],
+  [
+    'a server with neither command nor url',
+    SERVER('network: true'),
+    ['mcp-servers.yaml:2:3 servers.s: must have command or url'],
+  ],
+  [
+    'a server with both',
+    SERVER('command: x\n    url: http://x/'),
+    ['mcp-servers.yaml:2:3 servers.s: must have command or url, not both'],
+  ],
+  [
+    'a key of the other kind',
+    SERVER('url: http://x/\n    args: []'),
+    ['mcp-servers.yaml:4:5 servers.s.args: must be left out: it belongs to a server with command'],
+  ],
+  [
+    'a secret that is not there',
+    SERVER('command: x\n    env_files: { K: none }'),
+    [
+      expect.stringMatching(
+        /^mcp-servers\.yaml:4:21 servers\.s\.env_files\.K: names a file that does not exist: .*none$/,
+      ) as never,
+    ],
+  ],
+  [
+    'a header secret of two lines',
+    SERVER('url: http://x/\n    header_files: { A: s }', { s: 'a\nb' }),
+    [
+      expect.stringMatching(
+        /^mcp-servers\.yaml:4:24 servers\.s\.header_files\.A: .* must hold one line of printable ASCII$/,
+      ) as never,
+    ],
+  ],
+  [
+    'a credential without a service',
+    SERVER('command: x\n    env_files: { K: credential:k }'),
+    ['mcp-servers.yaml:4:21 servers.s.env_files.K: names a service credential, but $CREDENTIALS_DIRECTORY is not set'],
+  ],
+  [
+    'a variable twice',
+    SERVER('command: x\n    env: { K: a }\n    env_files: { K: s }', { s: 'x' }),
+    ['mcp-servers.yaml:5:18 servers.s.env_files.K: stands in env too'],
+  ],
+  [
+    'a bad variable',
+    SERVER('command: x\n    env: { "A=B": a }'),
+    ['mcp-servers.yaml:4:12 servers.s.env.A=B: must be the name of an environment variable'],
+  ],
+  [
+    'a bad server name',
+    { 'mcp-servers.yaml': 'servers: { A_b: { command: x } }\n' },
+    ['mcp-servers.yaml:1:12 servers.A_b: must be a name: up to 64 of a-z and 0-9, with single hyphens between them'],
+  ],
+  [
+    'an address with a password',
+    SERVER('url: http://u:p@x/'),
+    ['mcp-servers.yaml:3:10 servers.s.url: must be an http or https address without user or fragment'],
+  ],
+  [
+    'OAuth without its address',
+    CONNECTOR('{ kind: oauth2_client_credentials }'),
+    [
+      'connectors.yaml:5:5 connectors.c.auth.client_id: is missing',
+      'connectors.yaml:5:5 connectors.c.auth.token_url: is missing',
+    ],
+  ],
+  [
+    'a token with scopes',
+    CONNECTOR('{ kind: token, scopes: [a] }'),
+    ['connectors.yaml:5:26 connectors.c.auth.scopes: must be left out: kind token has none'],
+  ],
+  [
+    'an unknown method',
+    CONNECTOR('{ kind: token }', '    methods: [get]\n'),
+    ['connectors.yaml:6:15 connectors.c.methods.0: must be one of GET, HEAD, POST, PUT, PATCH, DELETE'],
+  ],
+  [
+    'an unknown key of a connector',
+    CONNECTOR('{ kind: token, heder: X }'),
+    ['connectors.yaml:5:26 connectors.c.auth.heder: is not a known key (did you mean "header"?)'],
+  ],
+])('%s is a problem at its place', (_, files, problems) => {
+  expect(problemsOf(files)).toEqual(problems);
+});
+
+test('the problems of all files come at once, in the order of the files', () => {
+  const problems = problemsOf({ ...EXPERT('model: none'), ...SERVER('x: 1'), 'skills/s/x': '' });
+  expect(problems.map((problem) => problem.split(/[: ]/)[0])).toEqual([
+    'experts/a.md',
+    'mcp-servers.yaml',
+    'mcp-servers.yaml',
+    'skills/s/SKILL.md',
+  ]);
+});
+
+test('without a catalog no name of a model is doubted', () => {
+  const configDir = temporaryDirectory(EXPERT('model: whatever'));
+  const loaded = loadDefinitions({ configDir, credentialsDirectory: null }, { ...KNOWN, models: null });
+  expect(loaded.ok && loaded.definitions.experts.get('a')?.model).toBe('whatever');
+});
+
+test('links that the operator placed are followed; one to nothing is a problem', () => {
+  const elsewhere = temporaryDirectory({ 'shared/SKILL.md': skill('shared'), 'clerk.md': CLERK });
+  const configDir = temporaryDirectory();
+  for (const folder of ['skills', 'experts']) mkdirSync(path.join(configDir, folder));
+  symlinkSync(path.join(elsewhere, 'shared'), path.join(configDir, 'skills/shared'));
+  symlinkSync(path.join(elsewhere, 'clerk.md'), path.join(configDir, 'experts/clerk.md'));
+  const loaded = read(configDir);
+  expect(loaded.ok && [...loaded.definitions.skills.keys(), ...loaded.definitions.experts.keys()]).toEqual([
+    'shared',
+    'clerk',
+  ]);
+  symlinkSync(path.join(elsewhere, 'gone.md'), path.join(configDir, 'experts/gone.md'));
+  const broken = read(configDir);
+  expect(broken.ok ? [] : broken.problems.map(formatProblem)).toEqual(['experts/gone.md is a link to nothing']);
+});
+
+test('a credential of the service is found by its name', () => {
+  const credentials = temporaryDirectory({ wiki: 'Bearer x' });
+  const server = SERVER('url: http://x/\n    header_files: { Authorization: "credential:wiki" }');
+  expect(problemsOf(server, credentials)).toEqual([]);
+});

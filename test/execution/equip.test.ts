@@ -1,0 +1,288 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import type { BrowserGrant } from '../../src/agent/protocol.ts';
+import { type Definitions, NO_DEFINITIONS } from '../../src/catalog/definitions.ts';
+import { loadDefinitions } from '../../src/catalog/load-definitions.ts';
+import type { Catalog } from '../../src/catalog/models.ts';
+import { formatProblem } from '../../src/catalog/problem.ts';
+import type { CapabilityConfig } from '../../src/domain/capability-config.ts';
+import { NO_PRICE } from '../../src/domain/usage.ts';
+import { makeEquip, type Outfit } from '../../src/execution/equip.ts';
+import { makeLog } from '../../src/log.ts';
+import { makeSessionSetup } from '../../src/operations/session-setup.ts';
+import { storeHouse } from '../support/store-house.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+const skill = (name: string, more = '') => `---\nname: ${name}\ndescription: About ${name}\n${more}---\nDo it.\n`;
+const expert = (keys: string, body: string) => `---\ndescription: Knows ${body}\n${keys}---\nYou know ${body}.\n`;
+
+const FILES = {
+  'skills/tides/SKILL.md': skill('tides'),
+  'skills/always/SKILL.md': skill('always', 'metadata: { enabled_by_default: "true" }\n'),
+  'mcp-servers.yaml': `servers:
+  files: { command: mcp-files, env: { A: "1" }, env_files: { TOKEN: files.token } }
+  wiki: { url: "http://wiki.example/mcp", header_files: { Authorization: wiki.token }, enabled_by_default: true }
+`,
+  'files.token': 'tok\n',
+  'wiki.token': 'Bearer abc\n',
+  'connectors.yaml':
+    'connectors: { crm: { description: Customers, base_url: "https://crm.example", auth: { kind: token } } }\n',
+  'plugins/office/plugin.yaml': 'description: Office\n',
+  'plugins/office/skills/memo/SKILL.md': skill('memo'),
+  'plugins/office/experts/typist.md': expert('', 'typing'),
+  'experts/sailor.md': expert(
+    'model: opus\ntools: [read_file]\nskills: [tides]\nconnectors: [crm]\nsubagents: [cook]\nbrowser: true\n',
+    'the sea',
+  ),
+  'experts/cook.md': expert('model: opus\nmcp_servers: [files]\nplugins: [office]\n', 'stew'),
+  'expert-teams/crew.yaml': 'description: A ship\nlead: sailor\nmembers: [cook]\ninstructions: Stay afloat.\n',
+};
+
+const BROWSER: BrowserGrant = { executable: '/usr/bin/chromium', timeoutMs: 1 } as never;
+
+const catalog: Catalog = {
+  endpoints: new Map([['e', { name: 'e', kind: 'openai', baseUrl: 'http://e', apiKey: 'key', maxInFlight: null }]]),
+  models: new Map([
+    [
+      'opus',
+      {
+        name: 'opus',
+        endpoint: 'e',
+        model: 'opus-1',
+        contextWindow: 8192,
+        maxOutputTokens: 1024,
+        images: false,
+        documents: false,
+        price: NO_PRICE,
+      },
+    ],
+  ]),
+  scenarios: new Map(),
+  defaultScenario: 'general',
+};
+
+/** A store with sessions, over a config directory whose files a test may change. */
+async function house(browser: BrowserGrant | null = BROWSER) {
+  const stores = await storeHouse();
+  const { store, user, key, accept } = stores;
+  const configDir = temporaryDirectory(FILES);
+  const places = { configDir, credentialsDirectory: null };
+  const read = (): Definitions => {
+    const loaded = loadDefinitions(places, { models: new Set(['opus']), tools: new Set(['read_file']) });
+    if (!loaded.ok) throw new Error(loaded.problems.map(formatProblem).join('\n'));
+    return loaded.definitions;
+  };
+  let now = read();
+  let models = catalog;
+  const log = makeLog({ level: 'fatal' });
+  const definitions = () => now;
+  const equip = makeEquip({ store, places, log, definitions, catalog: () => models, browser: () => browser });
+  const makeSetup = makeSessionSetup({ store, definitions });
+  return {
+    ...stores,
+    makeSetup,
+    write: (name: string, text: string) => {
+      writeFileSync(path.join(configDir, name), text);
+      now = read();
+    },
+    define: (definitions: Definitions) => void (now = definitions),
+    loseModels: () => void (models = { ...catalog, models: new Map() }),
+    connect: async () => {
+      const connection = { id: 'c0000000-0000-7000-8000-000000000001', userSeq: user.seq, connector: 'crm', name: '' };
+      await store.connections.create({ ...connection, secret: Buffer.from('x') });
+      return connection.id;
+    },
+    /** Opens a session and claims its run. */
+    open: async (target: string, capabilityConfig: Partial<CapabilityConfig> = {}) => {
+      const setup = await makeSetup({ target, capabilityConfig, userSeq: user.seq });
+      const accepted = await accept({ key: { ...key, target }, setup });
+      const [run] = await stores.claim();
+      return { ...run!, sessionId: accepted.sessionId };
+    },
+    equip,
+    outfit: async (run: { readonly id: string; readonly sessionSeq: number }): Promise<Outfit> => {
+      const equipped = await equip(run);
+      if (!equipped.ok) throw new Error(equipped.error.message);
+      return equipped.outfit;
+    },
+  };
+}
+
+const namesOf = (things: readonly { readonly name: string }[]) => things.map(({ name }) => name);
+
+test('in free mode a key that chose nothing has what is enabled by default, secrets read from their files', async () => {
+  const { open, outfit } = await house();
+  const { instructions, tools, equipment } = await outfit(await open('free'));
+  expect(namesOf(equipment.skills)).toEqual(['always']);
+  expect(equipment.mcp).toMatchObject([
+    { name: 'wiki', transport: { kind: 'http', headers: { Authorization: 'Bearer abc' } } },
+  ]);
+  expect(equipment).toMatchObject({ subagents: [], connections: [], browser: null });
+  expect(tools).toBeNull();
+  expect(instructions).toMatch(/^You are Errand/);
+});
+
+test('in free mode a key has what it chose, with what its plugins bring', async () => {
+  const { open, outfit, store, connect } = await house();
+  const { idsFor } = store.definitionIds;
+  const connection = await connect();
+  const run = await open('free', {
+    browserEnabled: true,
+    skillIds: await idsFor('skill', ['tides']),
+    mcpServerIds: await idsFor('mcp_server', ['files']),
+    pluginIds: await idsFor('plugin', ['office']),
+    subagentIds: await idsFor('expert', ['cook']),
+    connectorConnectionIds: [connection],
+  });
+  const { equipment } = await outfit(run);
+  expect(namesOf(equipment.skills)).toEqual(['tides', 'office:memo']);
+  expect(equipment.mcp).toMatchObject([{ name: 'files', transport: { env: { A: '1', TOKEN: 'tok' } } }]);
+  expect(namesOf(equipment.subagents)).toEqual(['cook', 'office:typist']);
+  expect(equipment.subagents[0]).toMatchObject({
+    description: 'Knows stew',
+    model: { name: 'opus', model: 'opus-1', apiKey: 'key' },
+    tools: null,
+    skills: [{ name: 'office:memo' }],
+    mcp: [{ name: 'files' }],
+  });
+  expect(equipment.subagents[1]).toMatchObject({ model: null });
+  expect(equipment.connections).toEqual([
+    { id: connection, connector: 'crm', description: 'Customers', baseUrl: 'https://crm.example' },
+  ]);
+  expect(equipment.browser).toBe(BROWSER);
+});
+
+test('an expert answers in its role, with its own things and the connections of the user', async () => {
+  const { open, outfit, connect } = await house();
+  const connection = await connect();
+  const { instructions, tools, equipment } = await outfit(await open('expert:sailor'));
+  expect(instructions).toContain('Your role: sailor\nYou know the sea.');
+  expect(tools).toEqual(['read_file']);
+  expect(namesOf(equipment.skills)).toEqual(['tides']);
+  expect(equipment.mcp).toEqual([]);
+  expect(namesOf(equipment.subagents)).toEqual(['cook']);
+  expect(equipment.connections.map(({ id }) => id)).toEqual([connection]);
+  expect(equipment.browser).toBe(BROWSER);
+});
+
+test("an expert's instructions are those of now; what it may use was fixed when the session was opened", async () => {
+  const { open, outfit, write } = await house();
+  const run = await open('expert:cook');
+  write('experts/cook.md', expert('skills: [tides]\n', 'soup'));
+  const { instructions, equipment } = await outfit(run);
+  expect(instructions).toContain('You know soup.');
+  expect(namesOf(equipment.skills)).toEqual(['office:memo']);
+  expect(namesOf(equipment.mcp)).toEqual(['files']);
+});
+
+test('a team works as it was when the session was opened, whatever becomes of its files', async () => {
+  const { open, outfit, write, makeSetup, store, user } = await house();
+  const run = await open('team:crew');
+  const before = await outfit(run);
+  expect(before.instructions).toContain('You know the sea.');
+  expect(before.instructions).toContain('Your team: crew\nA ship\n');
+  expect(before.instructions).toContain('- cook: Knows stew\nStay afloat.');
+  expect(namesOf(before.equipment.subagents)).toEqual(['cook']);
+  expect(before.equipment.subagents[0]).toMatchObject({ skills: [{ name: 'office:memo' }], mcp: [{ name: 'files' }] });
+  expect(namesOf(before.equipment.skills)).toEqual(['tides']);
+
+  write('experts/sailor.md', expert('', 'the stars'));
+  write('expert-teams/crew.yaml', 'description: A raft\nlead: sailor\nmembers: ["office:typist"]\n');
+  expect(await outfit(run)).toEqual(before);
+  const fresh = await makeSetup({ target: 'team:crew', capabilityConfig: {}, userSeq: user.seq });
+  expect(fresh.orchestration).toMatchObject({
+    description: 'A raft',
+    lead: { instructions: 'You know the stars.', model: null },
+    members: [{ name: 'office:typist' }],
+  });
+  expect(fresh.capabilityConfig.subagentIds).toEqual(await store.definitionIds.idsFor('expert', ['office:typist']));
+});
+
+test("a team's configuration is all that its experts may use", async () => {
+  const { makeSetup, store, user } = await house();
+  const { idsFor } = store.definitionIds;
+  const { capabilityConfig } = await makeSetup({ target: 'team:crew', capabilityConfig: {}, userSeq: user.seq });
+  expect(capabilityConfig).toEqual({
+    browserEnabled: true,
+    browserImpl: 'chromium',
+    mcpServerIds: await idsFor('mcp_server', ['files']),
+    skillIds: await idsFor('skill', ['tides']),
+    connectorConnectionIds: [],
+    pluginIds: await idsFor('plugin', ['office']),
+    subagentIds: await idsFor('expert', ['cook']),
+  });
+});
+
+test.each([
+  ['expert:sailor', 'The expert "sailor" does not exist any more.'],
+  ['team:none', 'The expert team "none" does not exist any more.'],
+])('a session of %s fails its run in clear words once that is gone', async (target, message) => {
+  const { open, equip, define } = await house();
+  const run = await open(target);
+  define(NO_DEFINITIONS);
+  expect(await equip(run)).toEqual({ ok: false, error: { type: 'api_error', message, retryable: false } });
+});
+
+test('what is gone is left out, and the agent is told', async () => {
+  const { open, outfit, define, store, connect } = await house(null);
+  const { idsFor } = store.definitionIds;
+  const connection = await connect();
+  const run = await open('free', {
+    browserEnabled: true,
+    skillIds: await idsFor('skill', ['tides']),
+    mcpServerIds: await idsFor('mcp_server', ['files']),
+    subagentIds: await idsFor('expert', ['cook']),
+    connectorConnectionIds: [connection, 'c0000000-0000-7000-8000-000000000009'],
+  });
+  define(NO_DEFINITIONS);
+  const { instructions, equipment } = await outfit(run);
+  expect(equipment).toEqual({ skills: [], mcp: [], subagents: [], connections: [], browser: null });
+  for (const name of ['agent cook', 'skill tides', 'server files', `connection ${connection}`, 'the browser']) {
+    expect(instructions.split('Not available in this turn')[1]).toContain(name);
+  }
+});
+
+test('a connection that was revoked, or failed, is left out of the next run', async () => {
+  const { open, outfit, store, connect } = await house();
+  const connection = await connect();
+  const run = await open('free', { connectorConnectionIds: [connection] });
+  expect((await outfit(run)).equipment.connections).toHaveLength(1);
+  await store.connections.noteState(connection, 'failed', 'refused');
+  expect((await outfit(run)).equipment.connections).toEqual([]);
+  await store.connections.noteState(connection, 'active', null);
+  expect((await outfit(run)).equipment.connections).toHaveLength(1);
+  await store.connections.revoke(connection);
+  expect((await outfit(run)).equipment.connections).toEqual([]);
+});
+
+test("another user's connection is nobody's", async () => {
+  const { open, outfit, store, user } = await house();
+  const { seq: _, id: __, createdAt: ___, updatedAt: ____, ...fields } = user;
+  const other = await store.users.create({ ...fields, username: 'odo', passwordHash: 'x' });
+  const id = 'c0000000-0000-7000-8000-000000000002';
+  await store.connections.create({ id, userSeq: other.seq, connector: 'crm', name: '', secret: null });
+  const { equipment } = await outfit(await open('free', { connectorConnectionIds: [id] }));
+  expect(equipment.connections).toEqual([]);
+});
+
+test('a server whose credential cannot be read now is left out, and the secret is told to nobody', async () => {
+  const { open, outfit, write } = await house();
+  const run = await open('expert:cook');
+  const read = async () => {
+    const { instructions, equipment } = await outfit(run);
+    return { mcp: namesOf(equipment.mcp), note: instructions.split('Not available in this turn')[1] };
+  };
+  expect(await read()).toEqual({ mcp: ['files'], note: undefined });
+  expect(() => write('files.token', '')).toThrow('is empty');
+  expect(await read()).toEqual({ mcp: [], note: '\n- the MCP server files, whose credential cannot be read' });
+});
+
+test('a sub-agent whose model is gone is left out', async () => {
+  const { open, outfit, loseModels } = await house();
+  const run = await open('expert:sailor');
+  loseModels();
+  const { equipment, instructions } = await outfit(run);
+  expect(equipment.subagents).toEqual([]);
+  expect(instructions).toContain('the agent cook, whose model does not exist any more');
+});

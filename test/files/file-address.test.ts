@@ -1,0 +1,109 @@
+// Signed addresses: good as they were given, for a quarter of an hour, and for nothing else.
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { makeFileAddresses } from '../../src/files/file-address.ts';
+import { openMasterKey } from '../../src/files/master-key.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+const AT = Date.parse('2026-03-01T12:00:00.000Z');
+const BASE = 'https://errand.example/api';
+const FILE = {
+  key: 'a'.repeat(64),
+  sessionId: '0198c0de-0000-7000-8000-000000000001',
+  name: 'Räport #1 100%.txt',
+  disposition: 'inline',
+} as const;
+
+function open() {
+  const deriveKey = openMasterKey({ path: join(temporaryDirectory(), 'master.key'), isCredential: false });
+  let now = AT;
+  const addresses = makeFileAddresses({ deriveKey, publicUrl: () => BASE, now: () => now });
+  const pathOf = (over: Partial<typeof FILE> | object = {}) => addresses.sign({ ...FILE, ...over }).slice(BASE.length);
+  return { addresses, pathOf, pass: (ms: number) => (now += ms) };
+}
+
+const FORBIDDEN = expect.objectContaining({ reason: 'forbidden', message: 'The address is not valid.' });
+const verdictOn = (house: ReturnType<typeof open>, path: string): unknown => {
+  try {
+    return house.addresses.verify(path);
+  } catch (error) {
+    return error;
+  }
+};
+
+test('an address stands under the public address, and gives back what was signed', () => {
+  const house = open();
+  const address = house.addresses.sign(FILE);
+  expect(address).toMatch(
+    /^https:\/\/errand\.example\/api\/files\/k1\.[\w-]+\.[\w-]{43}\/R%C3%A4port%20%231%20100%25\.txt$/,
+  );
+  expect(new URL(address).href).toBe(address);
+  expect(house.addresses.verify(house.pathOf())).toEqual({ ...FILE, expiresAt: AT + 900_000 });
+  expect(house.addresses.verify(house.pathOf({ disposition: 'attachment' }))).toMatchObject({
+    disposition: 'attachment',
+  });
+});
+
+test('it ends after fifteen minutes, to the millisecond', () => {
+  const house = open();
+  const path = house.pathOf();
+  house.pass(899_999);
+  expect(house.addresses.verify(path)).toMatchObject({ name: FILE.name });
+  house.pass(1);
+  expect(verdictOn(house, path)).toMatchObject({ reason: 'forbidden', message: 'The address has expired.' });
+});
+
+test('no character of it can be changed, left out or added', () => {
+  const house = open();
+  const path = house.pathOf({ name: 'a1.txt' });
+  const start = '/files/'.length;
+  const altered = new Set<string>();
+  for (let at = start; at < path.length; at += 1) {
+    for (const other of ['A', 'a', 'Z', '0', '9', '-', '_', '.', '~', '+', '%', '=', 'é', '%41'])
+      altered.add(path.slice(0, at) + other + path.slice(at + 1));
+    altered.add(path.slice(0, at) + path.slice(at + 1)).add(`${path.slice(0, at)}x${path.slice(at)}`);
+    altered.add(path.slice(0, at));
+  }
+  altered.add(`${path}x`).add(`${path}/`).add(`${path}%00`).add(path.replace('/files/', '/Files/')).delete(path);
+  expect(altered.size).toBeGreaterThan(1_000);
+  for (const one of altered) expect([one, verdictOn(house, one)]).toEqual([one, FORBIDDEN]);
+});
+
+test('the same bytes under another spelling of their base64 are not the address', () => {
+  const house = open();
+  const path = house.pathOf();
+  const [, signature = ''] = /\.([\w-]{43})\//.exec(path) ?? [];
+  const same = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+    .split('')
+    .map((last) => signature.slice(0, -1) + last)
+    .filter((text) => Buffer.from(text, 'base64url').equals(Buffer.from(signature, 'base64url')));
+  expect(same.length).toBe(4);
+  const good = same.filter((text) => !(verdictOn(house, path.replace(signature, text)) instanceof Error));
+  expect(good).toEqual([signature]);
+});
+
+test('the name may be encoded in another way, and not be another name', () => {
+  const house = open();
+  const path = house.pathOf({ name: "it's (1).txt" });
+  expect(house.addresses.verify(path.replace("'", '%27').replace('(', '%28'))).toMatchObject({ name: "it's (1).txt" });
+  expect(verdictOn(house, path.replace('.txt', '.html'))).toEqual(FORBIDDEN);
+  expect(verdictOn(house, house.pathOf({ name: 'a.txt' }).replace('a.txt', '%E0%A4%A'))).toEqual(FORBIDDEN);
+});
+
+test('the parts of two addresses do not mix', () => {
+  const house = open();
+  const [one, two] = [house.pathOf(), house.pathOf({ key: 'b'.repeat(64) })];
+  const [payload = ''] = /\/files\/k1\.[\w-]+/.exec(one) ?? [];
+  expect(verdictOn(house, two.replace(/\/files\/k1\.[\w-]+/, payload))).toEqual(FORBIDDEN);
+});
+
+test('an address under another master key, or made by hand, is not valid', () => {
+  const [house, other] = [open(), open()];
+  expect(verdictOn(house, other.pathOf())).toEqual(FORBIDDEN);
+  const forged = Buffer.from(JSON.stringify([FILE.key, FILE.sessionId, 1, AT + 1e12])).toString('base64url');
+  for (const signature of ['', randomBytes(32).toString('base64url'), 'A'.repeat(43)])
+    expect(verdictOn(house, `/files/k1.${forged}.${signature}/a.txt`)).toEqual(FORBIDDEN);
+  for (const path of ['', '/', '/files', '/files/', '/files/k1', '/files/k1..', '/files/k1../a', '/files/a.b.c/d/e'])
+    expect([path, verdictOn(house, path)]).toEqual([path, FORBIDDEN]);
+});

@@ -1,0 +1,295 @@
+// Images by web address, from the request to the attachment: fetched before the turn is accepted, or no turn at all.
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import type { RequestListener } from 'node:http';
+import { request as httpRequest } from 'node:http';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import type { Run } from '../../src/domain/run.ts';
+import { NO_DEFINITIONS } from '../../src/catalog/definitions.ts';
+import type { KeyCaller } from '../../src/domain/user.ts';
+import { openBlobStore } from '../../src/files/blobs.ts';
+import { makeAcceptTurn } from '../../src/operations/accept-turn.ts';
+import { makeFetchImages } from '../../src/operations/fetch-images.ts';
+import { makeSessionSetup } from '../../src/operations/session-setup.ts';
+import { type House, openHouse, send, SETTINGS } from '../support/http-house.ts';
+import { storeHouse } from '../support/store-house.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { startWebServer, type WebServer } from '../support/web-server.ts';
+
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+const MEGABYTE = 1024 * 1024;
+
+/** The door of HTTP before the real acceptance, which may fetch from this server alone. */
+async function openImageHouse({ rule }: WebServer, { timeoutMs = 10_000 } = {}) {
+  const stores = await storeHouse();
+  const directory = join(temporaryDirectory(), 'blobs');
+  const settings = () => ({ ...SETTINGS, egress: { allow: [rule] } });
+  const ending = new AbortController();
+  const acceptTurn = makeAcceptTurn({
+    store: stores.store,
+    blobs: await openBlobStore(directory),
+    queue: { wake: () => undefined, slotFree: () => true },
+    queueWait: { watch: () => undefined },
+    schemas: { check: async () => null },
+    settings,
+    fetchImages: makeFetchImages({ settings, ending: ending.signal, timeoutMs }),
+    makeSetup: makeSessionSetup({ store: stores.store, definitions: () => NO_DEFINITIONS }),
+    draining: () => ending.signal.aborted,
+  });
+  const caller: KeyCaller = { kind: 'key', user: stores.user, key: stores.key };
+  const answered = async (run: Run): Promise<Run> => ({
+    ...run,
+    status: 'completed',
+    answer: 'Seen.',
+    stopReason: 'end_turn',
+  });
+  const http = await openHouse({
+    operations: { acceptTurn: (_, input, left) => acceptTurn(caller, input, left), awaitResult: answered },
+  });
+  const files = () =>
+    readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).length;
+  const sessions = async () => (await stores.store.sessions.listOfKey(stores.key.seq, 10, 0)).items;
+  const attachments = async () => {
+    const [session] = await sessions();
+    const [message] = session === undefined ? [] : await stores.store.sessions.listMessages(session.seq);
+    return message?.attachments ?? [];
+  };
+  return { http, ending, files, sessions, attachments };
+}
+
+const image = (url: string, more: object = {}) => ({ type: 'image', source: { type: 'url', url }, ...more });
+const saying = (blocks: readonly object[], more: object = {}) => ({
+  model: 'errand',
+  messages: [{ role: 'user', content: [{ type: 'text', text: 'What is it?' }, ...blocks] }],
+  ...more,
+});
+const post = (http: House, body: object, path = '/openapi/v1/messages') =>
+  send(http, { method: 'POST', path, as: 'conversation-key', body });
+
+const serving =
+  (type: string, body: Buffer | string = PNG, status = 200): RequestListener =>
+  (_req, res) =>
+    void res.writeHead(status, { 'content-type': type }).end(body);
+
+test('an image is fetched when the turn is accepted, and is its attachment', async () => {
+  const server = await startWebServer(serving('Image/PNG; x=y'));
+  const house = await openImageHouse(server);
+  const blocks = [
+    image(`${server.url}/a/cat%20photo.png?size=2`),
+    image(server.url),
+    image(server.url, { file_name: 'b.png' }),
+  ];
+  const { status } = await post(house.http, saying(blocks));
+  expect(status).toBe(200);
+  expect(await house.attachments()).toMatchObject([
+    { name: 'cat photo.png', mimeType: 'image/png', size: PNG.length },
+    { name: 'image.png', mimeType: 'image/png', size: PNG.length },
+    { name: 'b.png', mimeType: 'image/png', size: PNG.length },
+  ]);
+  expect(house.files()).toBe(1);
+  expect(server.hits[0]?.headers).toMatchObject({ accept: 'image/*' });
+});
+
+test('both forms of the chat protocol are fetched too', async () => {
+  const server = await startWebServer(serving('image/png'));
+  const house = await openImageHouse(server);
+  const blocks = [
+    { type: 'image_url', image_url: { url: `${server.url}/a.png` } },
+    { type: 'input_image', image_url: `${server.url}/b.png` },
+  ];
+  expect((await post(house.http, saying(blocks), '/openapi/v1/chat/completions')).status).toBe(200);
+  expect((await house.attachments()).map(({ name }) => name)).toEqual(['a.png', 'b.png']);
+});
+
+test('an image that comes compressed, and by a redirect, is the image', async () => {
+  const server = await startWebServer((req, res) => {
+    if (req.url === '/old.png') res.writeHead(301, { location: '/new.png' }).end();
+    else res.writeHead(200, { 'content-type': 'image/png', 'content-encoding': 'gzip' }).end(gzipSync(PNG));
+  });
+  const house = await openImageHouse(server);
+  expect((await post(house.http, saying([image(`${server.url}/old.png`)]))).status).toBe(200);
+  expect(await house.attachments()).toMatchObject([{ name: 'new.png', size: PNG.length }]);
+});
+
+/** What a server does, and the status and words that the request gets. */
+const REFUSALS: readonly (readonly [string, RequestListener, number, RegExp])[] = [
+  ['answers 404', serving('image/png', PNG, 404), 400, /answered with status 404/],
+  ['answers 404 with a page', serving('text/html', '<p>', 404), 400, /answered with status 404/],
+  ['answers 500', serving('image/png', '', 500), 400, /answered with status 500/],
+  ['sends a page', serving('text/html', '<p>'), 400, /answered with text\/html/],
+  ['sends no type', (_req, res) => void res.end(PNG), 400, /no usable content type/],
+  ['sends a type that only begins like one', serving('imagex/png'), 400, /answered with imagex\/png/],
+  ['sends what is no image', serving('image/png', 'hello'), 400, /must be a readable/],
+  ['sends nothing', serving('image/svg+xml', ''), 400, /must not be empty/],
+  ['breaks off', (req) => void req.socket.destroy(), 400, /could not be reached/],
+  [
+    'redirects to a private address',
+    (_req, res) => void res.writeHead(302, { location: 'http://10.0.0.1/' }).end(),
+    400,
+    /may not be reached/,
+  ],
+  [
+    'redirects for ever',
+    (_req, res) => void res.writeHead(302, { location: '/' }).end(),
+    400,
+    /redirects too many times/,
+  ],
+  ['sends too much', serving('image/svg+xml', Buffer.alloc(MEGABYTE + 1)), 413, /must be at most 1 MB/],
+  [
+    'sends a bomb',
+    (_req, res) =>
+      void res
+        .writeHead(200, { 'content-type': 'image/svg+xml', 'content-encoding': 'gzip' })
+        .end(gzipSync(Buffer.alloc(64 * MEGABYTE))),
+    413,
+    /must be at most 1 MB/,
+  ],
+];
+
+test.each(REFUSALS)('when the server %s there is no run, no session and no file', async (_, handler, status, words) => {
+  const server = await startWebServer(handler);
+  const house = await openImageHouse(server);
+  const good = { type: 'file', file_name: 'a.txt', source: { data: 'aGk=', media_type: 'text/plain' } };
+  const answer = await post(house.http, saying([good, image(`${server.url}/x.png`)]));
+  expect(answer.status).toBe(status);
+  expect(answer.json).toMatchObject({
+    type: 'error',
+    error: { type: 'invalid_request_error', message: expect.stringMatching(words) },
+  });
+  expect(answer.text).toContain('messages[0].content[2].source.url: ');
+  expect([await house.sessions(), house.files()]).toEqual([[], 0]);
+});
+
+test.each([
+  'http://10.0.0.1/a.png',
+  'http://169.254.169.254/latest',
+  'http://localhost/a.png',
+  'http://u:p@127.0.0.1/',
+])('an image at %s is 400', async (url) => {
+  const server = await startWebServer();
+  const house = await openImageHouse(server);
+  expect((await post(house.http, saying([image(url)]))).status).toBe(400);
+  expect([await house.sessions(), house.files(), server.hits]).toEqual([[], 0, []]);
+});
+
+test('a file by web address is 422, and nothing is fetched', async () => {
+  const server = await startWebServer();
+  const house = await openImageHouse(server);
+  const file = { type: 'file', source: { type: 'url', url: server.url } };
+  expect((await post(house.http, saying([file]))).status).toBe(422);
+  expect(server.hits).toEqual([]);
+});
+
+test('a server that does not answer in time is 400', async () => {
+  const server = await startWebServer(() => undefined);
+  const house = await openImageHouse(server, { timeoutMs: 200 });
+  const answer = await post(house.http, saying([image(server.url)]));
+  expect([answer.status, answer.text]).toEqual([400, expect.stringContaining('did not answer in full')]);
+});
+
+test('one image that fails ends the others, and leaves no file of those that were there', async () => {
+  const closed: Promise<unknown>[] = [];
+  const server = await startWebServer((req, res) => {
+    if (req.url === '/good') serving('image/png')(req, res);
+    else if (req.url === '/slow') closed.push(once(res, 'close'));
+    else if (closed.length === 2) res.writeHead(404).end();
+    else res.writeHead(302, { location: '/bad' }).end();
+  });
+  const house = await openImageHouse(server);
+  const paths = ['/good', '/slow', '/slow', '/bad'];
+  const { status } = await post(house.http, saying(paths.map((path) => image(server.url + path))));
+  expect(status).toBe(400);
+  await Promise.all(closed);
+  expect([await house.sessions(), house.files()]).toEqual([[], 0]);
+});
+
+test('many images are fetched a few at a time', async () => {
+  let now = 0;
+  let most = 0;
+  const server = await startWebServer((_req, res) => {
+    now += 1;
+    most = Math.max(most, now);
+    setImmediate(() => {
+      now -= 1;
+      res.writeHead(200, { 'content-type': 'image/png' }).end(PNG);
+    });
+  });
+  const house = await openImageHouse(server);
+  const images = Array.from({ length: 20 }, (_, index) => image(`${server.url}/${index}.png`));
+  expect((await post(house.http, saying(images))).status).toBe(200);
+  expect((await house.attachments()).map(({ name }) => name)).toEqual(images.map((_, index) => `${index}.png`));
+  expect(most).toBeLessThanOrEqual(4);
+});
+
+test('images that are too much together are 413', async () => {
+  const server = await startWebServer(serving('image/svg+xml', Buffer.alloc(MEGABYTE)));
+  const house = await openImageHouse(server);
+  const answer = await post(house.http, saying(Array.from({ length: 5 }, () => image(server.url))));
+  expect([answer.status, answer.text]).toEqual([413, expect.stringContaining('at most 4 MB together')]);
+  expect(house.files()).toBe(0);
+});
+
+/** A server that never answers, and tells when it was asked and when that was given up. */
+async function startSilentServer() {
+  const asked = Promise.withResolvers<void>();
+  const left = Promise.withResolvers<void>();
+  const server = await startWebServer((_req, res) => {
+    res.once('close', left.resolve);
+    asked.resolve();
+  });
+  return { server, asked: asked.promise, left: left.promise };
+}
+
+test('a client that leaves ends the fetching', async () => {
+  const { server, asked, left } = await startSilentServer();
+  const house = await openImageHouse(server);
+  const headers = { authorization: 'Bearer conversation-key', 'content-type': 'application/json' };
+  const req = httpRequest(`${house.http.url}/openapi/v1/messages`, { method: 'POST', headers });
+  req.on('error', () => undefined).end(JSON.stringify(saying([image(server.url)])));
+  await asked;
+  req.destroy();
+  await left;
+  expect([await house.sessions(), house.files()]).toEqual([[], 0]);
+});
+
+test('a daemon that ends answers 503 and waits for no image', async () => {
+  const { server, asked, left } = await startSilentServer();
+  const house = await openImageHouse(server);
+  const answer = post(house.http, saying([image(server.url)]));
+  await asked;
+  house.ending.abort();
+  await left;
+  expect(await answer).toMatchObject({ status: 503, headers: { 'retry-after': '5' } });
+  expect([await house.sessions(), house.files()]).toEqual([[], 0]);
+});
+
+test('a repeated request finds its run without fetching the image again', async () => {
+  const server = await startWebServer(serving('image/png'));
+  const house = await openImageHouse(server);
+  const once = saying([image(server.url)], { idempotency_key: 'once' });
+  const first = await post(house.http, once);
+  const again = await post(house.http, once);
+  expect([first.status, again.status, again.headers['idempotency-replayed']]).toEqual([200, 200, 'true']);
+  const session = String(first.headers['x-session-id']);
+  const next = saying([image(server.url)], { idempotency_key: 'next', metadata: { session_id: session } });
+  const replies = [await post(house.http, next), await post(house.http, next)];
+  expect(new Set(replies.map(({ headers }) => headers['x-run-id'])).size).toBe(1);
+  const job = { ...once, background: true, idempotency_key: 'job' };
+  expect([(await post(house.http, job)).status, (await post(house.http, job)).status]).toEqual([202, 202]);
+  expect(server.hits).toHaveLength(3);
+});
+
+test('a session that is not there is told before anything is fetched', async () => {
+  const server = await startWebServer(serving('image/png'));
+  const house = await openImageHouse(server);
+  const lost = saying([image(server.url)], { metadata: { session_id: '0198c0de-0000-7000-8000-00000000dead' } });
+  expect((await post(house.http, lost)).status).toBe(404);
+  const stored = { type: 'file', source: { data: 'attachments/none/none.txt' } };
+  expect((await post(house.http, saying([image(server.url), stored]))).status).toBe(404);
+  expect(server.hits).toEqual([]);
+});

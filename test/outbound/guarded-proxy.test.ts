@@ -1,0 +1,115 @@
+// The proxy of a browser: everything that the policy allows, and nothing else.
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { expect, onTestFinished, test } from 'vitest';
+import type { EgressRule } from '../../src/domain/egress.ts';
+import { startGuardedProxy } from '../../src/outbound/guarded-proxy.ts';
+import { startWebServer } from '../support/web-server.ts';
+
+async function openProxy(allow: readonly EgressRule[]) {
+  const refused: string[] = [];
+  const resolve = async () => [{ address: '127.0.0.1', family: 4 }];
+  const policy = { purpose: 'web_fetch', allow, resolve } as const;
+  const proxy = await startGuardedProxy(policy, { onRefused: (message) => refused.push(message) });
+  onTestFinished(proxy.close);
+  const { hostname: host, port } = new URL(proxy.url);
+  return { ...proxy, refused, host, port: Number(port) };
+}
+
+type Proxy = Awaited<ReturnType<typeof openProxy>>;
+
+async function ask({ host, port }: Proxy, url: string, body?: string) {
+  const method = body === undefined ? 'GET' : 'POST';
+  const headers = { host: 'liar.example', 'proxy-authorization': 'Basic x', 'x-own': 'yes' };
+  const sent = request({ host, port, method, path: url, headers, agent: false });
+  sent.end(body);
+  const [answer] = (await once(sent, 'response')) as [import('node:http').IncomingMessage];
+  return { status: answer.statusCode, headers: answer.headers, body: await text(answer) };
+}
+
+/** Opens a tunnel; answers the first line of the proxy and the socket, which the proxy's head has left. */
+async function tunnel({ host, port }: Proxy, authority: string): Promise<{ line: string; socket: Socket }> {
+  const socket = connect({ host, port });
+  onTestFinished(() => void socket.destroy());
+  socket.write(`CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n\r\n`);
+  const [head] = (await once(socket, 'data')) as [Buffer];
+  return { line: head.toString().split('\r\n')[0]!, socket };
+}
+
+test('a plain request goes to where its address says, whatever its host header says', async () => {
+  const server = await startWebServer((req, res) => {
+    res.writeHead(201, { 'x-answer': 'yes' });
+    req.pipe(res);
+  });
+  const proxy = await openProxy([server.rule]);
+  const answer = await ask(proxy, `http://wiki.example:${server.port}/a?b=c`, 'body');
+  expect(answer).toMatchObject({ status: 201, headers: { 'x-answer': 'yes' }, body: 'body' });
+  expect(server.hits).toMatchObject([
+    { method: 'POST', path: '/a?b=c', headers: { host: `wiki.example:${server.port}`, 'x-own': 'yes' } },
+  ]);
+  expect(server.hits[0]?.headers['proxy-authorization']).toBeUndefined();
+});
+
+test('a tunnel carries bytes both ways, until one side ends', async () => {
+  const echo = createServer((socket) => void socket.pipe(socket));
+  await new Promise<void>((resolve) => echo.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void echo.close());
+  const { port } = echo.address() as AddressInfo;
+  const proxy = await openProxy([{ cidr: '127.0.0.1', host: null, ports: [port], for: ['web_fetch'] }]);
+  const { line, socket } = await tunnel(proxy, `wiki.example:${port}`);
+  expect(line).toBe('HTTP/1.1 200 Connected');
+  socket.write('hello');
+  expect(String((await once(socket, 'data'))[0])).toBe('hello');
+  socket.end();
+  await once(socket, 'close');
+});
+
+test.each(['127.0.0.1', '2130706433', '[::ffff:127.0.0.1]', 'localhost', 'wiki.example', '0x7f.1'])(
+  'neither a request nor a tunnel reaches %s when no rule allows it',
+  async (host) => {
+    const server = await startWebServer();
+    // Opens the port, so that it is the address that is refused.
+    const proxy = await openProxy([{ cidr: '8.8.8.8', host: null, ports: [server.port], for: ['web_fetch'] }]);
+    const answer = await ask(proxy, `http://${host}:${server.port}/`);
+    expect([answer.status, answer.body]).toEqual([403, expect.stringContaining('may not be reached')]);
+    expect((await tunnel(proxy, `${host}:${server.port}`)).line).toBe('HTTP/1.1 403 Refused');
+    expect(proxy.refused).toHaveLength(2);
+    expect(server.hits).toEqual([]);
+  },
+);
+
+test.each(['https://wiki.example/', 'ftp://wiki.example/', '/', 'http://user:word@wiki.example/'])(
+  'a plain request for %s is refused',
+  async (url) => {
+    const { rule } = await startWebServer();
+    expect((await ask(await openProxy([rule]), url)).status).toBe(403);
+  },
+);
+
+test.each(['user:word@wiki.example:80', '', ':80', 'a b:80'])('a tunnel to %j is refused', async (authority) => {
+  const { rule } = await startWebServer();
+  expect((await tunnel(await openProxy([rule]), authority || ' ')).line).toMatch(/^HTTP\/1\.1 40[03] /);
+});
+
+test('a server that breaks off is told as a bad gateway, and the proxy goes on', async () => {
+  const server = await startWebServer((req, res) => void (req.url === '/' ? req.socket.destroy() : res.end('well')));
+  const proxy = await openProxy([server.rule]);
+  expect((await ask(proxy, `${server.url}/`)).status).toBe(502);
+  expect((await ask(proxy, `${server.url}/again`)).body).toBe('well');
+});
+
+test('closing ends what is open, on both sides', async () => {
+  const silent = createServer((socket) => void socket.on('error', () => undefined));
+  const connected = once(silent, 'connection');
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void silent.close());
+  const { port } = silent.address() as AddressInfo;
+  const proxy = await openProxy([{ cidr: '127.0.0.1', host: null, ports: [port], for: ['web_fetch'] }]);
+  const { socket } = await tunnel(proxy, `127.0.0.1:${port}`);
+  const [taken] = (await connected) as [Socket];
+  const ended = [once(socket, 'close'), once(taken, 'close')];
+  await proxy.close();
+  await Promise.all(ended);
+});

@@ -1,0 +1,256 @@
+// What no request may reach, in every way in which its address can be written.
+import { isIP } from 'node:net';
+import { expect, test } from 'vitest';
+import { EGRESS_PURPOSES, type EgressRule } from '../../src/domain/egress.ts';
+import { mayConnect, mayUsePort } from '../../src/outbound/address-rules.ts';
+import type { EgressPolicy } from '../../src/outbound/egress.ts';
+import { guardedFetch } from '../../src/outbound/guarded-fetch.ts';
+import { guardedFetchFor } from '../../src/outbound/guarded-stream.ts';
+import { startWebServer } from '../support/web-server.ts';
+
+/** Hosts that are addresses, as they may stand in a URL. */
+const LITERALS = [
+  '127.0.0.1',
+  '127.0.0.1.',
+  '127.1',
+  '127.0.1',
+  '127.255.255.254',
+  '2130706433',
+  '0x7f000001',
+  '0x7f.0.0.1',
+  '0177.0.0.1',
+  '017700000001',
+  '0x7f.1',
+  '０x7f.1',
+  '①②⑦.⓪.⓪.①',
+  '127。0。0。1',
+  '%31%32%37.0.0.1',
+  '0.0.0.0',
+  '0',
+  '0.1.2.3',
+  '10.0.0.1',
+  '10.1',
+  '100.64.0.1',
+  '100.100.100.200',
+  '169.254.169.254',
+  '0xa9fea9fe',
+  '2852039166',
+  '0251.0376.0251.0376',
+  '172.16.0.1',
+  '172.31.255.255',
+  '192.0.0.192',
+  '192.0.2.1',
+  '192.168.1.1',
+  '198.18.0.1',
+  '198.51.100.1',
+  '203.0.113.1',
+  '224.0.0.1',
+  '240.0.0.1',
+  '255.255.255.255',
+  '168.63.129.16',
+  '[::1]',
+  '[0:0:0:0:0:0:0:1]',
+  '[::]',
+  '[::127.0.0.1]',
+  '[::7f00:1]',
+  '[::ffff:127.0.0.1]',
+  '[::ffff:7f00:1]',
+  '[::ffff:0:127.0.0.1]',
+  '[::ffff:169.254.169.254]',
+  '[::ffff:0a00:0001]',
+  '[64:ff9b::127.0.0.1]',
+  '[64:ff9b::a9fe:a9fe]',
+  '[64:ff9b:1::7f00:1]',
+  '[2002:7f00:1::]',
+  '[2002:a9fe:a9fe::]',
+  '[2001:0:7f00:1::]',
+  '[2001:1::1]',
+  '[2001:db8::1]',
+  '[3fff::1]',
+  '[4000::1]',
+  '[5f00::1]',
+  '[100::1]',
+  '[fc00::1]',
+  '[fd00:ec2::254]',
+  '[fe80::1]',
+  '[fec0::1]',
+  '[ff02::1]',
+];
+
+/** Names by what DNS answers for them. */
+const NAMES: Readonly<Record<string, readonly string[]>> = {
+  localhost: ['127.0.0.1'],
+  'localhost.': ['::1', '127.0.0.1'],
+  'LocalHost.LocalDomain': ['127.0.0.1'],
+  'anything.localhost': ['::1'],
+  'private.example': ['10.0.0.1'],
+  'mixed.example': ['93.184.215.14', '127.0.0.1'],
+  'mixed-the-other-way.example': ['127.0.0.1', '93.184.215.14'],
+  'mixed-families.example': ['93.184.215.14', 'fd00::1'],
+  'six.example': ['::1'],
+  'mapped.example': ['::ffff:127.0.0.1'],
+  'metadata.example': ['169.254.169.254'],
+  'metadata.google.internal': ['169.254.169.254'],
+  'zone.example': ['fe80::1%lo'],
+  'bücher.example': ['192.168.0.1'],
+  'xn--bcher-kva.example.': ['192.168.0.1'],
+  '127.0.0.1.nip.example': ['127.0.0.1'],
+  'nat64.example': ['64:ff9b::7f00:1'],
+  'compatible.example': ['::127.0.0.1'],
+  'cgnat.example': ['100.64.0.1'],
+  'nonsense.example': ['not an address'],
+};
+
+const HOSTILE = [...LITERALS.map((host) => [host, [] as readonly string[]] as const), ...Object.entries(NAMES)];
+
+function policyFor(answers: readonly string[], allow: readonly EgressRule[] = []): EgressPolicy {
+  const resolve = async () => answers.map((address) => ({ address, family: isIP(address.split('%')[0]!) }));
+  return { purpose: 'web_fetch', allow, resolve };
+}
+
+const BOUNDS = { timeoutMs: 5_000, maxBytes: 1_000 };
+
+test(`there are at least forty hostile addresses`, () => {
+  expect(HOSTILE.length).toBeGreaterThan(40);
+});
+
+test.each(HOSTILE)('%s is refused before anything is connected to', async (host, answers) => {
+  const secret = await startWebServer();
+  // Opens the port, so that it is the address that is refused.
+  const elsewhere: EgressRule = { cidr: '8.8.8.0/24', host: null, ports: [secret.port], for: EGRESS_PURPOSES };
+  const policy = policyFor(answers, [elsewhere]);
+  for (const url of [`http://${host}/`, `https://${host}/`, `http://${host}:${secret.port}/`]) {
+    const refusal = {
+      name: 'EgressError',
+      kind: 'refused',
+      message: expect.stringContaining('not on the public internet'),
+    };
+    await expect(guardedFetch(policy, { url, ...BOUNDS })).rejects.toMatchObject(refusal);
+    await expect(guardedFetchFor(policy)(url)).rejects.toMatchObject(refusal);
+  }
+  expect(secret.hits).toEqual([]);
+});
+
+test.each(HOSTILE)('a redirect to %s is refused', async (host, answers) => {
+  const secret = await startWebServer();
+  const door = await startWebServer((_req, res) => {
+    res.writeHead(302, { location: encodeURI(`http://${host}:${secret.port}/`) }).end();
+  });
+  const elsewhere: EgressRule = { cidr: '8.8.8.0/24', host: null, ports: [secret.port], for: EGRESS_PURPOSES };
+  const policy = policyFor(answers, [door.rule, elsewhere]);
+  await expect(guardedFetch(policy, { url: door.url, ...BOUNDS })).rejects.toMatchObject({ kind: 'refused' });
+  await expect(guardedFetchFor(policy)(door.url)).rejects.toMatchObject({ kind: 'refused' });
+  expect(door.hits).toHaveLength(2);
+  expect(secret.hits).toEqual([]);
+});
+
+test.each([
+  ['http://[fe80::1%25eth0]/', 'valid'],
+  ['http://[::1%lo]/', 'valid'],
+  ['http://256.0.0.1/', 'valid'],
+  ['http://1.2.3.4.5/', 'valid'],
+  ['http://', 'valid'],
+  ['//127.0.0.1/', 'valid'],
+  ['wiki.example', 'valid'],
+  ['', 'valid'],
+  ['file:///etc/passwd', 'Only http and https'],
+  ['ftp://example.com/', 'Only http and https'],
+  ['gopher://127.0.0.1:70/_x', 'Only http and https'],
+  ['data:text/html,hello', 'Only http and https'],
+  ['javascript:alert(1)', 'Only http and https'],
+  ['blob:http://example.com/1', 'Only http and https'],
+  ['ws://example.com/', 'Only http and https'],
+  ['http://user:word@example.com/', 'user name or password'],
+  ['http://example.com:80@127.0.0.1/', 'user name or password'],
+  ['http://127.0.0.1\\@example.com/', 'public internet'],
+  ['http://example.com#@127.0.0.1/', 'Port'],
+])('%j is no address to fetch', async (url, words) => {
+  // The last one is fit to be fetched, but for its port.
+  const asked = url.includes('#') ? url.replace('#', ':22#') : url;
+  await expect(guardedFetch(policyFor(['93.184.215.14']), { url: asked, ...BOUNDS })).rejects.toMatchObject({
+    kind: 'refused',
+    message: expect.stringContaining(words),
+  });
+});
+
+test.each([22, 25, 81, 3306, 5432, 6379, 8080, 8443, 9200])('port %i of a public host is refused', async (port) => {
+  const policy = policyFor(['93.184.215.14']);
+  await expect(guardedFetch(policy, { url: `http://example.com:${port}/`, ...BOUNDS })).rejects.toMatchObject({
+    kind: 'refused',
+    message: `Port ${port} of example.com may not be reached.`,
+  });
+});
+
+test('what is refused by its address tells nothing of the address that DNS gave', async () => {
+  const refused = guardedFetch(policyFor(['10.11.12.13']), { url: 'http://wiki.example/', ...BOUNDS });
+  await expect(refused).rejects.toThrow(/^(?!.*10\.11)The host wiki\.example may not be reached/);
+});
+
+test.each([
+  '8.8.8.8',
+  '93.184.215.14',
+  '1.1.1.1',
+  '172.32.0.1',
+  '100.128.0.1',
+  '2606:4700:4700::1111',
+  '2a00:1450:4001::1',
+  '::ffff:8.8.8.8',
+])('%s is on the public internet', (address) => {
+  const policy = policyFor([]);
+  expect(mayConnect(policy, { host: 'name.example', port: 443 }, address)).toBe(true);
+  expect(mayConnect(policy, { host: 'name.example', port: 8443 }, address)).toBe(false);
+});
+
+const rule = (over: Partial<EgressRule>): EgressRule => ({
+  cidr: null,
+  host: null,
+  ports: null,
+  for: EGRESS_PURPOSES,
+  ...over,
+});
+
+/** A rule, a host and port with the address that it has, and whether the rule opens that. */
+const RULES: readonly (readonly [Partial<EgressRule>, string, number, string, boolean])[] = [
+  [{ cidr: '10.0.0.0/8' }, '10.1.2.3', 8080, '10.1.2.3', true],
+  [{ cidr: '10.0.0.0/8' }, 'wiki.example', 80, '10.1.2.3', true],
+  [{ cidr: '10.0.0.0/8' }, 'wiki.example', 80, '::ffff:10.1.2.3', true],
+  [{ cidr: '10.0.0.0/8' }, 'wiki.example', 80, '11.1.2.3', true],
+  [{ cidr: '10.0.0.0/8' }, 'wiki.example', 80, '192.168.0.1', false],
+  [{ cidr: '10.0.0.1' }, '10.0.0.2', 80, '10.0.0.2', false],
+  [{ cidr: 'fd00::/8' }, 'fd00::1', 80, 'fd00::1', true],
+  [{ cidr: 'fd00::1' }, 'fd00::2', 80, 'fd00::2', false],
+  [{ cidr: '0.0.0.0/0' }, '::1', 80, '::1', false],
+  [{ cidr: '169.254.169.254' }, 'metadata.example', 80, '169.254.169.254', true],
+  [{ cidr: '10.0.0.0/8', ports: [80] }, '10.1.2.3', 8080, '10.1.2.3', false],
+  [{ cidr: '10.0.0.0/8', for: ['image', 'mcp'] }, '10.1.2.3', 80, '10.1.2.3', false],
+  [{ host: 'wiki.example' }, 'wiki.example', 8080, '10.1.2.3', true],
+  [{ host: 'wiki.example' }, 'wiki.example', 8080, '93.184.215.14', true],
+  [{ host: 'wiki.example' }, 'sub.wiki.example', 80, '10.1.2.3', false],
+  [{ host: 'wiki.example' }, 'wiki.example.com', 80, '10.1.2.3', false],
+  [{ host: '*.wiki.example' }, 'a.b.wiki.example', 80, '10.1.2.3', true],
+  [{ host: '*.wiki.example' }, 'wiki.example', 80, '10.1.2.3', false],
+  [{ host: '*.wiki.example' }, 'evilwiki.example', 80, '10.1.2.3', false],
+  [{ host: 'wiki.example' }, 'wiki.example', 80, '169.254.169.254', false],
+  [{ host: 'wiki.example' }, 'wiki.example', 80, '0.0.0.0', false],
+  [{ host: 'localhost', ports: [9000] }, 'localhost', 9000, '::1', true],
+  [{ host: 'localhost', ports: [9000] }, '127.0.0.1', 9000, '127.0.0.1', false],
+];
+
+test.each(RULES)('%j opens %s port %i at %s: %s', (...[over, host, port, address, isOpen]) => {
+  const policy: EgressPolicy = { purpose: 'web_fetch', allow: [rule(over)] };
+  expect(mayConnect(policy, { host, port }, address)).toBe(isOpen);
+  if (isOpen) expect(mayUsePort(policy, { host, port })).toBe(true);
+});
+
+test('a name is resolved once for a connection, and what was checked is what is connected to', async () => {
+  const server = await startWebServer();
+  let asked = 0;
+  const policy: EgressPolicy = {
+    purpose: 'web_fetch',
+    allow: [server.rule],
+    // A name that leads elsewhere when it is asked for again.
+    resolve: async () => [{ address: (asked += 1) === 1 ? '127.0.0.1' : '127.0.0.2', family: 4 }],
+  };
+  const reply = await guardedFetch(policy, { url: `http://turncoat.example:${server.port}/`, ...BOUNDS });
+  expect([reply.status, asked, server.hits[0]?.headers.host]).toEqual([200, 1, `turncoat.example:${server.port}`]);
+});

@@ -1,0 +1,324 @@
+// Artifacts in the store: every move is made once, and only what a run changed is its own.
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { FileVersion } from '../../src/domain/artifact.ts';
+import type { Run } from '../../src/domain/run.ts';
+import type { ClaimedRun } from '../../src/store/claim-runs.ts';
+import type { Ending } from '../../src/store/end-run.ts';
+import { fenceOf, type StoreHouse, storeHouse } from '../support/store-house.ts';
+
+const DONE: Ending = { outcome: 'completed', answer: '', stopReason: 'end_turn' };
+const FAILED: Ending = {
+  outcome: 'failed',
+  error: { type: 'timeout_error', message: 'The model was silent.', retryable: true },
+};
+const ARCHIVE = { key: 'a'.repeat(64), size: 99 };
+const file = (path: string, content = path): FileVersion => ({ path, size: content.length, sha256: content });
+const found = (...files: FileVersion[]) => ({ files, skipped: { links: 1 } });
+
+let house: StoreHouse;
+
+beforeEach(async () => {
+  house = await storeHouse();
+});
+
+const artifacts = () => house.store.artifacts;
+
+async function begin(sessionId: string | null = null): Promise<ClaimedRun> {
+  await house.accept({ sessionId });
+  return (await house.claim())[0]!;
+}
+
+async function end(run: ClaimedRun, ending = DONE, options: { untouched?: boolean } = {}): Promise<void> {
+  await house.store.runs.finalize(fenceOf(run), ending);
+  await house.store.runs.settle(fenceOf(run), options);
+}
+
+async function ended(ending = DONE, sessionId: string | null = null): Promise<ClaimedRun> {
+  const run = await begin(sessionId);
+  await end(run, ending);
+  return run;
+}
+
+const told = (...types: string[]) =>
+  house.told.filter(({ type }) => types.includes(type)).map(({ type, payload }) => ({ type, ...payload }));
+const statusOf = async ({ seq }: Pick<Run, 'seq'>) => (await artifacts().getRunArtifacts(seq)).status;
+const exportOf = async ({ sessionSeq }: Pick<Run, 'sessionSeq'>) => artifacts().getWorkspaceArtifacts(sessionSeq);
+
+describe('a run that did nothing in its workspace', () => {
+  test('is ready with no files in the commit of its end, and so is the export', async () => {
+    const run = await begin();
+    expect([await statusOf(run), (await exportOf(run)).status]).toEqual(['pending', 'none']);
+    await end(run, DONE, { untouched: true });
+    expect(await artifacts().getRunArtifacts(run.seq)).toEqual({
+      status: 'ready',
+      fileCount: 0,
+      totalSize: 0,
+      files: [],
+      skipped: null,
+      archive: null,
+      error: null,
+    });
+    expect(await exportOf(run)).toEqual({ status: 'ready', files: [], archive: null, error: null });
+    expect(told('artifacts.ready', 'workspace_export.completed')).toEqual([
+      { type: 'artifacts.ready', runId: run.id, fileCount: 0, totalSize: 0 },
+      { type: 'workspace_export.completed', runId: run.id, fileCount: 0, archiveSize: 0 },
+    ]);
+    expect(artifacts().listSessionsToCollect()).toEqual([]);
+    // A run's own events end with its terminal one.
+    const own = house.told.filter(({ runSeq }) => runSeq === run.seq);
+    expect(own.at(-1)!.type).toBe('run.done');
+  });
+
+  test('is failed when it failed', async () => {
+    const run = await begin();
+    await end(run, FAILED, { untouched: true });
+    expect(await artifacts().getRunArtifacts(run.seq)).toMatchObject({
+      status: 'failed',
+      error: { type: 'timeout_error', message: 'The run failed: The model was silent.' },
+    });
+    expect(told('artifacts.ready')).toEqual([]);
+  });
+
+  test('is collected after all when the workspace is not known to be packed as it is', async () => {
+    const first = await ended();
+    await artifacts().failCollection(first.seq, 'No time.');
+    const second = await begin(first.sessionId);
+    await end(second, DONE, { untouched: true });
+    expect([await statusOf(second), artifacts().nextUncollected(second.sessionSeq)?.runSeq]).toEqual([
+      'pending',
+      second.seq,
+    ]);
+    // Something that no run has done has changed it.
+    const other = await begin();
+    await artifacts().keepBaseline(fenceOf(other), [file('/a')]);
+    await end(other, DONE, { untouched: true });
+    expect(await statusOf(other)).toBe('pending');
+  });
+
+  test('leaves an export that is still being packed to its own end', async () => {
+    const first = await ended();
+    await artifacts().recordArtifacts(first.seq, found(file('/a')));
+    const second = await begin(first.sessionId);
+    await end(second, DONE, { untouched: true });
+    expect([await statusOf(second), (await exportOf(second)).status]).toEqual(['ready', 'pending']);
+    expect(told('workspace_export.completed')).toEqual([]);
+  });
+});
+
+test('a run lists what it added and changed, then its archive makes it ready once', async () => {
+  const first = await ended();
+  await artifacts().recordArtifacts(first.seq, found(file('/kept'), file('/old', 'x'), file('/gone')));
+  const second = await ended(DONE, first.sessionId);
+  const change = await artifacts().recordArtifacts(second.seq, found(file('/kept'), file('/new'), file('/old', 'yy')));
+  expect(change).toMatchObject({ deletedPaths: ['/gone'], replacedKeys: ['x', '/gone'] });
+  expect(await artifacts().getRunArtifacts(second.seq)).toMatchObject({
+    status: 'pending',
+    fileCount: 2,
+    totalSize: 6,
+    files: [
+      { path: '/new', change: 'added', size: 4, sha256: '/new' },
+      { path: '/old', change: 'modified', size: 2, sha256: 'yy' },
+    ],
+    skipped: { links: 1 },
+    archive: null,
+  });
+  expect(await artifacts().finishArtifacts(second.seq, ARCHIVE)).toBe(true);
+  expect(await artifacts().finishArtifacts(second.seq, ARCHIVE)).toBe(false);
+  expect(await artifacts().failArtifacts(second.seq, 'Too late.')).toBe(false);
+  expect(await artifacts().getRunArtifacts(second.seq)).toMatchObject({
+    status: 'ready',
+    archive: ARCHIVE,
+    error: null,
+  });
+  expect(told('artifacts.ready')).toEqual([{ type: 'artifacts.ready', runId: second.id, fileCount: 2, totalSize: 6 }]);
+  // The earlier run keeps what was its own.
+  expect((await artifacts().getRunArtifacts(first.seq)).files.map(({ path }) => path)).toEqual([
+    '/gone',
+    '/kept',
+    '/old',
+  ]);
+});
+
+test('recording a run twice, or one that has not ended, changes nothing', async () => {
+  const run = await begin();
+  expect(await artifacts().recordArtifacts(run.seq, found(file('/a')))).toBeUndefined();
+  await end(run);
+  expect(await artifacts().recordArtifacts(run.seq, found(file('/a')))).toBeDefined();
+  expect(await artifacts().recordArtifacts(run.seq, found(file('/b')))).toBeUndefined();
+  expect((await artifacts().getRunArtifacts(run.seq)).files.map(({ path }) => path)).toEqual(['/a']);
+});
+
+test('a run that touched its workspace and changed nothing is ready without packing', async () => {
+  const run = await ended();
+  await artifacts().recordArtifacts(run.seq, found());
+  expect([await statusOf(run), artifacts().nextPacking(run.sessionSeq)?.kind]).toEqual(['ready', 'workspace']);
+});
+
+describe('uploads', () => {
+  const upload = { id: 'u', name: 'a.csv', path: 'attachments/u/a.csv', mimeType: 'text/csv', size: 3, sha256: 'csv' };
+
+  test('are no artifacts while they are as they were laid, whether or not the baseline was kept', async () => {
+    await house.accept({ attachments: [upload] });
+    const run = (await house.claim())[0]!;
+    await end(run);
+    await artifacts().recordArtifacts(run.seq, found(file('/out'), { ...upload, path: '/uploads/a.csv' }));
+    expect((await artifacts().getRunArtifacts(run.seq)).files.map(({ path }) => path)).toEqual(['/out']);
+    expect((await exportOf(run)).files.map(({ path }) => path)).toEqual(['/out', '/uploads/a.csv']);
+  });
+
+  test('are modified once the agent has changed them', async () => {
+    await house.accept({ attachments: [upload] });
+    const run = (await house.claim())[0]!;
+    await artifacts().keepBaseline(fenceOf(run), [{ ...upload, path: '/uploads/a.csv' }]);
+    await end(run);
+    await artifacts().recordArtifacts(run.seq, found({ path: '/uploads/a.csv', size: 4, sha256: 'csv2' }));
+    expect((await artifacts().getRunArtifacts(run.seq)).files).toMatchObject([
+      { path: '/uploads/a.csv', change: 'modified' },
+    ]);
+  });
+});
+
+describe('the baseline', () => {
+  test('counts what no run has done as there before, and has it packed after the next run', async () => {
+    const first = await ended();
+    await artifacts().recordArtifacts(first.seq, found(file('/a')));
+    await artifacts().finishArtifacts(first.seq, ARCHIVE);
+    await artifacts().finishExport(first.sessionSeq, first.seq, ARCHIVE);
+    const second = await begin(first.sessionId);
+    await artifacts().keepBaseline(fenceOf(second), [file('/a'), file('/laid-by-hand')]);
+    await end(second);
+    await artifacts().recordArtifacts(second.seq, found(file('/a'), file('/laid-by-hand')));
+    expect(await artifacts().getRunArtifacts(second.seq)).toMatchObject({ status: 'ready', files: [] });
+    expect(artifacts().nextPacking(second.sessionSeq)).toMatchObject({ kind: 'workspace', runSeq: second.seq });
+  });
+
+  test('is refused to an attempt that no longer holds the run', async () => {
+    const run = await begin();
+    const fence = { ...fenceOf(run), attempt: run.attempt + 1 };
+    expect(await artifacts().keepBaseline(fence, [file('/a')])).toBeUndefined();
+    expect(artifacts().hasWorkspaceFiles(run.sessionSeq)).toBe(false);
+  });
+});
+
+describe('a run that failed', () => {
+  test('has no artifacts, but its files are in the export', async () => {
+    const run = await ended(FAILED);
+    await artifacts().recordArtifacts(run.seq, found(file('/half-done')));
+    expect(await artifacts().getRunArtifacts(run.seq)).toMatchObject({ status: 'failed', fileCount: 0, files: [] });
+    expect(await exportOf(run)).toMatchObject({ status: 'pending', files: [{ path: '/half-done' }] });
+    expect(told('artifacts.failed')).toMatchObject([
+      { runId: run.id, message: 'The run failed: The model was silent.' },
+    ]);
+  });
+
+  test('because it was stopped is looked at only after its executor has ended', async () => {
+    const run = await begin();
+    await house.store.runs.stopSession(run.sessionSeq, 'user_requested_stop');
+    expect(artifacts().nextUncollected(run.sessionSeq)).toBeUndefined();
+    await house.store.runs.confirmStop(run.sessionSeq);
+    expect(artifacts().nextUncollected(run.sessionSeq)).toMatchObject({ runSeq: run.seq });
+    await artifacts().recordArtifacts(run.seq, found(file('/a')));
+    expect(await artifacts().getRunArtifacts(run.seq)).toMatchObject({
+      status: 'failed',
+      error: { type: 'canceled_error', message: 'The run was stopped.' },
+    });
+  });
+
+  test('because it was canceled in the queue has nothing to collect', async () => {
+    const run = await house.accept();
+    await house.store.runs.stopSession(run.sessionSeq, 'user_requested_stop');
+    expect([await statusOf(run), artifacts().listSessionsToCollect()]).toEqual(['failed', []]);
+    expect((await exportOf(run)).status).toBe('ready');
+  });
+});
+
+test('an incomplete run keeps its artifacts', async () => {
+  const run = await ended({
+    outcome: 'incomplete',
+    error: { type: 'structured_output_error', message: 'No result.', retryable: false },
+  });
+  await artifacts().recordArtifacts(run.seq, found(file('/a')));
+  await artifacts().finishArtifacts(run.seq, ARCHIVE);
+  expect(await statusOf(run)).toBe('ready');
+});
+
+test('a workspace that could not be looked at fails artifacts and export, and the run stays completed', async () => {
+  const run = await ended();
+  expect(await artifacts().failCollection(run.seq, 'The disk is full.')).toBe(true);
+  expect(await artifacts().failCollection(run.seq, 'The disk is full.')).toBe(false);
+  expect(await artifacts().getRunArtifacts(run.seq)).toMatchObject({
+    status: 'failed',
+    error: { type: 'api_error', message: 'The disk is full.' },
+  });
+  expect(await exportOf(run)).toMatchObject({ status: 'failed', error: 'The disk is full.' });
+  expect((await house.store.runs.get(run.seq)).status).toBe('completed');
+});
+
+test('an export that a later run overtook is packed for that one, and the old archive is given up once', async () => {
+  const first = await ended();
+  await artifacts().recordArtifacts(first.seq, found(file('/a')));
+  const second = await ended(DONE, first.sessionId);
+  await artifacts().recordArtifacts(second.seq, found(file('/b')));
+  expect(await artifacts().finishExport(first.sessionSeq, first.seq, ARCHIVE)).toBeUndefined();
+  expect(await artifacts().failExport(first.sessionSeq, first.seq, 'Too late.')).toBe(false);
+  expect(await artifacts().finishExport(first.sessionSeq, second.seq, ARCHIVE)).toEqual({ replacedKey: null });
+  expect(await exportOf(second)).toMatchObject({ status: 'ready', archive: ARCHIVE });
+  const third = await ended(DONE, first.sessionId);
+  await artifacts().recordArtifacts(third.seq, found(file('/c')));
+  expect(await artifacts().finishExport(first.sessionSeq, third.seq, { key: 'b', size: 1 })).toEqual({
+    replacedKey: ARCHIVE.key,
+  });
+  expect(told('workspace_export.completed')).toMatchObject([{ runId: second.id }, { runId: third.id }]);
+});
+
+test('a session whose last run is not looked at yet is pending, whatever was exported before', async () => {
+  const first = await ended();
+  await artifacts().recordArtifacts(first.seq, found(file('/a')));
+  await artifacts().finishArtifacts(first.seq, ARCHIVE);
+  await artifacts().finishExport(first.sessionSeq, first.seq, ARCHIVE);
+  const second = await begin(first.sessionId);
+  expect((await exportOf(second)).status).toBe('ready');
+  await end(second);
+  expect(await exportOf(second)).toMatchObject({ status: 'pending', archive: null, files: [{ path: '/a' }] });
+  expect(artifacts().isAfterUncollected(second.sessionSeq, second.seq)).toBe(false);
+  expect(artifacts().isAfterUncollected(second.sessionSeq, second.seq + 1)).toBe(true);
+});
+
+describe('blobs', () => {
+  test('are in use while a row of a session that is not deleted names them', async () => {
+    const run = await ended();
+    const inUse = (key: string) => house.store.sessions.isBlobInUse(key);
+    await artifacts().recordArtifacts(run.seq, found(file('/a', 'content')));
+    await artifacts().finishArtifacts(run.seq, { key: 'tar', size: 1 });
+    await artifacts().finishExport(run.sessionSeq, run.seq, { key: 'zip', size: 1 });
+    expect(['content', 'tar', 'zip', 'other'].map(inUse)).toEqual([true, true, true, false]);
+    await house.store.sessions.deleteSession(run.sessionSeq);
+    expect(['content', 'tar', 'zip'].map(inUse)).toEqual([false, false, false]);
+    expect((await house.store.sessions.listBlobs(run.sessionSeq)).sort()).toEqual(['content', 'tar', 'zip']);
+    await house.store.sessions.finishCleanup(run.sessionSeq);
+    expect(house.rows('SELECT 1 FROM workspace_files UNION ALL SELECT 1 FROM run_artifact_files')).toEqual([]);
+  });
+
+  test('of a deleted session are packed no more', async () => {
+    const run = await ended();
+    await artifacts().recordArtifacts(run.seq, found(file('/a')));
+    const other = await ended(DONE, run.sessionId);
+    await house.store.sessions.deleteSession(run.sessionSeq);
+    expect(artifacts().listSessionsToCollect()).toEqual([]);
+    expect(await artifacts().recordArtifacts(other.seq, found(file('/b')))).toBeUndefined();
+    expect(await artifacts().finishArtifacts(run.seq, ARCHIVE)).toBe(false);
+    expect(await artifacts().finishExport(run.sessionSeq, run.seq, ARCHIVE)).toBeUndefined();
+  });
+});
+
+test('a start finds what is to be collected and packed, the longest wait first', async () => {
+  const first = await ended();
+  const second = await ended();
+  const third = await ended();
+  await artifacts().recordArtifacts(first.seq, found(file('/a')));
+  await artifacts().finishArtifacts(first.seq, ARCHIVE);
+  await artifacts().recordArtifacts(third.seq, found(file('/a')));
+  expect(artifacts().listSessionsToCollect()).toEqual([first.sessionSeq, second.sessionSeq, third.sessionSeq]);
+  await artifacts().finishExport(first.sessionSeq, first.seq, ARCHIVE);
+  expect(artifacts().listSessionsToCollect()).toEqual([second.sessionSeq, third.sessionSeq]);
+});

@@ -1,0 +1,86 @@
+// A store, blobs, a keeper and workspaces on a real directory, for the tests of what is kept of runs.
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { systemClock } from '../../src/domain/clock.ts';
+import type { Settings } from '../../src/domain/settings.ts';
+import { type Collector, type CollectorParts, makeCollector } from '../../src/execution/collector.ts';
+import { openBlobStore } from '../../src/files/blobs.ts';
+import { makeKeeper } from '../../src/files/keeper.ts';
+import { makeWorkspaces } from '../../src/files/workspaces.ts';
+import { makeLog } from '../../src/log.ts';
+import type { ClaimedRun } from '../../src/store/claim-runs.ts';
+import type { Ending } from '../../src/store/end-run.ts';
+import { SETTINGS } from './http-house.ts';
+import { fenceOf, storeHouse } from './store-house.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
+
+export const COMPLETED: Ending = { outcome: 'completed', answer: '', stopReason: 'end_turn' };
+
+export type ArtifactHouse = Awaited<ReturnType<typeof artifactHouse>>;
+
+/** The clock of the store and of the collector is a fake one; the keeper's deadlines run on the real one. */
+export async function artifactHouse() {
+  const house = await storeHouse();
+  const directory = temporaryDirectory();
+  const log = makeLog({ level: 'silent' as Settings['log']['level'] });
+  const blobs = await openBlobStore(join(directory, 'blobs'));
+  const keeper = makeKeeper({
+    directory: join(directory, 'snapshots'),
+    blobs: join(directory, 'blobs'),
+    clock: systemClock,
+    log,
+  });
+  onTestFinished(keeper.stop);
+  const workspaces = makeWorkspaces({ directory: join(directory, 'workspaces'), blobs, owner: null });
+  const settings: Settings = { ...SETTINGS, artifacts: { deadlineSeconds: 30, maxFileMb: 8, maxFiles: 1_000 } };
+  const parts: CollectorParts = {
+    store: house.store,
+    keeper,
+    blobs,
+    workspaces,
+    clock: house.clock,
+    log,
+    settings: () => settings,
+  };
+  return {
+    ...parts,
+    ...house,
+    parts,
+    workspaces,
+    /** A collector over the house's parts, or others in their place; it stops with the test. */
+    collect: (over: Partial<CollectorParts> = {}): Collector => {
+      const collector = makeCollector({ ...parts, ...over });
+      onTestFinished(collector.stop);
+      return collector;
+    },
+    /** A run that has been claimed, in a session of its own or in one that is there. */
+    begin: async (sessionId: string | null = null): Promise<ClaimedRun> => {
+      await house.accept({ sessionId });
+      return (await house.claim())[0]!;
+    },
+    end: async (run: ClaimedRun, ending: Ending = COMPLETED): Promise<void> => {
+      await house.store.runs.finalize(fenceOf(run), ending);
+      await house.store.runs.settle(fenceOf(run));
+    },
+    /** Writes files into a run's workspace; null removes one. */
+    write: (run: Pick<ClaimedRun, 'sessionId'>, files: Readonly<Record<string, string | null>>): void => {
+      for (const [path, content] of Object.entries(files)) {
+        const whole = join(workspaces.pathOf(run.sessionId), path);
+        mkdirSync(dirname(whole), { recursive: true });
+        if (content === null) rmSync(whole);
+        else writeFileSync(whole, content);
+      }
+    },
+    /** Keys of every blob on disk. */
+    blobKeys: (): string[] => {
+      const root = join(directory, 'blobs');
+      return readdirSync(root)
+        .filter((shard) => shard.length === 2)
+        .flatMap((shard) => readdirSync(join(root, shard)))
+        .sort();
+    },
+    artifactsOf: (run: Pick<ClaimedRun, 'seq'>) => house.store.artifacts.getRunArtifacts(run.seq),
+    exportOf: (run: Pick<ClaimedRun, 'sessionSeq'>) => house.store.artifacts.getWorkspaceArtifacts(run.sessionSeq),
+  };
+}

@@ -1,0 +1,116 @@
+// A run with a real browser, and a site on loopback that it may reach.
+import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { MessageChannel } from 'node:worker_threads';
+import { onTestFinished } from 'vitest';
+import { findChromium } from '../../src/agent/browser/find-chromium.ts';
+import { browserTools } from '../../src/agent/packs/browser.ts';
+import { performCall } from '../../src/agent/perform-call.ts';
+import {
+  type Brief,
+  type BrowserGrant,
+  NO_EQUIPMENT,
+  type SandboxGrant,
+  type Services,
+} from '../../src/agent/protocol.ts';
+import { probeSandbox } from '../../src/agent/sandbox.ts';
+import { openChannel } from '../../src/agent/signals.ts';
+import { FAST_RETRIES, makeBrief, sitAtMain } from '../agent/play-main.ts';
+
+const MIB = 1024 * 1024;
+const LIMITS = { timeoutMs: 30_000, maxOutputBytes: MIB, memoryBytes: 1_024 * MIB, maxProcesses: 512 };
+const walls = await probeSandbox({ path: '/usr/local/bin:/usr/bin:/bin', privateFolders: [], ...LIMITS });
+export const sandbox: SandboxGrant | null = walls.ok ? walls.grant : null;
+export const chromium = await findChromium(sandbox, '');
+if (!chromium.ok) console.warn(`\n*** SKIPPED: every test of the browser: ${chromium.why} ***\n`);
+
+export type Handler = (req: IncomingMessage, res: ServerResponse) => void;
+
+/** A server on loopback until the test ends; what it was asked for is in `asked`. */
+export async function aSite(pages: Readonly<Record<string, string | Handler>>) {
+  const asked: string[] = [];
+  const server = createServer((req, res) => {
+    asked.push(`${req.method} ${req.url}`);
+    const page = pages[new URL(req.url ?? '/', 'http://x').pathname];
+    if (typeof page === 'function') page(req, res);
+    else
+      res.writeHead(page === undefined ? 404 : 200, { 'content-type': 'text/html; charset=utf-8' }).end(page ?? 'No.');
+  });
+  await listen(server);
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, port, asked, server };
+}
+
+async function listen(server: Server): Promise<void> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(async () => {
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    server.closeAllConnections();
+    await closed;
+  });
+}
+
+type Picture = Services['keep_screenshot']['input'];
+
+/** A run that may use the browser, and reach these ports of loopback. */
+export async function browserRun(ports: readonly number[], grant: Partial<BrowserGrant> | null = {}) {
+  const browser: BrowserGrant | null =
+    grant === null
+      ? null
+      : {
+          executable: chromium.ok ? chromium.executable : '',
+          timeoutMs: 5_000,
+          sandbox: sandbox!,
+          ...grant,
+        };
+  const brief: Brief = await makeBrief({
+    runId: randomUUID(),
+    equipment: { ...NO_EQUIPMENT, browser },
+    egress: ports.map((port) => ({ cidr: '127.0.0.0/8', host: null, ports: [port], for: ['web_fetch'] })),
+  });
+  const { port1, port2 } = new MessageChannel();
+  const pictures: Picture[] = [];
+  port1.on('message', (batch: readonly { t: string; request: number; input: unknown }[]) => {
+    for (const { t, request, input } of batch) {
+      if (t !== 'request') continue;
+      pictures.push(input as Picture);
+      port1.postMessage({ t: 'reply', request, reply: { ok: true, output: { sha256: '' } } });
+    }
+  });
+  const main = sitAtMain(port1);
+  const channel = openChannel(port2);
+  const opened = await browserTools({ brief, channel, packs: [], retryPolicy: FAST_RETRIES });
+  onTestFinished(async () => {
+    await opened.close();
+    port1.close();
+  });
+  let last = 0;
+  return {
+    opened,
+    brief,
+    pictures,
+    call: (name: string, input: Record<string, unknown> = {}) => {
+      last += 1;
+      const call = { id: `call-${last}`, name, input: input as never };
+      return performCall({ brief, tools: opened.tools, call, fault: undefined, signal: channel.signal });
+    },
+    stop: () => main.control({ t: 'abort', reason: 'stop' }),
+    processes: () => processesOf(brief.runId),
+  };
+}
+
+/** Ids of the processes that a run's browser consists of, as far as their arguments tell. */
+export function processesOf(runId: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(`--errand-run=${runId}`);
+      } catch {
+        return false;
+      }
+    });
+}
