@@ -19,6 +19,8 @@ const FLOORS: readonly (readonly string[])[] = [
     'config.ts',
     'default-config-files.ts',
     'options.ts',
+    'listen-address.ts',
+    'watch-directory.ts',
   ],
   ['cli'],
   ['main.ts'],

@@ -13,7 +13,7 @@ import { makeCollector } from './execution/collector.ts';
 import { makeChecks } from './execution/checks.ts';
 import type { CrewSize } from './execution/crew.ts';
 import { type Broker, makeBroker } from './execution/broker.ts';
-import { makeBrowserPart } from './execution/browser-part.ts';
+import { type BrowserPart, makeBrowserPart } from './execution/browser-part.ts';
 import { makeDocumentReader } from './execution/document-reader.ts';
 import { makeKeepScreenshot } from './execution/keep-screenshot.ts';
 import { openConnector } from './execution/open-connector.ts';
@@ -66,6 +66,23 @@ export interface EngineParts {
   readonly sandbox: SandboxProbe;
 }
 
+type BrokerNeeds = Pick<EngineParts, 'config' | 'live' | 'log' | 'store' | 'secrets'>;
+
+/** The broker of connected services, as the config directory describes them now. */
+function openBroker({ config, live, log, store, secrets }: BrokerNeeds): Broker {
+  return makeBroker({
+    store,
+    secrets,
+    log,
+    connector: (name) => {
+      const definition = live.definitions().connectors.get(name);
+      return definition === undefined ? undefined : openConnector(definition, config.places);
+    },
+    egress: () => live.settings().egress.allow,
+    now: systemClock.now,
+  });
+}
+
 /** What tools may ask for, by the part that answers it. */
 function makeServices(store: Store, blobs: BlobStore, broker: Broker): RunServices {
   return {
@@ -84,44 +101,60 @@ function sizeOf({ workers }: Settings): CrewSize {
   return { threads, runsPerThread, memoryMb, hangTimeoutMs: hangTimeoutSeconds * 1_000 };
 }
 
+type KeptParts = Pick<EngineParts, 'store' | 'keeper' | 'blobs' | 'log'> & {
+  readonly workspaces: Workspaces;
+  settings(): Settings;
+};
+
+/** What keeps the files of runs, and removes those of deleted sessions. */
+function makeKept(parts: KeptParts) {
+  const { store } = parts;
+  const collector = makeCollector({ ...parts, clock: systemClock });
+  const sweeper = makeSweeper({ ...parts, clock: systemClock });
+  store.onCommitted((events) => {
+    for (const { type, sessionSeq } of events) if (TERMINAL_EVENTS.has(type)) collector.wake(sessionSeq);
+  });
+  return {
+    collector,
+    sweeper,
+    emptyArchives: makeEmptyArchives(parts),
+    /** Nothing is at work any more in the workspace of a session that was stopped. */
+    atRest: (sessionSeq: number): void => {
+      collector.wake(sessionSeq);
+      sweeper.wake();
+    },
+  };
+}
+
+/** The browser, looked for anew when the settings change. */
+function keepBrowser({ live, log, sandbox }: Pick<EngineParts, 'live' | 'log' | 'sandbox'>): BrowserPart {
+  const walls = () => (sandbox.ok ? sandbox.grant : null);
+  const browser = makeBrowserPart({ log, settings: live.settings, sandbox: walls, find: findChromium });
+  live.onChange(() => void browser.look());
+  return browser;
+}
+
 export type Engine = ReturnType<typeof makeEngine>;
 
 /** The rooms that do the work: the pool of threads and the queue that feeds it. */
 export function makeEngine({ config, live, log, store, blobs, keeper, secrets, sandbox }: EngineParts) {
-  const broker = makeBroker({
-    store,
-    secrets,
-    log,
-    connector: (name) => {
-      const definition = live.definitions().connectors.get(name);
-      return definition === undefined ? undefined : openConnector(definition, config.places);
-    },
-    egress: () => live.settings().egress.allow,
-    now: systemClock.now,
-  });
+  const broker = openBroker({ config, live, log, store, secrets });
   const owner = process.getuid?.() === 0 ? SANDBOX_OWNER : null;
   const pool = makePool({ log, clock: systemClock, size: sizeOf(live.settings()) });
   live.onChange(() => pool.resize(sizeOf(live.settings())));
   const workspaces = makeWorkspaces({ directory: join(config.places.dataDir, 'workspaces'), blobs, owner });
-  const browser = makeBrowserPart({
-    log,
-    settings: live.settings,
-    sandbox: () => (sandbox.ok ? sandbox.grant : null),
-    find: findChromium,
-  });
-  live.onChange(() => void browser.look());
+  const browser = keepBrowser({ live, log, sandbox });
   const documentReader = makeDocumentReader({ log, clock: systemClock });
-  const { settings } = live;
+  const { settings, catalog, definitions } = live;
   const permits = makePermits();
   const sandboxGrant = () => (sandbox.ok ? sandbox.grant : null);
   const { places } = config;
   const checks = makeChecks({ log, clock: systemClock, permits, places, settings, sandbox: sandboxGrant });
-  const emptyArchives = makeEmptyArchives({ keeper, blobs });
-  const collector = makeCollector({ store, keeper, blobs, workspaces, clock: systemClock, log, settings });
+  const kept = makeKept({ store, keeper, blobs, workspaces, log, settings });
   const queue = makeQueue({
     store,
     pool,
-    collector,
+    collector: kept.collector,
     log,
     clock: systemClock,
     permits,
@@ -130,33 +163,18 @@ export function makeEngine({ config, live, log, store, blobs, keeper, secrets, s
     documents: makeDocuments({ store, blobs, reader: documentReader, log, clock: systemClock }),
     workspaces,
     sandbox: sandboxGrant,
-    settings: live.settings,
-    catalog: live.catalog,
-    definitions: live.definitions,
-    equip: makeEquip({
-      store,
-      log,
-      places: config.places,
-      definitions: live.definitions,
-      catalog: live.catalog,
-      browser: browser.grant,
-    }),
+    settings,
+    catalog,
+    definitions,
+    equip: makeEquip({ store, log, places, definitions, catalog, browser: browser.grant }),
   });
-  const queueWait = makeQueueWait({ store, log, clock: systemClock, settings: live.settings });
+  const queueWait = makeQueueWait({ store, log, clock: systemClock, settings });
   const questionWatch = makeQuestionWatch({ store, log, clock: systemClock, expired: queue.wake });
   store.onCommitted((events) => {
     if (events.some(({ type }) => type === 'user_input.requested')) questionWatch.watch();
   });
   const node = makeNode({ store, log, clock: systemClock, id: hostname(), capacity: pool.slots });
-  store.onCommitted((events) => {
-    for (const { type, sessionSeq } of events) if (TERMINAL_EVENTS.has(type)) collector.wake(sessionSeq);
-  });
-  const sweeper = makeSweeper({ store, workspaces, blobs, keeper, clock: systemClock, log });
-  const confirmed = (sessionSeq: number) => {
-    collector.wake(sessionSeq);
-    sweeper.wake();
-  };
-  const stopper = makeStopper({ store, queue, clock: systemClock, log, confirmed });
+  const stopper = makeStopper({ store, queue, clock: systemClock, log, confirmed: kept.atRest });
   return {
     pool,
     queue,
@@ -164,12 +182,11 @@ export function makeEngine({ config, live, log, store, blobs, keeper, secrets, s
     questionWatch,
     node,
     workspaces,
-    collector,
-    emptyArchives,
-    sweeper,
+    ...kept,
     stopper,
     broker,
-    browser, documentReader,
+    browser,
+    documentReader,
     checks,
   };
 }

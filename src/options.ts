@@ -1,11 +1,11 @@
 // The one table of the daemon's settings: the schema of errand.yaml, the defaults, the names in the environment
 // and `errand config show` all derive from it (J2, J7).
-import { isIPv4, isIPv6 } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { egressRulesSchema, readEgressRules } from './catalog/egress-rules.ts';
 import { choice, flag, integer, type Schema, section, text } from './catalog/schema.ts';
 import type { EgressRule } from './domain/egress.ts';
 import type { Settings } from './domain/settings.ts';
+import { parseListen, publicUrlFor } from './listen-address.ts';
 
 type Scalar = string | number | boolean;
 /** What a setting may hold. */
@@ -37,25 +37,6 @@ export interface Option {
 }
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
-
-/** A listening address in its parts; null when it is not `HOST:PORT`. IPv6 hosts stand in brackets, and come without. */
-export function parseListen(listen: string): { readonly host: string; readonly port: number } | null {
-  const [, bracketed, plain = '', digits] = /^(?:\[([^\]]+)\]|([A-Za-z0-9.-]+)):(\d{1,5})$/.exec(listen) ?? [];
-  const port = Number(digits ?? Number.NaN);
-  if (!(port <= 65_535)) return null;
-  if (bracketed !== undefined) return isIPv6(bracketed) ? { host: bracketed, port } : null;
-  if (/^[0-9.]+$/.test(plain) && !isIPv4(plain)) return null;
-  return { host: plain, port };
-}
-
-const EVERYWHERE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
-
-/** The base address of a daemon that listens there and has no other name. */
-export function publicUrlFor(listen: string): string {
-  const { host, port } = parseListen(listen) ?? { host: listen, port: 80 };
-  const reachable = EVERYWHERE[host] ?? host;
-  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
-}
 
 /** Empty when there is none. Its query may have further parameters. */
 function isUserinfoUrl(value: string): boolean {

@@ -27,7 +27,14 @@ export function makeReports(parts: ReportParts) {
   const { config, live, store, pool, startedAt, clock } = parts;
 
   function readiness(): Readiness {
-    const reports = [daemonPart(parts), storePart(parts), sandboxPart(parts), browserPart(parts), configPart(parts), workersPart(parts)];
+    const reports = [
+      daemonPart(parts),
+      storePart(parts),
+      sandboxPart(parts),
+      browserPart(parts),
+      configPart(parts),
+      workersPart(parts),
+    ];
     return { ready: reports.every((part) => part.state !== 'failed'), parts: reports };
   }
 

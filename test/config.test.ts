@@ -13,7 +13,8 @@ import {
 } from '../src/config.ts';
 import { defaultConfigFiles } from '../src/default-config-files.ts';
 import { EGRESS_PURPOSES } from '../src/domain/egress.ts';
-import { environmentName, OPTIONS, parseListen, publicUrlFor, SETTING_NAMES } from '../src/options.ts';
+import { parseListen, publicUrlFor } from '../src/listen-address.ts';
+import { environmentName, OPTIONS, SETTING_NAMES } from '../src/options.ts';
 import { temporaryDirectory } from './support/temporary-directory.ts';
 
 function load(file: string, environment: Environment = {}, flags: Flags = {}): Config {
@@ -62,6 +63,7 @@ test('with nothing said, every setting has its default and says so', () => {
     shell: { enabled: true, timeoutSeconds: 120, maxOutputKb: 1024, memoryMb: 1024, maxProcesses: 256 },
     browser: { enabled: false, executable: '', timeoutSeconds: 30, memoryMb: 1536 },
     egress: { allow: [] },
+    artifacts: { deadlineSeconds: 600, maxFileMb: 1024, maxFiles: 200_000 },
     log: { level: 'info' },
   });
   expect(new Set(origins.values())).toEqual(new Set(['default']));

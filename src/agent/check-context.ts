@@ -1,7 +1,7 @@
 // Checks that an endpoint reads a long prompt to its beginning. Some servers cut it without a word.
 import { randomInt } from 'node:crypto';
 import type { Finding, FindingState } from './check-task.ts';
-import type { ModelGrant } from './protocol.ts';
+import type { ModelGrant } from './grants.ts';
 import type { Ask, TimedCall } from './timed-call.ts';
 
 /** Share of the context window that is filled, and the most that is sent whatever the window. */

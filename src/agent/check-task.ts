@@ -1,6 +1,7 @@
 // What is asked of the thread that checks models and MCP servers, and what it answers. Plain data.
 import type { EgressRule } from '../domain/egress.ts';
-import type { McpGrant, ModelGrant, RunLimits, SandboxGrant } from './protocol.ts';
+import type { McpGrant, ModelGrant, SandboxGrant } from './grants.ts';
+import type { RunLimits } from './protocol.ts';
 
 /** `warning`: it works, but not as it should. `skipped`: it was not tried, and the detail says why. */
 export type FindingState = 'ok' | 'warning' | 'failed' | 'skipped';

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { makeDirectoriesBeneath, openFileBeneath, type Owner, readDirectoryBeneath } from '../beneath.ts';
 import { ErrandError, messageOf } from '../domain/errors.ts';
 import { removeBeneath } from '../remove-beneath.ts';
-import type { ModelGrant } from './protocol.ts';
+import type { ModelGrant } from './grants.ts';
 
 /** Most of a tool's output that a model with a large window is shown, in characters. */
 export const MAX_SHOWN_CHARACTERS = 30_000;

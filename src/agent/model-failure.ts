@@ -2,7 +2,8 @@
 import { APICallError, JSONParseError, TypeValidationError } from '@ai-sdk/provider';
 import type { RunError } from '../domain/run.ts';
 import { NOT_A_STREAM } from './models/http.ts';
-import type { ModelGrant, RunLimits } from './protocol.ts';
+import type { ModelGrant } from './grants.ts';
+import type { RunLimits } from './protocol.ts';
 import type { Silence } from './watchdog.ts';
 
 /** `again`: a new try may help, if nothing of the answer was streamed. `waitMs`: what the server asked for (`Retry-After`). */

@@ -7,28 +7,9 @@ import type { JsonObject, JsonValue } from '../domain/json.ts';
 import type { EndpointKind } from '../domain/model.ts';
 import type { RunError, StopReason } from '../domain/run.ts';
 import type { Usage } from '../domain/usage.ts';
+import type { Equipment, ModelGrant, SandboxGrant } from './grants.ts';
 
 export type { EndpointKind };
-
-/** The model of one run, with the only secret a worker ever sees. */
-export interface ModelGrant {
-  /** The catalog's name of the model. */
-  readonly name: string;
-  readonly kind: EndpointKind;
-  readonly baseUrl: string;
-  readonly apiKey: string | null;
-  /** The model's name at its endpoint. */
-  readonly model: string;
-  /** Tokens. */
-  readonly contextWindow: number;
-  readonly maxOutputTokens: number;
-  /** Whether the model takes images. Others are told of them in words. */
-  readonly images: boolean;
-  /** Whether the model takes PDF documents as files. Others are given their text. */
-  readonly documents: boolean;
-  /** True when the endpoint has `max_in_flight`: each call then needs a permit of the main thread. */
-  readonly metered: boolean;
-}
 
 /** Name of the tool that takes the result of a run with an output schema. No other tool may have it. */
 export const SUBMIT_RESULT = 'submit_result';
@@ -83,92 +64,6 @@ export interface RunLimits {
   readonly runTimeoutMs: number;
   readonly maxSteps: number;
 }
-
-/** How the shell tool runs a command; absent when there is no sandbox. */
-export interface SandboxGrant {
-  /** Path of the `bwrap` binary. */
-  readonly bwrap: string;
-  /** The uid and gid to drop to; null when the daemon is not root. */
-  readonly owner: { readonly uid: number; readonly gid: number } | null;
-  readonly timeoutMs: number;
-  readonly maxOutputBytes: number;
-  readonly memoryBytes: number;
-  readonly maxProcesses: number;
-}
-
-/** A skill in the Agent Skills format. Its folder is mounted read-only in the sandbox at `/skills/<name>`. */
-export interface SkillGrant {
-  readonly name: string;
-  readonly description: string;
-  /** Absolute path of the folder that holds SKILL.md. */
-  readonly folder: string;
-}
-
-/** An MCP server that the run may use. Secrets stand in the values of `env` and `headers`. */
-export interface McpGrant {
-  readonly name: string;
-  readonly transport:
-    | {
-        readonly kind: 'stdio';
-        readonly command: string;
-        readonly args: readonly string[];
-        readonly env: Readonly<Record<string, string>>;
-        /** Absolute paths of folders that it sees read-only, beside /usr and the workspace. */
-        readonly folders: readonly string[];
-        /** Whether the sandbox it runs in has the host's network. */
-        readonly network: boolean;
-      }
-    | { readonly kind: 'http'; readonly url: string; readonly headers: Readonly<Record<string, string>> };
-  readonly startTimeoutMs: number;
-  readonly callTimeoutMs: number;
-  /** Names of the server's tools that may be used; null is all of them. */
-  readonly tools: readonly string[] | null;
-}
-
-/** An agent that the run's agent may delegate to. */
-export interface SubagentGrant {
-  readonly name: string;
-  readonly description: string;
-  readonly instructions: string;
-  /** Null: the model of the agent that delegates. */
-  readonly model: ModelGrant | null;
-  /** Names of built-in tools; null is all that the agent above it has. */
-  readonly tools: readonly string[] | null;
-  readonly skills: readonly SkillGrant[];
-  readonly mcp: readonly McpGrant[];
-}
-
-/** A connection to a service, used through the broker of the main thread (I4). */
-export interface ConnectionGrant {
-  /** UUID. */
-  readonly id: string;
-  /** The connector's name and what it is for. */
-  readonly connector: string;
-  readonly description: string;
-  readonly baseUrl: string;
-}
-
-/** A browser that the run may drive. */
-export interface BrowserGrant {
-  /** Absolute path of the Chromium program. */
-  readonly executable: string;
-  /** For one action. */
-  readonly timeoutMs: number;
-  /** The walls that it runs in, with its own limits of memory and processes. */
-  readonly sandbox: SandboxGrant;
-}
-
-/** What a run has beside its built-in tools (J1). */
-export interface Equipment {
-  readonly skills: readonly SkillGrant[];
-  readonly mcp: readonly McpGrant[];
-  readonly subagents: readonly SubagentGrant[];
-  readonly connections: readonly ConnectionGrant[];
-  readonly browser: BrowserGrant | null;
-}
-
-/** Nothing beside the built-in tools. */
-export const NO_EQUIPMENT: Equipment = { skills: [], mcp: [], subagents: [], connections: [], browser: null };
 
 /** The text of a document, or why it has none, in words that follow its name. */
 export type DocumentText = { readonly text: string } | { readonly fault: string };

@@ -5,7 +5,7 @@ import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { hasEnded, takenBytes } from './process-tree.ts';
-import type { SandboxGrant } from './protocol.ts';
+import type { SandboxGrant } from './grants.ts';
 import { identityFiles, SYSTEM_PATH } from './sandbox-walls.ts';
 
 const WATCH_INTERVAL_MS = 200;

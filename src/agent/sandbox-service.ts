@@ -2,7 +2,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from '../domain/errors.ts';
-import type { SandboxGrant } from './protocol.ts';
+import type { SandboxGrant } from './grants.ts';
 import { ending, giveTo, launch, type StopCause, stop, watchMemory } from './sandbox-launch.ts';
 import { type Mount, sandboxCommand, serviceArguments } from './sandbox-walls.ts';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { messageOf } from '../domain/errors.ts';
 import { captureOutput } from './captured-output.ts';
-import type { SandboxGrant } from './protocol.ts';
+import type { SandboxGrant } from './grants.ts';
 import { adviceOn } from './sandbox-advice.ts';
 import { ending, giveTo, launch, type StopCause, stop, watchMemory } from './sandbox-launch.ts';
 import { type Mount, SANDBOX_OWNER, sandboxCommand } from './sandbox-walls.ts';

@@ -1,5 +1,6 @@
 // The brief: everything a worker needs to know of a run, gathered from store, catalog and settings.
-import { type Brief, type RecordedStep, type RunLimits, type SandboxGrant, type Turn } from '../agent/protocol.ts';
+import type { SandboxGrant } from '../agent/grants.ts';
+import type { Brief, RecordedStep, RunLimits, Turn } from '../agent/protocol.ts';
 import { toolNamesFor } from '../agent/tools/all-tools.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { RunError } from '../domain/run.ts';

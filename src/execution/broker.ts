@@ -48,43 +48,16 @@ const MAX_REPLY_BYTES = 1024 * 1024;
 
 const digestOf = (token: string) => createHash('sha256').update(token).digest('base64');
 
-/** Makes the broker. Tokens live in memory only: a run that is resumed gets another one. */
-export function makeBroker(parts: BrokerParts): Broker {
-  /** By the digest of the token, so that looking one up tells nothing of the others by its time. */
-  const admitted = new Map<string, { readonly runSeq: number; readonly ids: ReadonlySet<string> }>();
+interface Found {
+  readonly connection: Connection;
+  readonly connector: Connector;
+}
+
+/** Calls of connected services, with their credentials. */
+function makeCalls(parts: BrokerParts) {
   const credentials = makeCredentials(parts);
 
-  async function find(id: string): Promise<{ connection: Connection; connector: Connector }> {
-    const connection = await parts.store.connections.find(id);
-    if (connection === undefined || connection.state === 'revoked') {
-      throw new ErrandError('not_found', 'The connection was ended.');
-    }
-    const connector = parts.connector(connection.connector);
-    if (connector === undefined) {
-      throw new ErrandError('not_found', `The connector "${connection.connector}" is not configured any more.`);
-    }
-    return { connection, connector };
-  }
-
-  async function send(connection: Connection, connector: Connector, request: ServiceRequest) {
-    try {
-      const first = await attempt(connector, request, await credentials.get(connection, connector));
-      // A token may end before its time. Another one is asked for once.
-      const refused = first.reply.status === 401 && connector.auth.kind !== 'token';
-      const last = refused ? await attempt(connector, request, await credentials.renew(connection, connector)) : first;
-      const failed = last.reply.status === 401 ? 'The service refuses the credential (401).' : null;
-      await credentials.note(connection, failed);
-      return last;
-    } catch (error) {
-      if (error instanceof CredentialError) await credentials.note(connection, error.message);
-      if (error instanceof CredentialError || error instanceof EgressError) {
-        throw new ErrandError('bad_gateway', error.message, { cause: error });
-      }
-      throw error;
-    }
-  }
-
-  async function attempt(connector: Connector, request: ServiceRequest, credential: Credential) {
+  async function attempt({ connector }: Found, request: ServiceRequest, credential: Credential) {
     const { header, prefix } = connector.auth;
     const reply = await guardedFetch(
       { purpose: 'connector', allow: parts.egress() },
@@ -103,6 +76,46 @@ export function makeBroker(parts: BrokerParts): Broker {
     return { reply, credential };
   }
 
+  /** Sends a request, and once more with another access token when the first was refused before its time. */
+  return async (found: Found, request: ServiceRequest) => {
+    const { connection, connector } = found;
+    try {
+      const first = await attempt(found, request, await credentials.get(connection, connector));
+      const refused = first.reply.status === 401 && connector.auth.kind !== 'token';
+      const last = refused ? await attempt(found, request, await credentials.renew(connection, connector)) : first;
+      await credentials.note(
+        connection,
+        last.reply.status === 401 ? 'The service refuses the credential (401).' : null,
+      );
+      return last;
+    } catch (error) {
+      if (error instanceof CredentialError) await credentials.note(connection, error.message);
+      if (error instanceof CredentialError || error instanceof EgressError) throw badGateway(error);
+      throw error;
+    }
+  };
+}
+
+const badGateway = (cause: Error) => new ErrandError('bad_gateway', cause.message, { cause });
+
+/** Makes the broker. Tokens live in memory only: a run that is resumed gets another one. */
+export function makeBroker(parts: BrokerParts): Broker {
+  /** By the digest of the token, so that looking one up tells nothing of the others by its time. */
+  const admitted = new Map<string, { readonly runSeq: number; readonly ids: ReadonlySet<string> }>();
+  const send = makeCalls(parts);
+
+  async function find(id: string): Promise<Found> {
+    const connection = await parts.store.connections.find(id);
+    if (connection === undefined || connection.state === 'revoked') {
+      throw new ErrandError('not_found', 'The connection was ended.');
+    }
+    const connector = parts.connector(connection.connector);
+    if (connector === undefined) {
+      throw new ErrandError('not_found', `The connector "${connection.connector}" is not configured any more.`);
+    }
+    return { connection, connector };
+  }
+
   return {
     admit: (runSeq, connectionIds) => {
       if (connectionIds.length === 0) return { token: null, end: () => undefined };
@@ -117,13 +130,12 @@ export function makeBroker(parts: BrokerParts): Broker {
       if (admission === undefined || admission.runSeq !== runSeq || !admission.ids.has(input.connectionId)) {
         throw new ErrandError('forbidden', 'This run may not use that connection.');
       }
-      const { connection, connector } = await find(input.connectionId);
+      const found = await find(input.connectionId);
+      const { connection, connector } = found;
       const request = readServiceRequest(connector, input);
-      const { reply, credential } = await send(connection, connector, request);
-      parts.log.info(
-        { connection_id: connection.id, connector: connector.name, method: request.method, status: reply.status },
-        'a connected service was called',
-      );
+      const { reply, credential } = await send(found, request);
+      const facts = { connection_id: connection.id, connector: connector.name, method: request.method };
+      parts.log.info({ ...facts, status: reply.status }, 'a connected service was called');
       return tellReply(reply, [credential.text, ...credential.kept]);
     },
 
@@ -136,16 +148,15 @@ export function makeBroker(parts: BrokerParts): Broker {
         { purpose: 'connector', allow: parts.egress() },
         { ...request, onOverflow: 'truncate' },
       ).catch((error: unknown) => {
-        if (error instanceof EgressError) throw new ErrandError('bad_gateway', error.message, { cause: error });
-        throw error;
+        throw error instanceof EgressError ? badGateway(error) : error;
       });
       return { status: reply.status, durationMs: parts.now() - startedAt };
     },
 
     probe: async (connectionId) => {
-      const { connection, connector } = await find(connectionId);
+      const found = await find(connectionId);
       const startedAt = parts.now();
-      const { reply } = await send(connection, connector, { method: 'GET', path: '', headers: {}, body: null });
+      const { reply } = await send(found, { method: 'GET', path: '', headers: {}, body: null });
       return { status: reply.status, durationMs: parts.now() - startedAt };
     },
   };

@@ -1,6 +1,6 @@
 // The browser of this machine: looked for when the settings want one, and granted to runs while they do.
 import type { BrowserProbe } from '../agent/browser/find-chromium.ts';
-import type { BrowserGrant, SandboxGrant } from '../agent/protocol.ts';
+import type { BrowserGrant, SandboxGrant } from '../agent/grants.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { Log } from '../log.ts';
 

@@ -1,6 +1,6 @@
 // What a run gets beside the conversation: instructions, tools and equipment, checked anew at each start (§2.10, J1).
 import { defaultInstructions } from '../agent/prompt.ts';
-import type { BrowserGrant, ConnectionGrant, Equipment, SubagentGrant } from '../agent/protocol.ts';
+import type { BrowserGrant, ConnectionGrant, Equipment, SubagentGrant } from '../agent/grants.ts';
 import { planOf, unique } from '../catalog/agent-plan.ts';
 import type { Definitions } from '../catalog/definitions.ts';
 import type { Catalog } from '../catalog/models.ts';

@@ -1,5 +1,5 @@
 // An MCP server as a worker is granted it, with its secrets read from their files.
-import type { McpGrant } from '../agent/protocol.ts';
+import type { McpGrant } from '../agent/grants.ts';
 import type { McpServerDefinition } from '../catalog/definitions.ts';
 import { HEADER_SECRET, readSecret, type SecretForm, type SecretPlaces, TEXT_SECRET } from '../catalog/secret-file.ts';
 

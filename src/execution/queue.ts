@@ -4,8 +4,9 @@ import type { Definitions } from '../catalog/definitions.ts';
 import type { Catalog } from '../catalog/models.ts';
 import { parseTarget } from '../domain/target.ts';
 import type { ClaimOrder, ModelChoice } from '../store/claim-runs.ts';
-import { type ConductParts, conductRun } from './conduct.ts';
+import { conductRun } from './conduct.ts';
 import { LEASE_MS, makeLeases } from './leases.ts';
+import type { ConductParts } from './run-state.ts';
 import { makeUnderWay, type StopTarget } from './under-way.ts';
 
 export interface Queue {

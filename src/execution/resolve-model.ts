@@ -1,5 +1,5 @@
 // A model of the catalog with its endpoint, and as the worker is granted it.
-import type { ModelGrant } from '../agent/protocol.ts';
+import type { ModelGrant } from '../agent/grants.ts';
 import type { Catalog, CatalogModel, Endpoint } from '../catalog/models.ts';
 
 export interface ResolvedModel {

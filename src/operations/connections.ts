@@ -50,17 +50,30 @@ export interface ConnectionParts {
   definitions(): Pick<Definitions, 'connectors'>;
 }
 
-/** The verbs on connections. Those that take an id throw `not_found` for an unknown one. */
-export function makeConnectionOperations({ store, clock, secrets, broker, definitions }: ConnectionParts) {
-  function withOwner(connection: Connection, owners: ReadonlyMap<number, User>): ConnectionRecord {
-    const owner = owners.get(connection.userSeq)!;
-    return { ...connection, userId: owner.id, username: owner.username };
-  }
+/** Connections are tried so many at a time. */
+const TRIED_AT_ONCE = 8;
 
-  async function owners(): Promise<ReadonlyMap<number, User>> {
-    const { items } = await store.users.list();
-    return new Map(items.map((user) => [user.seq, user]));
-  }
+/** Puts owners' names to connections. */
+function makeNaming(store: Store) {
+  const withOwner = (connection: Connection, owner: User): ConnectionRecord => ({
+    ...connection,
+    userId: owner.id,
+    username: owner.username,
+  });
+  return {
+    withOwner,
+    nameAll: async (connections: readonly Connection[]): Promise<ConnectionRecord[]> => {
+      const { items } = await store.users.list();
+      const owners = new Map(items.map((user) => [user.seq, user]));
+      return connections.map((connection) => withOwner(connection, owners.get(connection.userSeq)!));
+    },
+  };
+}
+
+/** The verbs on connections. Those that take an id throw `not_found` for an unknown one. */
+export function makeConnectionOperations(parts: ConnectionParts) {
+  const { store, clock, secrets, definitions } = parts;
+  const { withOwner, nameAll } = makeNaming(store);
 
   function requireConnector(name: string, secret: string | null): ConnectorDefinition {
     const connector = definitions().connectors.get(name);
@@ -74,23 +87,12 @@ export function makeConnectionOperations({ store, clock, secrets, broker, defini
     return connector;
   }
 
-  async function checkConnection(id: string): Promise<ConnectionCheck> {
-    await store.connections.get(id);
-    const found = await wordsOrResult(broker.probe(id));
-    const connection = withOwner(await store.connections.get(id), await owners());
-    if (typeof found === 'string') return { connection, ok: false, status: null, durationMs: null, error: found };
-    const ok = found.status !== 401 && found.status < 500;
-    const error = ok ? null : (connection.lastError ?? `The service answers ${found.status}.`);
-    return { connection, ok, ...found, error };
-  }
-
   return {
     /** The connections of a user (name or id), or of everybody. */
     listConnections: async (userReference: string | null) => {
       const user = userReference === null ? null : await store.users.get(userReference);
       const { items, total } = await store.connections.list(user?.seq ?? null);
-      const known = await owners();
-      return { items: items.map((connection) => withOwner(connection, known)), total };
+      return { items: await nameAll(items), total };
     },
 
     createConnection: async (input: NewConnectionInput): Promise<ConnectionRecord> => {
@@ -104,12 +106,31 @@ export function makeConnectionOperations({ store, clock, secrets, broker, defini
         name: input.name ?? connector.name,
         secret: input.secret === null ? null : secrets.seal(input.secret, id),
       });
-      return withOwner(connection, new Map([[user.seq, user]]));
+      return withOwner(connection, user);
     },
 
     revokeConnection: async (id: string): Promise<ConnectionRecord> =>
-      withOwner(await store.connections.revoke(id), await owners()),
+      (await nameAll([await store.connections.revoke(id)]))[0]!,
 
+    ...makeConnectionChecks(parts, nameAll),
+  };
+}
+
+function makeConnectionChecks(
+  { store, broker, definitions }: ConnectionParts,
+  nameAll: (connections: readonly Connection[]) => Promise<ConnectionRecord[]>,
+) {
+  async function checkConnection(id: string): Promise<ConnectionCheck> {
+    await store.connections.get(id);
+    const found = await wordsOrResult(broker.probe(id));
+    const [connection] = (await nameAll([await store.connections.get(id)])) as [ConnectionRecord];
+    if (typeof found === 'string') return { connection, ok: false, status: null, durationMs: null, error: found };
+    const ok = found.status !== 401 && found.status < 500;
+    const error = ok ? null : (connection.lastError ?? `The service answers ${found.status}.`);
+    return { connection, ok, ...found, error };
+  }
+
+  return {
     /** Tries a connection now, as a run would use it. */
     checkConnection,
 
@@ -119,17 +140,17 @@ export function makeConnectionOperations({ store, clock, secrets, broker, defini
       const reached = await wordsOrResult(broker.reach(name));
       const { items } = await store.connections.list(null);
       const own = items.filter(({ connector, state }) => connector === name && state !== 'revoked');
-      const connections = await Promise.all(own.map(({ id }) => checkConnection(id)));
+      const connections: ConnectionCheck[] = [];
+      for (let at = 0; at < own.length; at += TRIED_AT_ONCE) {
+        const some = own.slice(at, at + TRIED_AT_ONCE);
+        connections.push(...(await Promise.all(some.map(({ id }) => checkConnection(id)))));
+      }
       const answer =
         typeof reached === 'string'
           ? { status: null, durationMs: null, error: reached }
           : { ...reached, error: reached.status < 500 ? null : `The service answers ${reached.status}.` };
-      return {
-        connector: name,
-        ok: answer.error === null && connections.every(({ ok }) => ok),
-        ...answer,
-        connections,
-      };
+      const ok = answer.error === null && connections.every((connection) => connection.ok);
+      return { connector: name, ok, ...answer, connections };
     },
   };
 }

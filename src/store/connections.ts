@@ -1,7 +1,7 @@
 // Rows of users' connections to services. The secret is opaque here: it is encrypted before it comes (I4, J6).
 import { notFound } from '../domain/errors.ts';
 import type { Connection, ConnectionState } from '../domain/connector.ts';
-import type { Database } from './database.ts';
+import type { Database, Reader } from './database.ts';
 
 interface ConnectionRow {
   seq: number;
@@ -38,29 +38,13 @@ export interface NewConnection {
   readonly secret: Buffer | null;
 }
 
-/** The verbs on connections. */
-export function makeConnections({ write, reader }: Database) {
+/** The verbs that read connections. */
+function makeReads(reader: Reader) {
   const find = (id: string): Connection | undefined => {
     const row = reader.get<ConnectionRow>(`SELECT ${COLUMNS} FROM connections WHERE id = ?`, id);
     return row === undefined ? undefined : toConnection(row);
   };
   return {
-    create: (connection: NewConnection): Promise<Connection> =>
-      write((tx) => {
-        tx.run(
-          `INSERT INTO connections (id, user_seq, connector, name, secret, state, created_at, updated_at)
-           VALUES (?, ?, ?, ?, ?, 'active', ?, ?)`,
-          connection.id,
-          connection.userSeq,
-          connection.connector,
-          connection.name,
-          connection.secret,
-          tx.now,
-          tx.now,
-        );
-        return toConnection(tx.get<ConnectionRow>(`SELECT ${COLUMNS} FROM connections WHERE id = ?`, connection.id)!);
-      }),
-
     find: async (id: string): Promise<Connection | undefined> => find(id),
 
     /** Throws `not_found`. */
@@ -95,6 +79,29 @@ export function makeConnections({ write, reader }: Database) {
     /** The sealed secret; null when there is none. */
     secretOf: async (id: string): Promise<Buffer | null> =>
       reader.get<{ secret: Buffer | null }>('SELECT secret FROM connections WHERE id = ?', id)?.secret ?? null,
+  };
+}
+
+/** The verbs on connections. */
+export function makeConnections({ write, reader }: Database) {
+  return {
+    ...makeReads(reader),
+
+    create: (connection: NewConnection): Promise<Connection> =>
+      write((tx) => {
+        tx.run(
+          `INSERT INTO connections (id, user_seq, connector, name, secret, state, created_at, updated_at)
+           VALUES (?, ?, ?, ?, ?, 'active', ?, ?)`,
+          connection.id,
+          connection.userSeq,
+          connection.connector,
+          connection.name,
+          connection.secret,
+          tx.now,
+          tx.now,
+        );
+        return toConnection(tx.get<ConnectionRow>(`SELECT ${COLUMNS} FROM connections WHERE id = ?`, connection.id)!);
+      }),
 
     /** Takes the place of the secret that a service has exchanged, unless the connection was revoked meanwhile. */
     replaceSecret: (id: string, secret: Buffer): Promise<boolean> =>

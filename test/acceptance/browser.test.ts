@@ -36,11 +36,11 @@ const rows = <Row>(sql: string): Row[] => {
   }
 };
 
-const say = (content: unknown, as = key) =>
+const say = (content: unknown, { as = key, ...more }: { as?: string; metadata?: object } = {}) =>
   fetch(`${daemon.url}/openapi/v1/messages`, {
     method: 'POST',
     headers: { 'x-api-key': as, 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'errand', messages: [{ role: 'user', content }] }),
+    body: JSON.stringify({ model: 'errand', messages: [{ role: 'user', content }], ...more }),
   });
 
 const textOf = async (response: Response) => {
@@ -65,7 +65,7 @@ describe.skipIf(!chromium.ok)('the browser in the daemon', () => {
   test('is a part of readiness, and no tool of a key without it', async () => {
     const ready = (await (await fetch(`${daemon.url}/readyz`)).json()) as { parts?: unknown };
     expect(JSON.stringify(ready)).toContain('browser');
-    await say('[[text=Hello.]]', daemon.apiKey);
+    await say('[[text=Hello.]]', { as: daemon.apiKey });
     expect(JSON.stringify(models.requests.at(-1)?.body['tools'])).not.toContain('browser_open');
     await say('[[text=Hello.]]');
     expect(JSON.stringify(models.requests.at(-1)?.body['tools'])).toContain('browser_open');
@@ -83,7 +83,7 @@ describe.skipIf(!chromium.ok)('the browser in the daemon', () => {
     await waitFor(() => processesOf(id).length === 0, { timeoutMs: 10_000 });
     models.enqueue({ text: 'Resumed.' });
     await daemon.restart();
-    await waitFor(() => rows('SELECT 1 FROM runs WHERE status = \'completed\' AND id = \'' + id + '\'').length === 1, {
+    await waitFor(() => rows(`SELECT 1 FROM runs WHERE status = 'completed' AND id = '${id}'`).length === 1, {
       timeoutMs: 30_000,
     });
     expect(told()).toContain('outcome unknown');
@@ -101,4 +101,8 @@ test('a PDF is told to a model as its text, in this turn and the next', async ()
   expect(told()).toContain('in the workspace at /uploads/tides.pdf. Its text follows');
   expect(told()).toContain('High water at noon.');
   expect(rows('SELECT text FROM document_texts')).toEqual([{ text: 'High water at noon.' }]);
+  const [{ id }] = rows<{ id: string }>('SELECT id FROM sessions ORDER BY seq DESC LIMIT 1') as [{ id: string }];
+  await say('[[text=Again.]]', { metadata: { session_id: id } });
+  expect(told()).toContain('High water at noon.');
+  expect(models.requests.at(-1)?.body.messages).toHaveLength(4);
 });

@@ -80,9 +80,8 @@ test('an agent calls a service with a credential that it never sees, as long as 
   expect(made).toMatchObject({ connector: 'crm', state: 'active', username: daemon.adminName });
   expect(JSON.stringify(made)).not.toContain(CREDENTIAL);
   const id = String(made['id']);
-  const key = await json([
-    ...['keys', 'create', '--user', daemon.adminName, '--scope', 'conversation', '--connections', id],
-  ]);
+  const owner = ['--user', daemon.adminName];
+  const key = await json(['keys', 'create', ...owner, '--scope', 'conversation', '--connections', id]);
 
   const checked = await errand(['connectors', 'check', 'crm']);
   expect(checked.code, checked.stderr).toBe(0);

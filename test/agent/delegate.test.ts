@@ -1,14 +1,8 @@
 // Delegation: a sub-agent's run inside a call, its usage in the run, and every way it ends.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { delegation } from '../../src/agent/packs/delegate.ts';
-import {
-  type Brief,
-  type ModelGrant,
-  NO_EQUIPMENT,
-  type RecordedStep,
-  type Signal,
-  type SubagentGrant,
-} from '../../src/agent/protocol.ts';
+import { type ModelGrant, NO_EQUIPMENT, type SubagentGrant } from '../../src/agent/grants.ts';
+import type { Brief, RecordedStep, Signal } from '../../src/agent/protocol.ts';
 import type { ToolPack } from '../../src/agent/run.ts';
 import type { Tool } from '../../src/agent/tools/tool.ts';
 import { makePermits } from '../../src/execution/permits.ts';

@@ -2,7 +2,8 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { EndpointKind, ModelGrant, Outcome, RunLimits } from '../../src/agent/protocol.ts';
+import type { ModelGrant } from '../../src/agent/grants.ts';
+import type { EndpointKind, Outcome, RunLimits } from '../../src/agent/protocol.ts';
 import { retryAfterOf } from '../../src/agent/model-failure.ts';
 import type { Reply } from '../support/model-reply.ts';
 import { type ModelServer, startModelServer } from '../support/model-server.ts';

@@ -6,16 +6,8 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { RetryPolicy } from '../../src/agent/ask-model.ts';
 import { runLoop } from '../../src/agent/loop.ts';
 import { hasTouched } from '../../src/agent/perform-call.ts';
-import {
-  type Brief,
-  type Control,
-  type ModelGrant,
-  NO_EQUIPMENT,
-  type Outcome,
-  type RunLimits,
-  type Signal,
-  type SignalBatch,
-} from '../../src/agent/protocol.ts';
+import { type ModelGrant, NO_EQUIPMENT } from '../../src/agent/grants.ts';
+import type { Brief, Control, Outcome, RunLimits, Signal, SignalBatch } from '../../src/agent/protocol.ts';
 import type { ToolPack } from '../../src/agent/run.ts';
 import { openChannel } from '../../src/agent/signals.ts';
 import type { Tool } from '../../src/agent/tools/tool.ts';

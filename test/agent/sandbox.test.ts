@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { SandboxGrant } from '../../src/agent/protocol.ts';
+import type { SandboxGrant } from '../../src/agent/grants.ts';
 import { probeSandbox, runInSandbox, type SandboxRequest, type SandboxSettings } from '../../src/agent/sandbox.ts';
 import { adviceOn } from '../../src/agent/sandbox-advice.ts';
 import { SANDBOX_OWNER } from '../../src/agent/sandbox-walls.ts';

@@ -1,7 +1,7 @@
 // What a run that waited is told when it goes on: its answers, and the time that it has left.
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { NO_EQUIPMENT } from '../../src/agent/protocol.ts';
+import { NO_EQUIPMENT } from '../../src/agent/grants.ts';
 import { type BriefParts, buildBrief } from '../../src/execution/brief.ts';
 import type { ResolvedModel } from '../../src/execution/resolve-model.ts';
 import { openBlobStore } from '../../src/files/blobs.ts';

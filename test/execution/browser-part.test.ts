@@ -1,7 +1,7 @@
 // When there is a browser for runs, and what is said when there is none.
 import { expect, test } from 'vitest';
 import type { BrowserProbe } from '../../src/agent/browser/find-chromium.ts';
-import type { SandboxGrant } from '../../src/agent/protocol.ts';
+import type { SandboxGrant } from '../../src/agent/grants.ts';
 import { makeBrowserPart } from '../../src/execution/browser-part.ts';
 import { makeLog } from '../../src/log.ts';
 import { SETTINGS } from '../support/http-house.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import type { BrowserGrant } from '../../src/agent/protocol.ts';
+import type { BrowserGrant } from '../../src/agent/grants.ts';
 import { type Definitions, NO_DEFINITIONS } from '../../src/catalog/definitions.ts';
 import { loadDefinitions } from '../../src/catalog/load-definitions.ts';
 import type { Catalog } from '../../src/catalog/models.ts';

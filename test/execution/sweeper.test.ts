@@ -147,3 +147,24 @@ test('more clean-ups than a page holds are all done', async () => {
   house.sweeper.wake();
   await waitFor(async () => (await house.left()).length === 0);
 });
+
+test('blobs that a crash left without a row go after a start; those in use or held stay', async () => {
+  const house = await sweepHouse();
+  const [used, left] = [await house.put('used'), await house.put('left')];
+  await house.accept({ attachments: [house.attach('a', used)] });
+  const hold = house.blobs.hold();
+  const held = await hold.put(Buffer.from('held'));
+  house.sweeper.start();
+  await waitFor(() => !house.hasBlob(left));
+  expect([house.hasBlob(used), house.hasBlob(held)]).toEqual([true, true]);
+  hold.release();
+});
+
+test('what was hashed of a deleted session is forgotten', async () => {
+  const house = await sweepHouse();
+  const { sessionSeq, sessionId } = await house.accept();
+  await house.store.sessions.deleteSession(sessionSeq);
+  house.sweeper.wake();
+  await waitFor(async () => (await house.left()).length === 0);
+  expect(house.forgotten).toEqual([sessionId]);
+});

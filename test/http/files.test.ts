@@ -221,7 +221,7 @@ test('the log names the file and not the address, which is as good as a key', as
   await send(house, { path });
   await send(house, { path: path.replace('a.txt', 'b.txt') });
   await waitFor(() => house.lines.length === 2);
-  expect(house.lines.map((line) => line['path']).sort()).toEqual(['/files/…/a.txt', '/files/…/b.txt']);
+  expect(new Set(house.lines.map((line) => line['path']))).toEqual(new Set(['/files/…/a.txt', '/files/…/b.txt']));
   expect(JSON.stringify(house.lines)).not.toContain(path.slice(10, 60));
 });
 

@@ -8,13 +8,8 @@ import { onTestFinished } from 'vitest';
 import { findChromium } from '../../src/agent/browser/find-chromium.ts';
 import { browserTools } from '../../src/agent/packs/browser.ts';
 import { performCall } from '../../src/agent/perform-call.ts';
-import {
-  type Brief,
-  type BrowserGrant,
-  NO_EQUIPMENT,
-  type SandboxGrant,
-  type Services,
-} from '../../src/agent/protocol.ts';
+import { type BrowserGrant, NO_EQUIPMENT, type SandboxGrant } from '../../src/agent/grants.ts';
+import type { Brief, Services } from '../../src/agent/protocol.ts';
 import { probeSandbox } from '../../src/agent/sandbox.ts';
 import { openChannel } from '../../src/agent/signals.ts';
 import { FAST_RETRIES, makeBrief, sitAtMain } from '../agent/play-main.ts';

@@ -6,13 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { mcpTools } from '../../src/agent/packs/mcp-tools.ts';
 import { performCall } from '../../src/agent/perform-call.ts';
-import {
-  type Brief,
-  type McpGrant,
-  NO_EQUIPMENT,
-  type SandboxGrant,
-  type ToolResult,
-} from '../../src/agent/protocol.ts';
+import { type McpGrant, NO_EQUIPMENT, type SandboxGrant } from '../../src/agent/grants.ts';
+import type { Brief, ToolResult } from '../../src/agent/protocol.ts';
 import type { Run } from '../../src/agent/run.ts';
 import { probeSandbox } from '../../src/agent/sandbox.ts';
 import { openChannel } from '../../src/agent/signals.ts';

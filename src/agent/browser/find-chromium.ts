@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { access, mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { SandboxGrant } from '../protocol.ts';
+import type { SandboxGrant } from '../grants.ts';
 import { runInSandbox } from '../sandbox.ts';
 import { placed } from './start-chromium.ts';
 

@@ -1,6 +1,7 @@
 // A run's browser: one window at a time in front, a few behind it, nothing kept between runs.
 import type { BrowserContext, Page } from 'playwright-core';
-import type { Brief, BrowserGrant } from '../protocol.ts';
+import type { BrowserGrant } from '../grants.ts';
+import type { Brief } from '../protocol.ts';
 import { type Chromium, startChromium } from './start-chromium.ts';
 
 /** Pixels. */
@@ -12,8 +13,8 @@ export interface Browser {
   /** The page in front: the newest that is open; undefined when none is, as after a crash of the last one. */
   front(): Page | undefined;
   newPage(): Promise<Page>;
-  /** Why the newest address was refused that a page wanted to reach, once. */
-  takeRefusal(): string | null;
+  /** Why a host was not reached, in a sentence; null when that is not known. */
+  refusalOf(host: string): string | null;
   alive(): boolean;
   /** Ends it and all its processes. */
   close(): Promise<void>;
@@ -35,7 +36,10 @@ export async function openBrowser(
   try {
     const gone = chromium.ended.then((how) => Promise.reject(new Error(`${how}. ${lastLine(chromium)}`)));
     gone.catch(() => undefined);
-    const connecting = playwright.connectOverCDP(chromium.transport, { timeout: START_TIMEOUT_MS });
+    const connecting = playwright.connectOverCDP(chromium.transport, {
+      timeout: START_TIMEOUT_MS,
+      artifactsDir: chromium.folder,
+    });
     connecting.catch(() => undefined);
     const browser = await Promise.race([connecting, gone]);
     browser.once('disconnected', () => {
@@ -47,7 +51,7 @@ export async function openBrowser(
     return {
       front: () => pages.at(-1),
       newPage: () => context.newPage(),
-      takeRefusal: chromium.takeRefusal,
+      refusalOf: chromium.refusalOf,
       alive: () => alive,
       close: chromium.close,
     };

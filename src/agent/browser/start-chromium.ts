@@ -6,12 +6,13 @@ import { basename, dirname, join } from 'node:path';
 import type { ConnectOverCDPTransport } from 'playwright-core';
 import type { EgressPolicy } from '../../outbound/egress.ts';
 import { type GuardedProxy, startGuardedProxy } from '../../outbound/guarded-proxy.ts';
-import type { BrowserGrant } from '../protocol.ts';
+import type { BrowserGrant } from '../grants.ts';
 import { type ServiceRequest, startInSandbox } from '../sandbox-service.ts';
 import type { Mount } from '../sandbox-walls.ts';
 import { cdpTransport } from './cdp-transport.ts';
 
 const TMP_BYTES = 256 * 1024 * 1024;
+const MAX_REFUSALS = 50;
 const FONTS = '/etc/fonts';
 const SOCKET = 'proxy.sock';
 
@@ -55,19 +56,22 @@ const FLAGS: readonly string[] = [
   ),
   '--disable-features=AutofillServerCommunication,DialMediaRouteProvider,MediaRouter,NetworkTimeServiceQuerying,OptimizationHints,Translate',
   '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
-  '--proxy-bypass-list=<-loopback>',
+  // Past the proxy there is no network: nobody asks its maker for updates.
+  '--proxy-bypass-list=<-loopback>;update.googleapis.com',
   'about:blank',
 ];
 
 /** A Chromium that runs. */
 export interface Chromium {
+  /** A folder that is there as long as the browser. */
+  readonly folder: string;
   readonly transport: ConnectOverCDPTransport;
   /** Resolves when nothing of it is alive any more, with how it ended. */
   readonly ended: Promise<string>;
   /** The last of what it complained of. */
   complaint(): string;
-  /** Why the newest address was refused that it wanted to reach, once; null when none was since. */
-  takeRefusal(): string | null;
+  /** Why a host was not reached, in a sentence, the newest time; null when it was never wanted or always reached. */
+  refusalOf(host: string): string | null;
   /** Kills it. Resolves when nothing of it is left. */
   close(): Promise<void>;
 }
@@ -87,10 +91,10 @@ export async function startChromium({ grant, policy, runId }: ChromiumParts): Pr
     for (const close of open.toReversed()) await close();
   };
   try {
-    let refusal: string | null = null;
+    let refusals: readonly string[] = [];
     const proxy = await startGuardedProxy(policy, {
       onRefused: (message) => {
-        refusal = message;
+        refusals = [message, ...refusals].slice(0, MAX_REFUSALS);
       },
     });
     open.push(proxy.close);
@@ -103,14 +107,12 @@ export async function startChromium({ grant, policy, runId }: ChromiumParts): Pr
       return service.ended;
     });
     return {
+      folder,
       transport: cdpTransport({ stdin: service.stdin, stdout: service.stdout, end }),
       ended: service.ended,
       complaint: service.complaint,
-      takeRefusal: () => {
-        const taken = refusal;
-        refusal = null;
-        return taken;
-      },
+      // Chromium wants to reach hosts of its own, too.
+      refusalOf: (host) => refusals.find((message) => message.includes(host)) ?? null,
       close: closeAll,
     };
   } catch (error) {

@@ -1,7 +1,7 @@
 // Asks a model endpoint which models it has.
 import { request } from 'undici';
 import { isJsonObject, type JsonValue } from '../../domain/json.ts';
-import type { ModelGrant } from '../protocol.ts';
+import type { ModelGrant } from '../grants.ts';
 import { normalizeBaseUrl } from './open-model.ts';
 
 const MAX_BYTES = 4 * 1_024 * 1_024;

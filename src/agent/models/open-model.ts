@@ -2,7 +2,8 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
-import type { EndpointKind, ModelGrant } from '../protocol.ts';
+import type { ModelGrant } from '../grants.ts';
+import type { EndpointKind } from '../protocol.ts';
 import { modelFetch } from './http.ts';
 import { makeOfflineModel } from './offline.ts';
 

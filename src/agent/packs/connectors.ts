@@ -1,6 +1,7 @@
 // The tool that calls connected services through the broker of the main thread (I4).
 import type { JsonObject } from '../../domain/json.ts';
-import type { ConnectionGrant, ToolResult } from '../protocol.ts';
+import type { ConnectionGrant } from '../grants.ts';
+import type { ToolResult } from '../protocol.ts';
 import type { ToolPack } from '../run.ts';
 import { defineTool, failed, inputOf, textOf } from '../tools/workspace-tool.ts';
 

@@ -1,7 +1,8 @@
 // The tool by which an agent hands a task to another one and waits for its answer.
 import { runLoop } from '../loop.ts';
 import { toolsEnded } from '../perform-call.ts';
-import { type Brief, NO_EQUIPMENT, type Outcome, type SubagentGrant, type ToolResult } from '../protocol.ts';
+import { NO_EQUIPMENT, type SubagentGrant } from '../grants.ts';
+import type { Brief, Outcome, ToolResult } from '../protocol.ts';
 import type { Run, ToolPack } from '../run.ts';
 import { openSubChannel } from '../sub-channel.ts';
 import type { ToolContext } from '../tools/tool.ts';

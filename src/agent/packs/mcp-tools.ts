@@ -3,7 +3,7 @@ import { connectMcp, type McpSite } from '../mcp/connection.ts';
 import { keepServer, type McpServer, noteFailure, type Note } from '../mcp/server.ts';
 import { nameTools } from '../mcp/tool-names.ts';
 import { prepareWorkspace } from '../perform-call.ts';
-import type { McpGrant } from '../protocol.ts';
+import type { McpGrant } from '../grants.ts';
 import type { Run, ToolPack } from '../run.ts';
 import type { Tool } from '../tools/tool.ts';
 

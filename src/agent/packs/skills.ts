@@ -2,7 +2,8 @@
 import { openFileBeneath } from '../../beneath.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import { walkBeneath } from '../../walk-beneath.ts';
-import type { SkillGrant, ToolResult } from '../protocol.ts';
+import type { SkillGrant } from '../grants.ts';
+import type { ToolResult } from '../protocol.ts';
 import type { ToolPack } from '../run.ts';
 import { skillPath } from '../tools/skill-paths.ts';
 import { decodeText } from '../tools/text.ts';

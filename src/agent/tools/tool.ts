@@ -1,7 +1,8 @@
 // What a tool is to the agent: a name, a schema, and a function that never throws for what is part of the work.
 import type { EgressRule } from '../../domain/egress.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import type { SandboxGrant, SkillGrant, ToolResult } from '../protocol.ts';
+import type { SandboxGrant, SkillGrant } from '../grants.ts';
+import type { ToolResult } from '../protocol.ts';
 
 /** What a tool may touch. */
 export interface ToolContext {

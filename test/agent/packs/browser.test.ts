@@ -1,6 +1,8 @@
 // The browser's tools, against a real Chromium and a site on loopback. Without Chromium they are skipped, and say so.
+import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { Worker } from 'node:worker_threads';
 import { imageSize } from 'image-size';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { takenBytes } from '../../../src/agent/process-tree.ts';
@@ -110,6 +112,8 @@ describe.skipIf(!chromium.ok)('the browser', { timeout: 60_000 }, () => {
     expect(stale).toEqual({ ok: false, output: expect.stringContaining('Call browser_read for its references.') });
     const gone = await run.call('browser_open', { url: `${site.url}/gone` });
     expect(gone).toMatchObject({ ok: true, output: expect.stringContaining('The server answered with status 404.') });
+    const nowhere = await run.call('browser_open', { url: 'https://nowhere.invalid/' });
+    expect(nowhere.output).toBe('The page could not be opened: The host nowhere.invalid could not be found.');
     const slow = await run.call('browser_open', { url: `${site.url}/slow` });
     expect(slow).toEqual({ ok: false, output: expect.stringContaining('It did not finish within 1 s.') });
   });
@@ -184,6 +188,18 @@ describe.skipIf(!chromium.ok)('nothing of the browser survives', { timeout: 60_0
     run.stop();
     await expect(opening).rejects.toThrow();
     await waitFor(() => run.processes().length === 0);
+  });
+
+  test('the end of its thread', async () => {
+    const { brief, processes } = await browserRun([]);
+    const grant = brief.equipment.browser;
+    const thread = new Worker(new URL('../../support/browser-thread-main.ts', import.meta.url), {
+      workerData: { grant, runId: brief.runId },
+    });
+    await once(thread, 'message');
+    expect(processes()).not.toEqual([]);
+    await thread.terminate();
+    await waitFor(() => processes().length === 0);
   });
 
   test('its own death: the next use starts a new one', async () => {

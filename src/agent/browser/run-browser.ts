@@ -1,0 +1,72 @@
+// The browser of one run: started at its first use, anew after it has died, ended with the run.
+import type { Page } from 'playwright-core';
+import { messageOf } from '../../domain/errors.ts';
+import { seconds } from '../model-failure.ts';
+import type { BrowserGrant } from '../grants.ts';
+import type { ToolResult } from '../protocol.ts';
+import type { Run } from '../run.ts';
+import { failed } from '../tools/workspace-tool.ts';
+import { type Browser, openBrowser } from './open-browser.ts';
+
+/** What is said when an action needs a page and there is none. */
+export const NO_PAGE = 'No page is open. Call browser_open first.';
+
+export interface RunBrowser {
+  /** Does something with the page in front. Failures become words; rejects only when the run is stopped. */
+  onPage(needsPage: boolean, work: (page: Page, browser: Browser) => Promise<ToolResult>): Promise<ToolResult>;
+  close(): Promise<void>;
+}
+
+/** Makes it. Nothing is started yet. One call is made at a time. */
+export function makeRunBrowser({ channel, brief }: Pick<Run, 'channel' | 'brief'>, grant: BrowserGrant): RunBrowser {
+  let browser: Promise<Browser> | undefined;
+
+  async function current(): Promise<Browser> {
+    const open = await browser?.catch(() => undefined);
+    if (open?.alive() === true) return open;
+    await open?.close();
+    channel.signal.throwIfAborted();
+    browser = openBrowser(grant, brief);
+    return browser;
+  }
+
+  async function close(): Promise<void> {
+    const open = await browser?.catch(() => undefined);
+    browser = undefined;
+    await open?.close();
+  }
+  // At once, so that a page that is being waited for is not waited for any longer.
+  channel.signal.addEventListener('abort', () => void close(), { once: true });
+
+  return {
+    close,
+    onPage: async (needsPage, work) => {
+      let open: Browser | undefined;
+      try {
+        open = await current();
+        const page = open.front() ?? (needsPage ? undefined : await open.newPage());
+        return page === undefined ? failed(NO_PAGE) : await work(page, open);
+      } catch (error) {
+        channel.signal.throwIfAborted();
+        return failed(wordsFor(error, open));
+      }
+    },
+  };
+}
+
+/** Playwright's errors in a sentence: their first line, or what stands behind it. */
+function wordsFor(error: unknown, browser: Browser | undefined): string {
+  if (browser?.alive() === false)
+    return 'The browser has ended unexpectedly. The next call starts a new one, without its pages.';
+  const message = messageOf(error)
+    .split('\n')[0]!
+    .replace(/^\w+\.\w+: (?:Error: )?/, '');
+  const address = /net::ERR_\w+ at (\S+)/.exec(message)?.[1];
+  if (address !== undefined) {
+    const refusal = browser?.refusalOf(URL.parse(address)?.hostname ?? '') ?? message;
+    return `The page could not be opened: ${refusal}`;
+  }
+  const timeout = /^Timeout (\d+)ms exceeded/.exec(message)?.[1];
+  if (timeout === undefined) return message;
+  return `It did not finish within ${seconds(Number(timeout))} s. Call browser_read to see the page as it is now.`;
+}
