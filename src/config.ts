@@ -17,6 +17,7 @@ import {
 } from './options.ts';
 
 export const SETTINGS_FILE = 'errand.yaml';
+const SETTINGS_SCHEMA = settingsSchema();
 
 /** The command line's global flags and those of `serve`, as given (K4, K5). */
 export interface Flags {
@@ -185,7 +186,7 @@ export type SettingsLoad =
 
 /** Reads errand.yaml anew under the same overrides. All problems come at once. */
 export function loadSettings(configDir: string, overrides: readonly Override[]): SettingsLoad {
-  const file = readYamlFile(configDir, SETTINGS_FILE, settingsSchema());
+  const file = readYamlFile(configDir, SETTINGS_FILE, SETTINGS_SCHEMA);
   const problems = [...file.problems, ...checkOverrides(overrides)];
   if (problems.length > 0) return { ok: false, problems };
   const chosen = choose(file.value, overrides);

@@ -1,7 +1,7 @@
 // Keeps settings, catalog and definitions as the config directory says now; a broken file leaves the last good state in force (J1).
 import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
-import { TOOLS } from './agent/tools/all-tools.ts';
+import { TOOL_NAMES } from './agent/tools/tool-names.ts';
 import type { Definitions } from './catalog/definitions.ts';
 import { loadDefinitions } from './catalog/load-definitions.ts';
 import { type Catalog, loadCatalog, MODELS_FILE } from './catalog/models.ts';
@@ -43,11 +43,9 @@ export function loadLiveConfig(flags: Flags, environment: Environment): LiveConf
   return { ok: false, problems: [loaded, read, defined].flatMap((part) => (part.ok ? [] : part.problems)) };
 }
 
-const TOOL_NAMES: ReadonlySet<string> = new Set(TOOLS.map(({ name }) => name));
-
 function readDefinitions(places: SecretPlaces, catalog: Catalog | null): Read<Definitions> {
   const models = catalog === null ? null : new Set(catalog.models.keys());
-  const loaded = loadDefinitions(places, { models, tools: TOOL_NAMES });
+  const loaded = loadDefinitions(places, { models, tools: new Set(TOOL_NAMES) });
   return loaded.ok ? { ok: true, value: loaded.definitions } : loaded;
 }
 

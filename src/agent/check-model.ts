@@ -57,7 +57,7 @@ async function checkOffline(ask: Ask): Promise<ModelCheckReport> {
 async function checkName({ grant }: ModelCheckTask): Promise<Finding> {
   const names = await listModels(grant, LIST_TIMEOUT_MS);
   const finding = (state: FindingState, detail: string): Finding => ({ check: 'name', state, detail });
-  if (names === null) return finding('skipped', 'The endpoint does not list its models.');
+  if (names === null) return finding('skipped', 'The endpoint did not list its models.');
   if (names.includes(grant.model)) return finding('ok', `The endpoint lists "${grant.model}".`);
   const known = names.length === 0 ? 'no model' : names.slice(0, 10).join(', ');
   return finding('warning', `The endpoint does not list "${grant.model}"; it lists ${known}.`);

@@ -6,7 +6,7 @@ import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { hasEnded, takenBytes } from './process-tree.ts';
 import type { SandboxGrant } from './grants.ts';
-import { identityFiles, SYSTEM_PATH } from './sandbox-walls.ts';
+import { homeOf, identityFiles, SYSTEM_PATH } from './sandbox-walls.ts';
 
 const WATCH_INTERVAL_MS = 200;
 const KILL_GRACE_MS = 2000;
@@ -80,7 +80,7 @@ export function launch({ program, args, cwd, grant, service }: Launch): Launched
     readReport(launched, report);
   });
   const owner = grant.owner ?? { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
-  const [users, groups] = identityFiles(owner);
+  const [users, groups] = identityFiles(owner, homeOf(service === undefined ? 'command' : 'service'));
   passwd.end(users);
   group.end(groups);
   more?.end(service?.arguments);

@@ -10,7 +10,7 @@ import { type Mount, sandboxCommand, serviceArguments } from './sandbox-walls.ts
 const MAX_COMPLAINT_CHARACTERS = 8_192;
 
 export interface ServiceRequest {
-  /** Absolute path of the workspace directory, the service's `/workspace` and home. */
+  /** Absolute path of the workspace directory, the service's `/workspace`. It begins in /tmp, its home. */
   readonly workspace: string;
   /** The program, by name or absolute path, and its arguments. */
   readonly argv: readonly string[];

@@ -119,10 +119,22 @@ fi
 echo 1000 >/proc/self/oom_score_adj
 exec "$@"`;
 
+/** Where a task begins, which is also its home. */
+type Home = '/workspace' | '/tmp';
+
+/**
+ * A service begins where the agent can put nothing: programs run what lies in their directory or home (`node_modules`,
+ * `.npmrc`, modules of Python), and a service may have secrets and the network.
+ */
+export const homeOf = (kind: SandboxWork['task']['kind']): Home => (kind === 'command' ? '/workspace' : '/tmp');
+
 /** The two made files that bwrap reads, in the order of their descriptors. */
-export function identityFiles(owner: { readonly uid: number; readonly gid: number }): readonly [string, string] {
+export function identityFiles(
+  owner: { readonly uid: number; readonly gid: number },
+  home: Home,
+): readonly [string, string] {
   return [
-    `agent:x:${owner.uid}:${owner.gid}:agent:/workspace:/bin/sh\nnobody:x:65534:65534:nobody:/:/usr/sbin/nologin\n`,
+    `agent:x:${owner.uid}:${owner.gid}:agent:${home}:/bin/sh\nnobody:x:65534:65534:nobody:/:/usr/sbin/nologin\n`,
     `agent:x:${owner.gid}:\nnogroup:x:65534:\n`,
   ];
 }
@@ -187,8 +199,8 @@ async function wallArguments({ owner }: SandboxGrant, work: SandboxWork): Promis
     ...mounts.flatMap((mount, at) => ['--ro-bind', sourceOf(mount, at), mount.target]),
     '--bind',
     owner === null ? workspace : '/tmp/workspace',
-    ...words('/workspace --remount-ro /dev --remount-ro / --chdir /workspace --clearenv'),
-    ...environment(),
+    ...words(`/workspace --remount-ro /dev --remount-ro / --chdir ${homeOf(task.kind)} --clearenv`),
+    ...environment(homeOf(task.kind)),
     ...(task.kind === 'service' ? ['--args', String(ARGUMENTS_FD)] : []),
   ];
 }
@@ -196,10 +208,10 @@ async function wallArguments({ owner }: SandboxGrant, work: SandboxWork): Promis
 /** Arguments that hold no spaces, written as one reads them. */
 const words = (text: string) => text.split(' ');
 
-function environment(): string[] {
+function environment(home: Home): string[] {
   const variables = {
     PATH: SYSTEM_PATH,
-    HOME: '/workspace',
+    HOME: home,
     USER: 'agent',
     LANG: 'C.UTF-8',
     TERM: 'dumb',

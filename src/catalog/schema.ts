@@ -1,5 +1,5 @@
 // The shapes a configuration file may have, each with the words for what it must be; checked by ajv (Draft-07).
-import { Ajv, type ErrorObject } from 'ajv';
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { didYouMean } from './nearest-name.ts';
 
 /** A JSON Schema node. `mustBe` is what a problem says of a value that does not fit; `passes` is a further check of text or of a map. */
@@ -122,24 +122,34 @@ function pathOf(pointer: string): string[] {
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
+const ajv = new Ajv({
+  allErrors: true,
+  verbose: true,
+  strict: true,
+  strictTypes: false,
+  meta: false,
+  validateSchema: false,
+});
+ajv.addVocabulary(['mustBe']);
+ajv.addKeyword({
+  keyword: 'passes',
+  type: ['string', 'object'],
+  errors: false,
+  validate: (passes: (value: unknown) => boolean, data: unknown) => passes(data),
+});
+
+/** Compiled once for each schema: files are read again at every change. */
+const validators = new WeakMap<Schema, ValidateFunction>();
+
+function validatorOf(schema: Schema): ValidateFunction {
+  const known = validators.get(schema) ?? ajv.compile(schema);
+  validators.set(schema, known);
+  return known;
+}
+
 /** Every way in which a value does not fit a schema; at most one for each key. Nothing is coerced or filled in. */
 export function misfits(schema: Schema, value: unknown): readonly Misfit[] {
-  const ajv = new Ajv({
-    allErrors: true,
-    verbose: true,
-    strict: true,
-    strictTypes: false,
-    meta: false,
-    validateSchema: false,
-  });
-  ajv.addVocabulary(['mustBe']);
-  ajv.addKeyword({
-    keyword: 'passes',
-    type: ['string', 'object'],
-    errors: false,
-    validate: (passes: (value: unknown) => boolean, data: unknown) => passes(data),
-  });
-  const validate = ajv.compile(schema);
+  const validate = validatorOf(schema);
   if (validate(value)) return [];
   const found = new Map<string, Misfit>();
   for (const error of validate.errors ?? []) {

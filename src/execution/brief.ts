@@ -1,7 +1,7 @@
 // The brief: everything a worker needs to know of a run, gathered from store, catalog and settings.
 import type { SandboxGrant } from '../agent/grants.ts';
 import type { Brief, RecordedStep, RunLimits, Turn } from '../agent/protocol.ts';
-import { toolNamesFor } from '../agent/tools/all-tools.ts';
+import { toolNamesFor } from '../agent/tools/tool-names.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { RunError } from '../domain/run.ts';
 import type { Settings } from '../domain/settings.ts';

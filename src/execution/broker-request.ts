@@ -62,7 +62,8 @@ export function readServiceRequest(
     throw refuse('`path` must name a place below the base address of the service.');
   }
   const path = url.pathname.slice(inside.length);
-  if (/%2e|%2f|%5c/i.test(path)) throw refuse('`path` must not hold escaped dots or slashes.');
+  // Some servers drop what follows a semicolon, and have dots again.
+  if (/%2e|%2f|%5c|\/\.{1,2}(?:;|%3b)/i.test(path)) throw refuse('`path` must not hold escaped dots or slashes.');
   if (!connector.paths.some((pattern) => fits(pattern, path))) {
     throw refuse(`The connector "${connector.name}" allows the paths ${connector.paths.join(', ')} only.`);
   }

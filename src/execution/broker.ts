@@ -39,7 +39,7 @@ export interface Broker {
   call(runSeq: number, input: CallInput): Promise<CallOutput>;
   /** Whether a connector's base address answers at all; no credential is sent. Throws `not_found`, `bad_gateway`. */
   reach(connectorName: string): Promise<{ readonly status: number; readonly durationMs: number }>;
-  /** Tries a connection: gets its credential and calls its base address. Answers the status; throws as `call` does. */
+  /** Tries a connection: gets its credential and calls the first of the connector's paths. Answers the status; throws as `call` does. */
   probe(connectionId: string): Promise<{ readonly status: number; readonly durationMs: number }>;
 }
 
@@ -94,6 +94,12 @@ function makeCalls(parts: BrokerParts) {
       throw error;
     }
   };
+}
+
+/** A request that the connector allows: the credential goes to no other place, also when it is tried. */
+function probeOf({ methods, paths }: Connector): ServiceRequest {
+  const [path = '/'] = (paths[0] ?? '/').split('*');
+  return { method: methods.includes('GET') ? 'GET' : 'HEAD', path: path || '/', headers: {}, body: null };
 }
 
 const badGateway = (cause: Error) => new ErrandError('bad_gateway', cause.message, { cause });
@@ -156,7 +162,7 @@ export function makeBroker(parts: BrokerParts): Broker {
     probe: async (connectionId) => {
       const found = await find(connectionId);
       const startedAt = parts.now();
-      const { reply } = await send(found, { method: 'GET', path: '', headers: {}, body: null });
+      const { reply } = await send(found, probeOf(found.connector));
       return { status: reply.status, durationMs: parts.now() - startedAt };
     },
   };

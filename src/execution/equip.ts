@@ -165,11 +165,11 @@ async function connectionsOf(
   const found = await parts.store.connections.listOf(userSeq, ids);
   const grants = found.flatMap(({ id, connector, state }) => {
     const definition = definitions.connectors.get(connector);
-    if (definition === undefined || state !== 'active') return [];
+    if (definition === undefined || state === 'revoked') return [];
     return [{ id, connector, description: definition.description, baseUrl: definition.baseUrl }];
   });
   for (const id of ids) {
-    if (!grants.some((grant) => grant.id === id)) missing.push(`the connection ${id}, which is not active`);
+    if (!grants.some((grant) => grant.id === id)) missing.push(`the connection ${id}, which is not there any more`);
   }
   return grants;
 }

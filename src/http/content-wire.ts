@@ -30,7 +30,8 @@ const MEDIA_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]
 const DATA_URL_HEAD = /^data:([^,]*),/i;
 const DATA_URL_HEAD_CHARACTERS = 400;
 const MAX_ADDRESS_CHARACTERS = 8192;
-const readName = lineOfAtMost(255);
+const MAX_NAME = 255;
+const readName = lineOfAtMost(MAX_NAME);
 const readAttachmentPath = lineOfAtMost(1024);
 const readSourceText = textOfAtMost(Number.MAX_SAFE_INTEGER);
 
@@ -48,7 +49,11 @@ const sourceBlockOf =
     const textPath = `${path}.source.${field}`;
     const found: Source = {
       media,
-      name: optional(block['file_name'], `${path}.file_name`, readName),
+      // The Anthropic client calls it `title`.
+      name:
+        optional(block['file_name'], `${path}.file_name`, readName) ??
+        optional(block['title'], `${path}.title`, readString)?.slice(0, MAX_NAME) ??
+        null,
       text: readSourceText(source[field], textPath),
       path: textPath,
       mimeType: optional(source['media_type'], `${path}.source.media_type`, readMediaType),

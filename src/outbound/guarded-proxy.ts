@@ -108,6 +108,7 @@ async function relay(req: IncomingMessage, res: ServerResponse, dial: Dial): Pro
   const headers = { ...req.headers, host: url.host, connection: 'close' };
   for (const name of OF_THE_PROXY.slice(1)) delete (headers as Record<string, unknown>)[name];
   const { method = 'GET' } = req;
+  res.once('close', () => server.destroy());
   await new Promise<void>((resolve, reject) => {
     const outgoing = forward({
       method,
@@ -115,13 +116,24 @@ async function relay(req: IncomingMessage, res: ServerResponse, dial: Dial): Pro
       headers,
       createConnection: () => server,
     });
-    outgoing.once('error', reject);
+    const refuse = (cause?: unknown) => {
+      outgoing.destroy();
+      reject(new EgressError('bad_reply', `The host ${url.host} does not answer in HTTP.`, { cause }));
+    };
+    outgoing.on('error', refuse);
+    // It was not asked to change the protocol. Without a listener nobody would hear of the reply.
+    outgoing.once('upgrade', () => refuse());
     outgoing.once('response', (answer) => {
-      const { connection: _, ...told } = answer.headers;
-      res.writeHead(answer.statusCode ?? 502, told);
+      const { connection: _, trailer: __, ...told } = answer.headers;
+      try {
+        res.writeHead(answer.statusCode ?? 502, told);
+      } catch (error) {
+        // What a stranger's server may say is more than what can be said again, such as a status below 100.
+        refuse(error);
+        return;
+      }
       pipeline(answer, res, () => resolve());
     });
-    res.once('close', () => server.destroy());
     pipeline(req, outgoing, () => undefined);
   });
 }

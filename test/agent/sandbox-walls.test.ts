@@ -23,7 +23,7 @@ function launch(program: string, args: readonly string[], cwd: string) {
   status.setEncoding('utf8').on('data', (text: string) => (report += text));
   for (const stream of [passwd, group, lifeline]) stream.on('error', () => undefined);
   const complete = () => {
-    const [users, groups] = identityFiles({ uid: 1000, gid: 1000 });
+    const [users, groups] = identityFiles({ uid: 1000, gid: 1000 }, '/workspace');
     passwd.end(users);
     group.end(groups);
   };

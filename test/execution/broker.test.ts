@@ -148,6 +148,8 @@ describe('a connector with a token', () => {
     ['a path that climbs out', { path: '/v1/../admin' }],
     ['an escaped climb', { path: '/v1/%2e%2e/admin' }],
     ['an escaped slash', { path: '/v1/%2fadmin' }],
+    ['dots before a semicolon', { path: '/v1/..;/admin' }],
+    ['dots before an escaped semicolon', { path: '/v1/..%3bx/admin' }],
     ['a backslash', { path: '/v1\\..\\admin' }],
     ['another host', { path: '@evil.example/v1/' }],
     ['an address', { path: 'http://evil.example/v1/' }],
@@ -188,6 +190,22 @@ describe('a connector with a token', () => {
     status = 200;
     await call();
     expect(await store.connections.get(id)).toMatchObject({ state: 'active', lastError: null });
+  });
+
+  test('a connection is tried at a path that the connector allows, never elsewhere', async () => {
+    const service = await startService((_seen, response) => json(response, 404, {}));
+    const { broker, id } = await house({ baseUrl: service.url });
+    expect(await broker.probe(id)).toMatchObject({ status: 404 });
+    expect(service.seen.map(({ method, url }) => `${method} ${url}`)).toEqual(['GET /v1/']);
+    expect(service.seen[0]!.headers.authorization).toBe('Bearer user-secret-1');
+  });
+
+  test('an address is tried without any credential', async () => {
+    const service = await startService((_seen, response) => json(response, 200, {}));
+    const { broker } = await house({ baseUrl: service.url });
+    expect(await broker.reach('crm')).toMatchObject({ status: 200 });
+    expect(service.seen[0]!.headers.authorization).toBeUndefined();
+    await expect(broker.reach('nope')).rejects.toMatchObject({ reason: 'not_found' });
   });
 
   test('a long reply is cut and says so', async () => {

@@ -49,7 +49,7 @@ async function openAttachmentHouse() {
       as: 'conversation-key',
       body: { model: 'errand', messages: [{ role: 'user', content: blocks }] },
     });
-  /** Lays the newest turn's attachments and answers every file below the workspaces' directory, with its text. */
+  /** Lays the newest turn's attachments and answers every file below the workspaces' directory as `path: text`. */
   const lay = async () => {
     const run = accepted.at(-1)!;
     const { attachments } = await stores.store.turns.get(run.seq, 1);
@@ -59,7 +59,7 @@ async function openAttachmentHouse() {
       .filter((entry) => entry.isFile())
       .map((entry) => {
         const path = join(entry.parentPath, entry.name);
-        return [path.slice(join(root, run.sessionId).length), readFileSync(path, 'utf8')];
+        return `${path.slice(join(root, run.sessionId).length)}: ${readFileSync(path, 'utf8')}`;
       })
       .toSorted();
   };
@@ -86,13 +86,13 @@ test('names that lead out of the folder, hide or turn around end as names of fil
   expect((await post(names.map((name, index) => file(name, String(index))))).status).toBe(200);
   expect(await lay()).toEqual(
     [
-      ['/uploads/x', '0'],
-      ['/uploads/passwd', '1'],
-      ['/uploads/y.txt', '2'],
-      ['/uploads/attachment.txt', '3'],
-      ['/uploads/profile', '4'],
-      ['/uploads/agnp.exe', '5'],
-      [`/uploads/${'l'.repeat(116)}.txt`, '6'],
+      '/uploads/x: 0',
+      '/uploads/passwd: 1',
+      '/uploads/y.txt: 2',
+      '/uploads/attachment.txt: 3',
+      '/uploads/profile: 4',
+      '/uploads/agnp.exe: 5',
+      `/uploads/${'l'.repeat(116)}.txt: 6`,
     ].toSorted(),
   );
 });
@@ -101,8 +101,8 @@ test('files of one name all stay, each with its own bytes', async () => {
   const { post, lay } = await openAttachmentHouse();
   expect((await post(['one', 'two', 'three'].map((text) => file('data.csv', text)))).status).toBe(200);
   const laid = await lay();
-  expect(laid.map(([, text]) => text).toSorted()).toEqual(['one', 'three', 'two']);
-  expect(new Set(laid.map(([path]) => path)).size).toBe(3);
+  expect(laid.map((line) => line.split(': ')[1])).toEqual(expect.arrayContaining(['one', 'two', 'three']));
+  expect(new Set(laid.map((line) => line.split(': ')[0])).size).toBe(3);
 });
 
 test.each([

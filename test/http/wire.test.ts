@@ -326,3 +326,16 @@ test('the Messages protocol keeps an idempotency key of 128 code points', () => 
 test('a background payload without background is checked and then ignored', () => {
   expect(refusal('messages', turn({ background_payload: 'aGk=', background: false }))).toBe('accepted');
 });
+
+test('a document of the Anthropic client is named by its title when it has no file name', () => {
+  const nameOf = (names: JsonObject) => {
+    const source = { type: 'base64', media_type: 'text/plain', data: 'aGk=' };
+    const { input } = parseMessagesRequest(saying([{ type: 'document', source, ...names }]), LIMITS);
+    const [block] = input.content;
+    return block?.type === 'upload' ? block.name : undefined;
+  };
+  expect(nameOf({ title: 'Tides of March' })).toBe('Tides of March');
+  expect(nameOf({ title: 'Tides of March', file_name: 'tides.txt' })).toBe('tides.txt');
+  expect(nameOf({ title: 't'.repeat(1000) })).toBe('t'.repeat(255));
+  expect(nameOf({})).toBeNull();
+});

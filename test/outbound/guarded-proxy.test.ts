@@ -100,6 +100,19 @@ test('a server that breaks off is told as a bad gateway, and the proxy goes on',
   expect((await ask(proxy, `${server.url}/again`)).body).toBe('well');
 });
 
+test.each([
+  ['a status below 100', 'HTTP/1.1 099 x\r\nContent-Length: 2\r\n\r\nok', 502],
+  ['another protocol', 'HTTP/1.1 101 x\r\nUpgrade: other\r\nConnection: upgrade\r\n\r\n', 502],
+  ['trailers that it cannot have', 'HTTP/1.1 200 x\r\nTrailer: a\r\nContent-Length: 2\r\n\r\nok', 200],
+])('a server that answers with %s harms nobody', async (_what, reply, status) => {
+  const server = createServer((socket) => void socket.once('data', () => socket.end(reply)));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const proxy = await openProxy([{ cidr: '127.0.0.1', host: null, ports: [port], for: ['web_fetch'] }]);
+  expect((await ask(proxy, `http://wiki.example:${port}/`)).status).toBe(status);
+});
+
 test('closing ends what is open, on both sides', async () => {
   const silent = createServer((socket) => void socket.on('error', () => undefined));
   const connected = once(silent, 'connection');

@@ -1,4 +1,5 @@
 // The browser of one run: started at its first use, anew after it has died, ended with the run.
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { messageOf } from '../../domain/errors.ts';
 import { seconds } from '../model-failure.ts';
@@ -7,6 +8,11 @@ import type { ToolResult } from '../protocol.ts';
 import type { Run } from '../run.ts';
 import { failed } from '../tools/workspace-tool.ts';
 import { type Browser, openBrowser } from './open-browser.ts';
+
+const CLOSE_MS = 2_000;
+
+/** What an action has at most: its own waits, each within its time, and what keeps no time, as a look at a page's title. */
+const mostMs = ({ timeoutMs }: BrowserGrant) => 3 * timeoutMs + 10_000;
 
 /** What is said when an action needs a page and there is none. */
 export const NO_PAGE = 'No page is open. Call browser_open first.';
@@ -45,13 +51,32 @@ export function makeRunBrowser({ channel, brief }: Pick<Run, 'channel' | 'brief'
       try {
         open = await current();
         const page = open.front() ?? (needsPage ? undefined : await open.newPage());
-        return page === undefined ? failed(NO_PAGE) : await work(page, open);
+        return page === undefined ? failed(NO_PAGE) : await inTime(page, work(page, open), mostMs(grant));
       } catch (error) {
         channel.signal.throwIfAborted();
         return failed(wordsFor(error, open));
       }
     },
   };
+}
+
+/** The result of some work with a page. A page whose script never rests may hold it up for ever, and is closed then. */
+async function inTime(page: Page, work: Promise<ToolResult>, limitMs: number): Promise<ToolResult> {
+  const late = Promise.withResolvers<never>();
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    const closed = page.close().catch(() => undefined);
+    void Promise.race([closed, delay(CLOSE_MS)]).then(() =>
+      late.reject(new Error(`The page did not answer within ${seconds(limitMs)} s, and was closed.`)),
+    );
+  }, limitMs);
+  const worked = work.catch((error: unknown) => {
+    // The end of the page ends what waits for it, too.
+    if (!isLate) throw error;
+    return late.promise;
+  });
+  return Promise.race([worked, late.promise]).finally(() => clearTimeout(timer));
 }
 
 /** Playwright's errors in a sentence: their first line, or what stands behind it. */

@@ -1,11 +1,14 @@
 // Speaks MCP with a server over streamable HTTP, through the guarded fetch, in bounded replies.
 import type { StreamableHTTPClientTransport, Transport } from '@modelcontextprotocol/client';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { EgressRule } from '../../domain/egress.ts';
 import { guardedFetchFor } from '../../outbound/guarded-stream.ts';
 import { type Allowance, MAX_MESSAGE_BYTES } from './allowance.ts';
 
 /** How long the server may take to hear that its session is over. */
 const GOODBYE_MS = 500;
+/** From one opening of a stream to the next. The server says how soon we come back, and may say at once, for ever. */
+const REOPEN_MS = 500;
 const RECONNECTION = {
   initialReconnectionDelay: 500,
   maxReconnectionDelay: 5_000,
@@ -27,7 +30,16 @@ export interface HttpParts {
 export function httpTransport({ url, headers, egress, ...parts }: HttpParts): Transport {
   const { allowance, Transport: Streamable } = parts;
   const guarded = guardedFetchFor({ purpose: 'mcp', allow: egress });
-  const fetch: typeof globalThis.fetch = async (input, init) => bounded(await guarded(input, init), allowance, cutOff);
+  let mayOpenAt = 0;
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    if (init?.method === 'GET') {
+      const now = performance.now();
+      const waitMs = Math.max(0, mayOpenAt - now);
+      mayOpenAt = now + waitMs + REOPEN_MS;
+      if (waitMs > 0) await delay(waitMs, undefined, init.signal ? { signal: init.signal } : {});
+    }
+    return bounded(await guarded(input, init), allowance, cutOff);
+  };
   const inner = new Streamable(new URL(url), {
     fetch,
     requestInit: { headers: { ...headers } },

@@ -15,7 +15,7 @@ export const mcpTools: ToolPack = async (run) => {
   const { brief } = run;
   const grants = brief.equipment.mcp;
   if (grants.length === 0) return { tools: [], notes: [], close: async () => undefined };
-  // A server may write there, and it is where it starts.
+  // A server may write there.
   if (grants.some(({ transport }) => transport.kind === 'stdio')) await prepareWorkspace(brief);
   const settled = await Promise.allSettled(grants.map((grant) => openServer(run, grant)));
   const opened = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));

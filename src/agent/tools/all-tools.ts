@@ -8,10 +8,5 @@ import type { Tool } from './tool.ts';
 import { webFetch } from './web-fetch.ts';
 import { writeFile } from './write-file.ts';
 
-/** The tools in the order that a model sees them. */
+/** The tools in the order of their names in `tool-names.ts`. */
 export const TOOLS: readonly Tool[] = [readFile, writeFile, editFile, listFiles, searchFiles, webFetch, shell];
-
-/** Names of the built-in tools that a run gets. Without a sandbox there is no shell. */
-export function toolNamesFor(grants: { readonly sandbox: boolean }): string[] {
-  return TOOLS.filter((tool) => grants.sandbox || tool !== shell).map((tool) => tool.name);
-}

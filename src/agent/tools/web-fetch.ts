@@ -1,7 +1,6 @@
 // The `web_fetch` tool: reads a page of the web as text, through the guarded fetch.
 import { EgressError } from '../../outbound/egress.ts';
 import { type GuardedReply, guardedFetch, mediaTypeOf } from '../../outbound/guarded-fetch.ts';
-import { readPage } from '../page-text.ts';
 import { binaryKind, decodeText } from './text.ts';
 import type { Tool } from './tool.ts';
 import { defineTool, failed, inputOf, succeeded, textOf } from './workspace-tool.ts';
@@ -60,7 +59,7 @@ export const webFetch: Tool = defineTool({
           },
         },
       );
-      return answer(reply, wanting);
+      return await answer(reply, wanting);
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof EgressError) return failed(refusal ?? error.message);
@@ -74,14 +73,15 @@ interface Wanting {
   readonly most: number;
 }
 
-function answer(reply: GuardedReply, { raw, most }: Wanting) {
+async function answer(reply: GuardedReply, { raw, most }: Wanting) {
   const { status, url, body } = reply;
   const mediaType = mediaTypeOf(reply.headers['content-type']);
   const binary = binaryKind(body);
   if (binary !== undefined) return failed(`That is no text: it is binary data (${binary}), ${body.length} bytes.`);
   const source = decode(body, reply.headers['content-type']);
   const isPage = PAGE_TYPE.test(mediaType) || (mediaType === '' && /^\s*<(?:!doctype html|html)\b/i.test(source));
-  const page = isPage && !raw ? readPage(source, url) : null;
+  // Loaded with the first page: most threads never read one.
+  const page = isPage && !raw ? (await import('../page-text.ts')).readPage(source, url) : null;
   const text = page?.text ?? source;
   const shown = text.length > most ? text.slice(0, most) : text;
   const left = [

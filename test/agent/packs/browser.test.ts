@@ -238,6 +238,24 @@ describe.skipIf(!chromium.ok)('nothing of the browser survives', { timeout: 60_0
     });
     expect(after.output).toContain('Page: Fine');
   });
+
+  test('a page whose script never rests holds nobody up for ever', async () => {
+    const site = await aSite({
+      '/': '<title>Busy</title><button onclick="for(;;);">Go</button>',
+      '/ok': '<title>Fine</title>',
+    });
+    const run = await browserRun([site.port], { timeoutMs: 1_000 });
+    const shown = await waitFor(async () => {
+      const view = await run.call('browser_open', { url: site.url });
+      return view.ok && view;
+    });
+    await run.call('browser_click', { ref: /button.*\[ref=(\w+)\]/.exec(shown.output)![1]! });
+    expect(await run.call('browser_screenshot', { full_page: true })).toEqual({
+      ok: false,
+      output: 'The page did not answer within 13 s, and was closed.',
+    });
+    expect((await run.call('browser_open', { url: `${site.url}/ok` })).output).toContain('Page: Fine');
+  });
 });
 
 test('a run that was granted no browser has none of its tools', async () => {

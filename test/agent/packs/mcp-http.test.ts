@@ -106,3 +106,15 @@ test('a server that falls silent is given up after its time', async () => {
   const run = await openRun([httpServer(server.url, { startTimeoutMs: 400 })], { egress: ALLOWED });
   expect(run.opened.notes[0]).toContain('The MCP server "remote" was not ready within 0.4 seconds.');
 });
+
+test('a server that ends every stream at once and wants us back at once is not asked without end', async () => {
+  const server = await startServer();
+  const run = await openRun([httpServer(server.url, { callTimeoutMs: 1_200 })], { egress: ALLOWED });
+  const from = server.requests.length;
+  server.answerWith((response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).end('id: 1\nretry: 0\ndata: \n\n');
+  });
+  expect((await run.call('mcp__remote__add', { a: 1, b: 1 })).ok).toBe(false);
+  const opened = server.requests.slice(from).filter(({ method }) => method === 'GET');
+  expect(opened.length).toBeLessThan(8);
+});

@@ -80,7 +80,7 @@ describe.skipIf(sandbox === null)('a server in the sandbox', () => {
     const word = randomUUID();
     const run = await openRun([goodServer({ stdio: { env: { API_TOKEN: word, SPACED: 'a b\n"c" $HOME' } } })]);
     const environment = JSON.parse((await run.call('mcp__files__environment')).output) as Record<string, string>;
-    expect(environment).toMatchObject({ API_TOKEN: word, SPACED: 'a b\n"c" $HOME', HOME: '/workspace' });
+    expect(environment).toMatchObject({ API_TOKEN: word, SPACED: 'a b\n"c" $HOME', HOME: '/tmp' });
     const known = ['PATH', 'HOME', 'USER', 'LANG', 'TERM', 'TMPDIR', 'XDG_CACHE_HOME', 'PYTHONDONTWRITEBYTECODE'];
     const others = Object.keys(environment).filter((name) => !known.includes(name));
     expect(others.sort()).toEqual(

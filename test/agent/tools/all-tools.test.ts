@@ -4,8 +4,9 @@ import { readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import { expect, test } from 'vitest';
-import { TOOLS, toolNamesFor } from '../../../src/agent/tools/all-tools.ts';
+import { TOOLS } from '../../../src/agent/tools/all-tools.ts';
 import type { Tool } from '../../../src/agent/tools/tool.ts';
+import { TOOL_NAMES, toolNamesFor } from '../../../src/agent/tools/tool-names.ts';
 import type { JsonObject } from '../../../src/domain/json.ts';
 import { makeWorkspace, SECRET } from './tool-context.ts';
 
@@ -23,6 +24,10 @@ const ASKED: readonly (readonly [string, JsonObject])[] = [
   ['list_files', {}],
   ['search_files', { pattern: 'not' }],
 ];
+
+test('the names that are granted are those of the tools', () => {
+  expect(TOOLS.map(({ name }) => name)).toEqual(TOOL_NAMES);
+});
 
 test('without a sandbox there is no shell, and with one there is', () => {
   expect(toolNamesFor({ sandbox: false })).toEqual([

@@ -1,0 +1,31 @@
+// Services beside an agent: what the agent has put into the workspace is theirs to read, and never to run.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { describe, expect, test } from 'vitest';
+import { probeSandbox } from '../../src/agent/sandbox.ts';
+import { startInSandbox } from '../../src/agent/sandbox-service.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+const LIMITS = { timeoutMs: 10_000, maxOutputBytes: 65_536, memoryBytes: 2 ** 30, maxProcesses: 64 };
+const probe = await probeSandbox({ path: '/usr/local/bin:/usr/bin:/bin', privateFolders: [], ...LIMITS });
+if (!probe.ok) console.warn(`\n*** SKIPPED: every test of services in the sandbox. ${probe.why} ***\n`);
+
+describe.skipIf(!probe.ok)('a service', () => {
+  test('begins where the agent can put nothing, and has no home that it can write to', async () => {
+    const workspace = temporaryDirectory();
+    mkdirSync(join(workspace, 'node_modules/.bin'), { recursive: true });
+    for (const name of ['.npmrc', 'json.py', 'node_modules/.bin/server'])
+      writeFileSync(join(workspace, name), 'of the agent');
+    const look = 'cat .npmrc ~/.npmrc ~agent/.npmrc json.py node_modules/.bin/server; pwd; cat /workspace/.npmrc';
+    const service = await startInSandbox(probe.ok ? probe.grant : null!, {
+      workspace,
+      argv: ['/bin/sh', '-c', look],
+      env: {},
+      network: false,
+      mounts: [],
+    });
+    expect(await text(service.stdout)).toBe('/tmp\nof the agent');
+    expect(await service.ended).toBe('it exited with code 0');
+  });
+});
