@@ -132,7 +132,9 @@ async function postForm(auth: OAuth, refreshToken: string | null, allow: ReturnT
 function readTokenAnswer(reply: GuardedReply) {
   const body = parse(Buffer.from(reply.body).toString('utf8'));
   if (reply.status !== 200 || typeof body['access_token'] !== 'string') {
-    const error = typeof body['error'] === 'string' ? body['error'].slice(0, 100) : `status ${reply.status}`;
+    const { error: code } = body;
+    // Only what has the form of the codes of RFC 6749 §5.2: a server may repeat what it was sent.
+    const error = typeof code === 'string' && /^[a-z_]{1,40}$/.test(code) ? code : `status ${reply.status}`;
     throw new CredentialError(`The token server gave no access token (${error}).`);
   }
   const life = body['expires_in'];

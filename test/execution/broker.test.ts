@@ -284,9 +284,11 @@ describe('a connector with OAuth', () => {
     const service = await startService((_seen, response) => json(response, 200, {}));
     const refusing = await startService((_seen, response) => json(response, 400, { error: 'invalid_grant' }));
     const senseless = await startService((_seen, response) => void response.end('<html>'));
+    const repeating = await startService((_seen, response) => json(response, 400, { error: 'bad user-secret' }));
     for (const [url, words] of [
       [refusing.url, /invalid_grant/],
       [senseless.url, /no access token/],
+      [repeating.url, /status 400/],
       ['http://127.0.0.1:9', /token server/],
     ] as const) {
       const auth = oauth('oauth2_refresh_token', url);

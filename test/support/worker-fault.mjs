@@ -1,6 +1,6 @@
 // Preloaded into a daemon (`NODE_OPTIONS=--import`) so that a test can make one of its worker threads die as it likes.
 //
-// Every worker thread looks for files in `$TEST_WORKER_FAULTS`. The first to find one takes it by removing it, and
+// Every thread that carries runs looks for files in `$TEST_WORKER_FAULTS`. The first to find one takes it by removing it, and
 // then does to itself what the file's name says; other threads, and the main thread, go on.
 import { readdirSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -45,4 +45,6 @@ function take(path) {
 }
 
 const { TEST_WORKER_FAULTS: directory } = process.env;
-if (!isMainThread && directory !== undefined) setInterval(() => look(directory), LOOK_EVERY_MS).unref();
+/** Threads of the pool, which carry runs. Those that read files or check things have no run to lose. */
+const carriesRuns = !isMainThread && /[/\\]piscina[/\\]/.test(process.argv[1] ?? '');
+if (carriesRuns && directory !== undefined) setInterval(() => look(directory), LOOK_EVERY_MS).unref();

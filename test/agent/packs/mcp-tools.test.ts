@@ -152,6 +152,14 @@ describe.skipIf(sandbox === null)('a server in the sandbox', () => {
     expect(stderr.length).toBeLessThanOrEqual(8_192);
   });
 
+  test('that complains of its credential has it in no log', async () => {
+    const complain = ['-c', 'echo "bad token $TOKEN" >&2; exit 1'];
+    const stdio = { command: '/bin/sh', args: complain, env: { TOKEN: 'Bearer sesame-open-123' } };
+    const run = await openRun([goodServer({ stdio })]);
+    const log = await waitFor(() => run.main.of('log').find(({ message }) => message.includes('could not be used')));
+    expect(log.facts).toMatchObject({ mcp_server: 'files', stderr: 'bad token [credential]\n' });
+  });
+
   test('whose program is not there is told apart', async () => {
     const run = await openRun([goodServer({ stdio: { command: '/opt/nothing/here', args: [] } })]);
     expect(run.opened.notes).toEqual([
