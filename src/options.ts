@@ -227,6 +227,11 @@ export const OPTIONS: Readonly<Record<SettingName, Option>> = {
     fallback: 200_000,
     about: 'Files of one workspace that are listed and packed.',
   },
+  'artifacts.max_total_mb': {
+    schema: megabytes(1, 16_777_216),
+    fallback: 4096,
+    about: 'Files of one workspace together; what goes beyond is neither listed nor packed.',
+  },
   'browser.enabled': {
     schema: flag(),
     fallback: false,

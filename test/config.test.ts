@@ -63,7 +63,7 @@ test('with nothing said, every setting has its default and says so', () => {
     shell: { enabled: true, timeoutSeconds: 120, maxOutputKb: 1024, memoryMb: 1024, maxProcesses: 256 },
     browser: { enabled: false, executable: '', timeoutSeconds: 30, memoryMb: 1536 },
     egress: { allow: [] },
-    artifacts: { deadlineSeconds: 600, maxFileMb: 1024, maxFiles: 200_000 },
+    artifacts: { deadlineSeconds: 600, maxFileMb: 1024, maxFiles: 200_000, maxTotalMb: 4096 },
     log: { level: 'info' },
   });
   expect(new Set(origins.values())).toEqual(new Set(['default']));

@@ -15,7 +15,7 @@ import type { Figures, Scale } from './cases.ts';
 import { pause } from './load.ts';
 import { memoryMbOf } from './process-figures.ts';
 
-const LIMITS = { maxFileBytes: 2 ** 40, maxFiles: 1_000_000, maxDepth: 64 };
+const LIMITS = { maxFileBytes: 2 ** 40, maxFiles: 1_000_000, maxTotalBytes: 2 ** 40, maxDepth: 64 };
 const DEADLINE_MS = 3_600_000;
 /** A hash is kept of what changed longer ago than this. */
 const SETTLED_MS = 2_100;

@@ -76,6 +76,8 @@ export interface Settings {
     readonly maxFileMb: number;
     /** Files of one workspace; what comes after them is passed over. */
     readonly maxFiles: number;
+    /** All files of one workspace together; those that go beyond are passed over. */
+    readonly maxTotalMb: number;
   };
   readonly browser: {
     readonly enabled: boolean;

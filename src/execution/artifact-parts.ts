@@ -24,12 +24,18 @@ export interface ArtifactParts {
 
 /** Deeper folders are passed over. */
 const MAX_DEPTH = 256;
+const MEGABYTE = 1_048_576;
 
 /** The limits of one order to the keeper, as they are set now. */
 export function orderLimits({ artifacts }: Settings): { readonly limits: KeeperLimits; readonly deadlineMs: number } {
-  const { deadlineSeconds, maxFileMb, maxFiles } = artifacts;
+  const { deadlineSeconds, maxFileMb, maxFiles, maxTotalMb } = artifacts;
   return {
-    limits: { maxFileBytes: maxFileMb * 1_048_576, maxFiles, maxDepth: MAX_DEPTH },
+    limits: {
+      maxFileBytes: maxFileMb * MEGABYTE,
+      maxFiles,
+      maxTotalBytes: maxTotalMb * MEGABYTE,
+      maxDepth: MAX_DEPTH,
+    },
     deadlineMs: deadlineSeconds * 1_000,
   };
 }

@@ -34,6 +34,8 @@ export interface KeeperLimits {
   readonly maxFileBytes: number;
   /** Files of one snapshot; what comes after them is passed over. */
   readonly maxFiles: number;
+  /** Bytes of one snapshot; a file that would go over it is passed over as too large. */
+  readonly maxTotalBytes: number;
   /** Levels of folders below the root; deeper ones are passed over with all they hold. */
   readonly maxDepth: number;
 }

@@ -62,7 +62,7 @@ export function* walkFiles(root: string, parts: WalkParts): Generator<FoundFile>
   if (typeof top !== 'number') throw new ErrandError('unavailable', 'The workspace cannot be read.');
   // A hard link to somebody else's file would carry it out of where it lies.
   const { uid } = fstatSync(top);
-  const state: WalkState = { ...parts, uid: BigInt(uid), found: 0, namesLeft: 2 * parts.limits.maxFiles + 10_000 };
+  const state: WalkState = { ...parts, uid: BigInt(uid), found: 0, bytesLeft: BigInt(parts.limits.maxTotalBytes), namesLeft: 2 * parts.limits.maxFiles + 10_000 };
   const levels: Level[] = [];
   try {
     enter(levels, { folder: top, path: '' }, state);
@@ -79,6 +79,7 @@ export function* walkFiles(root: string, parts: WalkParts): Generator<FoundFile>
 interface WalkState extends WalkParts {
   readonly uid: bigint;
   found: number;
+  bytesLeft: bigint;
   /** Names that are still looked at. Without an end to it, millions of names would hold up everybody's orders. */
   namesLeft: number;
 }
@@ -93,8 +94,10 @@ function* visit(levels: Level[], level: Level, name: Name, state: WalkState): Ge
     if (verdict === 'gone') return;
     if (Buffer.byteLength(path) > MAX_PATH_BYTES) skipped.tooDeep += 1;
     else if (typeof verdict === 'string') skipped[verdict] += 1;
+    else if (verdict.size > state.bytesLeft) skipped.tooLarge += 1;
     else {
       state.found += 1;
+      state.bytesLeft -= verdict.size;
       yield { path, place, stats: verdict };
     }
   } else if (name.kind !== 'folder') {

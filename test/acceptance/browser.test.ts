@@ -53,7 +53,7 @@ const told = () => JSON.stringify(models.requests.at(-1)?.body.messages);
 
 describe.skipIf(!chromium.ok)('the browser in the daemon', () => {
   test('opens a page for an agent, and its picture is kept for the tool use', async () => {
-    const site = await aSite({ '/': '<title>Tides</title><h1>High water at noon</h1>' });
+    const site = await aSite({ onTestFinished }, { '/': '<title>Tides</title><h1>High water at noon</h1>' });
     models.enqueue({ tools: [{ id: 'look', name: 'browser_open', input: { url: site.url } }] }, { text: 'At noon.' });
     expect(await textOf(await say('When is high water?'))).toBe('At noon.');
     expect(told()).toContain('heading \\"High water at noon\\"');
@@ -72,7 +72,7 @@ describe.skipIf(!chromium.ok)('the browser in the daemon', () => {
   });
 
   test('leaves no process behind when the daemon is killed in the middle of a page', async () => {
-    const site = await aSite({ '/': '<title>Slow</title>', '/slow': () => undefined });
+    const site = await aSite({ onTestFinished }, { '/': '<title>Slow</title>', '/slow': () => undefined });
     models.enqueue({ tools: [{ name: 'browser_open', input: { url: `${site.url}/slow` } }] });
     const lost = say('Wait for it.').catch(() => undefined);
     await waitFor(() => site.asked.includes('GET /slow'), { timeoutMs: 30_000 });

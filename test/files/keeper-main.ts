@@ -19,7 +19,7 @@ const parts = {
   log: makeLog({ level: 'fatal' }),
 };
 const keeper = makeKeeper(parts);
-const limits = { maxFileBytes: 1e9, maxFiles: 1e5, maxDepth: 64 };
+const limits = { maxFileBytes: 1e9, maxFiles: 1e5, maxTotalBytes: 1e12, maxDepth: 64 };
 
 for (;;) {
   const hold = blobs.hold();

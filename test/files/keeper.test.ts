@@ -260,6 +260,14 @@ describe('hostile workspaces', () => {
     expect(lstatSync(kept).blocks * 512).toBeLessThan(1_000_000);
   });
 
+  test('files that together are more than a workspace may hold are passed over unread, and smaller ones still kept', async () => {
+    const house = await keeperHouse();
+    write(house, { 'a.txt': 'x'.repeat(600), 'b.txt': 'y'.repeat(600), 'c.txt': 'z'.repeat(300) });
+    const { files, skipped } = await house.snapshot({ limits: { ...LIMITS, maxTotalBytes: 1_000 } });
+    expect(files.map(({ path }) => path)).toEqual(['/a.txt', '/c.txt']);
+    expect(skipped).toEqual({ ...NOTHING, tooLarge: 1 });
+  });
+
   test('folders below the depth limit, paths beyond what can be named, and files beyond their number are counted', async () => {
     const house = await keeperHouse();
     const deep = Array.from({ length: 200 }, () => 'd').join('/');

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { MessageChannel } from 'node:worker_threads';
-import { onTestFinished } from 'vitest';
+import type { TestContext } from 'vitest';
 import { findChromium } from '../../src/agent/browser/find-chromium.ts';
 import { browserTools } from '../../src/agent/packs/browser.ts';
 import { performCall } from '../../src/agent/perform-call.ts';
@@ -23,8 +23,11 @@ if (!chromium.ok) console.warn(`\n*** SKIPPED: every test of the browser: ${chro
 
 export type Handler = (req: IncomingMessage, res: ServerResponse) => void;
 
+/** The test that something belongs to, as it is given to the test: such tests may run at the same time. */
+type Of = Pick<TestContext, 'onTestFinished'>;
+
 /** A server on loopback until the test ends; what it was asked for is in `asked`. */
-export async function aSite(pages: Readonly<Record<string, string | Handler>>) {
+export async function aSite(of: Of, pages: Readonly<Record<string, string | Handler>>) {
   const asked: string[] = [];
   const server = createServer((req, res) => {
     asked.push(`${req.method} ${req.url}`);
@@ -33,14 +36,14 @@ export async function aSite(pages: Readonly<Record<string, string | Handler>>) {
     else
       res.writeHead(page === undefined ? 404 : 200, { 'content-type': 'text/html; charset=utf-8' }).end(page ?? 'No.');
   });
-  await listen(server);
+  await listen(of, server);
   const { port } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${port}`, port, asked, server };
 }
 
-async function listen(server: Server): Promise<void> {
+async function listen(of: Of, server: Server): Promise<void> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(async () => {
+  of.onTestFinished(async () => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     server.closeAllConnections();
     await closed;
@@ -49,14 +52,21 @@ async function listen(server: Server): Promise<void> {
 
 type Picture = Services['keep_screenshot']['input'];
 
+interface RunParts {
+  /** What it is granted besides the usual; null for no browser. */
+  readonly grant?: Partial<BrowserGrant> | null;
+  /** What an action has at most. */
+  readonly limitMs?: number;
+}
+
 /** A run that may use the browser, and reach these ports of loopback. */
-export async function browserRun(ports: readonly number[], grant: Partial<BrowserGrant> | null = {}) {
+export async function browserRun(of: Of, ports: readonly number[], { grant = {}, limitMs }: RunParts = {}) {
   const browser: BrowserGrant | null =
     grant === null
       ? null
       : {
           executable: chromium.ok ? chromium.executable : '',
-          timeoutMs: 5_000,
+          timeoutMs: 10_000,
           sandbox: sandbox!,
           ...grant,
         };
@@ -76,8 +86,8 @@ export async function browserRun(ports: readonly number[], grant: Partial<Browse
   });
   const main = sitAtMain(port1);
   const channel = openChannel(port2);
-  const opened = await browserTools({ brief, channel, packs: [], retryPolicy: FAST_RETRIES });
-  onTestFinished(async () => {
+  const opened = await browserTools({ brief, channel, packs: [], retryPolicy: FAST_RETRIES }, limitMs);
+  of.onTestFinished(async () => {
     await opened.close();
     port1.close();
   });

@@ -55,7 +55,7 @@ export const SETTINGS: Settings = {
   streams: { pingSeconds: 10, drainSeconds: 5 },
   shell: { enabled: false, timeoutSeconds: 60, maxOutputKb: 64, memoryMb: 256, maxProcesses: 64 },
   egress: { allow: [] },
-  artifacts: { deadlineSeconds: 60, maxFileMb: 16, maxFiles: 1_000 },
+  artifacts: { deadlineSeconds: 60, maxFileMb: 16, maxFiles: 1_000, maxTotalMb: 64 },
   browser: { enabled: false, executable: '', timeoutSeconds: 30, memoryMb: 512 },
   log: { level: 'info' },
 };

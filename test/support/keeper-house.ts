@@ -9,7 +9,7 @@ import { makeKeeper, type SnapshotOrder } from '../../src/files/keeper.ts';
 import { makeLog } from '../../src/log.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
-export const LIMITS = { maxFileBytes: 64 * 1_048_576, maxFiles: 10_000, maxDepth: 64 };
+export const LIMITS = { maxFileBytes: 64 * 1_048_576, maxFiles: 10_000, maxTotalBytes: 2 ** 40, maxDepth: 64 };
 
 /** What nothing was passed over means. */
 export const NOTHING = { links: 0, special: 0, notUtf8: 0, tooLarge: 0, tooDeep: 0, tooMany: 0, unreadable: 0 };

@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 /** Characters of a page that are shown at a time. */
 const SHOWN_CHARACTERS = 20_000;
 const SETTLE_MS = 1_500;
+const SNAPSHOT_MS = 5_000;
 
 /** Waits a moment for what an action has set going: a page that loads, a script that answers. Never rejects. */
 export async function settle(page: Page): Promise<void> {
@@ -16,7 +17,8 @@ export async function settle(page: Page): Promise<void> {
  * `status`: of the reply that the page came with, when it is an error.
  */
 export async function viewOf(page: Page, from = 0, status?: number): Promise<string> {
-  const snapshot = await page.ariaSnapshot({ mode: 'ai' });
+  // A frame that never answers must not take the time of a whole action.
+  const snapshot = await page.ariaSnapshot({ mode: 'ai', timeout: SNAPSHOT_MS });
   const head = [`Page: ${oneLine(await page.title()) || '(no title)'}`, `Address: ${oneLine(page.url())}`];
   if (status !== undefined && status >= 400) head.push(`The server answered with status ${status}.`);
   const shown = snapshot.slice(from, from + SHOWN_CHARACTERS);

@@ -24,7 +24,11 @@ export interface RunBrowser {
 }
 
 /** Makes it. Nothing is started yet. One call is made at a time. */
-export function makeRunBrowser({ channel, brief }: Pick<Run, 'channel' | 'brief'>, grant: BrowserGrant): RunBrowser {
+export function makeRunBrowser(
+  { channel, brief }: Pick<Run, 'channel' | 'brief'>,
+  grant: BrowserGrant,
+  limitMs: number = mostMs(grant),
+): RunBrowser {
   let browser: Promise<Browser> | undefined;
 
   async function current(): Promise<Browser> {
@@ -51,7 +55,7 @@ export function makeRunBrowser({ channel, brief }: Pick<Run, 'channel' | 'brief'
       try {
         open = await current();
         const page = open.front() ?? (needsPage ? undefined : await open.newPage());
-        return page === undefined ? failed(NO_PAGE) : await inTime(page, work(page, open), mostMs(grant));
+        return page === undefined ? failed(NO_PAGE) : await inTime(page, work(page, open), limitMs);
       } catch (error) {
         channel.signal.throwIfAborted();
         return failed(wordsFor(error, open));

@@ -6,8 +6,8 @@ import { type Action, ACTIONS } from '../browser/actions.ts';
 import { VIEWPORT } from '../browser/open-browser.ts';
 import { settle, viewOf } from '../browser/page-view.ts';
 import { makeRunBrowser, NO_PAGE, type RunBrowser } from '../browser/run-browser.ts';
-import type { Run, ToolPack } from '../run.ts';
-import type { Tool } from '../tools/tool.ts';
+import type { Run } from '../run.ts';
+import type { OpenedTools, Tool } from '../tools/tool.ts';
 import { failed, inputOf, succeeded } from '../tools/workspace-tool.ts';
 
 const MAX_PICTURE_HEIGHT = 8_000;
@@ -17,15 +17,15 @@ const MOMENT_MS = 300;
 
 type KeepPicture = (page: Page, callId: string, fullPage: boolean) => Promise<void>;
 
-/** The browser's tools, for a run that was granted one. */
-export const browserTools: ToolPack = async (run) => {
+/** The browser's tools, for a run that was granted one. `limitMs`: what an action has at most, when not the usual. */
+export async function browserTools(run: Run, limitMs?: number): Promise<OpenedTools> {
   const grant = run.brief.equipment.browser;
   if (grant === null) return { tools: [], notes: [], close: async () => undefined };
-  const browser = makeRunBrowser(run, grant);
+  const browser = makeRunBrowser(run, grant, limitMs);
   const keepPicture = pictureKeeper(run);
   const tools = [...ACTIONS.map((action) => toolOf(action, browser, keepPicture)), screenshot(browser, keepPicture)];
   return { tools, notes: [], close: browser.close };
-};
+}
 
 function toolOf(action: Action, browser: RunBrowser, keepPicture: KeepPicture): Tool {
   const { name, description, inputSchema, needsPage, pictured } = action;

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { imageSize } from 'image-size';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test, type TestContext } from 'vitest';
 import { takenBytes } from '../../../src/agent/process-tree.ts';
 import { aSite, browserRun, chromium, sandbox } from '../../support/browser-run.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -13,19 +13,33 @@ const FORM = `<title>Tides</title><h1>High water</h1><form action="/result"><lab
 <label>Day <select name="day"><option>Today<option>Tomorrow</select></label><button>Search</button></form>
 <a href="/more">More</a>`;
 
+/** For what a busy machine may take its time. */
+const LONG = { timeoutMs: 30_000 };
+
+/** Kills processes, some of which end with others of them. */
+function kill(pids: readonly number[]): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
+  }
+}
+
 /** The reference that a page gave an element, by a piece of its line. */
 function refOf(view: string, line: RegExp): string {
   const found = view.split('\n').find((one) => line.test(one));
   return /\[ref=(\w+)\]/.exec(found ?? '')?.[1] ?? `(none in ${view})`;
 }
 
-describe.skipIf(!chromium.ok)('the browser', { timeout: 60_000 }, () => {
-  test('opens a page, fills in its form and sends it, and keeps a picture of each step', async () => {
-    const site = await aSite({
+describe.skipIf(!chromium.ok)('the browser', { timeout: 60_000, concurrent: true }, () => {
+  test('opens a page, fills in its form and sends it, and keeps a picture of each step', async (of) => {
+    const site = await aSite(of, {
       '/': FORM,
       '/result': (req, res) => res.setHeader('content-type', 'text/html').end(`<title>Found</title><p>For ${req.url}`),
     });
-    const run = await browserRun([site.port]);
+    const run = await browserRun(of, [site.port]);
     const opened = await run.call('browser_open', { url: site.url });
     expect(opened).toMatchObject({ ok: true, output: expect.stringContaining(`Page: Tides\nAddress: ${site.url}/`) });
     const { output } = opened;
@@ -40,11 +54,11 @@ describe.skipIf(!chromium.ok)('the browser', { timeout: 60_000 }, () => {
     expect(imageSize(run.pictures[0]!.bytes)).toMatchObject({ width: 1280, height: 800, type: 'jpg' });
   });
 
-  test('reads on in a long page, and keeps a picture of all of it', async () => {
-    const site = await aSite({
+  test('reads on in a long page, and keeps a picture of all of it', async (of) => {
+    const site = await aSite(of, {
       '/': `<title>Long</title>${'<p style="height:40px">the tide turns again'.repeat(1_000)}`,
     });
-    const run = await browserRun([site.port]);
+    const run = await browserRun(of, [site.port]);
     const { output } = await run.call('browser_open', { url: site.url });
     expect(output).toMatch(/\[\d+ more characters: call browser_read with offset 20000\.\]$/);
     const next = await run.call('browser_read', { offset: 20_000 });
@@ -55,36 +69,33 @@ describe.skipIf(!chromium.ok)('the browser', { timeout: 60_000 }, () => {
     expect(imageSize(run.pictures[1]!.bytes)).toMatchObject({ width: 1280, height: 8000 });
   });
 
-  test('follows a page that opens in a new window, and outlasts one that opens many', async () => {
-    const site = await aSite({
+  test('follows a page that opens in a new window, and outlasts one that opens many', async (of) => {
+    const site = await aSite(of, {
       '/': '<title>First</title><a href="/second" target="_blank">Second</a><button onclick="for (let i = 0; i < 12; i++) window.open(\'/third\')">Many</button>',
       '/second': '<title>Second</title><p>here',
       '/third': '<title>Third</title><p>there',
     });
-    const run = await browserRun([site.port]);
+    const run = await browserRun(of, [site.port], { grant: { timeoutMs: 3_000 } });
     const first = await run.call('browser_open', { url: site.url });
     const second = await run.call('browser_click', { ref: refOf(first.output, /link "Second"/) });
     expect(second.output).toContain('Page: Second');
     const again = await run.call('browser_open', { url: site.url });
     // The click itself may well run out of time over it.
     await run.call('browser_click', { ref: refOf(again.output, /button "Many"/) });
-    const after = await waitFor(
-      async () => {
-        const view = await run.call('browser_open', { url: `${site.url}/second` });
-        return view.ok && view;
-      },
-      { timeoutMs: 30_000 },
-    );
+    const after = await waitFor(async () => {
+      const view = await run.call('browser_open', { url: `${site.url}/second` });
+      return view.ok && view;
+    }, LONG);
     expect(after.output).toContain('Page: Second');
   });
 
-  test('is not held up by dialogs, and takes no downloads', async () => {
-    const site = await aSite({
+  test('is not held up by dialogs, and takes no downloads', async (of) => {
+    const site = await aSite(of, {
       '/': '<title>Asks</title><script>onbeforeunload=(e)=>{e.preventDefault();return "stay?"}</script><button onclick="document.title=confirm(\'sure?\')">Ask</button><a href="/file" download>Take</a>',
       '/file': (_, res) => res.setHeader('content-type', 'application/octet-stream').end('bytes'),
       '/next': '<title>Next</title>',
     });
-    const run = await browserRun([site.port]);
+    const run = await browserRun(of, [site.port]);
     const page = await run.call('browser_open', { url: site.url });
     expect((await run.call('browser_click', { ref: refOf(page.output, /button "Ask"/) })).output).toContain(
       'Page: false',
@@ -93,20 +104,20 @@ describe.skipIf(!chromium.ok)('the browser', { timeout: 60_000 }, () => {
     expect((await run.call('browser_open', { url: `${site.url}/next` })).output).toContain('Page: Next');
   });
 
-  test.each([
+  test.for([
     ['file:///etc/passwd', 'Only http and https addresses can be opened.'],
     ['chrome://version', 'Only http and https addresses can be opened.'],
     ['javascript:alert(1)', 'Only http and https addresses can be opened.'],
     ['data:text/html,x', 'Only http and https addresses can be opened.'],
     ['http://', 'That is no web address.'],
-  ])('does not open %s', async (url, output) => {
-    const run = await browserRun([]);
+  ])('does not open %s', async ([url, output], of) => {
+    const run = await browserRun(of, []);
     expect(await run.call('browser_open', { url })).toEqual({ ok: false, output });
   });
 
-  test('says what is wrong: no such element, no such page, a page that does not answer', async () => {
-    const site = await aSite({ '/': FORM, '/slow': () => undefined });
-    const run = await browserRun([site.port], { timeoutMs: 1_000 });
+  test('says what is wrong: no such element, no such page, a page that does not answer', async (of) => {
+    const site = await aSite(of, { '/': FORM, '/slow': () => undefined });
+    const run = await browserRun(of, [site.port], { grant: { timeoutMs: 1_000 } });
     await run.call('browser_open', { url: site.url });
     const stale = await run.call('browser_click', { ref: 'e999' });
     expect(stale).toEqual({ ok: false, output: expect.stringContaining('Call browser_read for its references.') });
@@ -119,19 +130,19 @@ describe.skipIf(!chromium.ok)('the browser', { timeout: 60_000 }, () => {
   });
 });
 
-describe.skipIf(!chromium.ok)('the browser reaches no private address', { timeout: 60_000 }, () => {
-  test('neither by its own name nor by a page that fetches, frames, sockets and WebRTC it', async () => {
-    const secret = await aSite({ '/': 'the secret' });
+describe.skipIf(!chromium.ok)('the browser reaches no private address', { timeout: 60_000, concurrent: true }, () => {
+  test('neither by its own name nor by a page that fetches, frames, sockets and WebRTC it', async (of) => {
+    const secret = await aSite(of, { '/': 'the secret' });
     const reached: string[] = [];
     const raw = createServer((socket) => {
       reached.push('tcp');
       socket.destroy();
     });
     await new Promise<void>((resolve) => raw.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => void raw.close());
+    of.onTestFinished(() => void raw.close());
     const rawPort = (raw.address() as AddressInfo).port;
     const hosts = ['127.0.0.1', 'localhost', '[::1]', '2130706433', '0x7f.1', '[::ffff:127.0.0.1]', '0.0.0.0'];
-    const site = await aSite({
+    const site = await aSite(of, {
       '/': `<title>Tries</title><pre id=log>…</pre><script>
         const log = []; const done = () => { document.title = 'Done'; document.getElementById('log').textContent = log.join(' '); };
         const hosts = ${JSON.stringify(hosts)};
@@ -146,19 +157,16 @@ describe.skipIf(!chromium.ok)('the browser reaches no private address', { timeou
         Promise.all(tries).then(() => setTimeout(done, 300));
       </script><iframe src="http://127.0.0.1:${secret.port}/"></iframe>`,
     });
-    const run = await browserRun([site.port]);
+    const run = await browserRun(of, [site.port]);
     for (const host of hosts) {
       const { output } = await run.call('browser_open', { url: `http://${host}:${secret.port}/` });
       expect(output).not.toContain('the secret');
     }
     await run.call('browser_open', { url: site.url });
-    const { output } = await waitFor(
-      async () => {
-        const view = await run.call('browser_read');
-        return view.output.includes('Page: Done') && view;
-      },
-      { timeoutMs: 20_000 },
-    );
+    const { output } = await waitFor(async () => {
+      const view = await run.call('browser_read');
+      return view.output.includes('Page: Done') && view;
+    }, LONG);
     expect(output).not.toContain('the secret');
     expect(output).not.toMatch(/fetch 200|\bws\b|\bimg\b|ice .* (?:host|relay|srflx)/);
     expect(secret.asked).toEqual([]);
@@ -166,32 +174,32 @@ describe.skipIf(!chromium.ok)('the browser reaches no private address', { timeou
   });
 });
 
-describe.skipIf(!chromium.ok)('nothing of the browser survives', { timeout: 60_000 }, () => {
-  const started = async () => {
-    const site = await aSite({ '/': FORM, '/slow': () => undefined });
-    const run = await browserRun([site.port], { timeoutMs: 30_000 });
+describe.skipIf(!chromium.ok)('nothing of the browser survives', { timeout: 60_000, concurrent: true }, () => {
+  const started = async (of: TestContext) => {
+    const site = await aSite(of, { '/': FORM, '/slow': () => undefined });
+    const run = await browserRun(of, [site.port], { grant: { timeoutMs: 30_000 } });
     await run.call('browser_open', { url: site.url });
     expect(run.processes()).not.toEqual([]);
     return { run, site };
   };
 
-  test('the end of its run', async () => {
-    const { run } = await started();
+  test('the end of its run', async (of) => {
+    const { run } = await started(of);
     await run.opened.close();
     expect(run.processes()).toEqual([]);
   });
 
-  test('a stop in the middle of a page that does not answer', async () => {
-    const { run, site } = await started();
+  test('a stop in the middle of a page that does not answer', async (of) => {
+    const { run, site } = await started(of);
     const opening = run.call('browser_open', { url: `${site.url}/slow` });
     await waitFor(() => site.asked.includes('GET /slow'));
     run.stop();
     await expect(opening).rejects.toThrow();
-    await waitFor(() => run.processes().length === 0);
+    await waitFor(() => run.processes().length === 0, LONG);
   });
 
-  test('the end of its thread', async () => {
-    const { brief, processes } = await browserRun([]);
+  test('the end of its thread', async (of) => {
+    const { brief, processes } = await browserRun(of, []);
     const grant = brief.equipment.browser;
     const thread = new Worker(new URL('../../support/browser-thread-main.ts', import.meta.url), {
       workerData: { grant, runId: brief.runId },
@@ -199,66 +207,67 @@ describe.skipIf(!chromium.ok)('nothing of the browser survives', { timeout: 60_0
     await once(thread, 'message');
     expect(processes()).not.toEqual([]);
     await thread.terminate();
-    await waitFor(() => processes().length === 0);
+    await waitFor(() => processes().length === 0, LONG);
   });
 
-  test('its own death: the next use starts a new one', async () => {
-    const { run, site } = await started();
-    for (const pid of run.processes()) process.kill(pid, 'SIGKILL');
-    await waitFor(() => run.processes().length === 0);
+  test('its own death: the next use starts a new one', async (of) => {
+    const { run, site } = await started(of);
+    kill(run.processes());
+    await waitFor(() => run.processes().length === 0, LONG);
     const again = await waitFor(async () => {
       const view = await run.call('browser_open', { url: site.url });
       return view.ok && view;
-    });
+    }, LONG);
     expect(again.output).toContain('Page: Tides');
   });
 
-  test('a page that takes all the memory it may have: it gets no more, and the next page is there', async () => {
-    const site = await aSite({
+  test('a page that takes all the memory it may have: it gets no more, and the next page is there', async (of) => {
+    const site = await aSite(of, {
       '/': `<title>Greedy</title><script>const a = []; const more = () => {
         try { a.push(new Uint8Array(5e7).fill(1)); setTimeout(more, 10); } catch (error) { document.title = 'Full'; }
       }; more();</script>`,
       '/ok': '<title>Fine</title>',
     });
     const memoryBytes = 700 * 1024 * 1024;
-    const run = await browserRun([site.port], { sandbox: { ...sandbox!, memoryBytes } });
+    const run = await browserRun(of, [site.port], { grant: { sandbox: { ...sandbox!, memoryBytes } } });
     await run.call('browser_open', { url: site.url });
-    await waitFor(
-      async () => {
-        const { ok, output } = await run.call('browser_read');
-        return !ok || output.includes('Page: Full');
-      },
-      { timeoutMs: 30_000 },
-    );
+    await waitFor(async () => {
+      const { ok, output } = await run.call('browser_read');
+      return !ok || output.includes('Page: Full');
+    }, LONG);
     const taken = await Promise.all(run.processes().map(takenBytes));
     expect(Math.max(0, ...taken)).toBeLessThan(memoryBytes * 1.2);
     const after = await waitFor(async () => {
       const view = await run.call('browser_open', { url: `${site.url}/ok` });
       return view.ok && view;
-    });
+    }, LONG);
     expect(after.output).toContain('Page: Fine');
   });
 
-  test('a page whose script never rests holds nobody up for ever', async () => {
-    const site = await aSite({
+  test('a page whose script never rests holds nobody up for ever', async (of) => {
+    const site = await aSite(of, {
       '/': '<title>Busy</title><button onclick="for(;;);">Go</button>',
       '/ok': '<title>Fine</title>',
     });
-    const run = await browserRun([site.port], { timeoutMs: 1_000 });
+    const run = await browserRun(of, [site.port], { grant: { timeoutMs: 1_000 }, limitMs: 4_000 });
     const shown = await waitFor(async () => {
       const view = await run.call('browser_open', { url: site.url });
       return view.ok && view;
-    });
-    await run.call('browser_click', { ref: /button.*\[ref=(\w+)\]/.exec(shown.output)![1]! });
+    }, LONG);
+    await run.call('browser_click', { ref: refOf(shown.output, /button "Go"/) });
     expect(await run.call('browser_screenshot', { full_page: true })).toEqual({
       ok: false,
-      output: 'The page did not answer within 13 s, and was closed.',
+      output: 'The page did not answer within 4 s, and was closed.',
     });
-    expect((await run.call('browser_open', { url: `${site.url}/ok` })).output).toContain('Page: Fine');
+    const after = await waitFor(async () => {
+      const view = await run.call('browser_open', { url: `${site.url}/ok` });
+      return view.ok && view;
+    }, LONG);
+    expect(after.output).toContain('Page: Fine');
   });
 });
 
-test('a run that was granted no browser has none of its tools', async () => {
-  const { opened } = await browserRun([], null);
+test('a run that was granted no browser has none of its tools', async (of) => {
+  const { opened } = await browserRun(of, [], { grant: null });
   expect(opened).toMatchObject({ tools: [], notes: [] });
 });
