@@ -17,6 +17,7 @@ import { waitFor } from '../../test/support/wait-for.ts';
 import { stormBackground, tellSubmissions } from './background.ts';
 import { checkAcceptance, checkReplays, replayAll, type Replays } from './check-sightings.ts';
 import { checkRuns } from './check-runs.ts';
+import { checkArtifacts, countUncollected } from './check-artifacts.ts';
 import { checkAudit, checkDisk, checkPlans, numberOf } from './check-traces.ts';
 import type { Door, Sighting } from './exchange.ts';
 import { readCount, readStoredFacts, type StoredFacts } from './journal-rows.ts';
@@ -155,6 +156,8 @@ async function weather({ rules, daemon, kills }: Storming): Promise<Weathered> {
   await settled(daemon, load.finish);
   const cleaned = () => readCount(databaseOf(daemon), 'cleanups') === 0;
   await waitFor(cleaned, { timeoutMs: CLEANUP_TIMEOUT_MS, everyMs: 50, what: 'every deleted session is cleaned up' });
+  const collected = () => countUncollected(databaseOf(daemon)) === 0;
+  await waitFor(collected, { timeoutMs: CLEANUP_TIMEOUT_MS, everyMs: 50, what: 'the files of every run are packed' });
   const calmAt = performance.now();
   const byNumber = new Map(load.sightings.map((sighting) => [sighting.wish.number, sighting]));
   const { records } = readStoredFacts(databaseOf(daemon));
@@ -208,6 +211,7 @@ async function check({ rules, daemon, audit }: Storming, weathered: Weathered, f
     ...clients,
     ...checkAudit(lines, facts),
     ...(await checkDisk(rules, daemon.dataDir, facts)),
+    ...(await checkArtifacts(daemon.dataDir, databaseOf(daemon))),
     ...errorsIn(daemon.stderr()),
   ];
 }

@@ -1,0 +1,130 @@
+// What is kept of the files that runs made, against the files themselves: every archive and every blob whole, nothing left pending.
+import { createHash } from 'node:crypto';
+import { readFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import Connection from 'better-sqlite3';
+import { list, type ReadEntry } from 'tar';
+
+interface FileRow {
+  readonly seq: number;
+  readonly path: string;
+  readonly sha256: string;
+}
+
+interface ArtifactRow {
+  readonly run_seq: number;
+  readonly artifact_status: string;
+  readonly archive_key: string | null;
+  readonly file_count: number;
+}
+
+const LIVING = 's.deleted_at IS NULL';
+
+/** How many runs and workspaces are still to be collected or packed, also while the daemon writes. */
+export function countUncollected(file: string): number {
+  const connection = new Connection(file, { readonly: true, timeout: 5_000 });
+  try {
+    const count = (sql: string) => connection.prepare(sql).pluck().get() as number;
+    return (
+      count(`SELECT count(*) FROM runs r JOIN sessions s ON s.seq = r.session_seq
+             WHERE r.artifact_status = 'pending' AND r.finished_at IS NOT NULL AND ${LIVING}`) +
+      count(`SELECT count(*) FROM workspace_exports e JOIN sessions s ON s.seq = e.session_seq
+             WHERE e.status = 'pending' AND ${LIVING}`)
+    );
+  } finally {
+    connection.close();
+  }
+}
+
+/** Checks a data directory that no daemon writes to. */
+export async function checkArtifacts(dataDir: string, databaseFile: string): Promise<string[]> {
+  const connection = new Connection(databaseFile, { readonly: true });
+  try {
+    const all = <Row>(sql: string) => connection.prepare(sql).all() as Row[];
+    const artifacts = all<ArtifactRow>(
+      `SELECT a.run_seq, r.artifact_status, a.archive_key, a.file_count FROM run_artifacts a
+       JOIN runs r ON r.seq = a.run_seq JOIN sessions s ON s.seq = r.session_seq WHERE ${LIVING}`,
+    );
+    const ofRuns = all<FileRow>(
+      `SELECT f.run_seq AS seq, f.path, f.sha256 FROM run_artifact_files f JOIN runs r ON r.seq = f.run_seq
+       JOIN sessions s ON s.seq = r.session_seq WHERE ${LIVING}`,
+    );
+    const ofSessions = all<FileRow & { id: string }>(
+      `SELECT f.session_seq AS seq, s.id, f.path, f.sha256 FROM workspace_files f
+       JOIN sessions s ON s.seq = f.session_seq WHERE ${LIVING}`,
+    );
+    const statuses = all<{ seq: number; artifact_status: string; status: string }>(
+      `SELECT r.seq, r.artifact_status, r.status FROM runs r JOIN sessions s ON s.seq = r.session_seq WHERE ${LIVING}`,
+    );
+    const byRun = Map.groupBy(ofRuns, ({ seq }) => seq);
+    const checks = [
+      ...statuses.map(async (run) => checkStatus(run)),
+      ...artifacts.map((artifact) => checkArchive(dataDir, artifact, byRun.get(artifact.run_seq) ?? [])),
+      ...[...ofRuns, ...ofSessions].map((file) => checkBlob(dataDir, file.sha256)),
+      ...ofSessions.map((file) => checkWorkspace(dataDir, file)),
+      checkSnapshots(dataDir),
+    ];
+    return [...new Set((await Promise.all(checks)).flat())];
+  } finally {
+    connection.close();
+  }
+}
+
+function checkStatus(run: { seq: number; artifact_status: string; status: string }): string[] {
+  const right = run.status === 'completed' || run.status === 'incomplete' ? 'ready' : 'failed';
+  return run.artifact_status === right
+    ? []
+    : [`run ${run.seq} is ${run.status}, its artifacts are ${run.artifact_status}`];
+}
+
+const blobOf = (dataDir: string, key: string) =>
+  readFile(join(dataDir, 'blobs', key.slice(0, 2), key)).catch(() => null);
+const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+
+async function checkBlob(dataDir: string, key: string): Promise<string[]> {
+  const bytes = await blobOf(dataDir, key);
+  if (bytes === null) return [`the blob ${key} is gone`];
+  return sha256(bytes) === key ? [] : [`the blob ${key} is damaged`];
+}
+
+/** The archive holds the files that are listed, and no other. */
+async function checkArchive(dataDir: string, artifact: ArtifactRow, files: readonly FileRow[]): Promise<string[]> {
+  const { run_seq, archive_key, file_count } = artifact;
+  const problems =
+    file_count === files.length ? [] : [`run ${run_seq} has ${files.length} files, and says ${file_count}`];
+  if (artifact.artifact_status !== 'ready' || file_count === 0) return problems;
+  const bytes = archive_key === null ? null : await blobOf(dataDir, archive_key);
+  if (bytes === null) return [...problems, `the archive of run ${run_seq} is gone`];
+  const packed = new Map<string, string>();
+  const reading = list({
+    strict: true,
+    onReadEntry: (entry: ReadEntry) => {
+      const hash = createHash('sha256');
+      entry.on('data', (chunk: Buffer) => hash.update(chunk));
+      entry.on('end', () => void packed.set(`/${entry.path}`, hash.digest('hex')));
+    },
+  });
+  await new Promise<void>((resolve, reject) => {
+    reading.once('end', resolve);
+    reading.once('error', reject);
+    reading.end(bytes);
+  });
+  const listed = files.map(({ path, sha256 }) => `${path} ${sha256}`).toSorted();
+  const found = Array.from(packed, ([path, hash]) => `${path} ${hash}`).toSorted();
+  return listed.join() === found.join() ? problems : [...problems, `the archive of run ${run_seq} holds other files`];
+}
+
+/** Nothing has changed a workspace since its last run was looked at. */
+async function checkWorkspace(
+  dataDir: string,
+  { id, path, sha256: known }: FileRow & { id: string },
+): Promise<string[]> {
+  const bytes = await readFile(join(dataDir, 'workspaces', id, path)).catch(() => null);
+  if (bytes === null) return [`${path} of session ${id} is listed and not there`];
+  return sha256(bytes) === known ? [] : [`${path} of session ${id} is not what is listed`];
+}
+
+async function checkSnapshots(dataDir: string): Promise<string[]> {
+  const names = await readdir(join(dataDir, 'snapshots')).catch(() => []);
+  return names.filter((name) => /tmp|new$/.test(name)).map((name) => `half-written snapshot left: ${name}`);
+}
