@@ -213,26 +213,23 @@ test.runIf(process.getuid?.() === 0)('files and folders are given to the owner a
   expect(lstatSync(root).uid).toBe(0);
 });
 
-test('a path of 200 levels can be made, written, read, walked and removed', async () => {
+test('a path of 200 levels can be made, written, read and removed', async () => {
   const deep = Array.from({ length: 200 }, (_, level) => `level${level}`).join('/');
   await makeDirectoriesBeneath(root, deep);
   await replaceFileBeneath(root, `${deep}/file`, 'deep');
   expect(await read(`${deep}/file`)).toBe('deep');
-  let folders = 0;
-  for await (const _ of walkBeneath(root, '')) folders += 1;
-  expect(folders).toBe(201);
   expect(await removeBeneath(root, 'level0')).toBe(true);
   expect(readdirSync(root)).toEqual([]);
 });
 
-test('a tree deeper than any path can name is removed', async () => {
+test('a tree deeper than any path can name is walked to 256 levels, and removed whole', async () => {
   const dig = `const fs = require('node:fs');
-    for (let i = 0; i < 1500; i += 1) { fs.mkdirSync('folder'); process.chdir('folder'); }
+    for (let i = 0; i < 700; i += 1) { fs.mkdirSync('folder'); process.chdir('folder'); }
     fs.writeFileSync('file', '');`;
   execFileSync(process.execPath, ['-e', dig], { cwd: root });
-  let deepest = 0;
-  for await (const { depth } of walkBeneath(root, '')) deepest = depth;
-  expect(deepest).toBe(256);
+  const depths: number[] = [];
+  for await (const { depth } of walkBeneath(root, '')) depths.push(depth);
+  expect(depths).toEqual(Array.from({ length: 257 }, (_, level) => level));
   expect(await removeBeneath(root, 'folder')).toBe(true);
   expect(readdirSync(root)).toEqual([]);
 });

@@ -62,7 +62,13 @@ export function* walkFiles(root: string, parts: WalkParts): Generator<FoundFile>
   if (typeof top !== 'number') throw new ErrandError('unavailable', 'The workspace cannot be read.');
   // A hard link to somebody else's file would carry it out of where it lies.
   const { uid } = fstatSync(top);
-  const state: WalkState = { ...parts, uid: BigInt(uid), found: 0, bytesLeft: BigInt(parts.limits.maxTotalBytes), namesLeft: 2 * parts.limits.maxFiles + 10_000 };
+  const state: WalkState = {
+    ...parts,
+    uid: BigInt(uid),
+    found: 0,
+    bytesLeft: BigInt(parts.limits.maxTotalBytes),
+    namesLeft: 2 * parts.limits.maxFiles + 10_000,
+  };
   const levels: Level[] = [];
   try {
     enter(levels, { folder: top, path: '' }, state);

@@ -1,7 +1,7 @@
 // The browser and attached documents in the real daemon. Without Chromium the browser's tests are skipped, and say so.
 import { join } from 'node:path';
 import Connection from 'better-sqlite3';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { aSite, chromium, processesOf } from '../support/browser-run.ts';
 import { type DaemonProcess, startDaemonProcess } from '../support/daemon-process.ts';
 import { aPdf } from '../support/documents.ts';

@@ -7,6 +7,7 @@ import type { EndpointKind, Outcome, RunLimits } from '../../src/agent/protocol.
 import { retryAfterOf } from '../../src/agent/model-failure.ts';
 import type { Reply } from '../support/model-reply.ts';
 import { type ModelServer, startModelServer } from '../support/model-server.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { GRANT, LIMITS, type MainSide, makeBrief, makeTools, startRun } from './play-main.ts';
 
 let server: ModelServer;
@@ -26,11 +27,12 @@ interface Told {
 async function runWith(
   kind: EndpointKind,
   limits: Partial<RunLimits> = {},
-  grant: Partial<ModelGrant> = {},
+  { grant = {}, meanwhile }: { grant?: Partial<ModelGrant>; meanwhile?: (main: MainSide) => Promise<unknown> } = {},
 ): Promise<Told> {
   const before = server.requests.length;
   const model: ModelGrant = { ...GRANT, kind, baseUrl: server.url, ...grant };
   const main = startRun(await makeBrief({ model, limits: { ...LIMITS, ...limits } }), makeTools().tools);
+  await meanwhile?.(main);
   const outcome = await main.done;
   return { outcome, main, calls: server.requests.length - before };
 }
@@ -100,13 +102,15 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
   });
 
   const afterText: readonly [string, Reply, boolean][] = [
-    ['a stream cut in the middle', { text: ['a', 'b', 'c'], cut: 2, deltaMs: 30 }, true],
+    ['a stream cut in the middle', { text: ['a', 'b', 'c'], cut: 2 }, true],
     ['a line that is no JSON in the middle', { text: ['a', 'b', 'c'], brokenJson: 2, deltaMs: 30 }, false],
     ['a stream without an end', { text: ['a', 'b'], noFinish: true }, true],
   ];
   test.each(afterText)('%s is not tried again once text was streamed', async (_name, reply, retryable) => {
-    server.script(reply);
-    const told = await runWith(kind);
+    const shown = Promise.withResolvers<void>();
+    server.script({ ...reply, cutAfter: shown.promise });
+    const meanwhile = async (main: MainSide) => waitFor(() => main.blocks()[0]).then(() => shown.resolve());
+    const told = await runWith(kind, {}, { meanwhile });
     expect(told.calls).toBe(1);
     expect(told.outcome).toMatchObject({ status: 'failed', error: { type: 'api_error', retryable } });
     expect(told.main.blocks()[0]).toMatch(/^a/);
@@ -151,7 +155,7 @@ test('a refused connection is tried again and then told in plain words, without 
   await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
   const { port } = closed.address() as AddressInfo;
   await new Promise((resolve) => closed.close(resolve));
-  const told = await runWith('openai', {}, { baseUrl: `http://127.0.0.1:${port}` });
+  const told = await runWith('openai', {}, { grant: { baseUrl: `http://127.0.0.1:${port}` } });
   expect(told.outcome).toMatchObject({ status: 'failed', error: { type: 'api_error', retryable: true } });
   expect(messageOf(told)).toBe(
     'The model "house-model" could not be read: the connection was refused. (tried 5 times)',
@@ -159,7 +163,7 @@ test('a refused connection is tried again and then told in plain words, without 
 });
 
 test('an endpoint that is no address fails the run with words, not with a bug', async () => {
-  const told = await runWith('openai', {}, { baseUrl: 'http://127.0.0.1:1' });
+  const told = await runWith('openai', {}, { grant: { baseUrl: 'http://127.0.0.1:1' } });
   expect(messageOf(told)).toContain('house-model');
   expect(messageOf(told)).not.toContain('bug');
 });

@@ -235,12 +235,12 @@ describe.skipIf(!probe.ok)('an end is put to', () => {
 
   test('a fork bomb, which does not reach beyond its share', async () => {
     const word = `errand-bomb-${process.pid}`;
-    const bomb = run(`${word}() { ${word} | ${word} & sleep 30; }; ${word}; wait`, { timeoutMs: 2000 });
+    const bomb = run(`${word}() { ${word} | ${word} & sleep 30; }; ${word}; wait`, { timeoutMs: 1_200 });
     let most = 0;
     const watch = setInterval(() => {
       most = Math.max(most, processesWith(word).length);
     }, 100);
-    const beside = await run('for i in $(seq 20); do sleep 0.1 & done; wait; echo unharmed');
+    const beside = await run('for i in $(seq 20); do sleep 0.05 & done; wait; echo unharmed');
     const result = await bomb;
     clearInterval(watch);
     expect(beside.output).toBe('unharmed\n');

@@ -33,7 +33,10 @@ export async function artifactHouse() {
   });
   onTestFinished(keeper.stop);
   const workspaces = makeWorkspaces({ directory: join(directory, 'workspaces'), blobs, owner: null });
-  const settings: Settings = { ...SETTINGS, artifacts: { deadlineSeconds: 30, maxFileMb: 8, maxFiles: 1_000, maxTotalMb: 64 } };
+  const settings: Settings = {
+    ...SETTINGS,
+    artifacts: { deadlineSeconds: 30, maxFileMb: 8, maxFiles: 1_000, maxTotalMb: 64 },
+  };
   const parts: CollectorParts = {
     store: house.store,
     keeper,

@@ -4,7 +4,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { MessageChannel } from 'node:worker_threads';
-import type { TestContext } from 'vitest';
 import { findChromium } from '../../src/agent/browser/find-chromium.ts';
 import { browserTools } from '../../src/agent/packs/browser.ts';
 import { performCall } from '../../src/agent/perform-call.ts';
@@ -13,6 +12,7 @@ import type { Brief, Services } from '../../src/agent/protocol.ts';
 import { probeSandbox } from '../../src/agent/sandbox.ts';
 import { openChannel } from '../../src/agent/signals.ts';
 import { FAST_RETRIES, makeBrief, sitAtMain } from '../agent/play-main.ts';
+import type { Of } from './temporary-directory.ts';
 
 const MIB = 1024 * 1024;
 const LIMITS = { timeoutMs: 30_000, maxOutputBytes: MIB, memoryBytes: 1_024 * MIB, maxProcesses: 512 };
@@ -22,9 +22,6 @@ export const chromium = await findChromium(sandbox, '');
 if (!chromium.ok) console.warn(`\n*** SKIPPED: every test of the browser: ${chromium.why} ***\n`);
 
 export type Handler = (req: IncomingMessage, res: ServerResponse) => void;
-
-/** The test that something belongs to, as it is given to the test: such tests may run at the same time. */
-type Of = Pick<TestContext, 'onTestFinished'>;
 
 /** A server on loopback until the test ends; what it was asked for is in `asked`. */
 export async function aSite(of: Of, pages: Readonly<Record<string, string | Handler>>) {

@@ -1,13 +1,14 @@
 // A keeper over a blob store and a workspace in a directory of their own.
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
-import { openBlobStore } from '../../src/files/blobs.ts';
-import { makeKeeper, type SnapshotOrder } from '../../src/files/keeper.ts';
+import { type BlobHold, type BlobStore, openBlobStore } from '../../src/files/blobs.ts';
+import { type Keeper, makeKeeper, type SnapshotOrder } from '../../src/files/keeper.ts';
+import type { Snapshot, SnapshotFile } from '../../src/files/snapshot.ts';
 import { makeLog } from '../../src/log.ts';
-import { temporaryDirectory } from './temporary-directory.ts';
+import { type Of, temporaryDirectory } from './temporary-directory.ts';
 
 export const LIMITS = { maxFileBytes: 64 * 1_048_576, maxFiles: 10_000, maxTotalBytes: 2 ** 40, maxDepth: 64 };
 
@@ -17,38 +18,77 @@ export const NOTHING = { links: 0, special: 0, notUtf8: 0, tooLarge: 0, tooDeep:
 /** Lower-case hex SHA-256. */
 export const sha256 = (bytes: string | Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
-/** `directory` is made for the test when none is given. */
-export async function keeperHouse(over: { clock?: Clock; directory?: string } = {}) {
-  const directory = over.directory ?? temporaryDirectory();
+interface HouseParts {
+  readonly clock?: Clock;
+  /** Made for the test when none is given. */
+  readonly directory?: string;
+  /** The test, if others run at the same time, or what else it is for. */
+  readonly of?: Of;
+  /** A house whose keeper and blobs it shares, because a thread of its own takes its time to start. */
+  readonly beside?: KeeperHouse;
+}
+
+interface Kept {
+  readonly blobsDir: string;
+  readonly snapshotsDir: string;
+  readonly blobs: BlobStore;
+  readonly keeper: Keeper;
+}
+
+async function makeKept(
+  directory: string,
+  { clock = systemClock, of = { onTestFinished } }: HouseParts,
+): Promise<Kept> {
+  const [blobsDir, snapshotsDir] = [join(directory, 'blobs'), join(directory, 'snapshots')];
+  const blobs = await openBlobStore(blobsDir);
+  const log = makeLog({ level: 'silent' as 'fatal' });
+  const keeper = makeKeeper({ directory: snapshotsDir, blobs: blobsDir, clock, log });
+  of.onTestFinished(() => keeper.stop());
+  return { blobsDir, snapshotsDir, blobs, keeper };
+}
+
+export interface KeeperHouse extends Kept {
+  readonly directory: string;
+  readonly root: string;
+  readonly sessionId: string;
+  readonly hold: BlobHold;
+  pathOf(key: string): string;
+  hasBlob(key: string): boolean;
+  blobBytes(key: string): Buffer;
+  /** What is being written, or was left behind. */
+  incoming(): string[];
+  readonly hashedPath: string;
+  snapshot(order?: Partial<SnapshotOrder>): Promise<Snapshot>;
+  /** Keeps contents as blobs, and answers them as the files of a snapshot. */
+  files(contents: Readonly<Record<string, string | Buffer>>): Promise<SnapshotFile[]>;
+}
+
+/** A workspace and its session, with a keeper. */
+export async function keeperHouse(parts: HouseParts = {}): Promise<KeeperHouse> {
+  const directory = parts.directory ?? temporaryDirectory({}, parts.of);
   const root = join(directory, 'workspace');
   mkdirSync(root, { recursive: true });
-  const blobsDir = join(directory, 'blobs');
-  const blobs = await openBlobStore(blobsDir);
-  const keeper = makeKeeper({
-    directory: join(directory, 'snapshots'),
-    blobs: blobsDir,
-    clock: over.clock ?? systemClock,
-    log: makeLog({ level: 'silent' as 'fatal' }),
-  });
-  onTestFinished(() => keeper.stop());
+  const { blobsDir, snapshotsDir, blobs, keeper } = parts.beside ?? (await makeKept(directory, parts));
+  const sessionId = randomUUID();
   const hold = blobs.hold();
   const pathOf = (key: string) => join(blobsDir, key.slice(0, 2), key);
   return {
     directory,
     root,
+    sessionId,
+    blobsDir,
+    snapshotsDir,
     blobs,
     keeper,
     hold,
     pathOf,
     hasBlob: (key: string) => existsSync(pathOf(key)),
     blobBytes: (key: string) => readFileSync(pathOf(key)),
-    /** What is being written, or was left behind. */
     incoming: () => readdirSync(join(blobsDir, 'incoming')),
-    hashedPath: join(directory, 'snapshots', 'session.json'),
-    snapshot: (order: Partial<SnapshotOrder> = {}) =>
-      keeper.takeSnapshot({ sessionId: 'session', root, limits: LIMITS, hold, deadlineMs: 30_000, ...order }),
-    /** Keeps contents as blobs, and answers them as the files of a snapshot. */
-    files: async (contents: Readonly<Record<string, string | Buffer>>) =>
+    hashedPath: join(snapshotsDir, `${sessionId}.json`),
+    snapshot: (order = {}) =>
+      keeper.takeSnapshot({ sessionId, root, limits: LIMITS, hold, deadlineMs: 30_000, ...order }),
+    files: async (contents) =>
       Promise.all(
         Object.entries(contents).map(async ([path, content]) => {
           const bytes = Buffer.from(content);
@@ -57,8 +97,6 @@ export async function keeperHouse(over: { clock?: Clock; directory?: string } = 
       ),
   };
 }
-
-export type KeeperHouse = Awaited<ReturnType<typeof keeperHouse>>;
 
 /** Makes the folders above a path. */
 export function makeFolderOf(path: string): string {

@@ -13,7 +13,7 @@ import { probeSandbox } from '../../src/agent/sandbox.ts';
 import { openChannel } from '../../src/agent/signals.ts';
 import type { OpenedTools } from '../../src/agent/tools/tool.ts';
 import { FAST_RETRIES, type MainSide, makeBrief, sitAtMain } from '../agent/play-main.ts';
-import { temporaryDirectory } from './temporary-directory.ts';
+import { type Of, temporaryDirectory } from './temporary-directory.ts';
 
 const MIB = 1024 * 1024;
 const LIMITS = { timeoutMs: 15_000, maxOutputBytes: MIB, memoryBytes: 1_024 * MIB, maxProcesses: 64 };
@@ -67,11 +67,15 @@ export interface OpenRun {
   stop(): void;
 }
 
-/** Opens the servers of a run in a workspace of its own; they are closed when the test ends. */
-export async function openRun(mcp: readonly McpGrant[], changes: Partial<Brief> = {}): Promise<OpenRun> {
-  const prepared = await prepareRun(mcp, changes);
+/** Opens the servers of a run in a workspace of its own; they are closed when the test, or what `of` is, ends. */
+export async function openRun(
+  mcp: readonly McpGrant[],
+  changes: Partial<Brief> = {},
+  of: Of = { onTestFinished },
+): Promise<OpenRun> {
+  const prepared = await prepareRun(mcp, changes, of);
   const opened = await mcpTools(prepared.run);
-  onTestFinished(() => opened.close());
+  of.onTestFinished(() => opened.close());
   const { signal } = prepared.run.channel;
   let last = 0;
   return {
@@ -88,14 +92,14 @@ export async function openRun(mcp: readonly McpGrant[], changes: Partial<Brief> 
 }
 
 /** A run whose servers are not opened yet. */
-export async function prepareRun(mcp: readonly McpGrant[], changes: Partial<Brief> = {}) {
-  const workspace = temporaryDirectory();
+export async function prepareRun(mcp: readonly McpGrant[], changes: Partial<Brief> = {}, of: Of = { onTestFinished }) {
+  const workspace = temporaryDirectory({}, of);
   const workspaceOwner = sandbox?.owner ?? null;
   const equipment = { ...NO_EQUIPMENT, mcp };
   const brief = await makeBrief({ workspace, workspaceOwner, sandbox, equipment, ...changes });
   const { port1, port2 } = new MessageChannel();
   const main = sitAtMain(port1);
-  onTestFinished(() => port1.close());
+  of.onTestFinished(() => port1.close());
   const channel = openChannel(port2);
   const run: Run = { brief, channel, packs: [mcpTools], retryPolicy: FAST_RETRIES };
   return { run, brief, main, stop: () => channel.stop({ kind: 'canceled', reason: 'stop' }) };

@@ -32,9 +32,10 @@ export function makeServer(note = () => undefined) {
   tool('die', {}, async () => process.exit(7));
   tool('large', { bytes: z.number() }, async ({ bytes }) => text('x'.repeat(bytes)));
   tool('wait', { path: z.string() }, async ({ path }, { mcpReq }) => {
+    const canceled = new Promise((resolve) => mcpReq.signal.addEventListener('abort', resolve));
     note('waiting');
     await writeFile(path, 'waiting').catch(() => undefined);
-    await new Promise((resolve) => mcpReq.signal.addEventListener('abort', resolve));
+    await canceled;
     note('canceled');
     await writeFile(path, 'canceled').catch(() => undefined);
     return text('too late');

@@ -107,10 +107,12 @@ function stopHere(performance: Performance, wire: StreamWire, stop: number): voi
   cutAfter(performance, next.slice(0, next.length / 2));
 }
 
-function cutAfter({ response, cutting }: Performance, text: string): void {
-  cutting();
-  // Destroyed only once the bytes are handed to the kernel: the client must see them before the end.
-  response.write(text, () => response.socket?.destroy());
+function cutAfter({ reply, response, cutting }: Performance, text: string): void {
+  void Promise.resolve(reply.cutAfter).then(() => {
+    cutting();
+    // Destroyed only once the bytes are handed to the kernel: the client must see them before the end.
+    response.write(text, () => response.socket?.destroy());
+  });
 }
 
 function playPaced(performance: Performance, wire: StreamWire): void {

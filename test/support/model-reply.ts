@@ -60,6 +60,8 @@ export interface Reply {
   readonly afterDeltas?: number;
   /** Destroys the socket in the middle of the delta after this many. */
   readonly cut?: number;
+  /** What a cut waits for: a client may drop what it has not read yet when its connection ends. */
+  readonly cutAfter?: Promise<unknown>;
   /** Sends a data line that is no JSON after this many deltas, then goes on. */
   readonly brokenJson?: number;
   /** Answers 200 with a web page, as a proxy in between does. */

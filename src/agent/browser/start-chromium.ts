@@ -44,7 +44,7 @@ const FLAGS: readonly string[] = [
   ...'--headless=new --no-sandbox --remote-debugging-pipe --user-data-dir=/tmp/profile --disk-cache-size=33554432'.split(
     ' ',
   ),
-  ...'--disable-gpu --disable-quic --disable-sync --disable-extensions --disable-breakpad --disable-notifications'.split(
+  ...'--disable-gpu --disable-popup-blocking --disable-quic --disable-sync --disable-extensions --disable-breakpad --disable-notifications'.split(
     ' ',
   ),
   ...'--disable-background-networking --disable-component-update --disable-client-side-phishing-detection'.split(' '),

@@ -4,9 +4,17 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mcpTools } from '../../../src/agent/packs/mcp-tools.ts';
-import { goodServer, openRun, prepareRun, processesWith, rogueServer, sandbox } from '../../support/mcp-run.ts';
+import {
+  goodServer,
+  type OpenRun,
+  openRun,
+  prepareRun,
+  processesWith,
+  rogueServer,
+  sandbox,
+} from '../../support/mcp-run.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const namesOf = ({ opened }: { opened: { tools: readonly { name: string }[] } }) =>
@@ -26,8 +34,16 @@ test('without a sandbox a program is not started, and the agent is told so', asy
 });
 
 describe.skipIf(sandbox === null)('a server in the sandbox', () => {
+  const ends: (() => void | Promise<void>)[] = [];
+  let run: OpenRun;
+  beforeAll(async () => {
+    run = await openRun([goodServer()], {}, { onTestFinished: (end) => void ends.unshift(end) });
+  });
+  afterAll(async () => {
+    for (const end of ends) await end();
+  });
+
   test('offers its tools under its name, with their schemas, and what it says of itself', async () => {
-    const run = await openRun([goodServer()]);
     expect(namesOf(run)).toContain('mcp__files__add');
     const add = run.opened.tools.find(({ name }) => name === 'mcp__files__add')!;
     expect(add.description).toBe('Does add.');
@@ -37,7 +53,6 @@ describe.skipIf(sandbox === null)('a server in the sandbox', () => {
   });
 
   test('is called with what fits the schema, and with nothing else', async () => {
-    const run = await openRun([goodServer()]);
     expect(await run.call('mcp__files__add', { a: 2, b: 3 })).toEqual({ ok: true, output: '5' });
     const refused = await run.call('mcp__files__add', { a: 'two', b: 3 });
     expect(refused).toMatchObject({ ok: false, output: expect.stringContaining('/a must be number') });
@@ -45,7 +60,6 @@ describe.skipIf(sandbox === null)('a server in the sandbox', () => {
   });
 
   test('answers in words, whatever it answers with', async () => {
-    const run = await openRun([goodServer()]);
     expect((await run.call('mcp__files__mixed')).output.split('\n')).toEqual([
       'Here:',
       '[an image (image/png, 7 bytes), which is not shown here]',
@@ -105,19 +119,20 @@ describe.skipIf(sandbox === null)('a server in the sandbox', () => {
   });
 
   test('that does not answer in time fails the call and can be called again', async () => {
-    const run = await openRun([goodServer({ callTimeoutMs: 300 })]);
+    const run = await openRun([goodServer({ callTimeoutMs: 1_000 })]);
     expect(await run.call('mcp__files__wait', { path: '/workspace/state' })).toEqual({
       ok: false,
-      output: 'The MCP server "files" did not answer within 0.3 seconds.',
+      output: 'The MCP server "files" did not answer within 1 seconds.',
     });
     expect(await run.call('mcp__files__add', { a: 1, b: 1 })).toMatchObject({ output: '2' });
   });
 
   test('that reports progress has more time, but not for ever', async () => {
-    const run = await openRun([goodServer({ callTimeoutMs: 200 })]);
-    expect(await run.call('mcp__files__progress', { steps: 6, pauseMs: 100 })).toEqual({ ok: true, output: 'done' });
-    const long = await run.call('mcp__files__progress', { steps: 1_000, pauseMs: 50 });
-    expect(long.output).toBe('The MCP server "files" did not answer within 0.2 seconds.');
+    const run = await openRun([goodServer({ callTimeoutMs: 400 })]);
+    expect(await run.call('mcp__files__progress', { steps: 8, pauseMs: 80 })).toEqual({ ok: true, output: 'done' });
+    const hurried = await openRun([goodServer({ callTimeoutMs: 100 })]);
+    const long = await hurried.call('mcp__files__progress', { steps: 1_000, pauseMs: 20 });
+    expect(long.output).toBe('The MCP server "files" did not answer within 0.1 seconds.');
   });
 
   test('that dies in a call fails it, is started once more, and then no more', async () => {
