@@ -109,8 +109,8 @@ type KeptParts = Pick<EngineParts, 'store' | 'keeper' | 'blobs' | 'log'> & {
 /** What keeps the files of runs, and removes those of deleted sessions. */
 function makeKept(parts: KeptParts) {
   const { store } = parts;
-  const collector = makeCollector({ ...parts, clock: systemClock });
   const sweeper = makeSweeper({ ...parts, clock: systemClock });
+  const collector = makeCollector({ ...parts, clock: systemClock, released: sweeper.wake });
   store.onCommitted((events) => {
     for (const { type, sessionSeq } of events) if (TERMINAL_EVENTS.has(type)) collector.wake(sessionSeq);
   });

@@ -17,7 +17,11 @@ export interface Collector {
   stop(): Promise<void>;
 }
 
-export type CollectorParts = Omit<ArtifactParts, 'removal' | 'stopping'> & { readonly log: Log };
+export type CollectorParts = Omit<ArtifactParts, 'removal' | 'stopping'> & {
+  readonly log: Log;
+  /** Called when blobs that were held are held no more: a clean-up may have waited for them. */
+  released(): void;
+};
 
 /** Sessions that are looked at, and those that are packed, at once. */
 const LIMIT = 2;
@@ -28,11 +32,16 @@ export function makeCollector(outside: CollectorParts): Collector {
   const parts: ArtifactParts = { ...outside, removal: makeBlobRemoval(outside), stopping: stopping.signal };
   const { store, clock, log } = parts;
   const waiting = makeWaiting();
-  const packing = makeLane({ limit: LIMIT, work: (session) => packNext(parts, session), clock, log });
+  const packing = makeLane({
+    limit: LIMIT,
+    work: (session) => packNext(parts, session).finally(outside.released),
+    clock,
+    log,
+  });
   const collecting = makeLane({
     limit: LIMIT,
     work: async (session) => {
-      const more = await collectNext(parts, session);
+      const more = await collectNext(parts, session).finally(outside.released);
       waiting.tell(session);
       if (!more) packing.add(session);
       return more;

@@ -1,9 +1,11 @@
 // The collector on real workspaces: what each run made, whatever ends or crashes between the steps.
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { ErrandError } from '../../src/domain/errors.ts';
 import { type Collector, makeCollector } from '../../src/execution/collector.ts';
+import { makeSweeper } from '../../src/execution/sweeper.ts';
 import type { Keeper } from '../../src/files/keeper.ts';
 import type { ClaimedRun } from '../../src/store/claim-runs.ts';
 import { type ArtifactHouse, artifactHouse } from '../support/artifact-house.ts';
@@ -370,6 +372,37 @@ test('a session that is deleted meanwhile leaves no blob behind', async () => {
   await house.store.sessions.deleteSession(run.sessionSeq);
   gate.resolve();
   await waitFor(() => house.blobKeys().length === 0);
+});
+
+test('a clean-up that packing held up is done as soon as it has ended', async () => {
+  const packing = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  const sweeper = makeSweeper({ ...house.parts, workspaces: house.workspaces });
+  onTestFinished(sweeper.stop);
+  const slow = house.collect({
+    released: sweeper.wake,
+    keeper: {
+      ...house.keeper,
+      packTarGz: async (order) => {
+        const archive = await house.keeper.packTarGz(order);
+        packing.resolve();
+        await goOn.promise;
+        return archive;
+      },
+    },
+  });
+  const run = await house.begin();
+  house.write(run, { 'a.txt': 'of a session that is deleted' });
+  await house.end(run);
+  slow.wake(run.sessionSeq);
+  await packing.promise;
+  await house.store.sessions.deleteSession(run.sessionSeq);
+  sweeper.wake();
+  const cleanups = () => house.rows('SELECT session_seq FROM cleanups').length;
+  await waitFor(() => !existsSync(house.workspaces.pathOf(run.sessionId)), { what: 'the sweeper has been there' });
+  goOn.resolve();
+  // The clock does not move: nothing is tried again because of the time.
+  await waitFor(() => cleanups() === 0, { what: 'the clean-up is done' });
 });
 
 test('many sessions are all collected, two at a time', async () => {

@@ -45,6 +45,7 @@ export async function artifactHouse() {
     clock: house.clock,
     log,
     settings: () => settings,
+    released: () => undefined,
   };
   return {
     ...parts,
