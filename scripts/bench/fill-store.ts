@@ -74,7 +74,13 @@ function copySession(database: Database, session: number, count: number): void {
     { table: 'messages', key: 'id', where: `run_seq = ${run}`, rewrites: { session_seq, run_seq } },
     { table: 'steps', where: `run_seq = ${run}`, rewrites: { run_seq } },
     { table: 'tool_calls', where: `run_seq = ${run}`, rewrites: { run_seq } },
-    { table: 'events', key: 'id', where: `session_seq = ${session}`, rewrites: { session_seq, run_seq } },
+    { table: 'events', key: 'id', where: `run_seq = ${run}`, rewrites: { session_seq, run_seq } },
+    {
+      table: 'events',
+      key: 'id',
+      where: `session_seq = ${session} AND run_seq IS NULL`,
+      rewrites: { session_seq },
+    },
   ];
   for (const copied of copies) copyRows(database, copied, count);
 }
