@@ -47,7 +47,7 @@ export const FULL: Scale = {
   queued: 10_000,
   submitMs: 3_000,
   files: 10_000,
-  crowd: 100_000,
+  crowd: 30_000,
   packedMb: 1_024,
 };
 export const QUICK: Scale = {
