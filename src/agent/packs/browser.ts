@@ -61,7 +61,8 @@ function screenshot(browser: RunBrowser, keepPicture: KeepPicture): Tool {
   const fullPage: JsonObject = { type: 'boolean', description: 'The whole page, not only what fits the window.' };
   return {
     name: 'browser_screenshot',
-    description: 'Keeps a picture of the page that is open, for people to look at. You are told that it was kept.',
+    description:
+      'Keeps a picture of the page that is open, beside this call. You are told that it was kept, not what is on it.',
     inputSchema: inputOf({ full_page: fullPage }, []),
     execute: (input, { callId }) =>
       browser.onPage(true, async (page) => {
