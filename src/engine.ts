@@ -2,8 +2,8 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { findChromium } from './agent/browser/find-chromium.ts';
-import { probeSandbox, type SandboxProbe } from './agent/sandbox.ts';
-import { SANDBOX_OWNER } from './agent/sandbox-walls.ts';
+import { probeSandbox, type SandboxProbe } from './agent/sandbox/sandbox.ts';
+import { SANDBOX_OWNER } from './agent/sandbox/walls.ts';
 import type { Config } from './config.ts';
 import { systemClock } from './domain/clock.ts';
 import { ErrandError } from './domain/errors.ts';

@@ -1,5 +1,5 @@
 // What the daemon says of itself: readiness for machines, status for operators.
-import type { SandboxProbe } from './agent/sandbox.ts';
+import type { SandboxProbe } from './agent/sandbox/sandbox.ts';
 import { formatProblem } from './catalog/problem.ts';
 import type { Config } from './config.ts';
 import type { Clock } from './domain/clock.ts';

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { probeSandbox } from '../../src/agent/sandbox.ts';
+import { probeSandbox } from '../../src/agent/sandbox/sandbox.ts';
 import { checkBackground, type Submission } from '../../test/support/background-load.ts';
 import { type DaemonProcess, startDaemonProcess } from '../../test/support/daemon-process.ts';
 import { waitFor } from '../../test/support/wait-for.ts';

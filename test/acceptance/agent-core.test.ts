@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import Connection from 'better-sqlite3';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { keptFileIn } from '../../src/agent/kept-output.ts';
-import { probeSandbox } from '../../src/agent/sandbox.ts';
+import { probeSandbox } from '../../src/agent/sandbox/sandbox.ts';
 import { type DaemonProcess, runErrand, startDaemonProcess } from '../support/daemon-process.ts';
 import type { ModelQuestion, Reply } from '../support/model-reply.ts';
 import { type ModelServer, startModelServer } from '../support/model-server.ts';

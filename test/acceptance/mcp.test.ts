@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { probeSandbox } from '../../src/agent/sandbox.ts';
+import { probeSandbox } from '../../src/agent/sandbox/sandbox.ts';
 import { type DaemonProcess, runErrand, startDaemonProcess } from '../support/daemon-process.ts';
 import { type ModelServer, startModelServer } from '../support/model-server.ts';
 import { openTurn, takeTurn } from '../support/turn.ts';

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Anthropic from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { probeSandbox } from '../../src/agent/sandbox.ts';
+import { probeSandbox } from '../../src/agent/sandbox/sandbox.ts';
 import { tarEntries, zipEntries } from '../support/archives.ts';
 import { type DaemonProcess, startDaemonProcess } from '../support/daemon-process.ts';
 import type { Reply } from '../support/model-reply.ts';

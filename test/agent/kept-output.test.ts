@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFil
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { keptFileIn, type Keeping, MAX_SHOWN_CHARACTERS, shownOutput } from '../../src/agent/kept-output.ts';
-import { probeSandbox } from '../../src/agent/sandbox.ts';
+import { probeSandbox } from '../../src/agent/sandbox/sandbox.ts';
 import { shell } from '../../src/agent/tools/shell.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { type ModelServer, startModelServer } from '../support/model-server.ts';

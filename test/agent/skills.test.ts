@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { skillTools, withoutFrontMatter } from '../../src/agent/packs/skills.ts';
 import { NO_EQUIPMENT, type SkillGrant } from '../../src/agent/grants.ts';
-import { probeSandbox } from '../../src/agent/sandbox.ts';
+import { probeSandbox } from '../../src/agent/sandbox/sandbox.ts';
 import type { Tool } from '../../src/agent/tools/tool.ts';
 import { editFile } from '../../src/agent/tools/edit-file.ts';
 import { listFiles } from '../../src/agent/tools/list-files.ts';
@@ -171,7 +171,7 @@ describe.skipIf(!probe.ok)('a command in the sandbox', () => {
   test.skipIf(process.getuid?.() !== 0)('sees it too when the daemon is not root', async () => {
     const skill = makeSkill();
     // The same walls as an ordinary user's daemon builds them.
-    const { sandboxCommand } = await import('../../src/agent/sandbox-walls.ts');
+    const { sandboxCommand } = await import('../../src/agent/sandbox/walls.ts');
     const mounts = [{ source: skill.folder, target: '/skills/letters' }];
     const task = { kind: 'command', command: 'true', timeoutMs: 1_000 } as const;
     const [program, args] = await sandboxCommand({ ...sandbox!, owner: null }, { workspace: '/w', mounts, task });

@@ -9,7 +9,7 @@ import { browserTools } from '../../src/agent/packs/browser.ts';
 import { performCall } from '../../src/agent/perform-call.ts';
 import { type BrowserGrant, NO_EQUIPMENT, type SandboxGrant } from '../../src/agent/grants.ts';
 import type { Brief, Services } from '../../src/agent/protocol.ts';
-import { probeSandbox } from '../../src/agent/sandbox.ts';
+import { probeSandbox } from '../../src/agent/sandbox/sandbox.ts';
 import { openChannel } from '../../src/agent/signals.ts';
 import { FAST_RETRIES, makeBrief, sitAtMain } from '../agent/play-main.ts';
 import type { Of } from './temporary-directory.ts';

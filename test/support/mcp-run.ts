@@ -9,7 +9,7 @@ import { performCall } from '../../src/agent/perform-call.ts';
 import { type McpGrant, NO_EQUIPMENT, type SandboxGrant } from '../../src/agent/grants.ts';
 import type { Brief, ToolResult } from '../../src/agent/protocol.ts';
 import type { Run } from '../../src/agent/run.ts';
-import { probeSandbox } from '../../src/agent/sandbox.ts';
+import { probeSandbox } from '../../src/agent/sandbox/sandbox.ts';
 import { openChannel } from '../../src/agent/signals.ts';
 import type { OpenedTools } from '../../src/agent/tools/tool.ts';
 import { FAST_RETRIES, type MainSide, makeBrief, sitAtMain } from '../agent/play-main.ts';

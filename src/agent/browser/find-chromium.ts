@@ -4,7 +4,7 @@ import { access, mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SandboxGrant } from '../grants.ts';
-import { runInSandbox } from '../sandbox.ts';
+import { runInSandbox } from '../sandbox/sandbox.ts';
 import { placed } from './start-chromium.ts';
 
 export type BrowserProbe =

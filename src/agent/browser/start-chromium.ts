@@ -7,8 +7,8 @@ import type { ConnectOverCDPTransport } from 'playwright-core';
 import type { EgressPolicy } from '../../outbound/egress.ts';
 import { type GuardedProxy, startGuardedProxy } from '../../outbound/guarded-proxy.ts';
 import type { BrowserGrant } from '../grants.ts';
-import { type ServiceRequest, startInSandbox } from '../sandbox-service.ts';
-import type { Mount } from '../sandbox-walls.ts';
+import { type ServiceRequest, startInSandbox } from '../sandbox/service.ts';
+import type { Mount } from '../sandbox/walls.ts';
 import { cdpTransport } from './cdp-transport.ts';
 
 const TMP_BYTES = 256 * 1024 * 1024;

@@ -4,7 +4,7 @@ import type { EgressRule } from '../../domain/egress.ts';
 import { VERSION } from '../../version.ts';
 import type { McpGrant, SandboxGrant } from '../grants.ts';
 import type { ToolResult } from '../protocol.ts';
-import { type SandboxService, startInSandbox } from '../sandbox-service.ts';
+import { type SandboxService, startInSandbox } from '../sandbox/service.ts';
 import { seconds } from '../model-failure.ts';
 import { untilAborted } from '../signals.ts';
 import { makeAllowance } from './allowance.ts';

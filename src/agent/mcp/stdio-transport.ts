@@ -1,6 +1,6 @@
 // Speaks MCP with a service in the sandbox: one JSON message a line, in bounded lines.
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
-import type { SandboxService } from '../sandbox-service.ts';
+import type { SandboxService } from '../sandbox/service.ts';
 import { type Allowance, MAX_MESSAGE_BYTES } from './allowance.ts';
 
 /** How long a server may take to end by itself once its input is closed. */

@@ -1,6 +1,6 @@
 // The `shell` tool: a command in the sandbox, with the workspace as its only writable place.
 import type { ToolResult } from '../protocol.ts';
-import { runInSandbox, type ShellResult } from '../sandbox.ts';
+import { runInSandbox, type ShellResult } from '../sandbox/sandbox.ts';
 import { skillMounts } from './skill-paths.ts';
 import type { Tool } from './tool.ts';
 import { defineTool, failed, inputOf, textOf } from './workspace-tool.ts';

@@ -3,7 +3,7 @@ import { realpath } from 'node:fs/promises';
 import { partsBeneath } from '../../beneath.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import type { SkillGrant } from '../grants.ts';
-import type { Mount } from '../sandbox-walls.ts';
+import type { Mount } from '../sandbox/walls.ts';
 import type { ToolContext } from './tool.ts';
 import { workspacePath } from './workspace-tool.ts';
 

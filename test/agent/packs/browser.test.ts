@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { imageSize } from 'image-size';
 import { afterAll, beforeAll, describe, expect, test, type TestContext } from 'vitest';
-import { takenBytes } from '../../../src/agent/process-tree.ts';
+import { takenBytes } from '../../../src/agent/sandbox/process-tree.ts';
 import { aSite, browserRun, chromium, type Handler, sandbox } from '../../support/browser-run.ts';
 import { waitFor } from '../../support/wait-for.ts';
 

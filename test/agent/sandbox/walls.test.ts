@@ -5,10 +5,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { probeSandbox } from '../../src/agent/sandbox.ts';
-import { identityFiles, sandboxCommand } from '../../src/agent/sandbox-walls.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { probeSandbox } from '../../../src/agent/sandbox/sandbox.ts';
+import { identityFiles, sandboxCommand } from '../../../src/agent/sandbox/walls.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { waitFor } from '../../support/wait-for.ts';
 
 const limits = { timeoutMs: 10_000, maxOutputBytes: 65_536, memoryBytes: 2 ** 30, maxProcesses: 64 };
 const probe = await probeSandbox({ path: '/usr/local/bin:/usr/bin:/bin', privateFolders: [], ...limits });

@@ -5,8 +5,8 @@ import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { hasEnded, takenBytes } from './process-tree.ts';
-import type { SandboxGrant } from './grants.ts';
-import { homeOf, identityFiles, SYSTEM_PATH } from './sandbox-walls.ts';
+import type { SandboxGrant } from '../grants.ts';
+import { homeOf, identityFiles, SYSTEM_PATH } from './walls.ts';
 
 const WATCH_INTERVAL_MS = 200;
 const KILL_GRACE_MS = 2000;

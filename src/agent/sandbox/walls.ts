@@ -1,7 +1,7 @@
 // What the sandbox is made of: the arguments that build it, and the programs that stand between daemon and command.
 import { lstat, readlink } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import type { SandboxGrant } from './grants.ts';
+import type { SandboxGrant } from '../grants.ts';
 
 /**
  * The uid and gid of commands when the daemon is root: one that Debian and systemd give to nobody, so that no other

@@ -1,10 +1,10 @@
 // A program that runs beside an agent in the sandbox and is spoken with on its standard input and output.
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { messageOf } from '../domain/errors.ts';
-import type { SandboxGrant } from './grants.ts';
-import { ending, giveTo, launch, type StopCause, stop, watchMemory } from './sandbox-launch.ts';
-import { type Mount, sandboxCommand, serviceArguments } from './sandbox-walls.ts';
+import { messageOf } from '../../domain/errors.ts';
+import type { SandboxGrant } from '../grants.ts';
+import { ending, giveTo, launch, type StopCause, stop, watchMemory } from './launch.ts';
+import { type Mount, sandboxCommand, serviceArguments } from './walls.ts';
 
 /** How much is kept of what a service writes to its standard error: the end of it. */
 const MAX_COMPLAINT_CHARACTERS = 8_192;

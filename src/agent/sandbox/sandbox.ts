@@ -3,12 +3,12 @@ import { constants as fsConstants } from 'node:fs';
 import { access, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { messageOf } from '../domain/errors.ts';
+import { messageOf } from '../../domain/errors.ts';
 import { captureOutput } from './captured-output.ts';
-import type { SandboxGrant } from './grants.ts';
-import { adviceOn } from './sandbox-advice.ts';
-import { ending, giveTo, launch, type StopCause, stop, watchMemory } from './sandbox-launch.ts';
-import { type Mount, SANDBOX_OWNER, sandboxCommand } from './sandbox-walls.ts';
+import type { SandboxGrant } from '../grants.ts';
+import { adviceOn } from './advice.ts';
+import { ending, giveTo, launch, type StopCause, stop, watchMemory } from './launch.ts';
+import { type Mount, SANDBOX_OWNER, sandboxCommand } from './walls.ts';
 
 const PROBE_TIMEOUT_MS = 10_000;
 

@@ -5,13 +5,18 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { SandboxGrant } from '../../src/agent/grants.ts';
-import { probeSandbox, runInSandbox, type SandboxRequest, type SandboxSettings } from '../../src/agent/sandbox.ts';
-import { adviceOn } from '../../src/agent/sandbox-advice.ts';
-import { SANDBOX_OWNER } from '../../src/agent/sandbox-walls.ts';
-import { shell } from '../../src/agent/tools/shell.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { waitFor } from '../support/wait-for.ts';
+import type { SandboxGrant } from '../../../src/agent/grants.ts';
+import {
+  probeSandbox,
+  runInSandbox,
+  type SandboxRequest,
+  type SandboxSettings,
+} from '../../../src/agent/sandbox/sandbox.ts';
+import { adviceOn } from '../../../src/agent/sandbox/advice.ts';
+import { SANDBOX_OWNER } from '../../../src/agent/sandbox/walls.ts';
+import { shell } from '../../../src/agent/tools/shell.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { waitFor } from '../../support/wait-for.ts';
 
 const MIB = 1024 * 1024;
 const SETTINGS: SandboxSettings = {
@@ -270,7 +275,7 @@ describe.skipIf(!probe.ok)('an end is put to', () => {
   test('a command whose daemon is killed', async () => {
     const word = `35${process.pid}`;
     const workspace = temporaryDirectory();
-    const program = `import { runInSandbox } from ${JSON.stringify(new URL('../../src/agent/sandbox.ts', import.meta.url).href)};
+    const program = `import { runInSandbox } from ${JSON.stringify(new URL('../../../src/agent/sandbox/sandbox.ts', import.meta.url).href)};
       await runInSandbox(${JSON.stringify(grant)}, { workspace: ${JSON.stringify(workspace)}, command: 'touch begun; setsid sleep ${word} & sleep ${word}', signal: new AbortController().signal });`;
     const daemon: ChildProcess = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: 'ignore' });
     await waitFor(() => existsSync(join(workspace, 'begun')), { timeoutMs: 10_000 });
