@@ -41,7 +41,7 @@ export function logOf(log: Log, subject: LogSubject): Log {
   });
 }
 
-/** One answered request. `clientAddress` is `socket` on the Unix socket. */
+/** One answered request. `clientAddress` is `socket` on the Unix socket; behind a trusted proxy, whom it speaks for. */
 export interface RequestLine {
   readonly requestId: string;
   readonly method: string;

@@ -2,14 +2,15 @@
 // and `errand config show` all derive from it (J2, J7).
 import { availableParallelism } from 'node:os';
 import { egressRulesSchema, readEgressRules } from './catalog/egress-rules.ts';
-import { choice, flag, integer, type Schema, section, text } from './catalog/schema.ts';
+import { choice, flag, integer, list, type Schema, section, text } from './catalog/schema.ts';
 import type { EgressRule } from './domain/egress.ts';
 import type { Settings } from './domain/settings.ts';
 import { parseListen, publicUrlFor } from './listen-address.ts';
+import { isAddressRange } from './outbound/address-range.ts';
 
 type Scalar = string | number | boolean;
 /** What a setting may hold. */
-export type Value = Scalar | readonly EgressRule[];
+export type Value = Scalar | readonly EgressRule[] | readonly string[];
 
 type Snake<Name extends string> = Name extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${Snake<Rest>}`
@@ -71,6 +72,14 @@ export const OPTIONS: Readonly<Record<SettingName, Option>> = {
     read: (written) => (written as string).replace(/\/+$/, ''),
     about: 'Base address that clients reach the daemon by; follows from listen when not given.',
     flag: 'publicUrl',
+  },
+  trusted_proxies: {
+    schema: list(
+      text('an address or a range of addresses, such as 10.0.0.0/8', isAddressRange),
+      'addresses and ranges',
+    ),
+    fallback: [],
+    about: 'Proxies whose X-Forwarded-For is believed; as a variable, a list in JSON.',
   },
   wait_timeout_seconds: {
     schema: seconds(1, 86_400),

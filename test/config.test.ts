@@ -33,6 +33,7 @@ test('with nothing said, every setting has its default and says so', () => {
   expect(settings).toEqual({
     listen: '127.0.0.1:8484',
     publicUrl: 'http://127.0.0.1:8484',
+    trustedProxies: [],
     waitTimeoutSeconds: 600,
     maxUploadSizeMb: 20,
     loginTokenTtlSeconds: 86_400,
@@ -90,6 +91,7 @@ test('every setting can be given by the environment and by the file, to the same
   const others: Readonly<Record<string, string>> = {
     listen: '[::1]:9',
     public_url: 'https://errand.example',
+    trusted_proxies: '["10.0.0.0/8", "::1"]',
     'log.level': 'warn',
     'shell.enabled': 'false',
     'browser.enabled': 'true',

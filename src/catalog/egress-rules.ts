@@ -1,7 +1,7 @@
 // Reads the exceptions of `egress.allow`: what may be reached beside the public internet (J7).
 import { domainToASCII } from 'node:url';
 import { EGRESS_PURPOSES, type EgressPurpose, type EgressRule } from '../domain/egress.ts';
-import { isAddressRange } from '../outbound/address-rules.ts';
+import { isAddressRange } from '../outbound/address-range.ts';
 import { choice, integer, list, type Schema, section, text } from './schema.ts';
 
 const MAX_RULES = 200;

@@ -6,6 +6,8 @@ export interface Settings {
   readonly listen: string;
   /** Base address that clients reach the daemon by, without a trailing slash. */
   readonly publicUrl: string;
+  /** Addresses and ranges of the proxies whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies: readonly string[];
   /** How long a non-stream request waits for its run (C8). */
   readonly waitTimeoutSeconds: number;
   readonly maxUploadSizeMb: number;

@@ -8,8 +8,8 @@ import type { Settings } from '../domain/settings.ts';
 import type { Tails } from '../events/tail.ts';
 import { type Log, logOf, logRequest } from '../log.ts';
 import { makeAdministration } from './admin.ts';
+import { type ClientAddressOf, makeClientAddressOf, makeIsTrustedProxy } from './client-address.ts';
 import { makeConversations } from './conversation.ts';
-import { isViaSocket } from './credentials.ts';
 import { makeRouter, refusalOf } from './dispatch.ts';
 import { makeOverviewHandlers } from './overview.ts';
 import type { Operations } from '../operations/operations.ts';
@@ -36,13 +36,17 @@ export interface HttpParts {
 /** Answers one request; serves TCP and the Unix socket alike, and knows which by the listening server. */
 export type HttpApp = (req: IncomingMessage, res: ServerResponse) => void;
 
+function clientAddressesOf({ settings }: HttpParts): ClientAddressOf {
+  return makeClientAddressOf(makeIsTrustedProxy(() => settings().trustedProxies));
+}
+
 /** The table of routes over the given parts. */
 export function routesOf(parts: HttpParts): readonly Route[] {
   const openStream = makeRunStreams(parts);
   const conversations = makeConversations({ ...parts, openStream });
   const overview = makeOverviewHandlers({ ...parts, openStream });
   const administration = makeAdministration(parts.operations, parts.status);
-  return makeRoutes({ ...parts, conversations, administration, overview });
+  return makeRoutes({ ...parts, clientAddressOf: clientAddressesOf(parts), conversations, administration, overview });
 }
 
 /** Whoever has the address has the file: it does not belong into a log. */
@@ -69,12 +73,16 @@ export function makeHttpApp(parts: HttpParts): HttpApp {
   return (req, res) => void handle(req, res);
 }
 
-function makeFrame({ clock, log }: HttpParts): Koa.Middleware {
+function makeFrame(parts: HttpParts): Koa.Middleware {
+  const { clock, log } = parts;
+  const clientAddressOf = clientAddressesOf(parts);
   return async (ctx, next) => {
     const { req, res } = ctx;
     const path = pathOf(req);
     const startedAt = clock.monotonic();
     const requestId = randomUUID();
+    // Now, while the connection is there.
+    const clientAddress = clientAddressOf(req);
     // Replies are written here and by handlers, never by Koa.
     ctx.respond = false;
     res.setHeader('X-Request-Id', requestId);
@@ -92,7 +100,7 @@ function makeFrame({ clock, log }: HttpParts): Koa.Middleware {
       path: path.replace(SIGNED_ADDRESS, '/files/…/'),
       status: res.statusCode,
       durationMs: Math.round(clock.monotonic() - startedAt),
-      clientAddress: isViaSocket(req) ? 'socket' : (req.socket.remoteAddress ?? 'gone'),
+      clientAddress,
     });
   };
 }

@@ -4,6 +4,7 @@ import type { Caller, KeyCaller } from '../domain/user.ts';
 import type { makeAdministration } from './admin.ts';
 import { makeCheckHandlers } from './check-handlers.ts';
 import { renderModels } from './chat-wire.ts';
+import type { ClientAddressOf } from './client-address.ts';
 import { makeConnectionHandlers } from './connections.ts';
 import type { Conversations } from './conversation.ts';
 import { makeDefinitionHandlers } from './definitions.ts';
@@ -54,6 +55,7 @@ export interface RouteParts {
   readonly administration: ReturnType<typeof makeAdministration>;
   readonly overview: ReturnType<typeof makeOverviewHandlers>;
   readonly readiness: () => Readiness;
+  readonly clientAddressOf: ClientAddressOf;
   readonly log: Log;
   readonly clock: Clock;
 }
@@ -65,7 +67,7 @@ export function makeRoutes(parts: RouteParts): readonly Route[] {
 
 /** What programs with a key, and anybody, may ask. */
 function programRoutes(parts: RouteParts): Route[] {
-  const { operations, conversations, readiness } = parts;
+  const { operations, conversations, readiness, clientAddressOf } = parts;
   const bare = { guard: 'key', shape: 'bare' } as const;
   const chat = { guard: 'key', shape: 'chat' } as const;
   const open = { guard: 'none', shape: 'bare' } as const;
@@ -76,7 +78,7 @@ function programRoutes(parts: RouteParts): Route[] {
 
   // biome-ignore format: a table reads best with one route a line
   return [
-    { method: 'POST', path: '/openapi/v1/auth/token', ...open, ...body, maxBodyBytes: MAX_GRANT_BYTES, handler: makeTokenEndpoint(operations) },
+    { method: 'POST', path: '/openapi/v1/auth/token', ...open, ...body, maxBodyBytes: MAX_GRANT_BYTES, handler: makeTokenEndpoint(operations, clientAddressOf) },
     { method: 'POST', path: '/openapi/v1/messages', ...bare, ...body, handler: messages },
     { method: 'POST', path: '/openapi/v1/chat/completions', ...chat, ...body, handler: conversations.chat },
     { method: 'GET', path: '/openapi/v1/runs/:id', ...bare, handler: conversations.poll },

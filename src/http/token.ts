@@ -1,7 +1,7 @@
-// The token endpoint's handler, and who its client is.
-import type { IncomingMessage } from 'node:http';
+// The token endpoint's handler.
 import type { Operations } from '../operations/operations.ts';
-import { isViaSocket, readCredential } from './credentials.ts';
+import type { ClientAddressOf } from './client-address.ts';
+import { readCredential } from './credentials.ts';
 import type { Exchange } from './exchange.ts';
 import type { Reply } from './reply.ts';
 import { parseGrant, renderLoginToken } from './token-wire.ts';
@@ -15,15 +15,10 @@ export function standingHeaders(path: string): Readonly<Record<string, string>> 
 }
 
 /** Makes the handler. Throws what `logIn` throws, `unprocessable` for a bad field, `unauthenticated` for a bad header. */
-export function makeTokenEndpoint({ logIn }: Operations) {
+export function makeTokenEndpoint({ logIn }: Operations, addressOf: ClientAddressOf) {
   return async ({ req, body }: Exchange): Promise<Reply> => {
     const readApiKey = () => readCredential(req.rawHeaders, 'authorization');
     const token = await logIn(parseGrant(body, { address: addressOf(req), readApiKey }));
     return { status: 200, body: renderLoginToken(token) };
   };
-}
-
-/** The peer's address. What a proxy says of the one before it is not believed: anyone can say so. */
-function addressOf(req: IncomingMessage): string {
-  return isViaSocket(req) ? 'socket' : (req.socket.remoteAddress ?? 'gone');
 }

@@ -2,6 +2,7 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { EgressRule } from '../domain/egress.ts';
+import { type Address, rangeOf, readAddress } from './address-range.ts';
 import type { EgressPolicy } from './egress.ts';
 
 /** Where a connection goes: a name in lower case or an address without brackets, and a port. */
@@ -9,8 +10,6 @@ export interface Place {
   readonly host: string;
   readonly port: number;
 }
-
-type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 const WEB_PORTS: readonly number[] = [80, 443];
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
@@ -54,15 +53,6 @@ export function mayConnect({ purpose, allow }: EgressPolicy, { host, port }: Pla
   return WEB_PORTS.includes(port) && isPublic(parsed);
 }
 
-/** Whether a text is a range such as `10.0.0.0/8`, or one address. IPv4 stands in its own form only. */
-export function isAddressRange(text: string): boolean {
-  const [address = '', bits, ...more] = text.split('/');
-  const family = isIP(address);
-  if (family === 0 || address.includes('%') || more.length > 0) return false;
-  if (ipaddr.process(address).kind() !== `ipv${family}`) return false;
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
-}
-
 function concerns(rule: EgressRule, purpose: EgressPolicy['purpose'], port: number): boolean {
   return rule.for.includes(purpose) && (rule.ports === null || rule.ports.includes(port));
 }
@@ -74,17 +64,7 @@ function namesHost({ host: named }: EgressRule, host: string): boolean {
 
 function namesAddress({ cidr }: EgressRule, address: Address): boolean {
   if (cidr === null) return false;
-  const [text, bits] = cidr.split('/');
-  const range = ipaddr.parse(text!);
-  const length = bits === undefined ? range.toByteArray().length * 8 : Number(bits);
-  return range.kind() === address.kind() && address.match(range, length);
-}
-
-/** An address as it is connected to: one of IPv4 in the clothes of IPv6 is one of IPv4. Null for what is none. */
-function readAddress(text: string): Address | null {
-  // An address with a zone belongs to one link.
-  if (isIP(text) === 0 || text.includes('%')) return null;
-  return ipaddr.process(text);
+  return rangeOf(cidr)(address);
 }
 
 function isPublic(address: Address): boolean {

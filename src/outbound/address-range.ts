@@ -1,0 +1,29 @@
+// Addresses, and the ranges that a configuration names them by.
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+export type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+/** Whether a text is a range such as `10.0.0.0/8`, or one address. IPv4 stands in its own form only. */
+export function isAddressRange(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || address.includes('%') || more.length > 0) return false;
+  if (ipaddr.process(address).kind() !== `ipv${family}`) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+}
+
+/** An address as it is connected to: one of IPv4 in the clothes of IPv6 is one of IPv4. Null for what is none. */
+export function readAddress(text: string): Address | null {
+  // An address with a zone belongs to one link.
+  if (isIP(text) === 0 || text.includes('%')) return null;
+  return ipaddr.process(text);
+}
+
+/** What `isAddressRange` lets pass, as a question to ask of addresses. */
+export function rangeOf(text: string): (address: Address) => boolean {
+  const [first, bits] = text.split('/');
+  const range = ipaddr.parse(first!);
+  const length = bits === undefined ? range.toByteArray().length * 8 : Number(bits);
+  return (address) => range.kind() === address.kind() && address.match(range, length);
+}
