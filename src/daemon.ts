@@ -208,6 +208,10 @@ interface Running {
 function makeDaemon({ url, created, closers, log, live, engine, closing, draining }: Running): Daemon {
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   let drained: Promise<void> | undefined;
+  let closed: Promise<void> | undefined;
+
+  /** Once, whoever asks first: closers that overlapped would close the store under those that still write. */
+  const close = (): Promise<void> => (closed ??= closeAll(closers));
 
   async function drain(): Promise<void> {
     log.info('draining');
@@ -216,7 +220,7 @@ function makeDaemon({ url, created, closers, log, live, engine, closing, drainin
     await withinDrainTime(engine.queue.idle(), live.settings().streams.drainSeconds);
     draining.abort();
     await engine.queue.release();
-    await closeAll(closers);
+    await close();
     log.info('stopped');
     end();
   }
@@ -232,9 +236,11 @@ function makeDaemon({ url, created, closers, log, live, engine, closing, drainin
     halt: async () => {
       closing.abort();
       draining.abort();
-      // The pool first: nothing may be told to a store that is closed.
+      // The runs go back to the queue as in a drain, but their threads end without being waited for. Only then may the store close.
+      const released = engine.queue.release();
       await engine.pool.destroy();
-      await closeAll(closers);
+      await released;
+      await close();
       end();
     },
   };

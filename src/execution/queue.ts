@@ -48,7 +48,8 @@ export function makeQueue(parts: QueueParts): Queue {
   let [again, open] = [false, false];
   const retry = makeRetry(clock, () => wake());
   const underWay = makeUnderWay(() => {
-    if (store.runs.anyClaimable()) wake();
+    // Once nothing is claimed any more, the store may close at any moment.
+    if (open && store.runs.anyClaimable()) wake();
   });
   const leases = makeLeases({ ...parts, held: underWay.runSeqs, rescued: () => wake() });
   const freeSlots = () => pool.slots() - underWay.count();

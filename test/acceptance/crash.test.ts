@@ -269,22 +269,24 @@ test('a drain is told at once, lets streams go on for their time, and the stream
 });
 
 test('a second SIGTERM ends a draining daemon at once, and the run resumes', async () => {
+  // A drain of its own would take a minute, and end with 0.
+  await daemon.restart({ env: { ERRAND_STREAMS_DRAIN_SECONDS: '60' } });
   model.script(HANG);
   const run = await stream({ text: 'hold on' });
   await run.until(({ data }) => data?.includes('half ') === true);
   const stopping = daemon.stop();
   await waitFor(async () => (await fetch(`${daemon.url}/readyz`)).status === 503, { everyMs: 1 });
-  const askedAt = performance.now();
   const second = daemon.stop();
   const exit = await stopping;
-  // The drain alone would have taken a second, and the wait for the run much longer.
-  expect(performance.now() - askedAt).toBeLessThan(800);
   expect(await second).toEqual(exit);
-  expect(exit.code).toBe(143);
+  expect(exit).toEqual({ code: 143, signal: null });
   model.script({ text: 'held' });
   await daemon.restart();
   await replay(run.runId);
-  expect(expectWhole(run.runId).answer).toBe('held');
+  const rows = expectWhole(run.runId);
+  expect(rows.answer).toBe('held');
+  // An impatient operator is no crash either.
+  expect(rows.run).toMatchObject({ resumes: 0, attempt: 2 });
 });
 
 test('a second daemon on the same data directory ends at once and names the first', async () => {
