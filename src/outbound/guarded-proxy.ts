@@ -1,6 +1,6 @@
-// A proxy on loopback through which a browser reaches only what a policy allows.
+// A proxy on a Unix socket through which a browser reaches only what a policy allows.
+import { chmod } from 'node:fs/promises';
 import { createServer, type IncomingMessage, request as forward, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type Duplex, pipeline } from 'node:stream';
 import { messageOf } from '../domain/errors.ts';
 import { placeOf } from './address-rules.ts';
@@ -9,13 +9,13 @@ import { connectTo } from './guarded-connect.ts';
 import { readUrl } from './hop.ts';
 
 export interface GuardedProxyOptions {
+  /** Where to listen: a path in a folder that is closed to all but those who may use the proxy. */
+  readonly socketPath: string;
   /** Told of each connection that was not opened, in one sentence. */
   readonly onRefused?: (message: string) => void;
 }
 
 export interface GuardedProxy {
-  /** Such as `http://127.0.0.1:40123`. */
-  readonly url: string;
   /** Ends every connection. */
   close(): Promise<void>;
 }
@@ -32,12 +32,13 @@ const OF_THE_PROXY: readonly string[] = [
 const STATUS: Readonly<Partial<Record<EgressError['kind'], number>>> = { refused: 403 };
 
 /**
- * Starts a proxy for plain HTTP and for CONNECT; what goes through it is neither bounded nor read. A browser must be told
+ * Starts a proxy for plain HTTP and for CONNECT. It has no port, which every program of the machine could use: who can
+ * enter the folder of its socket may speak to it, whatever the uid. What goes through it is neither bounded nor read. A browser must be told
  * to send it loopback addresses too (`<-loopback>` in Chromium's list of exceptions), and to open nothing past it (WebRTC).
  */
 export async function startGuardedProxy(
   policy: EgressPolicy,
-  options: GuardedProxyOptions = {},
+  { socketPath, onRefused }: GuardedProxyOptions,
 ): Promise<GuardedProxy> {
   const server = createServer({ requestTimeout: 0 });
   const open = new Set<Duplex>();
@@ -48,7 +49,7 @@ export async function startGuardedProxy(
   const refuse = (error: unknown): { readonly status: number; readonly message: string } => {
     const status = (error instanceof EgressError ? STATUS[error.kind] : undefined) ?? 502;
     const message = messageOf(error);
-    options.onRefused?.(message);
+    onRefused?.(message);
     return { status, message };
   };
   const dial = async (url: URL) => track(await connectTo(policy, placeOf(url)));
@@ -69,11 +70,10 @@ export async function startGuardedProxy(
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
+    server.listen(socketPath, resolve);
   });
-  const { port } = server.address() as AddressInfo;
+  await chmod(socketPath, 0o666);
   return {
-    url: `http://127.0.0.1:${port}`,
     close: async () => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       for (const stream of open) stream.destroy();

@@ -2,36 +2,38 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import type { EgressRule } from '../../src/domain/egress.ts';
 import { startGuardedProxy } from '../../src/outbound/guarded-proxy.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { startWebServer } from '../support/web-server.ts';
 
 async function openProxy(allow: readonly EgressRule[]) {
   const refused: string[] = [];
   const resolve = async () => [{ address: '127.0.0.1', family: 4 }];
   const policy = { purpose: 'web_fetch', allow, resolve } as const;
-  const proxy = await startGuardedProxy(policy, { onRefused: (message) => refused.push(message) });
+  const socketPath = join(temporaryDirectory(), 'proxy.sock');
+  const proxy = await startGuardedProxy(policy, { socketPath, onRefused: (message) => refused.push(message) });
   onTestFinished(proxy.close);
-  const { hostname: host, port } = new URL(proxy.url);
-  return { ...proxy, refused, host, port: Number(port) };
+  return { ...proxy, refused, socketPath };
 }
 
 type Proxy = Awaited<ReturnType<typeof openProxy>>;
 
-async function ask({ host, port }: Proxy, url: string, body?: string) {
+async function ask({ socketPath }: Proxy, url: string, body?: string) {
   const method = body === undefined ? 'GET' : 'POST';
   const headers = { host: 'liar.example', 'proxy-authorization': 'Basic x', 'x-own': 'yes' };
-  const sent = request({ host, port, method, path: url, headers, agent: false });
+  const sent = request({ socketPath, method, path: url, headers, agent: false });
   sent.end(body);
   const [answer] = (await once(sent, 'response')) as [import('node:http').IncomingMessage];
   return { status: answer.statusCode, headers: answer.headers, body: await text(answer) };
 }
 
 /** Opens a tunnel; answers the first line of the proxy and the socket, which the proxy's head has left. */
-async function tunnel({ host, port }: Proxy, authority: string): Promise<{ line: string; socket: Socket }> {
-  const socket = connect({ host, port });
+async function tunnel({ socketPath }: Proxy, authority: string): Promise<{ line: string; socket: Socket }> {
+  const socket = connect(socketPath);
   onTestFinished(() => void socket.destroy());
   socket.write(`CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n\r\n`);
   const [head] = (await once(socket, 'data')) as [Buffer];

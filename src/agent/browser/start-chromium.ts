@@ -1,11 +1,10 @@
 // Starts Chromium behind the sandbox's walls, with a guarded proxy as its only way out.
-import { access, chmod, mkdtemp, rm } from 'node:fs/promises';
-import { connect, createServer, type Server } from 'node:net';
+import { access, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { ConnectOverCDPTransport } from 'playwright-core';
 import type { EgressPolicy } from '../../outbound/egress.ts';
-import { type GuardedProxy, startGuardedProxy } from '../../outbound/guarded-proxy.ts';
+import { startGuardedProxy } from '../../outbound/guarded-proxy.ts';
 import type { BrowserGrant } from '../grants.ts';
 import { type ServiceRequest, startInSandbox } from '../sandbox/service.ts';
 import type { Mount } from '../sandbox/walls.ts';
@@ -92,14 +91,14 @@ export async function startChromium({ grant, policy, runId }: ChromiumParts): Pr
   };
   try {
     let refusals: readonly string[] = [];
+    // The folder is closed to all but the daemon and this sandbox.
     const proxy = await startGuardedProxy(policy, {
+      socketPath: join(folder, SOCKET),
       onRefused: (message) => {
         refusals = [message, ...refusals].slice(0, MAX_REFUSALS);
       },
     });
     open.push(proxy.close);
-    const door = await listen(join(folder, SOCKET), proxy);
-    open.push(() => closeServer(door));
     const service = await startInSandbox(grant.sandbox, await serviceOf(grant, folder, runId));
     const end = () => service.stop('canceled');
     open.push(() => {
@@ -142,28 +141,4 @@ async function serviceOf({ executable }: BrowserGrant, folder: string, runId: st
 export function placed(program: string, target: string): { readonly path: string; readonly mounts: readonly Mount[] } {
   if (program.startsWith('/usr/')) return { path: program, mounts: [] };
   return { path: join(target, basename(program)), mounts: [{ source: dirname(program), target }] };
-}
-
-/** A socket in the folder that the sandbox sees, whose connections end at the proxy. */
-async function listen(path: string, { url }: GuardedProxy): Promise<Server> {
-  const { hostname, port } = new URL(url);
-  const server = createServer((inner) => {
-    const outer = connect(Number(port), hostname);
-    inner.on('error', () => outer.destroy()).on('close', () => outer.destroy());
-    outer.on('error', () => inner.destroy()).on('close', () => inner.destroy());
-    inner.pipe(outer).pipe(inner);
-  });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(path, resolve);
-  });
-  // The folder is closed to all but the daemon and the sandbox.
-  await chmod(path, 0o666);
-  return server;
-}
-
-async function closeServer(server: Server): Promise<void> {
-  await new Promise<void>((resolve) => {
-    server.close(() => resolve());
-  });
 }

@@ -1,0 +1,56 @@
+// The browser's way out, against a real Chromium: nobody else on the machine may use it.
+import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { startChromium } from '../../../src/agent/browser/start-chromium.ts';
+import { chromium, sandbox } from '../../support/browser-run.ts';
+
+const NOBODY = 65_534;
+
+/** Ports that this process listens on, in hexadecimal. */
+function listening(): string[] {
+  const mine = new Set(
+    readdirSync('/proc/self/fd').map((fd) => {
+      try {
+        return readlinkSync(`/proc/self/fd/${fd}`);
+      } catch {
+        return '';
+      }
+    }),
+  );
+  return ['tcp', 'tcp6']
+    .flatMap((name) => readFileSync(`/proc/self/net/${name}`, 'latin1').split('\n').slice(1))
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, , , state, , , , , , inode]) => state === '0A' && mine.has(`socket:[${inode}]`))
+    .map(([, local = '']) => local);
+}
+
+async function start() {
+  const before = listening();
+  const executable = chromium.ok ? chromium.executable : '';
+  const policy = { purpose: 'web_fetch', allow: [] } as const;
+  const grant = { executable, timeoutMs: 10_000, sandbox: sandbox! };
+  const started = await startChromium({ grant, policy, runId: randomUUID() });
+  onTestFinished(started.close);
+  return { ...started, opened: listening().filter((port) => !before.includes(port)) };
+}
+
+test.skipIf(!chromium.ok)('a browser opens no port of the machine', { timeout: 60_000 }, async () => {
+  expect((await start()).opened).toEqual([]);
+});
+
+test.skipIf(!chromium.ok || process.getuid?.() !== 0)(
+  'another user of the machine cannot speak to the browser’s proxy',
+  { timeout: 60_000 },
+  async () => {
+    const { folder } = await start();
+    const ask = `const socket = require('node:net').connect(process.argv[1]);
+      socket.on('error', ({ code }) => console.log(code)).on('connect', () => { console.log('in'); socket.destroy(); });`;
+    const asUser = (uid: number) =>
+      spawnSync(process.execPath, ['-e', ask, join(folder, 'proxy.sock')], { uid, gid: uid }).stdout.toString();
+    expect(asUser(NOBODY)).toBe('EACCES\n');
+    expect(asUser(sandbox!.owner!.uid)).toBe('in\n');
+  },
+);
