@@ -2,7 +2,7 @@
 // Node has no openat: every step goes through `/proc/self/fd/<directory>/<name>` with O_NOFOLLOW instead.
 import { randomUUID } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
-import { chown, type FileHandle, lstat, mkdir, open, opendir, rename, unlink } from 'node:fs/promises';
+import { chmod, chown, type FileHandle, lstat, mkdir, open, opendir, rename, unlink } from 'node:fs/promises';
 import { ErrandError, type ErrorReason } from './domain/errors.ts';
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
@@ -191,6 +191,12 @@ export async function openFileBeneath(root: string, path: string, flags = O_RDON
 export async function statBeneath(root: string, path: string): Promise<FileFacts> {
   if (partsBeneath(path).length === 0) return factsOf(await lstat(root));
   return withParent(root, path, async (parent, name) => factsOf(await lstat(at(parent, name))));
+}
+
+/** Opens a root to its owner again, as commands may close it. A root that is missing, or is no folder, stays as it is. */
+export async function reopenRoot(root: string): Promise<void> {
+  const stats = await lstat(root).catch(() => undefined);
+  if (stats?.isDirectory() && (stats.mode & 0o700) !== 0o700) await chmod(root, (stats.mode & 0o777) | 0o700);
 }
 
 /** Makes a root that is missing, for its owner alone. */

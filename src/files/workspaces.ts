@@ -4,6 +4,7 @@ import {
   makeDirectoriesBeneath,
   makeRoot,
   type Owner,
+  reopenRoot,
   replaceFileBeneath,
   statBeneath,
   TEMPORARY_PREFIX,
@@ -23,7 +24,7 @@ export interface Workspaces {
   isThere(sessionId: string): Promise<boolean>;
   /** Lays attachments into the workspace; those that are there stay as the agent left them (C4). */
   layUploads(sessionId: string, attachments: readonly Attachment[]): Promise<void>;
-  /** Removes what a run that lost its worker left half-written. Only while no run of the session is under way. */
+  /** Removes what a run that lost its worker left half-written, and opens what a command had closed. Only while no run of the session is under way. */
   tidy(sessionId: string): Promise<void>;
   /** Removes a session's workspace, if there is one, and nothing that its links lead to. */
   remove(sessionId: string): Promise<void>;
@@ -57,6 +58,7 @@ export function makeWorkspaces(parts: { directory: string; blobs: BlobStore; own
       const root = pathOf(sessionId);
       // A run may lose its worker before it has a workspace.
       if (!(await isThere(directory, sessionId))) return;
+      await reopenRoot(root);
       for await (const { folder, listing } of walkBeneath(root, '/')) {
         const left = listing.entries.filter(({ name }) => isTemporary(name));
         for (const { name } of left) await removeBeneath(root, `${folder}/${name}`);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Attachment } from '../../src/domain/content.ts';
@@ -42,6 +42,20 @@ test('a link that the agent put where uploads go is not followed', async () => {
   symlinkSync(join(directory, 'outside'), join(root, 'uploads'));
   await expect(workspaces.layUploads('s1', [csv])).rejects.toMatchObject({ reason: 'bad_request' });
   expect(() => readFileSync(join(directory, 'outside/data.csv'))).toThrow(/ENOENT/);
+});
+
+test('a workspace that a command closed, and whose worker was lost, is open again, and can be removed', async () => {
+  const { workspaces, root } = await house();
+  mkdirSync(join(root, 'closed/inner'), { recursive: true });
+  writeFileSync(join(root, 'closed/inner/file'), 'x');
+  chmodSync(join(root, 'closed/inner'), 0);
+  chmodSync(join(root, 'closed'), 0);
+  chmodSync(root, 0);
+  await workspaces.tidy('s1');
+  expect(lstatSync(root).mode & 0o777).toBe(0o700);
+  chmodSync(root, 0);
+  await workspaces.remove('s1');
+  expect(await workspaces.isThere('s1')).toBe(false);
 });
 
 test('what a lost worker left half-written goes, at any depth, and everything else stays', async () => {

@@ -4,6 +4,7 @@ import { chown, lstat } from 'node:fs/promises';
 import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
+import { reopenRoot } from '../../beneath.ts';
 import { hasEnded, takenBytes } from './process-tree.ts';
 import type { SandboxGrant } from '../grants.ts';
 import { homeOf, identityFiles, SYSTEM_PATH } from './walls.ts';
@@ -15,15 +16,18 @@ const MAX_COMPLAINT_LENGTH = 2000;
 /** Why the sandbox ended a command. */
 export type StopCause = 'timeout' | 'output' | 'memory' | 'canceled';
 
-/** Opening the workspace to the sandbox's uid; what is inside belongs to whoever made it. */
-export async function giveTo(workspace: string, owner: { readonly uid: number; readonly gid: number }): Promise<void> {
-  const stats = await lstat(workspace);
-  if (stats.uid !== owner.uid || stats.gid !== owner.gid) await chown(workspace, owner.uid, owner.gid);
+/** Opens the workspace to the sandbox's uid, whatever a command has made of it; what is inside belongs to whoever made it. */
+export async function giveTo(workspace: string, owner: SandboxGrant['owner']): Promise<void> {
+  await reopenRoot(workspace);
+  const stats = owner === null ? undefined : await lstat(workspace);
+  if (stats !== undefined && stats.uid !== owner!.uid) await chown(workspace, owner!.uid, owner!.gid);
 }
 
 /** A sandbox that is being built or runs. */
 export interface Launched {
   readonly child: ChildProcess;
+  /** Absolute path. */
+  readonly workspace: string;
   /** Null for a command. */
   readonly stdin: Writable | null;
   readonly stdout: Readable;
@@ -61,6 +65,7 @@ export function launch({ program, args, cwd, grant, service }: Launch): Launched
   const [stdin, stdout, stderr, status, passwd, group, lifeline, more] = streams;
   const launched: Launched = {
     child,
+    workspace: cwd,
     stdin,
     stdout,
     stderr,
@@ -136,6 +141,8 @@ export async function ending(
   drained.abort();
   stdout.destroy();
   await allEnded(launched.firstPid);
+  // Other tools and the collector need it next.
+  await reopenRoot(launched.workspace);
   if (killedBy !== null) return { exitCode: null, signal: killedBy };
   if (launched.exitCode === undefined && launched.stopped === undefined) {
     throw new Error(`The sandbox could not be built: ${launched.complaint.trim() || `bwrap exited with ${code}`}`);

@@ -107,7 +107,7 @@ export async function runInSandbox(grant: SandboxGrant, request: SandboxRequest)
     mounts: request.mounts ?? [],
     task: { kind: 'command', command: request.command, timeoutMs },
   });
-  if (grant.owner !== null) await giveTo(request.workspace, grant.owner);
+  await giveTo(request.workspace, grant.owner);
   const durationMs = () => Math.round(performance.now() - startedAt);
   if (request.signal.aborted) {
     return { exitCode: null, signal: null, stopped: 'canceled', output: '', bytes: 0, durationMs: durationMs() };

@@ -49,7 +49,7 @@ export async function startInSandbox(grant: SandboxGrant, request: ServiceReques
     ...(tmpBytes === undefined ? {} : { tmpBytes }),
     task: { kind: 'service', argv, network },
   });
-  if (grant.owner !== null) await giveTo(workspace, grant.owner);
+  await giveTo(workspace, grant.owner);
   const service = { arguments: serviceArguments({ ...CACHES, ...request.env }) };
   const launched = launch({ program, args, cwd: workspace, grant, service });
   let complaint = '';

@@ -142,6 +142,23 @@ describe.skipIf(!probe.ok)('a command', () => {
     expect(output.split('\n').slice(0, 2)).toEqual(['0', '2']);
   });
 
+  test.each(['000', '500', '600'])(
+    'finds its workspace open, whatever the last one did to it: mode %s',
+    async (mode) => {
+      const workspace = temporaryDirectory();
+      await run(`mkdir -p inner/most && touch inner/most/file && chmod 000 inner && chmod ${mode} /workspace`, {
+        workspace,
+      });
+      // As the daemon finds it, too.
+      expect(lstatSync(workspace).mode & 0o700).toBe(0o700);
+      chmodSync(workspace, Number.parseInt(mode, 8));
+      expect(await run('touch made && chmod 700 inner && ls inner/most', { workspace })).toMatchObject({
+        exitCode: 0,
+        output: 'file\n',
+      });
+    },
+  );
+
   test('that writes bytes of all kinds yields text that can be stored', async () => {
     const { output, bytes } = await run("head -c 5000 /dev/urandom; printf '\\0\\x1b[31mred\\x1b[0m\\r\\n'");
     expect(bytes).toBe(5000 + 15);
