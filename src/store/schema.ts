@@ -1,7 +1,7 @@
 // Brings a database file to the schema this code knows, in one transaction a migration, with a backup before.
-import { existsSync } from 'node:fs';
 import type { Database as Connection } from 'better-sqlite3';
 import { ErrandError } from '../domain/errors.ts';
+import { backUp } from './backup.ts';
 import { foundation } from './migrations/001-foundation.ts';
 import { realWork } from './migrations/002-real-work.ts';
 
@@ -33,8 +33,4 @@ export function migrate(connection: Connection, file: string): void {
       })
       .immediate();
   }
-}
-
-function backUp(connection: Connection, target: string): void {
-  if (!existsSync(target)) connection.prepare('VACUUM INTO ?').run(target);
 }
