@@ -1,11 +1,11 @@
 // A web page as text that a model reads: headings, lists, table rows, links with whole addresses.
 import { compile, convert, type FormatCallback, type HtmlToTextOptions } from 'html-to-text';
-import { withinTime } from './result-schema.ts';
+import { withinCpuTime } from './cpu-time.ts';
 
 /** Most of a page that is looked at, in characters, once scripts, styles and drawings are out. */
 const MAX_CHARACTERS = 400_000;
-/** A page can be made so that converting it takes minutes; the thread has other work. */
-const MAX_MS = 250;
+/** CPU time. A page can be made so that converting it takes minutes; the thread has other work. */
+const MAX_CPU_MS = 250;
 const MAX_DEPTH = 150;
 /** Where a page says its title and where its links start from. */
 const HEAD_CHARACTERS = 16_384;
@@ -20,14 +20,14 @@ export interface PageText {
   readonly cut: boolean;
 }
 
-/** Reads a page that came from `url`. Never throws, and takes a quarter of a second at most for its structure. */
+/** Reads a page that came from `url`. Never throws, and takes a quarter of a second of CPU time at most for its structure. */
 export function readPage(html: string, url: string): PageText {
   const lean = withoutNoise(html);
   const cut = lean.length > MAX_CHARACTERS;
   const page = cut ? lean.slice(0, MAX_CHARACTERS) : lean;
   const title = plain(/<title[^>]{0,200}>([^<]{0,300})/i.exec(page.slice(0, HEAD_CHARACTERS))?.[1] ?? '');
   try {
-    const text = withinTime(MAX_MS, () => convert(page, OPTIONS, { base: baseOf(page, url) }));
+    const text = withinCpuTime(MAX_CPU_MS, () => convert(page, OPTIONS, { base: baseOf(page, url) }));
     return { title, text: tidy(text), structured: true, cut };
   } catch {
     return { title, text: plain(page), structured: false, cut };

@@ -1,9 +1,10 @@
 // Compiles a caller's schema and tells in words what does not fit it. Hostile schemas are expected here.
-import { createContext, Script } from 'node:vm';
-import { Ajv, type ErrorObject } from 'ajv';
+import { Ajv, type ErrorObject, type FuncKeywordDefinition, str } from 'ajv';
 import { messageOf } from '../domain/errors.ts';
 import type { JsonObject, JsonValue } from '../domain/json.ts';
 import { listSchemas } from '../domain/json-schema.ts';
+import { withinCpuTime } from './cpu-time.ts';
+import { isMultipleOf } from './decimal.ts';
 import { compilePattern } from './linear-pattern.ts';
 
 /** What is wrong with a schema, and where. */
@@ -18,13 +19,23 @@ export type ResultCheck = (value: JsonValue) => readonly string[];
 
 const MAX_FAULTS = 10;
 const MAX_FAULT_CHARACTERS = 400;
-/** Much longer than any honest check takes, much shorter than a thread may be silent. */
-const CHECK_TIMEOUT_MS = 1_000;
+/** CPU time: much more than any honest check takes, much less than a thread may be silent. */
+const CHECK_CPU_MS = 1_000;
 
 const regExp = Object.assign((pattern: string) => compilePattern(pattern), { code: 'compilePattern' });
 
+/** The validator's own divides in floating point, where 19.99 is no multiple of 0.01. */
+const MULTIPLE_OF: FuncKeywordDefinition = {
+  keyword: 'multipleOf',
+  type: 'number',
+  schemaType: 'number',
+  validate: (step: number, value: number) => isMultipleOf(value, step),
+  errors: false,
+  error: { message: ({ schemaCode }) => str`must be multiple of ${schemaCode}` },
+};
+
 function makeAjv(): Ajv {
-  return new Ajv({
+  const ajv = new Ajv({
     strict: false,
     allErrors: true,
     validateFormats: false,
@@ -34,19 +45,27 @@ function makeAjv(): Ajv {
     inlineRefs: false,
     // Else a required `toString` is found in every object.
     ownProperties: true,
+    // Else each schema is held against the meta-schema once more, which has to be compiled for it.
+    validateSchema: false,
     logger: false,
     code: { regExp },
   });
+  return ajv.removeKeyword(MULTIPLE_OF.keyword as string).addKeyword(MULTIPLE_OF);
 }
+
+/** Says of a schema that it would take too much time or memory. */
+export const TOO_COMPLEX: SchemaFault = { pointer: '', mustBe: 'is too complex to be compiled' };
+
+/** Holds schemas against the meta-schema, which it compiles once; it keeps none of them. */
+const judge = makeAjv();
 
 /**
  * What keeps a schema from being compiled, or null. `schema` is one that `readOutputSchema` gave. May take long for a
  * hostile one, so it is called where it can be ended from outside.
  */
 export function findSchemaFault(schema: JsonObject): SchemaFault | null {
-  const ajv = makeAjv();
-  if (ajv.validateSchema(schema) !== true) {
-    const [error] = ajv.errors ?? [];
+  if (judge.validateSchema(schema) !== true) {
+    const [error] = judge.errors ?? [];
     return { pointer: error?.instancePath ?? '', mustBe: error?.message ?? 'must be a Draft-07 schema' };
   }
   for (const { pointer, schema: inner } of listSchemas(schema)) {
@@ -59,7 +78,7 @@ export function findSchemaFault(schema: JsonObject): SchemaFault | null {
     }
   }
   try {
-    ajv.compile(schema);
+    makeAjv().compile(schema);
     return null;
   } catch (error) {
     return { pointer: '', mustBe: `must be a usable JSON Schema (${messageOf(error).slice(0, 200)})` };
@@ -72,15 +91,6 @@ function patternsOf(schema: JsonObject): [place: string, pattern: string][] {
   return typeof pattern === 'string' ? [['pattern', pattern], ...named] : named;
 }
 
-const RUN = new Script('work()');
-const context = createContext({ work: undefined });
-
-/** Does something and stops it after a time, by a throw. Only `vm` can stop it from outside, and the thread has other work. */
-export function withinTime<T>(timeoutMs: number, work: () => T): T {
-  context['work'] = work;
-  return RUN.runInContext(context, { timeout: timeoutMs }) as T;
-}
-
 /**
  * Compiles a schema that has no fault. A check that takes too long, or too deep, counts as a value that does not fit.
  * `name` stands for the value in the answers.
@@ -89,7 +99,7 @@ export function compileResultCheck(schema: JsonObject, name = 'result'): ResultC
   const validate = makeAjv().compile(schema);
   return (value) => {
     try {
-      return withinTime(CHECK_TIMEOUT_MS, () => validate(value)) ? [] : faultsOf(validate.errors ?? [], name);
+      return withinCpuTime(CHECK_CPU_MS, () => validate(value)) ? [] : faultsOf(validate.errors ?? [], name);
     } catch {
       return [`${name || 'it'} is too large or nested too deep to be checked against the schema`];
     }

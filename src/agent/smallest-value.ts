@@ -1,5 +1,6 @@
 // The smallest value that fits a schema, as the offline engine submits it (J5). It searches a little; it solves no riddles.
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts';
+import { timesStep } from './decimal.ts';
 import { compilePattern } from './linear-pattern.ts';
 
 /** Answers whether a value fits a schema of the same document. */
@@ -155,10 +156,13 @@ function numbers(schema: JsonObject): number[] {
   const most = Math.min(numberOf(schema['maximum'], Infinity), numberOf(schema['exclusiveMaximum'], Infinity));
   const step = numberOf(schema['multipleOf'], 1);
   const edges = [0, Math.ceil(least), Math.floor(most), least, most, (least + most) / 2].filter(Number.isFinite);
-  const near = edges.flatMap((edge) => [edge, edge + 1, edge - 1, Math.ceil(edge / step) * step]);
+  const near = edges.flatMap((edge) => [edge, edge + 1, edge - 1, timesStep(Math.ceil(edge / step), step)]);
   return [
     ...near,
-    ...edges.flatMap((edge) => [(Math.floor(edge / step) + 1) * step, (Math.ceil(edge / step) - 1) * step]),
+    ...edges.flatMap((edge) => [
+      timesStep(Math.floor(edge / step) + 1, step),
+      timesStep(Math.ceil(edge / step) - 1, step),
+    ]),
   ];
 }
 

@@ -43,17 +43,20 @@ export function uuidInQuery(exchange: Exchange, name: string): string | null {
   return optional(queryValue(exchange, name), name, readUuid);
 }
 
-/** The journal id after which a rejoined stream goes on: the larger of the header and the query, which may lag behind. */
+/**
+ * The journal id after which a rejoined stream goes on: the larger of the header and the query, which may lag behind. An
+ * empty `Last-Event-ID` says that no event has come yet, as in browsers; an empty `after` is a mistake.
+ */
 export function positionInRequest(exchange: Exchange): number {
   const header = exchange.req.headers['last-event-id'];
   return Math.max(
-    eventId(typeof header === 'string' ? header : null, 'Last-Event-ID'),
+    eventId(typeof header === 'string' && header !== '' ? header : null, 'Last-Event-ID'),
     eventId(queryValue(exchange, 'after'), 'after'),
   );
 }
 
 function eventId(text: string | null, name: string): number {
-  if (text === null || text === '') return 0;
+  if (text === null) return 0;
   const id = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
   if (!Number.isSafeInteger(id)) throw unprocessable(name, 'must be an event id: an integer from 0');
   return id;

@@ -5,6 +5,7 @@ import { smallestValue } from '../../src/agent/smallest-value.ts';
 import { parametersOf } from '../../src/agent/structured-result.ts';
 import { isJsonObject, type JsonValue } from '../../src/domain/json.ts';
 import { readOutputSchema } from '../../src/domain/output-schema.ts';
+import { cpuMsOf } from '../support/cpu-time.ts';
 
 const person = {
   type: 'object',
@@ -28,6 +29,7 @@ const SCHEMAS: readonly JsonValue[] = [
   { type: 'number', exclusiveMinimum: 0, exclusiveMaximum: 1 },
   { type: 'number', minimum: 0.2, maximum: 0.3 },
   { type: 'integer', minimum: 7, multipleOf: 5 },
+  { type: 'number', exclusiveMinimum: 0.21, maximum: 0.35, multipleOf: 0.1 },
   { type: 'integer', maximum: -3 },
   { exclusiveMinimum: 4, type: 'integer' },
   { type: 'string' },
@@ -96,8 +98,7 @@ test.each(SCHEMAS)('%j', (raw) => {
 
 test('a schema that nothing fits gives nothing, and does not take long about it', () => {
   const parameters = parametersOf(readOutputSchema({ type: 'object', required: ['a'], properties: { a: false } }, 's'));
-  const startedAt = performance.now();
   const { result } = parameters['properties'] as { result: Record<string, JsonValue> };
-  expect(smallestValue(result, parameters, makeFits(parameters))).toBeUndefined();
-  expect(performance.now() - startedAt).toBeLessThan(1_000);
+  const search = () => expect(smallestValue(result, parameters, makeFits(parameters))).toBeUndefined();
+  expect(cpuMsOf(search)).toBeLessThan(1_000);
 });

@@ -203,6 +203,13 @@ const SCENARIOS: readonly Scenario[] = [
     says: /^after: /,
   },
   {
+    does: 'an empty position',
+    path: `/openapi/v1/runs/${UNKNOWN_ID}/stream?after=`,
+    as: KEY,
+    status: 422,
+    says: /^after: /,
+  },
+  {
     does: 'two positions',
     path: `/openapi/v1/runs/${UNKNOWN_ID}/stream?after=1&after=2`,
     as: KEY,

@@ -3,14 +3,15 @@ import { createHash } from 'node:crypto';
 import { Ajv } from 'ajv';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
 import { isKeyword, listSchemas, mapSchemas } from '../../domain/json-schema.ts';
+import { withinCpuTime } from '../cpu-time.ts';
 import { compilePattern } from '../linear-pattern.ts';
-import { compileResultCheck, type ResultCheck, withinTime } from '../result-schema.ts';
+import { compileResultCheck, type ResultCheck } from '../result-schema.ts';
 
 const MAX_BYTES = 64 * 1_024;
 const MAX_DEPTH = 64;
 const MAX_SCHEMAS = 2_000;
-/** Much longer than an honest schema takes; the thread has other runs. */
-const COMPILE_TIMEOUT_MS = 500;
+/** CPU time: much more than an honest schema takes; the thread has other runs. */
+const COMPILE_CPU_MS = 500;
 const MAX_KNOWN = 256;
 
 export type ToolSchema =
@@ -118,7 +119,7 @@ function checkOf(schema: JsonObject): ResultCheck {
   const name = createHash('sha256').update(JSON.stringify(schema)).digest('base64');
   const known = compiled.get(name);
   if (known !== undefined) return known;
-  const fresh = withinTime(COMPILE_TIMEOUT_MS, () => compileResultCheck(schema, ''));
+  const fresh = withinCpuTime(COMPILE_CPU_MS, () => compileResultCheck(schema, ''));
   if (compiled.size >= MAX_KNOWN) compiled.delete(compiled.keys().next().value!);
   compiled.set(name, fresh);
   return fresh;
