@@ -1,17 +1,17 @@
 // The log: one JSON line per happening, on standard error, with secrets struck out.
-import { type DestinationStream, destination, type Logger, pino, stdTimeFunctions } from 'pino';
+import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
 import type { Settings } from './domain/settings.ts';
+import { standardErrorOutlet } from './log-outlet.ts';
 
 /** The one kind of logger every room is handed. */
 export type Log = Logger;
 
-const STANDARD_ERROR = 2;
 const SECRET_FIELDS = ['authorization', '["x-api-key"]', 'password', 'secret', 'access_token', 'sso_token'];
 const REDACTED = ['', '*.', '*.*.'].flatMap((depth) =>
   SECRET_FIELDS.map((field) => (field.startsWith('[') ? depth.replace(/\.$/, '') : depth) + field),
 );
 
-/** A logger of the given level. Lines are written synchronously, so that the last words of a crash arrive. */
+/** A logger of the given level, to standard error when nothing else is given. It never waits for its reader. */
 export function makeLog(options: Pick<Settings['log'], 'level'>, to?: DestinationStream): Log {
   return pino(
     {
@@ -21,7 +21,7 @@ export function makeLog(options: Pick<Settings['log'], 'level'>, to?: Destinatio
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: REDACTED, censor: '[redacted]' },
     },
-    to ?? destination({ fd: STANDARD_ERROR, sync: true }),
+    to ?? standardErrorOutlet(),
   );
 }
 

@@ -1,4 +1,5 @@
 // The whole command line: global flags, every noun, and how a command ends.
+import { setTimeout as pause } from 'node:timers/promises';
 import { Command, Option } from 'commander';
 import { VERSION } from '../version.ts';
 import { addChat } from './chat.ts';
@@ -130,6 +131,9 @@ function tell(io: Io, { message, hint }: Ending): void {
   if (hint !== undefined && hint !== '') io.stderr.write(`${safeText(hint)}\n`);
 }
 
+/** How long the last lines on standard error may take. */
+const LAST_WORDS_MS = 2000;
+
 /** Keeps a closed pipe from being an uncaught error; `flushed` answers what else kept the output from being written. */
 function watchOutput({ stdout, stderr }: Io): { flushed(): Promise<string | undefined> } {
   let failure: string | undefined;
@@ -139,7 +143,9 @@ function watchOutput({ stdout, stderr }: Io): { flushed(): Promise<string | unde
   stderr.on('error', () => undefined);
   return {
     async flushed() {
-      await Promise.all([stdout, stderr].map((stream) => new Promise((resolve) => stream.write('', resolve))));
+      const written = [stdout, stderr].map((stream) => new Promise((resolve) => stream.write('', resolve)));
+      // Whoever reads the log may have stopped to: that must not keep a daemon from ending.
+      await Promise.all([written[0], Promise.race([written[1], pause(LAST_WORDS_MS)])]);
       // An error is told in the turn after its write has failed.
       await new Promise((resolve) => setImmediate(resolve));
       return failure;

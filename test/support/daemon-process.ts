@@ -54,6 +54,8 @@ export interface DaemonProcess {
   /** What all starts wrote on standard error, its end when it is long. */
   stderr(): string;
   stdout(): string;
+  /** Reads the running process's standard error no further, or goes on with it. */
+  readStderr(reads: boolean): void;
   /** Calls the management API as the first administrator and answers `data`; throws on any other status than 2xx. */
   admin(method: string, path: string, body?: object): Promise<unknown>;
   /** Signals the daemon and waits for its end; SIGTERM when no signal is given. */
@@ -162,6 +164,7 @@ async function startIn(root: string, options: DaemonOptions): Promise<DaemonProc
     startMs: () => life.startMs,
     stderr: () => output.stderr.read(),
     stdout: () => output.stdout.read(),
+    readStderr: (reads) => void (reads ? life.child.stderr?.resume() : life.child.stderr?.pause()),
     admin: (method, path, body) => callAdmin({ url, key: created.api_key.key }, method, path, body),
     stop: (signal = 'SIGTERM') => stop(signal),
     kill: () => stop('SIGKILL'),

@@ -1,0 +1,80 @@
+// Where the log's lines go: never waited for, held up to a limit, and counted when they had to be dropped.
+import { fstatSync, writeSync } from 'node:fs';
+import process from 'node:process';
+import type { Writable } from 'node:stream';
+
+/** What lines may wait for a slow reader, together. */
+const MAX_HELD_BYTES = 1_048_576;
+
+/** Somewhere that takes lines, or refuses them. */
+interface Taker {
+  /** Answers false when the line was not taken. */
+  take(line: string): boolean;
+  /** Whether it is worth trying again after a refusal. */
+  isFree(): boolean;
+}
+
+export interface LogOutlet {
+  write(line: string): void;
+}
+
+/** The outlet to standard error. */
+export function standardErrorOutlet(): LogOutlet {
+  const { stderr } = process;
+  return fstatSync(stderr.fd).isFile() ? makeOutlet(takerOfFile(stderr.fd)) : makeStreamOutlet(stderr);
+}
+
+/**
+ * An outlet to a stream. A line is written at once when there is room: the last words of a crash arrive. Once the limit
+ * is reached, lines are dropped until all that was held has gone; then a line tells how many.
+ */
+export function makeStreamOutlet(stream: Writable, maxHeldBytes = MAX_HELD_BYTES): LogOutlet {
+  const outlet = makeOutlet({
+    take: (line) => {
+      // Nobody is left to read it.
+      if (stream.destroyed) return true;
+      if (stream.writableLength > 0 && stream.writableLength + line.length > maxHeldBytes) return false;
+      stream.write(line);
+      return true;
+    },
+    isFree: () => stream.writableLength === 0,
+  });
+  stream.on('error', () => undefined);
+  stream.on('drain', outlet.resume);
+  return outlet;
+}
+
+/** A file on a full disk takes nothing; that is no reason to end. */
+function takerOfFile(fd: number): Taker {
+  return {
+    take: (line) => {
+      try {
+        writeSync(fd, line);
+        return true;
+      } catch {
+        return false;
+      }
+    },
+    isFree: () => true,
+  };
+}
+
+function makeOutlet({ take, isFree }: Taker): LogOutlet & { resume(): void } {
+  let dropped = 0;
+  const resume = (): void => {
+    if (dropped > 0 && isFree() && take(droppedLine(dropped))) dropped = 0;
+  };
+  return {
+    resume,
+    write: (line) => {
+      resume();
+      if (dropped > 0 || !take(line)) dropped += 1;
+    },
+  };
+}
+
+function droppedLine(dropped: number): string {
+  const time = new Date().toISOString();
+  const msg = `${dropped} lines dropped: the log could not be written`;
+  return `${JSON.stringify({ level: 'warn', time, dropped, msg })}\n`;
+}
