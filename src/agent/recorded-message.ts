@@ -1,6 +1,6 @@
 // A model's reply as the journal keeps it: the SDK's own message where it can be replayed, and what the SDK forgets.
 import type { AssistantModelMessage } from 'ai';
-import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts';
+import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue, MAX_JSON_DEPTH } from '../domain/json.ts';
 import type { EndpointKind, RecordedStep, ToolCall } from './protocol.ts';
 
 /** The opaque `message` of a step. `faults` tells by call id what was wrong with arguments that could not be read. */
@@ -14,6 +14,7 @@ type Part = Exclude<AssistantModelMessage['content'], string>[number];
 
 const REPLAYED: ReadonlySet<Part['type']> = new Set(['text', 'reasoning', 'custom', 'tool-call']);
 const NOT_AN_OBJECT = 'The arguments were not a JSON object.';
+const TOO_DEEP = `The arguments were nested deeper than ${MAX_JSON_DEPTH} levels.`;
 
 /** What `recordReply` is told of a reply: its message, and why some arguments could not be read, by call id. */
 export interface RawReply {
@@ -33,7 +34,7 @@ export function recordReply(raw: RawReply): { message: JsonValue; calls: ToolCal
     if (!REPLAYED.has(part.type)) return [];
     if (part.type !== 'tool-call') return [part];
     const id = unusedId(part.toolCallId, raw.usedIds);
-    const fault = raw.faults.get(part.toolCallId) ?? (isJsonObject(part.input) ? undefined : NOT_AN_OBJECT);
+    const fault = raw.faults.get(part.toolCallId) ?? argumentsFault(part.input);
     const input: JsonObject = fault === undefined && isJsonObject(part.input) ? part.input : {};
     if (fault !== undefined) faults[id] = fault;
     calls.push({ id, name: part.toolName, input });
@@ -42,6 +43,12 @@ export function recordReply(raw: RawReply): { message: JsonValue; calls: ToolCal
   const message = { assistant: { role: 'assistant', content: parts }, finishReason: raw.finishReason, faults };
   // Through JSON once, so that what is kept is what a later process reads.
   return { message: JSON.parse(JSON.stringify(message)) as JsonValue, calls, faults };
+}
+
+/** What goes on to the journal and the main thread must survive a clone and a `stringify`, which go down by recursion. */
+function argumentsFault(input: unknown): string | undefined {
+  if (!isJsonObject(input)) return NOT_AN_OBJECT;
+  return isDeeperThan(input, MAX_JSON_DEPTH) ? TOO_DEEP : undefined;
 }
 
 /** The recorded message of a step; a step of another protocol, or of an unknown form, is rebuilt from its text and calls. */

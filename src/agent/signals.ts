@@ -1,8 +1,13 @@
 // The worker's end of a run's port: signals out in order and in batches, control in.
 import type { MessagePort } from 'node:worker_threads';
-import { makeOutbox } from './outbox.ts';
 import { ErrandError } from '../domain/errors.ts';
-import type { Control, Outcome, ServiceName, Services, Signal } from './protocol.ts';
+import { makeOutbox } from './outbox.ts';
+import type { Control, Outcome, ServiceName, Services, Signal, SignalBatch } from './protocol.ts';
+
+/** The longest that a commit waits for its ack: well beyond what the baseline of a workspace may take. */
+const ACK_TIMEOUT_MS = 300_000;
+/** Why a run ends whose messages get lost; it is executed again. */
+const LOST: Stop = { kind: 'canceled', reason: 'port' };
 
 type Committed = Extract<Signal, { readonly ack: number }>;
 type WithoutAck<S> = S extends unknown ? Omit<S, 'ack'> : never;
@@ -28,11 +33,22 @@ export interface Channel {
   finish(outcome: Outcome, touched: boolean): void;
 }
 
-/** Opens the worker's end of a run's port. A port that the main thread closes stops the run. */
-export function openChannel(port: MessagePort): Channel {
+/**
+ * Opens the worker's end of a run's port. The run is stopped when the main thread closes it, when a message can't be sent
+ * or read, and when an ack does not come.
+ */
+export function openChannel(port: MessagePort, { ackTimeoutMs = ACK_TIMEOUT_MS } = {}): Channel {
   const controller = new AbortController();
   const { signal } = controller;
-  const { add: send } = makeOutbox((batch) => port.postMessage(batch));
+  const post = (batch: SignalBatch) => {
+    try {
+      port.postMessage(batch);
+    } catch {
+      stop(LOST);
+      if (batch.at(-1)?.t === 'done') port.postMessage(ENDED_UNTOLD);
+    }
+  };
+  const { add: send } = makeOutbox(post);
   const permits = makePermits(send, signal);
   const acks = new Map<number, () => void>();
   const requests = makeRequests(send, signal);
@@ -54,6 +70,7 @@ export function openChannel(port: MessagePort): Channel {
     abort: ({ reason }) => stop({ kind: 'canceled', reason }),
   };
   port.on('message', (control: Control) => receive[control.t](control as never));
+  port.on('messageerror', () => stop(LOST));
   port.once('close', () => stop({ kind: 'canceled', reason: 'closed' }));
 
   return {
@@ -61,12 +78,17 @@ export function openChannel(port: MessagePort): Channel {
     stopped: () => reason,
     stop,
     send,
-    commit: (committed) => {
+    commit: async (committed) => {
       lastAck += 1;
       const ack = lastAck;
       const acknowledged = new Promise<void>((resolve) => acks.set(ack, resolve));
-      send({ ...committed, ack });
-      return untilAborted(acknowledged, signal);
+      const timer = setTimeout(stop, ackTimeoutMs, LOST);
+      try {
+        send({ ...committed, ack });
+        await untilAborted(acknowledged, signal);
+      } finally {
+        clearTimeout(timer);
+      }
     },
     takePermit: permits.take,
     returnPermit: permits.giveBack,
@@ -77,6 +99,9 @@ export function openChannel(port: MessagePort): Channel {
     },
   };
 }
+
+/** What is told of an end that can't be told: the run is executed again. */
+const ENDED_UNTOLD: SignalBatch = [{ t: 'done', outcome: { status: 'canceled' }, touched: true }];
 
 /** Requests of tools that the main thread has not answered yet. */
 function makeRequests(send: (signal: Signal) => void, signal: AbortSignal) {

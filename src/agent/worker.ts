@@ -13,7 +13,7 @@ setFlagsFromString('--enable-experimental-regexp-engine-on-excessive-backtracks'
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
 
 /** Reasons of an abort that are answered only when the run has come to rest. A drain has no time for that. */
-const STOPS: ReadonlySet<string> = new Set(['stop', 'fenced']);
+const STOPS: ReadonlySet<string> = new Set(['stop', 'fenced', 'port']);
 
 const reasonOf = (stopped: Stop | null) => (stopped?.kind === 'canceled' ? stopped.reason : '');
 

@@ -37,6 +37,18 @@ export function nestsDeeperThan(text: string, limit: number): boolean {
   return false;
 }
 
+/** Answers whether a value nests deeper than `limit`. Needs no stack, so that any depth may be asked of. */
+export function isDeeperThan(value: unknown, limit: number): boolean {
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    const containers = level.filter((one): one is object => typeof one === 'object' && one !== null);
+    if (containers.length === 0) return false;
+    if (depth >= limit) return true;
+    level = containers.flatMap((one) => (Array.isArray(one) ? one : Object.values(one)) as unknown[]);
+  }
+  return false;
+}
+
 /** Answers what makes a text unfit to keep: `NUL`, a lone surrogate, or nothing (A5). */
 export function findTextFault(text: string): 'a NUL character' | 'a lone surrogate' | undefined {
   if (text.includes('\u0000')) return 'a NUL character';

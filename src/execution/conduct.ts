@@ -98,6 +98,10 @@ function work(state: RunState, brief: Brief, resolved: ResolvedModel): Promise<W
   return new Promise((resolve) => {
     state.handle = state.parts.pool.start(brief, {
       signals: (batch) => takeSignals(state, batch, resolved),
+      garbled: (why) => {
+        state.parts.log.error(logFacts(state, { why }), 'a message between a run and its worker was lost');
+        abort(state, 'port');
+      },
       ended: resolve,
     });
   });

@@ -1,5 +1,5 @@
 // A crew: worker threads of one size, each with many runs, one message port per run.
-import { MessageChannel } from 'node:worker_threads';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import type { Brief, Control, Outcome, Signal, SignalBatch, WorkerTask } from '../agent/protocol.ts';
 import type { Clock } from '../domain/clock.ts';
@@ -19,6 +19,8 @@ export interface RunHandle {
 export interface RunSink {
   /** Signals in order, without the last one. */
   signals(batch: readonly Signal[]): void;
+  /** A message of the run can't be sent or read. It has to be called off: what it waits for may never come. */
+  garbled(why: string): void;
   /** Once, after every signal. */
   ended(end: WorkerEnd): void;
 }
@@ -67,31 +69,21 @@ export function makeCrew({ size, clock, log, runEnded }: CrewParts): Crew {
 
   return {
     start: (brief, sink) => {
-      const { port1, port2 } = new MessageChannel();
-      const end = (result: WorkerEnd) => {
-        if (!active.delete(entry)) return;
-        port1.close();
-        sink.ended(result);
+      const line = openLine(sink, () => {
+        active.delete(line);
         runEnded();
-      };
-      const entry: Active = { handle: { send: (control) => port1.postMessage(control) }, end, unanswered: null };
-      port1.on('message', (batch: SignalBatch) => {
-        entry.unanswered = null;
-        const last = batch.at(-1);
-        if (last?.t !== 'done') {
-          sink.signals(batch);
-          return;
-        }
-        if (batch.length > 1) sink.signals(batch.slice(0, -1));
-        end({ kind: 'done', outcome: last.outcome, touched: last.touched });
       });
-      active.add(entry);
+      active.add(line);
       watch.begin();
       // The promise may settle before the port has delivered everything, so only the thread's loss is taken from it.
       piscina
-        .run({ brief, port: port2 }, { transferList: [port2] })
-        .catch((error: unknown) => end({ kind: 'lost', why: messageOf(error) }));
-      return entry.handle;
+        .run({ brief, port: line.workerPort }, { transferList: [line.workerPort] })
+        .then(() => line.closed)
+        .then(
+          () => line.end({ kind: 'lost', why: 'it ended without telling how' }),
+          (error: unknown) => line.end({ kind: 'lost', why: messageOf(error) }),
+        );
+      return line.handle;
     },
     load: () => ({ threads: piscina.threads.length, busy: active.size }),
     destroy: async () => {
@@ -99,4 +91,44 @@ export function makeCrew({ size, clock, log, runEnded }: CrewParts): Crew {
       await piscina.destroy();
     },
   };
+}
+
+interface Line extends Active {
+  readonly workerPort: MessagePort;
+  /** Resolves when nothing more can come from the worker. */
+  readonly closed: Promise<unknown>;
+}
+
+/** Opens the main thread's end of a run's port. `ended` is called once, after the sink was told of the end. */
+function openLine(sink: RunSink, ended: () => void): Line {
+  const { port1, port2 } = new MessageChannel();
+  let isOver = false;
+  const end = (result: WorkerEnd) => {
+    if (isOver) return;
+    isOver = true;
+    port1.close();
+    sink.ended(result);
+    ended();
+  };
+  const send = (control: Control) => {
+    try {
+      port1.postMessage(control);
+    } catch (error) {
+      sink.garbled(messageOf(error));
+    }
+  };
+  const closed = new Promise<unknown>((resolve) => port1.once('close', resolve));
+  const line: Line = { handle: { send }, end, unanswered: null, workerPort: port2, closed };
+  port1.on('messageerror', (error) => sink.garbled(messageOf(error)));
+  port1.on('message', (batch: SignalBatch) => {
+    line.unanswered = null;
+    const last = batch.at(-1);
+    if (last?.t !== 'done') {
+      sink.signals(batch);
+      return;
+    }
+    if (batch.length > 1) sink.signals(batch.slice(0, -1));
+    end({ kind: 'done', outcome: last.outcome, touched: last.touched });
+  });
+  return line;
 }

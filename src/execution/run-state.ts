@@ -26,9 +26,10 @@ export interface ConductParts extends BriefParts {
 
 /**
  * `drain`: the run goes back to the queue and resumes after the next start. `stop`: it was canceled, and its end is
- * committed. `fenced`: another move of the run came first. `journal`: its progress could not be kept.
+ * committed. `fenced`: another move of the run came first. `journal`: its progress could not be kept. `port`: a
+ * message to or from its worker was lost.
  */
-export type AbortReason = 'drain' | 'stop' | 'fenced' | 'journal';
+export type AbortReason = 'drain' | 'stop' | 'fenced' | 'journal' | 'port';
 
 export interface RunState {
   readonly parts: ConductParts;

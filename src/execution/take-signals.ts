@@ -89,19 +89,16 @@ function acquirePermit(state: RunState, { name, maxInFlight }: Endpoint): void {
   else state.permit = state.parts.permits.acquire(name, maxInFlight, grant);
 }
 
-/** Waits for a write; acks it, or stops the worker when the write was refused or failed. */
+/** Waits for a write, and for the baseline; acks it, or stops the worker when one of them was refused or failed. */
 function keep(state: RunState, write: Promise<boolean>, ack?: number): void {
-  write.then(
-    (held) => {
-      if (!held) abort(state, 'fenced');
-      else if (ack !== undefined) void state.attendance.baseline().then(() => state.handle?.send({ t: 'ack', ack }));
-    },
-    (error: unknown) => {
-      state.parts.log.error(
-        logFacts(state, { err: error }),
-        'the journal could not be written; the run is interrupted',
-      );
-      abort(state, 'journal');
-    },
-  );
+  const answer = async () => {
+    if (!(await write)) return abort(state, 'fenced');
+    if (ack === undefined) return;
+    await state.attendance.baseline();
+    state.handle?.send({ t: 'ack', ack });
+  };
+  answer().catch((error: unknown) => {
+    state.parts.log.error(logFacts(state, { err: error }), 'the journal could not be written; the run is interrupted');
+    abort(state, 'journal');
+  });
 }

@@ -427,6 +427,19 @@ describe('worker threads', () => {
     },
   );
 
+  test('a message of a run that cannot be read interrupts it, and it goes on with the others beside it', async () => {
+    model.script({ text: Array.from({ length: 10 }, () => 'w'), firstMs: 500, deltaMs: 50 });
+    const before = model.requests.length;
+    const turns = Array.from({ length: 4 }, () =>
+      takeTurn({ url: daemon.url, apiKey: daemon.apiKey }, { content: 'garbled' }),
+    );
+    await model.waitForRequest(before + 4);
+    writeFileSync(join(faults, 'garble'), '');
+    const answers = await Promise.all(turns);
+    expect(answers.map(({ text }) => text)).toEqual(Array.from({ length: 4 }, () => 'w'.repeat(10)));
+    expect(model.requests.length - before).toBe(5);
+  });
+
   test('a run whose thread dies each time is given up after two resumes, and says so', async () => {
     model.script({ text: ['w'], hang: 'mid-stream' });
     const before = model.requests.length;

@@ -137,6 +137,19 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
   });
 });
 
+test.each([65, 1_600])('arguments %i levels deep are told to the model and nothing runs', async (levels) => {
+  const { tools, ran } = makeTools();
+  const rawArguments = `{"text":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
+  server.enqueue({ tools: [{ id: 'c1', name: 'echo', rawArguments }] }, { text: 'Flat now.' });
+  const main = startRun(await briefFor('openai'), tools);
+  expect(await main.done).toMatchObject({ status: 'completed', text: 'Flat now.' });
+  expect(ran).toEqual([]);
+  expect(main.of('tool-result')[0]?.result).toEqual({
+    ok: false,
+    output: 'The arguments were nested deeper than 64 levels.',
+  });
+});
+
 test('arguments that do not fit the schema and unknown tools are told to the model, and the run goes on', async () => {
   const { tools, ran } = makeTools();
   server.enqueue(

@@ -83,6 +83,34 @@ test('a commit resolves with its own ack only', async () => {
   channel.finish({ status: 'canceled' }, false);
 });
 
+test('a message that cannot be sent stops the run, and its end is told all the same', async () => {
+  const { main, channel } = makePair();
+  const facts = { unfit: () => undefined } as never;
+  channel.send({ t: 'log', level: 'info', message: 'x', facts });
+  await expect(channel.commit(RESULT)).rejects.toThrow();
+  expect(channel.stopped()).toEqual({ kind: 'canceled', reason: 'port' });
+  channel.finish({ status: 'failed', error: facts }, false);
+  expect(await main.done).toEqual({ status: 'canceled' });
+});
+
+test('a message that cannot be read stops the run', async () => {
+  const { port1, port2 } = new MessageChannel();
+  const channel = openChannel(port2);
+  // What Node says of a message that its thread has not the stack to read.
+  port2.emit('messageerror', new RangeError('Maximum call stack size exceeded'));
+  expect(channel.stopped()).toEqual({ kind: 'canceled', reason: 'port' });
+  port1.close();
+});
+
+test('an ack that never comes stops the run', async () => {
+  const { port1, port2 } = new MessageChannel();
+  const main = sitAtMain(port1, { acks: () => false });
+  const channel = openChannel(port2, { ackTimeoutMs: 20 });
+  await expect(channel.commit(RESULT)).rejects.toThrow();
+  expect(channel.stopped()).toEqual({ kind: 'canceled', reason: 'port' });
+  main.hangUp();
+});
+
 test('a grant that nobody waits for any more goes back exactly once', async () => {
   const { main, channel } = makePair({ permits: false });
   const taking = channel.takePermit('house-model');

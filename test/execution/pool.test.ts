@@ -19,7 +19,7 @@ test('a new size takes effect at once, and the threads of the old one end when t
   const pool = housedPool();
   expect(pool.slots()).toBe(4);
   const ended = new Promise((resolve) => {
-    pool.start(NONSENSE, { signals: () => undefined, ended: resolve });
+    pool.start(NONSENSE, { signals: () => undefined, garbled: () => undefined, ended: resolve });
   });
   pool.resize({ ...SIZE, threads: 2, runsPerThread: 8 });
   expect([pool.slots(), pool.load().busy]).toEqual([16, 1]);

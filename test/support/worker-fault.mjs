@@ -4,7 +4,7 @@
 // then does to itself what the file's name says; other threads, and the main thread, go on.
 import { readdirSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { isMainThread } from 'node:worker_threads';
+import { isMainThread, MessagePort } from 'node:worker_threads';
 
 const LOOK_EVERY_MS = 10;
 
@@ -19,6 +19,16 @@ const FAULTS = {
   allocate: () => {
     const kept = [];
     for (;;) kept.push(Array.from({ length: 10_000 }, (_, i) => ({ i })));
+  },
+  /** The next message of a run can be sent, and not be read. */
+  garble: () => {
+    const { postMessage } = MessagePort.prototype;
+    MessagePort.prototype.postMessage = function (message, ...rest) {
+      const isSignals = Array.isArray(message) && message.some(({ t }) => t === 'text');
+      if (!isSignals) return postMessage.call(this, message, ...rest);
+      MessagePort.prototype.postMessage = postMessage;
+      return postMessage.call(this, JSON.parse('['.repeat(5_000) + ']'.repeat(5_000)), ...rest);
+    };
   },
   /** The thread never turns its event loop again. */
   loop: () => {

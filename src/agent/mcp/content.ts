@@ -1,5 +1,6 @@
 // What a tool of an MCP server answered, in words for the model.
 import type { CallToolResult } from '@modelcontextprotocol/client';
+import { isDeeperThan, MAX_JSON_DEPTH } from '../../domain/json.ts';
 import type { ToolResult } from '../protocol.ts';
 
 type Content = CallToolResult['content'][number];
@@ -22,9 +23,14 @@ const WORDS: Words = {
 export function resultOf({ content, structuredContent, isError }: CallToolResult): ToolResult {
   const words = content.map((one) => (WORDS[one.type] as (content: Content) => string)(one));
   const hasText = content.some(({ type }) => type === 'text');
-  if (!hasText && structuredContent !== undefined) words.push(JSON.stringify(structuredContent));
+  if (!hasText && structuredContent !== undefined) words.push(structureOf(structuredContent));
   const output = words.join('\n');
   return { ok: isError !== true, output: output === '' ? 'The tool answered nothing.' : output };
+}
+
+function structureOf(value: unknown): string {
+  if (isDeeperThan(value, MAX_JSON_DEPTH)) return `[data nested deeper than ${MAX_JSON_DEPTH} levels, not shown here]`;
+  return JSON.stringify(value);
 }
 
 function sizeOf(base64: string): string {

@@ -1,7 +1,7 @@
 // The input schema of an MCP server's tool: what is told to models, and how arguments are checked. Servers are strangers.
 import { createHash } from 'node:crypto';
 import { Ajv } from 'ajv';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
+import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
 import { isKeyword, listSchemas, mapSchemas } from '../../domain/json-schema.ts';
 import { withinCpuTime } from '../cpu-time.ts';
 import { compilePattern } from '../linear-pattern.ts';
@@ -29,7 +29,7 @@ const compiled = new Map<string, ResultCheck>();
  */
 export function readToolSchema(value: JsonValue | undefined): ToolSchema {
   if (!isJsonObject(value) || value['type'] !== 'object') return { ok: false, why: 'its type is not object' };
-  const text = depthOf(value) > MAX_DEPTH ? null : JSON.stringify(value);
+  const text = isDeeperThan(value, MAX_DEPTH) ? null : JSON.stringify(value);
   if (text === null) return { ok: false, why: `it nests deeper than ${MAX_DEPTH} levels` };
   if (Buffer.byteLength(text) > MAX_BYTES) return { ok: false, why: `it is larger than ${MAX_BYTES / 1_024} KB` };
   if (text.includes('"__proto__":')) return { ok: false, why: 'it has "__proto__" as a name' };
@@ -45,12 +45,6 @@ export function readToolSchema(value: JsonValue | undefined): ToolSchema {
     }
   };
   return { ok: true, told, check };
-}
-
-/** Stops counting at one more than what is allowed, so that it never recurses too far. */
-function depthOf(value: JsonValue, depth = 0): number {
-  if (depth > MAX_DEPTH || typeof value !== 'object' || value === null) return depth;
-  return Object.values(value).reduce<number>((most, inner) => Math.max(most, depthOf(inner, depth + 1)), depth);
 }
 
 /**
