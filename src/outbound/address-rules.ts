@@ -4,6 +4,7 @@ import ipaddr from 'ipaddr.js';
 import type { EgressRule } from '../domain/egress.ts';
 import { type Address, rangeOf, readAddress } from './address-range.ts';
 import type { EgressPolicy } from './egress.ts';
+import { embeddedAddresses } from './embedded-address.ts';
 
 /** Where a connection goes: a name in lower case or an address without brackets, and a port. */
 export interface Place {
@@ -14,8 +15,8 @@ export interface Place {
 const WEB_PORTS: readonly number[] = [80, 443];
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
-/** A public address at which a cloud serves secrets to its own machines. */
-const WIRE_SERVER = '168.63.129.16';
+/** Where clouds serve secrets to their own machines, beside link-local addresses. */
+const CLOUD_SERVICES = ['100.100.100.200', '168.63.129.16', 'fd00:ec2::/32', 'fd20:ce::254'].map(rangeOf);
 
 /** Ranges that a rule opens only by naming addresses: a name that leads there is a mistake or an attack. */
 const NEVER_BY_NAME: ReadonlySet<string> = new Set(['linkLocal', 'unspecified', 'multicast', 'broadcast', 'reserved']);
@@ -49,7 +50,7 @@ export function mayConnect({ purpose, allow }: EgressPolicy, { host, port }: Pla
   const rules = allow.filter((rule) => concerns(rule, purpose, port));
   if (rules.some((rule) => namesAddress(rule, parsed))) return true;
   const isNamed = isIP(host) === 0 && rules.some((rule) => namesHost(rule, host));
-  if (isNamed && !NEVER_BY_NAME.has(parsed.range())) return true;
+  if (isNamed && mayBeNamed(parsed)) return true;
   return WEB_PORTS.includes(port) && isPublic(parsed);
 }
 
@@ -67,9 +68,19 @@ function namesAddress({ cidr }: EgressRule, address: Address): boolean {
   return rangeOf(cidr)(address);
 }
 
+/** Whether a name in a rule may lead to this address, and to every one that stands inside it. */
+function mayBeNamed(address: Address): boolean {
+  if (NEVER_BY_NAME.has(address.range()) || isCloudService(address)) return false;
+  return embeddedAddresses(address).every(mayBeNamed);
+}
+
 function isPublic(address: Address): boolean {
-  if (address.range() !== 'unicast') return false;
-  if (address.toString() === WIRE_SERVER) return false;
+  if (address.range() !== 'unicast' || isCloudService(address)) return false;
+  if (!embeddedAddresses(address).every(isPublic)) return false;
   // What the library does not know in IPv6 it calls unicast.
   return address.kind() === 'ipv4' || address.match(GLOBAL_IPV6);
+}
+
+function isCloudService(address: Address): boolean {
+  return CLOUD_SERVICES.some((holds) => holds(address));
 }

@@ -1,5 +1,6 @@
 // What no request may reach, in every way in which its address can be written.
 import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
 import { expect, test } from 'vitest';
 import { EGRESS_PURPOSES, type EgressRule } from '../../src/domain/egress.ts';
 import { mayConnect, mayUsePort } from '../../src/outbound/address-rules.ts';
@@ -241,6 +242,55 @@ test.each(RULES)('%j opens %s port %i at %s: %s', (...[over, host, port, address
   expect(mayConnect(policy, { host, port }, address)).toBe(isOpen);
   if (isOpen) expect(mayUsePort(policy, { host, port })).toBe(true);
 });
+
+/** Where clouds serve secrets to their own machines, in every form that a gateway could lead on from. */
+const CLOUD_SERVICES = [
+  '169.254.169.254',
+  '169.254.170.2',
+  '100.100.100.200',
+  '168.63.129.16',
+  '192.0.0.192',
+  'fd00:ec2::254',
+  'fd00:ec2::23',
+  'fd20:ce::254',
+  '::169.254.169.254',
+  '::a9fe:a9fe',
+  '::ffff:169.254.169.254',
+  '::ffff:0:169.254.169.254',
+  '::ffff:6464:64c8',
+  '64:ff9b::a9fe:a9fe',
+  '64:ff9b::100.100.100.200',
+  '64:ff9b:1::a9fe:a9fe',
+  '64:ff9b:1:a9fe:a9:fe00::',
+  '64:ff9b:1:a9:fe:a9fe::',
+  '64:ff9b:1::a9:fea9:fe00:0',
+  '2002:a9fe:a9fe::',
+  '2002:a9fe:a9fe::1',
+  '2002:a83f:8110::1',
+  '2001:0:a9fe:a9fe::',
+  '2001:0:1:2:3:4:5601:5601',
+  'fe80::5efe:a9fe:a9fe',
+  'fd12::200:5efe:a9fe:a9fe',
+  '2600:1f00::5efe:169.254.169.254',
+];
+
+test.each(CLOUD_SERVICES)('a name in a rule never leads to %s, whose range in a rule does', (address) => {
+  const place = { host: 'wiki.example', port: 80 };
+  const policyOf = (over: Partial<EgressRule>): EgressPolicy => ({ purpose: 'web_fetch', allow: [rule(over)] });
+  expect(mayConnect(policyOf({ host: 'wiki.example' }), place, address)).toBe(false);
+  expect(mayConnect(policyOf({ host: '*.example' }), place, address)).toBe(false);
+  // An address of IPv4 in the clothes of IPv6 is connected to as what it is.
+  const cidr = ipaddr.process(address).toString();
+  expect(mayConnect(policyOf({ cidr }), place, address)).toBe(true);
+});
+
+test.each(['64:ff9b::10.0.0.1', '2002:a00:1::1', 'fd12::5efe:10.0.0.1', '100.64.0.1', 'fd00::254', '::1'])(
+  'a name in a rule may lead to %s, which is merely private',
+  (address) => {
+    const policy: EgressPolicy = { purpose: 'web_fetch', allow: [rule({ host: 'wiki.example' })] };
+    expect(mayConnect(policy, { host: 'wiki.example', port: 80 }, address)).toBe(true);
+  },
+);
 
 test('a name is resolved once for a connection, and what was checked is what is connected to', async () => {
   const server = await startWebServer();
