@@ -110,7 +110,7 @@ type KeptParts = Pick<EngineParts, 'store' | 'keeper' | 'blobs' | 'log'> & {
 function makeKept(parts: KeptParts) {
   const { store } = parts;
   const sweeper = makeSweeper({ ...parts, clock: systemClock });
-  const collector = makeCollector({ ...parts, clock: systemClock, released: sweeper.wake });
+  const collector = makeCollector({ ...parts, clock: systemClock, released: sweeper.released });
   store.onCommitted((events) => {
     for (const { type, sessionSeq } of events) if (TERMINAL_EVENTS.has(type)) collector.wake(sessionSeq);
   });

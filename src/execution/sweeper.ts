@@ -21,6 +21,8 @@ export interface Sweeper {
   start(): void;
   /** Looks for clean-ups now. */
   wake(): void;
+  /** Blobs that were held are held no more: looks again, if a clean-up was left over that may have waited for them. */
+  released(): void;
   /** Lets the clean-up under way end, and begins no other. */
   stop(): Promise<void>;
 }
@@ -37,7 +39,7 @@ export function makeSweeper(parts: SweeperParts): Sweeper {
   let sweeping: Promise<void> | undefined;
   let retry: Timer | undefined;
   let forsaken: Promise<void> | undefined;
-  let [again, stopped] = [false, false];
+  let [again, left, stopped] = [false, false, false];
 
   function wake(): void {
     if (stopped) return;
@@ -53,13 +55,14 @@ export function makeSweeper(parts: SweeperParts): Sweeper {
 
   /** Goes through the list once. Whatever is left of it is tried again after a while. */
   async function sweep(): Promise<void> {
-    let [after, left] = [0, false];
+    let after = 0;
+    left = false;
     try {
       for (;;) {
         const page = await store.sessions.listCleanups(after, PAGE);
         for (const cleanup of page) {
           if (stopped) return;
-          if (!(await attempt(cleanup))) left = true;
+          if (!(await attempt(parts, cleanup))) left = true;
           after = cleanup.sessionSeq;
         }
         if (page.length < PAGE) break;
@@ -71,21 +74,14 @@ export function makeSweeper(parts: SweeperParts): Sweeper {
     if (left && !stopped) retry = clock.after(RETRY_MS, wake);
   }
 
-  async function attempt(cleanup: Cleanup): Promise<boolean> {
-    try {
-      if (!(await cleanUp(parts, cleanup))) return false;
-      log.info({ session_id: cleanup.sessionId }, 'the files of a deleted session were removed');
-      return true;
-    } catch (error) {
-      log.error({ session_id: cleanup.sessionId, err: error }, 'the files of a deleted session could not be removed');
-      return false;
-    }
-  }
-
   return {
     wake,
+    // While one sweep is under way it is not known yet whether it leaves something.
+    released: () => {
+      if (left || sweeping !== undefined) wake();
+    },
     start: () => {
-      wake();
+      if (left || sweeping !== undefined) wake();
       forsaken ??= sweepForsaken(parts, () => stopped);
     },
     stop: async () => {
@@ -113,6 +109,21 @@ async function sweepForsaken({ blobs, store, log }: SweeperParts, stopped: () =>
 
 async function yieldTurn(): Promise<void> {
   await new Promise((resolve) => void setImmediate(resolve));
+}
+
+/** Cleans up after one session. Answers false when it has to be tried again. */
+async function attempt(parts: SweeperParts, cleanup: Cleanup): Promise<boolean> {
+  try {
+    if (!(await cleanUp(parts, cleanup))) return false;
+    parts.log.info({ session_id: cleanup.sessionId }, 'the files of a deleted session were removed');
+    return true;
+  } catch (error) {
+    parts.log.error(
+      { session_id: cleanup.sessionId, err: error },
+      'the files of a deleted session could not be removed',
+    );
+    return false;
+  }
 }
 
 /** Answers false when something must stay for now. */

@@ -52,9 +52,11 @@ export function makeCleanups({ write, reader }: Database) {
     /** Up to `limit` clean-ups after the given session, leaving out those whose executor may still be at work. */
     listCleanups: async (afterSessionSeq: number, limit: number): Promise<Cleanup[]> =>
       reader.all<Cleanup>(
-        `SELECT c.session_seq AS sessionSeq, s.id AS sessionId FROM cleanups c JOIN sessions s ON s.seq = c.session_seq
-         WHERE c.session_seq > ? AND (s.stop_requested_at IS NULL OR s.stop_confirmed_at IS NOT NULL)
-         ORDER BY c.session_seq LIMIT ?`,
+        // A cross join is read in this order: the list is short, the sessions are not.
+        `SELECT cleanups.session_seq AS sessionSeq, s.id AS sessionId
+         FROM cleanups CROSS JOIN sessions s ON s.seq = cleanups.session_seq
+         WHERE cleanups.session_seq > ? AND (s.stop_requested_at IS NULL OR s.stop_confirmed_at IS NOT NULL)
+         ORDER BY cleanups.session_seq LIMIT ?`,
         afterSessionSeq,
         limit,
       ),

@@ -3,6 +3,7 @@ import Connection from 'better-sqlite3';
 import type { Clock } from '../domain/clock.ts';
 import { ErrandError, messageOf } from '../domain/errors.ts';
 import type { JournalEvent, NewEvent } from '../domain/journal-event.ts';
+import { dropStatistics, withSteadyPlan } from './planner.ts';
 import { migrate } from './schema.ts';
 
 type Value = string | number | bigint | Buffer | null;
@@ -54,8 +55,7 @@ const MAX_PAUSE_MS = 20;
 
 /** Opens (and creates, and migrates) the database file. */
 export function openDatabase(file: string, clock: Clock): Database {
-  const writer = connect(file);
-  migrate(writer, file);
+  const writer = openFile(file);
   const listeners: ((events: readonly JournalEvent[]) => void)[] = [];
   const statements = cacheStatements(writer);
   let pending: PendingVerb[] = [];
@@ -99,10 +99,17 @@ export function openDatabase(file: string, clock: Clock): Database {
       if (closed) return;
       closed = true;
       flush();
-      writer.pragma('optimize');
       writer.close();
     },
   };
+}
+
+function openFile(file: string): Connection.Database {
+  const connection = connect(file);
+  migrate(connection, file);
+  if (!dropStatistics(connection)) return connection;
+  connection.close();
+  return connect(file);
 }
 
 function connect(file: string): Connection.Database {
@@ -122,7 +129,7 @@ function cacheStatements(connection: Connection.Database): Statements {
   return (sql) => {
     let statement = cache.get(sql);
     if (statement === undefined) {
-      statement = connection.prepare(sql);
+      statement = connection.prepare(withSteadyPlan(sql));
       cache.set(sql, statement);
     }
     return statement;

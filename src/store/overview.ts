@@ -146,7 +146,8 @@ function listRunRecords(reader: Reader, { sessionSeq, status, limit, offset }: R
   const from = `FROM runs r JOIN sessions s ON s.seq = r.session_seq ${where}`;
   const { total } = reader.get<{ total: number }>(`SELECT count(*) AS total ${from}`, ...values)!;
   const items = reader.all<RunRecordRow>(
-    `${RUNS} WHERE r.seq IN (SELECT r.seq ${from} ORDER BY r.seq DESC LIMIT ? OFFSET ?) ORDER BY r.seq DESC`,
+    `${RUNS} WHERE r.seq IN (SELECT r.seq ${from} ORDER BY ${isUnfinished ? '+r.seq' : 'r.seq'} DESC LIMIT ? OFFSET ?)
+     ORDER BY r.seq DESC`,
     ...values,
     limit,
     offset,
@@ -159,27 +160,29 @@ type WaitingRow = Omit<WaitingRun, 'ready' | 'behindQuestion'> & {
   readonly behindQuestion: number | null;
 };
 
-const WAITING = `SELECT r.id AS runId, s.id AS sessionId, u.username, k.id AS keyId, r.schedule_mode AS scheduleMode,
+/** One for each of the two indexes of claimable runs. */
+const lastReadyBefore = (kind: string) => `(SELECT b.id FROM runs b WHERE b.key_seq = r.key_seq AND b.seq < r.seq
+  AND b.status = 'queued' AND b.ready = 1 AND ${kind} ORDER BY b.seq DESC LIMIT 1)`;
+
+const IS_WAITING = `${UNFINISHED} AND r.status = 'queued'`;
+// Of what is unfinished there is little: it is found by its index and sorted. Without the plus it would be looked for in
+// all runs, because they are in order. A cross join is read in its order: the page is short, the runs are not.
+const WAITING = `WITH page AS MATERIALIZED (
+    SELECT r.seq FROM runs r WHERE ${IS_WAITING} ORDER BY +r.seq LIMIT ? OFFSET ?)
+  SELECT r.id AS runId, s.id AS sessionId, u.username, k.id AS keyId, r.schedule_mode AS scheduleMode,
     r.resumes, r.ready, r.queued_steady_at AS queuedSteadyAt, r.created_at AS createdAt,
     (SELECT b.id FROM runs b WHERE b.session_seq = r.session_seq AND b.seq < r.seq
        AND b.status IN ('queued', 'running', 'finalizing') ORDER BY b.seq DESC LIMIT 1) AS behindInSession,
     (SELECT b.waiting FROM runs b WHERE b.session_seq = r.session_seq AND b.seq < r.seq
        AND b.status IN ('queued', 'running', 'finalizing') ORDER BY b.seq DESC LIMIT 1) AS behindQuestion,
-    (SELECT b.id FROM runs b WHERE b.key_seq = r.key_seq AND b.seq < r.seq AND b.status = 'queued' AND b.ready = 1
-       AND (b.schedule_mode = 'background') = (r.schedule_mode = 'background')
-       ORDER BY b.seq DESC LIMIT 1) AS behindInKey
-  FROM runs r JOIN sessions s ON s.seq = r.session_seq JOIN users u ON u.seq = r.user_seq
+    iif(r.schedule_mode = 'background', ${lastReadyBefore("b.schedule_mode = 'background'")},
+      ${lastReadyBefore("b.schedule_mode <> 'background'")}) AS behindInKey
+  FROM page CROSS JOIN runs r ON r.seq = page.seq JOIN sessions s ON s.seq = r.session_seq JOIN users u ON u.seq = r.user_seq
   JOIN api_keys k ON k.seq = r.key_seq`;
-const IS_WAITING = `${UNFINISHED} AND r.status = 'queued'`;
 
 function listWaiting(reader: Reader, { limit, offset }: Page): Listed<WaitingRun> {
   const { total } = reader.get<{ total: number }>(`SELECT count(*) AS total FROM runs r WHERE ${IS_WAITING}`)!;
-  const rows = reader.all<WaitingRow>(
-    `${WAITING} WHERE r.seq IN (SELECT r.seq FROM runs r WHERE ${IS_WAITING} ORDER BY r.seq LIMIT ? OFFSET ?)
-     ORDER BY r.seq`,
-    limit,
-    offset,
-  );
+  const rows = reader.all<WaitingRow>(`${WAITING} ORDER BY page.seq`, limit, offset);
   const items = rows.map((row) => ({ ...row, ready: row.ready === 1, behindQuestion: row.behindQuestion === 1 }));
   return { items, total };
 }

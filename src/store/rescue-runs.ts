@@ -18,17 +18,21 @@ interface UnfinishedRow {
   status: 'queued' | 'running' | 'finalizing';
 }
 
+/** One question for each index: joined by UNION they would be merged in order of id, through all sessions. */
+const EXECUTING_SESSIONS = [
+  `SELECT s.id FROM runs r JOIN sessions s ON s.seq = r.session_seq
+   WHERE r.status IN ('running', 'finalizing') AND r.waiting = 0 AND r.status = 'running'`,
+  'SELECT id FROM sessions WHERE stop_requested_at IS NOT NULL AND stop_confirmed_at IS NULL',
+];
+
 /** The verbs that find runs without a worker. */
 export function makeRescueRuns({ write, reader }: Database) {
   return {
     /** Sessions with an executor: before a rescue, those that a crash may have cut off in the middle of a write. */
-    listExecutingSessions: (): string[] =>
-      reader
-        .all<{ id: string }>(
-          `SELECT s.id FROM runs r JOIN sessions s ON s.seq = r.session_seq WHERE r.status IN ('running', 'finalizing') AND r.waiting = 0 AND r.status = 'running'
-           UNION SELECT id FROM sessions WHERE stop_requested_at IS NOT NULL AND stop_confirmed_at IS NULL`,
-        )
-        .map(({ id }) => id),
+    listExecutingSessions: (): string[] => {
+      const rows = EXECUTING_SESSIONS.flatMap((sql) => reader.all<{ id: string }>(sql));
+      return [...new Set(rows.map(({ id }) => id))];
+    },
 
     /** Rescues every unfinished run but those that wait for their user. Only for a start: no worker may hold a run. */
     rescue: (): Promise<Rescued> =>

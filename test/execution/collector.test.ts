@@ -380,7 +380,7 @@ test('a clean-up that packing held up is done as soon as it has ended', async ()
   const sweeper = makeSweeper({ ...house.parts, workspaces: house.workspaces });
   onTestFinished(sweeper.stop);
   const slow = house.collect({
-    released: sweeper.wake,
+    released: sweeper.released,
     keeper: {
       ...house.keeper,
       packTarGz: async (order) => {

@@ -1,7 +1,7 @@
 // The clean-up after deleted sessions: what goes, what stays, and that nothing outside is ever touched.
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { onTestFinished, expect, test } from 'vitest';
+import { onTestFinished, expect, test, vi } from 'vitest';
 import { makeSweeper } from '../../src/execution/sweeper.ts';
 import { type BlobStore, openBlobStore } from '../../src/files/blobs.ts';
 import { makeWorkspaces } from '../../src/files/workspaces.ts';
@@ -167,4 +167,28 @@ test('what was hashed of a deleted session is forgotten', async () => {
   house.sweeper.wake();
   await waitFor(async () => (await house.left()).length === 0);
   expect(house.forgotten).toEqual([sessionId]);
+});
+
+test('blobs that are held no more have the clean-ups looked at only when one was left over', async () => {
+  const house = await sweepHouse();
+  const looked = vi.spyOn(house.store.sessions, 'listCleanups');
+  house.sweeper.wake();
+  await waitFor(() => looked.mock.calls.length === 1);
+  await house.sweeper.stop();
+  const sweeper = makeSweeper(house.parts);
+  onTestFinished(() => sweeper.stop());
+  for (let run = 0; run < 5; run += 1) sweeper.released();
+  expect(looked).toHaveBeenCalledTimes(1);
+
+  const key = await house.put('wanted');
+  const { sessionSeq } = await house.accept({ attachments: [house.attach('a', key)] });
+  const hold = house.blobs.hold();
+  hold.add(key);
+  await house.store.sessions.deleteSession(sessionSeq);
+  sweeper.wake();
+  await waitFor(() => house.forgotten.length === 1);
+  expect(house.hasBlob(key)).toBe(true);
+  hold.release();
+  sweeper.released();
+  await waitFor(() => !house.hasBlob(key));
 });

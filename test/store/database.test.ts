@@ -128,3 +128,28 @@ test('a closed database refuses verbs', async () => {
   await database.close();
   await expect(database.write(addTeam('late'))).rejects.toMatchObject({ reason: 'unavailable' });
 });
+
+test('a statement keeps the plan it was prepared with, whatever values it is executed with', async () => {
+  const { database } = openTemporary();
+  await database.write((tx) => {
+    tx.run('CREATE TABLE tides (place TEXT NOT NULL, height INTEGER NOT NULL) STRICT');
+    // Of use only to who knows the value: a statement that is planned by its values is seen to read in this order.
+    tx.run("CREATE INDEX tides_of_brest ON tides (height) WHERE place = 'Brest'");
+    tx.run("INSERT INTO tides VALUES ('Brest', 7), ('Brest', 5), ('Kiel', 1)");
+  });
+  const heights = (place: string) =>
+    database.reader.all<{ height: number }>('SELECT height FROM tides WHERE place = ?', place).map((row) => row.height);
+  expect(heights('Kiel')).toEqual([1]);
+  expect(heights('Brest')).toEqual([7, 5]);
+});
+
+test('values compare as they do without a plus: by the column they meet', async () => {
+  const { database } = openTemporary();
+  await database.write((tx) => {
+    tx.run('CREATE TABLE kinds (number INTEGER, words TEXT) STRICT');
+    tx.run('INSERT INTO kinds VALUES (?, ?)', '7', '7');
+  });
+  expect(database.reader.all('SELECT * FROM kinds WHERE number = ? AND words = ?', '7', '7')).toEqual([
+    { number: 7, words: '7' },
+  ]);
+});

@@ -1,131 +1,121 @@
+// What SQLite makes of the statements: none may cost more as the store grows, and none is planned twice.
+import { join } from 'node:path';
 import Connection from 'better-sqlite3';
-import { expect, test, vi } from 'vitest';
-import type { Run } from '../../src/domain/run.ts';
-import type { ClaimedRun } from '../../src/store/claim-runs.ts';
-import { aStep, aTurn, BACKGROUND_ORDER, fenceOf, FREE, type StoreHouse, storeHouse } from '../support/store-house.ts';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { openStore } from '../../src/store/open-store.ts';
+import { callEveryVerb } from '../support/every-verb.ts';
+import { fakeClock } from '../support/fake-clock.ts';
+import { storeHouse } from '../support/store-house.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
-/** Tables that grow for as long as the daemon is used. */
-const GROWING =
-  /^SCAN (runs|r|events|messages|m|sessions|s|steps|tool_calls|c|compactions|attachments|a|user_inputs|q|insights|i|run_artifacts|p|run_artifact_files|f|workspace_files|w|workspace_exports|screenshots|document_texts)$/;
+/** Tables that grow with people and definitions, not with what they do; and what a statement makes of its own values. */
+const SHORT =
+  /^(users|u|api_keys|k|teams|signing_keys|worker_nodes|definition_ids|connections|cleanups|waiting|page|json_each|CONSTANT ROW|\(subquery-\d+\)|\d+)$/;
+/** Indexes of what is under way: a row leaves them when it is done. */
+const UNDER_WAY =
+  /USING (COVERING )?INDEX (runs_(claimable|claimable_background|waiting_background|unfinished_background|executing|unfinished|to_collect)|sessions_stopping|workspace_exports_pending|user_inputs_pending)\b/;
+/** Lists of everybody's, for operators: they count all there are, and read their page from the newest end. */
+const COUNTED =
+  /count\(\*\) AS total FROM (sessions WHERE deleted_at IS NULL$|runs r JOIN sessions s ON s.seq = r.session_seq WHERE s.deleted_at IS NULL( AND r.status = \+\?)?$|(user_inputs q|insights i) JOIN sessions s ON s.seq = [qi].session_seq WHERE s.deleted_at IS NULL$)/;
+const OF_EVERYBODY = /^SCAN (sessions|[rsqi])( USING (COVERING )?INDEX \w+)?$/;
 
-test('no statement of a turn reads a growing table from end to end', async () => {
-  const statements = new Set<string>();
+interface Prepared {
+  readonly connection: Connection.Database;
+  readonly sql: string;
+}
+
+/** Every statement that reaches SQLite while `work` is done, by its text as it is prepared. */
+async function statementsOf<Result>(work: () => Promise<Result>) {
+  const statements = new Map<string, Prepared>();
   const { prepare } = Connection.prototype;
-  const spy = vi.spyOn(Connection.prototype, 'prepare').mockImplementation(function (this: never, sql: string) {
-    statements.add(sql);
+  const spy = vi.spyOn(Connection.prototype, 'prepare').mockImplementation(function (
+    this: Connection.Database,
+    sql: string,
+  ) {
+    statements.set(sql, { connection: this, sql });
     return prepare.call(this, sql) as never;
   });
-  const house = await storeHouse();
-  const { runs } = house.store;
-  const background = { payload: null, limits: { maxUnfinishedPerKey: 9, maxUnfinishedPerUser: 9 } };
-  await runs.accept({ ...aTurn(house.user, house.key), background, idempotencyKey: 'b' });
-  await runs.expireQueued(1_000);
-  const first = await house.accept({ idempotencyKey: 'a' });
-  await house.accept({ sessionId: first.sessionId, idempotencyKey: 'c' });
-  for (const run of await house.claim(3)) {
-    const fence = fenceOf(run);
-    await runs.appendStream(fence, [{ type: 'content_block_start', payload: { index: 0 } }]);
-    await runs.recordStep(fence, aStep({ calls: [{ id: 'x', name: 'shell', input: {} }] }), FREE);
-    const result = { step: 1, toolUseId: 'x', name: 'shell', ok: true, output: '', durationMs: 1 };
-    await runs.recordToolResult(fence, result);
-    await runs.finalize(fence, { outcome: 'completed', answer: '', stopReason: 'end_turn' });
-    await runs.settle(fence);
-    await runs.getOutcome(run.seq);
-  }
-  const claims = await runs.claim({ limit: 1, leaseMs: 1, background: BACKGROUND_ORDER, modelFor: () => 'm' });
-  for (const { run } of claims) await runs.interrupt(fenceOf(run), 'crash');
-  runs.anyClaimable();
-  runs.oldestQueuedAt();
-  await runs.renewLeases([1], 60_000);
-  await runs.rescue();
-  await runs.countUnfinished();
-  await runs.find(first.id);
-  await runs.findBackground(house.key.seq, 'b');
-  const { user, key } = house;
-  await runs.findSubmitted({ user, key, sessionId: null, idempotencyKey: 'a', background: null });
-  await runs.findSubmitted({ user, key, sessionId: first.sessionId, idempotencyKey: 'c', background: null });
-  await runs.queuePosition(first.seq);
-  await house.store.turns.get(first.seq, 2);
-  await house.store.turns.listBefore(first.sessionSeq, first.seq + 1, { characters: 1_000 });
-  await house.store.turns.nextBlockIndex(first.seq);
-  await house.store.compactions.findNewest(first.sessionSeq);
-  await house.store.sessions.find(first.sessionId);
-  await house.store.sessions.listMessages(first.sessionSeq);
-  house.store.events.listOfRun(first.seq, 0, 10);
-  await house.store.documents.keep('a', { text: 'b' });
-  await house.store.documents.find('a');
-  await tryQuestions(house);
-  await tryArtifacts(house, first);
-  spy.mockRestore();
+  const result = await work().finally(() => spy.mockRestore());
+  return { result, statements: [...statements.values()] };
+}
 
-  const connection = new Connection(house.file, { readonly: true });
-  const scans = [...statements]
-    .filter((sql) => /^\s*(SELECT|UPDATE|DELETE|WITH)/i.test(sql))
-    .flatMap((sql) => {
-      const parameters = Array.from({ length: sql.split('?').length - 1 }, () => null);
-      const plan = connection.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...parameters) as { detail: string }[];
-      return plan.filter(({ detail }) => GROWING.test(detail)).map(({ detail }) => `${detail}: ${sql}`);
-    });
+function planOf(connection: Connection.Database, sql: string): string[] {
+  const parameters = Array.from({ length: sql.split('?').length - 1 }, () => null);
+  const plan = connection.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...parameters) as { detail: string }[];
+  return plan.map(({ detail }) => detail);
+}
+
+/** Lines of a statement's plan that read more of a growing table the more it has. */
+function growingReads({ connection, sql }: Prepared): string[] {
+  if (!/^\s*(SELECT|UPDATE|DELETE|WITH)/i.test(sql) || /sqlite_master/.test(sql)) return [];
+  return (
+    planOf(connection, sql)
+      // A search without an equality reads all on one side of a value.
+      .filter((detail) => detail.startsWith('SCAN ') || (detail.startsWith('SEARCH ') && !detail.includes('=?')))
+      .filter((detail) => !SHORT.test(detail.replace(/^(SCAN|SEARCH) /, '').replace(/ (USING|VIRTUAL|LEFT).*/, '')))
+      .filter((detail) => !UNDER_WAY.test(detail))
+      .filter((detail) => !(COUNTED.test(sql) || OPERATORS_PAGE.test(sql)) || !OF_EVERYBODY.test(detail))
+      .map((detail) => `${detail}: ${sql}`)
+  );
+}
+
+/** The page that goes with such a count ends where it is full. */
+const OPERATORS_PAGE = /ORDER BY [rsqi.]*\bseq DESC LIMIT \+\? OFFSET \+\?/;
+
+/** A file with the statistics that a store with one row in each table leaves behind. */
+async function fileWithStatistics(): Promise<string> {
+  const file = join(temporaryDirectory(), 'errand.db');
+  await openStore(file, fakeClock()).close();
+  const connection = new Connection(file);
+  connection.exec(`ANALYZE; DELETE FROM sqlite_stat1;
+    INSERT INTO sqlite_stat1 SELECT tbl_name, name, '1 1 1 1 1 1 1' FROM sqlite_master WHERE type = 'index'`);
   connection.close();
-  expect(statements.size).toBeGreaterThan(30);
-  expect(scans).toEqual([]);
+  return file;
+}
+
+function statisticsOf(file: string): unknown[] {
+  const connection = new Connection(file, { readonly: true });
+  try {
+    return connection.prepare("SELECT name FROM sqlite_master WHERE name LIKE 'sqlite_stat%'").all();
+  } finally {
+    connection.close();
+  }
+}
+
+test.each([
+  ['a new store', async () => join(temporaryDirectory(), 'errand.db')],
+  ['a store with statistics of one row a table', fileWithStatistics],
+])('no statement of any verb reads a growing table from end to end: %s', async (_, makeFile) => {
+  const house = await storeHouse(await makeFile());
+  const { result: uncalled, statements } = await statementsOf(() => callEveryVerb(house));
+  expect(uncalled).toEqual([]);
+  expect(statements.length).toBeGreaterThan(150);
+  expect(statements.flatMap(growingReads)).toEqual([]);
 });
 
-/** Keeps and finds a picture of a run that is under way. */
-async function tryPictures({ store }: StoreHouse, run: ClaimedRun): Promise<void> {
-  await store.screenshots.keep(fenceOf(run), { toolUseId: 'x', sha256: 'a', mimeType: 'image/jpeg', size: 1 });
-  await store.screenshots.find(run.sessionSeq, 'x');
-}
+test('no store has statistics of its rows: a new one makes none, an old one loses them when it is opened', async () => {
+  const file = await fileWithStatistics();
+  expect(statisticsOf(file)).not.toEqual([]);
+  const house = await storeHouse(file);
+  expect(statisticsOf(file)).toEqual([]);
+  await callEveryVerb(house);
+  await house.store.close();
+  expect(statisticsOf(file)).toEqual([]);
+});
 
-/** Every statement of questions and insights. Lists of everybody's are read from their newest end. */
-async function tryQuestions(house: StoreHouse): Promise<void> {
-  const { runs, userInputs, insights } = house.store;
-  await house.accept();
-  const [run] = await house.claim();
-  await tryPictures(house, run!);
-  const fence = fenceOf(run!);
-  const question = { toolUseId: 'q', toolName: 'ask_user', toolInput: {}, lifetimeMs: 1 };
-  const insight = { callId: 'i', title: 't', summary: 's', priority: 'low' } as const;
-  const insightId = await insights.report(fence, insight);
-  await insights.setStatus(insightId!, 'resolved', 'user');
-  await insights.find(insightId!);
-  await runs.waitForUser(fence, question);
-  const page = { userSeq: run!.sessionSeq, sessionSeq: run!.sessionSeq, limit: 9, offset: 0 };
-  for (const sessionSeq of [null, run!.sessionSeq]) {
-    const { items } = await userInputs.list({ ...page, sessionSeq, status: 'pending' });
-    for (const { id } of items) await userInputs.answer(id, 'x');
-    await insights.list({ ...page, sessionSeq, status: 'new' });
-  }
-  await userInputs.expire('none');
-  await userInputs.expireDue();
-  await userInputs.find('none');
-  await userInputs.listSettled(run!.seq);
-  userInputs.nextExpiryAt();
-}
+test('no statement of any verb has a parameter that SQLite may plan by', async () => {
+  const house = await storeHouse();
+  const { statements } = await statementsOf(() => callEveryVerb(house));
+  const withParameters = statements.filter(({ sql }) => sql.includes('?'));
+  expect(withParameters.length).toBeGreaterThan(150);
+  expect(withParameters.filter(({ sql }) => /(?<!\+)\?/.test(sql)).map(({ sql }) => sql)).toEqual([]);
+});
 
-/** Asks for everything that is kept of what runs made. */
-async function tryArtifacts({ store }: StoreHouse, run: Run): Promise<void> {
-  const { artifacts, sessions } = store;
-  const place = { sessionSeq: run.sessionSeq, runSeq: run.seq };
-  const files = [{ path: '/a', size: 1, sha256: 'a' }];
-  await artifacts.keepBaseline({ ...place, attempt: 1 }, files);
-  artifacts.hasWorkspaceFiles(run.sessionSeq);
-  artifacts.isAfterUncollected(run.sessionSeq, run.seq);
-  artifacts.nextUncollected(run.sessionSeq);
-  await artifacts.recordArtifacts(run.seq, { files, skipped: {} });
-  artifacts.nextPacking(run.sessionSeq);
-  artifacts.listRunFiles(run.seq);
-  artifacts.listWorkspaceFiles(run.sessionSeq);
-  await artifacts.finishArtifacts(run.seq, { key: 'b', size: 1 });
-  await artifacts.finishExport(run.sessionSeq, run.seq, { key: 'c', size: 1 });
-  await artifacts.failArtifacts(run.seq, '');
-  await artifacts.failExport(run.sessionSeq, run.seq, '');
-  await artifacts.failCollection(run.seq, '');
-  artifacts.listSessionsToCollect();
-  await artifacts.getRunArtifacts(run.seq);
-  await artifacts.getWorkspaceArtifacts(run.sessionSeq);
-  sessions.isBlobInUse('a');
-  await sessions.listBlobs(run.sessionSeq);
-  await sessions.deleteSession(run.sessionSeq);
-  await sessions.finishCleanup(run.sessionSeq);
-}
+test('sessions are read only for what the short list of clean-ups names, whatever statistics say of them', async () => {
+  const house = await storeHouse();
+  const { statements } = await statementsOf(() => house.store.sessions.listCleanups(0, 9));
+  const connection = new Connection(await fileWithStatistics());
+  onTestFinished(() => void connection.close());
+  const plan = statements.flatMap(({ sql }) => planOf(connection, sql));
+  expect(plan[0]).toMatch(/^(SCAN|SEARCH) cleanups\b/);
+});

@@ -31,9 +31,8 @@ export interface StoreHouse {
   rows<Row>(sql: string): Row[];
 }
 
-export async function storeHouse(): Promise<StoreHouse> {
+export async function storeHouse(file = join(temporaryDirectory(), 'errand.db')): Promise<StoreHouse> {
   const clock = fakeClock();
-  const file = join(temporaryDirectory(), 'errand.db');
   const store = openStore(file, clock);
   onTestFinished(() => store.close());
   const told: JournalEvent[] = [];

@@ -1,0 +1,252 @@
+// Calls every verb of a store, so that every statement is prepared; tells which were left out.
+import { vi } from 'vitest';
+import type { Run } from '../../src/domain/run.ts';
+import type { ClaimedRun } from '../../src/store/claim-runs.ts';
+import { aStep, aTurn, BACKGROUND_ORDER, fenceOf, FREE, type StoreHouse } from './store-house.ts';
+
+const PAGE = { limit: 9, offset: 0 };
+/** They have no statements. */
+const WITHOUT_STATEMENTS = new Set(['fault', 'onCommitted', 'close']);
+
+/** Answers the names of the verbs that were not called. */
+export async function callEveryVerb(house: StoreHouse): Promise<string[]> {
+  const uncalled = watchVerbs(house.store);
+  await callRuns(house);
+  await callReads(house);
+  await callQuestions(house);
+  await callArtifacts(house);
+  await callPeople(house);
+  await callLists(house);
+  await callDeletion(house);
+  return uncalled();
+}
+
+function watchVerbs(store: object): () => string[] {
+  const spies = Object.entries(store).flatMap(([group, verbs]) => {
+    if (WITHOUT_STATEMENTS.has(group)) return [];
+    const [holder, names] = typeof verbs === 'function' ? [store, [group]] : [verbs as object, Object.keys(verbs)];
+    return names.map((name) => ({
+      name: `${group}.${name}`,
+      spy: vi.spyOn(holder as Record<string, () => unknown>, name),
+    }));
+  });
+  return () => {
+    const left = spies.filter(({ spy }) => spy.mock.calls.length === 0).map(({ name }) => name);
+    for (const { spy } of spies) spy.mockRestore();
+    return left;
+  };
+}
+
+async function callRuns(house: StoreHouse): Promise<void> {
+  const { runs, compactions } = house.store;
+  const background = { payload: null, limits: { maxUnfinishedPerKey: 9, maxUnfinishedPerUser: 9 } };
+  await runs.accept({ ...aTurn(house.user, house.key), background, idempotencyKey: 'b' });
+  await runs.accept({ ...aTurn(house.user, house.key), background, idempotencyKey: 'b2' });
+  await runs.claim({ limit: 1, leaseMs: 1, background: BACKGROUND_ORDER, modelFor: () => 'm' });
+  await runs.expireQueued(-1);
+  const first = await house.accept({ idempotencyKey: 'a' });
+  await house.accept({ sessionId: first.sessionId, idempotencyKey: 'c' });
+  for (const run of await house.claim(3)) {
+    const fence = fenceOf(run);
+    await runs.appendStream(fence, [{ type: 'content_block_start', payload: { index: 0 } }]);
+    await runs.recordStep(fence, aStep({ calls: [{ id: 'x', name: 'shell', input: {} }] }), FREE);
+    await runs.recordSpent(fence, aStep().usage, FREE);
+    await compactions.record(fence, { step: 1, summary: '', characters: 1 });
+    const result = { step: 1, toolUseId: 'x', name: 'shell', ok: true, output: '', durationMs: 1 };
+    await runs.recordToolResult(fence, result);
+    await runs.finalize(fence, { outcome: 'completed', answer: '', stopReason: 'end_turn' });
+    await runs.settle(fence, { untouched: true });
+    await runs.getOutcome(run.seq);
+  }
+  const claims = await runs.claim({ limit: 1, leaseMs: 1, background: BACKGROUND_ORDER, modelFor: () => 'm' });
+  for (const { run } of claims) await runs.interrupt(fenceOf(run), 'crash');
+  const stopped = await house.accept({ attachments: [anAttachment()] });
+  await house.claim();
+  await runs.stopRun({ sessionSeq: stopped.sessionSeq, runSeq: stopped.seq }, 'user_requested_stop');
+  await runs.confirmStop(stopped.sessionSeq);
+  await house.accept();
+  await house.claim();
+  await runs.stopSession(stopped.sessionSeq + 1, 'user_requested_stop');
+  await runs.confirmStops();
+  await house.accept();
+  await house.claim();
+  runs.listExecutingSessions();
+  await runs.renewLeases([1], 60_000);
+  await runs.rescue();
+}
+
+const anAttachment = () => ({
+  id: 'file',
+  name: 'a.txt',
+  path: 'attachments/file/a.txt',
+  mimeType: 'text/plain',
+  size: 1,
+  sha256: 'a',
+});
+
+async function callReads(house: StoreHouse): Promise<void> {
+  const { runs, turns, sessions, documents, compactions, events } = house.store;
+  const { user, key } = house;
+  const first = await house.accept({
+    attachments: [{ ...anAttachment(), id: 'read', path: 'attachments/read/a.txt' }],
+  });
+  runs.anyClaimable();
+  runs.oldestQueuedAt();
+  await runs.countUnfinished();
+  await runs.find(first.id);
+  await runs.get(first.seq);
+  await runs.findBackground(key.seq, 'b');
+  await runs.findSubmitted({ user, key, sessionId: null, idempotencyKey: 'a', background: null });
+  await runs.findSubmitted({ user, key, sessionId: first.sessionId, idempotencyKey: 'c', background: null });
+  await runs.queuePosition(first.seq);
+  await turns.get(first.seq, 2);
+  await turns.listBefore(first.sessionSeq, first.seq + 1, { characters: 1_000 });
+  await turns.nextBlockIndex(first.seq);
+  await compactions.findNewest(first.sessionSeq);
+  await sessions.find(first.sessionId);
+  await sessions.getSetup(first.sessionSeq);
+  await sessions.listMessages(first.sessionSeq);
+  await sessions.findAttachment(user.seq, 'attachments/read/a.txt');
+  events.listOfRun(first.seq, 0, 10);
+  await documents.keep('a', { text: 'b' });
+  await documents.find('a');
+}
+
+/** Every statement of questions, insights and pictures, of one session and of everybody. */
+async function callQuestions(house: StoreHouse): Promise<void> {
+  const { runs, userInputs, insights, screenshots } = house.store;
+  const [run] = await claimNew(house);
+  const fence = fenceOf(run!);
+  await screenshots.keep(fence, { toolUseId: 'x', sha256: 'a', mimeType: 'image/jpeg', size: 1 });
+  await screenshots.find(run!.sessionSeq, 'x');
+  const insight = { callId: 'i', title: 't', summary: 's', priority: 'low' } as const;
+  const insightId = await insights.report(fence, insight);
+  await insights.setStatus(insightId!, 'resolved', 'user');
+  await insights.find(insightId!);
+  await runs.waitForUser(fence, { toolUseId: 'q', toolName: 'ask_user', toolInput: {}, lifetimeMs: 1 });
+  const page = { ...PAGE, userSeq: house.user.seq };
+  for (const sessionSeq of [null, run!.sessionSeq]) {
+    const { items } = await userInputs.list({ ...page, sessionSeq, status: 'pending' });
+    for (const { id } of items) await userInputs.answer(id, 'x');
+    await insights.list({ ...page, sessionSeq, status: 'new' });
+  }
+  await userInputs.expire('none');
+  await userInputs.expireDue();
+  await userInputs.find('none');
+  await userInputs.listSettled(run!.seq);
+  userInputs.nextExpiryAt();
+}
+
+async function claimNew(house: StoreHouse): Promise<ClaimedRun[]> {
+  const { seq } = await house.accept();
+  return (await house.claim(99)).filter((run) => run.seq === seq);
+}
+
+/** Asks for everything that is kept of what runs made. */
+async function callArtifacts(house: StoreHouse): Promise<void> {
+  const { artifacts, runs } = house.store;
+  const [run] = await claimNew(house);
+  const { seq, sessionSeq } = run!;
+  const files = [{ path: '/a', size: 1, sha256: 'a' }];
+  await artifacts.keepBaseline(fenceOf(run!), files);
+  await artifacts.keepBaseline(fenceOf(run!), []);
+  artifacts.hasWorkspaceFiles(sessionSeq);
+  await runs.finalize(fenceOf(run!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
+  await runs.settle(fenceOf(run!));
+  artifacts.isAfterUncollected(sessionSeq, seq);
+  artifacts.nextUncollected(sessionSeq);
+  await artifacts.recordArtifacts(seq, { files, skipped: {} });
+  artifacts.nextPacking(sessionSeq);
+  artifacts.listRunFiles(seq);
+  artifacts.listWorkspaceFiles(sessionSeq);
+  await artifacts.finishArtifacts(seq, { key: 'b', size: 1 });
+  await artifacts.finishExport(sessionSeq, seq, { key: 'c', size: 1 });
+  await artifacts.failArtifacts(seq, '');
+  await artifacts.failExport(sessionSeq, seq, '');
+  const [failing] = await claimNew(house);
+  await runs.finalize(fenceOf(failing!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
+  await runs.settle(fenceOf(failing!));
+  await artifacts.failCollection(failing!.seq, '');
+  artifacts.listSessionsToCollect();
+  await artifacts.getRunArtifacts(seq);
+  await artifacts.getWorkspaceArtifacts(sessionSeq);
+}
+
+/** People, keys, definitions and nodes: short tables, but their verbs have statements too. */
+async function callPeople({ store, user, key }: StoreHouse): Promise<void> {
+  const { users, teams, keys, signingKeys, nodes, connections, definitionIds } = store;
+  const newUser = { ...user, username: 'nils', passwordHash: 'x' };
+  const newKey = { ...key, id: 'other000', secretSha256: Buffer.alloc(32) };
+  await store.createFirstAdministrator(newUser, newKey);
+  await users.ensure(newUser);
+  await users.create({ ...newUser, username: 'olga' });
+  await users.get('olga');
+  await users.findById(user.id);
+  await users.findLogin('olga');
+  await users.list();
+  await users.change('olga', { department: 'Mill' });
+  const team = await teams.create({ name: 'Blue', budgetUsd: null });
+  await teams.get(team.id);
+  await teams.list();
+  await teams.change('Blue', { budgetUsd: 1 });
+  await keys.create(newKey);
+  await keys.get(key.id);
+  await keys.findCredential(key.id);
+  for (const owner of [null, user.seq]) await keys.list(owner);
+  await keys.change(newKey.id, { name: 'n' });
+  await keys.touch(key.seq, 1);
+  await keys.revoke(newKey.id);
+  await signingKeys.ensureCurrent(Buffer.alloc(16));
+  await signingKeys.find('none');
+  await signingKeys.findCurrent();
+  await signingKeys.list();
+  await signingKeys.rotate(Buffer.alloc(16), 0);
+  await signingKeys.revokeAll(Buffer.alloc(16));
+  await nodes.beat('here', 1);
+  await nodes.list(0);
+  await nodes.leave('here');
+  await definitionIds.idsFor('skill', ['s']);
+  definitionIds.idOf('skill', 's');
+  definitionIds.nameOf('skill', 1);
+  const secret = Buffer.from('sealed');
+  const { id } = await connections.create({ id: 'c', userSeq: user.seq, connector: 'crm', name: 'm', secret });
+  await connections.find(id);
+  await connections.get(id);
+  for (const owner of [null, user.seq]) await connections.list(owner);
+  await connections.listOf(user.seq, [id]);
+  await connections.secretOf(id);
+  await connections.replaceSecret(id, secret);
+  await connections.noteState(id, 'failed', 'refused');
+  await connections.revoke(id);
+}
+
+/** What operators list, with each filter and without any. */
+async function callLists({ store, user, key }: StoreHouse): Promise<void> {
+  const { overview, sessions, userInputs, insights } = store;
+  await sessions.listOfKey(key.seq, 9, 0);
+  await overview.findSessionRecord('none');
+  await overview.findRunRecord('none');
+  await overview.listWaiting(PAGE);
+  for (const userSeq of [null, user.seq]) {
+    for (const keySeq of [null, key.seq]) await overview.listSessionRecords({ ...PAGE, userSeq, keySeq });
+    for (const sessionSeq of [null, 1]) {
+      await userInputs.list({ ...PAGE, userSeq, sessionSeq, status: null });
+      await insights.list({ ...PAGE, userSeq, sessionSeq, status: null });
+    }
+  }
+  for (const sessionSeq of [null, 1]) {
+    for (const status of [null, 'queued', 'completed'] as const) {
+      await overview.listRunRecords({ ...PAGE, sessionSeq, status });
+    }
+  }
+}
+
+async function callDeletion({ store, accept }: StoreHouse): Promise<void> {
+  const { sessions } = store;
+  const { sessionSeq }: Run = await accept();
+  sessions.isBlobInUse('a');
+  await sessions.listBlobs(sessionSeq);
+  await sessions.deleteSession(sessionSeq);
+  await sessions.listCleanups(0, 9);
+  await sessions.finishCleanup(sessionSeq);
+}
