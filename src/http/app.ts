@@ -63,7 +63,7 @@ export function makeHttpApp(parts: HttpParts): HttpApp {
   koa.use(makeFrame(parts));
   koa.use(router.routes() as Koa.Middleware);
   koa.use((ctx) => {
-    throw refusalOf(ctx['matched'] as Parameters<typeof refusalOf>[0], routes);
+    throw refusalOf(ctx['matched'] as Parameters<typeof refusalOf>[0], ctx.path, routes);
   });
   koa.on('error', (error: unknown) => {
     const level = CLIENT_GONE.has((error as NodeJS.ErrnoException).code ?? '') ? 'debug' : 'error';

@@ -5,20 +5,27 @@ import type { Run } from '../domain/run.ts';
 import type { Usage } from '../domain/usage.ts';
 import { CHAT_BLOCKS, type ContentLimits } from './content-wire.ts';
 import { optional, readBoolean, readObject } from './fields.ts';
-import { readModel, readSessionId, readUserContent, type TurnRequest } from './turn-wire.ts';
+import {
+  NO_HEADERS,
+  readModel,
+  readSessionId,
+  readUserContent,
+  type TurnHeaders,
+  type TurnRequest,
+} from './turn-wire.ts';
 
 /** The turn a chat request asks for. Throws `unprocessable`, or `too_large` for an attachment. */
 export function parseChatRequest(
   body: JsonObject,
   limits: ContentLimits,
-  headerKey: string | null = null,
+  headers: TurnHeaders = NO_HEADERS,
 ): TurnRequest {
   const model = readModel(body);
   const stream = optional(body['stream'], 'stream', readBoolean) ?? false;
   const options = optional(body['stream_options'], 'stream_options', readObject);
   const usagePath = 'stream_options.include_usage';
   const includeUsage = optional(options?.['include_usage'], usagePath, readBoolean) ?? false;
-  const sessionId = readSessionId(body);
+  const sessionId = readSessionId(body, headers);
   const content = readUserContent(body, CHAT_BLOCKS, limits);
   return {
     stream,
@@ -27,7 +34,7 @@ export function parseChatRequest(
       model,
       content,
       sessionId,
-      idempotencyKey: headerKey,
+      idempotencyKey: headers.idempotencyKey,
       background: null,
       includeUsage,
       outputSchema: null,

@@ -9,7 +9,7 @@ import { backgroundReply } from './background-wire.ts';
 import { parseChatRequest, renderCompletion } from './chat-wire.ts';
 import type { ContentLimits } from './content-wire.ts';
 import { type Exchange, idInPath } from './exchange.ts';
-import { optional } from './fields.ts';
+import { optional, readUuid } from './fields.ts';
 import { parseMessagesRequest, renderMessage } from './messages-wire.ts';
 import type { Operations } from '../operations/operations.ts';
 import { positionInRequest } from './query.ts';
@@ -17,13 +17,12 @@ import { type ErrorShape, errorBody } from './render-error.ts';
 import type { Reply } from './reply.ts';
 import { failureOfRun } from './run-failure.ts';
 import type { OpenRunStream } from './run-stream.ts';
-import { readIdempotencyKey, type TurnRequest } from './turn-wire.ts';
+import { readIdempotencyKey, type TurnHeaders, type TurnRequest } from './turn-wire.ts';
 
 /** What a protocol adds to a turn. */
 interface ConversationWire {
   readonly shape: ErrorShape;
-  /** `headerKey` is the `Idempotency-Key` header; the body's field wins. */
-  parse(body: JsonObject, limits: ContentLimits, headerKey: string | null): TurnRequest;
+  parse(body: JsonObject, limits: ContentLimits, headers: TurnHeaders): TurnRequest;
   render(run: Run): object;
 }
 
@@ -54,8 +53,7 @@ export function makeConversations({ operations, openStream, settings }: Conversa
   async function converse(wire: ConversationWire, exchange: Exchange, caller: KeyCaller): Promise<Reply | undefined> {
     const { req, res } = exchange;
     const limits = { maxUploadBytes: settings().maxUploadSizeMb * 1024 * 1024 };
-    const headerKey = optional(req.headers['idempotency-key'] as string, 'Idempotency-Key', readIdempotencyKey);
-    const request = wire.parse(exchange.body, limits, headerKey);
+    const request = wire.parse(exchange.body, limits, headersOfTurn(req));
     const accept = (left: AbortSignal) => operations.acceptTurn(caller, request.input, left);
     const { run, replayed } = await whileThere(res, accept);
     nameRun(res, run);
@@ -66,8 +64,11 @@ export function makeConversations({ operations, openStream, settings }: Conversa
       return undefined;
     }
     // A repeated request with an idempotency key finds this run again, so waiting once more is safe.
-    if (request.input.idempotencyKey === null) res.setHeader(NO_RETRY, 'false');
-    const ended = await awaitResult(run, exchange);
+    const repeatable = request.input.idempotencyKey !== null;
+    if (!repeatable) res.setHeader(NO_RETRY, 'false');
+    const ended = await awaitResult(run, exchange).catch((error: unknown) => {
+      throw withWayBack(error, run, repeatable);
+    });
     res.removeHeader(NO_RETRY);
     return answerOf(ended, wire);
   }
@@ -110,6 +111,24 @@ async function whileThere<T>(res: ServerResponse, work: (left: AbortSignal) => P
   } finally {
     res.off('close', leave);
   }
+}
+
+/** What a wait that ended before its run adds: where the run's result comes, and whether the request may be repeated. */
+function withWayBack(error: unknown, run: Run, repeatable: boolean): unknown {
+  if (!(error instanceof ErrandError)) return error;
+  const again = repeatable
+    ? 'or repeat the request with its idempotency key.'
+    : 'repeating the request would begin a second run.';
+  const message = `${error.message} Its result comes at GET /openapi/v1/runs/${run.id}/stream; ${again}`;
+  return new ErrandError(error.reason, message, { cause: error, details: error.details });
+}
+
+/** What the headers of a request say about its turn. */
+function headersOfTurn({ headers }: IncomingMessage): TurnHeaders {
+  return {
+    idempotencyKey: optional(headers['idempotency-key'] as string, 'Idempotency-Key', readIdempotencyKey),
+    sessionId: optional(headers['x-session-id'] as string, 'X-Session-Id', readUuid),
+  };
 }
 
 function nameRun(res: ServerResponse, run: Run): void {

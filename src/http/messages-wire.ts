@@ -19,7 +19,15 @@ import {
   readString,
 } from './fields.ts';
 import type { TurnInput } from '../operations/turn.ts';
-import { readIdempotencyKey, readModel, readSessionId, readUserContent, type TurnRequest } from './turn-wire.ts';
+import {
+  NO_HEADERS,
+  readIdempotencyKey,
+  readModel,
+  readSessionId,
+  readUserContent,
+  type TurnHeaders,
+  type TurnRequest,
+} from './turn-wire.ts';
 
 const MAX_PAYLOAD_CHARACTERS = 8_192;
 
@@ -39,12 +47,13 @@ const UNUSED_FIELDS: Readonly<Record<string, Reader<unknown>>> = {
 export function parseMessagesRequest(
   body: JsonObject,
   limits: ContentLimits,
-  headerKey: string | null = null,
+  headers: TurnHeaders = NO_HEADERS,
 ): TurnRequest {
   const model = readModel(body);
   const stream = optional(body['stream'], 'stream', readBoolean) ?? false;
-  const sessionId = readSessionId(body);
-  const idempotencyKey = optional(body['idempotency_key'], 'idempotency_key', readIdempotencyKey) ?? headerKey;
+  const sessionId = readSessionId(body, headers);
+  const idempotencyKey =
+    optional(body['idempotency_key'], 'idempotency_key', readIdempotencyKey) ?? headers.idempotencyKey;
   const background = readBackground(body, { stream, idempotencyKey });
   for (const [field, read] of Object.entries(UNUSED_FIELDS)) optional(body[field], field, read);
   const outputSchema = optional(body['output_format'], 'output_format', readOutputFormat);

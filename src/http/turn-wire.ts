@@ -11,6 +11,16 @@ export interface TurnRequest {
   readonly stream: boolean;
 }
 
+/** What clients may say in headers, for those that can't put it into the body. */
+export interface TurnHeaders {
+  /** `Idempotency-Key`; the body's field wins. */
+  readonly idempotencyKey: string | null;
+  /** `X-Session-Id`, which means the same as `metadata.session_id`. */
+  readonly sessionId: string | null;
+}
+
+export const NO_HEADERS: TurnHeaders = { idempotencyKey: null, sessionId: null };
+
 const MAX_MESSAGES = 10_000;
 const MAX_BLOCKS = 1_000;
 const MAX_ATTACHMENTS = 100;
@@ -23,11 +33,16 @@ export function readModel(body: JsonObject): string {
   return textOfAtMost(256)(body['model'], 'model');
 }
 
-/** `metadata.session_id`, or null. */
-export function readSessionId(body: JsonObject): string | null {
+/** The session that the turn continues, or null. Throws `unprocessable` when body and header name two. */
+export function readSessionId(body: JsonObject, { sessionId }: TurnHeaders): string | null {
   const metadata = optional(body['metadata'], 'metadata', readObject);
-  return optional(metadata?.['session_id'], 'metadata.session_id', readUuid);
+  const named = optional(metadata?.['session_id'], SESSION_FIELD, readUuid);
+  if (named !== null && sessionId !== null && named !== sessionId)
+    throw unprocessable(SESSION_FIELD, 'must name the same session as the header X-Session-Id');
+  return named ?? sessionId;
 }
+
+const SESSION_FIELD = 'metadata.session_id';
 
 /** The blocks of the last `user` message; messages of other roles are only looked at for their form (§1 rules 1, 2). */
 export function readUserContent(

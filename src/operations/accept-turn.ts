@@ -5,6 +5,7 @@ import { previewOf, textOf, titleOf, type UserBlock } from '../domain/content.ts
 import { ErrandError, notFound } from '../domain/errors.ts';
 import type { JsonObject } from '../domain/json.ts';
 import { OUTPUT_SCHEMA_FIELD, schemaRefusal } from '../domain/output-schema.ts';
+import type { Protocol, Run } from '../domain/run.ts';
 import type { SessionSetup } from '../domain/session.ts';
 import type { KeyCaller } from '../domain/user.ts';
 import type { SchemaCheck } from '../execution/schema-check.ts';
@@ -35,8 +36,8 @@ export interface AcceptParts {
 /**
  * Makes the verb. Throws `not_found` or `forbidden` for a session that is not the key's (§1 rule 7), `not_found` for an
  * unknown stored attachment, `unprocessable` for a schema that does not compile (C14), `bad_request` or `too_large` for an
- * image that can't be fetched (§4.3), `unavailable` while the daemon drains or its disk refuses to write; for a background
- * run also `conflict` for a busy session, `rate_limited` over a limit, `unavailable` without a place in the queue (D2).
+ * image that can't be fetched (§4.3), `conflict` for the idempotency key of a request of the other protocol, `unavailable`
+ * while the daemon drains or its disk refuses to write; for a background run also `conflict` for a busy session, `rate_limited` over a limit, `unavailable` without a place in the queue (D2).
  * `left` fires when the caller has gone: it ends the fetching of images, and nothing after that (C7).
  */
 export function makeAcceptTurn(parts: AcceptParts) {
@@ -44,7 +45,7 @@ export function makeAcceptTurn(parts: AcceptParts) {
   return async (caller: KeyCaller, input: TurnInput, left?: AbortSignal): Promise<AcceptedTurn> => {
     refuseWhileDraining();
     const earlier = await findSubmitted(store, caller, input);
-    if (earlier !== undefined) return { run: earlier, replayed: true };
+    if (earlier !== undefined) return replayOf(earlier, input);
     if (input.outputSchema !== null) await requireSchema(schemas, input.outputSchema);
     if (input.sessionId !== null) await getOwnSession(store, caller, input.sessionId);
     const hold = blobs.hold();
@@ -96,7 +97,7 @@ export function makeAcceptTurn(parts: AcceptParts) {
     const acceptance = await accepted;
     if (!('run' in acceptance)) throw REFUSALS[acceptance.kind]();
     if (input.background !== null) queueWait.watch();
-    return { run: acceptance.run, replayed: acceptance.kind === 'replayed' };
+    return acceptance.kind === 'replayed' ? replayOf(acceptance.run, input) : { run: acceptance.run, replayed: false };
   }
 }
 
@@ -123,6 +124,15 @@ async function findSubmitted(store: Store, { user, key }: KeyCaller, input: Turn
   if (!content.some(({ type }) => type === 'address')) return undefined;
   return store.runs.findSubmitted({ user, key, sessionId, idempotencyKey, background });
 }
+
+/** The run that an earlier request made. A run is told in one protocol only, which a request in the other can't take. */
+function replayOf(run: Run, { protocol }: TurnInput): AcceptedTurn {
+  if (run.protocol === protocol) return { run, replayed: true };
+  const endpoint = ENDPOINTS[run.protocol];
+  throw new ErrandError('conflict', `This idempotency key belongs to a request of the ${endpoint} endpoint.`);
+}
+
+const ENDPOINTS: Readonly<Record<Protocol, string>> = { chat: 'chat completions', messages: 'Messages' };
 
 async function requireSchema(schemas: AcceptParts['schemas'], schema: JsonObject): Promise<void> {
   const fault = await schemas.check(schema);

@@ -31,12 +31,10 @@ export function makeAwaitResult({ store, tails, clock, settings, draining }: Awa
         outcome();
       };
       const leave = settle(() => reject(signal.reason as Error));
-      const drain = settle(() => reject(new ErrandError('unavailable', 'The server is restarting; the run goes on.')));
-      const expire = settle(() =>
-        reject(
-          new ErrandError('wait_timeout', 'The run is not finished yet; it goes on. Retry to collect its result.'),
-        ),
+      const drain = settle(() =>
+        reject(new ErrandError('unavailable', 'The server is restarting; the run goes on afterwards.')),
       );
+      const expire = settle(() => reject(new ErrandError('wait_timeout', 'The run is not finished yet; it goes on.')));
       const timer = clock.after(settings().waitTimeoutSeconds * 1_000, expire);
       signal.addEventListener('abort', leave);
       draining.addEventListener('abort', drain);

@@ -89,9 +89,35 @@ test('a wait that runs out tells the run, and may be repeated only with an idemp
   const house = await openHouse({ play: () => {}, operations: { awaitResult } });
   const got = await send(house, { ...MESSAGES, body: TURN });
   expect([got.status, got.headers['retry-after'], got.headers['x-should-retry']]).toEqual([504, '5', 'false']);
-  expect(got.headers['x-run-id']).toBe(house.book.runs[0]!.id);
+  const { id } = house.book.runs[0]!;
+  expect(got.headers['x-run-id']).toBe(id);
+  const place = `Still running. Its result comes at GET /openapi/v1/runs/${id}/stream;`;
+  const messageOf = ({ json }: typeof got) => (json as { error: { message: string } }).error.message;
+  expect(messageOf(got)).toBe(`${place} repeating the request would begin a second run.`);
   const again = await send(house, { ...MESSAGES, body: { ...TURN, idempotency_key: 'k' } });
   expect([again.status, again.headers['x-should-retry']]).toEqual([504, undefined]);
+  expect(messageOf(again)).toMatch(/or repeat the request with its idempotency key\.$/);
+});
+
+test.each([MESSAGES, CHAT])('the header X-Session-Id of $path continues a session', async (request) => {
+  const house = await openHouse();
+  const first = await send(house, { ...request, body: TURN });
+  const sessionId = String(first.headers['x-session-id']);
+  const same = { metadata: { session_id: sessionId.toUpperCase() } };
+  for (const body of [TURN, { ...TURN, ...same }])
+    await send(house, { ...request, body, headers: { 'x-session-id': sessionId } });
+  expect(house.turns.map((turn) => turn.sessionId)).toEqual([null, sessionId, sessionId]);
+
+  const other = { metadata: { session_id: '0198c0de-0000-7000-8000-0000000000ff' } };
+  for (const [body, header] of [
+    [{ ...TURN, ...other }, sessionId],
+    [TURN, 'mine'],
+    [TURN, ''],
+  ] as const) {
+    const refused = await send(house, { ...request, body, headers: { 'x-session-id': header } });
+    expect(refused.status).toBe(422);
+    expect(refused.text).toMatch(/X-Session-Id/);
+  }
 });
 
 test('a client that leaves ends its wait and nothing else', async () => {

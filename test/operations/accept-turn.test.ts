@@ -84,3 +84,19 @@ test('a repeated turn adds no file, and what an accepted one refers to stays', a
   await expect(refused).rejects.toMatchObject({ reason: 'conflict' });
   expect(files()).toBe(1);
 });
+
+test('a key of the other protocol is a conflict, and what came with it leaves nothing behind', async () => {
+  const { accept, files } = await house();
+  const address: InputBlock = { type: 'address', media: 'image', name: null, url: 'http://a.example/', field: 'url' };
+  for (const [protocol, other] of [
+    ['messages', 'chat'],
+    ['chat', 'messages'],
+  ] as const) {
+    const idempotencyKey = `of ${protocol}`;
+    const first = await accept([{ type: 'text', text: 'once' }], { protocol, idempotencyKey });
+    for (const block of [upload('a,b'), address])
+      await expect(accept([block], { protocol: other, idempotencyKey })).rejects.toMatchObject({ reason: 'conflict' });
+    expect((await accept([upload('a,b')], { protocol, idempotencyKey })).run.id).toBe(first.run.id);
+  }
+  expect(files()).toBe(0);
+});
