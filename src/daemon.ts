@@ -1,7 +1,6 @@
 // The one wiring function: builds every room, opens the doors, and closes everything in reverse order.
 import { join } from 'node:path';
 import { formatProblem } from './catalog/problem.ts';
-import type { Config } from './config.ts';
 import { systemClock } from './domain/clock.ts';
 import { type Engine, makeEngine, probe, rescue, startEngine } from './engine.ts';
 import { makeBus } from './events/bus.ts';
@@ -12,7 +11,10 @@ import { makeFileAddresses } from './files/file-address.ts';
 import { makeKeeper } from './files/keeper.ts';
 import { openMasterKey } from './files/master-key.ts';
 import { makeSecretBox } from './files/secret-box.ts';
-import { makeHttpApp } from './http/app.ts';
+import { type HttpApp, makeHttpApp } from './http/app.ts';
+import { makeIsTrustedProxy } from './http/client-address.ts';
+import { limitConnections } from './http/connection-limits.ts';
+import { maxDescriptors } from './http/descriptors.ts';
 import { type Door, linkSocket, listenSocket, listenTcp } from './http/listen.ts';
 import { makeHttpServer } from './http/server.ts';
 import {
@@ -167,7 +169,7 @@ async function build(start: Start): Promise<Daemon> {
   await rescue({ store, workspaces: engine.workspaces, log });
   // Registered before the doors open: without a worker node, background runs would be refused.
   if (config.workers) await engine.node.start();
-  const doors = await openDoors(config, closers, () => makeHttpServer(app));
+  const doors = await openDoors(start, app, { ...live, log });
   live.bound(doors.tcp.address);
   // After the doors are open: credentials that a failed start had made would be shown to nobody.
   const created = await createFirstAdministrator(store, places, FIRST_ADMINISTRATOR);
@@ -178,10 +180,18 @@ async function build(start: Start): Promise<Daemon> {
   return makeDaemon({ url: `http://${doors.tcp.address}`, created, closers, log, live, engine, closing, draining });
 }
 
-async function openDoors(config: Config, closers: Closer[], server: () => ReturnType<typeof makeHttpServer>) {
-  const socket: Door = await listenSocket(server(), config.places.socketPath);
+async function openDoors(
+  { config, closers }: Start,
+  app: HttpApp,
+  { settings, log }: Pick<LiveConfig, 'settings'> & { log: Log },
+) {
+  const socket: Door = await listenSocket(makeHttpServer(app), config.places.socketPath);
   closers.push(socket.close, linkSocket(join(config.places.dataDir, 'errand.sock'), config.places.socketPath));
-  const tcp: Door = await listenTcp(server(), config.settings.listen);
+  // The operator's socket has no limit: who may open it is trusted, and shall come in when nobody else does.
+  const server = makeHttpServer(app);
+  const isTrustedProxy = makeIsTrustedProxy(() => settings().trustedProxies);
+  limitConnections(server, { settings, isTrustedProxy, maxDescriptors: maxDescriptors(), clock: systemClock, log });
+  const tcp: Door = await listenTcp(server, config.settings.listen);
   closers.push(tcp.close);
   return { socket, tcp };
 }

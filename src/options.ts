@@ -92,6 +92,23 @@ export const OPTIONS: Readonly<Record<SettingName, Option>> = {
     about: 'Largest image or attachment.',
     environment: 'MAX_UPLOAD_SIZE_MB',
   },
+  'limits.max_text_mb': { schema: megabytes(1, 64), fallback: 4, about: 'Text of one turn.' },
+  'limits.bodies_in_flight_mb': {
+    schema: megabytes(1, 65_536),
+    fallback: 256,
+    about: 'Bodies of requests that are being read or held, all together.',
+  },
+  'limits.max_nodes': { schema: integer(1_000, 1_000_000), fallback: 100_000, about: 'JSON values in one body.' },
+  'limits.connections': {
+    schema: integer(1, 1_000_000),
+    fallback: 2_000,
+    about: 'TCP connections; fewer when the process may open few files.',
+  },
+  'limits.connections_per_address': {
+    schema: integer(1, 1_000_000),
+    fallback: 200,
+    about: 'TCP connections from one address; at most half of all, except from trusted proxies.',
+  },
   login_token_ttl_seconds: {
     schema: seconds(1, 86_400),
     fallback: 86_400,

@@ -36,6 +36,7 @@ test('with nothing said, every setting has its default and says so', () => {
     trustedProxies: [],
     waitTimeoutSeconds: 600,
     maxUploadSizeMb: 20,
+    limits: { maxTextMb: 4, bodiesInFlightMb: 256, maxNodes: 100_000, connections: 2_000, connectionsPerAddress: 200 },
     loginTokenTtlSeconds: 86_400,
     sso: {
       provider: '',
@@ -101,9 +102,12 @@ test('every setting can be given by the environment and by the file, to the same
     'egress.allow': '[{ "host": "Wiki.Example.", "ports": [8080] }, { "cidr": "10.0.0.0/8", "for": ["image"] }]',
   };
   const valueOf = (name: string) => others[name] ?? '9';
-  const numeric = { 'workers.memory_mb': '199', 'shell.memory_mb': '199', 'browser.memory_mb': '299' } as Readonly<
-    Record<string, string>
-  >;
+  const numeric = {
+    'limits.max_nodes': '1999',
+    'workers.memory_mb': '199',
+    'shell.memory_mb': '199',
+    'browser.memory_mb': '299',
+  } as Readonly<Record<string, string>>;
   for (const name of SETTING_NAMES) {
     const value = numeric[name] ?? valueOf(name);
     const scalar = OPTIONS[name].schema['type'] === 'string' ? `"${value}"` : value;

@@ -11,6 +11,19 @@ export interface Settings {
   /** How long a non-stream request waits for its run (C8). */
   readonly waitTimeoutSeconds: number;
   readonly maxUploadSizeMb: number;
+  /** What one client, or all of them together, may make the daemon hold. */
+  readonly limits: {
+    /** All text of one turn (A5). */
+    readonly maxTextMb: number;
+    /** Bodies that are being read or held, all of them together. */
+    readonly bodiesInFlightMb: number;
+    /** JSON values in one body (A5). */
+    readonly maxNodes: number;
+    /** TCP connections; fewer when the process may open few files. */
+    readonly connections: number;
+    /** TCP connections from one address; trusted proxies may have more. */
+    readonly connectionsPerAddress: number;
+  };
   /** Validity of the login tokens issued from now on (B6). */
   readonly loginTokenTtlSeconds: number;
   /** The one single-sign-on provider (B8). Without `provider` and `userinfoUrl` there is none; other empty texts mean no value. */

@@ -2,19 +2,25 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { type Clock, systemClock } from '../domain/clock.ts';
 import type { HttpApp } from './app.ts';
 import { errorBody } from './render-error.ts';
 
-const HEADERS_TIMEOUT_MS = 30_000;
+const HEADERS_TIMEOUT_MS = 10_000;
+/** How often connections are looked at for being late. */
+const LOOK_MS = 1_000;
 const REQUEST_TIMEOUT_MS = 300_000;
 const KEEP_ALIVE_MS = 65_000;
+/** A client that has been answered and does not close its end is let go after this. */
+const LINGER_MS = 2_000;
 
 /** A server that is not listening yet; the same application may stand behind several. */
-export function makeHttpServer(app: HttpApp): Server {
+export function makeHttpServer(app: HttpApp, clock: Clock = systemClock): Server {
   const server = createServer(
     {
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: LOOK_MS,
       // Longer than common proxies keep theirs, so that a proxy never sends into a connection just closed.
       keepAliveTimeout: KEEP_ALIVE_MS,
       // The application answers a missing Host in its own shape.
@@ -25,7 +31,12 @@ export function makeHttpServer(app: HttpApp): Server {
   // Bodies are invited only once the request has passed every check that needs none.
   server.on('checkContinue', app);
   server.on('checkExpectation', app);
-  server.on('clientError', answerParserError);
+  server.on('clientError', (error, socket) => {
+    answerParserError(error, socket);
+    // Its end may be kept open for ever: an answer with a FIN alone would not give the connection back.
+    const timer = clock.after(LINGER_MS, () => socket.destroy());
+    socket.once('close', () => timer.cancel());
+  });
   return server;
 }
 

@@ -1,6 +1,9 @@
-import { connect } from 'node:net';
-import { expect, test } from 'vitest';
+import { type AddressInfo, connect } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { makeHttpServer } from '../../src/http/server.ts';
+import { fakeClock } from '../support/fake-clock.ts';
 import { type House, openHouse } from '../support/http-house.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 /** Writes raw bytes and reads until the server closes. */
 async function speak(house: House, text: string): Promise<string> {
@@ -46,6 +49,23 @@ test.each(BROKEN)('%s is answered in the first shape and the connection closes',
     type: 'error',
     error: { type: 'invalid_request_error', message: expect.any(String) as string },
   });
+});
+
+test('a client that was answered so, and keeps its end of the connection open, is let go', async () => {
+  const clock = fakeClock();
+  const server = makeHttpServer(() => undefined, clock);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }, () => socket.write('nonsense\r\n\r\n'));
+  onTestFinished(() => {
+    socket.destroy();
+    server.close();
+  });
+  await new Promise((resolve) => socket.resume().once('end', resolve));
+  const open = () => new Promise<number>((resolve) => server.getConnections((_, count) => resolve(count)));
+  expect(await open()).toBe(1);
+  clock.advance(2_000);
+  await waitFor(async () => (await open()) === 0);
 });
 
 test('a request without Host is 400 in the shape of its path', async () => {

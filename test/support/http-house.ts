@@ -29,6 +29,7 @@ export const SETTINGS: Settings = {
   trustedProxies: [],
   waitTimeoutSeconds: 600,
   maxUploadSizeMb: 1,
+  limits: { maxTextMb: 1, bodiesInFlightMb: 16, maxNodes: 100_000, connections: 100, connectionsPerAddress: 100 },
   loginTokenTtlSeconds: 86_400,
   sso: {
     provider: '',
