@@ -2,7 +2,6 @@
 import type { SandboxGrant } from '../agent/grants.ts';
 import type { Brief, RecordedStep, RunLimits, Turn } from '../agent/protocol.ts';
 import { toolNamesFor } from '../agent/tools/tool-names.ts';
-import type { Clock } from '../domain/clock.ts';
 import type { RunError } from '../domain/run.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { Workspaces } from '../files/workspaces.ts';
@@ -20,7 +19,6 @@ export interface BriefParts {
   readonly workspaces: Workspaces;
   /** What the sandbox probe found; null when there is no sandbox. */
   sandbox(): SandboxGrant | null;
-  readonly clock: Clock;
   readonly documents: Documents;
   readonly equip: Equip;
 }
@@ -32,7 +30,7 @@ export type BuiltBrief =
 
 /** Builds the brief of a claimed run and lays its attachments into the workspace. */
 export async function buildBrief(
-  { store, workspaces, sandbox, clock, documents, equip }: BriefParts,
+  { store, workspaces, sandbox, documents, equip }: BriefParts,
   run: ClaimedRun,
   resolved: ResolvedModel,
   settings: Settings,
@@ -69,7 +67,7 @@ export async function buildBrief(
     answers: run.attempt > 1 ? answersOf(await store.userInputs.listSettled(run.seq)) : {},
     egress: settings.egress.allow,
     sandbox: grant === null ? null : withShellLimits(grant, settings),
-    limits: limitsOf(run, settings, clock.now()),
+    limits: limitsOf(run, settings),
     nextBlockIndex: run.attempt > 1 ? await store.turns.nextBlockIndex(run.seq) : 0,
     depth: 0,
   };
@@ -86,13 +84,13 @@ function withShellLimits(grant: SandboxGrant, { shell }: Settings): SandboxGrant
   };
 }
 
-function limitsOf(run: ClaimedRun, { model }: Settings, now: number): RunLimits {
-  const spentMs = Math.max(0, now - (run.startedAt ?? now) - run.waitedMs);
+/** A resumed run has what its earlier attempts have left of its time. */
+function limitsOf(run: ClaimedRun, { model }: Settings): RunLimits {
   return {
     connectTimeoutMs: model.connectTimeoutSeconds * 1_000,
     firstTokenTimeoutMs: model.firstTokenTimeoutSeconds * 1_000,
     idleTimeoutMs: model.idleTimeoutSeconds * 1_000,
-    runTimeoutMs: Math.max(1, model.runTimeoutSeconds * 1_000 - spentMs),
+    runTimeoutMs: Math.max(1, model.runTimeoutSeconds * 1_000 - run.workedMs),
     maxSteps: model.maxSteps,
   };
 }

@@ -1,5 +1,6 @@
 // A run under way on the main thread: its claim, its worker, and why it was called off.
 import type { Catalog } from '../catalog/models.ts';
+import type { Clock } from '../domain/clock.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { Log } from '../log.ts';
 import type { Claim } from '../store/claim-runs.ts';
@@ -14,6 +15,7 @@ import type { Pool } from './pool.ts';
 import type { RunServices } from './services.ts';
 
 export interface ConductParts extends BriefParts {
+  readonly clock: Clock;
   readonly pool: Pool;
   readonly permits: Permits;
   readonly log: Log;

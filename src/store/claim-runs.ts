@@ -24,9 +24,9 @@ export interface ClaimOrder {
 }
 
 /** What carrying a run out needs of its row: a run has many columns, and reading them all costs as much as the claim. */
-export type ClaimedRun = Pick<Run, 'seq' | 'id' | 'sessionSeq' | 'sessionId' | 'attempt' | 'model' | 'startedAt'> & {
-  /** Time since its start that it waited for its user. */
-  readonly waitedMs: number;
+export type ClaimedRun = Pick<Run, 'seq' | 'id' | 'sessionSeq' | 'sessionId' | 'attempt' | 'model'> & {
+  /** Time that its earlier attempts were at work: it counts against its time limit. */
+  readonly workedMs: number;
   /** `free`, `expert:NAME` or `team:NAME`. */
   readonly target: string;
   /** Whether it is the first run of its session, so that there is no history. */
@@ -64,7 +64,8 @@ const NEXT_BACKGROUND = `${nextOf(BACKGROUND, BACKGROUND)} WHERE executing < ? O
 const EXECUTING_BACKGROUND = `SELECT count(*) AS runs FROM runs
   WHERE status IN ('running', 'finalizing') AND waiting = 0 AND ${BACKGROUND}`;
 
-const CLAIM = `UPDATE runs SET status = 'running', attempt = ?, model = ?, lease_until = ?, started_at = ?
+const CLAIM = `UPDATE runs SET status = 'running', attempt = ?, model = ?, lease_until = ?, 
+  started_at = coalesce(started_at, ?), worked_until = ?
   WHERE seq = ? AND status = 'queued' AND ready = 1`;
 
 /** The verb that claims up to `limit` runs: ordinary before background, fair between keys, in order within one (C6). */
@@ -96,8 +97,7 @@ interface CandidateRow {
   session_seq: number;
   session_id: string;
   attempt: number;
-  started_at: number | null;
-  waited_ms: number;
+  worked_ms: number;
   opened_session: number;
   output_schema: string | null;
   key_model: string | null;
@@ -106,7 +106,7 @@ interface CandidateRow {
   lead_model: string | null;
 }
 
-const CANDIDATE = `SELECT r.id, r.session_seq, s.id AS session_id, r.attempt, r.started_at, r.waited_ms, r.opened_session,
+const CANDIDATE = `SELECT r.id, r.session_seq, s.id AS session_id, r.attempt, r.worked_ms, r.opened_session,
   r.output_schema, k.model AS key_model, u.scenario, s.target,
   s.orchestration ->> '$.lead.model' AS lead_model FROM runs r
   JOIN sessions s ON s.seq = r.session_seq JOIN api_keys k ON k.seq = r.key_seq JOIN users u ON u.seq = r.user_seq
@@ -123,13 +123,12 @@ function claim(tx: Transaction, runSeq: number, order: ClaimOrder): Claim {
     sessionId: row.session_id,
     attempt: row.attempt + 1,
     model: order.modelFor(choice),
-    startedAt: row.started_at ?? tx.now,
-    waitedMs: row.waited_ms,
+    workedMs: row.worked_ms,
     target,
     opensSession: row.opened_session === 1,
     outputSchema: row.output_schema === null ? null : (JSON.parse(row.output_schema) as JsonObject),
   };
-  tx.run(CLAIM, run.attempt, run.model, tx.now + order.leaseMs, run.startedAt, runSeq);
+  tx.run(CLAIM, run.attempt, run.model, tx.now + order.leaseMs, tx.now, tx.steadyNow, runSeq);
   tx.run("UPDATE sessions SET status = 'running' WHERE seq = ?", run.sessionSeq);
   tx.emit(run.sessionSeq, runSeq, {
     type: 'run.started',

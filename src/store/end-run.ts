@@ -10,6 +10,7 @@ import type { Database, Transaction } from './database.ts';
 import { concludeIn } from './record-artifacts.ts';
 import { type Fence, holds } from './record-progress.ts';
 import { expireOfRun } from './wait-for-user.ts';
+import { noteWork } from './work-time.ts';
 
 /** A run and its session. */
 type RunPlace = Omit<Fence, 'attempt'>;
@@ -44,7 +45,11 @@ export function makeEndRun({ write }: Database) {
 
     /** Gives a run whose worker is gone back to the queue, or fails it when it was resumed too often. */
     interrupt: (fence: Fence, interruption: Interruption): Promise<boolean> =>
-      write((tx) => holds(tx, fence) && interruptIn(tx, fence, interruption)),
+      write((tx) => {
+        if (!holds(tx, fence)) return false;
+        noteWork(tx, fence.runSeq);
+        return interruptIn(tx, fence, interruption);
+      }),
   };
 }
 

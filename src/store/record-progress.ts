@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from '../domain/json.ts';
 import type { NewEvent } from '../domain/journal-event.ts';
 import { costOf, type Price, type Usage } from '../domain/usage.ts';
 import type { Database, Transaction } from './database.ts';
+import { ADD_WORK, noteWork } from './work-time.ts';
 
 /** The run that a write belongs to, and the attempt that makes it. */
 export interface Fence {
@@ -73,7 +74,11 @@ export function makeRecordProgress({ write }: Database) {
 
     /** Keeps a tool's result; the reply's next call counts as begun. A call that has a result keeps it. */
     recordToolResult: (fence: Fence, result: NewToolResult): Promise<boolean> =>
-      write((tx) => holds(tx, fence) && keepToolResult(tx, fence, result)),
+      write((tx) => {
+        if (!holds(tx, fence)) return false;
+        noteWork(tx, fence.runSeq);
+        return keepToolResult(tx, fence, result);
+      }),
   };
 }
 
@@ -124,12 +129,14 @@ function addUsage(tx: Transaction, fence: Fence, usage: Usage, price: Price): vo
   tx.run(
     `UPDATE runs SET input_tokens = input_tokens + ?, output_tokens = output_tokens + ?,
        cache_read_tokens = cache_read_tokens + ?, cache_write_tokens = cache_write_tokens + ?,
-       cost_usd = cost_usd + ? WHERE seq = ?`,
+       cost_usd = cost_usd + ?, ${ADD_WORK} WHERE seq = ?`,
     usage.inputTokens,
     usage.outputTokens,
     usage.cacheReadTokens,
     usage.cacheWriteTokens,
     costOf(usage, price),
+    tx.steadyNow,
+    tx.steadyNow,
     fence.runSeq,
   );
 }

@@ -1,6 +1,7 @@
 // Rescue: runs that lost their worker are settled, given back to the queue, or failed (D7).
 import type { Database } from './database.ts';
 import { interruptIn, settleIn } from './end-run.ts';
+import { ADD_WORK } from './work-time.ts';
 
 export interface Rescued {
   /** Runs whose agent had ended: they are settled now. */
@@ -41,6 +42,11 @@ export function makeRescueRuns({ write, reader }: Database) {
           `SELECT session_seq AS sessionSeq, seq AS runSeq, attempt, status FROM runs
            WHERE status IN ('queued', 'running', 'finalizing') AND waiting = 0 ORDER BY session_seq, seq`,
         );
+        // While no daemon ran nobody could have taken them: each has its whole wait again.
+        tx.run(
+          `UPDATE runs SET queued_steady_at = ? WHERE status = 'queued' AND schedule_mode = 'background' AND started_at IS NULL`,
+          tx.steadyNow,
+        );
         const count = { settled: 0, interrupted: 0, queued: 0 };
         for (const row of rows) {
           if (row.status === 'queued') count.queued += 1;
@@ -55,8 +61,11 @@ export function makeRescueRuns({ write, reader }: Database) {
       write((tx) => {
         // In this order: after a jump of the clock every lease looks expired, also those that are held.
         tx.run(
-          "UPDATE runs SET lease_until = ? WHERE status = 'running' AND waiting = 0 AND seq IN (SELECT value FROM json_each(?))",
+          `UPDATE runs SET lease_until = ?, ${ADD_WORK}
+           WHERE status = 'running' AND waiting = 0 AND seq IN (SELECT value FROM json_each(?))`,
           tx.now + leaseMs,
+          tx.steadyNow,
+          tx.steadyNow,
           JSON.stringify(held),
         );
         const expired = tx.all<UnfinishedRow>(

@@ -5,9 +5,10 @@ import { backUp } from './backup.ts';
 import { foundation } from './migrations/001-foundation.ts';
 import { realWork } from './migrations/002-real-work.ts';
 import { upkeep } from './migrations/003-upkeep.ts';
+import { timeAtWork } from './migrations/004-time-at-work.ts';
 
 /** Every migration in order. Add new ones at the end; never change one that was released. */
-const MIGRATIONS: readonly string[] = [foundation, realWork, upkeep];
+const MIGRATIONS: readonly string[] = [foundation, realWork, upkeep, timeAtWork];
 
 /** The schema version this code writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -44,13 +44,11 @@ interface PendingRow {
   sessionSeq: number;
   runSeq: number;
   toolUseId: string;
-  since: number;
 }
 
 const SELECT = `SELECT q.*, s.id AS session_id, r.id AS run_id, u.id AS user_id, u.username FROM user_inputs q
   JOIN sessions s ON s.seq = q.session_seq JOIN runs r ON r.seq = q.run_seq JOIN users u ON u.seq = q.user_seq`;
-const SETTLED = `RETURNING id AS requestId, session_seq AS sessionSeq, run_seq AS runSeq, tool_use_id AS toolUseId,
-  created_at AS since`;
+const SETTLED = `RETURNING id AS requestId, session_seq AS sessionSeq, run_seq AS runSeq, tool_use_id AS toolUseId`;
 
 /** Expired in one commit at most: a long list must not hold other writers back. */
 const EXPIRE_AT_ONCE = 200;

@@ -4,6 +4,7 @@ import type { JsonObject } from '../domain/json.ts';
 import type { UserInputStatus } from '../domain/user-input.ts';
 import type { Database, Transaction } from './database.ts';
 import { type Fence, holds } from './record-progress.ts';
+import { noteWork } from './work-time.ts';
 
 /** The call that asks, and how long its answer may take. */
 export interface NewQuestion {
@@ -18,7 +19,6 @@ type RunPlace = Omit<Fence, 'attempt'>;
 
 interface QuestionRow {
   status: UserInputStatus;
-  created_at: number;
 }
 
 /** The verb with which a run begins to wait. */
@@ -31,13 +31,14 @@ export function makeWaitForUser({ write }: Database) {
     waitForUser: (fence: Fence, question: NewQuestion): Promise<boolean> =>
       write((tx) => {
         if (!holds(tx, fence)) return false;
+        noteWork(tx, fence.runSeq);
         const asked = findQuestion(tx, fence, question.toolUseId) ?? ask(tx, fence, question);
         tx.run(
           "UPDATE runs SET waiting = 1, lease_until = NULL WHERE seq = ? AND status = 'running' AND waiting = 0",
           fence.runSeq,
         );
         if (asked.status === 'pending') return true;
-        goOn(tx, { ...fence, since: tx.now });
+        goOn(tx, fence);
         const { resumes } = tx.get<{ resumes: number }>('SELECT resumes FROM runs WHERE seq = ?', fence.runSeq)!;
         tx.emit(fence.sessionSeq, fence.runSeq, { type: 'run.resumed', payload: { resumes } });
         return true;
@@ -47,7 +48,7 @@ export function makeWaitForUser({ write }: Database) {
 
 function findQuestion(tx: Transaction, fence: Fence, toolUseId: string): QuestionRow | undefined {
   return tx.get<QuestionRow>(
-    'SELECT status, created_at FROM user_inputs WHERE run_seq = ? AND tool_use_id = ?',
+    'SELECT status FROM user_inputs WHERE run_seq = ? AND tool_use_id = ?',
     fence.runSeq,
     toolUseId,
   );
@@ -70,16 +71,14 @@ function ask(tx: Transaction, fence: Fence, question: NewQuestion): QuestionRow 
   );
   const payload = { requestId, toolUseId, toolName, expiresAt };
   tx.emit(fence.sessionSeq, fence.runSeq, { type: 'user_input.requested', payload });
-  return { status: 'pending', created_at: tx.now };
+  return { status: 'pending' };
 }
 
-/** waiting → queued: the run may be claimed again. What it waited, since `since`, is no time of its own. */
-export function goOn(tx: Transaction, { sessionSeq, runSeq, since }: RunPlace & { readonly since: number }): void {
+/** waiting → queued: the run may be claimed again. */
+export function goOn(tx: Transaction, { sessionSeq, runSeq }: RunPlace): void {
   const moved = tx.run(
-    `UPDATE runs SET status = 'queued', ready = 1, waiting = 0, waited_ms = waited_ms + ?, queued_steady_at = ?
+    `UPDATE runs SET status = 'queued', ready = 1, waiting = 0, queued_steady_at = ?
      WHERE seq = ? AND status = 'running' AND waiting = 1`,
-    // Both ends by the wall clock, as the run's start is: a jump in between then cancels itself out.
-    tx.now - since,
     tx.steadyNow,
     runSeq,
   );

@@ -145,6 +145,26 @@ test('a crash between a tool’s result and the next model call repeats neither'
   expect(await readFile(join(daemon.dataDir, 'workspaces', run.sessionId, 'kept.txt'), 'utf8')).toBe('kept.txt\n');
 });
 
+test('a run that was cut off by a night without a daemon has its time still', async () => {
+  model.script(({ step }) => (step === 0 ? write('evening.txt') : { hang: 'before-headers' }));
+  const from = model.requests.length;
+  const run = await stream({ text: 'through the night' });
+  await model.waitForRequest(from + 2);
+  await daemon.kill();
+  // Nobody waits for a night: everything that the database says of the run's time is made half a day older.
+  const database = new Connection(join(daemon.dataDir, 'errand.db'));
+  const columns = ['created_at', 'started_at', 'queued_steady_at', 'lease_until', 'worked_until'];
+  const older = columns.map((column) => `${column} = ${column} - 43200000`).join(', ');
+  expect(database.prepare(`UPDATE runs SET ${older} WHERE id = ?`).run(run.runId).changes).toBe(1);
+  database.close();
+  model.script({ text: 'Good morning.' });
+  await daemon.restart();
+  await replay(run.runId);
+  const rows = expectWhole(run.runId);
+  expect(rows.answer).toBe('Good morning.');
+  expect(rows.run).toMatchObject({ status: 'completed', attempt: 2 });
+});
+
 const shellTest = existsSync('/usr/bin/bwrap') ? test : test.skip;
 if (!existsSync('/usr/bin/bwrap'))
   process.stderr.write('SKIPPED: crashes within shell commands, since bubblewrap is not installed\n');

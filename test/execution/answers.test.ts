@@ -30,12 +30,11 @@ const MODEL: ResolvedModel = {
   endpoint: { name: 'local', kind: 'openai', baseUrl: 'http://127.0.0.1:9', apiKey: null, maxInFlight: null },
 };
 
-async function partsOf({ store, clock }: StoreHouse): Promise<BriefParts> {
+async function partsOf({ store }: StoreHouse): Promise<BriefParts> {
   const directory = temporaryDirectory();
   const blobs = await openBlobStore(join(directory, 'blobs'));
   return {
     store,
-    clock,
     workspaces: makeWorkspaces({ directory, blobs, owner: null }),
     sandbox: () => null,
     documents: { textsOf: async () => ({}) },
@@ -78,11 +77,15 @@ test('the answers of a run come by call, as texts; what nobody answered is told 
   });
 });
 
-test('the time that a run waited for its user is no part of its time limit, the time in the queue is', async () => {
+test('the time that a run waited, for its user or in the queue, is no part of its time limit; its work is', async () => {
   const house = await storeHouse();
   await house.accept();
   await resumed(house, 'one', (id) => house.store.userInputs.answer(id, 'red'));
+  house.clock.advance(2 * HOUR_MS);
+  const [before] = await house.claim();
   house.clock.advance(60_000);
+  await house.store.runs.interrupt(fenceOf(before!), 'crash');
+  house.clock.advance(2 * HOUR_MS);
   const [run] = await house.claim();
   const built = await buildBrief(await partsOf(house), run!, MODEL, SETTINGS);
   expect(built).toMatchObject({
