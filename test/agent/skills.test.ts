@@ -171,11 +171,11 @@ describe.skipIf(!probe.ok)('a command in the sandbox', () => {
   test.skipIf(process.getuid?.() !== 0)('sees it too when the daemon is not root', async () => {
     const skill = makeSkill();
     // The same walls as an ordinary user's daemon builds them.
-    const { sandboxCommand } = await import('../../src/agent/sandbox/walls.ts');
+    const { planSandbox } = await import('../../src/agent/sandbox/walls.ts');
     const mounts = [{ source: skill.folder, target: '/skills/letters' }];
     const task = { kind: 'command', command: 'true', timeoutMs: 1_000 } as const;
-    const [program, args] = await sandboxCommand({ ...sandbox!, owner: null }, { workspace: '/w', mounts, task });
+    const { program, papers } = await planSandbox({ ...sandbox!, owner: null }, { workspace: '/w', mounts, task });
     expect(program).toBe('/bin/sh');
-    expect(args.join(' ')).toContain(`--ro-bind ${skill.folder} /skills/letters`);
+    expect([...papers.values()].join('')).toContain(`--ro-bind\0${skill.folder}\0/skills/letters`);
   });
 });

@@ -7,7 +7,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { reopenRoot } from '../../beneath.ts';
 import { hasEnded, takenBytes } from './process-tree.ts';
 import type { SandboxGrant } from '../grants.ts';
-import { homeOf, identityFiles, SYSTEM_PATH } from './walls.ts';
+import { FD } from './scripts.ts';
+import { type SandboxPlan, SYSTEM_PATH } from './walls.ts';
 
 const WATCH_INTERVAL_MS = 200;
 const KILL_GRACE_MS = 2000;
@@ -45,53 +46,48 @@ export interface Launched {
 }
 
 export interface Launch {
-  readonly program: string;
-  readonly args: readonly string[];
-  /** The workspace. */
-  readonly cwd: string;
-  readonly grant: SandboxGrant;
-  /** Of a service, which is spoken with: what bubblewrap is told besides. */
-  readonly service?: { readonly arguments: string };
+  readonly plan: SandboxPlan;
+  readonly workspace: string;
+  /** Whether it is spoken with on its standard input. */
+  readonly takesInput: boolean;
 }
 
-type Pipes = readonly [Writable | null, Readable, Readable, Readable, Writable, Writable, Readable, Writable?];
-
-/** Starts what `sandboxCommand` gave. */
-export function launch({ program, args, cwd, grant, service }: Launch): Launched {
-  const pipes = ['pipe', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'] as const;
-  const stdio = service === undefined ? ['ignore' as const, ...pipes] : ['pipe' as const, ...pipes, 'pipe' as const];
-  const child = spawn(program, args, { cwd, env: { PATH: SYSTEM_PATH }, stdio, detached: true });
-  const streams = child.stdio as unknown as Pipes;
-  const [stdin, stdout, stderr, status, passwd, group, lifeline, more] = streams;
+/** Starts what was planned. Nothing of the daemon's environment and directory reaches it. */
+export function launch({ plan, workspace, takesInput }: Launch): Launched {
+  const { program, args, papers } = plan;
+  const last = Math.max(...papers.keys());
+  const stdio = Array.from({ length: last + 1 }, (_, fd) => (isPipe(fd, takesInput, papers) ? 'pipe' : 'ignore'));
+  const child = spawn(program, args, { cwd: '/', env: { PATH: SYSTEM_PATH }, stdio, detached: true });
+  const streams = child.stdio as readonly (Readable | Writable | null)[];
   const launched: Launched = {
     child,
-    workspace: cwd,
-    stdin,
-    stdout,
-    stderr,
-    lifeline,
+    workspace,
+    stdin: child.stdin,
+    stdout: child.stdout!,
+    stderr: child.stderr!,
+    lifeline: streams[FD.lifeline] as Readable,
     firstPid: undefined,
     exitCode: undefined,
     complaint: '',
     stopped: undefined,
     killTimer: undefined,
   };
-  stderr.setEncoding('utf8').on('data', (text: string) => {
+  launched.stderr.setEncoding('utf8').on('data', (text: string) => {
     if (launched.complaint.length < MAX_COMPLAINT_LENGTH) launched.complaint += text;
   });
   let report = '';
-  status.setEncoding('utf8').on('data', (text: string) => {
+  (streams[FD.status] as Readable).setEncoding('utf8').on('data', (text: string) => {
     report += text;
     readReport(launched, report);
   });
-  const owner = grant.owner ?? { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
-  const [users, groups] = identityFiles(owner, homeOf(service === undefined ? 'command' : 'service'));
-  passwd.end(users);
-  group.end(groups);
-  more?.end(service?.arguments);
+  for (const [fd, paper] of papers) (streams[fd] as Writable).end(paper);
   // A sandbox that is killed early closes its pipes unread; `exit` tells all there is to know of that.
   for (const stream of streams) stream?.on('error', () => undefined);
   return launched;
+}
+
+function isPipe(fd: number, takesInput: boolean, papers: SandboxPlan['papers']): boolean {
+  return fd === 0 ? takesInput : fd <= 2 || fd === FD.status || fd === FD.lifeline || papers.has(fd);
 }
 
 /** Takes in what bubblewrap reported so far: one JSON object a line. */

@@ -8,7 +8,7 @@ import { captureOutput } from './captured-output.ts';
 import type { SandboxGrant } from '../grants.ts';
 import { adviceOn } from './advice.ts';
 import { ending, giveTo, launch, type StopCause, stop, watchMemory } from './launch.ts';
-import { type Mount, SANDBOX_OWNER, sandboxCommand } from './walls.ts';
+import { type Mount, planSandbox, SANDBOX_OWNER } from './walls.ts';
 
 const PROBE_TIMEOUT_MS = 10_000;
 
@@ -102,17 +102,18 @@ export async function runInSandbox(grant: SandboxGrant, request: SandboxRequest)
   if (grant.owner === null && process.getuid?.() === 0) throw new Error('Commands are never run as root.');
   const startedAt = performance.now();
   const timeoutMs = Math.min(request.timeoutMs ?? grant.timeoutMs, grant.timeoutMs);
-  const [program, args] = await sandboxCommand(grant, {
-    workspace: request.workspace,
+  const { workspace } = request;
+  const plan = await planSandbox(grant, {
+    workspace,
     mounts: request.mounts ?? [],
     task: { kind: 'command', command: request.command, timeoutMs },
   });
-  await giveTo(request.workspace, grant.owner);
+  await giveTo(workspace, grant.owner);
   const durationMs = () => Math.round(performance.now() - startedAt);
   if (request.signal.aborted) {
     return { exitCode: null, signal: null, stopped: 'canceled', output: '', bytes: 0, durationMs: durationMs() };
   }
-  const launched = launch({ program, args, cwd: request.workspace, grant });
+  const launched = launch({ plan, workspace, takesInput: false });
   const output = captureOutput();
   const stopCommand = (cause: StopCause) => stop(launched, cause);
   launched.stdout.on('data', (chunk: Buffer) => {

@@ -1,6 +1,7 @@
 // Promises of the sandbox, kept against the real bubblewrap. Without it these tests are skipped, and say so.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -118,6 +119,29 @@ describe.skipIf(!probe.ok)('a command', () => {
     expect(Number(users)).toBe(2);
     expect(Number(processes)).toBeLessThan(12);
     expect(names).toBe('HOME LANG PATH PWD PYTHONDONTWRITEBYTECODE SHLVL TERM TMPDIR USER XDG_CACHE_HOME _ ');
+  });
+
+  test('is nowhere to be read but in its own sandbox, and there finds nothing of where the host keeps things', async () => {
+    const workspace = temporaryDirectory();
+    const skill = temporaryDirectory();
+    const word = `unheard-${process.pid}`;
+    const running = run(
+      `: ${word}; mkfifo go; touch begun; cat /proc/1/cmdline /proc/1/environ | tr '\\0' '\\n'; readlink /proc/1/cwd; read line <go`,
+      { workspace, mounts: [{ source: skill, target: '/skills/one' }] },
+    );
+    await waitFor(() => existsSync(join(workspace, 'begun')));
+    expect(processesWith(word)).toEqual([]);
+    await writeFile(join(workspace, 'go'), '\n');
+    const { output } = await running;
+    for (const path of [workspace, skill, process.cwd()]) expect(output).not.toContain(path);
+    expect(output).toContain('bwrap');
+  });
+
+  test('comes first when memory runs out, which it cannot change, and sees no keys of others', async () => {
+    const { output } = await run(
+      'for pid in self 1; do echo 0 >/proc/$pid/oom_score_adj; cat /proc/$pid/oom_score_adj /proc/keys; done 2>/dev/null',
+    );
+    expect(output).toBe('1000\n1000\n');
   });
 
   test('holds no descriptor but its three', async () => {
@@ -257,7 +281,9 @@ describe.skipIf(!probe.ok)('an end is put to', () => {
 
   test('a fork bomb, which does not reach beyond its share', async () => {
     const word = `errand-bomb-${process.pid}`;
-    const bomb = run(`${word}() { ${word} | ${word} & sleep 30; }; ${word}; wait`, { timeoutMs: 1_200 });
+    const bomb = run(`echo 'bash bomb $1 & bash bomb $1 & sleep 30; wait' >bomb; bash bomb ${word}`, {
+      timeoutMs: 1_200,
+    });
     let most = 0;
     const watch = setInterval(() => {
       most = Math.max(most, processesWith(word).length);
@@ -267,6 +293,7 @@ describe.skipIf(!probe.ok)('an end is put to', () => {
     clearInterval(watch);
     expect(beside.output).toBe('unharmed\n');
     expect(result.exitCode).not.toBe(0);
+    expect(most).toBeGreaterThan(4);
     expect(most).toBeLessThan(grant.maxProcesses + 10);
     expect(processesWith(word)).toEqual([]);
   });

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { probeSandbox } from '../../../src/agent/sandbox/sandbox.ts';
-import { identityFiles, sandboxCommand } from '../../../src/agent/sandbox/walls.ts';
+import { FD } from '../../../src/agent/sandbox/scripts.ts';
+import { planSandbox, type SandboxPlan } from '../../../src/agent/sandbox/walls.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -14,20 +15,17 @@ const limits = { timeoutMs: 10_000, maxOutputBytes: 65_536, memoryBytes: 2 ** 30
 const probe = await probeSandbox({ path: '/usr/local/bin:/usr/bin:/bin', privateFolders: [], ...limits });
 if (!probe.ok) process.stderr.write(`SKIPPED: no sandbox here: ${probe.why}\n`);
 
-/** Starts a sandbox as its daemon does, with all that bubblewrap wants but its files; the last stream is the lifeline. */
-function launch(program: string, args: readonly string[], cwd: string) {
-  const pipes = ['pipe', 'pipe', 'pipe', 'pipe'] as const;
-  const child = spawn(program, args, { cwd, detached: true, stdio: ['ignore', 'ignore', 'inherit', ...pipes] });
-  const [status, passwd, group, lifeline] = child.stdio.slice(3) as unknown as [Readable, Writable, Writable, Readable];
+/** Starts a sandbox as its daemon does, with all that bubblewrap wants but the made file of groups. */
+function launch({ program, args, papers }: SandboxPlan) {
+  const stdio = Array.from({ length: Math.max(...papers.keys()) + 1 }, (_, fd) => (fd < 3 ? 'ignore' : 'pipe'));
+  const child = spawn(program, args, { cwd: '/', detached: true, stdio });
+  const streams = child.stdio as unknown as (Readable & Writable)[];
   let report = '';
-  status.setEncoding('utf8').on('data', (text: string) => (report += text));
-  for (const stream of [passwd, group, lifeline]) stream.on('error', () => undefined);
-  const complete = () => {
-    const [users, groups] = identityFiles({ uid: 1000, gid: 1000 }, '/workspace');
-    passwd.end(users);
-    group.end(groups);
-  };
-  return { child, lifeline, complete, closed: once(child, 'close').then(() => report) };
+  streams[FD.status]!.setEncoding('utf8').on('data', (text: string) => (report += text));
+  for (const stream of streams.slice(3)) stream.on('error', () => undefined);
+  for (const [fd, paper] of papers) if (fd !== FD.group) streams[fd]!.end(paper);
+  const complete = () => void streams[FD.group]!.end(papers.get(FD.group));
+  return { child, lifeline: streams[FD.lifeline]!, complete, closed: once(child, 'close').then(() => report) };
 }
 
 /** Living processes of a process group. */
@@ -48,13 +46,13 @@ test.skipIf(!probe.ok)(
     const workspace = temporaryDirectory();
     const { owner } = probe.grant;
     if (owner !== null) chownSync(workspace, owner.uid, owner.gid);
-    const [program, args] = await sandboxCommand(probe.grant, {
+    const plan = await planSandbox(probe.grant, {
       workspace,
       mounts: [],
       task: { kind: 'command', command: 'touch ran', timeoutMs: limits.timeoutMs },
     });
     // bubblewrap waits for the files that it reads from its descriptors: so far it has come, and no further.
-    const orphan = launch(program, args, workspace);
+    const orphan = launch(plan);
     await waitFor(async () => (await groupOf(orphan.child.pid)).length >= 4, { what: 'bubblewrap and its child' });
     orphan.lifeline.destroy();
     await waitFor(async () => (await groupOf(orphan.child.pid)).length === 0, { what: 'all of them gone' });
@@ -62,7 +60,7 @@ test.skipIf(!probe.ok)(
     expect(await orphan.closed).not.toContain('exit-code');
     expect(existsSync(join(workspace, 'ran'))).toBe(false);
 
-    const whole = launch(program, args, workspace);
+    const whole = launch(plan);
     whole.complete();
     expect(await whole.closed).toContain('"exit-code": 0');
     expect(existsSync(join(workspace, 'ran'))).toBe(true);
