@@ -33,7 +33,7 @@ import { lockDataDirectory } from './store/lock.ts';
 import { openStore } from './store/open-store.ts';
 import { VERSION } from './version.ts';
 
-export { type Created, initialize } from './initialize.ts';
+export { type Created, initialize, renewMasterKey } from './initialize.ts';
 
 /** A running daemon. */
 export interface Daemon {

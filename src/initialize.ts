@@ -1,11 +1,11 @@
 // Making a data directory: database, master key, commented configuration files, and the first administrator (K5).
-import { existsSync, mkdirSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Config, Places } from './config.ts';
 import { defaultConfigFiles } from './default-config-files.ts';
 import { systemClock } from './domain/clock.ts';
 import { ErrandError } from './domain/errors.ts';
-import { type MasterKeyPlace, openMasterKey } from './files/master-key.ts';
+import { type MasterKeyPlace, openMasterKey, replaceLostMasterKey } from './files/master-key.ts';
 import { writeWhole } from './files/write-whole.ts';
 import { hashPassword, makeKey, makePassword } from './operations/secrets.ts';
 import { lockDataDirectory } from './store/lock.ts';
@@ -20,6 +20,8 @@ export interface Created {
 }
 
 export const DATABASE_FILE = 'errand.db';
+
+const OWNER_ALONE = 0o700;
 
 /**
  * Initialises a data directory and leaves it closed. Throws `conflict` when it was initialised before, or when another
@@ -45,9 +47,29 @@ export async function initialize(config: Config, adminName: string): Promise<Cre
   }
 }
 
-/** Makes the directories and the commented configuration files that are missing. */
+/**
+ * Makes another master key for a data directory that has lost its own; what it costs is `COST_OF_NEW_KEY`. Throws `conflict`
+ * when none is missing, or when another process holds the directory.
+ */
+export function renewMasterKey({ places }: Config): void {
+  requirePrivate(places.dataDir);
+  const lock = lockDataDirectory(places.dataDir);
+  try {
+    replaceLostMasterKey(masterKeyPlace(places));
+  } finally {
+    lock.release();
+  }
+}
+
+/**
+ * Makes the directories and the commented configuration files that are missing. Throws `conflict` for a data directory that
+ * others may enter.
+ */
 export function prepareDirectories({ dataDir, configDir }: Places): void {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  mkdirSync(dataDir, { recursive: true, mode: OWNER_ALONE });
+  // Nobody can have put an empty directory to another use.
+  if (readdirSync(dataDir).length === 0) makePrivate(dataDir);
+  requirePrivate(dataDir);
   try {
     layDefaultConfig(configDir);
   } catch (error) {
@@ -56,10 +78,26 @@ export function prepareDirectories({ dataDir, configDir }: Places): void {
   }
 }
 
+function makePrivate(directory: string): void {
+  try {
+    chmodSync(directory, OWNER_ALONE);
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+  }
+}
+
+function requirePrivate(dataDir: string): void {
+  const mode = statSync(dataDir).mode & 0o777;
+  if ((mode & ~OWNER_ALONE) === 0) return;
+  const shown = mode.toString(8).padStart(4, '0');
+  const words = `${dataDir} is the data directory, and its mode ${shown} opens it to others.`;
+  throw new ErrandError('conflict', `${words} Run: chmod 700 ${dataDir}`);
+}
+
 /** Where the master key lies (J6). */
-export function masterKeyPlace({ masterKeyPath, credentialsDirectory }: Places): MasterKeyPlace {
+export function masterKeyPlace({ dataDir, masterKeyPath, credentialsDirectory }: Places): MasterKeyPlace {
   const isCredential = credentialsDirectory !== null && dirname(masterKeyPath) === resolve(credentialsDirectory);
-  return { path: masterKeyPath, isCredential };
+  return { path: masterKeyPath, isCredential, database: join(dataDir, DATABASE_FILE) };
 }
 
 function layDefaultConfig(configDir: string): void {

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { notEmpty } from './arguments.ts';
 import { requireConfiguration } from './configuration.ts';
 import { act, type Context } from './context.ts';
+import { COST_OF_NEW_KEY } from '../files/master-key.ts';
 import { createdWire } from './created-wire.ts';
 import type { Created, Io } from './io.ts';
 import type { Column } from './output.ts';
@@ -28,13 +29,24 @@ export function addInit(program: Command, io: Io): void {
         'Password and key are shown once. "errand serve" does this itself when the directory is empty.',
     )
     .option('--admin <name>', "the administrator's user name", notEmpty, 'admin')
+    .option('--new-master-key', 'make another master key in place of one that is lost for good')
     .addHelpText('after', '\nExample:\n  errand init --data-dir /srv/errand -o json > credentials.json')
     .action(act(io, init));
 }
 
-async function init(context: Context, { admin }: { readonly admin: string }): Promise<void> {
+interface InitOptions {
+  readonly admin: string;
+  readonly newMasterKey?: boolean;
+}
+
+async function init(context: Context, { admin, newMasterKey }: InitOptions): Promise<void> {
   const { config } = await requireConfiguration(context);
-  const { initialize } = await context.io.loadDaemon();
+  const { initialize, renewMasterKey } = await context.io.loadDaemon();
+  if (newMasterKey === true) {
+    renewMasterKey(config);
+    context.out.hint(`${config.places.masterKeyPath} is a new master key. ${COST_OF_NEW_KEY}`);
+    return;
+  }
   tellCreated(context, await initialize(config, admin));
   context.out.hint(`Next: ${context.io.commandName} serve`);
 }

@@ -1,13 +1,14 @@
 // What the program has of the outside world, handed in so that tests can be the outside world.
 import type { Readable, Writable } from 'node:stream';
 import type { Environment } from '../config.ts';
-import type { Created, Daemon, initialize, startDaemon } from '../daemon.ts';
+import type { Created, Daemon, initialize, renewMasterKey, startDaemon } from '../daemon.ts';
 
 export type { Created, Daemon };
 
 /** The verbs of daemon.ts that `serve` and `init` need. */
 export interface DaemonVerbs {
   readonly initialize: typeof initialize;
+  readonly renewMasterKey: typeof renewMasterKey;
   readonly startDaemon: typeof startDaemon;
 }
 

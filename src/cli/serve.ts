@@ -1,13 +1,18 @@
 // `errand serve`: the daemon, from its start to a clean end.
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { messageOf } from '../domain/errors.ts';
+import { writeWhole } from '../files/write-whole.ts';
 import { requireConfiguration } from './configuration.ts';
 import { act, type Context } from './context.ts';
 import { createdWire } from './created-wire.ts';
 import { CommandError, type ExitName } from './exit-codes.ts';
 import type { Created, Daemon, Io, StopSignal } from './io.ts';
 import { credentialsText, firstStepsText, shellWord } from './welcome.ts';
+
+/** In the data directory; for its owner alone. */
+const FIRST_CREDENTIALS_FILE = 'first-credentials';
 
 /** How long the last moves of a daemon that is told to halt may take. */
 const HALT_TIMEOUT_MS = 2000;
@@ -18,7 +23,8 @@ export function addServe(program: Command, io: Io): void {
     .command('serve')
     .summary('run the daemon')
     .description(
-      'Run the daemon in the foreground. An empty data directory is set up first, and the credentials are shown once. ' +
+      'Run the daemon in the foreground. An empty data directory is set up first, and the credentials are shown once: on a ' +
+        'terminal, or else in the file first-credentials there. ' +
         'SIGTERM or Ctrl-C ends it when its runs have ended or are safe; a second one ends it at once.',
     )
     .option('--listen <host:port>', 'address to listen on')
@@ -99,8 +105,25 @@ function greet(context: Context, daemon: Daemon): void {
     if (io.terminal.stderr) out.hint(`Errand listens on ${daemon.url}`);
   } else if (out.format === 'json') {
     out.json(createdWire(daemon.created));
-  } else {
+  } else if (io.terminal.stdout) {
     out.text(welcome(context, daemon.url, daemon.created));
+  } else {
+    keepWelcome(context, daemon.url, daemon.created);
+  }
+}
+
+/** What is no terminal may be a log that many read and that is kept for long: secrets go into a file of their own. */
+function keepWelcome(context: Context, url: string, created: Created): void {
+  const { out, io } = context;
+  const file = join(created.dataDir, FIRST_CREDENTIALS_FILE);
+  try {
+    writeWhole(file, welcome(context, url, created), 0o600);
+    out.text(`The administrator's password and API key are in ${file}. Keep them elsewhere and remove it.\n`);
+  } catch (error) {
+    out.hint(`The first credentials could not be written to ${file}: ${messageOf(error)}`);
+    out.hint(
+      `Make others: ${io.commandName} users passwd admin; ${io.commandName} keys create --user admin --scope admin`,
+    );
   }
 }
 

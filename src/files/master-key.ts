@@ -9,6 +9,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
@@ -22,6 +23,8 @@ const NOT_OWNER = 0o077;
 export interface MasterKeyPlace {
   readonly path: string;
   readonly isCredential: boolean;
+  /** The database that was made with the key: beside it, a missing key is lost, not new. */
+  readonly database?: string;
 }
 
 /** What a derived key is for. Keys of two purposes have nothing in common. */
@@ -30,15 +33,42 @@ type KeyPurpose = 'login-token' | 'secret' | 'file-address';
 /** Derives a 32-byte key for a purpose; another salt gives another key. */
 export type DeriveKey = (purpose: KeyPurpose, salt: Buffer) => Buffer;
 
+/** What is lost with the key. */
+export const COST_OF_NEW_KEY =
+  'All login tokens and addresses of files end, and the credentials of connections must be given anew.';
+
 /**
- * Makes the key where there is none and answers how keys are derived from it; the key itself goes no further. Call it
- * under the data directory's lock. Throws `conflict` when the file can't be read, holds something else, or is open to others.
+ * Answers how keys are derived from the key, which itself goes no further; makes one where there is neither key nor
+ * database. Call it under the data directory's lock. Throws `conflict` when the key is missing beside a database, when the
+ * file can't be read, holds something else, or is open to others.
  */
 export function openMasterKey(place: MasterKeyPlace): DeriveKey {
-  // Not by following links: one that leads nowhere is a key that is not there yet, and must not be replaced.
-  if (lstatSync(place.path, { throwIfNoEntry: false }) === undefined) makeMasterKey(place.path);
+  if (!isThere(place)) {
+    if (hasDatabase(place)) throw lost(place);
+    makeMasterKey(place.path);
+  }
   const master = readMasterKey(place);
   return (purpose, salt) => Buffer.from(hkdfSync('sha256', master, salt, `errand/${purpose}`, KEY_BYTES));
+}
+
+/** Makes another key in place of one that is lost for good. Throws `conflict` when none is missing. */
+export function replaceLostMasterKey(place: MasterKeyPlace): void {
+  if (isThere(place)) throw refused(`${place.path} is there: no master key is missing.`);
+  if (!hasDatabase(place)) throw refused(`There is no database that a master key is missing beside.`);
+  makeMasterKey(place.path);
+}
+
+// Not by following links: one that leads nowhere is a key that is not there yet, and must not be replaced.
+const isThere = ({ path }: MasterKeyPlace) => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+
+function hasDatabase({ database }: MasterKeyPlace): boolean {
+  return database !== undefined && (statSync(database, { throwIfNoEntry: false })?.size ?? 0) > 0;
+}
+
+function lost({ path, database }: MasterKeyPlace): ErrandError {
+  const way = `Put it back from a backup, or give it as the service's credential master-key.`;
+  const last = `If it is lost for good, "errand init --new-master-key" makes another. ${COST_OF_NEW_KEY}`;
+  return refused(`The master key ${path} is missing, and ${database} was made with one. ${way} ${last}`);
 }
 
 /** Under its name only when it is whole: half a key after a crash would stop every later start. */

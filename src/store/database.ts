@@ -4,6 +4,7 @@ import type { Clock } from '../domain/clock.ts';
 import { ErrandError, messageOf } from '../domain/errors.ts';
 import type { JournalEvent, NewEvent } from '../domain/journal-event.ts';
 import { dropStatistics, withSteadyPlan } from './planner.ts';
+import { makePrivateFile } from './private-file.ts';
 import { migrate } from './schema.ts';
 
 type Value = string | number | bigint | Buffer | null;
@@ -113,6 +114,8 @@ function openFile(file: string): Connection.Database {
 }
 
 function connect(file: string): Connection.Database {
+  // Its log and its index take over the mode of the file.
+  makePrivateFile(file);
   const connection = new Connection(file, { timeout: 250 });
   connection.pragma('journal_mode = WAL');
   // The default of a WAL database may lose acknowledged commits when the power fails.

@@ -3,6 +3,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Connection from 'better-sqlite3';
 import { ErrandError } from '../domain/errors.ts';
+import { makePrivateFile } from './private-file.ts';
 
 /** A held lock. Keep it: the lock ends when it is collected. */
 export interface DirectoryLock {
@@ -15,7 +16,9 @@ export interface DirectoryLock {
  */
 export function lockDataDirectory(dataDir: string): DirectoryLock {
   const pidFile = join(dataDir, 'errand.pid');
-  const connection = new Connection(join(dataDir, 'errand.lock'), { timeout: 0 });
+  const lockFile = join(dataDir, 'errand.lock');
+  makePrivateFile(lockFile);
+  const connection = new Connection(lockFile, { timeout: 0 });
   try {
     connection.pragma('journal_mode = DELETE');
     connection.exec('BEGIN EXCLUSIVE');

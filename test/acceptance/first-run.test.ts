@@ -32,6 +32,8 @@ async function tried(args: readonly string[], env: Record<string, string> = {}) 
 describe('on an empty directory', () => {
   let directory: string;
   let printed = '';
+  /** What a program that reads the daemon's output gets to see. */
+  let output = '';
   let stop: () => Promise<number | null>;
 
   beforeAll(async () => {
@@ -43,13 +45,14 @@ describe('on an empty directory', () => {
       env: Object.fromEntries(own),
       stdio: ['ignore', 'pipe', 'ignore'],
     });
-    child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text));
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
     stop = async () => {
       child.kill('SIGTERM');
       const [code] = (await once(child, 'exit')) as [number | null];
       return code;
     };
-    await waitFor(() => /chat --stream/.test(printed), { timeoutMs: 20_000 });
+    await waitFor(() => output.includes('first-credentials'), { timeoutMs: 20_000 });
+    printed = readFileSync(join(directory, 'data/first-credentials'), 'utf8');
   });
   afterAll(async () => {
     await stop();
@@ -70,9 +73,11 @@ describe('on an empty directory', () => {
     expect(printed).toMatch(/Administrator\s+admin\n\s+Password\s+\S{12,}\n\s+API key\s+errand_\w{8}_\S{43}\n/);
     const data = join(directory, 'data');
     expect(statSync(data).mode & 0o777).toBe(0o700);
-    expect(statSync(join(data, 'master.key')).mode & 0o777).toBe(0o600);
+    const isPrivate = ['master.key', 'first-credentials', 'errand.db', 'errand.db-wal', 'errand.db-shm', 'errand.lock'];
+    for (const name of isPrivate) expect(statSync(join(data, name)).mode & 0o777, name).toBe(0o600);
     expect(statSync(join(data, 'errand.sock')).mode & 0o777).toBe(0o660);
-    for (const name of filesBelow(data).filter((file) => !file.endsWith('.sock'))) {
+    expect(output).not.toContain(keyOf());
+    for (const name of filesBelow(data).filter((file) => !/\.sock$|first-credentials$/.test(file))) {
       expect(readFileSync(join(data, name)).includes(keyOf().slice(-43)), name).toBe(false);
     }
   });

@@ -1,5 +1,5 @@
 // `errand serve` and `errand init`: the first words of a new daemon, and the ways it ends.
-import { writeFileSync, mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import type { Created, Daemon, DaemonVerbs } from '../../src/cli/io.ts';
@@ -52,6 +52,9 @@ function actor(
       calls.push(`initialize ${adminName} in ${config.places.dataDir}`);
       return Promise.resolve(CREATED);
     },
+    renewMasterKey: (config) => {
+      calls.push(`renew the key in ${config.places.dataDir}`);
+    },
     startDaemon: ({ config }) => {
       calls.push(`start on ${config.settings.listen}, workers ${config.workers}`);
       return faults.start ?? Promise.resolve(daemon);
@@ -60,9 +63,9 @@ function actor(
   return { verbs, calls, finish: () => ended.resolve() };
 }
 
-test('a first start shows credentials, a curl line and a chat line on stdout, once', async () => {
+test('a first start shows credentials, a curl line and a chat line on a terminal, once', async () => {
   const { verbs, finish } = actor(CREATED);
-  const running = start(['serve', '--data-dir', "/tmp/it's here"], { daemon: verbs });
+  const running = start(['serve', '--data-dir', "/tmp/it's here"], { daemon: verbs, terminal: { stdout: true } });
   await running.until('chat --stream');
   finish();
   expect(await running.code).toBe(0);
@@ -73,6 +76,35 @@ test('a first start shows credentials, a curl line and a chat line on stdout, on
   expect(out).toContain('curl http://127.0.0.1:8484/openapi/v1/messages \\\n');
   expect(out).toContain(`ERRAND_API_KEY=errand_ab12cd34_secret errand --data-dir '/tmp/it'\\''s here' chat --stream`);
   expect(running.stderr()).toBe('');
+});
+
+test('without a terminal, the first credentials go into a file for the owner alone, and stdout says where', async () => {
+  const dataDir = makeDirectory();
+  const { verbs, finish } = actor({ ...CREATED, dataDir });
+  finish();
+  const { stdout, stderr } = await run(['serve'], { daemon: verbs, dataDir });
+  const file = path.join(dataDir, 'first-credentials');
+  expect(stdout).toContain(`are in ${file}.`);
+  for (const secret of ['made-up', 'errand_ab12cd34_secret']) expect(stdout + stderr).not.toContain(secret);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(readFileSync(file, 'utf8')).toMatch(/made-up\n[^]*errand_ab12cd34_secret[^]*curl [^]* chat --stream/);
+});
+
+test('credentials that can be written nowhere are told to be made anew, and the daemon goes on', async () => {
+  const { verbs, finish } = actor({ ...CREATED, dataDir: '/nowhere/at/all' });
+  const running = start(['serve'], { daemon: verbs, dataDir: makeDirectory() });
+  await running.until('errand keys create --user admin --scope admin');
+  finish();
+  expect(await running.code).toBe(0);
+  expect(running.stdout()).toBe('');
+});
+
+test('init makes another master key when it is told to, and says what that costs', async () => {
+  const { verbs, calls } = actor(null);
+  const dataDir = makeDirectory();
+  const { code, stderr } = await run(['init', '--new-master-key'], { daemon: verbs, dataDir });
+  expect([code, calls]).toEqual([0, [`renew the key in ${dataDir}`]]);
+  expect(stderr).toContain('All login tokens and addresses of files end');
 });
 
 test('a later start leaves stdout alone and tells the address to a terminal', async () => {

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openMasterKey } from '../../src/files/master-key.ts';
+import { openMasterKey, replaceLostMasterKey } from '../../src/files/master-key.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const SALT = Buffer.alloc(32, 1);
@@ -82,6 +82,29 @@ test('a directory in its place is refused', () => {
   const place = inDirectory(temporaryDirectory());
   mkdirSync(place.path);
   expect(() => openMasterKey(place)).toThrow('must be a file of 32 bytes');
+});
+
+test('a key that is missing beside a database is refused, with the way back, and none is made', () => {
+  const directory = temporaryDirectory({ 'errand.db': 'rows' });
+  const place = { ...inDirectory(directory), database: join(directory, 'errand.db') };
+  for (const words of [place.path, place.database, 'from a backup', 'init --new-master-key', 'login tokens']) {
+    expect(() => openMasterKey(place)).toThrow(words);
+  }
+  expect(existsSync(place.path)).toBe(false);
+  replaceLostMasterKey(place);
+  expect(statSync(place.path).mode & 0o777).toBe(0o600);
+  expect(() => openMasterKey(place)).not.toThrow();
+});
+
+test('another key is made only in place of one that is lost', () => {
+  const directory = temporaryDirectory();
+  const place = { ...inDirectory(directory), database: join(directory, 'errand.db') };
+  expect(() => replaceLostMasterKey(place)).toThrow('There is no database');
+  openMasterKey(place);
+  writeFileSync(place.database, 'rows');
+  const before = readFileSync(place.path);
+  expect(() => replaceLostMasterKey(place)).toThrow('no master key is missing');
+  expect(readFileSync(place.path)).toEqual(before);
 });
 
 test('a link to a secret that is not mounted yet is refused, and not replaced by a key of our own', () => {
