@@ -6,13 +6,15 @@ export default defineConfig({
   test: {
     // Two cores are the smallest machine we promise to test on.
     maxWorkers: 2,
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
+    // Ends what hangs, and nothing that is slow: the machine may be busy.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     projects: [
       { extends: true, test: { name: 'unit', include: ['test/**/*.test.ts'], exclude: slow, pool: 'forks' } },
       {
         extends: true,
-        test: { name: 'acceptance', include: slow, pool: 'forks', testTimeout: 60_000, fileParallelism: true },
+        test: { name: 'acceptance', include: slow, pool: 'forks', testTimeout: 240_000, fileParallelism: true },
       },
     ],
   },

@@ -11,7 +11,7 @@ import { type ModelServer, startModelServer } from '../support/model-server.ts';
 import { takeTurn } from '../support/turn.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const LIMITS = { timeoutMs: 15_000, maxOutputBytes: 65_536, memoryBytes: 512 * 1_048_576, maxProcesses: 64 };
+const LIMITS = { timeoutMs: 120_000, maxOutputBytes: 65_536, memoryBytes: 512 * 1_048_576, maxProcesses: 64 };
 const probe = await probeSandbox({ path: '/usr/local/bin:/usr/bin:/bin', privateFolders: [], ...LIMITS });
 if (!probe.ok) console.warn(`\n*** SKIPPED: commands of agents in the daemon. ${probe.why} ***\n`);
 
@@ -137,7 +137,7 @@ test('a daemon that is killed while a sub-agent works resumes its run, and does 
   await daemon.kill();
   await turn;
   await daemon.restart();
-  await waitFor(() => rowsOf(runId).run.status === 'completed', { what: 'the run ended', timeoutMs: 20_000 });
+  await waitFor(() => rowsOf(runId).run.status === 'completed', { what: 'the run ended' });
   const { outputs, run } = rowsOf(runId);
   expect(run.attempt).toBe(2);
   expect(cooks).toBe(1);

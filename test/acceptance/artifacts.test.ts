@@ -218,20 +218,14 @@ test('a crash in the middle of packing loses nothing: after the restart both arc
   ) as [{ status: string }];
   expect(status).toBe('pending');
   await daemon.restart();
-  const own = await waitFor(
-    async () => {
-      const { body } = await get(`/runs/${runId}/artifacts`);
-      return body.artifact_status === 'ready' ? body : null;
-    },
-    { timeoutMs: 30_000 },
-  );
-  const whole = await waitFor(
-    async () => {
-      const { body } = await get(`/sessions/${sessionId}/artifacts`);
-      return body.workspace_export_status === 'ready' ? body : null;
-    },
-    { timeoutMs: 30_000 },
-  );
+  const own = await waitFor(async () => {
+    const { body } = await get(`/runs/${runId}/artifacts`);
+    return body.artifact_status === 'ready' ? body : null;
+  });
+  const whole = await waitFor(async () => {
+    const { body } = await get(`/sessions/${sessionId}/artifacts`);
+    return body.workspace_export_status === 'ready' ? body : null;
+  });
   expect(Object.keys(await tarEntries(await bytesAt(own.archive?.url)))).toEqual(['a.txt', 'large.bin']);
   expect(Object.keys(zipEntries(await bytesAt(whole.archive?.url)))).toEqual(['a.txt', 'large.bin']);
   const told = rowsOf<{ type: string }>(

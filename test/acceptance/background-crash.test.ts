@@ -51,4 +51,4 @@ test('forty submissions through four kills: each key finds its one run, and each
   expect(countOf('completed')).toBeGreaterThan(0);
   const [resumed] = rowsOf<{ count: number }>(daemon, 'SELECT count(*) AS count FROM runs WHERE resumes > 0');
   expect(resumed?.count, 'runs that a kill interrupted').toBeGreaterThan(0);
-}, 60_000);
+});

@@ -49,7 +49,7 @@ async function finished(url: unknown): Promise<Answer> {
       const { status } = answer.body.background_results;
       return ['queued', 'running', 'finalizing'].includes(String(status)) ? false : answer;
     },
-    { timeoutMs: 20_000, everyMs: 300, what: 'the background run has ended' },
+    { everyMs: 300, what: 'the background run has ended' },
   );
 }
 
@@ -189,7 +189,7 @@ test('without workers: fifty places, then 503; who waits too long fails with que
       const { background_results: results } = (await response.json()) as Answer['body'];
       return results['status'] === 'queued' ? false : results;
     };
-    const results = await waitFor(poll, { timeoutMs: 15_000, everyMs: 300 });
+    const results = await waitFor(poll, { everyMs: 300 });
     expect(results).toMatchObject({ status: 'failed', error: { type: 'queue_timeout_error', retryable: true } });
   } finally {
     await idle.close();

@@ -60,7 +60,7 @@ describe.skipIf(!chromium.ok)('the browser in the daemon', () => {
     const [picture] = rows<{ sha256: string; size: number; tool_use_id: string }>('SELECT * FROM screenshots');
     expect(picture).toMatchObject({ tool_use_id: 'look' });
     expect(picture!.size).toBeGreaterThan(1_000);
-  }, 60_000);
+  });
 
   test('is a part of readiness, and no tool of a key without it', async () => {
     const ready = (await (await fetch(`${daemon.url}/readyz`)).json()) as { parts?: unknown };
@@ -75,19 +75,17 @@ describe.skipIf(!chromium.ok)('the browser in the daemon', () => {
     const site = await aSite({ onTestFinished }, { '/': '<title>Slow</title>', '/slow': () => undefined });
     models.enqueue({ tools: [{ name: 'browser_open', input: { url: `${site.url}/slow` } }] });
     const lost = say('Wait for it.').catch(() => undefined);
-    await waitFor(() => site.asked.includes('GET /slow'), { timeoutMs: 30_000 });
+    await waitFor(() => site.asked.includes('GET /slow'));
     const [{ id }] = rows<{ id: string }>('SELECT id FROM runs ORDER BY seq DESC LIMIT 1') as [{ id: string }];
     expect(processesOf(id)).not.toEqual([]);
     await daemon.kill();
     await lost;
-    await waitFor(() => processesOf(id).length === 0, { timeoutMs: 10_000 });
+    await waitFor(() => processesOf(id).length === 0);
     models.enqueue({ text: 'Resumed.' });
     await daemon.restart();
-    await waitFor(() => rows(`SELECT 1 FROM runs WHERE status = 'completed' AND id = '${id}'`).length === 1, {
-      timeoutMs: 30_000,
-    });
+    await waitFor(() => rows(`SELECT 1 FROM runs WHERE status = 'completed' AND id = '${id}'`).length === 1);
     expect(told()).toContain('outcome unknown');
-  }, 90_000);
+  });
 });
 
 test('a PDF is told to a model as its text, in this turn and the next', async () => {

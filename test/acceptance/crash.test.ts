@@ -212,7 +212,7 @@ shellTest('a crash while a sandbox is being built leaves no process behind', asy
       what: 'a launch',
     });
     await daemon.kill();
-    await waitFor(async () => (await processesWith(mark)).length === 0, { timeoutMs: 2_000, what: 'nothing is left' });
+    await waitFor(async () => (await processesWith(mark)).length === 0, { what: 'nothing is left' });
     await daemon.restart();
     await replay(run.runId);
     expectWhole(run.runId);

@@ -70,13 +70,10 @@ interface Listed {
 
 /** Waits until the daemon has taken a definition up; without a description, until it is gone. */
 async function taken(noun: string, name: string, description?: string): Promise<void> {
-  await waitFor(
-    async () => {
-      const { items } = (await daemon.admin('GET', `/api/v1/${noun}`)) as Listed;
-      return items.find((one) => one.name === name)?.description === description;
-    },
-    { timeoutMs: 10_000 },
-  );
+  await waitFor(async () => {
+    const { items } = (await daemon.admin('GET', `/api/v1/${noun}`)) as Listed;
+    return items.find((one) => one.name === name)?.description === description;
+  });
 }
 
 beforeAll(async () => {

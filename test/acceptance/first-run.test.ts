@@ -51,7 +51,7 @@ describe('on an empty directory', () => {
       const [code] = (await once(child, 'exit')) as [number | null];
       return code;
     };
-    await waitFor(() => output.includes('first-credentials'), { timeoutMs: 20_000 });
+    await waitFor(() => output.includes('first-credentials'));
     printed = readFileSync(join(directory, 'data/first-credentials'), 'utf8');
   });
   afterAll(async () => {
@@ -284,9 +284,7 @@ default_scenario: general
       return parts.find(({ name }) => name === 'configuration');
     };
     writeFileSync(file, modelsYaml('newest', '  newest: { endpoint: here, model: newest-1 }'));
-    await waitFor(async () => JSON.stringify((await told('status'))['models']).includes('newest'), {
-      timeoutMs: 10_000,
-    });
+    await waitFor(async () => JSON.stringify((await told('status'))['models']).includes('newest'));
     expect(await modelBehind(daemon.apiKey)).toBe('newest-1');
 
     writeFileSync(file, modelsYaml('missing'));
@@ -309,9 +307,7 @@ default_scenario: general
     const file = join(daemon.configDir, 'models.yaml');
     const whole = readFileSync(file, 'utf8');
     writeFileSync(file, whole.replace(/^ {2}large:.*\n/m, '').replace('{ model: large }', '{ model: small }'));
-    await waitFor(async () => !JSON.stringify((await told('status'))['models']).includes('large'), {
-      timeoutMs: 10_000,
-    });
+    await waitFor(async () => !JSON.stringify((await told('status'))['models']).includes('large'));
     expect(await turn(key)).toMatchObject({
       status: 500,
       error: { type: 'api_error', message: 'The model configuration "large" does not exist.' },

@@ -11,7 +11,7 @@ import { type ModelServer, startModelServer } from '../support/model-server.ts';
 import { openTurn, takeTurn } from '../support/turn.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const LIMITS = { timeoutMs: 15_000, maxOutputBytes: 65_536, memoryBytes: 512 * 1_048_576, maxProcesses: 64 };
+const LIMITS = { timeoutMs: 120_000, maxOutputBytes: 65_536, memoryBytes: 512 * 1_048_576, maxProcesses: 64 };
 const probe = await probeSandbox({ path: '/usr/local/bin:/usr/bin:/bin', privateFolders: [], ...LIMITS });
 if (!probe.ok) console.warn(`\n*** SKIPPED: every test of MCP servers in the daemon. ${probe.why} ***\n`);
 
@@ -66,7 +66,7 @@ function servers(): string[] {
   });
 }
 
-const gone = () => waitFor(() => servers().length === 0, { what: 'no MCP server is left', timeoutMs: 10_000 });
+const gone = () => waitFor(() => servers().length === 0, { what: 'no MCP server is left' });
 const cli = async (...args: string[]) => {
   try {
     const { stdout } = await runErrand([...args, '--data-dir', daemon.dataDir, '-o', 'json']);
@@ -131,7 +131,7 @@ describe.skipIf(!probe.ok)('an MCP server', () => {
       if (!existsSync(fault)) writeFileSync(fault, '');
       return daemon.stderr().includes('"why":"worker exited');
     };
-    await waitFor(interrupted, { everyMs: 100, timeoutMs: 20_000 });
+    await waitFor(interrupted, { everyMs: 100 });
     rmSync(fault, { force: true });
     await gone();
   });

@@ -220,7 +220,7 @@ describe.skipIf(!chromium.ok)('with the browser', () => {
     expectNothingTold(told);
     expect(told).not.toContain('inner page');
     expect(site.seen.map(({ line }) => line)).toContain('GET /away');
-  }, 120_000);
+  });
 
   test('a page that tries every way out finds none, nor when its links are clicked', async () => {
     const { told, results } = await obey([
@@ -234,7 +234,7 @@ describe.skipIf(!chromium.ok)('with the browser', () => {
     expect(results[0]).toContain('Welcome');
     expect(told).not.toContain('inner page');
     expectNothingTold(told);
-  }, 120_000);
+  });
 
   test('a server that answers nonsense costs the run nothing but that page', async () => {
     const { results } = await obey([
@@ -243,7 +243,7 @@ describe.skipIf(!chromium.ok)('with the browser', () => {
     ]);
     expect(results[1]).toContain('Welcome');
     expect(daemon.stderr() + daemon.stdout()).not.toMatch(/thread (?:was|is) lost|ERR_HTTP_INVALID_STATUS_CODE/);
-  }, 60_000);
+  });
 });
 
 describe.skipIf(!hasSandbox)(title('with an MCP server'), () => {

@@ -60,7 +60,7 @@ async function poll(runId: string, key = keys.ada): Promise<Got> {
       const got = await call('GET', `/openapi/v1/runs/${runId}`, key);
       return got.status === 200 && ended(resultsOf(got).status) ? got : false;
     },
-    { timeoutMs: 15_000, everyMs: 200, what: `run ${runId} has ended` },
+    { everyMs: 200, what: `run ${runId} has ended` },
   );
 }
 

@@ -98,9 +98,7 @@ test('a stopped command of the shell dies before the stop is confirmed', async (
   const marker = '61.73517';
   const { sessionId, runId } = await begin({ content: `[[shell=sleep ${marker}]]` });
   await waitFor(() => processesWith(marker).length > 0, { what: 'the command runs' });
-  const startedAt = performance.now();
   expect(await stop(sessionId)).toMatchObject({ stop_state: 'stopped', executor_cancelled: true });
-  expect(performance.now() - startedAt).toBeLessThan(5_000);
   expect(processesWith(marker)).toEqual([]);
   expect(statusOf(runId)).toBe('canceled');
 });

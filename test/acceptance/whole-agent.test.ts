@@ -14,7 +14,7 @@ import type { Reply } from '../support/model-reply.ts';
 import { type ModelServer, startModelServer } from '../support/model-server.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const LIMITS = { timeoutMs: 15_000, maxOutputBytes: 65_536, memoryBytes: 512 * 1_048_576, maxProcesses: 64 };
+const LIMITS = { timeoutMs: 120_000, maxOutputBytes: 65_536, memoryBytes: 512 * 1_048_576, maxProcesses: 64 };
 const probe = await probeSandbox({ path: '/usr/local/bin:/usr/bin:/bin', privateFolders: [], ...LIMITS });
 if (!probe.ok) console.warn(`\n*** SKIPPED: the whole agent in one turn. ${probe.why} ***\n`);
 
@@ -99,7 +99,7 @@ async function answerQuestion(sessionId: string, answers: unknown): Promise<Reco
       const { items } = await get<{ items: Record<string, unknown>[] }>(`/sessions/${sessionId}/user-inputs`);
       return items.find(({ status }) => status === 'pending') ?? null;
     },
-    { timeoutMs: 20_000, what: 'the agent asks' },
+    { what: 'the agent asks' },
   );
   const response = await fetch(`${daemon.url}/openapi/v1/user-inputs/${String(question['request_id'])}/answer`, {
     method: 'POST',
@@ -123,7 +123,7 @@ const settled = (path: string) =>
       const found = await get<Artifacts>(path);
       return [found.artifact_status, found.workspace_export_status].includes('pending') ? null : found;
     },
-    { timeoutMs: 20_000, what: 'the files are packed' },
+    { what: 'the files are packed' },
   );
 
 const bytesAt = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer());

@@ -169,13 +169,12 @@ test('an endpoint that is no address fails the run with words, not with a bug', 
 });
 
 test('an abort while waiting to try again ends the run at once', async () => {
-  server.script({ status: 429, headers: { 'retry-after': '4' } });
+  // Longer than any test lasts: a run that waited it out would hang here.
+  server.script({ status: 429, headers: { 'retry-after': '500' } });
   const main = startRun(await makeBrief({ model: { ...GRANT, baseUrl: server.url } }), []);
   await main.next(({ t }) => t === 'log');
-  const abortedAt = performance.now();
   main.control({ t: 'abort', reason: 'stopped' });
   expect(await main.done).toEqual({ status: 'canceled' });
-  expect(performance.now() - abortedAt).toBeLessThan(1_000);
 });
 
 test('Retry-After is read as seconds or as a date', () => {

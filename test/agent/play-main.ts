@@ -14,13 +14,13 @@ import type { Tool } from '../../src/agent/tools/tool.ts';
 
 export type SignalOf<T extends Signal['t']> = Extract<Signal, { t: T }>;
 
-export const FAST_RETRIES: RetryPolicy = { tries: 5, firstDelayMs: 1, maxDelayMs: 4, maxRetryAfterMs: 5_000 };
+export const FAST_RETRIES: RetryPolicy = { tries: 5, firstDelayMs: 1, maxDelayMs: 4, maxRetryAfterMs: 600_000 };
 
 export const LIMITS: RunLimits = {
   connectTimeoutMs: 2_000,
   firstTokenTimeoutMs: 5_000,
   idleTimeoutMs: 5_000,
-  runTimeoutMs: 15_000,
+  runTimeoutMs: 600_000,
   maxSteps: 10,
 };
 

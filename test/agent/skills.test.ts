@@ -20,7 +20,7 @@ const MIB = 1024 * 1024;
 const probe = await probeSandbox({
   path: '/usr/local/bin:/usr/bin:/bin',
   privateFolders: [],
-  timeoutMs: 15_000,
+  timeoutMs: 120_000,
   maxOutputBytes: MIB,
   memoryBytes: 512 * MIB,
   maxProcesses: 64,

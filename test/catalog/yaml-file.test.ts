@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
+import { cpuMsOf } from '../support/cpu-time.ts';
 import { formatProblem } from '../../src/catalog/problem.ts';
 import { choice, dictionary, flag, integer, orNull, section, text } from '../../src/catalog/schema.ts';
 import { MAX_YAML_BYTES, readYamlFile } from '../../src/catalog/yaml-file.ts';
@@ -131,9 +132,8 @@ test.each([
 ])('as many %s as fit into a file are told in a moment, and not all', (_, line) => {
   const content = Array.from({ length: 50_000 }, (_, index) => line(index)).join('\n');
   expect(content.length).toBeLessThan(MAX_YAML_BYTES);
-  const beganAt = performance.now();
-  const problems = problemsOf(content);
-  expect(performance.now() - beganAt).toBeLessThan(8_000);
+  let problems: string[] = [];
+  expect(cpuMsOf(() => (problems = problemsOf(content)))).toBeLessThan(8_000);
   expect(problems).toHaveLength(51);
   expect(problems.at(-1)).toMatch(/and \d+ more problems$/);
 });

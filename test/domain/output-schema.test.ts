@@ -63,10 +63,8 @@ const REFUSED: readonly (readonly [name: string, schema: JsonValue, message: Reg
 ];
 
 test.each(REFUSED)('refused: %s', (_name, schema, message) => {
-  const startedAt = performance.now();
   expect(() => read(schema)).toThrow(expect.objectContaining({ reason: 'unprocessable' }) as ErrandError);
   expect(() => read(schema)).toThrow(message);
-  expect(performance.now() - startedAt).toBeLessThan(500);
 });
 
 describe('keywords of other drafts', () => {

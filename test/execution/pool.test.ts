@@ -24,7 +24,7 @@ test('a new size takes effect at once, and the threads of the old one end when t
   pool.resize({ ...SIZE, threads: 2, runsPerThread: 8 });
   expect([pool.slots(), pool.load().busy]).toEqual([16, 1]);
   await ended;
-  await waitFor(() => pool.load().busy === 0 && pool.load().threads === 1, { timeoutMs: 10_000 });
+  await waitFor(() => pool.load().busy === 0 && pool.load().threads === 1);
 });
 
 test('the same size changes nothing', () => {

@@ -103,9 +103,11 @@ test('an unknown account, a wrong password and an id for a name are one and the 
 test('an unknown account takes as long as a wrong password', async () => {
   const { logIn } = await house();
   const timeOf = async (username: string, at: number) => {
-    const startedAt = performance.now();
+    // Of the whole process: passwords are hashed in threads of its own.
+    const before = process.cpuUsage();
     await logIn(password(username, 'wrong', `192.0.2.${at}`)).catch(() => undefined);
-    return performance.now() - startedAt;
+    const { user, system } = process.cpuUsage(before);
+    return user + system;
   };
   const times = { known: [] as number[], unknown: [] as number[] };
   for (let i = 0; i < 15; i += 1) {

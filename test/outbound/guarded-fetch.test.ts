@@ -20,7 +20,7 @@ const POLICY: EgressPolicy = {
 };
 
 const get = (url: string, over: Partial<GuardedRequest> = {}) =>
-  guardedFetch(POLICY, { url, timeoutMs: 10_000, maxBytes: 100_000, ...over });
+  guardedFetch(POLICY, { url, timeoutMs: 60_000, maxBytes: 100_000, ...over });
 
 async function getFrom(handler: RequestListener, over: Partial<GuardedRequest> = {}) {
   const server = await startWebServer(handler);

@@ -16,7 +16,7 @@ import { FAST_RETRIES, type MainSide, makeBrief, sitAtMain } from '../agent/play
 import { type Of, temporaryDirectory } from './temporary-directory.ts';
 
 const MIB = 1024 * 1024;
-const LIMITS = { timeoutMs: 15_000, maxOutputBytes: MIB, memoryBytes: 1_024 * MIB, maxProcesses: 64 };
+const LIMITS = { timeoutMs: 120_000, maxOutputBytes: MIB, memoryBytes: 1_024 * MIB, maxProcesses: 64 };
 const probe = await probeSandbox({ path: '/usr/local/bin:/usr/bin:/bin', privateFolders: [], ...LIMITS });
 if (!probe.ok) console.warn(`\n*** SKIPPED: every test of MCP servers in the sandbox. ${probe.why} ***\n`);
 
@@ -40,7 +40,7 @@ function stdioGrant(file: string, args: readonly string[], { stdio, ...changes }
     network: false,
     ...stdio,
   };
-  return { name: 'files', transport, startTimeoutMs: 15_000, callTimeoutMs: 10_000, tools: null, ...changes };
+  return { name: 'files', transport, startTimeoutMs: 60_000, callTimeoutMs: 60_000, tools: null, ...changes };
 }
 
 /** The well-behaved server. */
@@ -55,7 +55,7 @@ export const httpServer = (
 ): McpGrant => {
   const { headers = {}, ...rest } = changes;
   const transport = { kind: 'http' as const, url, headers };
-  return { name: 'remote', transport, startTimeoutMs: 5_000, callTimeoutMs: 5_000, tools: null, ...rest };
+  return { name: 'remote', transport, startTimeoutMs: 60_000, callTimeoutMs: 5_000, tools: null, ...rest };
 };
 
 export interface OpenRun {

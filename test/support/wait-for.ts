@@ -2,13 +2,13 @@
 
 /**
  * Answers the first value of `condition` that is neither false, null nor undefined. A condition that throws counts as not
- * yet true. Throws after `timeoutMs` (default 5,000) with what was awaited and the last error.
+ * yet true. Throws after `timeoutMs` (default 60,000) with what was awaited and the last error.
  */
 export async function waitFor<T>(
   condition: () => T | Promise<T>,
   options: { timeoutMs?: number; everyMs?: number; what?: string } = {},
 ): Promise<Exclude<T, false | null | undefined>> {
-  const { timeoutMs = 5_000, everyMs = 10, what = condition.toString() } = options;
+  const { timeoutMs = 60_000, everyMs = 10, what = condition.toString() } = options;
   const deadline = performance.now() + timeoutMs;
   for (;;) {
     const { value, error } = await attempt(condition);

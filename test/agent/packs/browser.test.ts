@@ -13,9 +13,6 @@ const FORM = `<title>Tides</title><h1>High water</h1><form action="/result"><lab
 <label>Day <select name="day"><option>Today<option>Tomorrow</select></label><button>Search</button></form>
 <a href="/more">More</a>`;
 
-/** For what a busy machine may take its time. */
-const LONG = { timeoutMs: 30_000 };
-
 /** Kills processes, some of which end with others of them. */
 function kill(pids: readonly number[]): void {
   for (const pid of pids) {
@@ -34,7 +31,7 @@ function refOf(view: string, line: RegExp): string {
 }
 
 /** Tests of a describe one after the other, while another describe has its turn. */
-const inTurn = { concurrent: false, timeout: 60_000 };
+const inTurn = { concurrent: false };
 
 const html =
   (text: string): Handler =>
@@ -162,7 +159,7 @@ describe.skipIf(!chromium.ok)('the browser', { concurrent: true }, () => {
       const { output } = await waitFor(async () => {
         const view = await run.call('browser_read');
         return view.output.includes('Page: Done') && view;
-      }, LONG);
+      });
       expect(output).not.toContain('the secret');
       expect(output).not.toMatch(/fetch 200|\bws\b|\bimg\b|ice .* (?:host|relay|srflx)/);
       expect(secret.asked).toEqual([]);
@@ -177,14 +174,14 @@ describe.skipIf(!chromium.ok)('the browser', { concurrent: true }, () => {
       const clicked = await run.call('browser_click', { ref: refOf(first.output, /link "Second"/) });
       const shown = clicked.output.includes('Page: Second') ? clicked : await run.call('browser_read');
       return shown.output.includes('Page: Second');
-    }, LONG);
+    });
     const again = await run.call('browser_open', { url: `${site.url}/first` });
     // The click itself may well run out of time over it.
     await run.call('browser_click', { ref: refOf(again.output, /button "Many"/) });
     const after = await waitFor(async () => {
       const view = await run.call('browser_open', { url: `${site.url}/second` });
       return view.ok && view;
-    }, LONG);
+    });
     expect(after.output).toContain('Page: Second');
   });
 });
@@ -204,7 +201,7 @@ describe.skipIf(!chromium.ok)('nothing of the browser survives', { concurrent: t
     await waitFor(() => site.asked.includes('GET /slow'));
     run.stop();
     await expect(opening).rejects.toThrow();
-    await waitFor(() => run.processes().length === 0, LONG);
+    await waitFor(() => run.processes().length === 0);
   });
 
   test('the end of its thread', inTurn, async (of) => {
@@ -216,17 +213,17 @@ describe.skipIf(!chromium.ok)('nothing of the browser survives', { concurrent: t
     await once(thread, 'message');
     expect(processes()).not.toEqual([]);
     await thread.terminate();
-    await waitFor(() => processes().length === 0, LONG);
+    await waitFor(() => processes().length === 0);
   });
 
   test('its own death, when the next use starts a new one, and the end of its run', inTurn, async (of) => {
     const { run, site } = await started(of);
     kill(run.processes());
-    await waitFor(() => run.processes().length === 0, LONG);
+    await waitFor(() => run.processes().length === 0);
     const again = await waitFor(async () => {
       const view = await run.call('browser_open', { url: site.url });
       return view.ok && view;
-    }, LONG);
+    });
     expect(again.output).toContain('Page: Tides');
     expect(run.processes()).not.toEqual([]);
     await run.opened.close();
@@ -249,13 +246,13 @@ describe.skipIf(!chromium.ok)('nothing of the browser survives', { concurrent: t
       await waitFor(async () => {
         const { ok, output } = await run.call('browser_read');
         return !ok || output.includes('Page: Full');
-      }, LONG);
+      });
       const taken = await Promise.all(run.processes().map(takenBytes));
       expect(Math.max(0, ...taken)).toBeLessThan(memoryBytes * 1.2);
       const after = await waitFor(async () => {
         const view = await run.call('browser_open', { url: `${site.url}/ok` });
         return view.ok && view;
-      }, LONG);
+      });
       expect(after.output).toContain('Page: Fine');
     },
   );
@@ -269,7 +266,7 @@ describe.skipIf(!chromium.ok)('nothing of the browser survives', { concurrent: t
     const shown = await waitFor(async () => {
       const view = await run.call('browser_open', { url: site.url });
       return view.ok && view;
-    }, LONG);
+    });
     await run.call('browser_click', { ref: refOf(shown.output, /button "Go"/) });
     expect(await run.call('browser_screenshot', { full_page: true })).toEqual({
       ok: false,
@@ -278,7 +275,7 @@ describe.skipIf(!chromium.ok)('nothing of the browser survives', { concurrent: t
     const after = await waitFor(async () => {
       const view = await run.call('browser_open', { url: `${site.url}/ok` });
       return view.ok && view;
-    }, LONG);
+    });
     expect(after.output).toContain('Page: Fine');
   });
 });

@@ -345,8 +345,7 @@ describe.skipIf(sandbox === null)('a server that misbehaves', () => {
       ok: false,
       output: expect.stringContaining("must have required property 'a'"),
     });
-    const startedAt = performance.now();
+    // Where a pattern could backtrack, this would not end.
     expect(await run.call('mcp__rogue__slow_pattern', { a: `${'a'.repeat(40)}!` })).toMatchObject({ ok: false });
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
   });
 });

@@ -7,7 +7,7 @@ import { probeSandbox } from '../../../src/agent/sandbox/sandbox.ts';
 import { startInSandbox } from '../../../src/agent/sandbox/service.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
-const LIMITS = { timeoutMs: 10_000, maxOutputBytes: 65_536, memoryBytes: 2 ** 30, maxProcesses: 64 };
+const LIMITS = { timeoutMs: 120_000, maxOutputBytes: 65_536, memoryBytes: 2 ** 30, maxProcesses: 64 };
 const probe = await probeSandbox({ path: '/usr/local/bin:/usr/bin:/bin', privateFolders: [], ...LIMITS });
 if (!probe.ok) console.warn(`\n*** SKIPPED: every test of services in the sandbox. ${probe.why} ***\n`);
 

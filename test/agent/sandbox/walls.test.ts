@@ -11,7 +11,7 @@ import { planSandbox, type SandboxPlan } from '../../../src/agent/sandbox/walls.
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
-const limits = { timeoutMs: 10_000, maxOutputBytes: 65_536, memoryBytes: 2 ** 30, maxProcesses: 64 };
+const limits = { timeoutMs: 120_000, maxOutputBytes: 65_536, memoryBytes: 2 ** 30, maxProcesses: 64 };
 const probe = await probeSandbox({ path: '/usr/local/bin:/usr/bin:/bin', privateFolders: [], ...limits });
 if (!probe.ok) process.stderr.write(`SKIPPED: no sandbox here: ${probe.why}\n`);
 
