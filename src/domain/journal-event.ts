@@ -11,6 +11,8 @@ export interface EventPayloads {
   'run.started': { attempt: number; model: string };
   /** The model has answered a step; its tool calls follow as `tool_use`. */
   'run.step': { step: number; inputTokens: number; outputTokens: number };
+  /** The result of a chat run, which stands before the end of its text there; other runs tell it with their `message`. */
+  'run.result': { structuredOutput: JsonValue };
   /** The agent has ended. `stopReason` is null unless the run is going to complete. */
   'run.finalizing': { stopReason: StopReason | null; usage: Usage };
   'run.done': { status: 'completed' };
@@ -22,7 +24,7 @@ export interface EventPayloads {
   content_block_stop: { index: number };
   tool_use: { step: number; toolUseId: string; name: string; input: JsonObject };
   tool_result: { toolUseId: string; name: string; ok: boolean; preview: string; durationMs: number };
-  /** The final message was written. `structuredOutput` is present only when a schema was given. */
+  /** The final message was written. `structuredOutput` is present only when a schema was given, and not on chat. */
   message: { messageId: number; usage: Usage; structuredOutput?: JsonValue };
   /** The agent waits for its user (I2). */
   'user_input.requested': { requestId: string; toolUseId: string; toolName: string; expiresAt: number };

@@ -2,9 +2,13 @@
 import { unprocessable } from './errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from './json.ts';
 import { isKeyword, listSchemas, mapSchemas, type SchemaPlace } from './json-schema.ts';
+import type { Protocol } from './run.ts';
 
-/** The request field that schemas come from, as refusals name it. */
-export const OUTPUT_SCHEMA_FIELD = 'output_format.schema';
+/** The request field that schemas come from in each protocol, as refusals name it. */
+export const OUTPUT_SCHEMA_FIELDS: Readonly<Record<Protocol, string>> = {
+  messages: 'output_format.schema',
+  chat: 'response_format.json_schema.schema',
+};
 
 const MAX_BYTES = 64 * 1024;
 const MAX_DEPTH = 32;

@@ -20,8 +20,11 @@ const BLOCK_SEPARATOR = '\n\n';
 /** Each journal event in this protocol's words. */
 export const CHAT_EVENTS: EventTable = {
   'run.queued': (_payload, run) => chunk(run, { role: 'assistant' }),
-  content_block_start: ({ index }, run) => (index === 0 ? null : chunk(run, { content: BLOCK_SEPARATOR })),
-  content_block_delta: ({ text }, run) => chunk(run, { content: text }),
+  content_block_start: ({ index }, run) =>
+    index === 0 || run.wantsStructured ? null : chunk(run, { content: BLOCK_SEPARATOR }),
+  // Where a result is wanted the content is its JSON text, and nothing beside it.
+  content_block_delta: ({ text }, run) => (run.wantsStructured ? null : chunk(run, { content: text })),
+  'run.result': ({ structuredOutput }, run) => chunk(run, { content: JSON.stringify(structuredOutput) }),
   'run.finalizing': ({ stopReason }, run) => (stopReason === null ? null : chunk(run, {}, 'stop')),
   message: ({ usage }, run) =>
     run.includeUsage ? data({ ...headOf(run), choices: [], usage: renderChatUsage(usage) }) : null,

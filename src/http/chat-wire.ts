@@ -5,6 +5,7 @@ import type { Run } from '../domain/run.ts';
 import type { Usage } from '../domain/usage.ts';
 import { CHAT_BLOCKS, type ContentLimits } from './content-wire.ts';
 import { optional, readBoolean, readObject } from './fields.ts';
+import { readResponseFormat } from './response-format-wire.ts';
 import {
   NO_HEADERS,
   readModel,
@@ -26,6 +27,7 @@ export function parseChatRequest(
   const usagePath = 'stream_options.include_usage';
   const includeUsage = optional(options?.['include_usage'], usagePath, readBoolean) ?? false;
   const sessionId = readSessionId(body, headers);
+  const outputSchema = optional(body['response_format'], 'response_format', readResponseFormat);
   const content = readUserContent(body, CHAT_BLOCKS, limits);
   return {
     stream,
@@ -37,7 +39,7 @@ export function parseChatRequest(
       idempotencyKey: headers.idempotencyKey,
       background: null,
       includeUsage,
-      outputSchema: null,
+      outputSchema,
     },
   };
 }
@@ -52,13 +54,18 @@ export function renderCompletion(run: Run): object {
     choices: [
       {
         index: 0,
-        message: { role: 'assistant', content: run.answer ?? '' },
+        message: { role: 'assistant', content: contentOf(run) },
         logprobs: null,
         finish_reason: 'stop',
       },
     ],
     usage: renderChatUsage(run.usage),
   };
+}
+
+/** What the agent answered: its words, or its result as JSON text where a schema was given. */
+function contentOf(run: Run): string {
+  return run.wantsStructured ? JSON.stringify(run.structuredOutput?.value ?? null) : (run.answer ?? '');
 }
 
 /** Token counts in this protocol's sense: cached tokens are part of the prompt. */

@@ -2,7 +2,7 @@
 import { unprocessable } from '../domain/errors.ts';
 import { messageIdOf } from '../domain/ids.ts';
 import type { JsonObject, JsonValue } from '../domain/json.ts';
-import { OUTPUT_SCHEMA_FIELD, readOutputSchema } from '../domain/output-schema.ts';
+import { OUTPUT_SCHEMA_FIELDS, readOutputSchema } from '../domain/output-schema.ts';
 import type { Run } from '../domain/run.ts';
 import type { Usage } from '../domain/usage.ts';
 import { type ContentLimits, MESSAGES_BLOCKS } from './content-wire.ts';
@@ -77,7 +77,7 @@ export function parseMessagesRequest(
 function readOutputFormat(value: JsonValue | undefined, path: string): JsonObject {
   const format = readObject(value, path);
   oneOf(['json_schema'])(format['type'], `${path}.type`);
-  return readOutputSchema(format['schema'], OUTPUT_SCHEMA_FIELD);
+  return readOutputSchema(format['schema'], OUTPUT_SCHEMA_FIELDS.messages);
 }
 
 interface BackgroundPlace {

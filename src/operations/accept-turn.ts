@@ -4,7 +4,7 @@ import { NO_CAPABILITIES } from '../domain/capability-config.ts';
 import { previewOf, textOf, titleOf, type UserBlock } from '../domain/content.ts';
 import { ErrandError, notFound } from '../domain/errors.ts';
 import type { JsonObject } from '../domain/json.ts';
-import { OUTPUT_SCHEMA_FIELD, schemaRefusal } from '../domain/output-schema.ts';
+import { OUTPUT_SCHEMA_FIELDS, schemaRefusal } from '../domain/output-schema.ts';
 import type { Protocol, Run } from '../domain/run.ts';
 import type { SessionSetup } from '../domain/session.ts';
 import type { KeyCaller } from '../domain/user.ts';
@@ -46,7 +46,7 @@ export function makeAcceptTurn(parts: AcceptParts) {
     refuseWhileDraining();
     const earlier = await findSubmitted(store, caller, input);
     if (earlier !== undefined) return replayOf(earlier, input);
-    if (input.outputSchema !== null) await requireSchema(schemas, input.outputSchema);
+    if (input.outputSchema !== null) await requireSchema(schemas, input.outputSchema, input.protocol);
     if (input.sessionId !== null) await getOwnSession(store, caller, input.sessionId);
     const hold = blobs.hold();
     let fresh = false;
@@ -134,9 +134,9 @@ function replayOf(run: Run, { protocol }: TurnInput): AcceptedTurn {
 
 const ENDPOINTS: Readonly<Record<Protocol, string>> = { chat: 'chat completions', messages: 'Messages' };
 
-async function requireSchema(schemas: AcceptParts['schemas'], schema: JsonObject): Promise<void> {
+async function requireSchema(schemas: AcceptParts['schemas'], schema: JsonObject, protocol: Protocol): Promise<void> {
   const fault = await schemas.check(schema);
-  if (fault !== null) throw schemaRefusal(OUTPUT_SCHEMA_FIELD)(fault.pointer, fault.mustBe);
+  if (fault !== null) throw schemaRefusal(OUTPUT_SCHEMA_FIELDS[protocol])(fault.pointer, fault.mustBe);
 }
 
 interface ContentParts {

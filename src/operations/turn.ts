@@ -36,7 +36,7 @@ export interface TurnInput {
   readonly background: { readonly payload: string | null } | null;
   /** Chat only: the last chunk tells the usage (C9). */
   readonly includeUsage: boolean;
-  /** Messages only: the schema of the result, as `readOutputSchema` gave it; null when the answer is text (§4.4). */
+  /** The schema of the result, as `readOutputSchema` gave it; null when the answer is text (§4.4). */
   readonly outputSchema: JsonObject | null;
 }
 

@@ -3,7 +3,7 @@ import type { AssistantBlock } from '../domain/content.ts';
 import { previewOf, textOf } from '../domain/content.ts';
 import type { NewEvent } from '../domain/journal-event.ts';
 import type { JsonObject, JsonValue } from '../domain/json.ts';
-import { MAX_RESUMES, type RunError, type RunStatus, type StopReason } from '../domain/run.ts';
+import { MAX_RESUMES, type Protocol, type RunError, type RunStatus, type StopReason } from '../domain/run.ts';
 import type { SessionStatus } from '../domain/session.ts';
 import type { StopCause } from '../domain/stop.ts';
 import type { Database, Transaction } from './database.ts';
@@ -56,10 +56,10 @@ export function makeEndRun({ write }: Database) {
 function finalizeIn(tx: Transaction, fence: Fence, ending: Ending): boolean {
   const completed = ending.outcome === 'completed';
   const structured = completed ? ending.structured : undefined;
-  tx.run(
+  const run = tx.get<{ protocol: Protocol }>(
     `UPDATE runs SET status = 'finalizing', outcome = ?, answer = ?, stop_reason = ?, error = ?, structured_output = ?,
        lease_until = NULL
-     WHERE seq = ? AND status = 'running'`,
+     WHERE seq = ? AND status = 'running' RETURNING protocol`,
     ending.outcome,
     completed ? ending.answer : null,
     completed ? ending.stopReason : null,
@@ -67,6 +67,10 @@ function finalizeIn(tx: Transaction, fence: Fence, ending: Ending): boolean {
     structured === undefined ? null : JSON.stringify(structured.value),
     fence.runSeq,
   );
+  if (structured !== undefined && run?.protocol === 'chat') {
+    const payload = { structuredOutput: structured.value };
+    tx.emit(fence.sessionSeq, fence.runSeq, { type: 'run.result', payload });
+  }
   tx.emit(fence.sessionSeq, fence.runSeq, {
     type: 'run.finalizing',
     payload: { stopReason: completed ? ending.stopReason : null, usage: readUsage(tx, fence.runSeq) },
@@ -92,13 +96,15 @@ function readUsage(tx: Transaction, runSeq: number): UsageRow {
 interface FinalizingRow {
   outcome: 'completed' | 'failed' | 'incomplete';
   error: string | null;
+  /** Of a chat run it was told as `run.result` before. */
   structured_output: string | null;
 }
 
 /** Settles a finalizing run. Needs nothing but its rows, so a restart can do it as well. */
 export function settleIn(tx: Transaction, fence: Fence, untouched = false): boolean {
   const row = tx.get<FinalizingRow>(
-    "SELECT outcome, error, structured_output FROM runs WHERE seq = ? AND status = 'finalizing'",
+    `SELECT outcome, error, CASE protocol WHEN 'chat' THEN NULL ELSE structured_output END AS structured_output
+     FROM runs WHERE seq = ? AND status = 'finalizing'`,
     fence.runSeq,
   );
   if (row === undefined) return false;

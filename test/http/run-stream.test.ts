@@ -177,6 +177,29 @@ test('a structured result stands between message_delta and message_stop', async 
   expect(json(events[2]!)).toEqual({ type: 'result', subtype: 'success', structured_output: null });
 });
 
+test('on chat the text of a structured result is the whole content, before the finish reason and the usage', async () => {
+  const structured: NewEvent[] = [
+    { type: 'content_block_start', payload: { index: 0 } },
+    { type: 'content_block_delta', payload: { index: 0, text: 'Measuring.' } },
+    { type: 'content_block_stop', payload: { index: 0 } },
+    { type: 'content_block_start', payload: { index: 1 } },
+    { type: 'run.result', payload: { structuredOutput: { height: 2 } } },
+    { type: 'run.finalizing', payload: { stopReason: 'end_turn', usage: USAGE } },
+    { type: 'message', payload: { messageId: 2, usage: USAGE } },
+    { type: 'run.done', payload: { status: 'completed' } },
+  ];
+  const house = await openHouse({ play: (run, book) => book.commit(run, structured) });
+  const body = { response_format: { type: 'json_object' }, stream_options: { include_usage: true } };
+  const { events } = await streamed(house, CHAT, body);
+  expect(events.slice(0, -1).map((event) => json(event)['choices'])).toEqual([
+    [{ index: 0, delta: { role: 'assistant' }, finish_reason: null }],
+    [{ index: 0, delta: { content: '{"height":2}' }, finish_reason: null }],
+    [{ index: 0, delta: {}, finish_reason: 'stop' }],
+    [],
+  ]);
+  expect(events.at(-1)?.data).toBe('[DONE]');
+});
+
 test('a failure ends each stream with its error and no normal end', async () => {
   const failing: NewEvent[] = [
     { type: 'run.finalizing', payload: { stopReason: null, usage: USAGE } },

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ErrandError } from '../../src/domain/errors.ts';
-import type { JsonObject } from '../../src/domain/json.ts';
+import type { JsonObject, JsonValue } from '../../src/domain/json.ts';
 import { parseChatRequest } from '../../src/http/chat-wire.ts';
 import { parseMessagesRequest } from '../../src/http/messages-wire.ts';
 
@@ -338,4 +338,72 @@ test('a document of the Anthropic client is named by its title when it has no fi
   expect(nameOf({ title: 'Tides of March', file_name: 'tides.txt' })).toBe('tides.txt');
   expect(nameOf({ title: 't'.repeat(1000) })).toBe('t'.repeat(255));
   expect(nameOf({})).toBeNull();
+});
+
+const LIST = { type: 'object', properties: { next: { anyOf: [{ $ref: '#' }, { type: 'null' }] } } };
+const asked = (response_format: JsonValue) => turn({ response_format });
+const askedFor = (schema: JsonValue, more: JsonObject = {}) =>
+  asked({ type: 'json_schema', json_schema: { name: 'answer', schema, ...more } });
+
+test.each<[what: string, format: JsonObject, schema: JsonObject | null]>([
+  ['nothing', turn(), null],
+  ['null', asked(null), null],
+  ['text', asked({ type: 'text' }), null],
+  ['any object', asked({ type: 'json_object' }), { type: 'object' }],
+  ['a schema', askedFor({ type: 'integer' }, { strict: true }), { title: 'answer', type: 'integer' }],
+  [
+    'a schema in words',
+    askedFor({ title: 'own', type: 'integer' }, { description: 'How many.', strict: false }),
+    { title: 'own', description: 'How many.', type: 'integer' },
+  ],
+  [
+    'a schema of a newer draft',
+    askedFor({
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      properties: { a: { $ref: '#/$defs/pair' } },
+      $defs: { pair: { prefixItems: [{ type: 'string', nullable: true }], items: false } },
+    }),
+    {
+      title: 'answer',
+      properties: { a: { $ref: '#/definitions/pair' } },
+      definitions: { pair: { items: [{ type: ['string', 'null'] }], additionalItems: false } },
+    },
+  ],
+  [
+    'a root that refers to itself',
+    askedFor(LIST),
+    {
+      title: 'answer',
+      $ref: '#/definitions/root',
+      definitions: {
+        root: { type: 'object', properties: { next: { anyOf: [{ $ref: '#/definitions/root' }, { type: 'null' }] } } },
+      },
+    },
+  ],
+  [
+    "a library's spelling of an address",
+    askedFor({ type: 'string', format: 'email', pattern: '^(?!\\.)[a-z]+@[a-z]+$' }),
+    { title: 'answer', type: 'string', format: 'email' },
+  ],
+])('a chat request may ask for %s', (_, body, schema) => {
+  expect(parseChatRequest(body, LIMITS).input.outputSchema).toEqual(schema);
+});
+
+test.each<[body: JsonObject, words: string]>([
+  [asked('json'), 'response_format: must be an object'],
+  [asked({}), 'response_format.type: must be one of text, json_object, json_schema'],
+  [asked({ type: 'grammar' }), 'response_format.type: must be one of text, json_object, json_schema'],
+  [asked({ type: 'json_schema' }), 'response_format.json_schema: must be an object'],
+  [asked({ type: 'json_schema', json_schema: { name: 'x' } }), 'response_format.json_schema.schema: must be a JSON'],
+  [askedFor({}, { strict: 'yes' }), 'response_format.json_schema.strict: must be true or false'],
+  [askedFor({}, { name: 7 }), 'response_format.json_schema.name: must be a string'],
+  [askedFor({}, { description: 7 }), 'response_format.json_schema.description: must be a string'],
+  [
+    askedFor({ items: { unevaluatedItems: false } }),
+    'response_format.json_schema.schema/items/unevaluatedItems: is no keyword',
+  ],
+  [askedFor({ $schema: 'https://example.org/mine' }), 'response_format.json_schema.schema/$schema: must be'],
+  [askedFor({ items: { $ref: '#/properties/a' } }), 'response_format.json_schema.schema/items/$ref: must be local'],
+])('%j is refused on chat', (body, words) => {
+  expect(refusal('chat', body)).toContain(`unprocessable ${words}`);
 });

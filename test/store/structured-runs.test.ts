@@ -31,6 +31,21 @@ test.each([null, 0, false, '', [], 7])(
   },
 );
 
+test('of a chat run the result is told once, before the end of its text', async () => {
+  const house = await storeHouse();
+  await house.accept({ outputSchema: SCHEMA, protocol: 'chat' });
+  const [run] = await house.claim();
+  await house.store.runs.finalize(fenceOf(run!), { ...ANSWERED, structured: { value: 7 } });
+  await house.store.runs.settle(fenceOf(run!));
+  expect(house.told.slice(-4)).toMatchObject([
+    { type: 'run.result', payload: { structuredOutput: 7 } },
+    { type: 'run.finalizing' },
+    { type: 'message', payload: { messageId: expect.any(Number) } },
+    { type: 'run.done' },
+  ]);
+  expect(house.told.at(-2)?.payload).not.toHaveProperty('structuredOutput');
+});
+
 test('a run without a schema has no result, in the row and in the journal', async () => {
   const house = await storeHouse();
   await house.accept();

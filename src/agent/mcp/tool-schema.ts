@@ -1,6 +1,7 @@
 // The input schema of an MCP server's tool: what is told to models, and how arguments are checked. Servers are strangers.
 import { createHash } from 'node:crypto';
 import { Ajv } from 'ajv';
+import { inDraft07 } from '../../domain/draft-07.ts';
 import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
 import { isKeyword, listSchemas, mapSchemas } from '../../domain/json-schema.ts';
 import { withinCpuTime } from '../cpu-time.ts';
@@ -34,7 +35,7 @@ export function readToolSchema(value: JsonValue | undefined): ToolSchema {
   if (Buffer.byteLength(text) > MAX_BYTES) return { ok: false, why: `it is larger than ${MAX_BYTES / 1_024} KB` };
   if (text.includes('"__proto__":')) return { ok: false, why: 'it has "__proto__" as a name' };
   const { $schema: _dialect, $id: _id, $comment: _comment, ...told } = value;
-  const schema = mapSchemas(told, inDraft07);
+  const schema = mapSchemas(told, inKnownWords);
   const why = faultOf(schema);
   if (why !== undefined) return { ok: false, why };
   const check: ResultCheck = (input) => {
@@ -48,20 +49,11 @@ export function readToolSchema(value: JsonValue | undefined): ToolSchema {
 }
 
 /**
- * Rewrites what newer drafts and OpenAPI say in other words. What Draft-07 can't say is left to the server, and the
- * validator's own keywords have no power here: one of them would turn its answers into promises.
+ * Newer drafts and OpenAPI in the words of Draft-07. What it can't say is left to the server, and the validator's own
+ * keywords have no power here: one of them would turn its answers into promises.
  */
-function inDraft07(schema: JsonObject): JsonObject {
-  const { $defs, prefixItems, nullable, ...rest } = schema;
-  if (isJsonObject($defs)) rest['definitions'] = { ...objectOf(rest['definitions']), ...$defs };
-  if (Array.isArray(prefixItems)) {
-    if (rest['items'] !== undefined) rest['additionalItems'] = rest['items'];
-    rest['items'] = prefixItems;
-  }
-  if (nullable === true && typeof rest['type'] === 'string') rest['type'] = [rest['type'], 'null'];
-  const ref = rest['$ref'];
-  if (typeof ref === 'string') rest['$ref'] = ref.replaceAll('/$defs/', '/definitions/');
-  return Object.fromEntries(Object.entries(rest).filter(([name]) => isKeyword(name)));
+function inKnownWords(schema: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(inDraft07(schema)).filter(([name]) => isKeyword(name)));
 }
 
 const objectOf = (value: JsonValue | undefined): JsonObject => (isJsonObject(value) ? value : {});
