@@ -192,6 +192,11 @@ export const OPTIONS: Readonly<Record<SettingName, Option>> = {
   },
   'model.run_timeout_seconds': { schema: seconds(1, WEEK), fallback: 3600, about: 'How long a run may take.' },
   'model.max_steps': { schema: integer(1, 10_000), fallback: 200, about: 'Model replies in one run.' },
+  'model.max_reply_mb': {
+    schema: megabytes(1, 64),
+    fallback: 4,
+    about: "Text, reasoning and tool calls of one model's reply; a longer one fails its run.",
+  },
   'user_input.expires_seconds': {
     schema: seconds(1, 365 * 24 * 3600),
     fallback: 86_400,

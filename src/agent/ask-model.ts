@@ -34,8 +34,8 @@ export type Asked =
   | { readonly ok: false; readonly error: RunError };
 
 /**
- * Asks the model for one step. 429, 5xx and connection errors are tried again with jittered backoff, never after something of the
- * answer was streamed (D8). A permit is held during each try and never while waiting. Rejects only when the run is stopped.
+ * Asks the model for one step. 429, 5xx and connection errors are tried again with jittered backoff, never after text of the
+ * answer was streamed (D8). What a server says of its failure goes to the log. A permit is held during each try and never while waiting. Rejects only when the run is stopped.
  */
 export async function askModel(asking: Asking): Promise<Asked> {
   const { call, channel, policy, endsAt } = asking;
@@ -45,15 +45,20 @@ export async function askModel(asking: Asking): Promise<Asked> {
     const { failure, streamed } = end;
     const waitMs = delayMs(tried, failure, policy);
     const waitIsUseful = waitMs < endsAt - performance.now() && (failure.waitMs ?? 0) <= policy.maxRetryAfterMs;
-    if (streamed || !failure.again || tried >= policy.tries || !waitIsUseful) {
-      return { ok: false, error: withTries(failure, tried, waitIsUseful) };
-    }
+    const isOver = streamed || !failure.again || tried >= policy.tries || !waitIsUseful;
+    const { error, said } = failure;
     channel.send({
       t: 'log',
       level: 'warn',
-      message: 'The model call failed and is tried again.',
-      facts: { error: failure.error.message, tried, waitMs },
+      message: isOver ? 'The model call failed.' : 'The model call failed and is tried again.',
+      facts: {
+        error: error.message,
+        tried,
+        ...(isOver ? {} : { waitMs }),
+        ...(said === null ? {} : { server_said: said }),
+      },
     });
+    if (isOver) return { ok: false, error: withTries(failure, tried, waitIsUseful) };
     await sleep(waitMs, undefined, { signal: channel.signal, ref: false });
   }
 }

@@ -3,12 +3,14 @@ import { jsonSchema, type ToolSet } from 'ai';
 import type { Finding, FindingState, ModelCheckReport, ModelCheckTask } from './check-task.ts';
 import { askForTheStart, contextFinding } from './check-context.ts';
 import type { ModelReply } from './model-call.ts';
+import type { ModelFailure } from './model-failure.ts';
 import { listModels } from './models/list-models.ts';
 import { type Ask, makeAsk, type TimedCall } from './timed-call.ts';
 
 const LIST_TIMEOUT_MS = 5_000;
 /** An answer that takes at least this long should not arrive in one piece. */
 const SLOW_MS = 1_500;
+const MAX_SAID_CHARACTERS = 500;
 
 const COUNT = 'Write the numbers from one to twenty in English words, separated by commas, and nothing else.';
 const ADD = 'Call the tool "add" with a = 17 and b = 25. Do not work it out yourself, and do not answer in words.';
@@ -65,7 +67,7 @@ async function checkName({ grant }: ModelCheckTask): Promise<Finding> {
 
 function streamFinding({ end, firstTextMs, pieces, totalMs }: TimedCall): Finding {
   const finding = (state: FindingState, detail: string): Finding => ({ check: 'stream', state, detail });
-  if (!end.ok) return finding('failed', end.failure.error.message);
+  if (!end.ok) return finding('failed', wordsOf(end.failure));
   if (firstTextMs === null) return finding('warning', 'The model answered, but not a word of text.');
   if (pieces === 1 && totalMs > SLOW_MS) {
     return finding('warning', `The answer came in one piece after ${Math.round(totalMs)} ms: it is not streamed.`);
@@ -74,6 +76,11 @@ function streamFinding({ end, firstTextMs, pieces, totalMs }: TimedCall): Findin
     'ok',
     `The first words came after ${Math.round(firstTextMs)} ms, all of them after ${Math.round(totalMs)} ms.`,
   );
+}
+
+/** Checks are for administrators: they read the server's own words too. */
+function wordsOf({ error, said }: ModelFailure): string {
+  return said === null ? error.message : `${error.message} The server said: ${said.slice(0, MAX_SAID_CHARACTERS)}`;
 }
 
 function figuresOf({ end, firstTextMs, totalMs }: TimedCall) {
@@ -97,7 +104,7 @@ function usageFinding({ usage }: ModelReply): Finding {
 
 function toolFinding({ end }: TimedCall): Finding {
   const finding = (state: FindingState, detail: string): Finding => ({ check: 'tool_call', state, detail });
-  if (!end.ok) return finding('failed', end.failure.error.message);
+  if (!end.ok) return finding('failed', wordsOf(end.failure));
   const { calls, faults } = end.reply;
   const call = calls.find(({ name }) => name === 'add');
   if (call === undefined) {

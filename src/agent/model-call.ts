@@ -3,8 +3,10 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { type AssistantModelMessage, type ModelMessage, streamText, type TextStreamPart, type ToolSet } from 'ai';
 import type { JsonValue } from '../domain/json.ts';
 import type { Usage } from '../domain/usage.ts';
-import { cutStream, failureOf, type ModelFailure, silenceFailure } from './model-failure.ts';
+import { failureOf, type ModelFailure, silenceFailure } from './model-failure.ts';
+import { type Hearing, openHearing } from './models/hearing.ts';
 import { withMergedDeltas } from './models/merge-deltas.ts';
+import { UpstreamFault } from './models/upstream-fault.ts';
 import type { Brief, ToolCall } from './protocol.ts';
 import { recordReply } from './recorded-message.ts';
 import type { TextBlocks } from './text-blocks.ts';
@@ -32,7 +34,7 @@ export interface ModelReply {
   readonly finishReason: string;
 }
 
-/** `streamed`: text or the start of a tool call has left, so that the call cannot be made again. */
+/** `streamed`: text has left, so that the call cannot be made again (D8). */
 export type CallEnd =
   | { readonly ok: true; readonly reply: ModelReply }
   | { readonly ok: false; readonly failure: ModelFailure; readonly streamed: boolean };
@@ -64,12 +66,8 @@ const READERS: Readers = {
     blocks.write(text);
   },
   'text-end': (_seen, _part, blocks) => blocks.close(),
-  'tool-input-start': (seen, _part, blocks) => {
-    seen.streamed = true;
-    blocks.close();
-  },
+  'tool-input-start': (_seen, _part, blocks) => blocks.close(),
   'tool-call': (seen, part, blocks) => {
-    seen.streamed = true;
     blocks.close();
     if ('invalid' in part && part.invalid === true && typeof part.input === 'string') {
       seen.faults.set(part.toolCallId, 'The arguments were not valid JSON.');
@@ -87,9 +85,10 @@ const READERS: Readers = {
 export async function callModel(call: ModelCall): Promise<CallEnd> {
   const { brief, blocks, signal } = call;
   const watchdog = startWatchdog(brief.limits, signal);
+  const hearing = openHearing(brief.limits.maxReplyBytes);
   const seen: Seen = { text: '', streamed: false, error: null, finish: null, assistant: undefined, faults: new Map() };
   try {
-    await readStream(call, watchdog, seen);
+    await readStream(call, { watchdog, hearing }, seen);
   } catch (cause) {
     seen.error ??= { cause };
   } finally {
@@ -100,14 +99,31 @@ export async function callModel(call: ModelCall): Promise<CallEnd> {
   const fail = (failure: ModelFailure): CallEnd => ({ ok: false, failure, streamed: seen.streamed });
   const silence = watchdog.expired();
   if (silence !== null) return fail(silenceFailure(silence, brief.model, brief.limits));
-  if (seen.error !== null) return fail(failureOf(seen.error.cause, brief.model, Date.now()));
-  if (seen.finish === null || !WHOLE.has(seen.finish.finishReason)) return fail(cutStream(brief.model));
-  return { ok: true, reply: replyOf(seen, seen.finish, call.usedIds) };
+  const failed = hearing.fault ?? seen.error?.cause ?? faultOfEnd(seen, hearing);
+  if (failed !== null) return fail(failureOf(failed, brief, Date.now()));
+  return { ok: true, reply: replyOf(seen, endingOf(seen, hearing), call.usedIds) };
 }
 
-async function readStream(call: ModelCall, watchdog: Watchdog, seen: Seen): Promise<void> {
+/** The reason to finish as the server's bytes tell it; the offline engine has no bytes. */
+function endingOf(seen: Seen, { ending }: Hearing): string {
+  return ending ?? seen.finish?.finishReason ?? '';
+}
+
+function faultOfEnd(seen: Seen, hearing: Hearing): UpstreamFault | null {
+  const ending = endingOf(seen, hearing);
+  if (seen.finish === null || !WHOLE.has(ending)) return new UpstreamFault('cut', 'The reply has no end.');
+  const isEmpty = seen.text === '' && seen.assistant === undefined;
+  return ending === 'content-filter' && isEmpty ? new UpstreamFault('filtered', 'The reply is empty.') : null;
+}
+
+interface Ears {
+  readonly watchdog: Watchdog;
+  readonly hearing: Hearing;
+}
+
+async function readStream(call: ModelCall, { watchdog, hearing }: Ears, seen: Seen): Promise<void> {
   const result = streamText({
-    model: withMergedDeltas(call.model, watchdog.touch),
+    model: withMergedDeltas(call.model, hearing, watchdog.touch),
     instructions: call.instructions,
     messages: call.messages,
     tools: call.tools,
@@ -130,8 +146,8 @@ async function readStream(call: ModelCall, watchdog: Watchdog, seen: Seen): Prom
   }
 }
 
-function replyOf(seen: Seen, finish: NonNullable<Seen['finish']>, usedIds: Set<string>): ModelReply {
-  const { finishReason, usage } = finish;
+function replyOf(seen: Seen, finishReason: string, usedIds: Set<string>): ModelReply {
+  const { usage } = seen.finish!;
   const { message, calls, faults } = recordReply({
     assistant: seen.assistant,
     finishReason,

@@ -1,19 +1,23 @@
 // What went wrong with a model call, in words for the run's caller, and whether to try again.
 import { APICallError, JSONParseError, TypeValidationError } from '@ai-sdk/provider';
 import type { RunError } from '../domain/run.ts';
-import { NOT_A_STREAM } from './models/http.ts';
+import { FAULT_KINDS, UpstreamFault } from './models/upstream-fault.ts';
 import type { ModelGrant } from './grants.ts';
 import type { RunLimits } from './protocol.ts';
 import type { Silence } from './watchdog.ts';
 
-/** `again`: a new try may help, if nothing of the answer was streamed. `waitMs`: what the server asked for (`Retry-After`). */
+/**
+ * `again`: a new try may help, if no text of the answer was streamed. `waitMs`: what the server asked for (`Retry-After`).
+ * `said`: the server's own words, for operators; callers get those of `error` (§7).
+ */
 export interface ModelFailure {
   readonly error: RunError;
   readonly again: boolean;
   readonly waitMs: number | null;
+  readonly said: string | null;
 }
 
-const EXCERPT_CHARACTERS = 200;
+const MAX_SAID_CHARACTERS = 4_000;
 
 const NETWORK_FAULTS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
@@ -30,37 +34,45 @@ const NETWORK_FAULTS: Readonly<Record<string, string>> = {
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the reply was cut short',
 };
 
-/** The failure behind an error of the AI SDK, of its providers or of the network. Tells neither keys nor the request. */
-export function failureOf(error: unknown, grant: ModelGrant, now: number): ModelFailure {
+/** A call that failed: whose model, and within which limits. */
+interface Called {
+  readonly model: ModelGrant;
+  readonly limits: RunLimits;
+}
+
+/** The failure behind an error of the AI SDK, of its providers, of the server or of the network. */
+export function failureOf(error: unknown, { model: grant, limits }: Called, now: number): ModelFailure {
   const model = `The model "${grant.name}"`;
+  if (error instanceof UpstreamFault) return upstreamFailure(error, { model: grant, limits }, now);
   const codes = codesOf(error);
   if (codes.includes('UND_ERR_CONNECT_TIMEOUT')) {
-    return { error: timeout(`${model} could not be reached: connecting took too long.`), again: true, waitMs: null };
-  }
-  const excerpt = (text: string | undefined) => excerptOf(text, grant.apiKey);
-  if (APICallError.isInstance(error) && error.statusCode !== undefined && error.statusCode >= 400) {
-    const retryable = isPassing(error.statusCode);
-    const words = `${model} answered with HTTP status ${error.statusCode}${excerpt(error.responseBody)}`;
-    return { error: fault(words, retryable), again: retryable, waitMs: retryAfterOf(error.responseHeaders, now) };
-  }
-  if (codes.includes(NOT_A_STREAM)) {
-    const { contentType, message } = error as Error & { contentType: string };
-    const words = `${model} answered with a document (${contentType}) instead of a stream${excerpt(message)}`;
-    return { error: fault(words, false), again: true, waitMs: null };
+    const words = `${model} could not be reached: connecting took too long.`;
+    return { error: timeout(words), again: true, waitMs: null, said: null };
   }
   const network = codes.map((code) => NETWORK_FAULTS[code]).find((words) => words !== undefined);
   if (network !== undefined) return passing(`${model} could not be read: ${network}.`);
   const cause = innermost(error);
   if (JSONParseError.isInstance(cause) || TypeValidationError.isInstance(cause)) {
-    return { error: fault(`${model} sent something that breaks its protocol.`, false), again: true, waitMs: null };
+    return upstreamFailure(new UpstreamFault('protocol', cause.name), { model: grant, limits }, now);
   }
   if (APICallError.isInstance(error)) return passing(`${model} could not be reached.`);
-  return providerFailure(error, model, excerpt) ?? endedEarly(error, model);
+  return endedEarly(error, model);
 }
 
-/** A failure of a stream that ended, or was cut, before the model had finished. */
-export function cutStream(grant: ModelGrant): ModelFailure {
-  return passing(`The model "${grant.name}" broke off: its reply ended before it was finished.`);
+function upstreamFailure(fault: UpstreamFault, { model, limits }: Called, now: number): ModelFailure {
+  const { words, again, retryable } = FAULT_KINDS[fault.kind];
+  const detail =
+    fault.kind === 'reply_too_large'
+      ? ` (more than ${limits.maxReplyBytes / 1_048_576} MB)`
+      : fault.status === null || fault.status < 300
+        ? ''
+        : ` (HTTP status ${fault.status})`;
+  return {
+    error: { type: 'api_error', message: `The model "${model.name}" ${words}${detail}.`, retryable },
+    again,
+    waitMs: retryAfterOf(fault.retryAfter, now),
+    said: toldOf(fault.message, model),
+  };
 }
 
 /** The failure of a model that was silent too long (D8). It is not tried again: the time is spent. */
@@ -70,7 +82,7 @@ export function silenceFailure(silence: Silence, grant: ModelGrant, limits: RunL
     'first-token': `${model} sent nothing for ${seconds(limits.firstTokenTimeoutMs)} seconds.`,
     idle: `${model} fell silent for ${seconds(limits.idleTimeoutMs)} seconds in the middle of its reply.`,
   };
-  return { error: timeout(words[silence]), again: false, waitMs: null };
+  return { error: timeout(words[silence]), again: false, waitMs: null, said: null };
 }
 
 /** Milliseconds as seconds for people: `120`, `0.3`. */
@@ -79,19 +91,12 @@ export function seconds(ms: number): string {
 }
 
 /** What `Retry-After` asks for in milliseconds: seconds or a date (RFC 9110 §10.2.3); null when absent or unreadable. */
-export function retryAfterOf(headers: Record<string, string> | undefined, now: number): number | null {
-  const value = headers?.['retry-after']?.trim();
-  if (value === undefined || value === '') return null;
+export function retryAfterOf(header: string | null, now: number): number | null {
+  const value = header?.trim() ?? '';
+  if (value === '') return null;
   if (/^\d+(?:\.\d+)?$/.test(value)) return Number(value) * 1000;
   const at = Date.parse(value);
   return Number.isNaN(at) ? null : Math.max(0, at - now);
-}
-
-/** Errors that a server reports inside its stream: plain objects of the provider, with a message of the server's. */
-function providerFailure(error: unknown, model: string, excerpt: (text: string) => string): ModelFailure | undefined {
-  if (error instanceof Error || typeof error !== 'object' || error === null) return undefined;
-  const { message } = error as { message?: unknown };
-  return passing(`${model} reported an error${excerpt(typeof message === 'string' ? message : '')}`);
 }
 
 /** Whatever is left: broken sockets have many faces, and the SDK's own errors may quote the request, so only names are told. */
@@ -104,22 +109,25 @@ function endedEarly(error: unknown, model: string): ModelFailure {
     error: fault(`The call to ${model} failed (${name}).`.replace('to The', 'to the'), false),
     again: false,
     waitMs: null,
+    said: null,
   };
 }
 
 const fault = (message: string, retryable: boolean): RunError => ({ type: 'api_error', message, retryable });
 const timeout = (message: string): RunError => ({ type: 'timeout_error', message, retryable: true });
-const passing = (message: string): ModelFailure => ({ error: fault(message, true), again: true, waitMs: null });
+const passing = (message: string): ModelFailure => ({
+  error: fault(message, true),
+  again: true,
+  waitMs: null,
+  said: null,
+});
 
-function isPassing(status: number): boolean {
-  return status === 429 || status === 408 || status >= 500;
-}
-
-function excerptOf(text: string | undefined, apiKey: string | null): string {
-  const line = (text ?? '').replace(/\s+/g, ' ').trim();
-  if (line === '') return '.';
+/** What a server said, for operators: on one line, bounded, without what it was called with. */
+function toldOf(text: string, { apiKey }: ModelGrant): string | null {
+  const line = text.replace(/\s+/g, ' ').trim();
+  if (line === '') return null;
   const safe = apiKey === null || apiKey === '' ? line : line.replaceAll(apiKey, '[key]');
-  return `: ${Array.from(safe).slice(0, EXCERPT_CHARACTERS).join('')}`;
+  return safe.slice(0, MAX_SAID_CHARACTERS).toWellFormed();
 }
 
 function* causesOf(error: unknown): Generator<Error> {

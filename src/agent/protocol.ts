@@ -63,6 +63,8 @@ export interface RunLimits {
   /** What is left of the run's own time limit. */
   readonly runTimeoutMs: number;
   readonly maxSteps: number;
+  /** Text, reasoning and tool calls of one reply of a model together. */
+  readonly maxReplyBytes: number;
 }
 
 /** The text of a document, or why it has none, in words that follow its name. */

@@ -53,6 +53,8 @@ export interface Settings {
     readonly idleTimeoutSeconds: number;
     readonly runTimeoutSeconds: number;
     readonly maxSteps: number;
+    /** Text, reasoning and tool calls of one reply together. */
+    readonly maxReplyMb: number;
   };
   readonly userInput: {
     /** How long a question of an agent waits for its user (I2). */

@@ -92,6 +92,7 @@ function limitsOf(run: ClaimedRun, { model }: Settings): RunLimits {
     idleTimeoutMs: model.idleTimeoutSeconds * 1_000,
     runTimeoutMs: Math.max(1, model.runTimeoutSeconds * 1_000 - run.workedMs),
     maxSteps: model.maxSteps,
+    maxReplyBytes: model.maxReplyMb * 1_048_576,
   };
 }
 

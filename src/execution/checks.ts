@@ -176,6 +176,7 @@ function limitsOf({ model }: Settings): RunLimits {
     idleTimeoutMs: model.idleTimeoutSeconds * 1_000,
     runTimeoutMs: MODEL_DEADLINE_MS,
     maxSteps: 1,
+    maxReplyBytes: model.maxReplyMb * 1_048_576,
   };
 }
 

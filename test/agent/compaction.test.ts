@@ -256,7 +256,7 @@ describe('a long run', () => {
     const main = startRun(await makeBrief({ model: small(), turn }), [reader(50)]);
     expect(await main.done).toMatchObject({
       status: 'failed',
-      error: { message: expect.stringContaining('context length') },
+      error: { message: expect.stringContaining('more than its context window takes') },
     });
     expect(askedSince(at).filter(isSummary)).toEqual([]);
     expect(main.of('compaction')).toEqual([]);

@@ -41,6 +41,11 @@ function messageOf({ outcome }: Told): string {
   return outcome.status === 'failed' ? outcome.error.message : `not failed: ${outcome.status}`;
 }
 
+/** What the log was told of the servers' own words. */
+function saidTo({ main }: Told): unknown[] {
+  return main.of('log').flatMap(({ facts }) => facts['server_said'] ?? []);
+}
+
 describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) => {
   test('two 500s and a reset connection are got over', async () => {
     server.enqueue({ status: 500 }, { refuse: true }, { status: 503 });
@@ -55,9 +60,8 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
     const told = await runWith(kind);
     expect(told.calls).toBe(5);
     expect(told.outcome).toMatchObject({ status: 'failed', error: { type: 'api_error', retryable: true } });
-    expect(messageOf(told)).toBe(
-      'The model "house-model" answered with HTTP status 502: upstream is down (tried 5 times)',
-    );
+    expect(messageOf(told)).toBe('The model "house-model" failed at its endpoint (HTTP status 502). (tried 5 times)');
+    expect(saidTo(told)).toEqual(Array.from({ length: 5 }, () => 'upstream is down'));
   });
 
   test('Retry-After is waited out', async () => {
@@ -83,7 +87,8 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
     expect(told.calls).toBe(1);
     expect(told.outcome).toMatchObject({ status: 'failed', error: { type: 'api_error', retryable: false } });
     expect(messageOf(told)).toContain(String(status));
-    expect(messageOf(told)).not.toContain(GRANT.apiKey);
+    expect(messageOf(told)).not.toContain('no:');
+    expect(saidTo(told)).toEqual(['no: [key]']);
   });
 
   const beforeText: readonly [string, Reply, boolean][] = [
@@ -114,7 +119,7 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
     expect(told.calls).toBe(1);
     expect(told.outcome).toMatchObject({ status: 'failed', error: { type: 'api_error', retryable } });
     expect(told.main.blocks()[0]).toMatch(/^a/);
-    expect(told.main.signals.map(({ t }) => t).slice(-2)).toEqual(['block-stop', 'done']);
+    expect(told.main.signals.map(({ t }) => t).slice(-3)).toEqual(['block-stop', 'log', 'done']);
     expect(told.main.of('step')).toEqual([]);
   });
 
@@ -141,6 +146,140 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
     const told = await runWith(kind, { firstTokenTimeoutMs: 400, idleTimeoutMs: 400 });
     expect(told.outcome).toMatchObject({ status: 'completed', text: '0 1 2 3 4 5 6 7 ' });
   });
+});
+
+/** One event of either protocol, in which the server reports a failure. */
+const REPORTS: readonly [string, EndpointKind, string][] = [
+  [
+    'an overloaded server',
+    'anthropic',
+    '{"type":"error","error":{"type":"overloaded_error","message":"Overloaded: node 7"}}',
+  ],
+  ['an error of a gateway', 'openai', '{"error":{"message":"Provider: node 7 returned error","code":502}}'],
+  ['an error in bare words', 'openai', '{"error":"node 7: llama runner process has terminated"}'],
+  ['an error of vLLM', 'openai', '{"object":"error","message":"node 7 died","type":"InternalServerError","code":500}'],
+];
+test.each(REPORTS)('%s is tried again, and its words are for the log alone', async (_name, kind, data) => {
+  const wire = `event: error\ndata: ${data}\n\n`;
+  server.enqueue({ wire });
+  expect((await runWith(kind)).outcome).toMatchObject({ status: 'completed', text: 'Recovered.' });
+  server.script({ wire });
+  const told = await runWith(kind);
+  expect(told.calls).toBe(5);
+  expect(told.outcome).toMatchObject({ status: 'failed', error: { type: 'api_error', retryable: true } });
+  expect(messageOf(told)).toMatch(
+    /^The model "house-model" (is overloaded|failed at its endpoint)\. \(tried 5 times\)$/,
+  );
+  expect(saidTo(told)).toHaveLength(5);
+  expect(String(saidTo(told)[0])).toContain('node 7');
+});
+
+const CHUNK = (delta: object) => `data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}\n\n`;
+test('a failure that is reported after text is told, and not tried again', async () => {
+  const shown = Promise.withResolvers<void>();
+  server.script({ wire: `${CHUNK({ content: 'So far' })}data: {"error":{"type":"overloaded_error"}}\n\n` });
+  const told = await runWith('openai', {}, { meanwhile: async () => shown.resolve() });
+  expect(told.calls).toBe(1);
+  expect(told.main.blocks()).toEqual(['So far']);
+  expect(messageOf(told)).toBe('The model "house-model" is overloaded.');
+});
+
+describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) => {
+  test('a connection cut while tool arguments stream is tried again, as long as there was no text', async () => {
+    const { tools, ran } = makeTools();
+    const call = { name: 'echo', input: { text: 'x'.repeat(50) } };
+    server.enqueue({ tools: [call], cut: 1, deltaMs: 30 }, { tools: [call], cut: 1 }, { tools: [call] });
+    const model: ModelGrant = { ...GRANT, kind, baseUrl: server.url };
+    const main = startRun(await makeBrief({ model }), tools);
+    expect(await main.done).toMatchObject({ status: 'completed', text: 'Recovered.' });
+    expect(ran).toHaveLength(1);
+    expect(main.of('log')).toHaveLength(2);
+  });
+
+  test('a reason to finish that nobody knows is no end of a reply', async () => {
+    server.script({ text: [], finish: 'abort' });
+    const told = await runWith(kind);
+    expect(told.calls).toBe(5);
+    expect(messageOf(told)).toMatch(/broke off: its reply ended before it was finished\. \(tried 5 times\)$/);
+    expect(saidTo(told)[0]).toContain('abort');
+  });
+
+  test('a block that is opened early is no token: the first-token limit holds until there is one', async () => {
+    server.script({ text: ['Slowly.'], firstMs: 900 });
+    const told = await runWith(kind, { firstTokenTimeoutMs: 30_000, idleTimeoutMs: 300 });
+    expect(told.outcome).toMatchObject({ status: 'completed', text: 'Slowly.' });
+  });
+
+  test('a reply without end is cut off at the limit: the run fails in words, with no second try', async () => {
+    server.script({ text: ['x'.repeat(1_000)], endless: true });
+    const before = server.requests.length;
+    const told = await runWith(kind, { maxReplyBytes: 1_048_576 });
+    expect(told.calls).toBe(1);
+    expect(told.outcome).toMatchObject({ status: 'failed', error: { type: 'api_error', retryable: false } });
+    expect(messageOf(told)).toBe('The model "house-model" sent a longer reply than is taken (more than 1 MB).');
+    expect((told.main.blocks()[0] ?? '').length).toBeLessThanOrEqual(1_048_576);
+    await expect.poll(() => server.requests[before]?.closedBy).toBe('client');
+  });
+
+  test('one event without end is not held', async () => {
+    server.script({ wire: `data: ${'x'.repeat(60_000)}`, endless: true });
+    const told = await runWith(kind, { maxReplyBytes: 1_048_576 });
+    expect(told.calls).toBe(1);
+    expect(messageOf(told)).toContain('sent a longer reply than is taken');
+  });
+});
+
+test.each([
+  ['reasoning', { reasoning_content: 'hm '.repeat(100) }],
+  ['arguments', { tool_calls: [{ index: 0, function: { arguments: 'x'.repeat(300) } }] }],
+  ['calls', { tool_calls: Array.from({ length: 100 }, (_, index) => ({ index, id: `c${index}`, function: {} })) }],
+])('%s without end are counted as the reply they are', async (_name, delta) => {
+  server.script({ wire: CHUNK(delta), endless: true });
+  const told = await runWith('openai', { maxReplyBytes: 1_048_576 });
+  expect(told.calls).toBe(1);
+  expect(messageOf(told)).toContain('sent a longer reply than is taken');
+});
+
+test.each(['eos', 'eos_token', 'end_turn', 'STOP', 'max_tokens', 'content_filter'])(
+  'a reply that ends with "%s" is whole',
+  async (finish) => {
+    server.script({ text: 'All of it.', finish });
+    expect((await runWith('openai')).outcome).toMatchObject({ status: 'completed', text: 'All of it.' });
+  },
+);
+
+test('an answer that the content filter withheld fails the run in words', async () => {
+  server.script({ text: [], finish: 'content_filter' });
+  expect(messageOf(await runWith('openai'))).toContain("its provider's content filter stepped in");
+});
+
+test('a server that holds its connection open after the end of its reply is not waited for', async () => {
+  const wire = `${CHUNK({ content: 'Done.' })}data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n`;
+  server.script({ wire, linger: true });
+  const before = server.requests.length;
+  expect((await runWith('openai')).outcome).toMatchObject({ status: 'completed', text: 'Done.' });
+  await expect.poll(() => server.requests[before]?.closedBy, { timeout: 5_000 }).toBe('client');
+});
+
+const REFUSALS: readonly [number, string, string][] = [
+  [401, '{"error":{"message":"Incorrect API key provided"}}', 'did not accept the credential'],
+  [403, 'Forbidden for project X', 'may not be called with its credential'],
+  [404, '{"error":{"message":"model x not found"}}', 'is not known at its endpoint'],
+  [400, '{"error":{"code":"context_length_exceeded"}}', 'more than its context window takes'],
+  [400, "This model's maximum context length is 8192 tokens", 'more than its context window takes'],
+  [400, '{"error":{"type":"exceed_context_size_error"}}', 'more than its context window takes'],
+  [413, 'payload', 'a larger request than its endpoint takes'],
+  [429, '{"error":{"code":"insufficient_quota"}}', 'has no credit left'],
+  [302, '', 'redirects elsewhere'],
+  [422, 'nope', 'did not accept the request'],
+];
+test.each(REFUSALS)('status %i with %s is told to callers in our words', async (status, body, words) => {
+  server.script({ status, body });
+  const told = await runWith('openai');
+  expect(told.calls).toBe(1);
+  expect(messageOf(told)).toMatch(/^The model "house-model" [^{}]*\(HTTP status \d{3}\)\.$/);
+  expect(messageOf(told)).toContain(words);
+  expect(saidTo(told)).toEqual(body === '' ? [] : [body]);
 });
 
 test('a stream that breaks the protocol is left, and its connection closed', async () => {
@@ -179,10 +318,10 @@ test('an abort while waiting to try again ends the run at once', async () => {
 
 test('Retry-After is read as seconds or as a date', () => {
   const now = Date.parse('2026-01-01T00:00:00Z');
-  const read = (value: string) => retryAfterOf({ 'retry-after': value }, now);
+  const read = (value: string) => retryAfterOf(value, now);
   expect(read('7')).toBe(7_000);
   expect(read('Thu, 01 Jan 2026 00:00:30 GMT')).toBe(30_000);
   expect(read('Wed, 31 Dec 2025 00:00:00 GMT')).toBe(0);
   expect(read('soon')).toBeNull();
-  expect(retryAfterOf(undefined, now)).toBeNull();
+  expect(retryAfterOf(null, now)).toBeNull();
 });

@@ -22,6 +22,7 @@ export const LIMITS: RunLimits = {
   idleTimeoutMs: 5_000,
   runTimeoutMs: 600_000,
   maxSteps: 10,
+  maxReplyBytes: 4_194_304,
 };
 
 export const GRANT: ModelGrant = {

@@ -51,6 +51,7 @@ export const SETTINGS: Settings = {
     idleTimeoutSeconds: 60,
     runTimeoutSeconds: 3600,
     maxSteps: 200,
+    maxReplyMb: 4,
   },
   userInput: { expiresSeconds: 86_400 },
   workers: { threads: 1, runsPerThread: 1, memoryMb: 256, hangTimeoutSeconds: 30 },

@@ -72,6 +72,7 @@ function playStream(performance: Performance): void {
     response.flushHeaders();
     return;
   }
+  if (reply.wire !== undefined) return playWire(response, reply, reply.wire);
   if (reply.drip !== undefined) return drip(response, Buffer.from(wholeOf(wire, reply)), reply.drip);
   if (reply.endless === true) return playEndless(performance, wire);
   const paced = (reply.deltaMs ?? 0) > 0 || (reply.firstMs ?? 0) > 0;
@@ -158,6 +159,22 @@ function playEndless(performance: Performance, wire: StreamWire): void {
   };
   response.write(wire.head);
   after(response, reply.firstMs ?? 0, send);
+}
+
+function playWire(response: ServerResponse, reply: Reply, wire: string): void {
+  if (reply.endless !== true) {
+    response.write(wire);
+    if (reply.linger !== true) response.end();
+    return;
+  }
+  const send = (): void => {
+    while (!response.destroyed) {
+      if (response.write(wire)) continue;
+      response.once('drain', send);
+      return;
+    }
+  };
+  send();
 }
 
 function drip(response: ServerResponse, bytes: Buffer, everyMs: number): void {

@@ -72,6 +72,10 @@ export interface Reply {
   readonly drip?: number;
   /** Ends the stream with no finish reason, no usage and no end marker. */
   readonly noFinish?: boolean;
+  /** Sends this as the stream, as it stands, in place of a rendered one; with `endless`, over and over. */
+  readonly wire?: string;
+  /** Leaves the connection open after the end of a `wire`. */
+  readonly linger?: boolean;
   /** Resets the connection in place of an answer. */
   readonly refuse?: boolean;
 }

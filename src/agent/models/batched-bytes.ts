@@ -1,53 +1,102 @@
 // Bytes of a model's stream in fewer pieces: everything above them costs by the piece.
 import type { Readable } from 'node:stream';
+import type { Listener } from './hearing.ts';
+
+/** A server that holds its connection open after the end of its reply is left after this. */
+const LINGER_MS = 1_000;
+/** What is gathered is passed on when there is this much of it, whatever the time. */
+const MAX_GATHERED_BYTES = 64 * 1024;
 
 /**
  * The body as a web stream. The first bytes after a quiet time pass at once; those that arrive within `gatherMs()` of the
- * last piece come together at the end of that time. A consumer that does not read holds the socket back.
+ * last piece come together at the end of that time. A consumer that does not read holds the socket back. The listener hears
+ * each piece before it is held, and the stream ends when it has heard enough.
  */
-export function batchedBytes(body: Readable, gatherMs: () => number): ReadableStream<Uint8Array> {
+export function batchedBytes(body: Readable, gatherMs: () => number, listener: Listener): ReadableStream<Uint8Array> {
+  let gatherer: Gatherer | undefined;
+  let isOver = false;
+
+  const start = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    const { add, flush, drop } = makeGatherer(gatherMs, (piece) => {
+      controller.enqueue(piece);
+      if ((controller.desiredSize ?? 1) <= 0) body.pause();
+    });
+    gatherer = { add, flush, drop };
+    const close = () => {
+      isOver = true;
+      flush();
+      controller.close();
+    };
+    body.on('data', (chunk: Buffer) => {
+      if (isOver) return;
+      const verdict = listener.take(chunk);
+      if (verdict !== 'surplus') add(chunk);
+      if (verdict === 'more') return;
+      close();
+      // After a whole reply the connection is used again, once its last bytes are here.
+      if (verdict === 'last') leaveSoon(body);
+      else body.destroy();
+    });
+    body.once('end', () => {
+      if (isOver) return;
+      listener.end();
+      close();
+    });
+    body.on('error', (error) => {
+      if (isOver) return;
+      isOver = true;
+      drop();
+      controller.error(error);
+    });
+  };
+  const cancel = () => {
+    isOver = true;
+    gatherer?.drop();
+    body.destroy();
+  };
+  return new ReadableStream<Uint8Array>({ start, pull: () => void body.resume(), cancel }, { highWaterMark: 4 });
+}
+
+interface Gatherer {
+  add(chunk: Buffer): void;
+  /** Hands on what waits. */
+  flush(): void;
+  /** Forgets what waits. */
+  drop(): void;
+}
+
+function makeGatherer(gatherMs: () => number, emit: (piece: Buffer) => void): Gatherer {
   let waiting: Buffer[] = [];
+  let bytes = 0;
   let timer: NodeJS.Timeout | undefined;
   let sentAt = -Infinity;
 
-  const flush = (controller: ReadableStreamDefaultController<Uint8Array>) => {
-    clearTimeout(timer);
-    timer = undefined;
-    if (waiting.length === 0) return;
-    const [first] = waiting;
-    controller.enqueue(waiting.length === 1 && first !== undefined ? first : Buffer.concat(waiting));
-    waiting = [];
-    sentAt = performance.now();
-    if ((controller.desiredSize ?? 1) <= 0) body.pause();
-  };
   const drop = () => {
     clearTimeout(timer);
+    timer = undefined;
     waiting = [];
+    bytes = 0;
   };
-  return new ReadableStream<Uint8Array>(
-    {
-      start: (controller) => {
-        body.on('data', (chunk: Buffer) => {
-          waiting.push(chunk);
-          const waitMs = gatherMs() - (performance.now() - sentAt);
-          if (waitMs <= 0) flush(controller);
-          else timer ??= setTimeout(flush, waitMs, controller);
-        });
-        body.once('end', () => {
-          flush(controller);
-          controller.close();
-        });
-        body.on('error', (error) => {
-          drop();
-          controller.error(error);
-        });
-      },
-      pull: () => void body.resume(),
-      cancel: () => {
-        drop();
-        body.destroy();
-      },
-    },
-    { highWaterMark: 4 },
-  );
+  const flush = () => {
+    const [first] = waiting;
+    const piece = waiting.length === 1 ? first : Buffer.concat(waiting);
+    drop();
+    if (piece === undefined || piece.length === 0) return;
+    sentAt = performance.now();
+    emit(piece);
+  };
+  const add = (chunk: Buffer) => {
+    waiting.push(chunk);
+    bytes += chunk.length;
+    const waitMs = bytes >= MAX_GATHERED_BYTES ? 0 : gatherMs() - (performance.now() - sentAt);
+    if (waitMs <= 0) flush();
+    else timer ??= setTimeout(flush, waitMs);
+  };
+  return { add, flush, drop };
+}
+
+function leaveSoon(body: Readable): void {
+  const timer = setTimeout(() => body.destroy(), LINGER_MS).unref();
+  body.once('close', () => clearTimeout(timer));
+  body.resume();
 }

@@ -1,11 +1,12 @@
-// HTTP to model servers: one keep-alive agent a thread, no hidden time limits, and no reply that is not a stream.
+// HTTP to model servers: one keep-alive agent a thread, no hidden time limits, bounded replies, and none that is not a stream.
 import type { Readable } from 'node:stream';
 import { Agent, request } from 'undici';
+import type { JsonValue } from '../../domain/json.ts';
 import { batchedBytes } from './batched-bytes.ts';
 import { makeGather } from './gather.ts';
-
-/** The `code` of the error thrown when a server answers 200 with something that is no event stream. */
-export const NOT_A_STREAM = 'ERRAND_NOT_A_STREAM';
+import { currentHearing, listen } from './hearing.ts';
+import type { ReplyProtocol } from './reply-events.ts';
+import { faultOfEvent, faultOfStatus, UpstreamFault } from './upstream-fault.ts';
 
 /** Most of a failed reply that is ever read, in bytes. */
 const MAX_FAULT_BYTES = 4096;
@@ -17,11 +18,14 @@ const gatherMs = makeGather();
 /**
  * A `fetch` for model calls. Only connecting has a limit here: how long tokens may take is the caller's business (D8).
  * Redirects are not followed; of a failed reply only the start is read. Bytes that arrive in a short time come as one piece.
- * Throws with code `NOT_A_STREAM` for a page or document sent with status 200.
+ * It must be called within a hearing, which counts the reply as it arrives and is told what fails. Throws UpstreamFault
+ * for whatever is no stream.
  */
-export function modelFetch(connectTimeoutMs: number): typeof globalThis.fetch {
+export function modelFetch(connectTimeoutMs: number, protocol: ReplyProtocol): typeof globalThis.fetch {
   const dispatcher = agentFor(connectTimeoutMs);
   return async (input, init = {}) => {
+    const hearing = currentHearing.getStore();
+    if (hearing === undefined) throw new Error('A model was called outside of a hearing.');
     // The providers give an address, headers and a body as plain values. Undici's `request` costs half of what its `fetch` does.
     const { statusCode, headers, body } = await request(input as string, {
       dispatcher,
@@ -31,16 +35,32 @@ export function modelFetch(connectTimeoutMs: number): typeof globalThis.fetch {
       signal: init.signal ?? null,
     });
     const told = flatten(headers);
-    const contentType = told['content-type'] ?? '';
-    const isDocument = /^(?:text\/html|application\/json)\b/i.test(contentType);
-    const isGood = statusCode >= 200 && statusCode < 300;
-    if (isGood && !isDocument) {
-      return new Response(batchedBytes(body, gatherMs), { status: statusCode, headers: told });
+    const fault = await faultOf(statusCode, told, body);
+    if (fault !== null) {
+      hearing.fault = fault;
+      throw fault;
     }
-    const start = await startOf(body);
-    if (isGood) throw Object.assign(new Error(start), { code: NOT_A_STREAM, contentType });
-    return new Response(start, { status: statusCode, headers: told });
+    const stream = batchedBytes(body, gatherMs, listen(hearing, protocol));
+    return new Response(stream, { status: statusCode, headers: told });
   };
+}
+
+/** Why a response is no stream; null when it may be one. */
+async function faultOf(status: number, headers: Record<string, string>, body: Readable): Promise<UpstreamFault | null> {
+  const contentType = headers['content-type'] ?? '';
+  const isGood = status >= 200 && status < 300;
+  if (isGood && !/^(?:text\/html|application\/json)\b/i.test(contentType)) return null;
+  const start = await startOf(body);
+  if (!isGood) return faultOfStatus(status, start, headers['retry-after']);
+  return faultOfEvent(parse(start)) ?? new UpstreamFault('document', `${contentType}: ${start}`, { status });
+}
+
+function parse(text: string): JsonValue {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return null;
+  }
 }
 
 function agentFor(connectTimeoutMs: number): Agent {

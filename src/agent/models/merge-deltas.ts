@@ -1,18 +1,26 @@
 // Thins a model's stream before the AI SDK sees it: deltas that arrive together become one.
 import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import { currentHearing, type Hearing } from './hearing.ts';
 
 type Part = LanguageModelV4StreamPart;
 type Delta = Extract<Part, { type: 'text-delta' | 'reasoning-delta' }>;
 
-/** Parts that come before the model has said anything. */
-const PREAMBLE: ReadonlySet<Part['type']> = new Set(['stream-start', 'response-metadata', 'raw']);
+/** Parts with something of the answer. Others say that a message or a block begins, long before its first token perhaps. */
+const TOKENS: ReadonlySet<Part['type']> = new Set([
+  'text-delta',
+  'reasoning-delta',
+  'tool-input-start',
+  'tool-input-delta',
+  'tool-call',
+]);
 
 /**
  * The same model with a thinner stream: adjacent text that arrives in one turn of the event loop is merged, deltas of tool
- * arguments are left out (the whole call follows). `onPart` is told of each part that carries something of the answer.
+ * arguments are left out (the whole call follows). `onToken` is told of each part that carries something of the answer.
+ * What is heard of its bytes is noted in `hearing`.
  * The SDK spends three times as much on a delta as the protocol's parser, so this decides what a token costs.
  */
-export function withMergedDeltas(model: LanguageModelV4, onPart: () => void): LanguageModelV4 {
+export function withMergedDeltas(model: LanguageModelV4, hearing: Hearing, onToken: () => void): LanguageModelV4 {
   return {
     specificationVersion: 'v4',
     provider: model.provider,
@@ -20,14 +28,14 @@ export function withMergedDeltas(model: LanguageModelV4, onPart: () => void): La
     supportedUrls: model.supportedUrls,
     doGenerate: (options) => model.doGenerate(options),
     doStream: async (options) => {
-      const result = await model.doStream(options);
-      return { ...result, stream: mergeDeltas(result.stream, onPart) };
+      const result = await currentHearing.run(hearing, () => model.doStream(options));
+      return { ...result, stream: mergeDeltas(result.stream, onToken) };
     },
   };
 }
 
 /** Merges adjacent deltas of one block; every other part passes in its place. */
-export function mergeDeltas(source: ReadableStream<Part>, onPart: () => void = () => undefined): ReadableStream<Part> {
+export function mergeDeltas(source: ReadableStream<Part>, onToken: () => void = () => undefined): ReadableStream<Part> {
   const reader = source.getReader();
   let merger: Merger | undefined;
   let hungry: (() => void) | undefined;
@@ -36,7 +44,7 @@ export function mergeDeltas(source: ReadableStream<Part>, onPart: () => void = (
     for (;;) {
       const { done, value } = await reader.read();
       if (done) break;
-      if (!PREAMBLE.has(value.type)) onPart();
+      if (isToken(value)) onToken();
       take(value);
       // A consumer that lags holds the upstream back instead of filling our memory.
       if ((controller.desiredSize ?? 1) <= 0) await new Promise<void>((resolve) => (hungry = resolve));
@@ -105,6 +113,11 @@ function makeMerger(emit: (part: Part) => void): Merger {
     turn ??= setImmediate(flush);
   };
   return { take, flush, drop };
+}
+
+function isToken(part: Part): boolean {
+  if (!TOKENS.has(part.type)) return false;
+  return !('delta' in part) || part.delta !== '' || part.providerMetadata !== undefined;
 }
 
 function isPlainDelta(part: Part): part is Delta {

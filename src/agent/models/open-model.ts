@@ -6,6 +6,7 @@ import type { ModelGrant } from '../grants.ts';
 import type { EndpointKind } from '../protocol.ts';
 import { modelFetch } from './http.ts';
 import { makeOfflineModel } from './offline.ts';
+import { REPLY_PROTOCOLS } from './reply-events.ts';
 
 const MAX_OPEN = 64;
 const opened = new Map<string, LanguageModelV4>();
@@ -16,7 +17,7 @@ const OPENERS: Readonly<Record<EndpointKind, (grant: ModelGrant, connectTimeoutM
       name: 'openai',
       baseURL: normalizeBaseUrl(grant.baseUrl),
       includeUsage: true,
-      fetch: modelFetch(connectTimeoutMs),
+      fetch: modelFetch(connectTimeoutMs, REPLY_PROTOCOLS.openai),
       ...(grant.apiKey === null ? {} : { apiKey: grant.apiKey }),
     }).chatModel(grant.model),
   anthropic: (grant, connectTimeoutMs) =>
@@ -24,7 +25,7 @@ const OPENERS: Readonly<Record<EndpointKind, (grant: ModelGrant, connectTimeoutM
       baseURL: normalizeBaseUrl(grant.baseUrl),
       // Without a key the provider would look for one in the environment.
       apiKey: grant.apiKey ?? 'none',
-      fetch: modelFetch(connectTimeoutMs),
+      fetch: modelFetch(connectTimeoutMs, REPLY_PROTOCOLS.anthropic),
     }).languageModel(grant.model),
   offline: (grant) => makeOfflineModel(grant.model),
 };

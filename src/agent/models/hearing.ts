@@ -1,0 +1,99 @@
+// Listens to the bytes of one model call as they arrive: counts the reply before anybody holds it, notes how it ends and what fails.
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { isJsonObject, type JsonValue } from '../../domain/json.ts';
+import { type EventLines, makeEventLines, type ServerEvent } from './event-lines.ts';
+import type { Ending, ReplyProtocol } from './reply-events.ts';
+import { faultOfEvent, UpstreamFault } from './upstream-fault.ts';
+
+/** What was heard of a reply. */
+export interface Hearing {
+  /** Text, reasoning and tool calls of a reply together; also what one event may hold. */
+  readonly maxReplyBytes: number;
+  /** What went wrong, in the bytes or before them. It outweighs whatever was made of the stream. */
+  fault: UpstreamFault | null;
+  /** How the reply ended; null while it has not, and for the offline engine. */
+  ending: Ending | null;
+}
+
+/** `more`: go on. `last`: the reply is whole. `fault`: what follows is of no use. `surplus`: neither are these bytes. */
+type Verdict = 'more' | 'last' | 'fault' | 'surplus';
+
+/** Hears the bytes of one response. */
+export interface Listener {
+  take(chunk: Buffer): Verdict;
+  /** No bytes follow. A reply that is not whole by now was cut. */
+  end(): void;
+}
+
+/** The hearing of the call that is being made: what fetches is called by a library that passes nothing through. */
+export const currentHearing = new AsyncLocalStorage<Hearing>();
+
+/** A hearing of nothing yet. */
+export function openHearing(maxReplyBytes: number): Hearing {
+  return { maxReplyBytes, fault: null, ending: null };
+}
+
+/** Listens to the stream of a call. Nothing here throws: what fails is noted in the hearing. */
+export function listen(hearing: Hearing, protocol: ReplyProtocol): Listener {
+  let bytes = 0;
+  let finish: string | null = null;
+  let isLast = false;
+
+  const tooLarge = () => new UpstreamFault('reply_too_large', `More than ${hearing.maxReplyBytes} bytes.`);
+  const onEvent = ({ name, data }: ServerEvent) => {
+    if (hearing.fault !== null || isLast) return;
+    if (data === protocol.endMark) {
+      isLast = true;
+      return;
+    }
+    const value = parse(data);
+    hearing.fault = faultOfEvent(value, name);
+    if (hearing.fault !== null || !isJsonObject(value)) return;
+    const facts = protocol.read(value);
+    bytes += facts.bytes;
+    finish = facts.finish ?? finish;
+    isLast = facts.isLast;
+    if (bytes > hearing.maxReplyBytes) hearing.fault = tooLarge();
+  };
+  const lines: EventLines = makeEventLines(hearing.maxReplyBytes, onEvent);
+
+  const conclude = () => {
+    const word = (finish ?? '').toLowerCase();
+    hearing.ending = Object.hasOwn(protocol.endings, word) ? protocol.endings[word]! : null;
+    if (hearing.ending !== null && (isLast || !protocol.needsLast)) return;
+    const said =
+      finish === null ? 'The stream ended without an end.' : `The reason to finish was ${JSON.stringify(finish)}.`;
+    hearing.fault ??= new UpstreamFault('cut', said);
+  };
+  const hear = (chunk: Buffer) => {
+    try {
+      if (!lines.take(chunk)) hearing.fault ??= tooLarge();
+    } catch (error) {
+      if (!(error instanceof UpstreamFault)) throw error;
+      hearing.fault ??= error;
+    }
+  };
+  return {
+    take: (chunk) => {
+      hear(chunk);
+      if (hearing.fault !== null) return hearing.fault.kind === 'reply_too_large' ? 'surplus' : 'fault';
+      if (!isLast) return 'more';
+      conclude();
+      return 'last';
+    },
+    end: () => {
+      // Some servers end with the last line, and without the empty one behind it.
+      hear(Buffer.from('\n\n'));
+      if (hearing.fault === null) conclude();
+    },
+  };
+}
+
+/** What is no JSON is left to the reader of the protocol, which says so. */
+function parse(data: string): JsonValue {
+  try {
+    return JSON.parse(data) as JsonValue;
+  } catch {
+    return null;
+  }
+}

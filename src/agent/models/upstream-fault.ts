@@ -1,0 +1,150 @@
+// What goes wrong at a model server, by kind. Callers are told the kind in our words; what the server said is for operators.
+import { isJsonObject, type JsonValue } from '../../domain/json.ts';
+
+interface KindFacts {
+  /** Follows the model's name in a sentence. */
+  readonly words: string;
+  /** Whether another try of the same call may help. */
+  readonly again: boolean;
+  /** Whether the caller may hope for better luck with a new run. */
+  readonly retryable: boolean;
+}
+
+const lasting = (words: string): KindFacts => ({ words, again: false, retryable: false });
+const passing = (words: string): KindFacts => ({ words, again: true, retryable: true });
+
+/** Every kind, and what it means for the run. */
+export const FAULT_KINDS = {
+  authentication: lasting('did not accept the credential it was called with'),
+  permission: lasting('may not be called with its credential'),
+  quota: lasting('has no credit left at its provider'),
+  unknown_model: lasting('is not known at its endpoint'),
+  moved: lasting('is not at its address: the endpoint redirects elsewhere'),
+  context_too_long: lasting('was sent more than its context window takes'),
+  request_too_large: lasting('was sent a larger request than its endpoint takes'),
+  filtered: lasting("withheld its answer: its provider's content filter stepped in"),
+  bad_request: lasting('did not accept the request'),
+  reply_too_large: lasting('sent a longer reply than is taken'),
+  rate_limited: passing('was called too often'),
+  overloaded: passing('is overloaded'),
+  failing: passing('failed at its endpoint'),
+  cut: passing('broke off: its reply ended before it was finished'),
+  document: { words: 'answered with a document instead of a stream', again: true, retryable: false },
+  protocol: { words: 'sent something that breaks its protocol', again: true, retryable: false },
+} as const satisfies Readonly<Record<string, KindFacts>>;
+export type FaultKind = keyof typeof FAULT_KINDS;
+
+/** A failure that a model server reported, or that shows in its bytes. The message is the server's: for operators only. */
+export class UpstreamFault extends Error {
+  override readonly name = 'UpstreamFault';
+  readonly kind: FaultKind;
+  /** Of the HTTP response; null when the failure came in a stream. */
+  readonly status: number | null;
+  /** The header as it was sent. */
+  readonly retryAfter: string | null;
+
+  constructor(kind: FaultKind, said: string, facts: { status?: number; retryAfter?: string | undefined } = {}) {
+    super(said);
+    this.kind = kind;
+    this.status = facts.status ?? null;
+    this.retryAfter = facts.retryAfter ?? null;
+  }
+}
+
+const BY_STATUS: Readonly<Record<number, FaultKind>> = {
+  401: 'authentication',
+  402: 'quota',
+  403: 'permission',
+  404: 'unknown_model',
+  408: 'failing',
+  413: 'request_too_large',
+  429: 'rate_limited',
+  503: 'overloaded',
+  529: 'overloaded',
+};
+
+/** `type` and `code` of errors as servers write them: OpenAI and Azure, Anthropic, vLLM, llama.cpp, gateways. */
+const BY_WORD: Readonly<Record<string, FaultKind>> = {
+  authentication_error: 'authentication',
+  invalid_api_key: 'authentication',
+  permission_error: 'permission',
+  billing_error: 'quota',
+  insufficient_quota: 'quota',
+  rate_limit_error: 'rate_limited',
+  rate_limit_exceeded: 'rate_limited',
+  too_many_requests: 'rate_limited',
+  overloaded_error: 'overloaded',
+  overloaded: 'overloaded',
+  unavailable_error: 'overloaded',
+  api_error: 'failing',
+  server_error: 'failing',
+  internal_server_error: 'failing',
+  internalservererror: 'failing',
+  timeout_error: 'failing',
+  not_found_error: 'unknown_model',
+  notfounderror: 'unknown_model',
+  model_not_found: 'unknown_model',
+  deploymentnotfound: 'unknown_model',
+  context_length_exceeded: 'context_too_long',
+  exceed_context_size_error: 'context_too_long',
+  request_too_large: 'request_too_large',
+  content_filter: 'filtered',
+  invalid_request_error: 'bad_request',
+  badrequesterror: 'bad_request',
+};
+/** Kinds that say more than the status does. */
+const PRECISE: ReadonlySet<FaultKind> = new Set(['quota', 'unknown_model', 'context_too_long', 'filtered']);
+/** Kinds under which servers without a word of their own hide a prompt that is too long. */
+const VAGUE: ReadonlySet<FaultKind> = new Set(['bad_request', 'request_too_large', 'failing']);
+const TOO_LONG = /context (?:length|window|size)|maximum context|prompt is too long|too many (?:input )?tokens/i;
+
+/** The fault behind a response with a status that is no success. `body` is its beginning. */
+export function faultOfStatus(status: number, body: string, retryAfter: string | undefined): UpstreamFault {
+  const byStatus = kindOfStatus(status);
+  const said = wordedKind(parse(body));
+  const kind = said !== null && PRECISE.has(said) ? said : byStatus;
+  return new UpstreamFault(tooLongOr(kind, body), body, { status, retryAfter });
+}
+
+/** The fault that a server reports inside its stream, or in a document with status 200; null when it reports none. */
+export function faultOfEvent(value: JsonValue, eventName = ''): UpstreamFault | null {
+  if (!isJsonObject(value)) return null;
+  const { error } = value;
+  const isReport = (error !== undefined && error !== null) || value['object'] === 'error' || eventName === 'error';
+  if (!isReport) return null;
+  const said = JSON.stringify(error ?? value);
+  return new UpstreamFault(tooLongOr(wordedKind(value) ?? 'failing', said), said);
+}
+
+function kindOfStatus(status: number): FaultKind {
+  const known = BY_STATUS[status];
+  if (known !== undefined) return known;
+  if (status < 400) return 'moved';
+  return status >= 500 ? 'failing' : 'bad_request';
+}
+
+function wordedKind(value: JsonValue): FaultKind | null {
+  if (!isJsonObject(value)) return null;
+  const error = isJsonObject(value['error']) ? value['error'] : value;
+  const words = [error['code'], error['type'], error['status']].flatMap((word) =>
+    typeof word === 'string' || typeof word === 'number' ? [String(word)] : [],
+  );
+  const named = words.flatMap((word) =>
+    Object.hasOwn(BY_WORD, word.toLowerCase()) ? BY_WORD[word.toLowerCase()]! : [],
+  );
+  if (named[0] !== undefined) return named[0];
+  const status = Number(words.find((word) => /^[45]\d\d$/.test(word)));
+  return Number.isNaN(status) ? null : kindOfStatus(status);
+}
+
+function tooLongOr(kind: FaultKind, said: string): FaultKind {
+  return VAGUE.has(kind) && TOO_LONG.test(said) ? 'context_too_long' : kind;
+}
+
+function parse(text: string): JsonValue {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return null;
+  }
+}
