@@ -7,7 +7,7 @@ import { SANDBOX_OWNER } from './agent/sandbox/walls.ts';
 import type { Config } from './config.ts';
 import { systemClock } from './domain/clock.ts';
 import { ErrandError } from './domain/errors.ts';
-import { TERMINAL_EVENTS } from './domain/journal-event.ts';
+import { type EventType, TERMINAL_EVENTS } from './domain/journal-event.ts';
 import type { Settings } from './domain/settings.ts';
 import { makeCollector } from './execution/collector.ts';
 import { makeChecks } from './execution/checks.ts';
@@ -106,6 +106,9 @@ type KeptParts = Pick<EngineParts, 'store' | 'keeper' | 'blobs' | 'log'> & {
   settings(): Settings;
 };
 
+/** With them, text that was streamed is thrown away. */
+const DISCARDING: ReadonlySet<EventType> = new Set(['run.resumed', 'run.failed']);
+
 /** What keeps the files of runs, and removes those of deleted sessions. */
 function makeKept(parts: KeptParts) {
   const { store } = parts;
@@ -113,6 +116,7 @@ function makeKept(parts: KeptParts) {
   const collector = makeCollector({ ...parts, clock: systemClock, released: sweeper.released });
   store.onCommitted((events) => {
     for (const { type, sessionSeq } of events) if (TERMINAL_EVENTS.has(type)) collector.wake(sessionSeq);
+    if (events.some(({ type }) => DISCARDING.has(type))) sweeper.wake();
   });
   return {
     collector,

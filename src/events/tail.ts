@@ -52,6 +52,10 @@ export function makeTails({ bus, events }: { bus: Bus; events: Events }): Tails 
         void pause.then(() => {
           waiting = false;
           catchUp();
+          // What is left of the run was erased while the reader was slow.
+          if (closed || waiting || !events.isOver(run.seq)) return;
+          close();
+          listener.end();
         });
         return false;
       }

@@ -1,4 +1,4 @@
-// The sweeper: removes what deleted sessions leave behind, from a list that survives any crash (E9).
+// The sweeper: removes what deleted sessions and thrown-away replies leave behind, from lists that survive any crash (E9).
 import type { Clock, Timer } from '../domain/clock.ts';
 import type { BlobStore } from '../files/blobs.ts';
 import type { Keeper } from '../files/keeper.ts';
@@ -19,7 +19,7 @@ export interface SweeperParts {
 export interface Sweeper {
   /** Looks for clean-ups, then once for the blobs that a crash left without a row. */
   start(): void;
-  /** Looks for clean-ups now. */
+  /** Looks for clean-ups and for thrown-away texts now. */
   wake(): void;
   /** Blobs that were held are held no more: looks again, if a clean-up was left over that may have waited for them. */
   released(): void;
@@ -58,17 +58,18 @@ export function makeSweeper(parts: SweeperParts): Sweeper {
     let after = 0;
     left = false;
     try {
+      while (!stopped && (await store.erasures.eraseDiscarded()));
       for (;;) {
         const page = await store.sessions.listCleanups(after, PAGE);
         for (const cleanup of page) {
           if (stopped) return;
-          if (!(await attempt(parts, cleanup))) left = true;
+          if (!(await attempt({ ...parts, stopped: () => stopped }, cleanup))) left = true;
           after = cleanup.sessionSeq;
         }
         if (page.length < PAGE) break;
       }
     } catch (error) {
-      log.error({ err: error }, 'the list of clean-ups could not be read');
+      log.error({ err: error }, 'the list of clean-ups could not be gone through');
       left = true;
     }
     if (left && !stopped) retry = clock.after(RETRY_MS, wake);
@@ -111,31 +112,39 @@ async function yieldTurn(): Promise<void> {
   await new Promise((resolve) => void setImmediate(resolve));
 }
 
+type CleanUpParts = SweeperParts & { stopped(): boolean };
+
 /** Cleans up after one session. Answers false when it has to be tried again. */
-async function attempt(parts: SweeperParts, cleanup: Cleanup): Promise<boolean> {
+async function attempt(parts: CleanUpParts, cleanup: Cleanup): Promise<boolean> {
   try {
     if (!(await cleanUp(parts, cleanup))) return false;
-    parts.log.info({ session_id: cleanup.sessionId }, 'the files of a deleted session were removed');
+    parts.log.info({ session_id: cleanup.sessionId }, 'the files and texts of a deleted session were removed');
     return true;
   } catch (error) {
     parts.log.error(
       { session_id: cleanup.sessionId, err: error },
-      'the files of a deleted session could not be removed',
+      'the files and texts of a deleted session could not be removed',
     );
     return false;
   }
 }
 
-/** Answers false when something must stay for now. */
-async function cleanUp({ store, workspaces, blobs, keeper }: SweeperParts, cleanup: Cleanup): Promise<boolean> {
-  const { sessionSeq, sessionId } = cleanup;
+/** Answers false when something must stay for now. The texts go first: nothing else is needed to find them. */
+async function cleanUp(parts: CleanUpParts, { sessionSeq, sessionId }: Cleanup): Promise<boolean> {
+  const { store, workspaces, blobs, keeper, stopped } = parts;
   await workspaces.remove(sessionId);
   await keeper.forget(sessionId);
+  for (let after: number | null = 0; after !== null; ) {
+    if (stopped()) return false;
+    after = await store.erasures.eraseRuns(sessionSeq, after);
+  }
+  while (await store.erasures.eraseSession(sessionSeq)) if (stopped()) return false;
   let complete = true;
   for (const [index, key] of (await store.sessions.listBlobs(sessionSeq)).entries()) {
     if (!blobs.removeUnless(key, store.sessions.isBlobInUse)) complete = false;
     if (index % SLICE === SLICE - 1) await yieldTurn();
   }
-  if (complete) await store.sessions.finishCleanup(sessionSeq);
-  return complete;
+  if (!complete) return false;
+  while (await store.erasures.finishCleanup(sessionSeq)) if (stopped()) return false;
+  return true;
 }

@@ -68,25 +68,5 @@ export function makeCleanups({ write, reader }: Database) {
     /** Whether a session that is not deleted refers to a blob. Answers at once, so that nothing comes between. */
     isBlobInUse: (key: string): boolean =>
       reader.get<{ used: number }>(IS_BLOB_IN_USE, ...REFERENCES.map(() => key))!.used === 1,
-
-    /** Strikes a clean-up off the list, with the rows that name the session's files and the texts of its documents. */
-    finishCleanup: (sessionSeq: number): Promise<void> =>
-      write((tx) => {
-        tx.run('DELETE FROM workspace_files WHERE session_seq = ?', sessionSeq);
-        tx.run('DELETE FROM workspace_exports WHERE session_seq = ?', sessionSeq);
-        tx.run(
-          'DELETE FROM run_artifact_files WHERE run_seq IN (SELECT seq FROM runs WHERE session_seq = ?)',
-          sessionSeq,
-        );
-        tx.run(
-          `DELETE FROM document_texts WHERE sha256 IN (
-             SELECT a.sha256 FROM attachments a JOIN messages m ON m.id = a.message_id WHERE m.session_seq = ?)
-           AND NOT EXISTS (
-             SELECT 1 FROM attachments a JOIN messages m ON m.id = a.message_id JOIN sessions s ON s.seq = m.session_seq
-             WHERE a.sha256 = document_texts.sha256 AND s.deleted_at IS NULL)`,
-          sessionSeq,
-        );
-        tx.run('DELETE FROM cleanups WHERE session_seq = ?', sessionSeq);
-      }),
   };
 }

@@ -7,6 +7,7 @@ import { MAX_RESUMES, type Protocol, type RunError, type RunStatus, type StopRea
 import type { SessionStatus } from '../domain/session.ts';
 import type { StopCause } from '../domain/stop.ts';
 import type { Database, Transaction } from './database.ts';
+import { discardIn } from './erasures.ts';
 import { concludeIn } from './record-artifacts.ts';
 import { type Fence, holds } from './record-progress.ts';
 import { expireOfRun } from './wait-for-user.ts';
@@ -55,6 +56,7 @@ export function makeEndRun({ write }: Database) {
 
 function finalizeIn(tx: Transaction, fence: Fence, ending: Ending): boolean {
   const completed = ending.outcome === 'completed';
+  if (!completed) discardIn(tx, fence.runSeq);
   const structured = completed ? ending.structured : undefined;
   const run = tx.get<{ protocol: Protocol }>(
     `UPDATE runs SET status = 'finalizing', outcome = ?, answer = ?, stop_reason = ?, error = ?, structured_output = ?,
@@ -248,6 +250,7 @@ export function interruptIn(tx: Transaction, fence: Fence, interruption: Interru
     finalizeIn(tx, fence, { outcome: 'failed', error });
     return settleIn(tx, fence);
   }
+  discardIn(tx, fence.runSeq);
   const counted = resumes + (interruption === 'crash' ? 1 : 0);
   tx.run(
     "UPDATE runs SET status = 'queued', ready = 1, resumes = ?, lease_until = NULL WHERE seq = ?",

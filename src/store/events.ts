@@ -39,5 +39,9 @@ export function makeEvents({ reader }: Database) {
           limit,
         )
         .map(toEvent),
+
+    /** Whether a run has ended. When its terminal event cannot be read, its session was deleted. */
+    isOver: (runSeq: number): boolean =>
+      reader.get('SELECT 1 FROM runs WHERE seq = ? AND finished_at IS NOT NULL', runSeq) !== undefined,
   };
 }

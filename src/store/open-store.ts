@@ -10,6 +10,7 @@ import { type Database, openDatabase } from './database.ts';
 import { makeDefinitionIds } from './definition-ids.ts';
 import { makeDocuments } from './documents.ts';
 import { makeEndRun } from './end-run.ts';
+import { makeErasures } from './erasures.ts';
 import { makeEvents } from './events.ts';
 import { makeExpireQueued } from './expire-queued.ts';
 import { makeCreateFirstAdministrator } from './first-administrator.ts';
@@ -49,6 +50,7 @@ function makeStore(database: Database) {
     keys: makeApiKeys(database),
     signingKeys: makeSigningKeys(database),
     sessions: { ...makeSessions(database), ...makeCleanups(database) },
+    erasures: makeErasures(database),
     overview: makeOverview(database),
     turns: makeTurns(database),
     compactions: makeCompactions(database),

@@ -6,9 +6,10 @@ import { foundation } from './migrations/001-foundation.ts';
 import { realWork } from './migrations/002-real-work.ts';
 import { upkeep } from './migrations/003-upkeep.ts';
 import { timeAtWork } from './migrations/004-time-at-work.ts';
+import { texts } from './migrations/005-texts.ts';
 
 /** Every migration in order. Add new ones at the end; never change one that was released. */
-const MIGRATIONS: readonly string[] = [foundation, realWork, upkeep, timeAtWork];
+const MIGRATIONS: readonly string[] = [foundation, realWork, upkeep, timeAtWork, texts];
 
 /** The schema version this code writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length;

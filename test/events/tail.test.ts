@@ -3,6 +3,7 @@ import type { JournalEvent, NewEvent } from '../../src/domain/journal-event.ts';
 import { makeBus } from '../../src/events/bus.ts';
 import { makeTails } from '../../src/events/tail.ts';
 import { fenceOf, storeHouse } from '../support/store-house.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 const delta = (text: string): NewEvent => ({ type: 'content_block_delta', payload: { index: 0, text } });
 const ENDED = { outcome: 'completed', answer: '', stopReason: 'end_turn' } as const;
@@ -98,4 +99,19 @@ test('the events of one run are not told to readers of another', async () => {
   const reader = house.read();
   await house.accept();
   expect(reader.seen.every(({ runSeq }) => runSeq === house.run.seq)).toBe(true);
+});
+
+test('a slow reader is told the end of a run whose events were erased with its session', async () => {
+  const house = await tailHouse();
+  const slow = Promise.withResolvers<void>();
+  let ended = 0;
+  makeTails({ bus: house.bus, events: house.store.events }).follow(house.run, 0, {
+    events: () => slow.promise,
+    end: () => void (ended += 1),
+  });
+  await house.store.sessions.deleteSession(house.run.sessionSeq);
+  await house.store.erasures.eraseRuns(house.run.sessionSeq, 0);
+  expect(ended).toBe(0);
+  slow.resolve();
+  await waitFor(() => ended === 1);
 });

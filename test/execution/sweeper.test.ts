@@ -6,7 +6,7 @@ import { makeSweeper } from '../../src/execution/sweeper.ts';
 import { type BlobStore, openBlobStore } from '../../src/files/blobs.ts';
 import { makeWorkspaces } from '../../src/files/workspaces.ts';
 import { makeLog } from '../../src/log.ts';
-import { storeHouse } from '../support/store-house.ts';
+import { fenceOf, storeHouse } from '../support/store-house.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -191,4 +191,25 @@ test('blobs that are held no more have the clean-ups looked at only when one was
   hold.release();
   sweeper.released();
   await waitFor(() => !house.hasBlob(key));
+});
+
+test('texts of a deleted session and text that was thrown away leave the database with a sweep', async () => {
+  const house = await sweepHouse();
+  const { runs, sessions } = house.store;
+  const [gone, stays] = [await house.accept(), await house.accept()];
+  for (const run of await house.claim(2)) {
+    const text = run.seq === gone.seq ? 'Ushant' : 'Brest';
+    await runs.appendStream(fenceOf(run), [{ type: 'content_block_delta', payload: { index: 0, text } }]);
+    await runs.interrupt(fenceOf(run), 'crash');
+  }
+  await sessions.deleteSession(gone.sessionSeq);
+  house.sweeper.wake();
+  const holding = (text: string) => house.rows(`SELECT 1 FROM events WHERE instr(payload, '${text}')`).length;
+  await waitFor(async () => (await house.left()).length === 0);
+  expect([holding('Ushant'), holding('Brest')]).toEqual([0, 0]);
+  const contents = house.rows('SELECT run_seq, content FROM messages ORDER BY run_seq');
+  expect(contents).toEqual([
+    { run_seq: gone.seq, content: '[]' },
+    { run_seq: stays.seq, content: expect.stringContaining('tides') as string },
+  ]);
 });

@@ -295,7 +295,7 @@ describe('blobs', () => {
     await house.store.sessions.deleteSession(run.sessionSeq);
     expect(['content', 'tar', 'zip'].map(inUse)).toEqual([false, false, false]);
     expect((await house.store.sessions.listBlobs(run.sessionSeq)).sort()).toEqual(['content', 'tar', 'zip']);
-    await house.store.sessions.finishCleanup(run.sessionSeq);
+    await house.store.erasures.finishCleanup(run.sessionSeq);
     expect(house.rows('SELECT 1 FROM workspace_files UNION ALL SELECT 1 FROM run_artifact_files')).toEqual([]);
   });
 

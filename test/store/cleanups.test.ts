@@ -25,7 +25,7 @@ test('a deleted session is gone for everybody, its runs are canceled, and one cl
   expect(await house.store.sessions.deleteSession(sessionSeq)).toEqual({ kind: 'gone' });
   expect(await house.store.runs.stopSession(sessionSeq, 'user_requested_stop')).toEqual({ kind: 'gone' });
   expect(await house.store.sessions.listCleanups(0, 10)).toEqual([{ sessionSeq, sessionId }]);
-  await house.store.sessions.finishCleanup(sessionSeq);
+  await house.store.erasures.finishCleanup(sessionSeq);
   expect(await house.store.sessions.listCleanups(0, 10)).toEqual([]);
 });
 
@@ -62,9 +62,9 @@ test('the text of a document goes with the last session that had it', async () =
     await house.accept({ attachments: [file('c', 'shared')] }),
   ];
   await sessions.deleteSession(one.sessionSeq);
-  await sessions.finishCleanup(one.sessionSeq);
+  await house.store.erasures.finishCleanup(one.sessionSeq);
   expect([await documents.find('shared'), await documents.find('own')]).toEqual([{ text: 'High water.' }, undefined]);
   await sessions.deleteSession(other.sessionSeq);
-  await sessions.finishCleanup(other.sessionSeq);
+  await house.store.erasures.finishCleanup(other.sessionSeq);
   expect(await documents.find('shared')).toBeUndefined();
 });

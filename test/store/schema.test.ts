@@ -4,6 +4,8 @@ import Connection from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/domain/clock.ts';
 import { openDatabase } from '../../src/store/database.ts';
+import { foundation } from '../../src/store/migrations/001-foundation.ts';
+import { realWork } from '../../src/store/migrations/002-real-work.ts';
 import { migrate, SCHEMA_VERSION } from '../../src/store/schema.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
@@ -35,4 +37,24 @@ test('a file that is up to date is neither migrated nor backed up', async () => 
   await openDatabase(file, systemClock).close();
   await openDatabase(file, systemClock).close();
   expect(existsSync(`${file}.v${SCHEMA_VERSION}.backup`)).toBe(false);
+});
+
+test('sessions that were deleted by an earlier Errand are cleaned up once more, for their texts', () => {
+  const file = join(temporaryDirectory(), 'errand.db');
+  const connection = new Connection(file);
+  for (const schema of [foundation, realWork]) connection.exec(schema);
+  connection.pragma('user_version = 2');
+  connection.exec(`
+    INSERT INTO users (id, username, full_name, department, role, password_hash, created_at, updated_at)
+      VALUES ('u', 'u', '', '', 'user', '', 0, 0);
+    INSERT INTO sessions (id, user_seq, kind, title, status, created_at, updated_at, deleted_at)
+      VALUES ('stays', 1, 'api', '', 'completed', 0, 0, NULL), ('gone', 1, 'api', '', 'completed', 0, 0, 7),
+        ('going', 1, 'api', '', 'completed', 0, 0, 8);
+    INSERT INTO cleanups (session_seq, created_at) VALUES (3, 9)`);
+  migrate(connection, file);
+  expect(connection.prepare('SELECT * FROM cleanups').all()).toEqual([
+    { session_seq: 2, created_at: 7 },
+    { session_seq: 3, created_at: 9 },
+  ]);
+  connection.close();
 });

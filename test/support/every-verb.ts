@@ -241,12 +241,19 @@ async function callLists({ store, user, key }: StoreHouse): Promise<void> {
   }
 }
 
-async function callDeletion({ store, accept }: StoreHouse): Promise<void> {
-  const { sessions } = store;
-  const { sessionSeq }: Run = await accept();
+async function callDeletion(house: StoreHouse): Promise<void> {
+  const { sessions, erasures, events, runs } = house.store;
+  const { sessionSeq, seq }: Run = await house.accept();
+  const [run] = (await house.claim(99)).filter((claimed) => claimed.seq === seq);
+  await runs.appendStream(fenceOf(run!), [{ type: 'content_block_delta', payload: { index: 0, text: 'Half' } }]);
+  await runs.interrupt(fenceOf(run!), 'drain');
+  while (await erasures.eraseDiscarded());
+  events.isOver(seq);
   sessions.isBlobInUse('a');
   await sessions.listBlobs(sessionSeq);
   await sessions.deleteSession(sessionSeq);
   await sessions.listCleanups(0, 9);
-  await sessions.finishCleanup(sessionSeq);
+  await erasures.eraseRuns(sessionSeq, 0);
+  await erasures.eraseSession(sessionSeq);
+  await erasures.finishCleanup(sessionSeq);
 }

@@ -156,10 +156,12 @@ function makeRunBook() {
   const listOfRun = (runSeq: number, afterId: number, limit: number) =>
     events.filter((event) => event.runSeq === runSeq && event.id > afterId).slice(0, limit);
 
+  const isOver = (runSeq: number) => runs.some(({ seq, finishedAt }) => seq === runSeq && finishedAt !== null);
+
   return {
     events,
     runs,
-    tails: makeTails({ bus, events: { listOfRun } }),
+    tails: makeTails({ bus, events: { listOfRun, isOver } }),
     /** A queued run with its first event. */
     open(over: Partial<Run> = {}): Run {
       const run: Run = {
