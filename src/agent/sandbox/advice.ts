@@ -4,6 +4,10 @@
 const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/unknown option/i, 'bubblewrap is too old; version 0.8 or newer is needed'],
   [
+    /seccomp|system call filtering/i,
+    'the kernel filters no system calls; it needs CONFIG_SECCOMP_FILTER, and a container must be allowed to add filters',
+  ],
+  [
     /(unshare|setpriv|mount|prlimit|nice).*(ENOENT|not found|No such file)/i,
     'util-linux or coreutils is incomplete (Debian: apt-get install util-linux mount coreutils)',
   ],

@@ -13,6 +13,7 @@ export const FD = {
   passwd: 7,
   group: 8,
   command: 9,
+  filter: 10,
 } as const;
 
 /** Where root's rights end, folders that lie under a closed directory are found under this one, by their number. */

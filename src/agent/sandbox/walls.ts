@@ -2,6 +2,7 @@
 import { lstat, readlink } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import type { SandboxGrant } from '../grants.ts';
+import { systemCallFilter } from './system-call-filter.ts';
 import { COMMAND_FILE, DROP_ROOT, FD, GUARD, OPENED, PARENT, SERVICE } from './scripts.ts';
 
 /**
@@ -69,7 +70,7 @@ export interface SandboxPlan {
   readonly program: string;
   readonly args: readonly string[];
   /** What bwrap reads, by descriptor: each to be written to a pipe, and closed. */
-  readonly papers: ReadonlyMap<number, string>;
+  readonly papers: ReadonlyMap<number, string | Buffer>;
 }
 
 /**
@@ -82,7 +83,8 @@ export async function planSandbox(grant: SandboxGrant, work: SandboxWork): Promi
   const inside = task.kind === 'command' ? [PARENT, 'sh', shell] : [SERVICE, 'sh', ...task.argv];
   const bwrap = [grant.bwrap, '--args', String(FD.arguments), '--', ...limits(grant, task), shell, '-c', ...inside];
   const guarded = ['-c', GUARD, 'sh', ...bwrap];
-  const papers = new Map([
+  const papers = new Map<number, string | Buffer>([
+    [FD.filter, systemCallFilter(process.arch)],
     [FD.arguments, (await wallArguments(grant, work)).map((argument) => `${argument}\0`).join('')],
     ...identityFiles(grant.owner, homeOf(task.kind)),
     ...(task.kind === 'command' ? [[FD.command, task.command] as const] : []),
@@ -128,7 +130,7 @@ async function wallArguments({ owner }: SandboxGrant, work: SandboxWork): Promis
   return [
     ...words('--unshare-user --unshare-all --disable-userns --die-with-parent --new-session'),
     ...(isOpen ? ['--share-net'] : []),
-    ...words(`--hostname sandbox --json-status-fd ${FD.status}`),
+    ...words(`--hostname sandbox --json-status-fd ${FD.status} --seccomp ${FD.filter}`),
     ...words('--ro-bind /usr /usr'),
     ...(await rootLinks()),
     ...[...ETC_NAMES, ...(isOpen ? NETWORK_NAMES : [])].flatMap((name) =>

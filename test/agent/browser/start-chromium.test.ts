@@ -5,7 +5,8 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { startChromium } from '../../../src/agent/browser/start-chromium.ts';
-import { chromium, sandbox } from '../../support/browser-run.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { chromium, processesOf, sandbox } from '../../support/browser-run.ts';
 
 const NOBODY = 65_534;
 
@@ -32,13 +33,26 @@ async function start() {
   const executable = chromium.ok ? chromium.executable : '';
   const policy = { purpose: 'web_fetch', allow: [] } as const;
   const grant = { executable, timeoutMs: 10_000, sandbox: sandbox! };
-  const started = await startChromium({ grant, policy, runId: randomUUID() });
+  const runId = randomUUID();
+  const started = await startChromium({ grant, policy, runId });
   onTestFinished(started.close);
-  return { ...started, opened: listening().filter((port) => !before.includes(port)) };
+  return { ...started, runId, opened: listening().filter((port) => !before.includes(port)) };
 }
 
 test.skipIf(!chromium.ok)('a browser opens no port of the machine', { timeout: 60_000 }, async () => {
   expect((await start()).opened).toEqual([]);
+});
+
+test.skipIf(!chromium.ok)('a browser makes no forbidden system calls', { timeout: 60_000 }, async () => {
+  const { runId, complaint } = await start();
+  // What stands before the walls has its arguments too.
+  const inside = () =>
+    processesOf(runId).filter((pid) =>
+      /^[^\0]*\/(chrom|chrome)[^/\0]*\0/.test(readFileSync(`/proc/${pid}/cmdline`, 'latin1')),
+    );
+  await waitFor(() => inside().length > 2, { what: 'a browser with its helpers', timeoutMs: 30_000 });
+  for (const pid of inside()) expect(readFileSync(`/proc/${pid}/status`, 'latin1')).toMatch(/^Seccomp:\t2$/m);
+  expect(complaint()).not.toContain('FATAL');
 });
 
 test.skipIf(!chromium.ok || process.getuid?.() !== 0)(

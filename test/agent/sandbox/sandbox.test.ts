@@ -399,6 +399,7 @@ describe('the probe', () => {
   test.each([
     ['bwrap: Unknown option --disable-userns', 'bubblewrap is too old'],
     ['bwrap: Creating new namespace failed: Resource temporarily unavailable', 'the kernel gives no user namespaces'],
+    ['bwrap: prctl(PR_SET_SECCOMP): Operation not permitted', 'the kernel filters no system calls'],
     ['bwrap: setting up uid map: Permission denied', 'the system forbids namespaces'],
     ['something unheard of', 'something unheard of'],
   ])('turns %j into advice', (complaint, advice) => {

@@ -28,4 +28,19 @@ describe.skipIf(!probe.ok)('a service', () => {
     expect(await text(service.stdout)).toBe('/tmp\nof the agent');
     expect(await service.ended).toBe('it exited with code 0');
   });
+
+  test.each([true, false])(
+    'makes no forbidden system calls, whether it has the network or not: %s',
+    async (network) => {
+      const service = await startInSandbox(probe.ok ? probe.grant : null!, {
+        workspace: temporaryDirectory(),
+        argv: ['/bin/grep', '^Seccomp:', '/proc/self/status'],
+        env: {},
+        network,
+        mounts: [],
+      });
+      expect(await text(service.stdout)).toBe('Seccomp:\t2\n');
+      await service.ended;
+    },
+  );
 });
