@@ -3,7 +3,16 @@ import { defineConfig } from 'oxlint';
 
 /** Rooms by floor; see docs/ARCHITECTURE.md. A name with a dot is a file beside the rooms. */
 const FLOORS: readonly (readonly string[])[] = [
-  ['domain', 'log.ts', 'log-outlet.ts', 'version.ts', 'beneath.ts', 'walk-beneath.ts', 'remove-beneath.ts'],
+  [
+    'domain',
+    'log.ts',
+    'log-outlet.ts',
+    'version.ts',
+    'beneath.ts',
+    'walk-beneath.ts',
+    'remove-beneath.ts',
+    'make-directories.ts',
+  ],
   ['outbound'],
   ['store', 'files', 'catalog', 'agent'],
   ['events'],

@@ -1,5 +1,5 @@
 // Where the daemon's things lie and what its settings are: flags, environment, errand.yaml and defaults made one.
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { type Problem, problemOutside } from './catalog/problem.ts';
 import { misfits } from './catalog/schema.ts';
@@ -198,6 +198,39 @@ export function loadSettings(configDir: string, overrides: readonly Override[]):
 /** What the kernel takes as the path of a Unix socket, in bytes. */
 const MAX_SOCKET_PATH_BYTES = 107;
 
+/**
+ * What keeps the data directory and the config directory from being directories: a file where one of them should be.
+ * While there is such a problem, looking into them tells nothing more.
+ */
+export function misplaced({ dataDir, configDir }: Places): Problem[] {
+  const problems = [dataDir, configDir].flatMap((directory) => {
+    const file = fileOnTheWay(directory);
+    if (file === null) return [];
+    const whose = file === directory ? '' : `${directory}: `;
+    return [problemOutside(`${whose}${file} is not a directory`)];
+  });
+  // One lies in the other as a rule, and then the same file is in the way of both.
+  return problems.slice(0, 1);
+}
+
+/** The path itself, or one above it, where a file stands; null when there is none. */
+function fileOnTheWay(directory: string): string | null {
+  for (let at = directory; ; at = path.dirname(at)) {
+    const found = statOf(at);
+    if (found !== undefined) return found.isDirectory() ? null : at;
+    if (at === path.dirname(at)) return null;
+  }
+}
+
+function statOf(file: string) {
+  try {
+    return statSync(file, { throwIfNoEntry: false });
+  } catch {
+    // What may not be looked at is told by whoever needs it.
+    return undefined;
+  }
+}
+
 function checkPlaces(places: Places): Problem[] {
   const length = Buffer.byteLength(places.socketPath);
   if (length <= MAX_SOCKET_PATH_BYTES) return [];
@@ -211,6 +244,8 @@ function checkPlaces(places: Places): Problem[] {
  */
 export function loadConfig(flags: Flags, environment: Environment): ConfigLoad {
   const places = resolvePlaces(flags, environment);
+  const wrong = misplaced(places);
+  if (wrong.length > 0) return { ok: false, problems: wrong };
   const overrides = readOverrides(flags, environment);
   const loaded = loadSettings(places.configDir, overrides);
   const problems = [...checkPlaces(places), ...(loaded.ok ? [] : loaded.problems)];

@@ -43,6 +43,8 @@ export interface Daemon {
   readonly created: Created | null;
   /** Resolves when everything is closed. */
   readonly ended: Promise<void>;
+  /** SIGHUP: reads every file of the configuration now. */
+  reload(): void;
   /** SIGTERM: no new turns, open streams get their time, unfinished runs go back to the queue. */
   drain(): Promise<void>;
   /** A second SIGTERM: everything ends now; what was committed is safe. */
@@ -162,6 +164,7 @@ async function build(start: Start): Promise<Daemon> {
     log,
     status: reports.status,
     readiness: reports.readiness,
+    configuration: reports.configuration,
     draining: draining.signal,
   });
 
@@ -239,6 +242,10 @@ function makeDaemon({ url, created, closers, log, live, engine, closing, drainin
     url,
     created,
     ended,
+    reload: () => {
+      log.info('reading the configuration anew');
+      live.reload();
+    },
     drain: () => {
       drained ??= drain();
       return drained;

@@ -1,12 +1,13 @@
 // Making a data directory: database, master key, commented configuration files, and the first administrator (K5).
-import { chmodSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Config, Places } from './config.ts';
 import { defaultConfigFiles } from './default-config-files.ts';
 import { systemClock } from './domain/clock.ts';
-import { ErrandError } from './domain/errors.ts';
+import { ErrandError, messageOf } from './domain/errors.ts';
 import { type MasterKeyPlace, openMasterKey, replaceLostMasterKey } from './files/master-key.ts';
 import { writeWhole } from './files/write-whole.ts';
+import { makeDirectories } from './make-directories.ts';
 import { hashPassword, makeKey, makePassword } from './operations/secrets.ts';
 import { lockDataDirectory } from './store/lock.ts';
 import { openStore, type Store } from './store/open-store.ts';
@@ -66,7 +67,7 @@ export function renewMasterKey({ places }: Config): void {
  * others may enter.
  */
 export function prepareDirectories({ dataDir, configDir }: Places): void {
-  mkdirSync(dataDir, { recursive: true, mode: OWNER_ALONE });
+  made(dataDir, OWNER_ALONE);
   // Nobody can have put an empty directory to another use.
   if (readdirSync(dataDir).length === 0) makePrivate(dataDir);
   requirePrivate(dataDir);
@@ -100,15 +101,26 @@ export function masterKeyPlace({ dataDir, masterKeyPath, credentialsDirectory }:
   return { path: masterKeyPath, isCredential, database: join(dataDir, DATABASE_FILE) };
 }
 
+function made(directory: string, mode: number): void {
+  try {
+    makeDirectories(directory, mode);
+  } catch (error) {
+    throw new ErrandError('internal', `The directory ${directory} cannot be made: ${messageOf(error)}.`, {
+      cause: error,
+    });
+  }
+}
+
 function layDefaultConfig(configDir: string): void {
-  mkdirSync(configDir, { recursive: true, mode: 0o755 });
+  made(configDir, 0o755);
   for (const { name, text } of defaultConfigFiles()) {
     const path = join(configDir, name);
     if (!existsSync(path)) writeWhole(path, text, 0o644);
   }
 }
 
-function isRefusal(error: unknown): boolean {
+function isRefusal(thrown: unknown): boolean {
+  const error = thrown instanceof ErrandError ? thrown.cause : thrown;
   return ['EACCES', 'EPERM', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '');
 }
 

@@ -5,15 +5,18 @@ import { TOOL_NAMES } from './agent/tools/tool-names.ts';
 import type { Definitions } from './catalog/definitions.ts';
 import { loadDefinitions } from './catalog/load-definitions.ts';
 import { type Catalog, loadCatalog, MODELS_FILE } from './catalog/models.ts';
-import type { Problem } from './catalog/problem.ts';
+import { type Problem, problemOutside } from './catalog/problem.ts';
 import type { SecretPlaces } from './catalog/secret-file.ts';
 import {
   type Config,
+  describeSettings,
   type Environment,
   type Flags,
   loadConfig,
   loadSettings,
+  misplaced,
   resolvePlaces,
+  type SettingRow,
   SETTINGS_FILE,
 } from './config.ts';
 import type { Settings } from './domain/settings.ts';
@@ -31,16 +34,28 @@ export type LiveConfigLoad =
   | ({ readonly ok: true } & Configuration)
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
-/** All of it, or the problems of flags, environment and every file of the config directory together (J2). */
-export function loadLiveConfig(flags: Flags, environment: Environment): LiveConfigLoad {
+/**
+ * All of it, or the problems of flags, environment and every file of the config directory together (J2). With
+ * `unresolved`, credentials that only the service has are no problem but collected there; what is answered has none.
+ */
+export function loadLiveConfig(flags: Flags, environment: Environment, unresolved?: Set<string>): LiveConfigLoad {
+  const places = resolvePlaces(flags, environment);
+  const wrong = misplaced(places);
+  if (wrong.length > 0) return { ok: false, problems: wrong };
   const loaded = loadConfig(flags, environment);
-  const { configDir, credentialsDirectory } = resolvePlaces(flags, environment);
-  const read = loadCatalog(configDir, credentialsDirectory);
-  const defined = readDefinitions({ configDir, credentialsDirectory }, read.ok ? read.catalog : null);
+  const { configDir, credentialsDirectory } = places;
+  const read = loadCatalog(configDir, credentialsDirectory, unresolved);
+  const secrets: SecretPlaces = { configDir, credentialsDirectory, ...(unresolved && { unresolved }) };
+  const defined = readDefinitions(secrets, read.ok ? read.catalog : null);
   if (loaded.ok && read.ok && defined.ok) {
     return { ok: true, config: loaded.config, catalog: read.catalog, definitions: defined.value };
   }
   return { ok: false, problems: [loaded, read, defined].flatMap((part) => (part.ok ? [] : part.problems)) };
+}
+
+/** The problem of a config directory that is not there: a check that reads nothing must not call it right. */
+export function absentDirectory(configDir: string): Problem[] {
+  return existsSync(configDir) ? [] : [problemOutside(`${configDir}: there is no such directory`)];
 }
 
 function readDefinitions(places: SecretPlaces, catalog: Catalog | null): Read<Definitions> {
@@ -73,6 +88,10 @@ export interface LiveConfig {
   definitions(): Definitions;
   /** Reads the definitions now and answers what is wrong with them. Takes nothing up. */
   checkDefinitions(): readonly Problem[];
+  /** Reads every file now and answers what is wrong with them. Takes nothing up. */
+  check(): readonly Problem[];
+  /** Every setting in force and what gave it. */
+  describe(): readonly SettingRow[];
   /** What is wrong with the files now; empty when all that they say is in force. */
   problems(): readonly Problem[];
   /** Calls back after each change; the answer ends that. */
@@ -122,8 +141,13 @@ function makePart<T>(file: string, initial: T, report: (event: ConfigEvent) => v
   };
 }
 
+interface Settled {
+  readonly settings: Settings;
+  readonly origins: Config['origins'];
+}
+
 /** Reads errand.yaml, but lets the listening address stand: it is bound already. Another one is told once. */
-function makeSettingsReader({ config, report }: LiveConfigParts, inForce: () => string): () => Read<Settings> {
+function makeSettingsReader({ config, report }: LiveConfigParts, inForce: () => string): () => Read<Settled> {
   const asked = config.settings.listen;
   let told = asked;
   return () => {
@@ -134,9 +158,10 @@ function makeSettingsReader({ config, report }: LiveConfigParts, inForce: () => 
       report({ kind: 'restart-needed', setting: 'listen', wanted, inForce: inForce() });
     }
     told = wanted;
-    const isDerived = loaded.origins.get('public_url') === 'default';
+    const { origins } = loaded;
+    const isDerived = origins.get('public_url') === 'default';
     const publicUrl = isDerived ? publicUrlFor(inForce()) : loaded.settings.publicUrl;
-    return { ok: true, value: { ...loaded.settings, listen: inForce(), publicUrl } };
+    return { ok: true, value: { settings: { ...loaded.settings, listen: inForce(), publicUrl }, origins } };
   };
 }
 
@@ -151,6 +176,17 @@ function makeAbsence(directory: string): (file: string) => Problem | null {
   };
 }
 
+/** What is wrong with every file together, as a start would find it. */
+function checkFiles({ places, overrides }: Config): readonly Problem[] {
+  const { configDir, credentialsDirectory } = places;
+  const absent = absentDirectory(configDir);
+  if (absent.length > 0) return absent;
+  const settings = loadSettings(configDir, overrides);
+  const read = loadCatalog(configDir, credentialsDirectory);
+  const defined = readDefinitions({ configDir, credentialsDirectory }, read.ok ? read.catalog : null);
+  return [settings, read, defined].flatMap((part) => (part.ok ? [] : part.problems));
+}
+
 /** What the definitions are called where one file's name would stand. */
 const DEFINITIONS = 'definitions';
 
@@ -163,7 +199,7 @@ export function makeLiveConfig(parts: LiveConfigParts): LiveConfig {
   const { config, catalog, definitions, report } = parts;
   const { configDir, credentialsDirectory } = config.places;
   let listen = config.settings.listen;
-  const settingsPart = makePart(SETTINGS_FILE, config.settings, report);
+  const settingsPart = makePart<Settled>(SETTINGS_FILE, { settings: config.settings, origins: config.origins }, report);
   const catalogPart = makePart(MODELS_FILE, catalog, report);
   const definitionsPart = makePart(DEFINITIONS, definitions, report);
   const readSettings = makeSettingsReader(parts, () => listen);
@@ -192,13 +228,15 @@ export function makeLiveConfig(parts: LiveConfigParts): LiveConfig {
   };
 
   return {
-    settings: settingsPart.current,
+    settings: () => settingsPart.current().settings,
     catalog: catalogPart.current,
     definitions: definitionsPart.current,
     checkDefinitions: () => {
       const read = unlessGone(DEFINITIONS, readDefined);
       return read.ok ? [] : read.problems;
     },
+    check: () => checkFiles(config),
+    describe: () => describeSettings({ ...config, ...settingsPart.current() }),
     problems: () => [settingsPart, catalogPart, definitionsPart].flatMap((part) => part.problems()),
     onChange: (listener) => {
       listeners.add(listener);

@@ -24,6 +24,10 @@ const io: Io = {
     process.on('SIGINT', listener).on('SIGTERM', listener);
     return () => void process.off('SIGINT', listener).off('SIGTERM', listener);
   },
+  onHangup(listener) {
+    process.on('SIGHUP', listener);
+    return () => void process.off('SIGHUP', listener);
+  },
   loadDaemon: () => import('./daemon.ts'),
 };
 

@@ -61,7 +61,10 @@ const WEEK = 7 * 24 * 3600;
 /** Every setting, in the order in which it is shown. */
 export const OPTIONS: Readonly<Record<SettingName, Option>> = {
   listen: {
-    schema: text('HOST:PORT, such as 127.0.0.1:8484 or [::1]:8484', (value) => parseListen(value) !== null),
+    schema: text(
+      'HOST:PORT, such as 127.0.0.1:8484 or [::1]:8484, the port at most 65535',
+      (value) => parseListen(value) !== null,
+    ),
     fallback: '127.0.0.1:8484',
     about: 'Address to listen on; read once at start.',
     flag: 'listen',

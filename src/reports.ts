@@ -5,7 +5,7 @@ import type { Config } from './config.ts';
 import type { Clock } from './domain/clock.ts';
 import type { BrowserPart } from './execution/browser-part.ts';
 import type { Pool } from './execution/pool.ts';
-import type { PartReport, Readiness, StatusReport } from './operations/status.ts';
+import type { ConfigurationReport, PartReport, Readiness, StatusReport } from './operations/status.ts';
 import type { LiveConfig } from './live-config.ts';
 import type { Store } from './store/open-store.ts';
 import { VERSION } from './version.ts';
@@ -22,7 +22,7 @@ export interface ReportParts {
   readonly clock: Clock;
 }
 
-/** The two reports. A daemon is ready unless a part has failed; a degraded part only takes something away. */
+/** The reports. A daemon is ready unless a part has failed; a degraded part only takes something away. */
 export function makeReports(parts: ReportParts) {
   const { config, live, store, pool, startedAt, clock } = parts;
 
@@ -64,7 +64,13 @@ export function makeReports(parts: ReportParts) {
     };
   }
 
-  return { readiness, status };
+  const configuration = (): ConfigurationReport => ({
+    configDir: config.places.configDir,
+    problems: live.check(),
+    settings: live.describe(),
+  });
+
+  return { readiness, status, configuration };
 }
 
 const ok = (name: string): PartReport => ({ name, state: 'ok', detail: null });

@@ -195,7 +195,7 @@ test('all problems of file, environment and flags are told at once', () => {
   const file = 'listen: 8484\nmodel:\n  idle_timeout: 5\n  max_steps: 0\n';
   const environment = { ERRAND_WORKERS_THREADS: 'many', ERRAND_SHELL_ENABLED: 'yes', ERRAND_LOG_LEVEL: 'loud' };
   expect(problemsOf(file, environment, { publicUrl: 'errand.example' })).toEqual([
-    'errand.yaml:1:9 listen: must be HOST:PORT, such as 127.0.0.1:8484 or [::1]:8484, not a number',
+    'errand.yaml:1:9 listen: must be HOST:PORT, such as 127.0.0.1:8484 or [::1]:8484, the port at most 65535, not a number',
     'errand.yaml:3:3 model.idle_timeout: is not a known key',
     'errand.yaml:4:14 model.max_steps: must be a whole number from 1 to 10000',
     '--public-url: must be an http or https address without user, query or fragment',

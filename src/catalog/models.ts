@@ -252,11 +252,15 @@ function build(file: JsonObject, keys: ReadonlyMap<string, string>): Catalog {
  * Reads models.yaml and the key files it names. All problems come at once; the catalog only when there are none.
  * A missing or empty file gives the built-in engine (J2, J3).
  */
-export function loadCatalog(configDir: string, credentialsDirectory: string | null): CatalogLoad {
+export function loadCatalog(
+  configDir: string,
+  credentialsDirectory: string | null,
+  unresolved?: Set<string>,
+): CatalogLoad {
   const file = readYamlFile(configDir, MODELS_FILE, SCHEMA);
   const isEmpty = Object.values(file.value).every((value) => value === null);
   if (isEmpty) return file.problems.length > 0 ? { ok: false, problems: file.problems } : built(BUILT_IN);
-  const { keys, problems } = readKeys(file, { configDir, credentialsDirectory });
+  const { keys, problems } = readKeys(file, { configDir, credentialsDirectory, ...(unresolved && { unresolved }) });
   const all = [...file.problems, ...crossProblems(file), ...problems];
   if (all.length > 0) return { ok: false, problems: inOrder(all) };
   return built(file.value, keys);

@@ -11,6 +11,11 @@ export interface SecretPlaces {
   readonly configDir: string;
   /** systemd's `$CREDENTIALS_DIRECTORY`; null when there is none. */
   readonly credentialsDirectory: string | null;
+  /**
+   * For a check from outside the service: without a credentials directory, what names a credential is right and its
+   * name is collected here. What is read then stands for nothing and must not be used.
+   */
+  readonly unresolved?: Set<string>;
 }
 
 /** `why` never holds the content. */
@@ -34,6 +39,11 @@ export const TEXT_SECRET: SecretForm = {
   mustHold: 'must not hold NUL characters',
 };
 
+function isOutOfReach(reference: string, { credentialsDirectory, unresolved }: SecretPlaces): boolean {
+  const name = CREDENTIAL.exec(reference)?.[1];
+  return unresolved !== undefined && credentialsDirectory === null && name !== undefined && CREDENTIAL_NAME.test(name);
+}
+
 function locate(reference: string, places: SecretPlaces): { path: string } | { why: string } {
   const credential = CREDENTIAL.exec(reference)?.[1];
   if (credential === undefined) return { path: path.resolve(places.configDir, reference) };
@@ -49,6 +59,10 @@ function locate(reference: string, places: SecretPlaces): { path: string } | { w
  * `credential:NAME`. White space around it is dropped.
  */
 export function readSecret(reference: string, places: SecretPlaces, form: SecretForm): SecretRead {
+  if (isOutOfReach(reference, places)) {
+    places.unresolved?.add(reference);
+    return { ok: true, secret: '-' };
+  }
   const place = locate(reference, places);
   if ('why' in place) return { ok: false, why: place.why };
   const read = readSmallFile(place.path, MAX_SECRET_BYTES);

@@ -23,14 +23,15 @@ export interface YamlFile {
 
 type Fault = { readonly offset: number; readonly message: string };
 
+/** The first fault alone: behind it the parser has lost its way, and most of what it says follows from that one. */
 function syntaxFaults(doc: Document.Parsed): Fault[] {
   const faults = [...doc.errors, ...doc.warnings].map((fault) => ({
     offset: fault.pos[0],
     message: fault.code === 'RESOURCE_EXHAUSTION' ? 'nests too deeply' : fault.message,
   }));
-  // The parser's stack gives out once; what it says after that is noise.
   const exhausted = faults.find((fault) => fault.message === 'nests too deeply');
-  return exhausted === undefined ? faults : [exhausted];
+  const first = exhausted ?? faults.sort((a, b) => a.offset - b.offset)[0];
+  return first === undefined ? [] : [first];
 }
 
 /** Keys that stand twice in one map, and aliases of nothing. The parser's own check of keys takes quadratic time. */

@@ -1,12 +1,13 @@
 // Artifacts on the command line: what a session or a run holds, and its archive saved as a file.
 import { createHash, randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { access, mkdir, rename, rm } from 'node:fs/promises';
+import { access, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ArchiveWire, FileNodeWire, RunArtifactsWire, SessionArtifactsWire } from '../client/artifacts-wire.ts';
 import { messageOf } from '../domain/errors.ts';
+import { makeDirectories } from '../make-directories.ts';
 import type { Context } from './context.ts';
 import { CommandError } from './exit-codes.ts';
 import { type Column, field } from './output.ts';
@@ -85,7 +86,7 @@ async function save(context: Context, { status, archive, error, directory }: Sav
   const path = join(directory, basename(archive.filename));
   if (await isThere(path)) await confirm(context, async () => `Replace ${path}?`);
   const unfinished = join(directory, `.${basename(archive.filename)}.${randomUUID()}`);
-  await onDisk(mkdir(directory, { recursive: true }));
+  await onDisk(Promise.resolve().then(() => makeDirectories(directory, 0o777)));
   try {
     await fetchInto(context, archive, unfinished);
     await onDisk(rename(unfinished, path));

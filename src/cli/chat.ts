@@ -6,8 +6,10 @@ import type { JsonObject } from '../domain/json.ts';
 import { notEmpty, uuid } from './arguments.ts';
 import { act, type Context, requireApiKey } from './context.ts';
 import { CommandError } from './exit-codes.ts';
+import { tellGoesOn } from './goes-on.ts';
 import type { Io } from './io.ts';
 import { readMessageText } from './standard-input.ts';
+import { widthForHints } from './output.ts';
 import { cutTo, safeLine } from './terminal-text.ts';
 
 interface Options {
@@ -19,15 +21,18 @@ interface Options {
 /** Adds the command. */
 export function addChat(program: Command, io: Io): void {
   program
-    .command('chat <text>')
+    .command('chat <text...>')
     .summary('ask the agent')
-    .description('Ask the agent and print its answer. "-" reads the text from standard input. Needs ERRAND_API_KEY.')
+    .description(
+      'Ask the agent and print its answer. Several words are one text. "-" reads the text from standard input. Needs ERRAND_API_KEY.',
+    )
     .option('--session <id>', 'go on with this session', uuid)
     .option('--stream', 'print the answer as it comes, and what the agent does on standard error')
     .option('--model <name>', 'name to send; the key decides which model answers', notEmpty, 'errand')
     .addHelpText('after', EXAMPLES)
     .action(
-      act(io, async (context, text: string, options: Options) => {
+      act(io, async (context, words: readonly string[], options: Options) => {
+        const text = words.join(' ');
         const ask: Ask = {
           apiKey: requireApiKey(context),
           model: options.model,
@@ -42,7 +47,7 @@ export function addChat(program: Command, io: Io): void {
 
 const EXAMPLES = `
 Examples:
-  errand chat "Write a limerick to /limerick.txt"
+  errand chat Write a limerick to /limerick.txt
   errand chat --stream --session 0190f6a0-0000-7000-8000-000000000000 "And now a sonnet"
   git diff | errand chat -`;
 
@@ -53,26 +58,37 @@ function notBlank(text: string): string {
 
 async function create(context: Context, ask: Ask): Promise<void> {
   const { out } = context;
-  const { message, sessionId, runId } = await context.client().messages.create(ask);
+  const { message, sessionId, runId } = await sent(context, context.client().messages.create(ask));
   if (out.format === 'json') out.json(documentOf(message, sessionId, runId));
   else out.text(withLineEnd(textOfMessage(message)));
   tellSession(context, sessionId);
 }
 
+/** Until the daemon answers, nobody here knows the run; Ctrl-C does not call back what was sent. */
+async function sent<T>(context: Context, answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    tellGoesOn(context, null);
+    throw error;
+  }
+}
+
 async function stream(context: Context, ask: Ask): Promise<void> {
-  const conversation = await context.client().messages.stream(ask);
+  const conversation = await sent(context, context.client().messages.stream(ask));
   try {
     const message = await print(context, conversation);
     if (context.out.format === 'json') {
       context.out.json(documentOf(message, conversation.sessionId, conversation.runId));
     }
   } finally {
+    tellGoesOn(context, conversation.runId);
     tellSession(context, conversation.sessionId);
   }
 }
 
 /** Prints what comes as it comes, and answers the whole message. */
-async function print({ io, out }: Context, { events }: Conversation): Promise<MessageWire> {
+async function print({ call, io, out }: Context, { events }: Conversation): Promise<MessageWire> {
   let message: MessageWire = { content: [] };
   let isLineOpen = false;
   const endLine = () => {
@@ -87,7 +103,7 @@ async function print({ io, out }: Context, { events }: Conversation): Promise<Me
         if (event.text !== '') isLineOpen = !event.text.endsWith('\n');
       }
       if (event.type === 'block_stop') endLine();
-      const doing = event.type === 'question' ? howToAnswer(io, event.requestId) : lineFor(event, io.columns);
+      const doing = event.type === 'question' ? howToAnswer(call, event.requestId) : lineFor(event, widthForHints(io));
       if (doing === undefined) continue;
       endLine();
       out.hint(doing);
@@ -107,8 +123,8 @@ function lineFor(event: ConversationEvent, columns: number): string | undefined 
   return undefined;
 }
 
-function howToAnswer({ commandName }: Io, requestId: string): string {
-  return `The agent waits for an answer. Give it with: ${commandName} inputs answer ${safeLine(requestId)} TEXT`;
+function howToAnswer(call: string, requestId: string): string {
+  return `The agent waits for an answer. Give it with: ${call} inputs answer ${safeLine(requestId)} TEXT`;
 }
 
 /** What a tool call is about: its first argument that is a text. */
@@ -120,9 +136,9 @@ function documentOf(message: MessageWire, sessionId: string | null, runId: strin
   return { ...message, session_id: sessionId, run_id: runId };
 }
 
-function tellSession({ io, out }: Context, sessionId: string | null): void {
+function tellSession({ call, out }: Context, sessionId: string | null): void {
   if (sessionId === null || out.format === 'json') return;
-  out.hint(`Go on with: ${io.commandName} chat --session ${sessionId} TEXT`);
+  out.hint(`Go on with: ${call} chat --session ${sessionId} TEXT`);
 }
 
 const withLineEnd = (text: string) => (text.endsWith('\n') ? text : `${text}\n`);

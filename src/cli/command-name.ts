@@ -20,6 +20,35 @@ export function commandNameOf(script: string | undefined, cwd: string, searchPat
   return relative.startsWith('..') ? launcher : relative;
 }
 
+/** The flags that say which daemon is meant (K4). */
+interface PlaceFlags {
+  readonly dataDir?: string | undefined;
+  readonly configDir?: string | undefined;
+  readonly url?: string | undefined;
+  readonly tokenFile?: string | undefined;
+}
+
+const PLACE_FLAGS = {
+  dataDir: '--data-dir',
+  configDir: '--config-dir',
+  url: '--url',
+  tokenFile: '--token-file',
+} as const satisfies Record<keyof PlaceFlags, string>;
+
+/** The program's name with the flags of this call that another call for the same daemon needs as well. */
+export function callOf(name: string, given: PlaceFlags): string {
+  const words = Object.entries(PLACE_FLAGS).flatMap(([key, flag]) => {
+    const value = given[key as keyof PlaceFlags];
+    return value === undefined ? [] : [flag, shellWord(value)];
+  });
+  return [name, ...words].join(' ');
+}
+
+/** Quotes a word for a POSIX shell when it needs it. */
+export function shellWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
 function resolved(file: string): string | undefined {
   try {
     return realpathSync(file);

@@ -9,11 +9,14 @@ export type Checked =
   | ({ readonly ok: true } & Configuration)
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
-/** Reads flags, environment and every file of the config directory. Needs no daemon and changes nothing. */
-export async function checkConfiguration({ flags, io }: Context): Promise<Checked> {
+/**
+ * Reads flags, environment and every file of the config directory. Needs no daemon and changes nothing. With
+ * `unresolved`, references to credentials that only the service has are collected there.
+ */
+export async function checkConfiguration({ flags, io }: Context, unresolved?: Set<string>): Promise<Checked> {
   // Loaded here because the commands that only talk to a daemon are quicker without the catalog.
   const { loadLiveConfig } = await import('../live-config.ts');
-  return loadLiveConfig(flags, io.environment);
+  return loadLiveConfig(flags, io.environment, unresolved);
 }
 
 /** The configuration. Throws `badConfiguration` after telling each problem, a line each, on stderr. */
@@ -23,9 +26,10 @@ export async function requireConfiguration(context: Context): Promise<Configurat
   throw tellProblems(context, checked.problems);
 }
 
-/** Tells the problems and answers the error to end with. */
+/** Tells the problems and answers the error to end with; one alone is told by the error. */
 function tellProblems({ out }: Context, problems: readonly Problem[]): CommandError {
+  const [only, ...others] = problems.map(formatProblem);
+  if (only !== undefined && others.length === 0) return new CommandError('badConfiguration', only);
   for (const problem of problems) out.hint(formatProblem(problem));
-  const count = problems.length === 1 ? 'is 1 problem' : `are ${problems.length} problems`;
-  return new CommandError('badConfiguration', `There ${count} with the configuration.`);
+  return new CommandError('badConfiguration', `There are ${problems.length} problems with the configuration.`);
 }

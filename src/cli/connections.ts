@@ -101,5 +101,5 @@ async function create(context: Context, connector: string, options: CreateOption
     ...(secret !== undefined && { secret }),
   });
   context.out.record(connection, COLUMNS, connection);
-  context.out.hint('Give it to agents with: errand keys set KEY --connections ' + connection.id);
+  context.out.hint(`Give it to agents with: ${context.call} keys set KEY --connections ${connection.id}`);
 }

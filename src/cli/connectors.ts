@@ -43,13 +43,13 @@ export function addConnectors(program: Command, io: Io): void {
     .action(act(io, check));
 }
 
-async function check({ client, out }: Context, name: string): Promise<void> {
+async function check({ call, client, out }: Context, name: string): Promise<void> {
   const checked = await client().connections.checkConnector(name);
   if (out.format === 'json') out.json(checked);
   else {
     out.record(checked, ADDRESS, checked);
     if (checked.connections.length > 0) out.list(checked.connections, CHECKS, checked);
-    else out.hint(`Nobody is connected. Connect somebody with: errand connections create ${name} --user NAME`);
+    else out.hint(`Nobody is connected. Connect somebody with: ${call} connections create ${name} --user NAME`);
   }
   if (!checked.ok) throw new CommandError('checkFailed', checked.error ?? 'Not every connection works.');
 }

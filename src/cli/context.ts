@@ -5,6 +5,7 @@ import { makeClient, type Client } from '../client/client.ts';
 import type { Address } from '../client/transport.ts';
 import { messageOf } from '../domain/errors.ts';
 import { type Flags, type Places, resolvePlaces } from '../config.ts';
+import { callOf } from './command-name.ts';
 import { CommandError } from './exit-codes.ts';
 import type { Io } from './io.ts';
 import { type Format, makeOutput, type Output } from './output.ts';
@@ -28,6 +29,8 @@ export interface Context {
   readonly out: Output;
   readonly flags: Flags;
   readonly places: Places;
+  /** How the command is called for the same daemon, flags included; for lines that are to be pasted. */
+  readonly call: string;
   /** True with `--yes`. */
   readonly yes: boolean;
   /** Aborted by Ctrl-C, SIGTERM, or a reader that closed the pipe. */
@@ -56,10 +59,10 @@ export function act<Arguments extends unknown[]>(
 }
 
 /** The key for the conversation endpoints: `ERRAND_API_KEY`, else the token file. Throws `usage`. */
-export function requireApiKey({ places }: Context): string {
+export function requireApiKey({ call, places }: Context): string {
   const key = places.apiKey ?? readToken(places);
   if (key !== null) return key;
-  const how = 'Make one with: errand keys create --user NAME --scope global';
+  const how = `Make one with: ${call} keys create --user NAME --scope global`;
   throw new CommandError('usage', 'An API key is needed in ERRAND_API_KEY.', how);
 }
 
@@ -68,7 +71,10 @@ function addressOf(places: Places): Address {
   if (places.url === null) return { socketPath: places.socketPath };
   const url = URL.parse(places.url);
   if (url === null || !['http:', 'https:'].includes(url.protocol)) {
-    throw new CommandError('usage', `--url must be an http or https address, not ${places.url}`);
+    throw new CommandError(
+      'usage',
+      `--url must be an http or https address, its port at most 65535, not ${places.url}`,
+    );
   }
   return { url: places.url, token: readToken(places) ?? places.apiKey };
 }
@@ -93,10 +99,16 @@ function makeContext(io: Io, given: GivenFlags, signal: AbortSignal): Context {
     out: makeOutput(io, given.output),
     flags,
     places,
+    call: callOf(io.commandName, { ...given, dataDir: given.dataDir ?? dataDirOfService(places, io) }),
     yes: given.yes === true,
     signal,
     client: () => makeClient(addressOf(places), signal),
   };
+}
+
+/** The service manager's variable, which those who read the service's words do not have. */
+function dataDirOfService({ dataDir }: Places, { environment }: Io): string | undefined {
+  return environment['STATE_DIRECTORY'] && !environment['ERRAND_DATA_DIR'] ? dataDir : undefined;
 }
 
 function flagsOf({ dataDir, configDir, url, tokenFile, listen, publicUrl, workers }: GivenFlags): Flags {

@@ -70,26 +70,27 @@ const BY_REASON: Readonly<Partial<Record<ErrorReason, ExitName>>> = {
   wait_timeout: 'timedOut',
 };
 
-const HINTS: Readonly<Partial<Record<ExitName, string>>> = {
-  unreachable: 'Is the daemon running? Start it with: errand serve. Elsewhere? Name it with --data-dir or --url.',
+const HINTS: Readonly<Partial<Record<ExitName, (call: string) => string>>> = {
+  unreachable: (call) =>
+    `Is the daemon running? Start it with: ${call} serve. Elsewhere? Name it with --data-dir or --url.`,
 };
 
-/** The ending that an error thrown by a command means. */
-export function endingOf(error: unknown): Ending {
+/** The ending that an error thrown by a command means. `call` is how the program was called, for its hints. */
+export function endingOf(error: unknown, call = 'errand'): Ending {
   if (error instanceof CommanderError) return { code: error.exitCode === 0 ? EXIT.ok : EXIT.usage, message: '' };
   if (error instanceof CommandError) return { code: EXIT[error.exit], message: error.message, hint: error.hint };
   if (error instanceof ErrandError) return { code: EXIT[BY_REASON[error.reason] ?? 'failure'], message: error.message };
-  if (error instanceof ClientError) return clientEnding(error);
+  if (error instanceof ClientError) return clientEnding(error, call);
   return { code: EXIT.failure, message: `Unexpected error: ${messageOf(error)}` };
 }
 
-function clientEnding(error: ClientError): Ending {
+function clientEnding(error: ClientError, call: string): Ending {
   const exit = exitOf(error.failure);
   const { requestId, sessionId } = error.trace;
   // Refusals of the caller's own making explain themselves; for the rest the log is where to look.
   const isTheirs = exit === 'failure' && requestId !== undefined;
   const message = isTheirs ? `${error.message} (request ${requestId})` : error.message;
-  const hint = sessionId === undefined ? HINTS[exit] : `Session: ${sessionId}`;
+  const hint = sessionId === undefined ? HINTS[exit]?.(call) : `Session: ${sessionId}`;
   return { code: EXIT[exit], message, hint };
 }
 

@@ -48,7 +48,7 @@ async function init(context: Context, { admin, newMasterKey }: InitOptions): Pro
     return;
   }
   tellCreated(context, await initialize(config, admin));
-  context.out.hint(`Next: ${context.io.commandName} serve`);
+  context.out.hint(`Next: ${context.call} serve`);
 }
 
 /** Shows what a new data directory comes with: for people, in columns, or as a document. */

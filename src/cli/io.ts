@@ -28,6 +28,8 @@ export interface Io {
   readonly commandName: string;
   /** Calls the listener on every SIGINT and SIGTERM until the answered function is called. */
   onSignal(listener: (signal: StopSignal) => void): () => void;
+  /** Calls the listener on every SIGHUP until the answered function is called. Without one, SIGHUP ends the process. */
+  onHangup(listener: () => void): () => void;
   /** Loads the daemon's code, which the other commands are quicker without. */
   loadDaemon(): Promise<DaemonVerbs>;
 }

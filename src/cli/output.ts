@@ -56,6 +56,11 @@ export function makeOutput(io: Io, format: Format | undefined): Output {
   };
 }
 
+/** How wide a line on stderr may be: a terminal is as wide as it is, and whoever reads a pipe gets all of it. */
+export function widthForHints({ columns, terminal }: Pick<Io, 'columns' | 'terminal'>): number {
+  return terminal.stderr ? columns : Number.POSITIVE_INFINITY;
+}
+
 /** Colours are for terminals whose user has not refused them. */
 function usesColours({ terminal, environment }: Io): boolean {
   return terminal.stdout && !environment['NO_COLOR'] && environment['TERM'] !== 'dumb';

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Command, Option } from 'commander';
 import { VERSION } from '../version.ts';
 import { addChat } from './chat.ts';
+import { callOf } from './command-name.ts';
 import { addCompletion } from './completion.ts';
 import { addConfig } from './config.ts';
 import { type Ending, endingOf, EXIT } from './exit-codes.ts';
@@ -28,6 +29,7 @@ import { addTeams } from './teams.ts';
 import { paint, safeText } from './terminal-text.ts';
 import { addTokens } from './tokens.ts';
 import { addUsers } from './users.ts';
+import { addVersion } from './version.ts';
 
 /** Builds the tree of commands over an outside world. Parsing throws where commander would end the process. */
 function makeProgram(io: Io): Command {
@@ -78,6 +80,7 @@ function makeProgram(io: Io): Command {
   addChat(program, io);
   program.commandsGroup('This command line:');
   addCompletion(program, io);
+  addVersion(program, io);
   return program.addHelpText('after', HELP_END);
 }
 
@@ -96,7 +99,7 @@ Examples:
   errand serve
   errand users create alice --full-name "Alice Doe"
   errand keys create --user alice --scope global --expires 90d
-  errand chat --stream "Write a limerick to /limerick.txt"`;
+  errand chat --stream Write a limerick to /limerick.txt`;
 
 /** These work before and after the noun (K4). */
 function addGlobalFlags(program: Command): void {
@@ -113,10 +116,11 @@ function addGlobalFlags(program: Command): void {
 export async function runProgram(args: readonly string[], io: Io): Promise<number> {
   const closings = watchOutput(io);
   let ending: Ending = { code: EXIT.ok, message: '' };
+  const program = makeProgram(io);
   try {
-    await makeProgram(io).parseAsync([...args], { from: 'user' });
+    await program.parseAsync([...args], { from: 'user' });
   } catch (error) {
-    ending = endingOf(error);
+    ending = endingOf(error, callOf(io.commandName, program.opts()));
   }
   tell(io, ending);
   const failure = await closings.flushed();

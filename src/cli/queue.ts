@@ -26,10 +26,10 @@ export function addQueue(program: Command, io: Io): void {
     .option('--limit <count>', 'how many at most, up to 500; 100 without it', rowLimit)
     .addHelpText('after', REASONS)
     .action(
-      act(io, async ({ client, out }, { limit }: { readonly limit?: number }) => {
+      act(io, async ({ call, client, out }, { limit }: { readonly limit?: number }) => {
         const queue = await client().queue(limit);
         out.list(queue.items, COLUMNS, queue);
-        if (out.format !== 'json') out.hint(summaryOf(queue));
+        if (out.format !== 'json') out.hint(summaryOf(call, queue));
       }),
     );
 }
@@ -45,8 +45,9 @@ Reasons:
   not_claiming      the daemon has no workers, or shuts down
   starting          none: it is about to start`;
 
-function summaryOf({ total, items, claiming, slots, busy, waiting_for_user: asking }: QueueWire): string {
+function summaryOf(call: string, queue: QueueWire): string {
+  const { total, items, claiming, slots, busy, waiting_for_user: asking } = queue;
   const waiting = items.length < total ? `${items.length} of ${total} waiting runs` : `${total} waiting`;
-  const questions = asking === 0 ? '' : `; ${asking} waiting for their users (errand inputs list)`;
+  const questions = asking === 0 ? '' : `; ${asking} waiting for their users (${call} inputs list)`;
   return `${waiting}; ${busy} of ${slots} slots busy${questions}${claiming ? '' : '; no run is started'}.`;
 }

@@ -6,8 +6,10 @@ import { RUN_STATUSES } from '../domain/run.ts';
 import { notEmpty, rowLimit, uuid } from './arguments.ts';
 import { type DownloadOptions, showRunArtifacts } from './artifacts.ts';
 import { act, type Context } from './context.ts';
+import { CommandError } from './exit-codes.ts';
+import { tellGoesOn } from './goes-on.ts';
 import type { Io } from './io.ts';
-import { type Column, field } from './output.ts';
+import { type Column, field, widthForHints } from './output.ts';
 import { showStop } from './sessions.ts';
 import { cutTo, safeLine, type Style } from './terminal-text.ts';
 
@@ -102,7 +104,7 @@ export function addRuns(program: Command, io: Io): void {
 }
 
 const TAIL_HELP = `
-The text of the agent goes to standard output, what else happens to standard error.
+The text of the agent goes to standard output, what else happens to standard error. Ends with 1 when the run failed.
 With "-o json" every event is one JSON document on a line of its own.`;
 
 async function list({ client, out }: Context, { session, status, limit }: RunQuery): Promise<void> {
@@ -117,7 +119,9 @@ async function list({ client, out }: Context, { session, status, limit }: RunQue
   }
 }
 
-async function tail({ client, io, out }: Context, id: string): Promise<void> {
+async function tail(context: Context, id: string): Promise<void> {
+  const { client, io, out } = context;
+  let hasFailed = false;
   const onRetry = (tries: number) => out.hint(tries === 1 ? 'Connection lost, joining again.' : `Try ${tries}.`);
   let isLineOpen = false;
   const endLine = () => {
@@ -126,6 +130,7 @@ async function tail({ client, io, out }: Context, id: string): Promise<void> {
   };
   try {
     for await (const event of client().runs.tail(id, { onRetry })) {
+      hasFailed = event.type === 'run.failed';
       if (out.format === 'json') {
         out.text(`${JSON.stringify(event)}\n`);
         continue;
@@ -135,24 +140,29 @@ async function tail({ client, io, out }: Context, id: string): Promise<void> {
         out.text(text);
         isLineOpen = !text.endsWith('\n');
       }
-      const line = lineOf(event);
+      const line = lineOf(event, context.call);
       if (line === undefined) continue;
       endLine();
-      out.hint(cutTo(safeLine(line), io.columns));
+      out.hint(cutTo(safeLine(line), widthForHints(io)));
     }
   } finally {
     endLine();
+    tellGoesOn(context, id);
   }
+  // How it failed has been told.
+  if (hasFailed) throw new CommandError('failure', '');
 }
 
-const LINES: Readonly<Partial<Record<RunEventWire['type'], (payload: RunEventWire['payload']) => string>>> = {
+type Teller = (payload: RunEventWire['payload'], call: string) => string;
+
+const LINES: Readonly<Partial<Record<RunEventWire['type'], Teller>>> = {
   'run.queued': () => 'queued',
   'run.started': ({ model, attempt }) => `started on ${textAt(model)}, attempt ${numberAt(attempt)}`,
   'run.resumed': ({ resumes }) => `interrupted; resumes so far: ${numberAt(resumes)}`,
   tool_use: ({ name, input }) => `* ${textAt(name)} ${subjectOf(input)}`,
   tool_result: ({ name, ok, preview }) =>
     ok === true ? `  ${textAt(name)} done` : `! ${textAt(name)}: ${textAt(preview)}`,
-  'user_input.requested': ({ request_id: id }) => `asks its user: errand inputs answer ${textAt(id)} TEXT`,
+  'user_input.requested': ({ request_id: id }, call) => `asks its user: ${call} inputs answer ${textAt(id)} TEXT`,
   'user_input.answered': () => 'answered',
   'user_input.expired': () => 'not answered in time',
   'run.done': () => 'completed',
@@ -161,8 +171,8 @@ const LINES: Readonly<Partial<Record<RunEventWire['type'], (payload: RunEventWir
 };
 
 /** What happened, in a line; undefined for what is not worth one. */
-function lineOf({ type, payload }: RunEventWire): string | undefined {
-  return LINES[type]?.(payload);
+function lineOf({ type, payload }: RunEventWire, call: string): string | undefined {
+  return LINES[type]?.(payload, call);
 }
 
 /** What a tool call is about: its first argument that is a text. */

@@ -9,7 +9,8 @@ import { act, type Context } from './context.ts';
 import { createdWire } from './created-wire.ts';
 import { CommandError, type ExitName } from './exit-codes.ts';
 import type { Created, Daemon, Io, StopSignal } from './io.ts';
-import { credentialsText, firstStepsText, shellWord } from './welcome.ts';
+import { tellServiceManager } from './service-manager.ts';
+import { credentialsText, firstStepsText } from './welcome.ts';
 
 /** In the data directory; for its owner alone. */
 const FIRST_CREDENTIALS_FILE = 'first-credentials';
@@ -25,7 +26,8 @@ export function addServe(program: Command, io: Io): void {
     .description(
       'Run the daemon in the foreground. An empty data directory is set up first, and the credentials are shown once: on a ' +
         'terminal, or else in the file first-credentials there. ' +
-        'SIGTERM or Ctrl-C ends it when its runs have ended or are safe; a second one ends it at once.',
+        'SIGTERM or Ctrl-C ends it when its runs have ended or are safe; a second one ends it at once. SIGHUP has it read ' +
+        'its configuration anew, but the end of its terminal ends it as SIGTERM does.',
     )
     .option('--listen <host:port>', 'address to listen on')
     .option('--public-url <url>', 'address that clients reach it by')
@@ -41,7 +43,9 @@ async function serve(context: Context): Promise<void> {
   try {
     // A second signal must also end a start that hangs.
     const daemon = await Promise.race([startDaemon(configuration), stops.second.then(halted)]);
+    stops.onReload(daemon.reload);
     greet(context, daemon);
+    await tellServiceManager(context.io, `Listening on ${daemon.url}`);
     await untilStopped(daemon, stops);
   } finally {
     stops.end();
@@ -51,6 +55,8 @@ async function serve(context: Context): Promise<void> {
 interface Stops {
   readonly first: Promise<StopSignal>;
   readonly second: Promise<StopSignal>;
+  /** What SIGHUP does; one that has come before does it now. */
+  onReload(reload: () => void): void;
   /** Whether the second has come. */
   isHalt(): boolean;
   end(): void;
@@ -60,11 +66,26 @@ function listenForStops(io: Io): Stops {
   const first = Promise.withResolvers<StopSignal>();
   const second = Promise.withResolvers<StopSignal>();
   let count = 0;
-  const end = io.onSignal((signal) => {
+  let isAsked = false;
+  let reload = (): void => {
+    isAsked = true;
+  };
+  const stop = (signal: StopSignal) => {
     count += 1;
     (count === 1 ? first : second).resolve(signal);
-  });
-  return { first: first.promise, second: second.promise, isHalt: () => count > 1, end };
+  };
+  // A terminal that closes says so by SIGHUP too, and must leave no daemon behind that nobody sees.
+  const endings = [io.onSignal(stop), io.onHangup(() => (io.terminal.stdin ? stop('SIGTERM') : reload()))];
+  return {
+    first: first.promise,
+    second: second.promise,
+    onReload: (listener) => {
+      reload = listener;
+      if (isAsked) reload();
+    },
+    isHalt: () => count > 1,
+    end: () => endings.forEach((end) => end()),
+  };
 }
 
 async function untilStopped(daemon: Daemon, stops: Stops): Promise<void> {
@@ -114,21 +135,18 @@ function greet(context: Context, daemon: Daemon): void {
 
 /** What is no terminal may be a log that many read and that is kept for long: secrets go into a file of their own. */
 function keepWelcome(context: Context, url: string, created: Created): void {
-  const { out, io } = context;
+  const { call, out } = context;
   const file = join(created.dataDir, FIRST_CREDENTIALS_FILE);
   try {
     writeWhole(file, welcome(context, url, created), 0o600);
     out.text(`The administrator's password and API key are in ${file}. Keep them elsewhere and remove it.\n`);
   } catch (error) {
     out.hint(`The first credentials could not be written to ${file}: ${messageOf(error)}`);
-    out.hint(
-      `Make others: ${io.commandName} users passwd admin; ${io.commandName} keys create --user admin --scope admin`,
-    );
+    out.hint(`Make others: ${call} users passwd admin; ${call} keys create --user admin --scope admin`);
   }
 }
 
-function welcome({ io, flags }: Context, url: string, created: Created): string {
-  const place = flags.dataDir === undefined ? '' : ` --data-dir ${shellWord(flags.dataDir)}`;
-  const steps = firstStepsText(url, created.apiKey.key, `${io.commandName}${place}`);
+function welcome({ call }: Context, url: string, created: Created): string {
+  const steps = firstStepsText(url, created.apiKey.key, call);
   return `${credentialsText(created)}\nListening on ${url}\n\n${steps}`;
 }

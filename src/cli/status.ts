@@ -1,8 +1,10 @@
 // `errand status`: how the daemon is doing.
 import type { Command } from 'commander';
 import type { PartWire, StatusWire } from '../client/management-wire.ts';
-import { act } from './context.ts';
+import { act, type Context } from './context.ts';
 import { formatDuration } from './durations.ts';
+import { duration } from './arguments.ts';
+import { untilReady } from './until-ready.ts';
 import { CommandError } from './exit-codes.ts';
 import type { Io } from './io.ts';
 import type { Column } from './output.ts';
@@ -37,23 +39,33 @@ export function addStatus(program: Command, io: Io): void {
     .summary('how the daemon is doing')
     .description('Tell how the daemon is doing: its parts, runs, workers and models.')
     .option('--check', 'exit with 8 unless every part is well')
-    .addHelpText('after', '\nExample:\n  errand status --check || systemctl restart errand')
-    .action(
-      act(io, async ({ client, out }, { check }: { readonly check?: true }) => {
-        const status = await client().status();
-        out.record(
-          status,
-          [...SUMMARY, ...partColumns(status), ...nodeColumns(status), ...modelColumns(status)],
-          status,
-        );
-        const ailing = status.parts.filter(({ state }) => state !== 'ok');
-        const isWell = status.ready && ailing.length === 0;
-        if (isWell) return;
-        const names = ailing.map(({ name, state }) => `${name} ${state}`).join(', ') || 'it is not ready';
-        if (check) throw new CommandError('checkFailed', `The daemon is not well: ${names}.`);
-        out.hint(`The daemon is not well: ${names}.`);
-      }),
-    );
+    .option('--wait', 'wait until the daemon is ready; exit with 7 when it takes too long')
+    .option('--timeout <duration>', 'how long --wait waits', duration, 60)
+    .addHelpText('after', EXAMPLES)
+    .action(act(io, tellStatus));
+}
+
+const EXAMPLES = `
+Examples:
+  errand status --check || systemctl restart errand
+  errand serve & errand status --wait --timeout 30s`;
+
+interface Options {
+  readonly check?: true;
+  readonly wait?: true;
+  /** Seconds. */
+  readonly timeout: number;
+}
+
+async function tellStatus(context: Context, { check, wait, timeout }: Options): Promise<void> {
+  const { client, out } = context;
+  const status = await (wait ? untilReady(context, timeout) : client().status());
+  out.record(status, [...SUMMARY, ...partColumns(status), ...nodeColumns(status), ...modelColumns(status)], status);
+  const ailing = status.parts.filter(({ state }) => state !== 'ok');
+  if (status.ready && ailing.length === 0) return;
+  const names = ailing.map(({ name, state }) => `${name} ${state}`).join(', ') || 'it is not ready';
+  if (check) throw new CommandError('checkFailed', `The daemon is not well: ${names}.`);
+  out.hint(`The daemon is not well: ${names}.`);
 }
 
 function partColumns({ parts }: StatusWire): readonly Column<StatusWire>[] {

@@ -26,8 +26,3 @@ export function firstStepsText(url: string, key: string, command: string): strin
   ERRAND_API_KEY=${key} ${command} chat --stream 'write notes.md: Hello!'
 `;
 }
-
-/** Quotes a word for a POSIX shell when it needs it. */
-export function shellWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
-}

@@ -9,6 +9,7 @@ import { openFile } from './download.ts';
 import { callManagement } from './exchange.ts';
 import { bodyOf, keyBodyOf } from './management-wire.ts';
 import type {
+  ConfigurationWire,
   KeyFields,
   KeyWire,
   ListWire,
@@ -40,6 +41,8 @@ import type { Address, Call } from './transport.ts';
 /** Verbs per noun. A `ref` is an id or a name. Every verb throws ClientError. */
 export interface Client extends Checks {
   status(): Promise<StatusWire>;
+  /** What the daemon is configured by, and what is wrong with its files now. */
+  configuration(): Promise<ConfigurationWire>;
   readonly users: {
     list(): Promise<ListWire<UserWire>>;
     get(ref: string): Promise<UserWire>;
@@ -123,6 +126,7 @@ export function makeClient(address: Address, signal?: AbortSignal): Client {
     });
   return {
     status: () => call('GET', '/status'),
+    configuration: () => call('GET', '/configuration'),
     ...makePeople(call),
     sessions: {
       list: (query) => call('GET', `/sessions${queryOf(query)}`),

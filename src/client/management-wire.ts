@@ -1,4 +1,5 @@
 // The management interface's JSON: what the daemon answers, and how the client's inputs are written for it.
+import type { CheckWire } from './definition-wire.ts';
 import type { JsonObject, JsonValue } from '../domain/json.ts';
 import type { KeyScope, Role } from '../domain/user.ts';
 
@@ -110,6 +111,18 @@ export interface StatusWire {
     readonly endpoint: string;
     readonly kind: string;
     readonly default: boolean;
+  }[];
+}
+
+/** What a daemon is configured by, and what is wrong with its files now. */
+export interface ConfigurationWire {
+  readonly config_dir: string;
+  readonly problems: CheckWire['problems'];
+  readonly settings: readonly {
+    readonly name: string;
+    readonly value: unknown;
+    readonly origin: string;
+    readonly source: string | null;
   }[];
 }
 

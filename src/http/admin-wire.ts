@@ -18,7 +18,7 @@ import {
   readUuid,
   textOfAtMost,
 } from './fields.ts';
-import type { StatusReport } from '../operations/status.ts';
+import type { ConfigurationReport, StatusReport } from '../operations/status.ts';
 
 const ROLES = ['admin', 'user'] as const satisfies readonly Role[];
 const AUTOMATIC = 'auto';
@@ -181,6 +181,14 @@ export function renderKey(key: KeyRecord): object {
     last_used_at: isoTimeOrNull(key.lastUsedAt),
     revoked_at: isoTimeOrNull(key.revokedAt),
     created_at: isoTime(key.createdAt),
+  };
+}
+
+export function renderConfiguration({ configDir, problems, settings }: ConfigurationReport): object {
+  return {
+    config_dir: configDir,
+    problems: problems.map(({ file, line, column, message }) => ({ file, line, column, message })),
+    settings: settings.map(({ name, value, origin, source }) => ({ name, value, origin, source })),
   };
 }
 

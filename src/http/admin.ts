@@ -8,6 +8,7 @@ import {
   parseTeamChange,
   parseUserChange,
   renderKey,
+  renderConfiguration,
   renderStatus,
   renderTeam,
   renderUser,
@@ -15,16 +16,23 @@ import {
 } from './admin-wire.ts';
 import { type Exchange, queryValue, refInPath } from './exchange.ts';
 import type { Listing, Operations } from '../operations/operations.ts';
-import type { StatusReport } from '../operations/status.ts';
+import type { ConfigurationReport, StatusReport } from '../operations/status.ts';
 import { ok, type Reply } from './reply.ts';
 import { renderSigningKey } from './token-wire.ts';
+
+interface AdministrationParts {
+  readonly operations: Operations;
+  readonly status: () => Promise<StatusReport>;
+  readonly configuration: () => ConfigurationReport;
+}
 
 type AdminHandler = (exchange: Exchange) => Promise<Reply>;
 
 /** The handlers by name; `routes.ts` says where each stands. */
-export function makeAdministration(operations: Operations, status: () => Promise<StatusReport>) {
+export function makeAdministration({ operations, status, configuration }: AdministrationParts) {
   return {
     status: async () => ok(renderStatus(await status())),
+    configuration: async () => ok(renderConfiguration(configuration())),
 
     listUsers: async () => ok(listOf(await operations.listUsers(), renderUser)),
     getUser: async (exchange) => ok(renderUser(await operations.getUser(refInPath(exchange)))),

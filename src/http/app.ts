@@ -13,7 +13,7 @@ import { makeConversations } from './conversation.ts';
 import { makeRouter, refusalOf } from './dispatch.ts';
 import { makeOverviewHandlers } from './overview.ts';
 import type { Operations } from '../operations/operations.ts';
-import type { Readiness, StatusReport } from '../operations/status.ts';
+import type { ConfigurationReport, Readiness, StatusReport } from '../operations/status.ts';
 import { errorReply, shapeOfPath } from './render-error.ts';
 import { sendJson, sendJsonAndClose } from './reply.ts';
 import { makeRoutes, type Route } from './routes.ts';
@@ -29,6 +29,7 @@ export interface HttpParts {
   readonly log: Log;
   readonly status: () => Promise<StatusReport>;
   readonly readiness: () => Readiness;
+  readonly configuration: () => ConfigurationReport;
   /** Fires when open streams must end with "server restarting". */
   readonly draining: AbortSignal;
 }
@@ -45,7 +46,7 @@ export function routesOf(parts: HttpParts): readonly Route[] {
   const openStream = makeRunStreams(parts);
   const conversations = makeConversations({ ...parts, openStream });
   const overview = makeOverviewHandlers({ ...parts, openStream });
-  const administration = makeAdministration(parts.operations, parts.status);
+  const administration = makeAdministration(parts);
   return makeRoutes({ ...parts, clientAddressOf: clientAddressesOf(parts), conversations, administration, overview });
 }
 

@@ -109,6 +109,7 @@ function managementRoutes(parts: RouteParts): Route[] {
   // biome-ignore format: a table reads best with one route a line
   return [
     { method: 'GET', path: '/api/v1/status', ...admin, handler: a.status },
+    { method: 'GET', path: '/api/v1/configuration', ...admin, handler: a.configuration },
     { method: 'GET', path: '/api/v1/users', ...admin, handler: a.listUsers },
     { method: 'POST', path: '/api/v1/users', ...admin, ...body, handler: a.createUser },
     { method: 'GET', path: '/api/v1/users/:ref', ...admin, handler: a.getUser },

@@ -1,4 +1,5 @@
 // How the daemon is doing, as types: readiness for machines, status for operators.
+import type { Problem } from '../catalog/problem.ts';
 
 export type PartState = 'ok' | 'degraded' | 'failed';
 
@@ -12,6 +13,20 @@ export interface PartReport {
 export interface Readiness {
   readonly ready: boolean;
   readonly parts: readonly PartReport[];
+}
+
+/** What the running daemon is configured by. */
+export interface ConfigurationReport {
+  readonly configDir: string;
+  /** What is wrong with the files now; it takes up none of it. */
+  readonly problems: readonly Problem[];
+  /** Every setting in force. `source` is the flag, variable or file that gave it. */
+  readonly settings: readonly {
+    readonly name: string;
+    readonly value: unknown;
+    readonly origin: string;
+    readonly source: string | null;
+  }[];
 }
 
 /** What an operator sees of the running daemon. */

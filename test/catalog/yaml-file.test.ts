@@ -97,6 +97,19 @@ test('a syntax error is told with line and column', () => {
   expect(problemsOf('port: 1\nlevel: "high\n')).toEqual(['x.yaml:3:1 Missing closing "quote']);
 });
 
+test('a file full of syntax errors is told of by its first, in a moment', () => {
+  const content = Array.from({ length: 50_000 }, (_, index) => `k${index}: "1" "2"`).join('\n');
+  expect(problemsOf(content)).toEqual([expect.stringMatching(/^x\.yaml:1:\d+ /)]);
+});
+
+test.each([
+  ['listen: "127.0.0.1\nworkers: { threads: 4 }\n'],
+  ['port: 1\n level: 3\ninner: { depth: 4\nletters: { a: b }\n'],
+  ['things:\n  - cidr: 10.0.0.0/8\n    ports: [80, ]]\n    for: [mcp]\n'],
+])('one mistake in the syntax is one complaint, whatever it does to the rest: %j', (content) => {
+  expect(problemsOf(content)).toHaveLength(1);
+});
+
 test('an alias is followed, and a fault behind it is told where it is written', () => {
   expect(problemsOf('inner: &i { depth: 1 }\nthings: { a: { size: 1 } }\n')).toEqual([]);
   expect(problemsOf('things:\n  a: &a { size: 0 }\n  b: *a\n')).toEqual([
@@ -128,7 +141,6 @@ test('nesting too deep for the parser is one problem, not a crash', () => {
 test.each([
   ['unknown keys', (index: number) => `k${index}: 1`],
   ['keys that stand twice', (index: number) => `k${index % 2}: 1`],
-  ['syntax errors', (index: number) => `k${index}: "1" "2"`],
 ])('as many %s as fit into a file are told in a moment, and not all', (_, line) => {
   const content = Array.from({ length: 50_000 }, (_, index) => line(index)).join('\n');
   expect(content.length).toBeLessThan(MAX_YAML_BYTES);

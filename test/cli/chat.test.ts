@@ -75,7 +75,7 @@ test('with --stream text goes to stdout as it is, and what the agent does to std
   expect(stdout).toBe('Let me\u001b[31m see\n做完了\n');
   expect(stderr.split('\n')).toEqual([
     '* write_file notes.md',
-    `* shell false ${'x'.repeat(65)}…`,
+    `* shell false ${'x'.repeat(100)}`,
     '! shell failed: exit code 1 sorry',
     `Go on with: errand chat --session ${SESSION} TEXT`,
     '',
@@ -157,7 +157,32 @@ test('Ctrl-C in the middle of a stream ends with 130 and tells the session', asy
   running.signal('SIGINT');
   expect(await running.code).toBe(130);
   expect(running.stdout()).toBe('Half\n');
-  expect(running.stderr()).toBe(`Go on with: errand chat --session ${SESSION} TEXT\n`);
+  expect(running.stderr().split('\n')).toEqual([
+    `The run goes on in the daemon. Look with: errand runs tail ${RUN}`,
+    `Stop it with: errand runs stop ${RUN}`,
+    `Go on with: errand chat --session ${SESSION} TEXT`,
+    '',
+  ]);
+});
+
+test('Ctrl-C before the daemon answers says that what was sent goes on', async () => {
+  const arrived = Promise.withResolvers<void>();
+  const { dataDir } = await startFakeDaemon({ 'POST /openapi/v1/messages': () => arrived.resolve() });
+  const running = start(['chat', 'x', '--data-dir', dataDir], { environment });
+  await arrived.promise;
+  running.signal('SIGINT');
+  expect(await running.code).toBe(130);
+  expect(running.stderr()).toBe(
+    `What was sent goes on in the daemon. Find it with: errand --data-dir ${dataDir} runs list\n`,
+  );
+});
+
+test('words without quotes are one text', async () => {
+  const { dataDir, received } = await startFakeDaemon({ 'POST /openapi/v1/messages': answering });
+  const ended = await run(['chat', 'write', 'a', 'poem', '--session', SESSION, '--data-dir', dataDir], { environment });
+  expect(ended.code).toBe(0);
+  expect(ended.stderr).toBe(`Go on with: errand --data-dir ${dataDir} chat --session ${SESSION} TEXT\n`);
+  expect(received[0]?.body).toMatchObject({ messages: [{ role: 'user', content: 'write a poem' }] });
 });
 
 test('a reader that closes the pipe ends a stream quietly with 0', async () => {

@@ -1,8 +1,9 @@
 // Every way to end has its exit code.
 import { chmodSync } from 'node:fs';
+import { createServer } from 'node:http';
 import path from 'node:path';
-import { expect, test } from 'vitest';
-import { makeDirectory, refuse, run, startFakeDaemon } from './outside.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { makeDirectory, refuse, run, start, startFakeDaemon } from './outside.ts';
 
 test.each([
   [400, 2],
@@ -103,28 +104,30 @@ test('Ctrl-C while the daemon is asked ends with 130, SIGTERM with 143', async (
   }
 });
 
+const STATUS = {
+  version: '1.0.0',
+  node_version: 'v24.0.0',
+  pid: 7,
+  started_at: '2026-01-01T00:00:00Z',
+  uptime_seconds: 3700,
+  ready: false,
+  listen: '127.0.0.1:8484',
+  public_url: 'http://127.0.0.1:8484',
+  data_dir: '/d',
+  config_dir: '/c',
+  parts: [
+    { name: 'store', state: 'ok', detail: null },
+    { name: 'workers', state: 'degraded', detail: 'one thread is gone' },
+  ],
+  runs: { queued: 1, running: 2, waiting: 0, finalizing: 0 },
+  workers: { threads: 2, slots: 8, busy: 2 },
+  nodes: [{ id: 'tide', capacity: 8, online: true }],
+  models: [{ name: 'offline', endpoint: 'offline', kind: 'offline', default: true }],
+};
+
 test('with --check a daemon that is not well ends with 8, without it with 0 and a line', async () => {
   const { dataDir } = await startFakeDaemon({
-    'GET /api/v1/status': () => ({
-      version: '1.0.0',
-      node_version: 'v24.0.0',
-      pid: 7,
-      started_at: '2026-01-01T00:00:00Z',
-      uptime_seconds: 3700,
-      ready: false,
-      listen: '127.0.0.1:8484',
-      public_url: 'http://127.0.0.1:8484',
-      data_dir: '/d',
-      config_dir: '/c',
-      parts: [
-        { name: 'store', state: 'ok', detail: null },
-        { name: 'workers', state: 'degraded', detail: 'one thread is gone' },
-      ],
-      runs: { queued: 1, running: 2, waiting: 0, finalizing: 0 },
-      workers: { threads: 2, slots: 8, busy: 2 },
-      nodes: [{ id: 'tide', capacity: 8, online: true }],
-      models: [{ name: 'offline', endpoint: 'offline', kind: 'offline', default: true }],
-    }),
+    'GET /api/v1/status': () => STATUS,
   });
   const checked = await run(['status', '--check'], { dataDir });
   expect(checked).toMatchObject({ code: 8 });
@@ -134,4 +137,49 @@ test('with --check a daemon that is not well ends with 8, without it with 0 and 
   expect(plain.stdout).toContain('process\t7, up 1h 1m\n');
   expect(plain.stdout).toContain('part_workers\tdegraded: one thread is gone\n');
   expect(plain.stdout).toContain('model_offline\toffline at offline (default)\n');
+});
+
+test('status --wait answers once the daemon is ready', async () => {
+  let asked = 0;
+  const { dataDir } = await startFakeDaemon({
+    'GET /api/v1/status': () => {
+      asked += 1;
+      return { ...STATUS, ready: asked > 2, parts: [{ name: 'daemon', state: 'failed', detail: 'shutting down' }] };
+    },
+  });
+  expect(await run(['status', '--wait', '-o', 'json'], { dataDir })).toMatchObject({ code: 0 });
+  expect(asked).toBe(3);
+});
+
+test('status --wait waits for a daemon that is not there yet, and ends with 7 when it takes too long', async () => {
+  const dataDir = makeDirectory();
+  const over = await run(['status', '--wait', '--timeout', '1s'], { dataDir });
+  expect(over).toMatchObject({ code: 7, stdout: '' });
+  expect(over.stderr).toMatch(
+    /^errand: The daemon was not ready within 1s: The daemon is not reachable at .*no such socket/,
+  );
+
+  const running = start(['status', '--wait'], { dataDir });
+  const server = createServer((_, response) => {
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ code: 0, message: 'ok', data: { ...STATUS, ready: true } }));
+  }).listen(`${dataDir}/errand.sock`);
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  expect(await running.code).toBe(0);
+});
+
+test('status --wait gives up at once where waiting mends nothing', async () => {
+  const { dataDir } = await startFakeDaemon({
+    'GET /api/v1/status': (_, response) => refuse(response, 403, 'The user is disabled.'),
+  });
+  expect(await run(['status', '--wait'], { dataDir })).toMatchObject({ code: 4 });
+});
+
+test('the hint about a daemon that is not there names the same daemon', async () => {
+  const dataDir = makeDirectory();
+  const { stderr } = await run(['users', 'list', '--data-dir', dataDir]);
+  expect(stderr).toContain(`Start it with: errand --data-dir ${dataDir} serve.`);
 });

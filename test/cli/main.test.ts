@@ -16,6 +16,16 @@ test('--version prints the version of the package', () => {
   expect(inShell(`${errand} --version`)).toMatchObject({ status: 0, stdout: `${VERSION}\n`, stderr: '' });
 });
 
+test('errand version prints it too', () => {
+  expect(inShell(`${errand} version`)).toMatchObject({ status: 0, stdout: `${VERSION}\n`, stderr: '' });
+});
+
+test('a data directory where none can be made ends the start, with words', () => {
+  const { status, signal, stderr } = inShell(`${errand} init --data-dir /proc/errand`);
+  expect({ status, signal }).toEqual({ status: 1, signal: null });
+  expect(stderr).toMatch(/^errand: The directory \/proc\/errand cannot be made: ENOENT/);
+});
+
 test('a pipe whose reader is gone is no crash', () => {
   const { stderr, stdout } = inShell(`{ ${errand} completion bash; echo "code $?" >&2; } | head -c 0`);
   expect({ stdout, stderr }).toEqual({ stdout: '', stderr: 'code 0\n' });

@@ -83,6 +83,8 @@ export interface Running {
   stdout(): string;
   stderr(): string;
   signal(name: StopSignal): void;
+  /** SIGHUP. */
+  hangUp(): void;
   /** Resolves once the text is on stdout or stderr. */
   until(text: string): Promise<void>;
 }
@@ -90,6 +92,7 @@ export interface Running {
 /** Starts a command line without waiting for its end. */
 export function start(args: readonly string[], setting: Setting = {}): Running {
   const listeners = new Set<(signal: StopSignal) => void>();
+  const hangups = new Set<() => void>();
   const waiting = new Set<() => void>();
   const collect = () => {
     let text = '';
@@ -115,6 +118,10 @@ export function start(args: readonly string[], setting: Setting = {}): Running {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
+    onHangup(listener) {
+      hangups.add(listener);
+      return () => void hangups.delete(listener);
+    },
     loadDaemon: () => Promise.resolve(setting.daemon ?? noDaemon),
   };
   return {
@@ -122,6 +129,7 @@ export function start(args: readonly string[], setting: Setting = {}): Running {
     stdout: stdout.text,
     stderr: stderr.text,
     signal: (name) => listeners.forEach((listener) => listener(name)),
+    hangUp: () => hangups.forEach((listener) => listener()),
     until: (text) =>
       new Promise((resolve) => {
         const look = () => {

@@ -1,11 +1,12 @@
 // `errand serve` and `errand init`: the first words of a new daemon, and the ways it ends.
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import type { Created, Daemon, DaemonVerbs } from '../../src/cli/io.ts';
-import { firstStepsText, shellWord } from '../../src/cli/welcome.ts';
+import { shellWord } from '../../src/cli/command-name.ts';
+import { firstStepsText } from '../../src/cli/welcome.ts';
 import { ErrandError } from '../../src/domain/errors.ts';
-import { makeDirectory, run, start } from './outside.ts';
+import { makeDirectory, run, start, startFakeDaemon } from './outside.ts';
 
 const CREATED: Created = {
   dataDir: '/d',
@@ -38,6 +39,9 @@ function actor(
     url: 'http://127.0.0.1:8484',
     created,
     ended: ended.promise,
+    reload() {
+      calls.push('reload');
+    },
     drain() {
       calls.push('drain');
       return faults.drain ? Promise.reject(faults.drain) : ended.promise;
@@ -187,6 +191,69 @@ test('a signal during the start drains as soon as the daemon is there; a second 
   expect(await hanging.code).toBe(143);
 });
 
+test('SIGHUP reads the configuration anew and ends nothing; the end of the terminal drains', async () => {
+  const { verbs, calls, finish } = actor(null);
+  const service = start(['serve'], { daemon: verbs, dataDir: makeDirectory(), terminal: { stderr: true } });
+  await service.until('Errand listens');
+  service.hangUp();
+  service.hangUp();
+  expect(calls.slice(1)).toEqual(['reload', 'reload']);
+  service.signal('SIGTERM');
+  finish();
+  expect(await service.code).toBe(0);
+
+  const seen = actor(null);
+  const terminal = { stdin: true, stderr: true };
+  const inTerminal = start(['serve'], { daemon: seen.verbs, dataDir: makeDirectory(), terminal });
+  await inTerminal.until('Errand listens');
+  inTerminal.hangUp();
+  await expect.poll(() => seen.calls.slice(1)).toEqual(['drain']);
+  seen.finish();
+  expect(await inTerminal.code).toBe(0);
+});
+
+/** A `systemd-notify` on the search path that keeps its arguments and socket. */
+function notifier(exit: number): { readonly environment: Record<string, string>; readonly said: () => string } {
+  const directory = makeDirectory();
+  const file = path.join(directory, 'said');
+  const script = `#!/bin/sh\necho "$NOTIFY_SOCKET $*" >> '${file}'\nexit ${exit}\n`;
+  writeFileSync(path.join(directory, 'systemd-notify'), script, { mode: 0o755 });
+  const environment = { NOTIFY_SOCKET: '/run/systemd/notify', PATH: `${directory}:${process.env['PATH'] ?? ''}` };
+  return { environment, said: () => (existsSync(file) ? readFileSync(file, 'utf8') : '') };
+}
+
+test('a service manager is told once that the daemon is ready, and only when it listens', async () => {
+  const { environment, said } = notifier(0);
+  const opened = Promise.withResolvers<void>();
+  const { verbs, calls, finish } = actor(null);
+  const slow: DaemonVerbs = {
+    ...verbs,
+    startDaemon: async (configuration) => {
+      calls.push('asked');
+      await opened.promise;
+      return await verbs.startDaemon(configuration);
+    },
+  };
+  const running = start(['serve'], { daemon: slow, dataDir: makeDirectory(), environment });
+  await expect.poll(() => calls).toContain('asked');
+  expect(said()).toBe('');
+  opened.resolve();
+  await expect.poll(said).toBe('/run/systemd/notify --ready --status=Listening on http://127.0.0.1:8484\n');
+  finish();
+  expect(await running.code).toBe(0);
+  expect(running.stderr()).toBe('');
+});
+
+test('a service manager that cannot be told does not keep the daemon from serving', async () => {
+  const { environment, said } = notifier(1);
+  const { verbs, finish } = actor(null);
+  const running = start(['serve'], { daemon: verbs, dataDir: makeDirectory(), environment });
+  await running.until('systemd could not be told');
+  expect(said()).not.toBe('');
+  finish();
+  expect(await running.code).toBe(0);
+});
+
 test('a drain that fails ends with 1 and says why', async () => {
   const { verbs } = actor(null, { drain: new Error('The disk is full.') });
   const running = start(['serve'], { daemon: verbs, dataDir: makeDirectory(), terminal: { stderr: true } });
@@ -236,7 +303,8 @@ test('a bad configuration ends serve, init and config with 78 and every problem,
   }
   expect(calls).toEqual([]);
   const checked = await run(['config', 'check'], { dataDir });
-  expect(checked).toMatchObject({ code: 78, stderr: '' });
+  expect(checked.code).toBe(78);
+  expect(checked.stderr).toContain(`Looked at the files in ${path.join(dataDir, 'config')}`);
   expect(checked.stdout.trimEnd().split('\n')).toHaveLength(2);
   const document = await run(['config', 'check', '-o', 'json'], { dataDir });
   expect(document.code).toBe(78);
@@ -248,13 +316,79 @@ test('a bad configuration ends serve, init and config with 78 and every problem,
 
 test('a good configuration is right, and shows where each setting comes from', async () => {
   const dataDir = makeDirectory();
-  expect(await run(['config', 'check'], { dataDir })).toMatchObject({ code: 0, stderr: '' });
+  mkdirSync(path.join(dataDir, 'config'));
+  const right = `The configuration in ${path.join(dataDir, 'config')} is right.\n`;
+  expect(await run(['config', 'check'], { dataDir })).toMatchObject({ code: 0, stdout: right });
   const environment = { ERRAND_LISTEN: '127.0.0.1:9', ERRAND_DATA_DIR: dataDir };
   const { stdout } = await run(['config', 'show', '--origin'], { environment });
   expect(stdout).toContain('listen\t127.0.0.1:9\tenvironment\tERRAND_LISTEN\n');
   expect(stdout).toContain('wait_timeout_seconds\t600\tdefault\t\n');
   const json = await run(['config', 'show', '-o', 'json'], { environment });
   expect(JSON.parse(json.stdout)).toMatchObject({ listen: '127.0.0.1:9', wait_timeout_seconds: 600 });
+});
+
+test('a directory that is not there is not called right', async () => {
+  const dataDir = makeDirectory();
+  const { code, stdout } = await run(['config', 'check'], { dataDir });
+  expect({ code, stdout }).toEqual({ code: 78, stdout: `${dataDir}/config: there is no such directory\n` });
+});
+
+test('a credential of the service is no problem for a check from outside, which names it', async () => {
+  const dataDir = makeDirectory();
+  mkdirSync(path.join(dataDir, 'config'));
+  const models = [
+    'endpoints: { far: { kind: openai, base_url: "https://models.example.com/v1", api_key_file: "credential:far" } }',
+    'models: { large: { endpoint: far, model: large-1 } }',
+    'scenarios: { general: { model: large } }',
+  ];
+  writeFileSync(path.join(dataDir, 'config', 'models.yaml'), models.join('\n'));
+  const ended = await run(['config', 'check'], { dataDir });
+  expect(ended).toMatchObject({ code: 0 });
+  expect(ended.stderr).toContain('Only the running service can look up credential:far.\n');
+  const { stdout } = await run(['config', 'check', '-o', 'json'], { dataDir });
+  expect(JSON.parse(stdout)).toMatchObject({ ok: true, source: 'files', unresolved_credentials: ['credential:far'] });
+  // Who starts a daemon without it must be told.
+  expect((await run(['serve'], { dataDir })).stderr).toMatch(/api_key_file: names a service credential/);
+});
+
+const ASKED = {
+  config_dir: '/etc/errand',
+  problems: [{ file: 'models.yaml', line: 2, column: 9, message: 'models.m.price: must be a map' }],
+  settings: [{ name: 'listen', value: '127.0.0.1:9', origin: 'file', source: '/etc/errand/errand.yaml' }],
+};
+
+test('a running daemon is asked for its own configuration, unless another directory is named', async () => {
+  const { dataDir } = await startFakeDaemon({ 'GET /api/v1/configuration': () => ASKED });
+  const checked = await run(['config', 'check'], { dataDir });
+  expect(checked).toEqual({ code: 78, stdout: 'models.yaml:2:9 models.m.price: must be a map\n', stderr: '' });
+  const shown = await run(['config', 'show', '--origin'], { dataDir });
+  expect(shown.stdout).toBe('listen\t127.0.0.1:9\tfile\t/etc/errand/errand.yaml\n');
+  const own = await run(['config', 'check', '--config-dir', '/etc/errand'], { dataDir });
+  expect(own.code).toBe(78);
+  const other = makeDirectory();
+  const elsewhere = await run(['config', 'check', '--config-dir', other], { dataDir });
+  expect(elsewhere).toMatchObject({ code: 0, stdout: `The configuration in ${other} is right.\n` });
+});
+
+test.each([[['serve']], [['init']], [['config', 'check']]])(
+  'a file in place of the data directory is one clear message: %s',
+  async (args) => {
+    const file = path.join(makeDirectory(), 'file');
+    writeFileSync(file, '');
+    for (const dataDir of [file, path.join(file, 'below')]) {
+      const { code, stdout, stderr } = await run(args, { dataDir });
+      expect(code).toBe(78);
+      const told = `${stdout}${stderr}`.split('\n').filter((line) => line.includes(`${file} is not a directory`));
+      expect(told).toHaveLength(1);
+      expect(`${stdout}${stderr}`).not.toContain('cannot be read');
+    }
+  },
+);
+
+test('a port that is none is one line that says what it may be', async () => {
+  const ended = await run(['serve', '--listen', '127.0.0.1:99999'], { dataDir: makeDirectory() });
+  const line = 'errand: --listen: must be HOST:PORT, such as 127.0.0.1:8484 or [::1]:8484, the port at most 65535\n';
+  expect(ended).toEqual({ code: 78, stdout: '', stderr: line });
 });
 
 test('words are quoted for the shell only when they need it', () => {

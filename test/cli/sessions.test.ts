@@ -1,7 +1,7 @@
 // What the commands about sessions, runs and the queue send, and how they show the answers.
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
-import { type Received, run, startFakeDaemon } from './outside.ts';
+import { type Received, run, start, startFakeDaemon } from './outside.ts';
 
 const ID = '0190f6a0-0000-7000-8000-000000000001';
 const RUN = '0190f6a0-0000-7000-8000-000000000002';
@@ -147,7 +147,8 @@ function breakingStream() {
 test('a run is followed to its end across a broken connection: text to stdout, the rest to stderr', async () => {
   const { dataDir, received } = await startFakeDaemon({ [`GET /api/v1/runs/${RUN}/stream`]: breakingStream() });
   const { code, stdout, stderr } = await run(['runs', 'tail', RUN], { dataDir });
-  expect([code, stdout]).toEqual([0, 'The moon pulls.\n']);
+  // What is told of is a run that has failed.
+  expect([code, stdout]).toEqual([1, 'The moon pulls.\n']);
   expect(stderr.split('\n')).toEqual([
     'queued',
     'started on scripted, attempt 1',
@@ -157,6 +158,37 @@ test('a run is followed to its end across a broken connection: text to stdout, t
     '',
   ]);
   expect(received.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, '3']);
+});
+
+test('a reason is whole in a pipe, cut to the width of a terminal', async () => {
+  const reason = `The model says: ${'no '.repeat(60)}and that is all.`;
+  const failed = { type: 'run.failed', payload: { status: 'failed', error: { type: 'api_error', message: reason } } };
+  const { dataDir } = await startFakeDaemon({
+    [`GET /api/v1/runs/${RUN}/stream`]: (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end(`id: 1\nevent: run.failed\ndata: ${JSON.stringify(failed)}\n\n`);
+    },
+  });
+  expect((await run(['runs', 'tail', RUN], { dataDir })).stderr).toBe(`failed: ${reason}\n`);
+  const seen = await run(['runs', 'tail', RUN], { dataDir, terminal: { stderr: true } });
+  expect(seen.stderr).toMatch(/^failed: The model says: .*…\n$/);
+});
+
+test('Ctrl-C leaves the run alone and says how to look at it and how to stop it, with the flags that were given', async () => {
+  const { dataDir } = await startFakeDaemon({
+    [`GET /api/v1/runs/${RUN}/stream`]: (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(`id: 1\nevent: run.queued\ndata: ${JSON.stringify(EVENTS[0])}\n\n`);
+    },
+  });
+  const running = start(['runs', 'tail', RUN, '--data-dir', dataDir]);
+  await running.until('queued');
+  running.signal('SIGINT');
+  expect(await running.code).toBe(130);
+  expect(running.stderr()).toContain(
+    `goes on in the daemon. Look with: errand --data-dir ${dataDir} runs tail ${RUN}\n`,
+  );
+  expect(running.stderr()).toContain(`Stop it with: errand --data-dir ${dataDir} runs stop ${RUN}\n`);
 });
 
 test('as JSON a followed run is one document a line, none lost and none twice', async () => {

@@ -21,6 +21,7 @@ const TABLE: readonly string[] = [
   'GET /healthz none bare',
   'GET /readyz none bare',
   'GET /api/v1/status admin envelope',
+  'GET /api/v1/configuration admin envelope',
   'GET /api/v1/users admin envelope',
   'POST /api/v1/users admin envelope',
   'GET /api/v1/users/:ref admin envelope',

@@ -311,6 +311,7 @@ export async function openHouse(options: HouseOptions = {}) {
     ),
     status: async () => STATUS,
     readiness: (): Readiness => ({ ready: true, parts: STATUS.parts }),
+    configuration: () => ({ configDir: STATUS.configDir, problems: [], settings: [] }),
     draining: drain.signal,
     ...options.parts,
   };
