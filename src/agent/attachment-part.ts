@@ -4,7 +4,7 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { FilePart, TextPart } from 'ai';
 import type { Attachment } from '../domain/content.ts';
-import { CHARACTERS_PER_TOKEN } from './conversation.ts';
+import { CHARACTERS_PER_TOKEN } from '../domain/usage.ts';
 import { excerptOf, MAX_SHOWN_CHARACTERS } from './documents/excerpt.ts';
 import { isWholeImage, readImageFacts, SHOWN_TYPES } from './image-facts.ts';
 import type { Brief, Turn } from './protocol.ts';

@@ -1,5 +1,6 @@
 // What a model is told in a turn: earlier turns, what the user says now, and the steps since; and how long all that is.
 import type { ModelMessage, UserModelMessage } from 'ai';
+import { CHARACTERS_PER_TOKEN } from '../domain/usage.ts';
 
 /** The messages of one step: the model's reply and what it was answered. */
 export interface StepMessages {
@@ -52,8 +53,6 @@ function sizeOf(message: ModelMessage): number {
   return size;
 }
 
-/** Characters a token before a server has counted any: code and languages other than English have fewer. */
-export const CHARACTERS_PER_TOKEN = 3;
 /** A server whose counts lead beyond these does not count what it was sent. */
 const FEWEST = 1.2;
 const MOST = 4.5;

@@ -1,7 +1,8 @@
 // From recorded turns to the messages a model is given.
 import type { AssistantModelMessage, ModelMessage, ToolModelMessage, UserModelMessage } from 'ai';
+import { CHARACTERS_PER_TOKEN } from '../domain/usage.ts';
 import { attachmentPart, documentCharacters, documentLimit } from './attachment-part.ts';
-import { CHARACTERS_PER_TOKEN, type Conversation, messagesOf } from './conversation.ts';
+import { type Conversation, messagesOf } from './conversation.ts';
 import { INTERRUPTED } from './perform-call.ts';
 import type { Brief, RecordedStep, ToolCall, ToolResult, Turn } from './protocol.ts';
 import { readRecorded } from './recorded-message.ts';

@@ -7,7 +7,8 @@ import type { Usage } from './usage.ts';
 
 /** What each event carries. */
 export interface EventPayloads {
-  'run.queued': { scheduleMode: ScheduleMode };
+  /** `promptTokens` is an estimate, on Messages runs only. */
+  'run.queued': { scheduleMode: ScheduleMode; promptTokens?: number };
   'run.started': { attempt: number; model: string };
   /** The model has answered a step; its tool calls follow as `tool_use`. */
   'run.step': { step: number; inputTokens: number; outputTokens: number };

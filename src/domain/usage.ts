@@ -1,5 +1,8 @@
 // What a run used, and what it cost.
 
+/** Characters a token before a server has counted any: code and languages other than English have fewer. */
+export const CHARACTERS_PER_TOKEN = 3;
+
 /** Tokens as the model server counted them; `inputTokens` includes the cached ones. */
 export interface Usage {
   readonly inputTokens: number;

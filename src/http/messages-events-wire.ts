@@ -16,7 +16,7 @@ export const MESSAGES_PING: WireEvent = { name: 'ping', data: { type: 'ping' } }
 
 /** Each journal event in this protocol's words, in the order of the official stream. */
 export const MESSAGES_EVENTS: EventTable = {
-  'run.queued': (_payload, run) => ({
+  'run.queued': ({ promptTokens = 0 }, run) => ({
     name: 'message_start',
     data: {
       type: 'message_start',
@@ -28,7 +28,8 @@ export const MESSAGES_EVENTS: EventTable = {
         content: [],
         stop_reason: null,
         stop_sequence: null,
-        usage: { input_tokens: 0, output_tokens: 0 },
+        // Clients that take the count from here have the best known; the true one comes with `message_delta`.
+        usage: { input_tokens: promptTokens, output_tokens: 0 },
       },
     },
   }),

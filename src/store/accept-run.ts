@@ -8,6 +8,7 @@ import { NO_USAGE } from '../domain/usage.ts';
 import type { ApiKey, User } from '../domain/user.ts';
 import { admitBackground, type BackgroundLimits, type BackgroundRefusal } from './admit-background.ts';
 import type { Database, Reader, Transaction } from './database.ts';
+import { estimatePrompt } from './prompt-size.ts';
 import { RUN_COLUMNS, type RunRow, type SessionRow, toRun, toSession } from './rows.ts';
 
 /** An attachment whose bytes are already stored as a blob. Its place in the workspace is chosen here. */
@@ -68,6 +69,9 @@ function acceptIn(tx: Transaction, turn: NewTurn): Acceptance {
   const busy = found !== undefined && hasUnfinishedRun(tx, found.seq);
   const refusal = turn.background === null ? undefined : admitBackground(tx, turn, { busy, ...turn.background.limits });
   if (refusal !== undefined) return { kind: refusal };
+  // Only a Messages stream tells it, and this turn must not be there yet.
+  const place = { keySeq: turn.key.seq, sessionSeq: found?.seq ?? null, content: turn.content };
+  const promptTokens = turn.protocol === 'messages' ? estimatePrompt(tx, place) : null;
   const session = found === undefined ? openSession(tx, turn) : continueSession(tx, found);
   const run = insertRun(tx, turn, session, {
     opensSession: found === undefined,
@@ -75,7 +79,8 @@ function acceptIn(tx: Transaction, turn: NewTurn): Acceptance {
     ready: !busy && !(found !== undefined && isStopping(found)),
   });
   insertUserMessage(tx, turn, session.seq, run.seq);
-  tx.emit(session.seq, run.seq, { type: 'run.queued', payload: { scheduleMode: run.scheduleMode } });
+  const payload = { scheduleMode: run.scheduleMode, ...(promptTokens !== null && { promptTokens }) };
+  tx.emit(session.seq, run.seq, { type: 'run.queued', payload });
   return { kind: 'accepted', session, run };
 }
 

@@ -1,5 +1,7 @@
 // The official Anthropic client, unchanged, against the real daemon, on model endpoints of both kinds.
+import { createAnthropic } from '@ai-sdk/anthropic';
 import Anthropic from '@anthropic-ai/sdk';
+import { generateText } from 'ai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { rowsOf } from '../support/daemon-look.ts';
 import { type DaemonProcess, startDaemonProcess } from '../support/daemon-process.ts';
@@ -154,6 +156,41 @@ describe.each(['openai', 'anthropic'])('with a model on an endpoint of kind %s',
 });
 
 const anyClient = (): Anthropic => clients.get('openai')!;
+
+/** What the first event of a stream says of the prompt. */
+async function promptAtStart(params: Anthropic.MessageCreateParamsNonStreaming): Promise<number> {
+  const stream = anyClient().messages.stream(params);
+  const started: number[] = [];
+  stream.on('streamEvent', (event) => {
+    if (event.type === 'message_start') started.push(event.message.usage.input_tokens);
+  });
+  await stream.finalMessage();
+  return started[0] ?? 0;
+}
+
+test('a stream begins with the best known size of its prompt', async () => {
+  const { response } = await anyClient()
+    .messages.create(askFor('[[text=Known.]] [[input=4321 output=7]]'))
+    .withResponse();
+  expect(await promptAtStart(askFor('[[text=New.]] [[input=4330 output=7]]'))).toBeGreaterThan(4_000);
+  const metadata = { session_id: response.headers.get('x-session-id') } as Anthropic.Metadata;
+  expect(await promptAtStart({ ...askFor('more'), metadata })).toBeGreaterThan(4_328);
+});
+
+test("the AI SDK's provider continues a session by a header", async () => {
+  const apiKey = anyClient().apiKey ?? '';
+  const ask = (prompt: string, headers: Record<string, string> = {}) =>
+    generateText({
+      model: createAnthropic({ apiKey, baseURL: `${daemon.url}/openapi/v1`, headers })('any'),
+      prompt,
+      maxRetries: 0,
+    });
+  const first = await ask('a-word-of-before [[text=Heard.]]');
+  const sessionId = first.response.headers?.['x-session-id'] ?? '';
+  const second = await ask('and now? [[text=Still here.]]', { 'X-Session-Id': sessionId });
+  expect([second.text, second.response.headers?.['x-session-id']]).toEqual(['Still here.', sessionId]);
+  expect(JSON.stringify(lastCall().body.messages)).toContain('a-word-of-before');
+});
 
 test("refusals come as the client's own error types", async () => {
   const wrongKey = clientWith('errand_00000000_nothing').messages.create(askFor('x'));

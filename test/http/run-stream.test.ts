@@ -66,6 +66,20 @@ test('a Messages stream is the official one, each event with its journal id', as
   });
 });
 
+test('message_start tells the prompt as it was estimated at acceptance, also long after', async () => {
+  const house = await openHouse();
+  house.book.open({ keySeq: 1 });
+  const [queued] = house.book.events;
+  if (queued?.type === 'run.queued') queued.payload.promptTokens = 2_345;
+  const [run] = house.book.runs;
+  finish(house.book, run!, 'Hello.');
+  for (let look = 0; look < 2; look += 1) {
+    const got = await send(house, { path: `/openapi/v1/runs/${run!.id}/stream`, as: KEY });
+    const usage = { input_tokens: 2_345, output_tokens: 0 };
+    expect(json(parse(got.text)[0]!)).toMatchObject({ type: 'message_start', message: { usage } });
+  }
+});
+
 test('a chat stream is data only and ends with [DONE]', async () => {
   const house = await openHouse();
   const { events, run } = await streamed(house, CHAT);
