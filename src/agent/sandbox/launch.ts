@@ -165,7 +165,7 @@ export function watchMemory(launched: Launched, memoryBytes: number): NodeJS.Tim
   return setInterval(() => {
     if (busy || launched.firstPid === undefined) return;
     busy = true;
-    void takenBytes(launched.firstPid)
+    void takenBytes(launched.firstPid, memoryBytes)
       .then((bytes) => bytes > memoryBytes && stop(launched, 'memory'))
       .finally(() => {
         busy = false;

@@ -8,21 +8,35 @@ export async function hasEnded(pid: number): Promise<boolean> {
   return stat === undefined || /^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2));
 }
 
-/** Bytes of memory that a process and all beneath it have taken. What they share with each other counts once. */
-export async function takenBytes(root: number): Promise<number> {
+/**
+ * Bytes of memory that a process and all beneath it have taken, swapped out or not. What they share with each other is
+ * counted for each of them as long as that stays within the limit, and once beyond it, where it takes longer to find out.
+ */
+export async function takenBytes(root: number, limitBytes: number): Promise<number> {
   let own = 0;
-  let shared = 0;
+  const shared = new Map<number, number>();
   const queue = [root];
   for (const pid of queue) {
     const status = await readFile(`/proc/${pid}/status`, 'latin1').catch(() => '');
-    own += kilobytes(status, 'RssAnon');
-    shared = Math.max(shared, kilobytes(status, 'RssShmem'));
+    own += kilobytes(status, 'RssAnon') + kilobytes(status, 'VmSwap');
+    const visible = kilobytes(status, 'RssShmem');
+    if (visible > 0) shared.set(pid, visible);
     for (const thread of await readdir(`/proc/${pid}/task`).catch(() => [])) {
       const children = await readFile(`/proc/${pid}/task/${thread}/children`, 'latin1').catch(() => '');
       queue.push(...children.split(' ').filter(Boolean).map(Number));
     }
   }
-  return (own + shared) * 1024;
+  let taken = own;
+  for (const kilobytes of shared.values()) taken += kilobytes;
+  if (taken * 1024 <= limitBytes) return taken * 1024;
+  for (const [pid, visible] of shared) taken += (await shareOf(pid, visible)) - visible;
+  return taken * 1024;
+}
+
+/** Kilobytes of a process's shared memory, each page divided by how many have it; all of it when that is kept from us. */
+async function shareOf(pid: number, visible: number): Promise<number> {
+  const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'latin1').catch(() => '');
+  return rollup.includes('Pss_Shmem:') ? kilobytes(rollup, 'Pss_Shmem') : visible;
 }
 
 function kilobytes(status: string, field: string): number {

@@ -247,7 +247,7 @@ describe.skipIf(!chromium.ok)('nothing of the browser survives', { concurrent: t
         const { ok, output } = await run.call('browser_read');
         return !ok || output.includes('Page: Full');
       });
-      const taken = await Promise.all(run.processes().map(takenBytes));
+      const taken = await Promise.all(run.processes().map((pid) => takenBytes(pid, 0)));
       expect(Math.max(0, ...taken)).toBeLessThan(memoryBytes * 1.2);
       const after = await waitFor(async () => {
         const view = await run.call('browser_open', { url: `${site.url}/ok` });

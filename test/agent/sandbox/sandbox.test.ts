@@ -308,6 +308,30 @@ describe.skipIf(!probe.ok)('an end is put to', () => {
     expect(result).toMatchObject({ exitCode: null, stopped: 'memory' });
   });
 
+  describe.skipIf(!existsSync('/usr/bin/perl'))('shared memory', () => {
+    const [mmap, read] = process.arch === 'x64' ? [9, 0] : [222, 63];
+    /** A script of Perl: a mapping that is shared with processes made later, and what fills it. */
+    const map = `$size = 80_000_000; $map = syscall(${mmap}, 0, $size, 3, 0x21, -1, 0);
+      sub fill { open my $zero, '<', '/dev/zero'; syscall(${read}, fileno $zero, $map, $size) == $size or die $! }`;
+    const perl = (script: string) =>
+      run(`cat >/tmp/script <<'END'\n${script}\nEND\nfor i in 1 2 3; do perl /tmp/script & done; wait`, {
+        grant: { memoryBytes: 200_000_000 },
+      });
+
+    test('of processes that take too much together', async () => {
+      expect(await perl(`${map} fill(); sleep 60`)).toMatchObject({ exitCode: null, stopped: 'memory' });
+    });
+
+    test('only when it is too much, counted once', async () => {
+      const forks =
+        'fill(); for (1 .. 3) { if (fork() == 0) { fill(); sleep 1; exit } } wait; wait; wait; print "done\\n"';
+      const { output } = await run(`cat >/tmp/script <<'END'\n${map} ${forks}\nEND\nperl /tmp/script`, {
+        grant: { memoryBytes: 200_000_000 },
+      });
+      expect(output).toBe('done\n');
+    });
+  });
+
   test('a file that grows without end', async () => {
     const workspace = temporaryDirectory();
     const result = await run('truncate -s 2G file; head -c 10 /dev/zero > small', { workspace });
