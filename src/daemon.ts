@@ -168,7 +168,7 @@ async function build(start: Start): Promise<Daemon> {
     draining: draining.signal,
   });
 
-  await numberDefinitions(store, live.definitions());
+  await settleNames(store, live, log);
   await rescue({ store, workspaces: engine.workspaces, log });
   // Registered before the doors open: without a worker node, background runs would be refused.
   if (config.workers) await engine.node.start();
@@ -181,6 +181,13 @@ async function build(start: Start): Promise<Daemon> {
   startEngine(engine, config);
   log.info({ version: VERSION, pid: process.pid, listen: doors.tcp.address, socket: doors.socket.address }, 'ready');
   return makeDaemon({ url: `http://${doors.tcp.address}`, created, closers, log, live, engine, closing, draining });
+}
+
+/** Definitions get their ids, and accounts that could be taken for one another are told. */
+async function settleNames(store: ReturnType<typeof openStore>, live: LiveConfig, log: Log): Promise<void> {
+  await numberDefinitions(store, live.definitions());
+  const usernames = await store.users.listLookAlikes();
+  if (usernames.length > 0) log.warn({ usernames }, 'accounts look alike; each is found by its exact name alone');
 }
 
 async function openDoors(

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../domain/clock.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { Log } from '../log.ts';
-import { networkOf } from '../operations/throttle.ts';
+import { networkOf } from '../outbound/address-range.ts';
 import type { IsTrustedProxy } from './client-address.ts';
 
 export interface ConnectionLimitParts {

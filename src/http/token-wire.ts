@@ -24,7 +24,7 @@ export function parseGrant(body: JsonObject, frame: GrantFrame): Grant {
   if (type === 'api_key') return { type, apiKey: frame.readApiKey() };
   if (type === 'sso_token') {
     const provider = readProvider(body['provider'], 'provider');
-    return { type, provider, ssoToken: readSsoToken(body['sso_token'], 'sso_token') };
+    return { type, provider, ssoToken: readSsoToken(body['sso_token'], 'sso_token'), address: frame.address };
   }
   const username = readUsername(body['username'], 'username');
   return { type, username, password: readPassword(body['password'], 'password'), address: frame.address };

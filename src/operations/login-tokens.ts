@@ -41,7 +41,7 @@ export function makeLoginTokens(parts: LoginTokenParts) {
   const { signingKeys } = parts.store;
   const freshSalt = () => randomBytes(SALT_BYTES);
   return {
-    issueToken: (user: User): Promise<LoginToken> => issue(parts, user),
+    issueToken: (user: User, tokenGeneration?: number): Promise<LoginToken> => issue(parts, user, tokenGeneration),
     resolveToken: (text: string): Promise<TokenCaller> => resolve(parts, text),
 
     listSigningKeys: () => signingKeys.list(),
@@ -53,12 +53,14 @@ export function makeLoginTokens(parts: LoginTokenParts) {
   };
 }
 
-async function issue({ store, clock, deriveKey, settings }: LoginTokenParts, user: User): Promise<LoginToken> {
+async function issue(parts: LoginTokenParts, user: User, given?: number): Promise<LoginToken> {
+  const { store, clock, deriveKey, settings } = parts;
   const { signingKeys } = store;
+  const generation = given ?? (await store.users.findTokenHolder(user.id))?.tokenGeneration ?? 0;
   const key = (await signingKeys.findCurrent()) ?? (await signingKeys.ensureCurrent(randomBytes(SALT_BYTES)));
   const expiresInSeconds = settings().loginTokenTtlSeconds;
   const issuedAtSeconds = Math.floor(clock.now() / 1_000);
-  const text = await new SignJWT()
+  const text = await new SignJWT(generation === 0 ? {} : { gen: generation })
     .setProtectedHeader({ alg: ALGORITHM, typ: TYPE, kid: key.id })
     .setIssuer(ISSUER)
     .setAudience(AUDIENCE)
@@ -78,17 +80,20 @@ async function resolve({ store, clock, deriveKey }: LoginTokenParts, text: strin
     if (signedWith === undefined || signedWith.revokedAt !== null) throw refused();
     return deriveKey('login-token', signedWith.salt);
   };
-  const { sub, iat, exp } = await verify(text, secretFor, clock.now());
+  const { sub, iat, exp, gen = 0 } = await verify(text, secretFor, clock.now());
   // A stolen key that was retired can sign nothing that lives longer than its last rightful token.
   const isOfItsTime = signedWith?.retiredAt == null || iat * 1_000 <= signedWith.retiredAt;
   if (!isOfItsTime || exp - iat > MAX_TTL_SECONDS) throw refused();
-  const user = await store.users.findById(sub);
-  if (user === undefined) throw refused();
+  const holder = await store.users.findTokenHolder(sub);
+  // Another password has been set since.
+  if (holder === undefined || holder.tokenGeneration !== gen) throw refused();
+  const { user } = holder;
   if (user.disabled) throw new ErrandError('forbidden', 'The user of this login token is disabled.');
   return { kind: 'token', user };
 }
 
-type Claims = Readonly<{ sub: string; iat: number; exp: number }>;
+/** `gen` is the number of passwords that the user had had before; absent for none. */
+type Claims = Readonly<{ sub: string; iat: number; exp: number; gen?: number }>;
 type SecretFor = (header: JWTHeaderParameters) => Promise<Uint8Array>;
 
 /** The claims of a token whose signature, issuer, audience and time are right. */

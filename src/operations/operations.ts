@@ -29,6 +29,7 @@ import { makeKeyOperations } from './keys.ts';
 import { makeInsightOperations } from './insights.ts';
 import { makeListSessions } from './list-sessions.ts';
 import { makeLogIn } from './log-in.ts';
+import { makeLoginThrottle } from './login-throttle.ts';
 import { makeLoginTokens } from './login-tokens.ts';
 import { makeOpenFile, type OpenFileParts } from './open-file.ts';
 import { makeOversee } from './oversee.ts';
@@ -40,7 +41,6 @@ import { makeAskProvider } from './sso.ts';
 import { leadModelOf, makeSessionSetup } from './session-setup.ts';
 import { makeStopSession } from './stop-session.ts';
 import { makeTeamOperations } from './teams.ts';
-import { makeThrottle } from './throttle.ts';
 import { makeUserInputOperations } from './user-inputs.ts';
 import { makeUserOperations } from './users.ts';
 
@@ -137,7 +137,7 @@ export function makeOperations(parts: OperationParts) {
 function makeCredentials(parts: OperationParts) {
   const resolveKey = makeResolveKey(parts);
   const { issueToken, resolveToken, ...signingKeys } = makeLoginTokens(parts);
-  const [throttle, askProvider] = [makeThrottle(parts.clock), makeAskProvider()];
+  const [throttle, askProvider] = [makeLoginThrottle(parts.clock), makeAskProvider()];
   return {
     ...signingKeys,
     resolveCaller: makeResolveCaller({ resolveKey, resolveToken }),

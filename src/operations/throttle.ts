@@ -1,14 +1,46 @@
-// Holds back who guesses passwords: ten failed logins a minute from one address, however many at once (B7).
+// Holds back who guesses passwords: by the address that fails, however many at once (B7), and by the account.
 import type { Clock } from '../domain/clock.ts';
 import { ErrandError } from '../domain/errors.ts';
 
-const MAX_FAILURES = 10;
-const WINDOW_MS = 60_000;
-/** Logins of one address that may wait for those before them. */
+/** Logins under one name that may wait for those before them. */
 const MAX_WAITING = 100;
-const MAX_ADDRESSES = 10_000;
+const MAX_NAMES = 10_000;
 
-/** What is known of one address. Moments are monotonic. */
+/** What failures lead to. Moments are monotonic, in milliseconds; `failedAt` has the oldest first. */
+export interface Policy {
+  /** How long a failure counts. */
+  readonly windowMs: number;
+  /** When the next login may be tried; a moment that is over for now. */
+  freeAt(failedAt: readonly number[]): number;
+  /** How many may then be under way together: they count as failed until they have succeeded. */
+  atOnce(failures: number): number;
+}
+
+const MINUTE_MS = 60_000;
+const MAX_FAILURES = 10;
+
+/** Ten failures a minute (B7). */
+export const TEN_A_MINUTE: Policy = {
+  windowMs: MINUTE_MS,
+  freeAt: (failedAt) => (failedAt.length < MAX_FAILURES ? 0 : failedAt[0]! + MINUTE_MS),
+  atOnce: (failures) => MAX_FAILURES - failures,
+};
+
+/** More than one address can have of its own in a minute: nobody alone holds an account back at once. */
+const FREE_FAILURES = 20;
+const LONGEST_WAIT_MS = 30_000;
+
+/** After twenty failures in a quarter of an hour, waits of 1, 2, 4 … at most 30 seconds from one try to the next. */
+export const GROWING_WAITS: Policy = {
+  windowMs: 15 * MINUTE_MS,
+  freeAt: (failedAt) => {
+    const beyond = failedAt.length - FREE_FAILURES;
+    return beyond < 0 ? 0 : failedAt.at(-1)! + Math.min(LONGEST_WAIT_MS, 1_000 * 2 ** beyond);
+  },
+  atOnce: (failures) => Math.max(1, FREE_FAILURES - failures),
+};
+
+/** What is known of one name. Moments are monotonic. */
 interface Attempts {
   readonly failedAt: number[];
   underWay: number;
@@ -16,88 +48,72 @@ interface Attempts {
 }
 
 /** Runs a login that answers undefined when the password was wrong. Throws `rate_limited` instead of running it. */
-export type Throttle = <T>(address: string, login: () => Promise<T | undefined>) => Promise<T | undefined>;
+export type Throttle = <T>(name: string, login: () => Promise<T | undefined>) => Promise<T | undefined>;
 
 /**
- * Makes the throttle. A login under way counts as failed until it has succeeded, so that many at once gain nothing;
- * those beyond the limit wait for it. At most 10,000 addresses are remembered, the latest to fail.
+ * Makes a throttle by name. A login under way counts as failed until it has succeeded, so that many at once gain nothing;
+ * those beyond the limit wait for it. At most 10,000 names are remembered, the latest to fail.
  */
-export function makeThrottle(clock: Clock, maxAddresses = MAX_ADDRESSES): Throttle {
+export function makeThrottle(clock: Clock, policy: Policy = TEN_A_MINUTE, maxNames = MAX_NAMES): Throttle {
   const known = new Map<string, Attempts>();
 
-  function attemptsOf(address: string): Attempts {
-    const found = known.get(address);
+  function attemptsOf(name: string): Attempts {
+    const found = known.get(name);
     if (found !== undefined) return found;
-    if (known.size >= maxAddresses) forgetOne();
+    if (known.size >= maxNames) forgetOne();
     const fresh: Attempts = { failedAt: [], underWay: 0, waiting: [] };
-    known.set(address, fresh);
+    known.set(name, fresh);
     return fresh;
   }
 
   function forgetOne(): void {
-    for (const [address, { underWay, waiting }] of known) {
-      if (underWay === 0 && waiting.length === 0) return void known.delete(address);
+    for (const [name, { underWay, waiting }] of known) {
+      if (underWay === 0 && waiting.length === 0) return void known.delete(name);
     }
   }
 
   async function enter(attempts: Attempts): Promise<void> {
     for (;;) {
-      forgetOld(attempts, clock.monotonic());
-      if (attempts.failedAt.length >= MAX_FAILURES || attempts.waiting.length >= MAX_WAITING) {
-        throw tooMany(attempts, clock.monotonic());
-      }
-      if (attempts.failedAt.length + attempts.underWay < MAX_FAILURES) break;
+      const now = clock.monotonic();
+      forgetOld(attempts, now - policy.windowMs);
+      const freeInMs = policy.freeAt(attempts.failedAt) - now;
+      if (freeInMs > 0 || attempts.waiting.length >= MAX_WAITING) throw tooMany(freeInMs);
+      if (attempts.underWay < policy.atOnce(attempts.failedAt.length)) break;
       await new Promise<void>((resolve) => attempts.waiting.push(resolve));
     }
     attempts.underWay += 1;
   }
 
-  function leave(address: string, attempts: Attempts): void {
+  function leave(name: string, attempts: Attempts): void {
     attempts.underWay -= 1;
     const { waiting } = attempts;
     attempts.waiting = [];
     for (const wake of waiting) wake();
     if (attempts.underWay > 0 || waiting.length > 0) return;
-    known.delete(address);
+    known.delete(name);
     // At the end, where the latest to fail are: the first are forgotten first.
-    if (attempts.failedAt.length > 0) known.set(address, attempts);
+    if (attempts.failedAt.length > 0) known.set(name, attempts);
   }
 
-  return async (address, login) => {
-    const attempts = attemptsOf(address);
+  return async (name, login) => {
+    const attempts = attemptsOf(name);
     await enter(attempts);
     try {
       const result = await login();
       if (result === undefined) attempts.failedAt.push(clock.monotonic());
       return result;
     } finally {
-      leave(address, attempts);
+      leave(name, attempts);
     }
   };
 }
 
-function forgetOld({ failedAt }: Attempts, now: number): void {
-  while (failedAt[0] !== undefined && failedAt[0] <= now - WINDOW_MS) failedAt.shift();
+function forgetOld({ failedAt }: Attempts, before: number): void {
+  while (failedAt[0] !== undefined && failedAt[0] <= before) failedAt.shift();
 }
 
-function tooMany({ failedAt }: Attempts, now: number): ErrandError {
-  const freeAt = (failedAt[0] ?? now) + (failedAt.length > 0 ? WINDOW_MS : 0);
+function tooMany(freeInMs: number): ErrandError {
   return new ErrandError('rate_limited', 'Too many failed logins. Try again later.', {
-    details: { retryAfterSeconds: Math.max(1, (freeAt - now) / 1_000) },
+    details: { retryAfterSeconds: Math.max(1, freeInMs / 1_000) },
   });
-}
-
-/**
- * The address that failures are counted under: an IPv4 address itself, of an IPv6 address the first half. One
- * subscriber has all the addresses of the other.
- */
-export function networkOf(address: string): string {
-  const [plain = ''] = address.split('%');
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain)?.[1];
-  if (mapped !== undefined || !plain.includes(':')) return mapped ?? plain;
-  const groups = (text = '') => (text === '' ? [] : text.split(':'));
-  const [left, right] = plain.split('::');
-  const [before, after] = [groups(left), groups(right)];
-  const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0');
-  return [...before, ...zeros, ...after].slice(0, 4).join(':');
 }

@@ -38,10 +38,12 @@ export interface UserWithPassword {
 }
 
 const USERNAME = /^[\p{L}\p{N}][\p{L}\p{N}._@-]{0,63}$/u;
+/** Letters that are shown as nothing. */
+const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u;
 
 /** Answers whether a text may be an account's name. */
 export function isUsername(text: string): boolean {
-  return USERNAME.test(text);
+  return USERNAME.test(text) && !INVISIBLE.test(text);
 }
 
 /** The verbs on users. Each throws `not_found` for an unknown reference (an id or a username). */
@@ -95,6 +97,7 @@ export function makeUserOperations({ store, catalog }: { store: Store; catalog()
       return withTeamName(await store.users.change(reference, { ...change, ...teamId }));
     },
 
+    /** Ends the user's login tokens. */
     setPassword: async (reference: string, password: string | null): Promise<UserWithPassword> => {
       const { hashed, made } = await passwordOf(password);
       const user = await store.users.change(reference, { passwordHash: hashed });

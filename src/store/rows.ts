@@ -18,6 +18,9 @@ export interface UserRow {
   scenario: string | null;
   disabled: number;
   password_hash: string;
+  account: string;
+  exact_only: number;
+  token_generation: number;
   created_at: number;
   updated_at: number;
 }

@@ -50,7 +50,7 @@ const GRANTS: readonly [body: object, more: Partial<Sent>, grant: object][] = [
   [
     { grant_type: 'sso_token', provider: 'corp', sso_token: 't', card: '10086' },
     {},
-    { type: 'sso_token', provider: 'corp', ssoToken: 't' },
+    { type: 'sso_token', provider: 'corp', ssoToken: 't', address: '127.0.0.1' },
   ],
   [{ grant_type: 'api_key' }, { as: 'errand_key' }, { type: 'api_key', apiKey: 'errand_key' }],
   [{ grant_type: 'api_key' }, {}, { type: 'api_key', apiKey: null }],

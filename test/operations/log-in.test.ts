@@ -6,10 +6,10 @@ import type { Settings } from '../../src/domain/settings.ts';
 import type { KeyScope, Role } from '../../src/domain/user.ts';
 import { openMasterKey } from '../../src/files/master-key.ts';
 import { type Grant, makeLogIn } from '../../src/operations/log-in.ts';
+import { makeLoginThrottle } from '../../src/operations/login-throttle.ts';
 import { makeLoginTokens } from '../../src/operations/login-tokens.ts';
 import { makeResolveKey } from '../../src/operations/resolve-key.ts';
 import { hashPassword, makeKey } from '../../src/operations/secrets.ts';
-import { makeThrottle } from '../../src/operations/throttle.ts';
 import { storeHouse } from '../support/store-house.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
@@ -33,7 +33,7 @@ async function house(sso: Settings['sso'] = SSO, account: string | Error = '1008
   const asked: string[] = [];
   const logIn = makeLogIn({
     store: stores.store,
-    throttle: makeThrottle(stores.clock),
+    throttle: makeLoginThrottle(stores.clock),
     resolveKey: makeResolveKey(stores),
     askProvider: async (_sso, token) => {
       asked.push(token);
@@ -46,7 +46,7 @@ async function house(sso: Settings['sso'] = SSO, account: string | Error = '1008
   });
   await stores.store.users.change('mara', { passwordHash: await hashPassword('correct horse') });
   const whoIs = async (grant: Grant) => (await tokens.resolveToken((await logIn(grant)).text)).user;
-  return { ...stores, logIn, whoIs, asked };
+  return { ...stores, logIn, whoIs, asked, resolveToken: tokens.resolveToken };
 }
 
 type House = Awaited<ReturnType<typeof house>>;
@@ -77,7 +77,12 @@ const password = (username: string, word: string, address = '192.0.2.1'): Grant 
   password: word,
   address,
 });
-const ssoToken = (provider: string): Grant => ({ type: 'sso_token', provider, ssoToken: 'ticket' });
+const ssoToken = (provider: string, address = '192.0.2.1'): Grant => ({
+  type: 'sso_token',
+  provider,
+  ssoToken: 'ticket',
+  address,
+});
 
 test('the right password gives a token of its user', async () => {
   const { whoIs } = await house();
@@ -90,7 +95,7 @@ test('an unknown account, a wrong password and an id for a name are one and the 
     password('mara', 'wrong'),
     password('nobody', 'correct horse'),
     password(user.id, 'correct horse'),
-    password('MARA', 'correct horse'),
+    password('mаra', 'correct horse'),
     password('mara', 'correct horse '),
   ];
   for (const grant of grants) {
@@ -139,6 +144,78 @@ test('ten failed passwords hold back the address, whatever the account, and nobo
   expect(await whoIs(password('mara', 'correct horse', '192.0.2.1'))).toMatchObject({ username: 'mara' });
   clock.advance(60_000);
   expect(await whoIs(right)).toMatchObject({ username: 'mara' });
+});
+
+test('an account is found however its name is written', async () => {
+  const built = await house();
+  await addUser(built, 'Straße', 'user');
+  await built.store.users.change('Straße', { passwordHash: await hashPassword('correct horse') });
+  for (const name of ['mara', 'MARA', 'Mara', 'ｍａｒａ', 'mar\u{1d41a}']) {
+    expect(await built.whoIs(password(name, 'correct horse', '192.0.2.1'))).toMatchObject({ username: 'mara' });
+  }
+  for (const name of ['strasse', 'STRASSE', 'straẞe']) {
+    expect(await built.whoIs(password(name, 'correct horse', '192.0.2.2'))).toMatchObject({ username: 'Straße' });
+  }
+});
+
+test('failures from many addresses make the account wait, not whoever logged in from theirs before', async () => {
+  const { logIn, whoIs, clock } = await house();
+  const [home, away] = ['198.51.100.1', '198.51.100.2'];
+  expect(await whoIs(password('mara', 'correct horse', home))).toMatchObject({ username: 'mara' });
+  for (let i = 0; i < 20; i += 1) {
+    const address = `192.0.2.${i}`;
+    for (const names of [
+      ['mara', 'MARA'],
+      ['nobody', 'Nobody'],
+    ]) {
+      const guess = logIn(password(names[i % 2]!, 'wrong', address));
+      await expect(guess).rejects.toMatchObject({ reason: 'unauthenticated' });
+    }
+  }
+  // Whether there is such an account makes no difference to those who guess.
+  for (const name of ['mara', 'nobody']) {
+    const held = logIn(password(name, 'correct horse', away));
+    await expect(held).rejects.toMatchObject({ reason: 'rate_limited', details: { retryAfterSeconds: 1 } });
+  }
+  expect(await whoIs(password('Mara', 'correct horse', home))).toMatchObject({ username: 'mara' });
+  clock.advance(1_000);
+  expect(await whoIs(password('mara', 'correct horse', away))).toMatchObject({ username: 'mara' });
+});
+
+test('ten refused single-sign-on tokens hold back the address, a provider that fails does not', async () => {
+  const refusing = await house(SSO, new ErrandError('unauthenticated', 'The SSO token is invalid or expired.'));
+  const failing = await house(SSO, new ErrandError('bad_gateway', 'The single-sign-on service failed.'));
+  for (let i = 0; i < 10; i += 1) {
+    await expect(refusing.logIn(ssoToken('corp'))).rejects.toMatchObject({ reason: 'unauthenticated' });
+    await expect(failing.logIn(ssoToken('corp'))).rejects.toMatchObject({ reason: 'bad_gateway' });
+  }
+  await expect(refusing.logIn(ssoToken('corp'))).rejects.toMatchObject({ reason: 'rate_limited' });
+  expect(refusing.asked).toHaveLength(10);
+  await expect(refusing.logIn(ssoToken('corp', '192.0.2.2'))).rejects.toMatchObject({ reason: 'unauthenticated' });
+  await expect(failing.logIn(ssoToken('corp'))).rejects.toMatchObject({ reason: 'bad_gateway' });
+});
+
+test('single sign-on finds the account however the provider writes it', async () => {
+  const built = await house(SSO, 'ＰＩＡ');
+  const pia = await addUser(built, 'pia', 'user');
+  expect(await built.whoIs(ssoToken('corp'))).toEqual(pia);
+  expect((await built.store.users.list()).total).toBe(2);
+});
+
+test('a token is of the password that it was asked for with, also when that is changed meanwhile', async () => {
+  const built = await house();
+  const { store, logIn } = built;
+  const { findLogin } = store.users;
+  let change: Promise<unknown> | undefined;
+  // Between the check of the password and the token.
+  store.users.findLogin = async (name) => {
+    const found = await findLogin(name);
+    change = store.users.change('mara', { passwordHash: await hashPassword('new horse') });
+    await change;
+    return found;
+  };
+  const { text } = await logIn(password('mara', 'correct horse'));
+  await expect(built.resolveToken(text)).rejects.toMatchObject({ reason: 'unauthenticated' });
 });
 
 const KEYS: readonly [role: Role, scope: KeyScope, reason: string | null][] = [

@@ -56,6 +56,22 @@ test('a token names its user, its key and its times, and nothing secret', async 
   expect((await tokens.issueToken(user)).text).not.toBe(text);
 });
 
+test('a new password ends the tokens of the old one, and those of nobody else', async () => {
+  const { tokens, store, user } = await house();
+  const other = await store.users.create({ ...user, username: 'nils', passwordHash: 'x' });
+  const [{ text: old }, { text: others }] = await Promise.all([tokens.issueToken(user), tokens.issueToken(other)]);
+  await store.users.change('mara', { department: 'Mill' });
+  expect(await tokens.resolveToken(old)).toMatchObject({ kind: 'token' });
+  await store.users.change('mara', { passwordHash: 'y' });
+  await expect(tokens.resolveToken(old)).rejects.toMatchObject(INVALID);
+  expect(await tokens.resolveToken(others)).toMatchObject({ kind: 'token' });
+  // At the same moment of the clock, so that it is not the time that tells them apart.
+  const { text: fresh } = await tokens.issueToken(user);
+  expect(await tokens.resolveToken(fresh)).toMatchObject({ kind: 'token' });
+  await store.users.change('mara', { passwordHash: 'z' });
+  await expect(tokens.resolveToken(fresh)).rejects.toMatchObject(INVALID);
+});
+
 test('no API key has the form of a token', async () => {
   const { tokens, user } = await house();
   expect(isToken((await tokens.issueToken(user)).text)).toBe(true);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { makeThrottle, networkOf } from '../../src/operations/throttle.ts';
+import { GROWING_WAITS, makeThrottle, TEN_A_MINUTE } from '../../src/operations/throttle.ts';
+import { networkOf } from '../../src/outbound/address-range.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 
 const fail = async () => undefined;
@@ -55,6 +56,45 @@ test('successful logins do not count, and do not clear the failures', async () =
   await expect(throttle('a', succeed)).rejects.toMatchObject(refused);
 });
 
+test('growing waits: twenty failures are free, then each doubles the wait, up to half a minute', async () => {
+  const clock = fakeClock();
+  const throttle = makeThrottle(clock, GROWING_WAITS);
+  await times(20, () => throttle('a', fail));
+  for (const seconds of [1, 2, 4, 8, 16, 30, 30]) {
+    const attempt = throttle('a', succeed);
+    await expect(attempt).rejects.toMatchObject({ ...refused, details: { retryAfterSeconds: seconds } });
+    clock.advance(seconds * 1_000);
+    expect(await throttle('a', fail)).toBeUndefined();
+  }
+  clock.advance(30_000);
+  expect(await throttle('a', succeed)).toBe('in');
+});
+
+test('growing waits are over a quarter of an hour after the last failure', async () => {
+  const clock = fakeClock();
+  const throttle = makeThrottle(clock, GROWING_WAITS);
+  await times(20, () => throttle('a', fail));
+  clock.advance(15 * 60_000);
+  await times(20, () => throttle('a', fail));
+  await expect(throttle('a', fail)).rejects.toMatchObject(refused);
+});
+
+test('many at once are no way around growing waits: after twenty failures one is tried at a time', async () => {
+  const clock = fakeClock();
+  const throttle = makeThrottle(clock, GROWING_WAITS);
+  let checks = 0;
+  const slow = async () => {
+    checks += 1;
+    await new Promise((resolve) => setImmediate(resolve));
+    return undefined;
+  };
+  await Promise.allSettled(Array.from({ length: 100 }, () => throttle('a', slow)));
+  expect(checks).toBe(20);
+  clock.advance(1_000);
+  await Promise.allSettled(Array.from({ length: 100 }, () => throttle('a', slow)));
+  expect(checks).toBe(21);
+});
+
 test('a login that breaks is no failed one, and gives its place back', async () => {
   const throttle = makeThrottle(fakeClock());
   const broken = () => throttle('a', () => Promise.reject(new Error('the disk')));
@@ -99,7 +139,7 @@ test('what waits for its turn is bounded', async () => {
 });
 
 test('so many addresses are remembered and no more, the latest to fail', async () => {
-  const throttle = makeThrottle(fakeClock(), 3);
+  const throttle = makeThrottle(fakeClock(), TEN_A_MINUTE, 3);
   for (const address of ['a', 'b', 'c']) await times(10, () => throttle(address, fail));
   await expect(throttle('a', succeed)).rejects.toMatchObject(refused);
   await throttle('d', fail);

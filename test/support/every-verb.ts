@@ -181,8 +181,9 @@ async function callPeople({ store, user, key }: StoreHouse): Promise<void> {
   await users.ensure(newUser);
   await users.create({ ...newUser, username: 'olga' });
   await users.get('olga');
-  await users.findById(user.id);
+  await users.findTokenHolder(user.id);
   await users.findLogin('olga');
+  await users.listLookAlikes();
   await users.list();
   await users.change('olga', { department: 'Mill' });
   const team = await teams.create({ name: 'Blue', budgetUsd: null });
