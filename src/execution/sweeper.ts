@@ -82,7 +82,7 @@ export function makeSweeper(parts: SweeperParts): Sweeper {
       if (left || sweeping !== undefined) wake();
     },
     start: () => {
-      if (left || sweeping !== undefined) wake();
+      wake();
       forsaken ??= sweepForsaken(parts, () => stopped);
     },
     stop: async () => {

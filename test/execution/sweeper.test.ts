@@ -213,3 +213,11 @@ test('texts of a deleted session and text that was thrown away leave the databas
     { run_seq: stays.seq, content: expect.stringContaining('tides') as string },
   ]);
 });
+
+test('a start takes up the clean-ups that an earlier process has left', async () => {
+  const house = await sweepHouse();
+  const { sessionSeq } = await house.accept();
+  await house.store.sessions.deleteSession(sessionSeq);
+  house.sweeper.start();
+  await waitFor(async () => (await house.left()).length === 0);
+});
