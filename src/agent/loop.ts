@@ -80,6 +80,7 @@ async function takeTurn(run: Run, opened: OpenedTools, endsAt: number): Promise<
     blocks: makeTextBlocks(channel, brief.nextBlockIndex),
     usedIds: new Set(recorded.flatMap(({ calls }) => calls.map(({ id }) => id))),
     signal: channel.signal,
+    waits: channel.waits,
   };
   const asking: Asking = { call, channel, policy: run.retryPolicy, endsAt };
   const compactor = makeCompactor(asking);

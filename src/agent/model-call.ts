@@ -22,6 +22,8 @@ export interface ModelCall {
   /** Call ids the run has seen; see `recordReply`. */
   readonly usedIds: Set<string>;
   readonly signal: AbortSignal;
+  /** Told whether nothing is done but waiting for the reply. */
+  readonly waits: (isWaiting: boolean) => void;
 }
 
 /** A whole reply. `message` is what the journal keeps, `faults` tells which calls' arguments could not be read. */
@@ -85,13 +87,14 @@ const READERS: Readers = {
 export async function callModel(call: ModelCall): Promise<CallEnd> {
   const { brief, blocks, signal } = call;
   const watchdog = startWatchdog(brief.limits, signal);
-  const hearing = openHearing(brief.limits.maxReplyBytes);
+  const hearing = openHearing(brief.limits.maxReplyBytes, call.waits);
   const seen: Seen = { text: '', streamed: false, error: null, finish: null, assistant: undefined, faults: new Map() };
   try {
     await readStream(call, { watchdog, hearing }, seen);
   } catch (cause) {
     seen.error ??= { cause };
   } finally {
+    call.waits(false);
     watchdog.end();
     blocks.close();
   }

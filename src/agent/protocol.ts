@@ -221,4 +221,6 @@ export type Control =
 export interface WorkerTask {
   readonly brief: Brief;
   readonly port: import('node:worker_threads').MessagePort;
+  /** Shared with the main thread: its one element is 1 while nothing of the run is at work and its model is waited for. */
+  readonly waiting: Int32Array<SharedArrayBuffer>;
 }

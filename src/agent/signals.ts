@@ -27,17 +27,28 @@ export interface Channel {
   /** Asks for the right to one call of a model, by the catalog's name, and waits for it. Rejects when the run is stopped. */
   takePermit(model: string): Promise<void>;
   returnPermit(): void;
+  /** Says whether the run only waits for its model; the main thread reads it when the thread has died. */
+  waits(isWaiting: boolean): void;
   /** Asks the main thread for a service. Throws ErrandError with words for the model; rejects when the run is stopped. */
   request<S extends ServiceName>(service: S, input: Services[S]['input']): Promise<Services[S]['output']>;
   /** Sends `done` and closes the port. */
   finish(outcome: Outcome, touched: boolean): void;
 }
 
+interface ChannelOptions {
+  readonly ackTimeoutMs?: number;
+  /** Where `waits` is noted, see `WorkerTask`. */
+  readonly waiting?: Int32Array;
+}
+
 /**
  * Opens the worker's end of a run's port. The run is stopped when the main thread closes it, when a message can't be sent
  * or read, and when an ack does not come.
  */
-export function openChannel(port: MessagePort, { ackTimeoutMs = ACK_TIMEOUT_MS } = {}): Channel {
+export function openChannel(
+  port: MessagePort,
+  { ackTimeoutMs = ACK_TIMEOUT_MS, waiting = new Int32Array(1) }: ChannelOptions = {},
+): Channel {
   const controller = new AbortController();
   const { signal } = controller;
   const post = (batch: SignalBatch) => {
@@ -50,20 +61,16 @@ export function openChannel(port: MessagePort, { ackTimeoutMs = ACK_TIMEOUT_MS }
   };
   const { add: send } = makeOutbox(post);
   const permits = makePermits(send, signal);
-  const acks = new Map<number, () => void>();
+  const commits = makeCommits(send, signal, { afterMs: ackTimeoutMs, lost: () => stop(LOST) });
   const requests = makeRequests(send, signal);
   let reason: Stop | null = null;
-  let lastAck = 0;
 
   const stop = (why: Stop) => {
     reason ??= why;
     controller.abort();
   };
   const receive: { readonly [T in Control['t']]: (control: Extract<Control, { t: T }>) => void } = {
-    ack: ({ ack }) => {
-      acks.get(ack)?.();
-      acks.delete(ack);
-    },
+    ack: commits.acked,
     permit: permits.granted,
     reply: requests.answered,
     ping: () => send({ t: 'pong' }),
@@ -78,20 +85,12 @@ export function openChannel(port: MessagePort, { ackTimeoutMs = ACK_TIMEOUT_MS }
     stopped: () => reason,
     stop,
     send,
-    commit: async (committed) => {
-      lastAck += 1;
-      const ack = lastAck;
-      const acknowledged = new Promise<void>((resolve) => acks.set(ack, resolve));
-      const timer = setTimeout(stop, ackTimeoutMs, LOST);
-      try {
-        send({ ...committed, ack });
-        await untilAborted(acknowledged, signal);
-      } finally {
-        clearTimeout(timer);
-      }
-    },
+    commit: commits.commit,
     takePermit: permits.take,
     returnPermit: permits.giveBack,
+    waits: (isWaiting) => {
+      waiting[0] = Number(isWaiting);
+    },
     request: requests.ask,
     finish: (outcome, touched) => {
       send({ t: 'done', outcome, touched });
@@ -102,6 +101,33 @@ export function openChannel(port: MessagePort, { ackTimeoutMs = ACK_TIMEOUT_MS }
 
 /** What is told of an end that can't be told: the run is executed again. */
 const ENDED_UNTOLD: SignalBatch = [{ t: 'done', outcome: { status: 'canceled' }, touched: true }];
+
+/** What waits for the journal. An ack that does not come after `afterMs` is lost. */
+function makeCommits(
+  send: (signal: Signal) => void,
+  signal: AbortSignal,
+  late: { readonly afterMs: number; lost(): void },
+) {
+  const waiting = new Map<number, () => void>();
+  let last = 0;
+  const acked = ({ ack }: Extract<Control, { t: 'ack' }>) => {
+    waiting.get(ack)?.();
+    waiting.delete(ack);
+  };
+  const commit: Channel['commit'] = async (committed) => {
+    last += 1;
+    const ack = last;
+    const acknowledged = new Promise<void>((resolve) => waiting.set(ack, resolve));
+    const timer = setTimeout(late.lost, late.afterMs);
+    try {
+      send({ ...committed, ack });
+      await untilAborted(acknowledged, signal);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+  return { commit, acked };
+}
 
 /** Requests of tools that the main thread has not answered yet. */
 function makeRequests(send: (signal: Signal) => void, signal: AbortSignal) {

@@ -29,6 +29,7 @@ export function openSubChannel(above: Channel, { name, model }: Subordinate): Ch
     },
     takePermit: above.takePermit,
     returnPermit: above.returnPermit,
+    waits: above.waits,
     request: above.request,
     finish: () => undefined,
   };

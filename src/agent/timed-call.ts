@@ -41,6 +41,7 @@ export function makeAsk({ grant, limits }: Pick<ModelCheckTask, 'grant' | 'limit
       },
       usedIds: new Set(),
       signal: AbortSignal.timeout(limits.runTimeoutMs),
+      waits: () => undefined,
     };
     const end = await callModel(call);
     return { end, firstTextMs, pieces, totalMs: performance.now() - startedAt };

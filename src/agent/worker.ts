@@ -18,8 +18,8 @@ const STOPS: ReadonlySet<string> = new Set(['stop', 'fenced', 'port']);
 const reasonOf = (stopped: Stop | null) => (stopped?.kind === 'canceled' ? stopped.reason : '');
 
 /** Runs a turn and reports it on the port. Never rejects: `done` is the last signal, and then the port closes. */
-export default async function run({ brief, port }: WorkerTask): Promise<void> {
-  const channel = openChannel(port);
+export default async function run({ brief, port, waiting }: WorkerTask): Promise<void> {
+  const channel = openChannel(port, { waiting });
   try {
     const outcome = await runLoop({ brief, channel, packs: PACKS, retryPolicy: RETRY_POLICY });
     // The answer to a stop says that nothing of the run is at work in its workspace any more.

@@ -3,11 +3,11 @@ import type { Brief, Outcome, ToolCall } from '../agent/protocol.ts';
 import { messageOf } from '../domain/errors.ts';
 import type { RunError } from '../domain/run.ts';
 import type { Claim } from '../store/claim-runs.ts';
-import type { Ending } from '../store/end-run.ts';
+import type { Ending, Interruption } from '../store/end-run.ts';
 import type { Fence } from '../store/record-progress.ts';
 import { buildBrief } from './brief.ts';
 import type { Admission } from './broker.ts';
-import type { WorkerEnd } from './crew.ts';
+import type { PoolEnd } from './pool.ts';
 import { type ResolvedModel, resolveModel } from './resolve-model.ts';
 import { abort, type AbortReason, type ConductParts, logFacts, type RunState } from './run-state.ts';
 import { takeSignals } from './take-signals.ts';
@@ -63,7 +63,7 @@ async function conduct(state: RunState): Promise<void> {
     await end(state, { outcome: 'failed', error: noModel(claim) }, false);
     return;
   }
-  let workerEnd: WorkerEnd;
+  let workerEnd: PoolEnd;
   let admission: Admission | undefined;
   try {
     await state.attendance.free();
@@ -84,7 +84,7 @@ async function conduct(state: RunState): Promise<void> {
     workerEnd = state.abortedFor === undefined ? await work(state, brief, resolved) : NOT_BEGUN;
   } catch (error) {
     parts.log.error({ run_id: claim.run.id, err: error }, 'the run could not be started');
-    workerEnd = { kind: 'lost', why: messageOf(error) };
+    workerEnd = { kind: 'lost', why: messageOf(error), wasWaiting: false, isCharged: true };
   } finally {
     admission?.end();
     state.permit?.release();
@@ -92,9 +92,9 @@ async function conduct(state: RunState): Promise<void> {
   await finish(state, workerEnd);
 }
 
-const NOT_BEGUN: WorkerEnd = { kind: 'done', outcome: { status: 'canceled' }, touched: false };
+const NOT_BEGUN: PoolEnd = { kind: 'done', outcome: { status: 'canceled' }, touched: false };
 
-function work(state: RunState, brief: Brief, resolved: ResolvedModel): Promise<WorkerEnd> {
+function work(state: RunState, brief: Brief, resolved: ResolvedModel): Promise<PoolEnd> {
   return new Promise((resolve) => {
     state.handle = state.parts.pool.start(brief, {
       signals: (batch) => takeSignals(state, batch, resolved),
@@ -127,7 +127,7 @@ function isEnding(outcome: Outcome): outcome is EndingOutcome {
   return Object.hasOwn(ENDINGS, outcome.status);
 }
 
-async function finish(state: RunState, workerEnd: WorkerEnd): Promise<void> {
+async function finish(state: RunState, workerEnd: PoolEnd): Promise<void> {
   const { parts, claim } = state;
   if (state.abortedFor === 'fenced') return;
   if (state.abortedFor === 'stop') {
@@ -144,10 +144,12 @@ async function finish(state: RunState, workerEnd: WorkerEnd): Promise<void> {
       parts.log.error(logFacts(state, { err: error }), 'the end of the run could not be kept; it is interrupted');
     }
   }
-  const why = workerEnd.kind === 'lost' ? workerEnd.why : state.abortedFor;
-  parts.log.warn(logFacts(state, { attempt: claim.run.attempt, why }), 'the run was interrupted');
-  if (workerEnd.kind === 'lost') await tidy(state);
-  await interrupt(state);
+  const isLost = workerEnd.kind === 'lost';
+  const isCharged = !isLost || workerEnd.isCharged;
+  const why = isLost ? workerEnd.why : state.abortedFor;
+  parts.log.warn(logFacts(state, { attempt: claim.run.attempt, why, counted: isCharged }), 'the run was interrupted');
+  if (isLost) await tidy(state);
+  await interrupt(state, isCharged ? 'crash' : 'blameless');
 }
 
 /** Keeps how the agent ended, or what it waits for. */
@@ -170,11 +172,14 @@ async function waitForUser({ parts, fence, claim }: RunState, { id, name, input 
 }
 
 /** Gives the run back. A disk that refuses is asked again each second; at the latest the end of the lease does it. */
-async function interrupt({ parts, fence, abortedFor }: RunState): Promise<void> {
+async function interrupt(
+  { parts, fence, abortedFor }: RunState,
+  interruption: Exclude<Interruption, 'drain'>,
+): Promise<void> {
   const until = parts.clock.monotonic() + GIVE_BACK_MS;
   for (;;) {
     try {
-      await parts.store.runs.interrupt(fence, abortedFor === 'drain' ? 'drain' : 'crash');
+      await parts.store.runs.interrupt(fence, abortedFor === 'drain' ? 'drain' : interruption);
       return;
     } catch (error) {
       if (abortedFor === 'drain' || parts.clock.monotonic() > until) throw error;

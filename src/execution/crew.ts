@@ -10,7 +10,8 @@ import { type Active, makeWatch } from './watch-threads.ts';
 /** How a run left its worker. `lost`: the thread died, exited, ran out of memory or hung. */
 export type WorkerEnd =
   | { readonly kind: 'done'; readonly outcome: Outcome; readonly touched: boolean }
-  | { readonly kind: 'lost'; readonly why: string };
+  /** `wasWaiting`: nothing of the run was at work, as it waited for its model. */
+  | { readonly kind: 'lost'; readonly why: string; readonly wasWaiting: boolean };
 
 export interface RunHandle {
   send(control: Control): void;
@@ -77,11 +78,11 @@ export function makeCrew({ size, clock, log, runEnded }: CrewParts): Crew {
       watch.begin();
       // The promise may settle before the port has delivered everything, so only the thread's loss is taken from it.
       piscina
-        .run({ brief, port: line.workerPort }, { transferList: [line.workerPort] })
+        .run({ brief, port: line.workerPort, waiting: line.waiting }, { transferList: [line.workerPort] })
         .then(() => line.closed)
         .then(
-          () => line.end({ kind: 'lost', why: 'it ended without telling how' }),
-          (error: unknown) => line.end({ kind: 'lost', why: messageOf(error) }),
+          () => line.lose('it ended without telling how'),
+          (error: unknown) => line.lose(messageOf(error)),
         );
       return line.handle;
     },
@@ -95,6 +96,7 @@ export function makeCrew({ size, clock, log, runEnded }: CrewParts): Crew {
 
 interface Line extends Active {
   readonly workerPort: MessagePort;
+  readonly waiting: Int32Array<SharedArrayBuffer>;
   /** Resolves when nothing more can come from the worker. */
   readonly closed: Promise<unknown>;
 }
@@ -118,7 +120,9 @@ function openLine(sink: RunSink, ended: () => void): Line {
     }
   };
   const closed = new Promise<unknown>((resolve) => port1.once('close', resolve));
-  const line: Line = { handle: { send }, end, unanswered: null, workerPort: port2, closed };
+  const waiting = new Int32Array(new SharedArrayBuffer(4));
+  const lose = (why: string) => end({ kind: 'lost', why, wasWaiting: waiting[0] === 1 });
+  const line: Line = { handle: { send }, lose, unanswered: null, workerPort: port2, waiting, closed };
   port1.on('messageerror', (error) => sink.garbled(messageOf(error)));
   port1.on('message', (batch: SignalBatch) => {
     line.unanswered = null;

@@ -3,10 +3,29 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Brief } from '../agent/protocol.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Log } from '../log.ts';
-import { type Crew, type CrewSize, makeCrew, type RunHandle, type RunSink } from './crew.ts';
+import { type Crew, type CrewSize, makeCrew, type RunHandle, type RunSink, type WorkerEnd } from './crew.ts';
+import { makeSuspects } from './suspects.ts';
+
+/** Threads for suspects: each has one run, and others wait for it. */
+const ALONE_THREADS = 4;
+
+/** How a run left the pool. `isCharged`: its loss counts against it. */
+export type PoolEnd = Exclude<WorkerEnd, { kind: 'lost' }> | (Extract<WorkerEnd, { kind: 'lost' }> & Charge);
+interface Charge {
+  readonly isCharged: boolean;
+}
+
+/** Hears of one run in the pool. */
+export type PoolSink = Omit<RunSink, 'ended'> & {
+  /** Once, after every signal. */
+  ended(end: PoolEnd): void;
+};
 
 export interface Pool {
-  start(brief: Brief, sink: RunSink): RunHandle;
+  /** Starts a run, on a thread of its own when it may have ended the last one. */
+  start(brief: Brief, sink: PoolSink): RunHandle;
+  /** Runs under way that are kept apart: they take no slot. */
+  apart(): number;
   /** Runs that may be under way at once. */
   slots(): number;
   /** Threads that live now, and runs that are under way on them. */
@@ -25,25 +44,41 @@ export interface PoolParts {
 
 export function makePool({ size: initial, clock, log }: PoolParts): Pool {
   const retired = new Set<Crew>();
+  const suspects = makeSuspects();
+  let alone: Crew | undefined;
   let size = initial;
-  let current = hire();
+  let current = hire(size);
 
-  function hire(): Crew {
-    const crew = makeCrew({ size, clock, log, runEnded: () => dismiss(crew) });
+  function hire(of: CrewSize): Crew {
+    const crew = makeCrew({ size: of, clock, log, runEnded: () => dismiss(crew) });
     return crew;
   }
 
-  /** A retired crew ends with its last run. */
+  /** A retired crew ends with its last run, and so does that of suspects. */
   function dismiss(crew: Crew): void {
     if (crew === current || crew.load().busy > 0) return;
+    if (crew === alone) alone = undefined;
     retired.delete(crew);
     void crew.destroy();
   }
 
-  const crews = () => [current, ...retired];
+  const crews = () => [current, ...retired, ...(alone === undefined ? [] : [alone])];
+
+  function start(brief: Brief, sink: PoolSink): RunHandle {
+    const { runId } = brief;
+    const isApart = suspects.has(runId);
+    if (isApart) alone ??= hire({ ...size, threads: ALONE_THREADS, runsPerThread: 1 });
+    const crew = isApart && alone !== undefined ? alone : current;
+    const ended = (end: WorkerEnd) => {
+      const isCharged = suspects.judge(runId, end, isApart);
+      sink.ended(end.kind === 'lost' ? { ...end, isCharged } : end);
+    };
+    return crew.start(brief, { ...sink, ended });
+  }
 
   return {
-    start: (brief, sink) => current.start(brief, sink),
+    start,
+    apart: () => alone?.load().busy ?? 0,
     slots: () => size.threads * size.runsPerThread,
     load: () => {
       const loads = crews().map((crew) => crew.load());
@@ -55,7 +90,7 @@ export function makePool({ size: initial, clock, log }: PoolParts): Pool {
       size = wanted;
       const before = current;
       retired.add(before);
-      current = hire();
+      current = hire(size);
       dismiss(before);
     },
     destroy: async () => {

@@ -52,10 +52,11 @@ export function makeQueue(parts: QueueParts): Queue {
     if (open && store.runs.anyClaimable()) wake();
   });
   const leases = makeLeases({ ...parts, held: underWay.runSeqs, rescued: () => wake() });
-  const freeSlots = () => pool.slots() - underWay.count();
+  /** Without the runs that are kept apart, so that they hold up nobody. */
+  const busy = () => underWay.count() - pool.apart();
 
   function wake(): void {
-    const limit = freeSlots();
+    const limit = pool.slots() - busy();
     if (!open || limit <= 0) return;
     if (claiming === undefined) claiming = claim(limit).finally(claimed);
     else again = true;
@@ -88,8 +89,8 @@ export function makeQueue(parts: QueueParts): Queue {
 
   return {
     wake,
-    slotFree: () => open && freeSlots() > 0,
-    load: () => ({ open, slots: pool.slots(), busy: underWay.count() }),
+    slotFree: () => open && pool.slots() > busy(),
+    load: () => ({ open, slots: pool.slots(), busy: busy() }),
     stop: async (which) => {
       // A run may have been claimed in the very commit that canceled it, and not be under way yet.
       await claiming;

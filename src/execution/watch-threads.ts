@@ -2,12 +2,13 @@
 import type { Piscina } from 'piscina';
 import type { WorkerTask } from '../agent/protocol.ts';
 import type { Clock, Timer } from '../domain/clock.ts';
-import type { RunHandle, WorkerEnd } from './crew.ts';
+import type { RunHandle } from './crew.ts';
 
 /** A run under way on a crew. */
 export interface Active {
   readonly handle: RunHandle;
-  readonly end: (result: WorkerEnd) => void;
+  /** Ends it as a run whose worker is gone. */
+  readonly lose: (why: string) => void;
   /** Monotonic time of the oldest ping without an answer; null when there is none. */
   unanswered: number | null;
 }
@@ -55,7 +56,7 @@ export function makeWatch({ piscina, active, clock, hangTimeoutMs }: WatchParts)
       for (const thread of hung) void thread.terminate();
     for (const run of active) {
       if (piscina.threads.length === 0) {
-        run.end({ kind: 'lost', why: 'there is no worker thread' });
+        run.lose('there is no worker thread');
         continue;
       }
       run.unanswered ??= now;

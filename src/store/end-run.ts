@@ -27,8 +27,11 @@ export type Ending =
     }
   | { readonly outcome: 'failed' | 'incomplete'; readonly error: RunError };
 
-/** Why a run lost its worker. A crash counts against its resumes (D7); a drain does not. */
-export type Interruption = 'crash' | 'drain';
+/**
+ * Why a run lost its worker. A crash counts against its resumes (D7); a drain does not, nor does the death of a thread that
+ * any of several runs may have ended.
+ */
+export type Interruption = 'crash' | 'drain' | 'blameless';
 
 /** The verbs that end a run. Each answers false when another move came first (D1). */
 export function makeEndRun({ write }: Database) {

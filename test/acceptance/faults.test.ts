@@ -362,6 +362,9 @@ describe('worker threads', () => {
   const PRELOAD = fileURLToPath(new URL('../support/worker-fault.mjs', import.meta.url));
   let model: ModelServer;
   let daemon: DaemonProcess;
+  /** All of its runs share one thread. */
+  let crowd: DaemonProcess;
+  let nothing: string;
   let faults: string;
 
   beforeAll(async () => {
@@ -372,8 +375,16 @@ describe('worker threads', () => {
       errandYaml: 'workers: { threads: 2, runs_per_thread: 2, memory_mb: 256, hang_timeout_seconds: 3 }\n',
       env: { NODE_OPTIONS: `--import=${PRELOAD}`, TEST_WORKER_FAULTS: faults },
     });
+    nothing = mkdtempSync(join(tmpdir(), 'errand-faults-'));
+    crowd = await startDaemonProcess({
+      modelServerUrl: model.url,
+      errandYaml: 'workers: { threads: 1, runs_per_thread: 8 }\n',
+      env: { NODE_OPTIONS: `--import=${PRELOAD}`, TEST_WORKER_FAULTS: nothing },
+    });
   });
   afterAll(async () => {
+    await crowd.close();
+    rmSync(nothing, { recursive: true });
     await daemon.close();
     await model.close();
     rmSync(faults, { recursive: true });
@@ -399,9 +410,9 @@ describe('worker threads', () => {
         ?.slice(-8)
         .join('\n');
       const runs = answers.map(({ runId }) => runId ?? '');
-      const rows = rowsOf<{ status: string; resumes: number; answer: string }>(
+      const rows = rowsOf<{ status: string; resumes: number; attempt: number; answer: string }>(
         daemon,
-        `SELECT status, resumes, answer FROM runs WHERE id IN (${runs.map(() => '?').join(', ')}) ORDER BY resumes`,
+        `SELECT status, resumes, attempt, answer FROM runs WHERE id IN (${runs.map(() => '?').join(', ')}) ORDER BY attempt`,
         ...runs,
       );
       expect(
@@ -409,9 +420,11 @@ describe('worker threads', () => {
         why,
       ).toEqual(Array.from({ length: 4 }, () => 'completed'));
       expect(
-        rows.map(({ resumes }) => resumes),
+        rows.map(({ attempt }) => attempt),
         why,
-      ).toEqual([0, 0, 1, 1]);
+      ).toEqual([1, 1, 2, 2]);
+      // Each had a neighbour, which may have been the one.
+      expect(rows.map(({ resumes }) => resumes)).toEqual([0, 0, 0, 0]);
       expect(rows.map(({ answer }) => answer)).toEqual([
         ...Array.from({ length: 2 }, () => 'w'.repeat(30)),
         'resumed',
@@ -456,9 +469,40 @@ describe('worker threads', () => {
     const answer = await turn;
     expect(answer).toMatchObject({ status: 500, error: { type: 'api_error', message: /interrupted too often/ } });
     const sql = 'SELECT status, resumes, attempt, error FROM runs WHERE id = ?';
-    expect(rowsOf(daemon, sql, answer.runId ?? '')).toEqual([
-      { status: 'failed', resumes: 2, attempt: 3, error: expect.stringContaining('"type":"interrupted_error"') },
-    ]);
+    const [row] = rowsOf<{ attempt: number }>(daemon, sql, answer.runId ?? '');
+    expect(row).toMatchObject({
+      status: 'failed',
+      resumes: 2,
+      error: expect.stringContaining('"type":"interrupted_error"'),
+    });
+    // Three losses alone are its own; before them one among others, or two when the first found it waiting for its model.
+    expect([4, 5]).toContain(row?.attempt);
+  });
+
+  test('a run that ends its thread each time costs its neighbours no resume, and is given up alone', async () => {
+    const isPoison = (content: string) => content.includes('poison');
+    let poured = false;
+    model.script(({ userText }) => {
+      if (isPoison(userText)) return { text: 'arsenic', firstMs: 300 };
+      if (poured) return { text: 'Survived.' };
+      // Two write, two have their model think.
+      return userText.includes('writer') ? { text: ['w'], endless: true, deltaMs: 20 } : { hang: 'after-headers' };
+    });
+    const before = model.requests.length;
+    const turn = (content: string) => takeTurn({ url: crowd.url, apiKey: crowd.apiKey }, { content });
+    const neighbours = ['writer 1', 'writer 2', 'thinker 1', 'thinker 2'].map(turn);
+    await model.waitForRequest(before + 4);
+    poured = true;
+    const poison = await turn('poison');
+    expect(poison).toMatchObject({ status: 500, error: { type: 'api_error', message: /interrupted too often/ } });
+    const answers = await Promise.all(neighbours);
+    expect(answers.map(({ text }) => text)).toEqual(Array.from({ length: 4 }, () => 'Survived.'));
+    const sql = 'SELECT resumes, attempt FROM runs WHERE id = ?';
+    expect(rowsOf(crowd, sql, poison.runId ?? '')).toEqual([{ resumes: 2, attempt: 4 }]);
+    for (const { runId } of answers) expect(rowsOf(crowd, sql, runId ?? '')).toEqual([{ resumes: 0, attempt: 2 }]);
+    await waitFor(
+      async () => ((await crowd.admin('GET', '/api/v1/status')) as { workers: { busy: number } }).workers.busy === 0,
+    );
   });
 
   test.each(['throw', 'exit'])(

@@ -36,6 +36,17 @@ const FAULTS = {
   },
 };
 
+/** A run that says this ends its thread, each time. */
+const POISON = 'arsenic';
+
+function dieOfPoison() {
+  const { postMessage } = MessagePort.prototype;
+  MessagePort.prototype.postMessage = function (message, ...rest) {
+    if (Array.isArray(message) && message.some(({ text }) => text?.includes(POISON))) process.exit(9);
+    return postMessage.call(this, message, ...rest);
+  };
+}
+
 function look(directory) {
   for (const name of readdirSync(directory)) {
     const fault = FAULTS[name];
@@ -57,4 +68,7 @@ function take(path) {
 const { TEST_WORKER_FAULTS: directory } = process.env;
 /** Threads of the pool, which carry runs. Those that read files or check things have no run to lose. */
 const carriesRuns = !isMainThread && /[/\\]piscina[/\\]/.test(process.argv[1] ?? '');
-if (carriesRuns && directory !== undefined) setInterval(() => look(directory), LOOK_EVERY_MS).unref();
+if (carriesRuns && directory !== undefined) {
+  setInterval(() => look(directory), LOOK_EVERY_MS).unref();
+  dieOfPoison();
+}

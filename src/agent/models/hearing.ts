@@ -9,6 +9,8 @@ import { faultOfEvent, UpstreamFault } from './upstream-fault.ts';
 export interface Hearing {
   /** Text, reasoning and tool calls of a reply together; also what one event may hold. */
   readonly maxReplyBytes: number;
+  /** Told when the request has left, and when bytes of the reply are looked at. */
+  readonly waits: (isWaiting: boolean) => void;
   /** What went wrong, in the bytes or before them. It outweighs whatever was made of the stream. */
   fault: UpstreamFault | null;
   /** How the reply ended; null while it has not, and for the offline engine. */
@@ -29,8 +31,8 @@ export interface Listener {
 export const currentHearing = new AsyncLocalStorage<Hearing>();
 
 /** A hearing of nothing yet. */
-export function openHearing(maxReplyBytes: number): Hearing {
-  return { maxReplyBytes, fault: null, ending: null };
+export function openHearing(maxReplyBytes: number, waits: Hearing['waits']): Hearing {
+  return { maxReplyBytes, waits, fault: null, ending: null };
 }
 
 /** Listens to the stream of a call. Nothing here throws: what fails is noted in the hearing. */
@@ -75,6 +77,7 @@ export function listen(hearing: Hearing, protocol: ReplyProtocol): Listener {
   };
   return {
     take: (chunk) => {
+      hearing.waits(false);
       hear(chunk);
       if (hearing.fault !== null) return hearing.fault.kind === 'reply_too_large' ? 'surplus' : 'fault';
       if (!isLast) return 'more';

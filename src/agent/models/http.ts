@@ -26,6 +26,7 @@ export function modelFetch(connectTimeoutMs: number, protocol: ReplyProtocol): t
   return async (input, init = {}) => {
     const hearing = currentHearing.getStore();
     if (hearing === undefined) throw new Error('A model was called outside of a hearing.');
+    hearing.waits(true);
     // The providers give an address, headers and a body as plain values. Undici's `request` costs half of what its `fetch` does.
     const { statusCode, headers, body } = await request(input as string, {
       dispatcher,
