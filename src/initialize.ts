@@ -71,6 +71,8 @@ export function prepareDirectories({ dataDir, configDir }: Places): void {
   // Nobody can have put an empty directory to another use.
   if (readdirSync(dataDir).length === 0) makePrivate(dataDir);
   requirePrivate(dataDir);
+  // There from the beginning, so that what backs the directory up can name it.
+  made(join(dataDir, 'workspaces'), OWNER_ALONE);
   try {
     layDefaultConfig(configDir);
   } catch (error) {

@@ -144,13 +144,15 @@ function transportOf({ configDir, prefix }: Scope, server: JsonObject): McpTrans
     const [headers, headerFiles] = [textMapOf(server['headers']), textMapOf(server['header_files'])];
     return { kind: 'http', url, headers, headerFiles };
   }
+  const absolute = (relative: string) => path.resolve(configDir, prefix, relative);
   return {
     kind: 'stdio',
     command: textOr(server['command'], ''),
-    args: textsOf(server['args']),
+    // Servers begin in /tmp, where a path of the file's own folder would lead nowhere.
+    args: textsOf(server['args']).map((arg) => (arg.startsWith('./') ? absolute(arg) : arg)),
     env: textMapOf(server['env']),
     envFiles: textMapOf(server['env_files']),
-    folders: textsOf(server['folders']).map((folder) => path.resolve(configDir, prefix, folder)),
+    folders: textsOf(server['folders']).map(absolute),
     network: server['network'] === true,
   };
 }

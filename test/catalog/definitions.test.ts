@@ -67,7 +67,8 @@ const EVERYTHING: Files = {
   'plugins/office/plugin.yaml': 'description: Office work\nversion: "1.2"\n',
   'plugins/office/skills/memo/SKILL.md': skill('memo'),
   'plugins/office/experts/typist.md': '---\ndescription: Types\nskills: [memo, contracts]\n---\nType.\n',
-  'plugins/office/mcp-servers.yaml': 'servers: { printer: { command: printerd, folders: [lib] } }\n',
+  'plugins/office/mcp-servers.yaml':
+    'servers: { printer: { command: printerd, args: [./lib/main, lib], folders: [lib] } }\n',
   'mcp-servers.yaml': `servers:
   files: { command: mcp-files, args: [--root, --root], env: { LEVEL: "1" }, env_files: { TOKEN: files.token }, network: true }
   wiki:
@@ -167,7 +168,10 @@ test('every kind of definition is read, and references to a plugin resolve to fu
     enabledByDefault: true,
   });
   const { transport } = mcpServers.get('office:printer')!;
-  expect(transport.kind === 'stdio' && transport.folders[0]?.endsWith('/plugins/office/lib')).toBe(true);
+  expect(transport).toMatchObject({
+    args: [expect.stringMatching(/^\/.*\/plugins\/office\/lib\/main$/), 'lib'],
+    folders: [expect.stringMatching(/^\/.*\/plugins\/office\/lib$/)],
+  });
   expect(connectors.get('crm')).toMatchObject({
     baseUrl: 'https://crm.example.com/api',
     auth: { kind: 'oauth2_refresh_token', header: 'Authorization', prefix: 'Bearer ', clientSecretFile: 'crm.secret' },

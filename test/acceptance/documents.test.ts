@@ -1,0 +1,333 @@
+// Everything that the documents show works when it is pasted: each block is run here, or is listed with the reason why not.
+import { execFile } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { probeSandbox } from '../../src/agent/sandbox/sandbox.ts';
+import { type DaemonProcess, startDaemonProcess } from '../support/daemon-process.ts';
+import { type Block, blocksOf } from '../support/document-blocks.ts';
+import { type ModelServer, startModelServer } from '../support/model-server.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const run = promisify(execFile);
+const DOCUMENTS = [
+  'README.md',
+  'CONTRIBUTING.md',
+  ...readdirSync(join(ROOT, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+];
+
+/** What is not pasted here: how the block begins, and what sees to it that it is right. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  'npm install && npm start': 'the tests themselves are built and run so',
+  'export ERRAND_API_KEY=errand_...': 'stands for the key of the reader, which is set here',
+  'npm install && npm test': 'the tests themselves',
+  'npm install                     # brings': 'the tests themselves',
+  'apt-get install': 'changes the system',
+  'npm run build && npm pack': 'installs a service of the system',
+  'sudo -u errand': 'needs the service of the system',
+};
+
+const elsewhere = ({ text }: Block) => Object.keys(ELSEWHERE).find((start) => text.startsWith(start));
+const seen = new Set<Block>();
+const all = DOCUMENTS.flatMap((document) => blocksOf(ROOT, document));
+
+/** The block of a document that holds a text; there must be one. Every block that is asked for counts as tried. */
+function block(document: string, holding: string): Block {
+  const [found, ...others] = all.filter((one) => one.document === document && one.text.includes(holding));
+  if (found === undefined || others.length > 0) throw new Error(`${document} has not one block with "${holding}".`);
+  seen.add(found);
+  return found;
+}
+
+/** A reader: a shell in the directory of a checkout, with a running daemon and what the text has told them to set. */
+interface Reader {
+  readonly directory: string;
+  readonly daemon: DaemonProcess;
+  set(variables: Record<string, string>): void;
+  /** Pastes a text into a shell; answers what it printed, and fails when any command of it failed. */
+  paste(text: string): Promise<string>;
+}
+
+const ends: (() => void | Promise<void>)[] = [];
+
+function makeReader(daemon: DaemonProcess): Reader {
+  const directory = temporaryDirectory({}, { onTestFinished: (end) => ends.push(end) });
+  for (const name of ['bin', 'node_modules', 'config']) symlinkSync(join(ROOT, name), join(directory, name));
+  symlinkSync(daemon.dataDir, join(directory, 'data'));
+  const bin = join(directory, '.bin');
+  mkdirSync(bin);
+  symlinkSync(join(ROOT, 'bin/errand'), join(bin, 'errand'));
+  const own = Object.entries(process.env).filter(([name]) => !/^(ERRAND_|NODE_OPTIONS$|VITEST)/.test(name));
+  let variables: Record<string, string> = {
+    PATH: `${bin}:${process.env['PATH']}`,
+    ERRAND_API_KEY: daemon.apiKey,
+    ERRAND_DATA_DIR: daemon.dataDir,
+    URL: daemon.url,
+  };
+  return {
+    directory,
+    daemon,
+    set: (more) => (variables = { ...variables, ...more }),
+    paste: async (text) => {
+      const script = text.replaceAll('http://127.0.0.1:8484', daemon.url);
+      const options = { cwd: directory, env: { ...Object.fromEntries(own), ...variables }, encoding: 'utf8' } as const;
+      const { stdout, stderr } = await run('bash', ['-euo', 'pipefail', '-c', script], options);
+      return `${stdout}\n${stderr}`;
+    },
+  };
+}
+
+const headerOf = (printed: string, name: string) =>
+  new RegExp(`^${name}: (\\S+)`, 'im').exec(printed)?.[1] ?? expect.fail(`no ${name} in ${printed}`);
+
+/** The JSON document that a curl line printed, perhaps after its progress or the reply's headers. */
+const jsonIn = (printed: string) => JSON.parse(/^\{[^]*\}$/m.exec(printed)?.[0] ?? '') as Record<string, unknown>;
+
+/** Pastes again while what was asked for is pending. */
+const pasteUntilReady = (reader: Reader, text: string) =>
+  waitFor(async () => {
+    const printed = await reader.paste(text);
+    return !printed.includes('"pending"') && printed;
+  });
+
+let model: ModelServer;
+beforeAll(async () => {
+  model = await startModelServer();
+});
+afterAll(async () => {
+  await model.close();
+  for (const end of ends) await end();
+});
+
+/** A models.yaml of the documents with the scripted model server behind all its endpoints. */
+const withModels = (yaml: string) =>
+  yaml.replaceAll(/base_url: (\S+)/g, (_, url: string) => `base_url: ${model.url}${url.endsWith('/v1') ? '/v1' : ''}`);
+
+describe('the first hour, on the offline engine', () => {
+  let reader: Reader;
+  const readme = (holding: string) => block('README.md', holding).text;
+  beforeAll(async () => {
+    reader = makeReader(await startDaemonProcess());
+  });
+  afterAll(async () => {
+    await reader.daemon.close();
+  });
+
+  test('the curl line of the first conversation', async () => {
+    expect(
+      jsonIn(await reader.paste(readme('-d \'{"model":"errand","messages":[{"role":"user","content":"write notes'))),
+    ).toMatchObject({
+      type: 'message',
+      stop_reason: 'end_turn',
+    });
+  });
+
+  test('the command line, with the session that it names', async () => {
+    const [first, second] = readme('chat --stream').split(/(?<=\n)(?=bin\/errand chat --stream --session)/);
+    const printed = await reader.paste(first ?? '');
+    reader.set({ SESSION_ID: /--session (\S+)/.exec(printed)?.[1] ?? '' });
+    expect(await reader.paste(second ?? '')).toContain('more.md');
+  });
+
+  test.each([
+    ['OpenAI', "from 'openai'"],
+    ['Anthropic', "from '@anthropic-ai/sdk'"],
+  ])('the script for the %s client runs, continues its session, and is right by its types', async (name, holding) => {
+    const file = `hello-${name}.mjs`;
+    writeFileSync(join(reader.directory, file), readme(holding).replaceAll('http://127.0.0.1:8484', reader.daemon.url));
+    const printed = await reader.paste(`node ${file}`);
+    expect(printed).toContain('notes.md');
+    expect(printed).toContain('more.md');
+    const sessions = await reader.paste('bin/errand sessions list -o json');
+    const [newest] = (JSON.parse(sessions) as { items: { session_id: string }[] }).items;
+    const history = await reader.paste(`bin/errand sessions messages ${newest?.session_id} -o json`);
+    expect(history.match(/"UserMessage"/g)).toHaveLength(2);
+    const options = '--noEmit --allowJs --checkJs --strict --skipLibCheck --module nodenext --target es2024';
+    await reader.paste(`node node_modules/typescript/bin/tsc ${options} --types node ${file}`);
+  });
+
+  test('an attachment is sent, and what the run made is fetched', async () => {
+    const printed = await reader.paste(readme('curl -i'));
+    reader.set({ RUN_ID: headerOf(printed, 'x-run-id') });
+    const [list, download] = readme('files.tar.gz').split(/(?<=\n)(?=curl -o)/);
+    await waitFor(async () => {
+      await reader.paste(list ?? '');
+      return !readFileSync(join(reader.directory, 'artifacts.json'), 'utf8').includes('"pending"');
+    });
+    await reader.paste(download ?? '');
+    expect(await reader.paste('tar -tzf files.tar.gz')).toContain('report.md\n');
+  });
+
+  test('an expert and a skill are written, and a key talks to the expert', async () => {
+    const printed = await waitFor(() => reader.paste(readme('data/config/experts/writer.md')));
+    expect(printed).toContain('expert:writer');
+  });
+
+  test('a background run, and its end', async () => {
+    const text = readme('"background":true');
+    const [submit, collect] = text.split(/(?<=\n)(?=curl "http[^\n]*RUN_ID)/);
+    const { background_results: begun } = jsonIn(await reader.paste(submit ?? '')) as {
+      background_results: { run_id: string };
+    };
+    reader.set({ RUN_ID: begun.run_id });
+    const ended = await waitFor(
+      async () => {
+        const printed = await reader.paste(collect ?? '');
+        return printed.includes('"completed"') && printed;
+      },
+      { everyMs: 300 },
+    );
+    expect(ended).toContain('report.md');
+  });
+
+  test('a result that fits a schema', async () => {
+    const { structured_output: result } = jsonIn(await reader.paste(readme('output_format')));
+    expect(result).toEqual({ metres: expect.any(Number) as number });
+  });
+
+  test('people, keys and settings', async () => {
+    const printed = await reader.paste(readme('users create alice'));
+    expect(printed).toContain('background.queue_wait_seconds');
+  });
+
+  test('files in and out', async () => {
+    const of = (holding: string) => block('docs/FILES.md', holding);
+    const { id } = jsonIn(await reader.paste(of('"type":"document"').text)) as { id: string };
+    const dashed = id.slice(4).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+    const row = JSON.parse(await reader.paste(`errand runs show ${dashed} -o json`)) as { session_id: string };
+    reader.set({ RUN_ID: dashed, SESSION_ID: row.session_id });
+    const answer = jsonIn(await pasteUntilReady(reader, of('runs/$RUN_ID/artifacts').text));
+    expect(shapeOf(answer)).toEqual(shapeOf(JSON.parse(of('"artifact_status": "ready"').text)));
+    const held = jsonIn(await pasteUntilReady(reader, of('sessions/$SESSION_ID/artifacts').text));
+    expect(held).toMatchObject({ workspace_export_status: 'ready', archive: { filename: /\.zip$/ } });
+    await reader.paste(of('--download').text);
+    const names = readdirSync(reader.directory);
+    expect(names).toEqual(
+      expect.arrayContaining([`run-artifacts-${dashed}.tar.gz`, `workspace-${row.session_id}.zip`]),
+    );
+  });
+});
+
+/** The names in a document, and the types of what they hold; of a list its first element. */
+function shapeOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.slice(0, 1).map(shapeOf);
+  if (typeof value !== 'object' || value === null) return value === null ? null : typeof value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, shapeOf(inner)]));
+}
+
+const sandbox = await probeSandbox({
+  path: '/usr/local/bin:/usr/bin:/bin',
+  privateFolders: [],
+  timeoutMs: 120_000,
+  maxOutputBytes: 65_536,
+  memoryBytes: 2 ** 30,
+  maxProcesses: 64,
+});
+
+describe('models, people and capabilities', () => {
+  let reader: Reader;
+  beforeAll(async () => {
+    reader = makeReader(await startDaemonProcess());
+    const key = block('README.md', 'claude.key)');
+    await reader.paste(key.text);
+    save(block('README.md', 'default_scenario: local'), withModels);
+  });
+  afterAll(async () => {
+    await reader.daemon.close();
+  });
+
+  /** Saves a block as the file that its fence names. */
+  function save({ file, text, document }: Block, change: (text: string) => string = (same) => same): void {
+    if (file === null) throw new Error(`A block of ${document} names no file: ${text}`);
+    const place = join(reader.directory, document === 'README.md' ? '' : 'data/config', file);
+    mkdirSync(dirname(place), { recursive: true });
+    writeFileSync(place, change(text));
+  }
+
+  test('models.yaml is taken up, and its models are checked', async () => {
+    const [check, status, models] = block('README.md', 'models check').text.split(/(?<=\n)/);
+    await reader.paste(check ?? '');
+    await waitFor(async () => /qwen[^]*claude/.test(await reader.paste(status ?? '')));
+    // The scripted model calls no tools unasked, so the check as a whole fails.
+    const printed = await reader.paste(`${(models ?? '').split('#')[0]}--no-context || [ $? = 8 ]`);
+    expect(printed).toMatch(/qwen\s+stream\s+ok/);
+    expect(printed).toMatch(/claude\s+stream\s+ok/);
+  });
+
+  test('a question is listed and answered', async () => {
+    model.script((request) =>
+      JSON.stringify(request.body.messages).includes('The second one')
+        ? { text: 'Thank you.' }
+        : { tools: [{ name: 'ask_user', input: { question: 'Which one?' } }] },
+    );
+    const asking = reader.paste('errand chat "Ask me."');
+    const [list, answer] = block('README.md', 'inputs answer').text.split(/(?<=\n)/);
+    const id = await waitFor(async () => /^[0-9a-f-]{36}/m.exec(await reader.paste(list ?? ''))?.[0]);
+    reader.set({ QUESTION_ID: id });
+    await reader.paste(answer ?? '');
+    expect(await asking).toContain('Thank you.');
+  });
+
+  test('people and keys, and what an operator looks at', async () => {
+    const people = block('docs/OPERATING.md', '--scenario careful').text;
+    const [create, revoke] = people.split(/(?<=\n)(?=bin\/errand keys revoke)/);
+    await reader.paste(create ?? '');
+    const { items } = JSON.parse(await reader.paste('errand keys list -o json')) as {
+      items: { id: string; name: string }[];
+    };
+    reader.set({ KEY_ID: items.find(({ name }) => name === 'batch')?.id ?? '' });
+    // A terminal is asked; here nobody is.
+    await reader.paste(`${revoke?.trimEnd()} --yes`);
+    await reader.paste(block('docs/OPERATING.md', 'bin/errand queue').text);
+  });
+
+  test('every file of the config directory that is shown, together; then keys and connections for them', async () => {
+    const files = all.filter(({ document, file }) => document === 'docs/CAPABILITIES.md' && file !== null);
+    const settings = files.filter(({ file }) => file === 'errand.yaml');
+    expect(files.length - settings.length).toBeGreaterThan(8);
+    for (const one of files) seen.add(one);
+    // What the text says the reader has: a token for the server, and one for the connection.
+    writeFileSync(join(reader.directory, 'data/config/wiki.token'), 'Bearer of-the-wiki\n');
+    writeFileSync(join(reader.directory, 'token.txt'), 'of-the-crm\n');
+    for (const one of files) save(one);
+    writeFileSync(join(reader.directory, 'data/config/errand.yaml'), settings.map(({ text }) => text).join(''));
+    expect(
+      Object.keys(parse(readFileSync(join(reader.directory, 'data/config/errand.yaml'), 'utf8')) as object),
+    ).toEqual(['browser', 'egress']);
+    expect(await reader.paste('errand config check')).not.toContain('problem');
+    await waitFor(async () => (await reader.paste('errand experts list')).includes('office:secretary'));
+    await waitFor(async () => (await reader.paste('errand connectors list')).includes('crm'));
+    const [create, use] = block('docs/CAPABILITIES.md', 'connections create').text.split(/(?<=\n)(?=errand keys set)/);
+    const printed = await reader.paste((create ?? '').replace(/ #.*/, ' -o json'));
+    reader.set({ CONNECTION_ID: jsonIn(printed)['id'] as string });
+    await reader.paste(use ?? '');
+    const keys = await reader.paste(block('docs/CAPABILITIES.md', 'keys show').text);
+    expect(keys).toContain('office:letters');
+  });
+
+  test.skipIf(!sandbox.ok)('the MCP server that is shown answers', async () => {
+    expect(await reader.paste('errand mcp check dice')).toMatch(/roll\s+tool\s+ok/);
+  });
+
+  test('a backup while the daemon runs', async ({ skip }) => {
+    const backup = block('docs/OPERATING.md', 'VACUUM INTO');
+    if (!(await reader.paste('command -v sqlite3 || true'))) skip('SKIPPED: there is no sqlite3 on this machine');
+    const place = join(reader.directory, 'backup');
+    mkdirSync(place);
+    await reader.paste(backup.text.replaceAll('/backup/', `${place}/`));
+    expect(readdirSync(place)).toEqual(expect.arrayContaining(['errand.db', 'blobs', 'config', 'master.key']));
+  });
+});
+
+test('every block of the documents was pasted above, or is looked after elsewhere', () => {
+  const isDrawing = ({ language, file }: Block) => language === '' && file === null;
+  const left = all.filter((one) => !seen.has(one) && !isDrawing(one) && elsewhere(one) === undefined);
+  expect(left.map(({ document, line, text }) => `${document}:${line} ${text.split('\n')[0]}`)).toEqual([]);
+});
