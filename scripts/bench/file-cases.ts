@@ -132,7 +132,9 @@ async function sendOnce(blobs: House['blobs'], key: string): Promise<number> {
   const presentation = { disposition: 'attachment', contentType: 'application/octet-stream' } as const;
   const openFile = async () => ({ grant, presentation, blob: await blobs.open(key) });
   const handle = makeFileHandler({ openFile }, systemClock);
-  const server = createServer((req, res) => void handle({ req, res, params: {}, query: '', body: {} }));
+  const server = createServer(
+    (req, res) => void handle({ req, res, params: {}, query: '', body: {}, admit: async () => undefined }),
+  );
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   try {

@@ -10,6 +10,7 @@ import { type Log, logOf, logRequest } from '../log.ts';
 import { makeAdministration } from './admin.ts';
 import { type ClientAddressOf, makeClientAddressOf, makeIsTrustedProxy } from './client-address.ts';
 import { makeConversations } from './conversation.ts';
+import { makeCredentialWatch } from './credential-watch.ts';
 import { makeRouter, refusalOf } from './dispatch.ts';
 import { makeOverviewHandlers } from './overview.ts';
 import type { Operations } from '../operations/operations.ts';
@@ -43,8 +44,9 @@ function clientAddressesOf({ settings }: HttpParts): ClientAddressOf {
 
 /** The table of routes over the given parts. */
 export function routesOf(parts: HttpParts): readonly Route[] {
-  const openStream = makeRunStreams(parts);
-  const conversations = makeConversations({ ...parts, openStream });
+  const watchCredential = makeCredentialWatch(parts.clock);
+  const openStream = makeRunStreams({ ...parts, watchCredential });
+  const conversations = makeConversations({ ...parts, openStream, watchCredential });
   const overview = makeOverviewHandlers({ ...parts, openStream });
   const administration = makeAdministration(parts);
   return makeRoutes({ ...parts, clientAddressOf: clientAddressesOf(parts), conversations, administration, overview });

@@ -1,6 +1,6 @@
 // A turn over HTTP, in either protocol: accepted, then waited for or streamed; and a run's stream rejoined.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { ErrandError } from '../domain/errors.ts';
+import { ErrandError, type ErrorReason } from '../domain/errors.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Run } from '../domain/run.ts';
 import type { Settings } from '../domain/settings.ts';
@@ -8,6 +8,7 @@ import type { KeyCaller } from '../domain/user.ts';
 import { backgroundReply } from './background-wire.ts';
 import { parseChatRequest, renderCompletion } from './chat-wire.ts';
 import type { ContentLimits } from './content-wire.ts';
+import type { WatchCredential } from './credential-watch.ts';
 import { type Exchange, idInPath } from './exchange.ts';
 import { optional, readUuid } from './fields.ts';
 import { parseMessagesRequest, renderMessage } from './messages-wire.ts';
@@ -36,6 +37,7 @@ const NO_RETRY = 'X-Should-Retry';
 export interface ConversationParts {
   readonly operations: Operations;
   readonly openStream: OpenRunStream;
+  readonly watchCredential: WatchCredential;
   readonly settings: () => Settings;
 }
 
@@ -49,7 +51,8 @@ export interface Conversations {
 }
 
 /** The handlers of both conversation endpoints and of the stream of a run. */
-export function makeConversations({ operations, openStream, settings }: ConversationParts): Conversations {
+export function makeConversations(parts: ConversationParts): Conversations {
+  const { operations, openStream, settings, watchCredential } = parts;
   async function converse(wire: ConversationWire, exchange: Exchange, caller: KeyCaller): Promise<Reply | undefined> {
     const { req, res } = exchange;
     const limits = { maxUploadBytes: settings().maxUploadSizeMb * 1024 * 1024 };
@@ -60,7 +63,7 @@ export function makeConversations({ operations, openStream, settings }: Conversa
     if (replayed) res.setHeader('Idempotency-Replayed', 'true');
     if (request.input.background !== null) return backgroundReply(202, await operations.withPosition(run));
     if (request.stream) {
-      openStream(res, run, { afterId: 0, ids: hasFlag(req, 'x-stream-event-ids'), tools: wantsTools(req) });
+      openStream(exchange, run, { afterId: 0, ids: hasFlag(req, 'x-stream-event-ids'), tools: wantsTools(req) });
       return undefined;
     }
     // A repeated request with an idempotency key finds this run again, so waiting once more is safe.
@@ -73,9 +76,15 @@ export function makeConversations({ operations, openStream, settings }: Conversa
     return answerOf(ended, wire);
   }
 
-  /** The client's leaving ends the wait, never the run (C7). */
-  async function awaitResult(run: Run, { res }: Exchange): Promise<Run> {
-    return whileThere(res, (left) => operations.awaitResult(run, left));
+  /** The client's leaving ends the wait, and so does the end of its credential; the run goes on (C7). */
+  async function awaitResult(run: Run, { res, admit }: Exchange): Promise<Run> {
+    const { promise: refused, reject } = Promise.withResolvers<never>();
+    const unwatch = watchCredential(admit, reject);
+    try {
+      return await Promise.race([whileThere(res, (left) => operations.awaitResult(run, left)), refused]);
+    } finally {
+      unwatch();
+    }
   }
 
   return {
@@ -91,7 +100,7 @@ export function makeConversations({ operations, openStream, settings }: Conversa
       const afterId = positionInRequest(exchange);
       const run = await operations.findRunToFollow(caller, runId);
       nameRun(exchange.res, run);
-      openStream(exchange.res, run, { afterId, ids: true, tools: wantsTools(exchange.req) });
+      openStream(exchange, run, { afterId, ids: true, tools: wantsTools(exchange.req) });
       return undefined;
     },
   };
@@ -113,9 +122,12 @@ async function whileThere<T>(res: ServerResponse, work: (left: AbortSignal) => P
   }
 }
 
+/** Whoever is refused has no way back. */
+const REFUSALS: ReadonlySet<ErrorReason> = new Set(['unauthenticated', 'forbidden']);
+
 /** What a wait that ended before its run adds: where the run's result comes, and whether the request may be repeated. */
 function withWayBack(error: unknown, run: Run, repeatable: boolean): unknown {
-  if (!(error instanceof ErrandError)) return error;
+  if (!(error instanceof ErrandError) || REFUSALS.has(error.reason)) return error;
   const again = repeatable
     ? 'or repeat the request with its idempotency key.'
     : 'repeating the request would begin a second run.';

@@ -31,19 +31,25 @@ export function makeRouter(routes: readonly Route[], parts: DispatchParts): Rout
 }
 
 async function answer(route: Route, ctx: RouterContext, parts: DispatchParts): Promise<Reply | undefined> {
-  if (route.guard === 'none') return route.handler(await open(route, ctx, parts));
+  if (route.guard === 'none')
+    return route.handler({ ...(await open(route, ctx, parts)), admit: async () => undefined });
+  const { guard } = route;
   const viaSocket = isViaSocket(ctx.req);
-  const credential = readCredential(ctx.req.rawHeaders, route.guard === 'key' ? 'both' : 'authorization');
-  const caller = await parts.operations.resolveCaller(credential, viaSocket);
-  if (route.guard === 'key') {
-    requireKey(caller);
-    return route.handler(await open(route, ctx, parts), caller);
-  }
-  if (route.guard === 'admin' || caller.kind === 'key') requireAdministrator(caller);
-  return route.handler(await open(route, ctx, parts), caller);
+  const credential = readCredential(ctx.req.rawHeaders, guard === 'key' ? 'both' : 'authorization');
+  const admit = async (): Promise<Caller> => {
+    const caller = await parts.operations.resolveCaller(credential, viaSocket);
+    if (guard === 'key') requireKey(caller);
+    else if (guard === 'admin' || caller.kind === 'key') requireAdministrator(caller);
+    return caller;
+  };
+  const caller = await admit();
+  const exchange = { ...(await open(route, ctx, parts)), admit };
+  if (route.guard !== 'key') return route.handler(exchange, caller);
+  requireKey(caller);
+  return route.handler(exchange, caller);
 }
 
-async function open(route: Route, ctx: RouterContext, { settings }: DispatchParts): Promise<Exchange> {
+async function open(route: Route, ctx: RouterContext, { settings }: DispatchParts): Promise<Omit<Exchange, 'admit'>> {
   const { req, res } = ctx;
   const limitBytes = Math.min(bodyLimit(settings().maxUploadSizeMb), route.maxBodyBytes ?? Infinity);
   const rules = { limitBytes, optional: route.body === 'optional' };

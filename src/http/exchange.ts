@@ -12,6 +12,8 @@ export interface Exchange {
   /** The query as sent, without `?`. */
   readonly query: string;
   readonly body: JsonObject;
+  /** Looks at the credential again. Throws `unauthenticated` or `forbidden` when the request would be refused now. */
+  readonly admit: () => Promise<unknown>;
 }
 
 /** The id in the path, in lower case. Throws `not_found` when it has not the form of one (A8). */

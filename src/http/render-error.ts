@@ -36,6 +36,12 @@ export function errorBody(facts: ErrorFacts, shape: ErrorShape): object {
   return BODIES[shape](facts);
 }
 
+/** What an error tells, for a place that is not a reply of its own. */
+export function factsOf({ reason, message }: ErrandError): ErrorFacts {
+  const { status, type } = REASONS[reason];
+  return { status, type, message };
+}
+
 const INTERNAL = new ErrandError('internal', 'Internal error.');
 
 /** The reply to anything thrown. What is no `ErrandError` is a bug: 500, and its cause goes to the log only. */

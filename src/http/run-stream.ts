@@ -1,15 +1,16 @@
 // Streams a run to a client in the protocol that started it: from any event on, with pings in silence.
-import type { ServerResponse } from 'node:http';
 import type { Clock, Timer } from '../domain/clock.ts';
 import type { EventType, JournalEvent } from '../domain/journal-event.ts';
 import { isTerminal, type Protocol, type Run } from '../domain/run.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { Tail, Tails } from '../events/tail.ts';
 import { CHAT_DONE, CHAT_EVENTS, chatError } from './chat-events-wire.ts';
+import type { WatchCredential } from './credential-watch.ts';
 import { type EventRenderer, frameOf, makeEventRenderer, type WireEvent } from './event-frame.ts';
+import type { Exchange } from './exchange.ts';
 import { MESSAGES_EVENTS, MESSAGES_PING, messagesError } from './messages-events-wire.ts';
 import { journalError, renderJournalEvent } from './overview-wire.ts';
-import type { ErrorFacts } from './render-error.ts';
+import { type ErrorFacts, factsOf } from './render-error.ts';
 import { RESTARTING } from './run-failure.ts';
 import { type EventStream, openEventStream } from './sse.ts';
 
@@ -31,10 +32,11 @@ export interface StreamParts {
   readonly settings: () => Settings;
   /** Fires when open streams must end. */
   readonly draining: AbortSignal;
+  readonly watchCredential: WatchCredential;
 }
 
-/** Opens a run's stream on a response. Returns at once; the stream lives on its own until the run or the client ends. */
-export type OpenRunStream = (res: ServerResponse, run: Run, wish: StreamWish) => void;
+/** Opens a run's stream on a request's response. Returns at once; the stream lives on its own until the run or the client ends. */
+export type OpenRunStream = (exchange: Pick<Exchange, 'res' | 'admit'>, run: Run, wish: StreamWish) => void;
 
 interface Voice {
   readonly plain: EventRenderer;
@@ -87,17 +89,21 @@ function makeVoices(): Readonly<Record<Protocol | 'journal', Voice>> {
 export function makeRunStreams(parts: StreamParts): OpenRunStream {
   const voices = makeVoices();
   const open = new Set<RunStream>();
-  parts.draining.addEventListener('abort', () => open.forEach((stream) => stream.interrupt()), { once: true });
-  return (res, run, wish) => {
+  parts.draining.addEventListener('abort', () => open.forEach((stream) => stream.interrupt(RESTARTING)), {
+    once: true,
+  });
+  return ({ res, admit }, run, wish) => {
     // The client may have left while its turn was accepted.
     if (res.destroyed) return;
     const stream = new RunStream(parts, openEventStream(res), { run, wish, voice: voices[wish.voice ?? run.protocol] });
     open.add(stream);
+    const unwatch = parts.watchCredential(admit, (error) => stream.interrupt(factsOf(error)));
     res.once('close', () => {
+      unwatch();
       open.delete(stream);
       stream.stop();
     });
-    if (parts.draining.aborted) stream.interrupt();
+    if (parts.draining.aborted) stream.interrupt(RESTARTING);
     else stream.start();
   };
 }
@@ -141,8 +147,8 @@ class RunStream {
   }
 
   /** Ends the stream with an error, though the run goes on. */
-  interrupt(): void {
-    this.#finish(this.#voice.error(RESTARTING));
+  interrupt(why: ErrorFacts): void {
+    this.#finish(this.#voice.error(why));
   }
 
   /** Lets go of the tail and the timer. The run does not notice (C7). */
