@@ -2,11 +2,19 @@
 import type { TreeChange } from '../store/workspace-tree.ts';
 import type { UncollectedRun } from '../store/artifact-queue.ts';
 import type { BlobHold } from '../files/blobs.ts';
+import { isNoSpace } from '../files/no-space.ts';
 import type { Snapshot } from '../files/snapshot.ts';
 import { type ArtifactParts, failureOf, orderLimits } from './artifact-parts.ts';
 
-/** Looks at what one run of a session left. Answers whether there was one. Throws only when the store refuses. */
-export async function collectNext(parts: ArtifactParts, sessionSeq: number): Promise<boolean> {
+/**
+ * Looks at what one run of a session left. Answers whether there was one. Throws when the store refuses, and when there is
+ * no space for what the run made: then it can be tried again, unless the session's next run waits for it.
+ */
+export async function collectNext(
+  parts: ArtifactParts,
+  sessionSeq: number,
+  isAwaited: () => boolean,
+): Promise<boolean> {
   const { store, blobs, removal, stopping } = parts;
   const run = store.artifacts.nextUncollected(sessionSeq);
   if (run === undefined) return false;
@@ -16,6 +24,11 @@ export async function collectNext(parts: ArtifactParts, sessionSeq: number): Pro
   try {
     const found = await look(parts, run, hold);
     if (stopping.aborted) return false;
+    if ('failure' in found && isNoSpace(found.error) && !isAwaited()) {
+      // What there was space for takes it from others meanwhile.
+      await removal.remove(hold.release());
+      throw found.error;
+    }
     if ('failure' in found) await store.artifacts.failCollection(run.runSeq, found.failure);
     else {
       change = await store.artifacts.recordArtifacts(run.runSeq, found);
@@ -34,7 +47,7 @@ async function look(
   parts: ArtifactParts,
   run: UncollectedRun,
   hold: BlobHold,
-): Promise<Snapshot | { readonly failure: string }> {
+): Promise<Snapshot | { readonly failure: string; readonly error: unknown }> {
   const root = parts.workspaces.pathOf(run.sessionId);
   try {
     return await parts.keeper.takeSnapshot({
@@ -52,6 +65,6 @@ async function look(
         'a workspace could not be collected',
       );
     }
-    return { failure };
+    return { failure, error };
   }
 }

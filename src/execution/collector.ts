@@ -41,7 +41,7 @@ export function makeCollector(outside: CollectorParts): Collector {
   const collecting = makeLane({
     limit: LIMIT,
     work: async (session) => {
-      const more = await collectNext(parts, session).finally(outside.released);
+      const more = await collectNext(parts, session, () => waiting.has(session)).finally(outside.released);
       waiting.tell(session);
       if (!more) packing.add(session);
       return more;
@@ -79,6 +79,7 @@ function makeWaiting() {
       waiting.set(sessionSeq, news);
       return news.promise;
     },
+    has: (sessionSeq: number): boolean => waiting.has(sessionSeq),
     tell: (sessionSeq: number): void => {
       waiting.get(sessionSeq)?.resolve();
       waiting.delete(sessionSeq);

@@ -1,5 +1,6 @@
 // A lane: work on sessions, in order of request, a few at a time and one at a time for each session.
-import type { Clock } from '../domain/clock.ts';
+import type { Clock, Timer } from '../domain/clock.ts';
+import { isNoSpace } from '../files/no-space.ts';
 import type { Log } from '../log.ts';
 
 export interface LaneParts {
@@ -19,11 +20,14 @@ export interface Lane {
 }
 
 const RETRY_MS = 1_000;
+/** Space does not come back by the second. */
+const NO_SPACE_RETRY_MS = 60_000;
 
 /** Makes a lane. A session with more to do goes to the end of it, so that none holds up the others. */
 export function makeLane({ limit, work, clock, log }: LaneParts): Lane {
   const waiting = new Set<number>();
   const busy = new Map<number, Promise<void>>();
+  const retries = new Map<number, Timer>();
   let stopped = false;
 
   function add(sessionSeq: number): void {
@@ -46,9 +50,16 @@ export function makeLane({ limit, work, clock, log }: LaneParts): Lane {
     try {
       more = await work(sessionSeq);
     } catch (error) {
-      // Only the store fails here, and it may write again.
+      // Only storage fails here, and it may write again.
       if (!stopped) log.error({ err: error }, 'artifacts could not be recorded; it is tried again');
-      clock.after(RETRY_MS, () => add(sessionSeq));
+      retries.get(sessionSeq)?.cancel();
+      retries.set(
+        sessionSeq,
+        clock.after(isNoSpace(error) ? NO_SPACE_RETRY_MS : RETRY_MS, () => {
+          retries.delete(sessionSeq);
+          add(sessionSeq);
+        }),
+      );
     }
     busy.delete(sessionSeq);
     if (more) add(sessionSeq);
@@ -59,6 +70,7 @@ export function makeLane({ limit, work, clock, log }: LaneParts): Lane {
     add,
     stop: async () => {
       stopped = true;
+      for (const timer of retries.values()) timer.cancel();
       await Promise.all(busy.values());
     },
   };

@@ -1,10 +1,11 @@
 // Packing: archives of runs and of workspaces, made of blobs, so that the next run need not wait for them (E3, E5).
 import type { Archive } from '../domain/artifact.ts';
 import type { BlobHold } from '../files/blobs.ts';
+import { isNoSpace } from '../files/no-space.ts';
 import type { Packing } from '../store/artifact-queue.ts';
 import { type ArtifactParts, failureOf, orderLimits } from './artifact-parts.ts';
 
-/** Packs one archive of a session. Answers whether there was one. Throws only when the store refuses. */
+/** Packs one archive of a session. Answers whether there was one. Throws when the store refuses or there is no space: it is tried again. */
 export async function packNext(parts: ArtifactParts, sessionSeq: number): Promise<boolean> {
   const { store, blobs, stopping } = parts;
   const packing = store.artifacts.nextPacking(sessionSeq);
@@ -42,6 +43,7 @@ async function pack(parts: ArtifactParts, packing: PackingOf, hold: BlobHold): P
       const { kind, runId: run_id, sessionId: session_id } = packing;
       parts.log.error({ session_id, run_id, kind, err: error }, 'an archive could not be packed');
     }
+    if (isNoSpace(error)) throw error;
     return { failure: failureOf(error, 'The archive could not be packed.') };
   }
 }

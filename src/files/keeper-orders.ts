@@ -34,5 +34,11 @@ export type FromKeeper =
   /** Files that were found, or the one archive without a path: before they take their places as blobs, they must be held. */
   | { readonly t: 'found'; readonly id: number; readonly files: readonly SnapshotFile[] }
   | { readonly t: 'done'; readonly id: number; readonly skipped: Skipped | null }
-  /** `words` are for the one who asked, `cause` for the log. */
-  | { readonly t: 'failed'; readonly id: number; readonly words: string; readonly cause: string | null };
+  /** `words` are for the one who asked, `cause` for the log. `full`: for want of space, so that it may go well later. */
+  | {
+      readonly t: 'failed';
+      readonly id: number;
+      readonly words: string;
+      readonly cause: string | null;
+      readonly full: boolean;
+    };

@@ -5,6 +5,7 @@ import { codeOf } from '../beneath.ts';
 import { ErrandError, messageOf } from '../domain/errors.ts';
 import type { FromKeeper, PackTask, SnapshotTask, ToKeeper } from './keeper-orders.ts';
 import { packArchive } from './pack-archive.ts';
+import { lacksSpace } from './no-space.ts';
 import { makePace, type Pace } from './pace.ts';
 import type { Skipped, SnapshotFile } from './snapshot.ts';
 import { takeSnapshot, type Work } from './take-snapshot.ts';
@@ -15,7 +16,6 @@ interface Order {
   held?: () => void;
 }
 
-const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 const orders = new Map<number, Order>();
 
 parentPort?.on('message', (message: ToKeeper) => {
@@ -70,11 +70,12 @@ function tell(message: FromKeeper): void {
 }
 
 /** Paths in the messages of failed calls are none of the asker's business. */
-function wordsFor(error: unknown): { words: string; cause: string | null } {
+function wordsFor(error: unknown): Omit<Extract<FromKeeper, { t: 'failed' }>, 't' | 'id'> {
   // Ended by its signal, a stream throws an error of its own around the reason.
   const reason = error instanceof Error && error.name === 'AbortError' ? error.cause : error;
-  if (reason instanceof ErrandError) return { words: reason.message, cause: null };
+  if (reason instanceof ErrandError) return { words: reason.message, cause: null, full: false };
   const cause = messageOf(reason);
-  if (FULL.has(codeOf(reason) ?? '')) return { words: 'There is no space left on the disk.', cause };
-  return { words: 'Files could not be read or written.', cause };
+  if (codeOf(reason) === 'EFBIG')
+    return { words: 'A file would be larger than the system allows.', cause, full: false };
+  return { words: 'Files could not be read or written.', cause, full: lacksSpace(reason) };
 }

@@ -11,6 +11,7 @@ import type { Log } from '../log.ts';
 import { incomingPath } from './blob-place.ts';
 import type { BlobHold } from './blobs.ts';
 import type { FromKeeper, PackTask, SnapshotTask, ToKeeper } from './keeper-orders.ts';
+import { noSpace } from './no-space.ts';
 import type { KeeperLimits, Skipped, Snapshot, SnapshotFile } from './snapshot.ts';
 
 export interface SnapshotOrder {
@@ -40,7 +41,7 @@ export interface Archive {
   readonly size: number;
 }
 
-/** What the thread can be asked. Each rejects with `unavailable`: out of time, disk full, a blob that is gone, thread lost, stopped. */
+/** What the thread can be asked. Each rejects with `unavailable`: out of time, disk full (`isNoSpace`), a blob that is gone, thread lost, stopped. */
 export interface Keeper {
   /** Takes a snapshot. Files whose identity is as when they were last hashed keep their hash, unread. */
   takeSnapshot(order: SnapshotOrder): Promise<Snapshot>;
@@ -243,9 +244,9 @@ class Orders {
     }
     if (message.t === 'done') this.#end(id, () => job.resolve(message.skipped));
     else {
-      const { words, cause } = message;
+      const { words, cause, full } = message;
       if (cause !== null) this.#parts.log.error({ kind: job.task.kind, cause }, 'a workspace could not be kept');
-      this.#end(id, () => job.reject(unavailable(words)));
+      this.#end(id, () => job.reject(full ? noSpace() : unavailable(words)));
     }
     this.#next();
   }

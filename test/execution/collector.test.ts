@@ -7,6 +7,7 @@ import { ErrandError } from '../../src/domain/errors.ts';
 import { type Collector, makeCollector } from '../../src/execution/collector.ts';
 import { makeSweeper } from '../../src/execution/sweeper.ts';
 import type { Keeper } from '../../src/files/keeper.ts';
+import { noSpace } from '../../src/files/no-space.ts';
 import type { ClaimedRun } from '../../src/store/claim-runs.ts';
 import { type ArtifactHouse, artifactHouse } from '../support/artifact-house.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -320,6 +321,84 @@ test('an archive that can’t be packed fails, its run stays completed, and noth
   // The next run has the workspace packed again.
   const second = await turn({ 'b.txt': 'two' }, run.sessionId);
   expect(second.whole).toMatchObject({ status: 'ready', files: [{ path: '/a.txt' }, { path: '/b.txt' }] });
+});
+
+describe('without space on the disk', () => {
+  /** Refuses an order as the keeper does, until there is space; counts the refusals. */
+  function fullDisk() {
+    const disk = { full: true, refusals: 0 };
+    const unless =
+      <Order, Result>(order: (given: Order) => Promise<Result>) =>
+      async (given: Order) => {
+        if (!disk.full) return order(given);
+        disk.refusals += 1;
+        throw noSpace();
+      };
+    const { keeper } = house;
+    const refusing = {
+      ...keeper,
+      takeSnapshot: unless(keeper.takeSnapshot),
+      packTarGz: unless(keeper.packTarGz),
+      packZip: unless(keeper.packZip),
+    };
+    return { disk, keeper: refusing };
+  }
+
+  const endedRun = async () => {
+    const run = await house.begin(null);
+    house.write(run, { 'a.txt': 'one' });
+    await house.end(run);
+    return run;
+  };
+  const statuses = async (run: ClaimedRun) => [
+    (await house.artifactsOf(run)).status,
+    (await house.exportOf(run)).status,
+  ];
+  const minutesUntil = (condition: () => Promise<boolean> | boolean) =>
+    waitFor(() => {
+      house.clock.advance(60_000);
+      return condition();
+    });
+
+  test('what a run made stays pending, and is kept when space is back', async () => {
+    const { disk, keeper } = fullDisk();
+    const patient = house.collect({ keeper });
+    const run = await endedRun();
+    patient.wake(run.sessionSeq);
+    await minutesUntil(() => disk.refusals >= 2);
+    expect(await statuses(run)).toEqual(['pending', 'pending']);
+    expect(house.blobKeys()).toEqual([]);
+    disk.full = false;
+    await minutesUntil(async () => !(await statuses(run)).includes('pending'));
+    expect(await statuses(run)).toEqual(['ready', 'ready']);
+    expect(changesOf((await house.artifactsOf(run)).files)).toEqual(['added /a.txt']);
+  });
+
+  test('an archive stays pending, and is packed when space is back', async () => {
+    const { disk, keeper } = fullDisk();
+    const patient = house.collect({ keeper: { ...keeper, takeSnapshot: house.keeper.takeSnapshot } });
+    const run = await endedRun();
+    patient.wake(run.sessionSeq);
+    await minutesUntil(() => disk.refusals >= 2);
+    expect(await statuses(run)).toEqual(['pending', 'pending']);
+    disk.full = false;
+    await minutesUntil(async () => !(await statuses(run)).includes('pending'));
+    expect(await statuses(run)).toEqual(['ready', 'ready']);
+  });
+
+  test('the session’s next run does not wait for space', async () => {
+    const { disk, keeper } = fullDisk();
+    const patient = house.collect({ keeper });
+    const run = await endedRun();
+    patient.wake(run.sessionSeq);
+    await waitFor(() => disk.refusals === 1);
+    const next = await house.begin(run.sessionId);
+    await patient.attend(next).free();
+    expect(await house.artifactsOf(run)).toMatchObject({
+      status: 'failed',
+      error: { message: 'There is no space left on the disk.' },
+    });
+  });
 });
 
 test('a store that refuses to write is asked again', async () => {
