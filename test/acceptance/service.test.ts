@@ -111,3 +111,10 @@ test('status --wait returns when a daemon that is being started is ready', async
   await daemon.restart();
   expect(JSON.parse((await waiting).stdout)).toMatchObject({ ready: true, pid: daemon.pid() });
 });
+
+test('the unit that comes with Errand lets the sandbox be built, and is told when the daemon is ready', () => {
+  const unit = readFileSync(new URL('../../config/errand.service', import.meta.url), 'utf8');
+  const valuesOf = (key: string) => new RegExp(`^${key}=(.*)$`, 'm').exec(unit)?.[1]?.split(' ');
+  expect(valuesOf('SystemCallFilter')).toEqual(expect.arrayContaining(['@mount', 'sethostname']));
+  expect([valuesOf('Type'), valuesOf('NotifyAccess')]).toEqual([['notify'], ['all']]);
+});

@@ -424,11 +424,19 @@ describe('the probe', () => {
     ['bwrap: Unknown option --disable-userns', 'bubblewrap is too old'],
     ['bwrap: Creating new namespace failed: Resource temporarily unavailable', 'the kernel gives no user namespaces'],
     ['bwrap: prctl(PR_SET_SECCOMP): Operation not permitted', 'the kernel filters no system calls'],
+    ["bwrap: Can't set hostname to sandbox: Operation not permitted", 'forbids sethostname'],
+    ['bwrap: cannot open /proc/sys/user/max_user_namespaces: Read-only file system', '/proc/sys is read-only'],
     ['bwrap: setting up uid map: Permission denied', 'the system forbids namespaces'],
     ['something unheard of', 'something unheard of'],
   ])('turns %j into advice', (complaint, advice) => {
-    expect(adviceOn(complaint)).toContain(advice);
-    expect(adviceOn(complaint)).toContain(complaint);
+    expect(adviceOn(complaint, false)).toContain(advice);
+    expect(adviceOn(complaint, false)).toContain(complaint);
+  });
+
+  test('names the filter that the daemon is under, not AppArmor alone', () => {
+    const complaint = 'bwrap: Failed to mount tmpfs: Operation not permitted';
+    expect(adviceOn(complaint, true)).toContain('compare SystemCallFilter=');
+    expect(adviceOn(complaint, false)).not.toContain('SystemCallFilter=');
   });
 
   test('refuses to share the daemon\u2019s own folders with commands', async () => {

@@ -1,0 +1,47 @@
+// Runs a program to its end within a time limit, and no longer than this one.
+import { spawn } from 'node:child_process';
+import process from 'node:process';
+
+export interface ProgramRun {
+  /** Null when it was ended by a signal, as by the time limit. */
+  readonly code: number | null;
+  /** Standard output and error, the end of it. */
+  readonly output: string;
+}
+
+const MOST_CHARACTERS = 200_000;
+/** After SIGTERM, which a container takes for "shut down". */
+const GRACE_MS = 20_000;
+
+/** Never throws: a program that is not there ends with code 127. Ctrl-C ends it too, and leaves the rest to the caller. */
+export async function runProgram(
+  program: string,
+  args: readonly string[],
+  { cwd, limitMs }: { readonly cwd?: string; readonly limitMs: number },
+): Promise<ProgramRun> {
+  const child = spawn(program, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output = (output + text).slice(-MOST_CHARACTERS);
+    });
+  }
+  let killing: NodeJS.Timeout | undefined;
+  const stop = () => {
+    child.kill('SIGTERM');
+    killing ??= setTimeout(() => child.kill('SIGKILL'), GRACE_MS);
+  };
+  const limit = setTimeout(stop, limitMs);
+  process.on('SIGINT', stop).on('SIGTERM', stop);
+  try {
+    const code = await new Promise<number | null>((resolve) => {
+      child.once('error', () => resolve(127));
+      child.once('close', resolve);
+    });
+    return { code, output };
+  } finally {
+    clearTimeout(limit);
+    clearTimeout(killing);
+    process.off('SIGINT', stop).off('SIGTERM', stop);
+  }
+}
