@@ -51,6 +51,7 @@ test('with nothing said, every setting has its default and says so', () => {
       idleTimeoutSeconds: 60,
       runTimeoutSeconds: 3600,
       maxSteps: 200,
+      maxReplyMb: 4,
     },
     background: {
       queueWaitSeconds: 3600,
@@ -414,6 +415,11 @@ test('models.yaml shows every key, and works when switched on', () => {
   expect(loaded).toMatchObject({ ok: true, catalog: { defaultScenario: 'general' } });
   for (const key of [
     'api_key_file',
+    'headers',
+    'header_files',
+    'query',
+    'max_tokens_field',
+    'extra_body',
     'max_in_flight',
     'context_window',
     'max_output_tokens',

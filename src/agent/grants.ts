@@ -1,13 +1,14 @@
 // What a run is granted: its model, its sandbox, and what it has beside its built-in tools. Plain data for a worker.
-import type { EndpointKind } from '../domain/model.ts';
+import type { CallExtras, EndpointKind } from '../domain/model.ts';
 
-/** The model of one run, with the only secret a worker ever sees. */
+/** The model of one run, with the secrets that its endpoint is called with. */
 export interface ModelGrant {
   /** The catalog's name of the model. */
   readonly name: string;
   readonly kind: EndpointKind;
   readonly baseUrl: string;
   readonly apiKey: string | null;
+  readonly extras: CallExtras;
   /** The model's name at its endpoint. */
   readonly model: string;
   /** Tokens. */

@@ -18,6 +18,8 @@ export interface ModelFailure {
 }
 
 const MAX_SAID_CHARACTERS = 4_000;
+/** Characters. Shorter values of headers are no secrets, and stand in too many words. */
+const MIN_SECRET = 8;
 
 const NETWORK_FAULTS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
@@ -123,10 +125,12 @@ const passing = (message: string): ModelFailure => ({
 });
 
 /** What a server said, for operators: on one line, bounded, without what it was called with. */
-function toldOf(text: string, { apiKey }: ModelGrant): string | null {
+function toldOf(text: string, { apiKey, extras }: ModelGrant): string | null {
   const line = text.replace(/\s+/g, ' ').trim();
   if (line === '') return null;
-  const safe = apiKey === null || apiKey === '' ? line : line.replaceAll(apiKey, '[key]');
+  const values = Object.values(extras.headers).flatMap((value) => [value, ...value.split(' ')]);
+  const secrets = [...(apiKey === null ? [] : [apiKey]), ...values.filter(({ length }) => length >= MIN_SECRET)];
+  const safe = secrets.reduce((left, secret) => (secret === '' ? left : left.replaceAll(secret, '[key]')), line);
   return safe.slice(0, MAX_SAID_CHARACTERS).toWellFormed();
 }
 

@@ -6,6 +6,8 @@ import type { Problem } from './problem.ts';
 import {
   type Found,
   fullName,
+  HEADER_NAMING,
+  HEADER_VALUE,
   mapOf,
   NAMING,
   type Reading,
@@ -26,14 +28,9 @@ const VARIABLE: Naming = {
   pattern: '^[A-Za-z_][A-Za-z0-9_]{0,127}$',
   mustBe: 'must be the name of an environment variable',
 };
-const HEADER: Naming = {
-  pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$",
-  mustBe: 'must be the name of an HTTP header',
-};
 const isFilled = (value: string) => value.trim() !== '';
 const secretFile = text('a path, or credential:NAME', isFilled);
 const value = text('a text without NUL characters', (given) => !given.includes('\u0000'));
-const headerValue = text('one line of printable ASCII', (given) => /^[\x20-\x7e]*$/.test(given));
 
 function isServerUrl(given: string): boolean {
   const url = URL.parse(given);
@@ -53,8 +50,8 @@ const SERVER = section({
   ),
   network: flag(),
   url: text('an http or https address without user or fragment', isServerUrl),
-  headers: dictionary(headerValue, HEADER),
-  header_files: dictionary(secretFile, HEADER),
+  headers: dictionary(HEADER_VALUE, HEADER_NAMING),
+  header_files: dictionary(secretFile, HEADER_NAMING),
   start_timeout_seconds: integer(1, 600, 'seconds'),
   call_timeout_seconds: integer(1, 3600, 'seconds'),
   tools: orNull({ ...list(text('the name of a tool', isFilled), 'names', 200), type: 'array' }),

@@ -1,7 +1,8 @@
 // The endpoints, models and scenarios of models.yaml (J3).
-import { ENDPOINT_KINDS, type EndpointKind } from '../domain/model.ts';
+import { type CallExtras, ENDPOINT_KINDS, type EndpointKind, NO_EXTRAS } from '../domain/model.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts';
 import type { Price } from '../domain/usage.ts';
+import { EXTRAS_SCHEMA, readExtras } from './call-extras.ts';
 import { didYouMean } from './nearest-name.ts';
 import { inOrder, type Problem } from './problem.ts';
 import { amount, choice, dictionary, flag, integer, MAX_NAMES, orNull, type Schema, section, text } from './schema.ts';
@@ -18,6 +19,7 @@ export interface Endpoint {
   readonly apiKey: string | null;
   /** Calls at the same time; null is unlimited. */
   readonly maxInFlight: number | null;
+  readonly extras: CallExtras;
 }
 
 /** A model by its name in the catalog. `model` is its name at its endpoint; the limits are tokens. */
@@ -74,6 +76,7 @@ const SCHEMA: Schema = section({
         base_url: text('an http or https address without user, query or fragment', isBaseUrl),
         api_key_file: orNull(text('a path, or credential:NAME', isFilled)),
         max_in_flight: orNull(integer(1, 10_000, 'calls')),
+        ...EXTRAS_SCHEMA,
       },
       ['kind'],
     ),
@@ -186,18 +189,28 @@ const API_KEY: SecretForm = {
   mustHold: 'must hold one key on one line',
 };
 
-/** The keys of the endpoints that have one, by endpoint, and what is wrong with the others. */
-function readKeys(file: YamlFile, places: SecretPlaces): { keys: Map<string, string>; problems: Problem[] } {
-  const keys = new Map<string, string>();
+/** What an endpoint is called with that may be secret. */
+type Credentials = Pick<Endpoint, 'apiKey' | 'extras'>;
+const NO_CREDENTIALS: Credentials = { apiKey: null, extras: NO_EXTRAS };
+
+/** Keys and extras by endpoint, and what is wrong with them. */
+function readCredentials(
+  file: YamlFile,
+  places: SecretPlaces,
+): { credentials: Map<string, Credentials>; problems: Problem[] } {
+  const credentials = new Map<string, Credentials>();
   const problems: Problem[] = [];
   for (const [name, endpoint] of entriesOf(file.value, 'endpoints')) {
+    const at = ['endpoints', name];
     const reference = endpoint['api_key_file'];
-    if (typeof reference !== 'string' || !isFilled(reference)) continue;
-    const read = readSecret(reference, places, API_KEY);
-    if (read.ok) keys.set(name, read.secret);
-    else problems.push(file.problemAt(['endpoints', name, 'api_key_file'], read.why));
+    const isGiven = typeof reference === 'string' && isFilled(reference);
+    const read = isGiven ? readSecret(reference, places, API_KEY) : null;
+    if (read?.ok === false) problems.push(file.problemAt([...at, 'api_key_file'], read.why));
+    const { extras, problems: wrong } = readExtras({ file, at, endpoint }, places);
+    problems.push(...wrong);
+    credentials.set(name, { apiKey: read?.ok === true ? read.secret : null, extras });
   }
-  return { keys, problems };
+  return { credentials, problems };
 }
 
 function priceOf(price: JsonObject): Price {
@@ -210,13 +223,13 @@ function priceOf(price: JsonObject): Price {
   };
 }
 
-function buildEndpoint(name: string, endpoint: JsonObject, apiKey: string | null): Endpoint {
+function buildEndpoint(name: string, endpoint: JsonObject, credentials: Credentials = NO_CREDENTIALS): Endpoint {
   return {
     name,
     kind: endpoint['kind'] as EndpointKind,
     baseUrl: ((endpoint['base_url'] as string | undefined) ?? '').replace(/\/+$/, ''),
-    apiKey,
     maxInFlight: (endpoint['max_in_flight'] as number | null | undefined) ?? null,
+    ...credentials,
   };
 }
 
@@ -235,13 +248,13 @@ function buildModel(name: string, model: JsonObject): CatalogModel {
   };
 }
 
-function build(file: JsonObject, keys: ReadonlyMap<string, string>): Catalog {
+function build(file: JsonObject, credentials: ReadonlyMap<string, Credentials>): Catalog {
   const collect = <T>(key: string, make: (name: string, value: JsonObject) => T): ReadonlyMap<string, T> =>
     new Map(entriesOf(file, key).map(([name, value]) => [name, make(name, value)]));
   const scenarios = collect('scenarios', (name, { model }): Scenario => ({ name, model: model as string }));
   const [first] = scenarios.keys();
   return {
-    endpoints: collect('endpoints', (name, endpoint) => buildEndpoint(name, endpoint, keys.get(name) ?? null)),
+    endpoints: collect('endpoints', (name, endpoint) => buildEndpoint(name, endpoint, credentials.get(name))),
     models: collect('models', buildModel),
     scenarios,
     defaultScenario: (file['default_scenario'] as string | undefined) ?? (first as string),
@@ -249,7 +262,7 @@ function build(file: JsonObject, keys: ReadonlyMap<string, string>): Catalog {
 }
 
 /**
- * Reads models.yaml and the key files it names. All problems come at once; the catalog only when there are none.
+ * Reads models.yaml and the files of keys and headers that it names. All problems come at once; the catalog only when there are none.
  * A missing or empty file gives the built-in engine (J2, J3).
  */
 export function loadCatalog(
@@ -260,12 +273,16 @@ export function loadCatalog(
   const file = readYamlFile(configDir, MODELS_FILE, SCHEMA);
   const isEmpty = Object.values(file.value).every((value) => value === null);
   if (isEmpty) return file.problems.length > 0 ? { ok: false, problems: file.problems } : built(BUILT_IN);
-  const { keys, problems } = readKeys(file, { configDir, credentialsDirectory, ...(unresolved && { unresolved }) });
+  const { credentials, problems } = readCredentials(file, {
+    configDir,
+    credentialsDirectory,
+    ...(unresolved && { unresolved }),
+  });
   const all = [...file.problems, ...crossProblems(file), ...problems];
   if (all.length > 0) return { ok: false, problems: inOrder(all) };
-  return built(file.value, keys);
+  return built(file.value, credentials);
 }
 
-function built(file: JsonObject, keys: ReadonlyMap<string, string> = new Map()): CatalogLoad {
-  return { ok: true, catalog: build(file, keys) };
+function built(file: JsonObject, credentials: ReadonlyMap<string, Credentials> = new Map()): CatalogLoad {
+  return { ok: true, catalog: build(file, credentials) };
 }

@@ -15,6 +15,13 @@ export const NAMING: Naming = {
   mustBe: 'must be a name: up to 64 of a-z and 0-9, with single hyphens between them',
 };
 
+/** Names of HTTP headers, and what may stand in one. */
+export const HEADER_NAMING: Naming = {
+  pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$",
+  mustBe: 'must be the name of an HTTP header',
+};
+export const HEADER_VALUE: Schema = text('one line of printable ASCII', (given) => /^[\x20-\x7e]*$/.test(given));
+
 /** Where definitions are read: the config directory, or the folder of a plugin in it. */
 export interface Scope extends SecretPlaces {
   /** The plugin; null for the config directory itself. */

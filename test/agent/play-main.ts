@@ -8,6 +8,7 @@ import { runLoop } from '../../src/agent/loop.ts';
 import { hasTouched } from '../../src/agent/perform-call.ts';
 import { type ModelGrant, NO_EQUIPMENT } from '../../src/agent/grants.ts';
 import type { Brief, Control, Outcome, RunLimits, Signal, SignalBatch } from '../../src/agent/protocol.ts';
+import { NO_EXTRAS } from '../../src/domain/model.ts';
 import type { ToolPack } from '../../src/agent/run.ts';
 import { openChannel } from '../../src/agent/signals.ts';
 import type { Tool } from '../../src/agent/tools/tool.ts';
@@ -30,6 +31,7 @@ export const GRANT: ModelGrant = {
   kind: 'openai',
   baseUrl: 'http://127.0.0.1:9',
   apiKey: 'sk-secret-of-the-test',
+  extras: NO_EXTRAS,
   model: 'scripted',
   contextWindow: 32_000,
   maxOutputTokens: 1_000,

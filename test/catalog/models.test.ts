@@ -2,6 +2,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { type Catalog, loadCatalog } from '../../src/catalog/models.ts';
 import { formatProblem } from '../../src/catalog/problem.ts';
+import { NO_EXTRAS } from '../../src/domain/model.ts';
 import { NO_PRICE } from '../../src/domain/usage.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
@@ -40,7 +41,10 @@ test.each([
     ok: true,
     catalog: {
       endpoints: new Map([
-        ['offline', { name: 'offline', kind: 'offline', baseUrl: '', apiKey: null, maxInFlight: null }],
+        [
+          'offline',
+          { name: 'offline', kind: 'offline', baseUrl: '', apiKey: null, maxInFlight: null, extras: NO_EXTRAS },
+        ],
       ]),
       models: new Map([
         [
@@ -71,6 +75,7 @@ test('what is not said has its default', () => {
     baseUrl: 'http://127.0.0.1:11434/v1',
     apiKey: null,
     maxInFlight: null,
+    extras: NO_EXTRAS,
   });
   expect(catalog.models.get('qwen')).toMatchObject({
     model: 'qwen3:14b',
@@ -112,6 +117,7 @@ default_scenario: practice
     baseUrl: 'https://models.example',
     apiKey: 'sk-test-1',
     maxInFlight: 4,
+    extras: NO_EXTRAS,
   });
   expect(catalog.models.get('big')).toEqual({
     name: 'big',
@@ -239,4 +245,53 @@ test('names of the prototype are names like any other', () => {
   expect(problemsOf(SMALLEST.replace('model: qwen }', 'model: toString }'))).toEqual([
     expect.stringContaining('names "toString", which is not among the models'),
   ]);
+});
+
+test('an endpoint is given headers, query parameters and fields of the body', () => {
+  const keys = [
+    'headers: { X-Tenant: house }',
+    'header_files: { API-Key: gateway.key }',
+    'query: { api-version: "2024-10-21" }',
+    'max_tokens_field: max_completion_tokens',
+    'extra_body: { reasoning_effort: low, stream_options: null }',
+  ];
+  const { extras, apiKey } = load(withEndpoint(keys.join(', ')), { 'gateway.key': 'k-of-the-gateway\n' }).endpoints.get(
+    'local',
+  )!;
+  expect(apiKey).toBeNull();
+  expect(extras).toEqual({
+    headers: { 'x-tenant': 'house', 'api-key': 'k-of-the-gateway' },
+    query: { 'api-version': '2024-10-21' },
+    maxTokensField: 'max_completion_tokens',
+    extraBody: { reasoning_effort: 'low', stream_options: null },
+  });
+});
+
+const FILES = { 'a.key': 'secret-a', 'two.key': 'secret\nlines' };
+test.each([
+  ['headers: { "a b": x }', 'headers.a b: must be the name of an HTTP header'],
+  ['headers: { x: "a\\nb" }', 'headers.x: must be one line of printable ASCII'],
+  ['headers: { Content-Length: "3" }', 'headers.Content-Length: must be left out: the daemon sets it by itself'],
+  ['headers: { X-A: x }, header_files: { x-a: a.key }', 'header_files.x-a: is given twice'],
+  ['api_key_file: a.key, headers: { Authorization: x }', 'headers.Authorization: is given by api_key_file already'],
+  ['header_files: { x: none.key }', 'header_files.x: names a file that does not exist'],
+  ['header_files: { x: two.key }', 'two.key must hold one line of printable ASCII'],
+  ['query: { "a=b": x }', 'query.a=b: must be the name of a query parameter'],
+  ['max_tokens_field: max', 'max_tokens_field: must be one of max_tokens, max_completion_tokens'],
+  ['extra_body: { messages: [] }', 'extra_body: must be a map'],
+  [`extra_body: { x: ${'['.repeat(20)}${']'.repeat(20)} }`, 'extra_body: must be a map'],
+])('what can not go with a call is refused at its place: %s', (keys, why) => {
+  const problems = problemsOf(withEndpoint(keys), FILES);
+  expect(problems).toEqual([expect.stringContaining(why)]);
+  expect(problems.join('')).not.toContain('secret');
+});
+
+test('extras that a kind of endpoint has no use for are refused', () => {
+  const anthropic = withEndpoint('max_tokens_field: max_tokens').replace('kind: openai', 'kind: anthropic');
+  expect(problemsOf(anthropic)).toEqual([expect.stringContaining('kind anthropic has no use for it')]);
+  const offline = SMALLEST.replace(
+    'kind: openai, base_url: "http://127.0.0.1:11434/v1/"',
+    'kind: offline, query: { a: b }',
+  );
+  expect(problemsOf(offline)).toEqual([expect.stringContaining('kind offline has no use for it')]);
 });

@@ -1,4 +1,5 @@
 // What a run that waited is told when it goes on: its answers, and the time that it has left.
+import { NO_EXTRAS } from '../../src/domain/model.ts';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { NO_EQUIPMENT } from '../../src/agent/grants.ts';
@@ -27,7 +28,14 @@ const MODEL: ResolvedModel = {
       cacheWritePerMillionUsd: 0,
     },
   },
-  endpoint: { name: 'local', kind: 'openai', baseUrl: 'http://127.0.0.1:9', apiKey: null, maxInFlight: null },
+  endpoint: {
+    name: 'local',
+    kind: 'openai',
+    baseUrl: 'http://127.0.0.1:9',
+    apiKey: null,
+    maxInFlight: null,
+    extras: NO_EXTRAS,
+  },
 };
 
 async function partsOf({ store }: StoreHouse): Promise<BriefParts> {

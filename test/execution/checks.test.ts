@@ -1,4 +1,5 @@
 // Checks as the main thread holds them: few at once, each within its time, ended with the daemon or with who asked.
+import { NO_EXTRAS } from '../../src/domain/model.ts';
 import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { expect, onTestFinished, test } from 'vitest';
@@ -38,7 +39,7 @@ async function openHouse() {
       documents: false,
       price: NO_PRICE,
     },
-    endpoint: { name: 'e', kind: 'openai', baseUrl: server.url, apiKey: null, maxInFlight },
+    endpoint: { name: 'e', kind: 'openai', baseUrl: server.url, apiKey: null, extras: NO_EXTRAS, maxInFlight },
   });
   const check = (signal = new AbortController().signal, maxInFlight: number | null = null) =>
     checks.checkModel(model(maxInFlight), { context: false }, signal);

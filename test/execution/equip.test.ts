@@ -1,3 +1,4 @@
+import { NO_EXTRAS } from '../../src/domain/model.ts';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
@@ -42,7 +43,9 @@ const FILES = {
 const BROWSER: BrowserGrant = { executable: '/usr/bin/chromium', timeoutMs: 1 } as never;
 
 const catalog: Catalog = {
-  endpoints: new Map([['e', { name: 'e', kind: 'openai', baseUrl: 'http://e', apiKey: 'key', maxInFlight: null }]]),
+  endpoints: new Map([
+    ['e', { name: 'e', kind: 'openai', baseUrl: 'http://e', apiKey: 'key', maxInFlight: null, extras: NO_EXTRAS }],
+  ]),
   models: new Map([
     [
       'opus',

@@ -13,6 +13,8 @@ interface RecordedRequest {
   readonly protocol: ModelProtocol;
   readonly body: ModelRequestBody;
   readonly headers: IncomingHttpHeaders;
+  /** Path and query. */
+  readonly path: string;
   /** Epoch milliseconds, when the body had arrived. */
   readonly at: number;
   closedBy?: 'client' | 'server';
@@ -106,7 +108,7 @@ function serve(desk: Desk, request: IncomingMessage, response: ServerResponse): 
   request.on('end', () => {
     const body = parseBody(chunks);
     if (body === undefined) sendJson(response, 400, '{"error":{"message":"The body is no JSON object."}}');
-    else answer(desk, { protocol, body, headers: request.headers, at: Date.now() }, response);
+    else answer(desk, { protocol, body, headers: request.headers, path: request.url ?? '', at: Date.now() }, response);
   });
 }
 

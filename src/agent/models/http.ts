@@ -2,7 +2,9 @@
 import type { Readable } from 'node:stream';
 import { Agent, request } from 'undici';
 import type { JsonValue } from '../../domain/json.ts';
+import type { ModelGrant } from '../grants.ts';
 import { batchedBytes } from './batched-bytes.ts';
+import { dressOf } from './dress-call.ts';
 import { makeGather } from './gather.ts';
 import { currentHearing, listen } from './hearing.ts';
 import type { ReplyProtocol } from './reply-events.ts';
@@ -18,21 +20,28 @@ const gatherMs = makeGather();
 /**
  * A `fetch` for model calls. Only connecting has a limit here: how long tokens may take is the caller's business (D8).
  * Redirects are not followed; of a failed reply only the start is read. Bytes that arrive in a short time come as one piece.
- * It must be called within a hearing, which counts the reply as it arrives and is told what fails. Throws UpstreamFault
+ * The grant's extras are added. It must be called within a hearing, which counts the reply as it arrives and is told what fails. Throws UpstreamFault
  * for whatever is no stream.
  */
-export function modelFetch(connectTimeoutMs: number, protocol: ReplyProtocol): typeof globalThis.fetch {
+export function modelFetch(
+  grant: ModelGrant,
+  connectTimeoutMs: number,
+  protocol: ReplyProtocol,
+): typeof globalThis.fetch {
   const dispatcher = agentFor(connectTimeoutMs);
+  const dress = dressOf(grant);
   return async (input, init = {}) => {
     const hearing = currentHearing.getStore();
     if (hearing === undefined) throw new Error('A model was called outside of a hearing.');
+    // The providers give an address, headers and a body as plain values.
+    const content = dress.body(init.body as string);
     hearing.waits(true);
-    // The providers give an address, headers and a body as plain values. Undici's `request` costs half of what its `fetch` does.
-    const { statusCode, headers, body } = await request(input as string, {
+    // Undici's `request` costs half of what its `fetch` does.
+    const { statusCode, headers, body } = await request(dress.address(input as string), {
       dispatcher,
       method: 'POST',
-      headers: init.headers as Record<string, string>,
-      body: init.body as string,
+      headers: dress.headers(init.headers as Record<string, string>),
+      body: content,
       signal: init.signal ?? null,
     });
     const told = flatten(headers);

@@ -2,6 +2,7 @@
 import { request } from 'undici';
 import { isJsonObject, type JsonValue } from '../../domain/json.ts';
 import type { ModelGrant } from '../grants.ts';
+import { dressOf } from './dress-call.ts';
 import { normalizeBaseUrl } from './open-model.ts';
 
 const MAX_BYTES = 4 * 1_024 * 1_024;
@@ -16,7 +17,9 @@ export async function listModels(grant: ModelGrant, timeoutMs: number): Promise<
       : { ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }) };
   try {
     const signal = AbortSignal.timeout(timeoutMs);
-    const { statusCode, body } = await request(`${normalizeBaseUrl(baseUrl)}/models`, { headers: key, signal });
+    const dress = dressOf(grant);
+    const address = dress.address(`${normalizeBaseUrl(baseUrl)}/models`);
+    const { statusCode, body } = await request(address, { headers: dress.headers(key), signal });
     if (statusCode !== 200) {
       await body.dump();
       return null;

@@ -17,7 +17,7 @@ const OPENERS: Readonly<Record<EndpointKind, (grant: ModelGrant, connectTimeoutM
       name: 'openai',
       baseURL: normalizeBaseUrl(grant.baseUrl),
       includeUsage: true,
-      fetch: modelFetch(connectTimeoutMs, REPLY_PROTOCOLS.openai),
+      fetch: modelFetch(grant, connectTimeoutMs, REPLY_PROTOCOLS.openai),
       ...(grant.apiKey === null ? {} : { apiKey: grant.apiKey }),
     }).chatModel(grant.model),
   anthropic: (grant, connectTimeoutMs) =>
@@ -25,15 +25,15 @@ const OPENERS: Readonly<Record<EndpointKind, (grant: ModelGrant, connectTimeoutM
       baseURL: normalizeBaseUrl(grant.baseUrl),
       // Without a key the provider would look for one in the environment.
       apiKey: grant.apiKey ?? 'none',
-      fetch: modelFetch(connectTimeoutMs, REPLY_PROTOCOLS.anthropic),
+      fetch: modelFetch(grant, connectTimeoutMs, REPLY_PROTOCOLS.anthropic),
     }).languageModel(grant.model),
   offline: (grant) => makeOfflineModel(grant.model),
 };
 
 /** The model of a grant, kept for the next run of this thread that has the same one. */
 export function openModel(grant: ModelGrant, connectTimeoutMs: number): LanguageModelV4 {
-  const { kind, baseUrl, apiKey, model } = grant;
-  const name = JSON.stringify([kind, baseUrl, apiKey, model, connectTimeoutMs]);
+  const { kind, baseUrl, apiKey, extras, model } = grant;
+  const name = JSON.stringify([kind, baseUrl, apiKey, extras, model, connectTimeoutMs]);
   const known = opened.get(name);
   if (known !== undefined) return known;
   if (opened.size >= MAX_OPEN) opened.clear();

@@ -1,6 +1,11 @@
 // From a grant to a model.
-import { expect, test } from 'vitest';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import type { ModelGrant } from '../../../src/agent/grants.ts';
+import { listModels } from '../../../src/agent/models/list-models.ts';
 import { normalizeBaseUrl, openModel } from '../../../src/agent/models/open-model.ts';
+import { type CallExtras, NO_EXTRAS } from '../../../src/domain/model.ts';
 import { startModelServer } from '../../support/model-server.ts';
 import { GRANT, makeBrief, startRun } from '../play-main.ts';
 
@@ -32,4 +37,78 @@ test('each protocol sends its own key header, and a local server without a key g
   expect((await headersOf('openai', null))['authorization']).toBeUndefined();
   expect((await headersOf('anthropic', 'sk-2'))['x-api-key']).toBe('sk-2');
   expect((await headersOf('anthropic', null))['x-api-key']).toBe('none');
+});
+
+describe('what an endpoint adds to its calls', () => {
+  async function callWith(kind: 'openai' | 'anthropic', changes: Partial<ModelGrant>) {
+    await using closing = new AsyncDisposableStack();
+    const server = await startModelServer();
+    closing.defer(() => server.close());
+    const model = { ...GRANT, kind, baseUrl: server.url, ...changes };
+    expect((await startRun(await makeBrief({ model }), []).done).status).toBe('completed');
+    return server.requests[0]!;
+  }
+
+  test('a key in a header of its own and a version in the query, as Azure wants them', async () => {
+    const extras = { ...NO_EXTRAS, headers: { 'api-key': 'azure-key' }, query: { 'api-version': '2024-10-21' } };
+    const { headers, path } = await callWith('openai', { apiKey: null, extras });
+    expect(headers['api-key']).toBe('azure-key');
+    expect(headers['authorization']).toBeUndefined();
+    expect(path).toBe('/v1/chat/completions?api-version=2024-10-21');
+  });
+
+  test('a bearer token before a gateway to Anthropic stands in place of a key', async () => {
+    const extras = { ...NO_EXTRAS, headers: { authorization: 'Bearer gateway-token' } };
+    const { headers } = await callWith('anthropic', { apiKey: null, extras });
+    expect(headers['authorization']).toBe('Bearer gateway-token');
+    expect(headers['x-api-key']).toBeUndefined();
+  });
+
+  test('the name of the token limit that newer models know, further fields, and fields taken away', async () => {
+    const extraBody = { reasoning_effort: 'low', stream_options: null };
+    const extras: CallExtras = { ...NO_EXTRAS, maxTokensField: 'max_completion_tokens', extraBody };
+    const { body } = await callWith('openai', { extras });
+    expect(body).toMatchObject({ max_completion_tokens: GRANT.maxOutputTokens, reasoning_effort: 'low', stream: true });
+    expect(body).not.toHaveProperty('max_tokens');
+    expect(body).not.toHaveProperty('stream_options');
+  });
+
+  test('fields of the body go to Anthropic too', async () => {
+    const extras: CallExtras = { ...NO_EXTRAS, extraBody: { service_tier: 'standard_only' } };
+    expect((await callWith('anthropic', { extras })).body).toMatchObject({ service_tier: 'standard_only' });
+  });
+
+  test('the list of models is asked for with them, and what it holds is bounded', async () => {
+    await using closing = new AsyncDisposableStack();
+    const asked: (string | undefined)[] = [];
+    let reply = '{"data":[{"id":"gpt"}]}';
+    const server = createServer((request, response) => {
+      asked.push(request.url, request.headers['api-key'] as string);
+      response.end(reply);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    closing.defer(() => void server.close());
+    const extras = { ...NO_EXTRAS, headers: { 'api-key': 'azure-key' }, query: { 'api-version': '1' } };
+    const grant = {
+      ...GRANT,
+      baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      apiKey: null,
+      extras,
+    };
+    expect(await listModels(grant, 5_000)).toEqual(['gpt']);
+    expect(asked).toEqual(['/v1/models?api-version=1', 'azure-key']);
+    reply = `{"data":[{"id":"${'x'.repeat(5_000_000)}"}]}`;
+    expect(await listModels(grant, 5_000)).toBeNull();
+  });
+
+  test('a server that repeats a secret header does not get it into the log', async () => {
+    await using closing = new AsyncDisposableStack();
+    const server = await startModelServer();
+    closing.defer(() => server.close());
+    server.script({ status: 400, body: 'bad token gateway-token, or Bearer gateway-token' });
+    const extras = { ...NO_EXTRAS, headers: { authorization: 'Bearer gateway-token' } };
+    const main = startRun(await makeBrief({ model: { ...GRANT, baseUrl: server.url, apiKey: null, extras } }), []);
+    expect((await main.done).status).toBe('failed');
+    expect(main.of('log')[0]?.facts['server_said']).toBe('bad token [key], or [key]');
+  });
 });

@@ -1,0 +1,40 @@
+// Adds to a call what the administrator wants with every call of its endpoint.
+import type { JsonObject } from '../../domain/json.ts';
+import type { ModelGrant } from '../grants.ts';
+
+/** How the calls of a grant are changed on their way out. */
+export interface Dress {
+  /** The address with the query parameters. */
+  readonly address: (address: string) => string;
+  /** All header names in lower case; the administrator's win. */
+  readonly headers: (headers: Readonly<Record<string, string>>) => Record<string, string>;
+  /** The body with further fields. A field that is null is left out. */
+  readonly body: (body: string) => string;
+}
+
+/** Dresses the calls of a grant. Without extras, addresses and bodies pass as they are. */
+export function dressOf({ extras, apiKey }: Pick<ModelGrant, 'extras' | 'apiKey'>): Dress {
+  const { headers, query, maxTokensField, extraBody } = extras;
+  const parameters = Object.entries(query);
+  const isPlainBody = maxTokensField === 'max_tokens' && Object.keys(extraBody).length === 0;
+  return {
+    address: (address) => {
+      if (parameters.length === 0) return address;
+      const url = new URL(address);
+      for (const [name, value] of parameters) url.searchParams.set(name, value);
+      return url.href;
+    },
+    headers: (given) => {
+      const all = Object.fromEntries(Object.entries(given).map(([name, value]) => [name.toLowerCase(), value]));
+      // The provider's library wants some key; the real one is among the administrator's headers.
+      if (apiKey === null && 'authorization' in headers) delete all['x-api-key'];
+      return { ...all, ...headers };
+    },
+    body: (body) => {
+      if (isPlainBody) return body;
+      const { max_tokens: maxTokens, ...rest } = JSON.parse(body) as JsonObject;
+      const all = { ...rest, ...(maxTokens === undefined ? {} : { [maxTokensField]: maxTokens }), ...extraBody };
+      return JSON.stringify(Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null)));
+    },
+  };
+}
