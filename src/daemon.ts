@@ -169,7 +169,7 @@ async function build(start: Start): Promise<Daemon> {
   });
 
   await settleNames(store, live, log);
-  await rescue({ store, workspaces: engine.workspaces, log });
+  await rescue({ ...engine, store, log });
   // Registered before the doors open: without a worker node, background runs would be refused.
   if (config.workers) await engine.node.start();
   const doors = await openDoors(start, app, { ...live, log });

@@ -208,12 +208,9 @@ export function startEngine(engine: Engine, { workers }: Config): void {
 export async function rescue({
   store,
   workspaces,
+  stopper,
   log,
-}: {
-  store: Store;
-  workspaces: Workspaces;
-  log: Log;
-}): Promise<void> {
+}: Pick<Engine, 'workspaces' | 'stopper'> & { store: Store; log: Log }): Promise<void> {
   // First, so that a crash in the middle of it finds the same sessions again.
   for (const sessionId of store.runs.listExecutingSessions()) {
     await workspaces.tidy(sessionId).catch((error: unknown) => {
@@ -222,5 +219,7 @@ export async function rescue({
   }
   const rescued = await store.runs.rescue();
   await store.runs.confirmStops();
+  // A crash may have come between the disabling of a user and the end of the last run.
+  await stopper.stopDisabled();
   if (rescued.settled + rescued.interrupted + rescued.queued > 0) log.info(rescued, 'unfinished runs were rescued');
 }

@@ -25,22 +25,31 @@ export function standardErrorOutlet(): LogOutlet {
 }
 
 /**
- * An outlet to a stream. A line is written at once when there is room: the last words of a crash arrive. Once the limit
+ * An outlet to a stream, whose errors are heard elsewhere. A line is written at once when there is room: the last words of a crash arrive. Once the limit
  * is reached, lines are dropped until all that was held has gone; then a line tells how many.
  */
 export function makeStreamOutlet(stream: Writable, maxHeldBytes = MAX_HELD_BYTES): LogOutlet {
+  let isFull = false;
+  /** What is missing is told as soon as it can be, also when there is nothing else to tell. */
+  const resumeWhenDrained = (): void => {
+    if (isFull) return;
+    isFull = true;
+    stream.once('drain', () => {
+      isFull = false;
+      outlet.resume();
+    });
+  };
   const outlet = makeOutlet({
     take: (line) => {
       // Nobody is left to read it.
       if (stream.destroyed) return true;
-      if (stream.writableLength > 0 && stream.writableLength + line.length > maxHeldBytes) return false;
-      stream.write(line);
-      return true;
+      const isRoom = stream.writableLength === 0 || stream.writableLength + line.length <= maxHeldBytes;
+      if (isRoom) stream.write(line);
+      else resumeWhenDrained();
+      return isRoom;
     },
     isFree: () => stream.writableLength === 0,
   });
-  stream.on('error', () => undefined);
-  stream.on('drain', outlet.resume);
   return outlet;
 }
 

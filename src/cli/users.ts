@@ -85,7 +85,9 @@ export function addUsers(program: Command, io: Io): void {
 
   users
     .command('disable <user>')
-    .description('Shut a user out: no key and no token of theirs works any more. Asks first.')
+    .description(
+      'Shut a user out: no key and no token of theirs works any more, and their runs are stopped. Asks first.',
+    )
     .action(act(io, disable));
 
   users

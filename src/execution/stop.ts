@@ -24,6 +24,8 @@ export interface Stopper {
   stopSession(session: StoppedSession, cause: StopCause): Promise<StopResult>;
   /** Stops one run; the session's next run goes on. Throws `not_found` when the session was deleted meanwhile. */
   stopRun(run: Pick<Run, 'seq' | 'sessionSeq' | 'sessionId'>, cause: StopCause): Promise<StopResult>;
+  /** Stops every unfinished run of disabled users, without waiting for the executors. */
+  stopDisabled(): Promise<void>;
   /** Deletes a session and stops what ran, without waiting for the executor. Throws `not_found` for a deleted one. */
   deleteSession(session: StoppedSession): Promise<void>;
 }
@@ -32,6 +34,8 @@ type StoppedSession = Pick<Session, 'seq' | 'id'>;
 type Stopped = Exclude<StopCommit, { kind: 'gone' }>;
 
 const RETRY_MS = 1_000;
+/** Sessions of disabled users that are stopped in one commit. */
+const STOPS_AT_ONCE = 50;
 
 export function makeStopper(parts: StopParts): Stopper {
   const { store, clock } = parts;
@@ -54,6 +58,19 @@ export function makeStopper(parts: StopParts): Stopper {
     return (await within(cancellations.begin(target), clock)) ? end('stopped', true) : end('stopping');
   }
 
+  async function stopUnwatched({ seq }: StoppedSession): Promise<void> {
+    const commit = await store.runs.stopSession(seq, 'operator_requested_stop');
+    // Deleted meanwhile, or ended.
+    if (commit.kind === 'gone' || commit.kind === 'idle') return;
+    letGo(seq, commit);
+  }
+
+  /** Has the executor told, or what waits for its end begin at once. */
+  function letGo(sessionSeq: number, { unconfirmed }: Stopped): void {
+    if (unconfirmed) void cancellations.begin({ sessionSeq, runSeq: null });
+    else parts.confirmed(sessionSeq);
+  }
+
   return {
     stopSession: async ({ seq, id }, cause) => {
       const commit = await store.runs.stopSession(seq, cause);
@@ -66,10 +83,17 @@ export function makeStopper(parts: StopParts): Stopper {
       parts.queue.wake();
       return finish({ sessionSeq, runSeq: seq }, sessionId, commit);
     },
+    stopDisabled: async () => {
+      let after = 0;
+      for (;;) {
+        const sessions = await store.runs.listSessionsOfDisabled(after, STOPS_AT_ONCE);
+        await Promise.all(sessions.map(stopUnwatched));
+        if (sessions.length < STOPS_AT_ONCE) return;
+        after = sessions.at(-1)!.seq;
+      }
+    },
     deleteSession: async ({ seq }) => {
-      const commit = present(await store.sessions.deleteSession(seq));
-      if (commit.unconfirmed) void cancellations.begin({ sessionSeq: seq, runSeq: null });
-      else parts.confirmed(seq);
+      letGo(seq, present(await store.sessions.deleteSession(seq)));
     },
   };
 }

@@ -2,6 +2,7 @@
 import { ErrandError, unprocessable } from '../domain/errors.ts';
 import type { Role, User } from '../domain/user.ts';
 import type { Catalog } from '../catalog/models.ts';
+import type { Stopper } from '../execution/stop.ts';
 import type { Store } from '../store/open-store.ts';
 import { hashPassword, MIN_PASSWORD_LENGTH, makePassword } from './secrets.ts';
 
@@ -46,8 +47,14 @@ export function isUsername(text: string): boolean {
   return USERNAME.test(text) && !INVISIBLE.test(text);
 }
 
+export interface UserOperationParts {
+  readonly store: Store;
+  readonly stopper: Pick<Stopper, 'stopDisabled'>;
+  catalog(): Catalog;
+}
+
 /** The verbs on users. Each throws `not_found` for an unknown reference (an id or a username). */
-export function makeUserOperations({ store, catalog }: { store: Store; catalog(): Catalog }) {
+export function makeUserOperations({ store, stopper, catalog }: UserOperationParts) {
   async function teamIdOf(team: string | null | undefined): Promise<string | null> {
     return team === null || team === undefined ? null : (await store.teams.get(team)).id;
   }
@@ -90,11 +97,13 @@ export function makeUserOperations({ store, catalog }: { store: Store; catalog()
       return { user: await withTeamName(user), password: made };
     },
 
-    /** Throws `conflict` when it would leave no enabled administrator. */
+    /** A user who is disabled has no run left. Throws `conflict` when it would leave no enabled administrator. */
     changeUser: async (reference: string, { team, ...change }: UserChange): Promise<UserRecord> => {
       checkScenario(change.scenario);
       const teamId = team === undefined ? {} : { teamId: await teamIdOf(team) };
-      return withTeamName(await store.users.change(reference, { ...change, ...teamId }));
+      const user = await store.users.change(reference, { ...change, ...teamId });
+      if (change.disabled === true) await stopper.stopDisabled();
+      return withTeamName(user);
     },
 
     /** Ends the user's login tokens. */

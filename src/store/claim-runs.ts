@@ -2,6 +2,7 @@
 import type { JsonObject } from '../domain/json.ts';
 import type { Run } from '../domain/run.ts';
 import type { Database, Transaction } from './database.ts';
+import { stopIn } from './stop-runs.ts';
 
 /** What decides the model of a run: its key's fixed model, else that of the agent that answers, else its owner's scenario (§1 rule 9). */
 export interface ModelChoice {
@@ -68,7 +69,10 @@ const CLAIM = `UPDATE runs SET status = 'running', attempt = ?, model = ?, lease
   started_at = coalesce(started_at, ?), worked_until = ?
   WHERE seq = ? AND status = 'queued' AND ready = 1`;
 
-/** The verb that claims up to `limit` runs: ordinary before background, fair between keys, in order within one (C6). */
+/**
+ * The verb that claims up to `limit` runs: ordinary before background, fair between keys, in order within one (C6). What a
+ * disabled user has left in the queue is stopped instead.
+ */
 export function makeClaimRuns({ write }: Database): (order: ClaimOrder) => Promise<Claim[]> {
   return (order) =>
     write((tx) => {
@@ -76,7 +80,8 @@ export function makeClaimRuns({ write }: Database): (order: ClaimOrder) => Promi
       while (claims.length < order.limit) {
         const next = findNext(tx, order);
         if (next === undefined) break;
-        claims.push(claim(tx, next, order));
+        const claimed = claim(tx, next, order);
+        if (claimed !== null) claims.push(claimed);
       }
       return claims;
     });
@@ -102,18 +107,24 @@ interface CandidateRow {
   output_schema: string | null;
   key_model: string | null;
   scenario: string | null;
+  disabled: number;
   target: string;
   lead_model: string | null;
 }
 
 const CANDIDATE = `SELECT r.id, r.session_seq, s.id AS session_id, r.attempt, r.worked_ms, r.opened_session,
-  r.output_schema, k.model AS key_model, u.scenario, s.target,
+  r.output_schema, k.model AS key_model, u.scenario, u.disabled, s.target,
   s.orchestration ->> '$.lead.model' AS lead_model FROM runs r
   JOIN sessions s ON s.seq = r.session_seq JOIN api_keys k ON k.seq = r.key_seq JOIN users u ON u.seq = r.user_seq
   WHERE r.seq = ?`;
 
-function claim(tx: Transaction, runSeq: number, order: ClaimOrder): Claim {
+function claim(tx: Transaction, runSeq: number, order: ClaimOrder): Claim | null {
   const row = tx.get<CandidateRow>(CANDIDATE, runSeq)!;
+  if (row.disabled === 1) {
+    // Accepted in the moment in which the user was disabled.
+    stopIn(tx, { sessionSeq: row.session_seq, runSeq }, 'operator_requested_stop');
+    return null;
+  }
   const { scenario, target } = row;
   const choice: ModelChoice = { keyModel: row.key_model, scenario, target, leadModel: row.lead_model };
   const run: ClaimedRun = {

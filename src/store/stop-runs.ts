@@ -35,8 +35,14 @@ interface UnfinishedRow {
   waiting: number;
 }
 
+// By what is unfinished, not by users: that costs the same however much a user has done.
+const OF_DISABLED = `SELECT DISTINCT s.seq, s.id FROM runs r INDEXED BY runs_unfinished
+  CROSS JOIN users u ON u.seq = r.user_seq CROSS JOIN sessions s ON s.seq = r.session_seq
+  WHERE r.status IN ('queued', 'running', 'finalizing') AND u.disabled = 1 AND r.session_seq > ?
+  ORDER BY r.session_seq LIMIT +?`;
+
 /** The verbs that stop. */
-export function makeStopRuns({ write }: Database) {
+export function makeStopRuns({ write, reader }: Database) {
   return {
     /** Cancels every unfinished run of a session. */
     stopSession: (sessionSeq: number, cause: StopCause): Promise<StopCommit> =>
@@ -45,6 +51,10 @@ export function makeStopRuns({ write }: Database) {
     /** Cancels one run, unless it has ended; the session's next run goes on. */
     stopRun: (which: { readonly sessionSeq: number; readonly runSeq: number }, cause: StopCause): Promise<StopCommit> =>
       write((tx) => stopIn(tx, which, cause)),
+
+    /** Sessions of disabled users with unfinished runs, in order: up to a number, after the given one. */
+    listSessionsOfDisabled: async (afterSeq: number, limit: number): Promise<{ seq: number; id: string }[]> =>
+      reader.all(OF_DISABLED, afterSeq, limit),
 
     /** Notes that the executor of a session's stopped run has ended, and lets the session's next run begin. */
     confirmStop: (sessionSeq: number): Promise<boolean> => write((tx) => confirmIn(tx, sessionSeq)),

@@ -1,5 +1,7 @@
 // Stopping a session of the real daemon: who hears of it, what dies, and what can go on.
 import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Connection from 'better-sqlite3';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { rowsOf } from '../support/daemon-look.ts';
 import { type DaemonProcess, startDaemonProcess } from '../support/daemon-process.ts';
@@ -143,6 +145,50 @@ test('a stopped background run is canceled', async () => {
   expect((await call('GET', `/runs/${runId}`)).body).toMatchObject({
     background_results: { status: 'canceled', retry_after_ms: null },
   });
+});
+
+test('a user who is disabled has no run left: its readers hear it, and nobody else', async () => {
+  const nils = (await daemon.admin('POST', '/api/v1/users', { username: 'nils' })) as { user_id: string };
+  const made = await daemon.admin('POST', '/api/v1/keys', { user: 'nils', scope: 'conversation', name: 'laptop' });
+  const theirs = { url: daemon.url, apiKey: (made as { key: string }).key };
+  const from = model.requests.length;
+  const running = await openTurn(theirs, { stream: true, content: HANGS });
+  const behind = await openTurn(theirs, {
+    stream: true,
+    content: '[[text=no]]',
+    sessionId: running.headers.get('x-session-id'),
+  });
+  await model.waitForRequest(from + 1);
+  const mine = await begin({ content: HANGS });
+  await daemon.admin('PATCH', `/api/v1/users/${nils.user_id}`, { disabled: true });
+  for (const response of [running, behind]) {
+    expect((await readTurn(response)).error).toMatchObject({ message: 'The run was stopped.' });
+    const runId = response.headers.get('x-run-id')!;
+    expect([statusOf(runId), terminalEvents(runId)]).toEqual(['canceled', ['run.stopped']]);
+  }
+  expect(statusOf(mine.runId)).toBe('running');
+  await stop(mine.sessionId);
+});
+
+test('what a crash left of a disabled user is stopped at the next start', async () => {
+  await daemon.admin('POST', '/api/v1/users', { username: 'olga' });
+  const made = await daemon.admin('POST', '/api/v1/keys', { user: 'olga', scope: 'conversation', name: 'laptop' });
+  const from = model.requests.length;
+  const response = await openTurn(
+    { url: daemon.url, apiKey: (made as { key: string }).key },
+    { stream: true, content: HANGS },
+  );
+  void response.body?.cancel();
+  await model.waitForRequest(from + 1);
+  await daemon.kill();
+  // As if the daemon had died between the two.
+  const connection = new Connection(join(daemon.dataDir, 'errand.db'));
+  connection.exec("UPDATE users SET disabled = 1 WHERE username = 'olga'");
+  connection.close();
+  await daemon.restart();
+  const runId = response.headers.get('x-run-id')!;
+  expect([statusOf(runId), terminalEvents(runId)]).toEqual(['canceled', ['run.stopped']]);
+  expect(model.requests).toHaveLength(from + 1);
 });
 
 test('a stop holds through a kill in the same moment, and the session can be continued', async () => {

@@ -223,3 +223,55 @@ test('deleting does not wait for the executor, but its files do', async () => {
   await expect(stopper.deleteSession(sessionOf(run))).rejects.toMatchObject({ reason: 'not_found' });
   await expect(stop(run)).rejects.toMatchObject({ reason: 'not_found' });
 });
+
+describe('a user who is disabled', () => {
+  test('has every run of every session stopped, queued or executing; nobody else has', async () => {
+    const running = await executing();
+    const queued = await house.accept({ sessionId: running.sessionId });
+    const elsewhere = await house.accept();
+    const nils = await house.store.users.create({ ...house.user, username: 'nils', passwordHash: 'x' });
+    const newKey = { ...house.key, id: 'nilskey0', userSeq: nils.seq, secretSha256: Buffer.alloc(32) };
+    const key = await house.store.keys.create(newKey);
+    const others = await house.accept({ user: nils, key });
+    await stopper.stopDisabled();
+    expect(stops()).toBe(0);
+    await house.store.users.change(nils.username, { role: 'admin' });
+    await house.store.users.change(house.user.username, { disabled: true });
+    await stopper.stopDisabled();
+    const statusOf = async ({ seq }: Run) => (await house.store.runs.get(seq)).status;
+    expect(await Promise.all([running, queued, elsewhere, others].map(statusOf))).toEqual([
+      'canceled',
+      'canceled',
+      'canceled',
+      'queued',
+    ]);
+    expect([stops(), confirmed]).toEqual([3, 1]);
+    expect(asked).toEqual([{ sessionSeq: running.sessionSeq, runSeq: null }]);
+    confirm();
+    await waitFor(() => confirmed === 2);
+    const before = data();
+    await stopper.stopDisabled();
+    expect(data()).toBe(before);
+  });
+
+  test('has them stopped also when there are more sessions than are stopped at once', async () => {
+    for (let i = 0; i < 120; i += 1) await house.accept();
+    await house.store.users.create({ ...house.user, username: 'nils', passwordHash: 'x' });
+    await house.store.users.change(house.user.username, { disabled: true });
+    await stopper.stopDisabled();
+    expect(stops()).toBe(120);
+    expect(await house.store.runs.countUnfinished()).toMatchObject({ queued: 0, running: 0 });
+  });
+
+  test('has what was accepted too late stopped instead of claimed, and what waits behind it goes on', async () => {
+    const nils = await house.store.users.create({ ...house.user, username: 'nils', passwordHash: 'x' });
+    const newKey = { ...house.key, id: 'nilskey0', userSeq: nils.seq, secretSha256: Buffer.alloc(32) };
+    const key = await house.store.keys.create(newKey);
+    await house.store.users.change(house.user.username, { disabled: true });
+    const [late] = await Promise.all([house.accept(), house.accept()]);
+    const others = await house.accept({ user: nils, key });
+    expect((await house.claim(1)).map(({ seq }) => seq)).toEqual([others.seq]);
+    expect(stops()).toBe(2);
+    expect(house.told.some(({ type, runSeq }) => type === 'run.started' && runSeq === late.seq)).toBe(false);
+  });
+});

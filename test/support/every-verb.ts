@@ -67,6 +67,7 @@ async function callRuns(house: StoreHouse): Promise<void> {
   await house.accept();
   await house.claim();
   await runs.stopSession(stopped.sessionSeq + 1, 'user_requested_stop');
+  await runs.listSessionsOfDisabled(0, 50);
   await runs.confirmStops();
   await house.accept();
   await house.claim();
