@@ -52,6 +52,7 @@ export async function probe({ settings, places }: Config, log: Log): Promise<San
     maxProcesses: shell.maxProcesses,
   });
   if (!found.ok) log.warn({ why: found.why }, 'the shell tool is off: there is no sandbox');
+  else log.info({ memory: found.grant.groups === null ? 'watched' : 'control group' }, 'the sandbox works');
   return found;
 }
 

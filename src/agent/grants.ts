@@ -28,6 +28,8 @@ export interface SandboxGrant {
   readonly bwrap: string;
   /** The uid and gid to drop to; null when the daemon is not root. */
   readonly owner: { readonly uid: number; readonly gid: number } | null;
+  /** The folder of control groups that each sandbox gets one in; null when the system has not delegated any. */
+  readonly groups: string | null;
   readonly timeoutMs: number;
   readonly maxOutputBytes: number;
   readonly memoryBytes: number;

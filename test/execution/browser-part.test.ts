@@ -9,6 +9,7 @@ import { SETTINGS } from '../support/http-house.ts';
 const WALLS: SandboxGrant = {
   bwrap: '/usr/bin/bwrap',
   owner: null,
+  groups: null,
   timeoutMs: 1,
   maxOutputBytes: 1,
   memoryBytes: 1,

@@ -7,8 +7,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { reopenRoot } from '../../beneath.ts';
 import { hasEnded, takenBytes } from './process-tree.ts';
 import type { SandboxGrant } from '../grants.ts';
-import { FD } from './scripts.ts';
-import { type SandboxPlan, SYSTEM_PATH } from './walls.ts';
+import { type ControlGroup, makeControlGroup } from './control-group.ts';
+import { ENTER, FD } from './scripts.ts';
+import { planSandbox, type SandboxPlan, type SandboxWork, SYSTEM_PATH } from './walls.ts';
 
 const WATCH_INTERVAL_MS = 200;
 const KILL_GRACE_MS = 2000;
@@ -18,7 +19,7 @@ const MAX_COMPLAINT_LENGTH = 2000;
 export type StopCause = 'timeout' | 'output' | 'memory' | 'canceled';
 
 /** Opens the workspace to the sandbox's uid, whatever a command has made of it; what is inside belongs to whoever made it. */
-export async function giveTo(workspace: string, owner: SandboxGrant['owner']): Promise<void> {
+async function giveTo(workspace: string, owner: SandboxGrant['owner']): Promise<void> {
   await reopenRoot(workspace);
   const stats = owner === null ? undefined : await lstat(workspace);
   if (stats !== undefined && stats.uid !== owner!.uid) await chown(workspace, owner!.uid, owner!.gid);
@@ -29,6 +30,8 @@ export interface Launched {
   readonly child: ChildProcess;
   /** Absolute path. */
   readonly workspace: string;
+  /** Null where there are none. */
+  readonly group: ControlGroup | null;
   /** Null for a command. */
   readonly stdin: Writable | null;
   readonly stdout: Readable;
@@ -45,16 +48,32 @@ export interface Launched {
   killTimer: NodeJS.Timeout | undefined;
 }
 
-export interface Launch {
+/** All that a launch needs: what to start, and where it is held. */
+export interface Prepared {
   readonly plan: SandboxPlan;
   readonly workspace: string;
   /** Whether it is spoken with on its standard input. */
   readonly takesInput: boolean;
+  /** To be closed by whoever does not launch it. Null where there are no control groups. */
+  readonly group: ControlGroup | null;
 }
 
-/** Starts what was planned. Nothing of the daemon's environment and directory reaches it. */
-export function launch({ plan, workspace, takesInput }: Launch): Launched {
-  const { program, args, papers } = plan;
+/** Makes ready what the work needs outside of the walls. */
+export async function prepare(grant: SandboxGrant, work: SandboxWork): Promise<Prepared> {
+  const { workspace, task } = work;
+  const plan = await planSandbox(grant, work);
+  await giveTo(workspace, grant.owner);
+  const group = grant.groups === null ? null : await makeControlGroup(grant.groups, grant);
+  return { plan, workspace, takesInput: task.kind === 'service', group };
+}
+
+/** Starts it. Nothing of the daemon's environment and directory reaches it. */
+export function launch({ plan, workspace, takesInput, group }: Prepared): Launched {
+  const { papers } = plan;
+  const [program, args] =
+    group === null
+      ? [plan.program, plan.args]
+      : ['/bin/sh', ['-c', ENTER, 'sh', group.path, plan.program, ...plan.args]];
   const last = Math.max(...papers.keys());
   const stdio = Array.from({ length: last + 1 }, (_, fd) => (isPipe(fd, takesInput, papers) ? 'pipe' : 'ignore'));
   const child = spawn(program, args, { cwd: '/', env: { PATH: SYSTEM_PATH }, stdio, detached: true });
@@ -62,6 +81,7 @@ export function launch({ plan, workspace, takesInput }: Launch): Launched {
   const launched: Launched = {
     child,
     workspace,
+    group,
     stdin: child.stdin,
     stdout: child.stdout!,
     stderr: child.stderr!,
@@ -120,10 +140,20 @@ function kill(launched: Launched): void {
   }
 }
 
+type Ended = { readonly exitCode: number | null; readonly signal: string | null };
+
 /** Waits until bubblewrap is gone, its pipes are read to the end and the last process has ended. */
-export async function ending(
-  launched: Launched,
-): Promise<{ readonly exitCode: number | null; readonly signal: string | null }> {
+export async function ending(launched: Launched): Promise<Ended> {
+  try {
+    return await lastOf(launched);
+  } finally {
+    await launched.group?.close();
+    // Other tools and the collector need it next.
+    await reopenRoot(launched.workspace);
+  }
+}
+
+async function lastOf(launched: Launched): Promise<Ended> {
   const { child, stdout } = launched;
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const [code, killedBy] = await new Promise<readonly [number | null, NodeJS.Signals | null]>((resolve, reject) => {
@@ -137,8 +167,7 @@ export async function ending(
   drained.abort();
   stdout.destroy();
   await allEnded(launched.firstPid);
-  // Other tools and the collector need it next.
-  await reopenRoot(launched.workspace);
+  if (launched.stopped === undefined && (await launched.group?.ranOut())) launched.stopped = 'memory';
   if (killedBy !== null) return { exitCode: null, signal: killedBy };
   if (launched.exitCode === undefined && launched.stopped === undefined) {
     throw new Error(`The sandbox could not be built: ${launched.complaint.trim() || `bwrap exited with ${code}`}`);
@@ -154,13 +183,17 @@ async function allEnded(firstPid: number | undefined): Promise<void> {
 }
 
 /** A shell reports death by a signal as 128 and the signal's number. */
-function outcomeOf(code: number | null): { readonly exitCode: number | null; readonly signal: string | null } {
+function outcomeOf(code: number | null): Ended {
   const signal = Object.entries(constants.signals).find(([, number]) => code === 128 + number)?.[0];
   return signal === undefined ? { exitCode: code, signal: null } : { exitCode: null, signal };
 }
 
-/** Ends a sandbox that takes too much memory: each process has its own limit; this holds all of them together to the same one. */
-export function watchMemory(launched: Launched, memoryBytes: number): NodeJS.Timeout {
+/**
+ * Ends a sandbox that takes too much memory: each process has its own limit; this holds all of them together to the same
+ * one, where no control group does.
+ */
+export function watchMemory(launched: Launched, memoryBytes: number): NodeJS.Timeout | undefined {
+  if (launched.group !== null) return undefined;
   let busy = false;
   return setInterval(() => {
     if (busy || launched.firstPid === undefined) return;

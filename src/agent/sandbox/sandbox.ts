@@ -6,9 +6,10 @@ import { join } from 'node:path';
 import { messageOf } from '../../domain/errors.ts';
 import { captureOutput } from './captured-output.ts';
 import type { SandboxGrant } from '../grants.ts';
+import { takeControlGroups } from './control-group.ts';
 import { adviceOn } from './advice.ts';
-import { ending, giveTo, launch, type StopCause, stop, watchMemory } from './launch.ts';
-import { type Mount, planSandbox, SANDBOX_OWNER } from './walls.ts';
+import { ending, launch, prepare, type StopCause, stop, watchMemory } from './launch.ts';
+import { type Mount, SANDBOX_OWNER } from './walls.ts';
 
 const PROBE_TIMEOUT_MS = 10_000;
 
@@ -36,7 +37,7 @@ export interface SandboxRequest {
   readonly signal: AbortSignal;
 }
 
-export interface SandboxSettings extends Omit<SandboxGrant, 'bwrap' | 'owner'> {
+export interface SandboxSettings extends Omit<SandboxGrant, 'bwrap' | 'owner' | 'groups'> {
   /** Folders to look for `bwrap` in, in the form of PATH. */
   readonly path: string;
   /** The daemon's own folders. Commands can read /usr, so these must not lie there. */
@@ -57,15 +58,19 @@ export async function probeSandbox(settings: SandboxSettings): Promise<SandboxPr
   const open = await findReadable(privateFolders);
   if (open !== undefined)
     return { ok: false, why: `${open} lies in /usr, which commands can read; move it elsewhere.` };
-  const grant: SandboxGrant = { ...limits, bwrap, owner: process.getuid?.() === 0 ? SANDBOX_OWNER : null };
+  const owner = process.getuid?.() === 0 ? SANDBOX_OWNER : null;
+  const grant: SandboxGrant = { ...limits, bwrap, owner, groups: await takeControlGroups() };
+  const found = await tryOut(grant);
+  // What the system delegates is not always whole; without it memory is watched from outside.
+  return found.ok || grant.groups === null ? found : tryOut({ ...grant, groups: null });
+}
+
+async function tryOut(grant: SandboxGrant): Promise<SandboxProbe> {
   const workspace = await mkdtemp(join(tmpdir(), 'errand-probe-'));
   try {
     const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
-    const result = await runInSandbox(grant, {
-      workspace,
-      command: 'test -w /workspace && test ! -e /etc/shadow',
-      signal,
-    });
+    const command = 'test -w /workspace && test ! -e /etc/shadow';
+    const result = await runInSandbox(grant, { workspace, command, signal });
     if (result.exitCode === 0) return { ok: true, grant };
     return { ok: false, why: `a trial command failed in the sandbox: ${result.stopped ?? result.output}.` };
   } catch (error) {
@@ -103,17 +108,17 @@ export async function runInSandbox(grant: SandboxGrant, request: SandboxRequest)
   const startedAt = performance.now();
   const timeoutMs = Math.min(request.timeoutMs ?? grant.timeoutMs, grant.timeoutMs);
   const { workspace } = request;
-  const plan = await planSandbox(grant, {
+  const prepared = await prepare(grant, {
     workspace,
     mounts: request.mounts ?? [],
     task: { kind: 'command', command: request.command, timeoutMs },
   });
-  await giveTo(workspace, grant.owner);
   const durationMs = () => Math.round(performance.now() - startedAt);
   if (request.signal.aborted) {
+    await prepared.group?.close();
     return { exitCode: null, signal: null, stopped: 'canceled', output: '', bytes: 0, durationMs: durationMs() };
   }
-  const launched = launch({ plan, workspace, takesInput: false });
+  const launched = launch(prepared);
   const output = captureOutput();
   const stopCommand = (cause: StopCause) => stop(launched, cause);
   launched.stdout.on('data', (chunk: Buffer) => {

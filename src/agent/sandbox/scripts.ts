@@ -16,6 +16,9 @@ export const FD = {
   filter: 10,
 } as const;
 
+/** Enters a control group before all else. $1 its folder, then the command to become. */
+export const ENTER = `echo 0 >"$1/cgroup.procs" && shift && exec "$@"`;
+
 /** Where root's rights end, folders that lie under a closed directory are found under this one, by their number. */
 export const OPENED = '/tmp/opened';
 

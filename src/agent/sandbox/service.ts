@@ -3,8 +3,8 @@ import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from '../../domain/errors.ts';
 import type { SandboxGrant } from '../grants.ts';
-import { ending, giveTo, launch, type StopCause, stop, watchMemory } from './launch.ts';
-import { type Mount, planSandbox } from './walls.ts';
+import { ending, launch, prepare, type StopCause, stop, watchMemory } from './launch.ts';
+import type { Mount } from './walls.ts';
 
 /** How much is kept of what a service writes to its standard error: the end of it. */
 const MAX_COMPLAINT_CHARACTERS = 8_192;
@@ -43,14 +43,13 @@ export async function startInSandbox(grant: SandboxGrant, request: ServiceReques
   const { workspace, argv, network, tmpBytes } = request;
   // What is there in any case can't be mounted over: /usr is closed to writing.
   const mounts = request.mounts.filter(({ target }) => target !== '/usr' && !target.startsWith('/usr/'));
-  const plan = await planSandbox(grant, {
+  const prepared = await prepare(grant, {
     workspace,
     mounts,
     ...(tmpBytes === undefined ? {} : { tmpBytes }),
     task: { kind: 'service', argv, network, env: { ...CACHES, ...request.env } },
   });
-  await giveTo(workspace, grant.owner);
-  const launched = launch({ plan, workspace, takesInput: true });
+  const launched = launch(prepared);
   let complaint = '';
   launched.stderr.on('data', (text: string) => {
     complaint = (complaint + text).slice(-MAX_COMPLAINT_CHARACTERS);

@@ -31,7 +31,7 @@ const SETTINGS: SandboxSettings = {
 
 const probe = await probeSandbox(SETTINGS);
 if (!probe.ok) console.warn(`\n*** SKIPPED: every test of the sandbox. ${probe.why} ***\n`);
-const grant: SandboxGrant = probe.ok ? probe.grant : { ...SETTINGS, bwrap: '', owner: null };
+const grant: SandboxGrant = probe.ok ? probe.grant : { ...SETTINGS, bwrap: '', owner: null, groups: null };
 
 function run(command: string, changes: Partial<SandboxRequest & { grant: Partial<SandboxGrant> }> = {}) {
   const { grant: limits, ...request } = changes;
