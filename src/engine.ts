@@ -14,7 +14,8 @@ import { makeChecks } from './execution/checks.ts';
 import type { CrewSize } from './execution/crew.ts';
 import { type Broker, makeBroker } from './execution/broker.ts';
 import { type BrowserPart, makeBrowserPart } from './execution/browser-part.ts';
-import { makeDocumentReader } from './execution/document-reader.ts';
+import { type DocumentReader, makeDocumentReader } from './execution/document-reader.ts';
+import { makeFileTexts } from './execution/file-texts.ts';
 import { makeKeepScreenshot } from './execution/keep-screenshot.ts';
 import { openConnector } from './execution/open-connector.ts';
 import { makeEmptyArchives } from './execution/empty-archives.ts';
@@ -84,8 +85,15 @@ function openBroker({ config, live, log, store, secrets }: BrokerNeeds): Broker 
   });
 }
 
+interface ServiceParts {
+  readonly store: Store;
+  readonly blobs: BlobStore;
+  readonly broker: Broker;
+  readonly documentReader: DocumentReader;
+}
+
 /** What tools may ask for, by the part that answers it. */
-function makeServices(store: Store, blobs: BlobStore, broker: Broker): RunServices {
+function makeServices({ store, blobs, broker, documentReader }: ServiceParts): RunServices {
   return {
     report_insight: async (run, insight) => {
       const insightId = await store.insights.report(run, insight);
@@ -93,6 +101,7 @@ function makeServices(store: Store, blobs: BlobStore, broker: Broker): RunServic
       return { insightId };
     },
     connector_request: (run, input) => broker.call(run.runSeq, input),
+    read_document: makeFileTexts(documentReader),
     keep_screenshot: makeKeepScreenshot({ store, blobs }),
   };
 }
@@ -163,7 +172,7 @@ export function makeEngine({ config, live, log, store, blobs, keeper, secrets, s
     log,
     clock: systemClock,
     permits,
-    services: makeServices(store, blobs, broker),
+    services: makeServices({ store, blobs, broker, documentReader }),
     broker,
     documents: makeDocuments({ store, blobs, reader: documentReader, log, clock: systemClock }),
     workspaces,

@@ -8,7 +8,7 @@ import { type AnsweredCall, assistantMessage, openConversation, toolMessage } fr
 import type { ModelCall } from './model-call.ts';
 import { seconds } from './model-failure.ts';
 import { openModel } from './models/open-model.ts';
-import { INTERRUPTED, performCall, refusalOf } from './perform-call.ts';
+import { INTERRUPTED, performCall, type Performing, refusalOf } from './perform-call.ts';
 import { instructionsOf } from './prompt.ts';
 import {
   ASK_USER,
@@ -150,7 +150,8 @@ function resultOf(
 ): Promise<ToolResult> {
   if (state.kind === 'unknown') return Promise.resolve(INTERRUPTED);
   const { brief, channel, callPrefix = '' } = run;
-  return performCall({ brief, tools, call, callPrefix, fault, signal: channel.signal });
+  const readDocument: Performing['readDocument'] = (file) => channel.request('read_document', file);
+  return performCall({ brief, tools, call, callPrefix, fault, readDocument, signal: channel.signal });
 }
 
 function toolSetOf(tools: readonly Tool[]): ToolSet {

@@ -6,7 +6,7 @@ import type { JsonObject } from '../domain/json.ts';
 import { shownOutput } from './kept-output.ts';
 import type { Brief, ToolCall, ToolResult } from './protocol.ts';
 import { untilAborted } from './signals.ts';
-import type { Tool } from './tools/tool.ts';
+import type { Tool, ToolContext } from './tools/tool.ts';
 
 const MAX_SCHEMA_FAULTS = 10;
 
@@ -25,6 +25,7 @@ export interface Performing {
   readonly callPrefix?: string;
   /** What was wrong with the arguments as the model sent them, when they could not be read. */
   readonly fault: string | undefined;
+  readonly readDocument: ToolContext['readDocument'];
   readonly signal: AbortSignal;
 }
 
@@ -52,6 +53,7 @@ export async function performCall(performing: Performing): Promise<ToolResult> {
       sandbox,
       skills,
       egress,
+      readDocument: performing.readDocument,
       callId,
       signal,
     });

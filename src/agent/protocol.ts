@@ -7,6 +7,7 @@ import type { JsonObject, JsonValue } from '../domain/json.ts';
 import type { EndpointKind } from '../domain/model.ts';
 import type { RunError, StopReason } from '../domain/run.ts';
 import type { Usage } from '../domain/usage.ts';
+import type { Ends } from './documents/excerpt.ts';
 import type { Equipment, ModelGrant, SandboxGrant } from './grants.ts';
 
 export type { EndpointKind };
@@ -70,6 +71,9 @@ export interface RunLimits {
 /** The text of a document, or why it has none, in words that follow its name. */
 export type DocumentText = { readonly text: string } | { readonly fault: string };
 
+/** What a brief carries of a document. */
+export type CarriedText = Ends | { readonly fault: string };
+
 /** What may be said in place of the older part of a conversation. */
 export interface Compaction {
   readonly summary: string;
@@ -95,7 +99,7 @@ export interface Brief {
   /** This turn; its steps are those recorded before a crash. */
   readonly turn: Turn;
   /** What attached documents say, those of this turn and of earlier ones, by the sha256 of their content. */
-  readonly texts: Readonly<Record<string, DocumentText>>;
+  readonly texts: Readonly<Record<string, CarriedText>>;
   /** Draft-07 schema of the result the run has to submit, as `readOutputSchema` gave it; null: its answer is text. */
   readonly outputSchema: JsonObject | null;
   /** Names of the built-in tools the run has. */
@@ -144,6 +148,11 @@ export interface Services {
       readonly body: string;
       readonly truncated: boolean;
     };
+  };
+  /** Reads the text of a document beneath a folder; null when it can't be had now. `version` changes with the file. */
+  read_document: {
+    readonly input: { readonly root: string; readonly path: string; readonly version: string };
+    readonly output: DocumentText | null;
   };
   /** Keeps what the browser showed at a call. */
   keep_screenshot: {

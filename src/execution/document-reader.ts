@@ -1,6 +1,7 @@
 // Reads documents on threads of their own, each within a deadline and a limit of memory that cost the thread its life.
 import { Worker } from 'node:worker_threads';
-import type { Document } from '../agent/documents/read-document.ts';
+import type { DocumentFile } from '../agent/documents/document-file.ts';
+import { type Document, TOO_LARGE } from '../agent/documents/read-document.ts';
 import type { DocumentText } from '../agent/protocol.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Log } from '../log.ts';
@@ -12,13 +13,18 @@ export interface DocumentReaderParts {
 }
 
 export interface DocumentReader {
-  /** What a document says. Null when nothing can be said of it now: the daemon stops, or the thread failed by itself. */
-  read(document: Document): Promise<DocumentText | null>;
+  /** What a document says, given or found in a folder. Null when nothing can be said of it now: the daemon stops, or the thread failed by itself. */
+  read(document: Source): Promise<DocumentText | null>;
   /** Ends the threads. */
   stop(): Promise<void>;
 }
 
-const DEADLINE_MS = 30_000;
+type Source = Document | DocumentFile;
+
+/** CPU time of a thread: much more than an honest document takes. */
+const MAX_CPU_MICROSECONDS = 30_000_000;
+/** By the clock, on a machine that has much else to do. */
+const DEADLINE_MS = 120_000;
 const LOOK_MS = 100;
 const MEBIBYTE = 1024 * 1024;
 const HEAP_MB = 256;
@@ -27,7 +33,6 @@ const MAX_UNPACKED_BYTES = 256 * MEBIBYTE;
 const MAX_AT_ONCE = 2;
 
 const TOO_SLOW: DocumentText = { fault: 'took too long to be read' };
-const TOO_LARGE: DocumentText = { fault: 'is too large to be read' };
 
 /** Makes the reader. Two documents are read at a time; others wait, and their deadline begins when their turn comes. */
 export function makeDocumentReader({ clock, log, deadlineMs = DEADLINE_MS }: DocumentReaderParts): DocumentReader {
@@ -47,7 +52,7 @@ export function makeDocumentReader({ clock, log, deadlineMs = DEADLINE_MS }: Doc
     else next();
   }
 
-  async function readOnThread(document: Document): Promise<DocumentText | null> {
+  async function readOnThread(document: Source): Promise<DocumentText | null> {
     const worker = startThread(document);
     const { promise, resolve } = Promise.withResolvers<DocumentText | null>();
     const end = (read: DocumentText | null) => {
@@ -59,16 +64,13 @@ export function makeDocumentReader({ clock, log, deadlineMs = DEADLINE_MS }: Doc
     worker.once('message', (read: DocumentText) => void end(read));
     worker.once('error', (error: NodeJS.ErrnoException) => {
       const isMemory = error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-      log.warn({ err: error, name: document.name }, 'a document could not be read; its thread has ended');
+      const name = 'name' in document ? document.name : document.path;
+      log.warn({ err: error, name }, 'a document could not be read; its thread has ended');
       resolve(isMemory ? TOO_LARGE : null);
     });
     worker.once('exit', () => resolve(null));
     const timer = clock.after(deadlineMs, () => void end(TOO_SLOW));
-    const watch = setInterval(() => {
-      void look(worker).then((taken) => {
-        if (taken > MAX_UNPACKED_BYTES) void end(TOO_LARGE);
-      });
-    }, LOOK_MS);
+    const watch = setInterval(() => void look(worker, end), LOOK_MS);
     try {
       return await promise;
     } finally {
@@ -95,7 +97,7 @@ export function makeDocumentReader({ clock, log, deadlineMs = DEADLINE_MS }: Doc
   };
 }
 
-function startThread(document: Document): Worker {
+function startThread(document: Source): Worker {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
   return new Worker(new URL(`../agent/document-thread.${extension}`, import.meta.url), {
     workerData: document,
@@ -104,11 +106,9 @@ function startThread(document: Document): Worker {
   });
 }
 
-/** Bytes that a thread holds outside its heap: the heap's own limit does not count them. */
-async function look(worker: Worker): Promise<number> {
-  try {
-    return (await worker.getHeapStatistics()).external_memory;
-  } catch {
-    return 0;
-  }
+/** Ends a thread that has taken too much: bytes outside its heap, which the heap's own limit does not count, or CPU time. */
+async function look(worker: Worker, end: (said: DocumentText) => unknown): Promise<void> {
+  const [heap, cpu] = await Promise.allSettled([worker.getHeapStatistics(), worker.cpuUsage()]);
+  if (heap.status === 'fulfilled' && heap.value.external_memory > MAX_UNPACKED_BYTES) end(TOO_LARGE);
+  if (cpu.status === 'fulfilled' && cpu.value.user + cpu.value.system > MAX_CPU_MICROSECONDS) end(TOO_SLOW);
 }

@@ -1,6 +1,7 @@
 // The texts of a run's attached documents: those known from before, and those that are read now.
-import { excerptOf, MAX_SHOWN_CHARACTERS } from '../agent/documents/excerpt.ts';
-import type { DocumentText } from '../agent/protocol.ts';
+import { endsOf } from '../agent/documents/excerpt.ts';
+import { MAX_DOCUMENT_BYTES, TOO_LARGE } from '../agent/documents/read-document.ts';
+import type { CarriedText, DocumentText } from '../agent/protocol.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Attachment } from '../domain/content.ts';
 import { messageOf } from '../domain/errors.ts';
@@ -19,14 +20,11 @@ export interface DocumentParts {
 
 export interface Documents {
   /** What the documents among attachments say, by the sha256 of their content, as much of each as a model is ever shown. */
-  textsOf(attachments: readonly Attachment[]): Promise<Readonly<Record<string, DocumentText>>>;
+  textsOf(attachments: readonly Attachment[]): Promise<Readonly<Record<string, CarriedText>>>;
 }
 
-const MAX_DOCUMENT_BYTES = 64 * 1024 * 1024;
 /** A run waits no longer for the texts of its documents; what is read later is there for the next turn. */
 const PATIENCE_MS = 60_000;
-
-const TOO_LARGE: DocumentText = { fault: 'is too large to be read' };
 
 /** Makes it. Failures leave a document without a text: the turn goes on. */
 export function makeDocuments({ store, blobs, reader, clock, log }: DocumentParts): Documents {
@@ -60,11 +58,11 @@ export function makeDocuments({ store, blobs, reader, clock, log }: DocumentPart
     textsOf: async (attachments) => {
       const documents = attachments.filter(({ mimeType }) => !mimeType.startsWith('image/'));
       if (documents.length === 0) return {};
-      const texts: Record<string, DocumentText> = {};
+      const texts: Record<string, CarriedText> = {};
       const all = Promise.all(
         documents.map(async (attachment) => {
           const text = await readOnce(attachment);
-          if (text !== null) texts[attachment.sha256] = shown(text);
+          if (text !== null) texts[attachment.sha256] = 'text' in text ? endsOf(text.text) : text;
         }),
       );
       const { promise: late, resolve } = Promise.withResolvers<void>();
@@ -74,8 +72,4 @@ export function makeDocuments({ store, blobs, reader, clock, log }: DocumentPart
       return { ...texts };
     },
   };
-}
-
-function shown(read: DocumentText): DocumentText {
-  return 'text' in read ? { text: excerptOf(read.text, MAX_SHOWN_CHARACTERS) } : read;
 }

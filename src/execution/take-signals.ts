@@ -76,6 +76,7 @@ async function serve(state: RunState, { request, service, input }: Extract<Signa
 const WORDS: Readonly<Record<ServiceName, string>> = {
   report_insight: 'The insight could not be kept.',
   connector_request: 'The service could not be called.',
+  read_document: 'The document could not be read.',
   keep_screenshot: 'The picture could not be kept.',
 };
 

@@ -4,6 +4,7 @@ import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ModelMessage } from 'ai';
 import { expect, test } from 'vitest';
+import { endsOf } from '../../src/agent/documents/excerpt.ts';
 import { openingMessages, stepMessages } from '../../src/agent/history.ts';
 import type { Brief, RecordedStep, Turn } from '../../src/agent/protocol.ts';
 import { recordReply } from '../../src/agent/recorded-message.ts';
@@ -206,7 +207,7 @@ async function makeDocumentBrief(changes: Partial<Brief>, count = 1) {
 const SHA = createHash('sha256').update('%PDF-1.4 and so on').digest('hex');
 
 test('a document is given as its text, between lines that name it', async () => {
-  const { brief } = await makeDocumentBrief({ texts: { [SHA]: { text: 'High water at noon.' } } });
+  const { brief } = await makeDocumentBrief({ texts: { [SHA]: endsOf('High water at noon.') } });
   const [message] = await openingMessages(brief);
   expect(partsOf(message)).toEqual([
     {
@@ -224,7 +225,7 @@ test('a document that could not be read says why', async () => {
 });
 
 test('a model that takes documents is given the PDF itself, others its text', async () => {
-  const texts = { [SHA]: { text: 'High water.' } };
+  const texts = { [SHA]: endsOf('High water.') };
   const { brief, bytes } = await makeDocumentBrief({ texts, model: { ...GRANT, documents: true } });
   const [message] = await openingMessages(brief);
   const data = bytes.toString('base64');
@@ -236,15 +237,30 @@ test('a model that takes documents is given the PDF itself, others its text', as
 test("the documents of a turn share half of the model's window", async () => {
   const text = 'x'.repeat(30_000);
   const model = { ...GRANT, contextWindow: 8_000, maxOutputTokens: 2_000 };
-  const { brief } = await makeDocumentBrief({ texts: { [SHA]: { text } }, model }, 3);
+  const { brief } = await makeDocumentBrief({ texts: { [SHA]: endsOf(text) }, model }, 3);
   const told = JSON.stringify(await openingMessages(brief));
   expect(told.length).toBeGreaterThan(8_000);
   expect(told.length).toBeLessThan(10_500);
   expect(told).toContain('characters left out here');
 });
 
+test('a long document is cut once: the model is told how much is missing of the whole, and where that begins', async () => {
+  const text = Array.from({ length: 1_000 }, (_, index) => `${String(index + 1).padEnd(98, '.')}|\n`).join('');
+  expect(text).toHaveLength(100_000);
+  const model = { ...GRANT, contextWindow: 200_000 };
+  const { brief } = await makeDocumentBrief({ texts: { [SHA]: endsOf(text) }, model, tools: ['read_file'] });
+  const [part] = partsOf((await openingMessages(brief))[0]) as [{ text: string }];
+  expect(part.text).toContain(
+    `[… ${100_000 - 30_000} characters left out here; read_file shows them, with offset 201 …]`,
+  );
+  expect(part.text).toMatch(/\n200\.+\|\n\n\[… /);
+  expect(part.text).toMatch(/ …\]\n901\.+\|\n/);
+  const [bare] = partsOf((await openingMessages({ ...brief, tools: [] }))[0]) as [{ text: string }];
+  expect(bare.text).toContain('[… 70000 characters left out here …]');
+});
+
 test('the texts of earlier documents count when it is seen what fits', async () => {
-  const { brief } = await makeDocumentBrief({ texts: { [SHA]: { text: 'x'.repeat(30_000) } } });
+  const { brief } = await makeDocumentBrief({ texts: { [SHA]: endsOf('x'.repeat(30_000)) } });
   const model = { ...GRANT, contextWindow: 8_000, maxOutputTokens: 2_000 };
   const earlier = { ...brief.turn, steps: [makeStep()] };
   const told = await openingMessages({

@@ -143,6 +143,7 @@ describe.skipIf(!probe.ok)('a command', () => {
         egress: [],
         skills: [],
         callId: 'x',
+        readDocument: async () => null,
         signal: new AbortController().signal,
       },
     );

@@ -16,8 +16,9 @@ test('a stopped run has come to rest when the tool that it left behind has ended
     },
   };
   const stop = new AbortController();
+  const readDocument = async () => null;
   const call = { id: 'a', name: 'echo', input: { text: 'x' } };
-  const performed = performCall({ brief, tools: [deaf], call, fault: undefined, signal: stop.signal });
+  const performed = performCall({ brief, tools: [deaf], call, fault: undefined, readDocument, signal: stop.signal });
   await begun.promise;
   stop.abort(new Error('stopped'));
   await expect(performed).rejects.toThrow('stopped');
@@ -37,6 +38,6 @@ test('a run whose tools have all ended, or that never used one, is at rest', asy
   const { echo } = makeTools();
   const call = { id: 'a', name: 'echo', input: { text: 'x' } };
   const { signal } = new AbortController();
-  await performCall({ brief, tools: [echo], call, fault: undefined, signal });
+  await performCall({ brief, tools: [echo], call, fault: undefined, readDocument: async () => null, signal });
   await toolsEnded(brief);
 });

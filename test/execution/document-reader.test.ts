@@ -1,10 +1,13 @@
 // Documents that are meant to do harm: each costs its thread, and nothing else.
+import { symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/domain/clock.ts';
 import { makeDocumentReader } from '../../src/execution/document-reader.ts';
 import { makeLog } from '../../src/log.ts';
 import { aPdf, aWordDocument, aZip, paragraph, stream } from '../support/documents.ts';
 import { fakeClock } from '../support/fake-clock.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 function house(parts: Partial<Parameters<typeof makeDocumentReader>[0]> = {}) {
   const reader = makeDocumentReader({ clock: systemClock, log: makeLog({ level: 'fatal' }), ...parts });
@@ -18,6 +21,20 @@ const good = { bytes: aWordDocument(paragraph('High water at noon.')), name: 'a.
 
 test('a document is read on a thread', async () => {
   expect(await house().read(good)).toEqual({ text: 'High water at noon.' });
+});
+
+test('a document in a folder is opened on the thread, and no link leads out of the folder', async () => {
+  const root = temporaryDirectory();
+  const reader = house();
+  writeFileSync(join(root, 'a.docx'), good.bytes);
+  symlinkSync(join(root, 'a.docx'), join(root, 'link.docx'));
+  expect(await reader.read({ root, path: 'a.docx' })).toEqual({ text: 'High water at noon.' });
+  const gone = { fault: expect.stringMatching(/^could not be read: /) };
+  expect(await reader.read({ root, path: 'b.docx' })).toEqual(gone);
+  expect(await reader.read({ root, path: 'link.docx' })).toEqual(gone);
+  expect(await reader.read({ root, path: '../a.docx' })).toEqual(gone);
+  truncateSync(join(root, 'a.docx'), 65 * MEBIBYTE);
+  expect(await reader.read({ root, path: 'a.docx' })).toEqual({ fault: 'is too large to be read' });
 });
 
 test('more documents than threads are all read', async () => {

@@ -1,6 +1,7 @@
 // Texts of attached documents: read once, kept, and never in the way of a turn.
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { type Ends, endsOf } from '../../src/agent/documents/excerpt.ts';
 import type { Document } from '../../src/agent/documents/read-document.ts';
 import type { DocumentText } from '../../src/agent/protocol.ts';
 import type { Attachment } from '../../src/domain/content.ts';
@@ -38,9 +39,9 @@ async function house(
 test('a document is read once, for all turns that have it', async () => {
   const { documents, asked, attach } = await house();
   const one = await attach('The tide turns.');
-  expect(await documents.textsOf([one])).toEqual({ [one.sha256]: { text: 'The tide turns.' } });
+  expect(await documents.textsOf([one])).toEqual({ [one.sha256]: endsOf('The tide turns.') });
   expect(await documents.textsOf([one, await attach('The tide turns.', { id: '2', name: 'b.txt' })])).toEqual({
-    [one.sha256]: { text: 'The tide turns.' },
+    [one.sha256]: endsOf('The tide turns.'),
   });
   expect(asked).toEqual(['a.txt']);
 });
@@ -66,7 +67,7 @@ test('a reader that is ended leaves the document without a text, and it is read 
   const { documents, attach } = await house(() => answers.shift()!);
   const one = await attach('?');
   expect(await documents.textsOf([one])).toEqual({});
-  expect(await documents.textsOf([one])).toEqual({ [one.sha256]: { text: 'Now.' } });
+  expect(await documents.textsOf([one])).toEqual({ [one.sha256]: endsOf('Now.') });
 });
 
 test('a document whose bytes are gone leaves the turn as it is', async () => {
@@ -93,16 +94,16 @@ test('a turn waits a minute for its documents; what comes later is there for the
   // The reading that kept its text tells the turn so in the same turn of the event loop.
   await new Promise(setImmediate);
   clock.advance(60_000);
-  expect(await reading).toEqual({ [two.sha256]: { text: 'quick' } });
+  expect(await reading).toEqual({ [two.sha256]: endsOf('quick') });
   slow.resolve({ text: 'at last' });
   await waitFor(async () => (await store.documents.find(one.sha256)) !== undefined);
-  expect(await documents.textsOf([one])).toEqual({ [one.sha256]: { text: 'at last' } });
+  expect(await documents.textsOf([one])).toEqual({ [one.sha256]: endsOf('at last') });
 });
 
 test('a run carries no more of a document than a model is ever shown', async () => {
   const { documents, attach } = await house(() => ({ text: `start${'x'.repeat(100_000)}end` }));
   const one = await attach('?');
-  const { text } = (await documents.textsOf([one]))[one.sha256] as { text: string };
-  expect(text.length).toBeLessThan(30_100);
-  expect(text).toMatch(/^start[^]*characters left out here[^]*end$/);
+  const { text, characters } = (await documents.textsOf([one]))[one.sha256] as Ends;
+  expect([text.length, characters]).toEqual([30_000, 100_008]);
+  expect(text).toMatch(/^start[^]*end$/);
 });

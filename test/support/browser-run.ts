@@ -96,7 +96,8 @@ export async function browserRun(of: Of, ports: readonly number[], { grant = {},
     call: (name: string, input: Record<string, unknown> = {}) => {
       last += 1;
       const call = { id: `call-${last}`, name, input: input as never };
-      return performCall({ brief, tools: opened.tools, call, fault: undefined, signal: channel.signal });
+      const readDocument = async () => null;
+      return performCall({ brief, tools: opened.tools, call, fault: undefined, readDocument, signal: channel.signal });
     },
     stop: () => main.control({ t: 'abort', reason: 'stop' }),
     processes: () => processesOf(brief.runId),

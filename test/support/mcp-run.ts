@@ -86,7 +86,8 @@ export async function openRun(
     call: (name, input = {}) => {
       last += 1;
       const call = { id: `call-${last}`, name, input: input as never };
-      return performCall({ brief: prepared.brief, tools: opened.tools, call, fault: undefined, signal });
+      const readDocument = async () => null;
+      return performCall({ brief: prepared.brief, tools: opened.tools, call, fault: undefined, readDocument, signal });
     },
   };
 }

@@ -9,6 +9,9 @@ export interface Document {
   readonly mimeType: string;
 }
 
+/** Larger documents are not read. */
+export const MAX_DOCUMENT_BYTES = 64 * 1024 * 1024;
+export const TOO_LARGE: DocumentText = { fault: 'is too large to be read' };
 /** Characters of a document that are kept. */
 const MAX_CHARACTERS = 200_000;
 const SIGNATURE_BYTES = 1024;

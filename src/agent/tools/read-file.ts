@@ -2,7 +2,8 @@
 import type { FileHandle } from 'node:fs/promises';
 import { openFileBeneath } from '../../beneath.ts';
 import type { ToolResult } from '../protocol.ts';
-import { binaryKind, decodeText } from './text.ts';
+import { readDocumentLines } from './document-lines.ts';
+import { binaryKind, decodeText, DOCUMENT_KINDS } from './text.ts';
 import type { Tool } from './tool.ts';
 import { placeOf } from './skill-paths.ts';
 import { defineTool, failed, inputOf, succeeded, textOf } from './workspace-tool.ts';
@@ -23,7 +24,7 @@ interface Excerpt {
 export const readFile: Tool = defineTool({
   name: 'read_file',
   description:
-    'Reads a text file of the workspace. Returns its text as it is, up to 256 KB. For more, or for a part, give `offset` (first line, counted from 1) and `limit` (number of lines). Binary files are described, not shown.',
+    'Reads a text file of the workspace. Returns its text as it is, up to 256 KB. For more, or for a part, give `offset` (first line, counted from 1) and `limit` (number of lines). PDF, Word and Excel files are read as text. Other binary files are described, not shown.',
   inputSchema: inputOf(
     {
       path: { type: 'string', minLength: 1, description: 'Path in the workspace, such as "src/app.py".' },
@@ -34,15 +35,20 @@ export const readFile: Tool = defineTool({
   ),
   async execute(input, context) {
     const { signal } = context;
-    const { root, path, prefix } = placeOf(textOf(input, 'path'), context);
+    const place = placeOf(textOf(input, 'path'), context);
+    const { root, path, prefix } = place;
     const first = Number(input['offset'] ?? 1);
     const limit = Number(input['limit'] ?? Number.POSITIVE_INFINITY);
     const file = await openFileBeneath(root, path);
     try {
-      const { size } = await file.stat();
+      const { size, ino, mtimeMs } = await file.stat();
       const head = Buffer.alloc(8192);
       const { bytesRead } = await file.read(head, 0, head.length, 0);
       const kind = binaryKind(head.subarray(0, bytesRead));
+      if (kind !== undefined && DOCUMENT_KINDS.has(kind)) {
+        const version = `${ino} ${size} ${mtimeMs}`;
+        return await readDocumentLines({ place, kind, size, version, first, limit }, context);
+      }
       if (kind !== undefined)
         return failed(`${JSON.stringify(prefix + path)} is a binary file (${kind}, ${size} bytes).`);
       if (bytesRead === 0) return succeeded('[The file is empty.]');

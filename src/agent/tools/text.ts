@@ -2,13 +2,18 @@
 
 const SNIFFED_BYTES = 8192;
 
+const PDF = 'PDF document';
+const ZIP = 'zip archive (or an Office document)';
+/** Kinds of binary data that may hold a text all the same. */
+export const DOCUMENT_KINDS: ReadonlySet<string> = new Set([PDF, ZIP]);
+
 const SIGNATURES: readonly (readonly [string, readonly number[]])[] = [
   ['PNG image', [0x89, 0x50, 0x4e, 0x47]],
   ['JPEG image', [0xff, 0xd8, 0xff]],
   ['GIF image', [0x47, 0x49, 0x46, 0x38]],
   ['RIFF media (WebP, WAV or AVI)', [0x52, 0x49, 0x46, 0x46]],
-  ['PDF document', [0x25, 0x50, 0x44, 0x46]],
-  ['zip archive (or an Office document)', [0x50, 0x4b, 0x03, 0x04]],
+  [PDF, [0x25, 0x50, 0x44, 0x46]],
+  [ZIP, [0x50, 0x4b, 0x03, 0x04]],
   ['gzip data', [0x1f, 0x8b]],
   ['bzip2 data', [0x42, 0x5a, 0x68]],
   ['xz data', [0xfd, 0x37, 0x7a, 0x58, 0x5a]],
@@ -27,7 +32,7 @@ export function binaryKind(head: Uint8Array): string | undefined {
   const known = SIGNATURES.find(([, signature]) => startsWith(head, signature));
   const hasNul = head.subarray(0, SNIFFED_BYTES).includes(0);
   if (known !== undefined && (hasNul || !isUtf8(head))) return known[0];
-  if (known?.[0] === 'PDF document') return known[0];
+  if (known?.[0] === PDF) return known[0];
   return hasNul && utf16Of(head) === undefined ? 'unknown kind' : undefined;
 }
 

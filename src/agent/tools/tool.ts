@@ -2,7 +2,7 @@
 import type { EgressRule } from '../../domain/egress.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { SandboxGrant, SkillGrant } from '../grants.ts';
-import type { ToolResult } from '../protocol.ts';
+import type { DocumentText, Services, ToolResult } from '../protocol.ts';
 
 /** What a tool may touch. */
 export interface ToolContext {
@@ -15,6 +15,8 @@ export interface ToolContext {
   readonly skills: readonly SkillGrant[];
   /** The administrator's exceptions for requests that leave the daemon. */
   readonly egress: readonly EgressRule[];
+  /** Reads the text of a PDF, Word or Excel file away from this thread; null when it can't be had now. */
+  readonly readDocument: (file: Services['read_document']['input']) => Promise<DocumentText | null>;
   /** Id of the call, unique in the run. */
   readonly callId: string;
   readonly signal: AbortSignal;

@@ -362,6 +362,7 @@ describe.skipIf(!probe.ok)('the shell tool', () => {
         skills: [],
         egress: [],
         callId: 'call',
+        readDocument: async () => null,
         signal,
       },
     );
@@ -396,6 +397,7 @@ test('without a sandbox the shell tool runs nothing', async () => {
     skills: [],
     egress: [],
     callId: 'call',
+    readDocument: async () => null,
     signal: new AbortController().signal,
   };
   const result = await shell.execute({ command: 'touch begun' }, context);

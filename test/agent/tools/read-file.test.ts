@@ -1,5 +1,6 @@
 // Promises of the `read_file` tool.
 import { expect, test } from 'vitest';
+import type { DocumentText } from '../../../src/agent/protocol.ts';
 import { readFile } from '../../../src/agent/tools/read-file.ts';
 import { makeWorkspace } from './tool-context.ts';
 
@@ -72,4 +73,58 @@ test('an empty file and one that is missing are told apart', async () => {
     ok: false,
     output: '"none" does not exist.',
   });
+});
+
+const PDF = '%PDF-1.4\n\u0000';
+const TEXT = Array.from({ length: 10 }, (_, index) => `line ${index + 1}`).join('\n');
+
+/** Reads `tides.pdf`, of which the thread for documents says this. */
+async function readPdf(says: DocumentText | null, input: { offset?: number; limit?: number } = {}) {
+  const asked: unknown[] = [];
+  const workspace = makeWorkspace(
+    { 'tides.pdf': PDF },
+    {
+      readDocument: async (file) => {
+        asked.push(file);
+        return says;
+      },
+    },
+  );
+  return { result: await workspace.run(readFile, { path: '/tides.pdf', ...input }), asked, root: workspace.path };
+}
+
+test('of a document its text is returned, by lines as of any file', async () => {
+  const whole = await readPdf({ text: TEXT });
+  expect(whole.asked).toEqual([{ root: whole.root, path: '/tides.pdf', version: expect.stringMatching(/^\d+ 10 /) }]);
+  expect(whole.result).toEqual({
+    ok: true,
+    output: `${TEXT}\n[This is the text of a PDF document of 10 bytes.]`,
+  });
+  expect((await readPdf({ text: TEXT }, { offset: 3, limit: 2 })).result.output).toBe(
+    'line 3\nline 4\n[This is the text of a PDF document of 10 bytes. Lines 3-4 of 10; go on with offset 5.]',
+  );
+  expect((await readPdf({ text: TEXT }, { offset: 10 })).result.output).toMatch(/^line 10\n\[This/);
+  expect((await readPdf({ text: TEXT }, { offset: 11 })).result).toEqual({
+    ok: false,
+    output: 'The text of the file ends before line 11 (it has 10 lines).',
+  });
+});
+
+test('reading on by the offsets given yields the whole text of a document, however long its lines', async () => {
+  const lines = Array.from({ length: 300 }, (_, index) => `${index} ${'x'.repeat(index === 7 ? 150_000 : 900)}`);
+  const seen: string[] = [];
+  for (let offset = 1; offset > 0 && seen.length <= 300; ) {
+    const { output } = (await readPdf({ text: lines.join('\n') }, { offset })).result;
+    const note = output.lastIndexOf('\n[');
+    seen.push(...output.slice(0, note).split('\n'));
+    offset = Number(/go on with offset (\d+)/.exec(output.slice(note))?.[1] ?? 0);
+  }
+  expect(seen).toEqual(lines);
+});
+
+test('a document without a text, or whose text cannot be had, says why', async () => {
+  const { result } = await readPdf({ fault: 'is protected by a password' });
+  const file = '"/tides.pdf" is a binary file (PDF document, 10 bytes).';
+  expect(result).toEqual({ ok: false, output: `${file} It is protected by a password.` });
+  expect((await readPdf(null)).result).toEqual({ ok: false, output: `${file} Its text could not be read now.` });
 });

@@ -34,6 +34,7 @@ export function makeWorkspace(
     sandbox: null,
     skills: [],
     egress: [],
+    readDocument: async () => null,
     callId: 'call',
     signal: new AbortController().signal,
     ...changes,

@@ -1,0 +1,26 @@
+// A document that lies in a folder of a run: opened where it is read, so that its bytes pass through no other thread.
+import { basename } from 'node:path';
+import { openFileBeneath } from '../../beneath.ts';
+import { ErrandError } from '../../domain/errors.ts';
+import type { DocumentText } from '../protocol.ts';
+import { MAX_DOCUMENT_BYTES, readDocument, TOO_LARGE } from './read-document.ts';
+
+/** A file beneath a folder, where no link is followed. */
+export interface DocumentFile {
+  readonly root: string;
+  readonly path: string;
+}
+
+/** The text of the document, or why there is none. Never throws for what is wrong with it, or when it is gone. */
+export async function readDocumentFile({ root, path }: DocumentFile): Promise<DocumentText> {
+  try {
+    await using file = await openFileBeneath(root, path);
+    const { size } = await file.stat();
+    if (size > MAX_DOCUMENT_BYTES) return TOO_LARGE;
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(size), 0, size, 0);
+    return await readDocument({ bytes: buffer.subarray(0, bytesRead), name: basename(path), mimeType: '' });
+  } catch (error) {
+    if (error instanceof ErrandError) return { fault: `could not be read: ${error.message}` };
+    throw error;
+  }
+}
