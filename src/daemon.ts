@@ -6,11 +6,13 @@ import { type Engine, makeEngine, probe, rescue, startEngine } from './engine.ts
 import { makeBus } from './events/bus.ts';
 import { makeTails } from './events/tail.ts';
 import { SchemaCheck } from './execution/schema-check.ts';
+import { incomingPath } from './files/blob-place.ts';
 import { openBlobStore } from './files/blobs.ts';
 import { makeFileAddresses } from './files/file-address.ts';
 import { makeKeeper } from './files/keeper.ts';
 import { openMasterKey } from './files/master-key.ts';
 import { makeSecretBox } from './files/secret-box.ts';
+import { makeOpenSpool } from './files/spool.ts';
 import { type HttpApp, makeHttpApp } from './http/app.ts';
 import { makeIsTrustedProxy } from './http/client-address.ts';
 import { limitConnections } from './http/connection-limits.ts';
@@ -109,7 +111,7 @@ async function openFiles({ config, closers }: Start, log: Log) {
   const blobs = await openBlobStore(directory);
   const keeper = makeKeeper({ directory: join(dataDir, 'snapshots'), blobs: directory, clock: systemClock, log });
   closers.push(keeper.stop);
-  return { blobs, keeper };
+  return { blobs, keeper, openSpool: makeOpenSpool(incomingPath(directory)) };
 }
 
 /** What of the engine has to be closed; the last is closed first. */
@@ -123,7 +125,7 @@ async function build(start: Start): Promise<Daemon> {
   const { places } = config;
   const startedAt = systemClock.now();
   const { deriveKey, log, live, store } = layFoundations(start);
-  const [sandbox, { blobs, keeper }] = await Promise.all([probe(config, log), openFiles(start, log)]);
+  const [sandbox, { blobs, keeper, openSpool }] = await Promise.all([probe(config, log), openFiles(start, log)]);
 
   const secrets = makeSecretBox(deriveKey);
   const bus = makeBus();
@@ -162,9 +164,8 @@ async function build(start: Start): Promise<Daemon> {
     settings: live.settings,
     clock: systemClock,
     log,
-    status: reports.status,
-    readiness: reports.readiness,
-    configuration: reports.configuration,
+    ...reports,
+    openSpool,
     draining: draining.signal,
   });
 

@@ -10,6 +10,7 @@ import { openBlobStore } from '../../src/files/blobs.ts';
 import { type Keeper, makeKeeper } from '../../src/files/keeper.ts';
 import type { SnapshotFile } from '../../src/files/snapshot.ts';
 import { makeFileHandler } from '../../src/http/files.ts';
+import { NOTHING_LAID } from '../../src/http/laid-strings.ts';
 import { makeLog } from '../../src/log.ts';
 import type { Figures, Scale } from './cases.ts';
 import { pause } from './load.ts';
@@ -132,9 +133,15 @@ async function sendOnce(blobs: House['blobs'], key: string): Promise<number> {
   const presentation = { disposition: 'attachment', contentType: 'application/octet-stream' } as const;
   const openFile = async () => ({ grant, presentation, blob: await blobs.open(key) });
   const handle = makeFileHandler({ openFile }, systemClock);
-  const server = createServer(
-    (req, res) => void handle({ req, res, params: {}, query: '', body: {}, admit: async () => undefined }),
-  );
+  const asking = {
+    params: {},
+    query: '',
+    body: {},
+    laid: NOTHING_LAID,
+    letGoOfBody: async () => undefined,
+    admit: async () => undefined,
+  };
+  const server = createServer((req, res) => void handle({ ...asking, req, res }));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   try {

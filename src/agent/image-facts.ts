@@ -13,6 +13,7 @@ export interface ImageFacts {
 export const SHOWN_TYPES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
 const HEAD_BYTES = 64 * 1024;
+const MAX_SEGMENT_BYTES = 64 * 1024 + 2;
 const JPEG_START = Buffer.from([0xff, 0xd8]);
 /** An empty piece of metadata: the library expects one first. */
 const JPEG_METADATA = Buffer.from([0xff, 0xe0, 0, 2]);
@@ -47,6 +48,40 @@ export function readImageFacts(bytes: Uint8Array): ImageFacts | null {
 
 const viewOf = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
+/** The beginning of an image that arrives in pieces: as much as its facts are read from. */
+export interface ImageHead {
+  take(piece: Uint8Array): void;
+  bytes(): Uint8Array;
+}
+
+/** Makes it. Metadata of a JPEG stands before its size and may be megabytes: it is dropped as it passes. */
+export function makeImageHead(): ImageHead {
+  let head: Buffer = Buffer.alloc(0);
+  let isFull = false;
+  return {
+    take: (piece) => {
+      if (isFull) return;
+      head = withoutMetadata(Buffer.concat([head, piece]));
+      isFull = head.length >= MAX_SEGMENT_BYTES + HEAD_BYTES;
+    },
+    bytes: () => head,
+  };
+}
+
+/** A JPEG without its first segments, as long as those are metadata and whole. */
+function withoutMetadata(bytes: Buffer): Buffer {
+  if (!bytes.subarray(0, JPEG_START.length).equals(JPEG_START)) return bytes;
+  let at = JPEG_START.length;
+  while (at + 4 <= bytes.length && bytes[at] === 0xff && isMetadata(bytes[at + 1]!)) {
+    const next = at + 2 + Math.max(2, bytes.readUInt16BE(at + 2));
+    if (next > bytes.length) break;
+    at = next;
+  }
+  return at === JPEG_START.length ? bytes : Buffer.concat([JPEG_START, bytes.subarray(at)]);
+}
+
+const isMetadata = (marker: number) => (marker >= 0xe0 && marker <= 0xef) || marker === 0xfe;
+
 /** Whether an image of a kind that models take has an end: what was cut off on its way has none. */
 export function isWholeImage(bytes: Uint8Array, mimeType: string): boolean {
   const buffer = viewOf(bytes);
@@ -73,8 +108,7 @@ function jpegSegments(bytes: Buffer): { readonly picture: number; readonly scan:
   let at = JPEG_START.length;
   while (at + 4 <= bytes.length && bytes[at] === 0xff) {
     const marker = bytes[at + 1]!;
-    const isMetadata = (marker >= 0xe0 && marker <= 0xef) || marker === 0xfe;
-    if (!isMetadata) picture ??= at;
+    if (!isMetadata(marker)) picture ??= at;
     if (marker === START_OF_SCAN) return { picture: picture ?? at, scan: at };
     at += 2 + Math.max(2, bytes.readUInt16BE(at + 2));
   }

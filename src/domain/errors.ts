@@ -8,6 +8,7 @@ export type ErrorReason =
   | 'method_not_allowed'
   | 'conflict'
   | 'too_large'
+  | 'request_timeout'
   | 'unsupported_media_type'
   | 'unprocessable'
   | 'rate_limited'
@@ -39,6 +40,7 @@ export const REASONS: Readonly<Record<ErrorReason, ReasonFacts>> = {
   forbidden: { status: 403, type: 'permission_error' },
   not_found: { status: 404, type: 'not_found_error' },
   method_not_allowed: { status: 405, type: 'not_found_error' },
+  request_timeout: { status: 408, type: 'invalid_request_error' },
   conflict: { status: 409, type: 'invalid_request_error' },
   too_large: { status: 413, type: 'invalid_request_error' },
   unsupported_media_type: { status: 415, type: 'invalid_request_error' },

@@ -12,6 +12,8 @@ const READ_BYTES = 262_144;
 const SHARD = /^[0-9a-f]{2}$/;
 const KEY = /^[0-9a-f]{64}$/;
 
+type Pieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+
 /** The seam to the place where bytes live (design: only `Database` and `BlobStore` have twins). */
 export interface BlobStore {
   /** Begins to keep bytes that no row refers to yet: what a hold has named is not removed before it is released. */
@@ -36,8 +38,8 @@ export interface OpenBlob {
 }
 
 export interface BlobHold {
-  /** Keeps some bytes durably and answers their key: lower-case hex SHA-256. */
-  put(bytes: Uint8Array): Promise<string>;
+  /** Keeps bytes durably, given whole or piece by piece, and answers their key: lower-case hex SHA-256. */
+  put(bytes: Uint8Array | Pieces): Promise<string>;
   /** Holds a blob that is there. */
   add(key: string): void;
   /** Lets go, and answers the keys that were held. */
@@ -52,20 +54,27 @@ export async function openBlobStore(directory: string): Promise<BlobStore> {
   const pathOf = (key: string) => blobPath(directory, key);
   const holds = new Set<ReadonlySet<string>>();
 
-  async function keep(key: string, bytes: Uint8Array): Promise<void> {
-    const path = pathOf(key);
-    if (await exists(path)) return;
+  /** Writes the pieces beside the blobs, and has them take their place once their key is known and held. */
+  async function keep(pieces: Pieces, hold: (key: string) => void): Promise<string> {
     const temporary = join(incoming, randomUUID());
     try {
-      await writeDurably(temporary, bytes);
-      const made = await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-      await rename(temporary, path);
-      await syncDirectory(dirname(path));
-      if (made !== undefined) await syncDirectory(directory);
+      const key = await writeDurably(temporary, pieces);
+      // Before it is looked for: from here on nobody may remove it.
+      hold(key);
+      await place(temporary, pathOf(key));
+      return key;
     } catch (error) {
       await rm(temporary, { force: true });
       throw error;
     }
+  }
+
+  async function place(temporary: string, path: string): Promise<void> {
+    if (await exists(path)) return rm(temporary);
+    const made = await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await rename(temporary, path);
+    await syncDirectory(dirname(path));
+    if (made !== undefined) await syncDirectory(directory);
   }
 
   return {
@@ -73,13 +82,7 @@ export async function openBlobStore(directory: string): Promise<BlobStore> {
       const held = new Set<string>();
       holds.add(held);
       return {
-        put: async (bytes) => {
-          const key = createHash('sha256').update(bytes).digest('hex');
-          // Before it is looked for: from here on nobody may remove it.
-          held.add(key);
-          await keep(key, bytes);
-          return key;
-        },
+        put: async (bytes) => keep(bytes instanceof Uint8Array ? [bytes] : bytes, (key) => held.add(key)),
         add: (key) => void held.add(key),
         release: () => {
           holds.delete(held);
@@ -130,10 +133,16 @@ async function exists(path: string): Promise<boolean> {
   );
 }
 
-async function writeDurably(path: string, bytes: Uint8Array): Promise<void> {
+/** Writes a new file, and answers the hash of what is in it. */
+async function writeDurably(path: string, pieces: Pieces): Promise<string> {
+  const hash = createHash('sha256');
   await using file = await open(path, 'wx', 0o600);
-  await file.writeFile(bytes);
+  for await (const piece of pieces) {
+    hash.update(piece);
+    await file.writeFile(piece);
+  }
   await file.sync();
+  return hash.digest('hex');
 }
 
 async function syncDirectory(path: string): Promise<void> {

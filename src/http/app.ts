@@ -6,6 +6,7 @@ import type { Clock } from '../domain/clock.ts';
 import { ErrandError } from '../domain/errors.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { Tails } from '../events/tail.ts';
+import type { OpenSpool } from '../files/spool.ts';
 import { type Log, logOf, logRequest } from '../log.ts';
 import { makeAdministration } from './admin.ts';
 import { type ClientAddressOf, makeClientAddressOf, makeIsTrustedProxy } from './client-address.ts';
@@ -28,6 +29,8 @@ export interface HttpParts {
   readonly settings: () => Settings;
   readonly clock: Clock;
   readonly log: Log;
+  /** Where long strings of bodies are laid. */
+  readonly openSpool: OpenSpool;
   readonly status: () => Promise<StatusReport>;
   readonly readiness: () => Readiness;
   readonly configuration: () => ConfigurationReport;
@@ -56,12 +59,12 @@ export function routesOf(parts: HttpParts): readonly Route[] {
 const SIGNED_ADDRESS = /^\/files\/[^/]+\//;
 
 /** Codes of a connection that the client has left. That is its right, and no fault to report. */
-const CLIENT_GONE: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED']);
+const CLIENT_GONE: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'HPE_INVALID_EOF_STATE']);
 
 /** Builds the application. */
 export function makeHttpApp(parts: HttpParts): HttpApp {
   const routes = routesOf(parts);
-  const router = makeRouter(routes, parts);
+  const router = makeRouter(routes, { ...parts, clientAddressOf: clientAddressesOf(parts) });
   const koa = new Koa();
   koa.use(makeFrame(parts));
   koa.use(router.routes() as Koa.Middleware);
@@ -136,6 +139,7 @@ function refuse(error: unknown, { req, res, path, clock, log }: Refusal): void {
   if (res.headersSent) return void res.destroy();
   if (res.destroyed) return;
   const reply = errorReply(error, shapeOfPath(path));
-  if (reply.status === 413 && !req.complete) sendJsonAndClose(req, res, reply, clock);
-  else sendJson(res, reply);
+  // A body that has not come in whole would otherwise be waited for, however long it takes.
+  if (req.complete) sendJson(res, reply);
+  else sendJsonAndClose(req, res, reply, clock);
 }

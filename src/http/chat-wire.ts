@@ -3,7 +3,7 @@ import { completionIdOf } from '../domain/ids.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Run } from '../domain/run.ts';
 import type { Usage } from '../domain/usage.ts';
-import { CHAT_BLOCKS, type ContentLimits } from './content-wire.ts';
+import { CHAT_BLOCKS, type ContentParts } from './content-wire.ts';
 import { optional, readBoolean, readObject } from './fields.ts';
 import { readResponseFormat } from './response-format-wire.ts';
 import {
@@ -15,12 +15,12 @@ import {
   type TurnRequest,
 } from './turn-wire.ts';
 
-/** The turn a chat request asks for. Throws `unprocessable`, or `too_large` for an attachment. */
-export function parseChatRequest(
+/** The turn a chat request asks for. Throws `unprocessable`, or `too_large` for an attachment or for its text. */
+export async function parseChatRequest(
   body: JsonObject,
-  limits: ContentLimits,
+  parts: ContentParts,
   headers: TurnHeaders = NO_HEADERS,
-): TurnRequest {
+): Promise<TurnRequest> {
   const model = readModel(body);
   const stream = optional(body['stream'], 'stream', readBoolean) ?? false;
   const options = optional(body['stream_options'], 'stream_options', readObject);
@@ -28,7 +28,7 @@ export function parseChatRequest(
   const includeUsage = optional(options?.['include_usage'], usagePath, readBoolean) ?? false;
   const sessionId = readSessionId(body, headers);
   const outputSchema = optional(body['response_format'], 'response_format', readResponseFormat);
-  const content = readUserContent(body, CHAT_BLOCKS, limits);
+  const content = await readUserContent(body, CHAT_BLOCKS, parts);
   return {
     stream,
     input: {

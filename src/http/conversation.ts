@@ -7,7 +7,7 @@ import type { Settings } from '../domain/settings.ts';
 import type { KeyCaller } from '../domain/user.ts';
 import { backgroundReply } from './background-wire.ts';
 import { parseChatRequest, renderCompletion } from './chat-wire.ts';
-import type { ContentLimits } from './content-wire.ts';
+import type { ContentParts } from './content-wire.ts';
 import type { WatchCredential } from './credential-watch.ts';
 import { type Exchange, idInPath } from './exchange.ts';
 import { optional, readUuid } from './fields.ts';
@@ -18,18 +18,20 @@ import { type ErrorShape, errorBody } from './render-error.ts';
 import type { Reply } from './reply.ts';
 import { failureOfRun } from './run-failure.ts';
 import type { OpenRunStream } from './run-stream.ts';
+import { makeTurnText } from './turn-text.ts';
 import { readIdempotencyKey, type TurnHeaders, type TurnRequest } from './turn-wire.ts';
 
 /** What a protocol adds to a turn. */
 interface ConversationWire {
   readonly shape: ErrorShape;
-  parse(body: JsonObject, limits: ContentLimits, headers: TurnHeaders): TurnRequest;
+  parse(body: JsonObject, parts: ContentParts, headers: TurnHeaders): Promise<TurnRequest>;
   render(run: Run): object;
 }
 
 const MESSAGES: ConversationWire = { shape: 'bare', parse: parseMessagesRequest, render: renderMessage };
 const CHAT: ConversationWire = { shape: 'chat', parse: parseChatRequest, render: renderCompletion };
 
+const MEGABYTE = 1024 * 1024;
 const RETRY_AFTER_SECONDS = '5';
 // Both official clients repeat a failed request unless told not to, and a repeated turn is a second run.
 const NO_RETRY = 'X-Should-Retry';
@@ -50,24 +52,40 @@ export interface Conversations {
   readonly rejoin: KeyHandler;
 }
 
+/** What is left of a request once its turn is accepted. */
+interface Accepted extends Pick<TurnRequest, 'stream'> {
+  readonly run: Run;
+  readonly isBackground: boolean;
+  /** A repeated request with an idempotency key finds the run again. */
+  readonly repeatable: boolean;
+}
+
 /** The handlers of both conversation endpoints and of the stream of a run. */
 export function makeConversations(parts: ConversationParts): Conversations {
   const { operations, openStream, settings, watchCredential } = parts;
-  async function converse(wire: ConversationWire, exchange: Exchange, caller: KeyCaller): Promise<Reply | undefined> {
-    const { req, res } = exchange;
-    const limits = { maxUploadBytes: settings().maxUploadSizeMb * 1024 * 1024 };
-    const request = wire.parse(exchange.body, limits, headersOfTurn(req));
-    const accept = (left: AbortSignal) => operations.acceptTurn(caller, request.input, left);
-    const { run, replayed } = await whileThere(res, accept);
+
+  /** Accepts the turn. Nothing that it said is held after that, however long its answer takes. */
+  async function accept(wire: ConversationWire, exchange: Exchange, caller: KeyCaller): Promise<Accepted> {
+    const { req, res, laid } = exchange;
+    const { maxUploadSizeMb, limits } = settings();
+    const text = makeTurnText(laid, limits.maxTextMb * MEGABYTE);
+    const reading: ContentParts = { maxUploadBytes: maxUploadSizeMb * MEGABYTE, laid, text };
+    const { input, stream } = await wire.parse(exchange.body, reading, headersOfTurn(req));
+    const { run, replayed } = await whileThere(res, (left) => operations.acceptTurn(caller, input, left));
+    await exchange.letGoOfBody();
     nameRun(res, run);
     if (replayed) res.setHeader('Idempotency-Replayed', 'true');
-    if (request.input.background !== null) return backgroundReply(202, await operations.withPosition(run));
-    if (request.stream) {
+    return { run, stream, isBackground: input.background !== null, repeatable: input.idempotencyKey !== null };
+  }
+
+  async function converse(wire: ConversationWire, exchange: Exchange, caller: KeyCaller): Promise<Reply | undefined> {
+    const { req, res } = exchange;
+    const { run, stream, isBackground, repeatable } = await accept(wire, exchange, caller);
+    if (isBackground) return backgroundReply(202, await operations.withPosition(run));
+    if (stream) {
       openStream(exchange, run, { afterId: 0, ids: hasFlag(req, 'x-stream-event-ids'), tools: wantsTools(req) });
       return undefined;
     }
-    // A repeated request with an idempotency key finds this run again, so waiting once more is safe.
-    const repeatable = request.input.idempotencyKey !== null;
     if (!repeatable) res.setHeader(NO_RETRY, 'false');
     const ended = await awaitResult(run, exchange).catch((error: unknown) => {
       throw withWayBack(error, run, repeatable);

@@ -1,60 +1,59 @@
 // Takes a request to its route: guards it, reads its body and answers it, in the promised order of checks (A1).
 import { Router, type RouterContext } from '@koa/router';
 import { ErrandError } from '../domain/errors.ts';
-import type { Settings } from '../domain/settings.ts';
 import type { Caller, KeyCaller } from '../domain/user.ts';
+import type { ClientAddressOf } from './client-address.ts';
 import { isViaSocket, readCredential } from './credentials.ts';
-import type { Exchange } from './exchange.ts';
+import { type BodyReadingParts, makeWithExchange, type WithExchange } from './open-exchange.ts';
 import type { Operations } from '../operations/operations.ts';
 import { type Reply, sendJson } from './reply.ts';
-import { bodyLimit, readJsonBody } from './request-body.ts';
 import type { Route } from './routes.ts';
 
-export interface DispatchParts {
+export interface DispatchParts extends BodyReadingParts {
   readonly operations: Operations;
-  readonly settings: () => Settings;
+  readonly clientAddressOf: ClientAddressOf;
 }
 
 /** A router of the table's routes. What no route matches falls through it. */
 export function makeRouter(routes: readonly Route[], parts: DispatchParts): Router {
   const router = new Router({ sensitive: true, strict: true });
   const streams = new Set(routes.filter((route) => route.sse).map(({ path }) => path));
+  const withExchange = makeWithExchange(parts);
   for (const route of routes) {
     router.register(route.path, [route.method], async (ctx: RouterContext) => {
       // The router answers HEAD wherever it answers GET.
       if (ctx.method === 'HEAD' && route.sse) throw methodNotAllowed(ctx.matched, streams);
-      const reply = await answer(route, ctx, parts);
+      const reply = await answer(route, ctx, { ...parts, withExchange });
       if (reply !== undefined) sendJson(ctx.res, reply);
     });
   }
   return router;
 }
 
-async function answer(route: Route, ctx: RouterContext, parts: DispatchParts): Promise<Reply | undefined> {
+interface Answering extends DispatchParts {
+  readonly withExchange: WithExchange;
+}
+
+async function answer(route: Route, ctx: RouterContext, parts: Answering): Promise<Reply | undefined> {
+  const { withExchange, clientAddressOf, operations } = parts;
   if (route.guard === 'none')
-    return route.handler({ ...(await open(route, ctx, parts)), admit: async () => undefined });
+    return withExchange({ route, ctx, owner: clientAddressOf(ctx.req), admit: async () => undefined }, route.handler);
   const { guard } = route;
   const viaSocket = isViaSocket(ctx.req);
   const credential = readCredential(ctx.req.rawHeaders, guard === 'key' ? 'both' : 'authorization');
   const admit = async (): Promise<Caller> => {
-    const caller = await parts.operations.resolveCaller(credential, viaSocket);
+    const caller = await operations.resolveCaller(credential, viaSocket);
     if (guard === 'key') requireKey(caller);
     else if (guard === 'admin' || caller.kind === 'key') requireAdministrator(caller);
     return caller;
   };
   const caller = await admit();
-  const exchange = { ...(await open(route, ctx, parts)), admit };
-  if (route.guard !== 'key') return route.handler(exchange, caller);
-  requireKey(caller);
-  return route.handler(exchange, caller);
-}
-
-async function open(route: Route, ctx: RouterContext, { settings }: DispatchParts): Promise<Omit<Exchange, 'admit'>> {
-  const { req, res } = ctx;
-  const limitBytes = Math.min(bodyLimit(settings().maxUploadSizeMb), route.maxBodyBytes ?? Infinity);
-  const rules = { limitBytes, optional: route.body === 'optional' };
-  const body = route.body === undefined ? {} : await readJsonBody(req, res, rules);
-  return { req, res, params: ctx.params, query: ctx.querystring, body };
+  const owner = caller.kind === 'operator' ? 'operator' : caller.user.id;
+  return withExchange({ route, ctx, owner, admit }, (exchange) => {
+    if (route.guard !== 'key') return route.handler(exchange, caller);
+    requireKey(caller);
+    return route.handler(exchange, caller);
+  });
 }
 
 function requireKey(caller: Caller): asserts caller is KeyCaller {

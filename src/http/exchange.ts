@@ -2,16 +2,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { notFound, unprocessable } from '../domain/errors.ts';
 import { isUuid } from '../domain/ids.ts';
-import type { JsonObject } from '../domain/json.ts';
+import type { RequestBody } from './request-body.ts';
 
-/** What a handler is given. `body` is `{}` on routes that read none. */
+/** What a handler is given. */
 export interface Exchange {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly params: Readonly<Record<string, string>>;
   /** The query as sent, without `?`. */
   readonly query: string;
-  readonly body: JsonObject;
+  /** What it says is `{}` on routes that read none. It is let go when the handler is done, if not before. */
+  readonly body: RequestBody['value'];
+  readonly laid: RequestBody['laid'];
+  /** Lets go of the body early, for handlers that wait. Both of the above are empty then. */
+  letGoOfBody(): Promise<void>;
   /** Looks at the credential again. Throws `unauthenticated` or `forbidden` when the request would be refused now. */
   readonly admit: () => Promise<unknown>;
 }

@@ -2,6 +2,7 @@
 import { unprocessable } from '../domain/errors.ts';
 import { isUuid } from '../domain/ids.ts';
 import { findTextFault, isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts';
+import { isStandIn } from './laid-strings.ts';
 
 /** Reads one field; `path` is its place in the request, such as `messages[2].content`. */
 export type Reader<T> = (value: JsonValue | undefined, path: string) => T;
@@ -39,6 +40,8 @@ export const readInteger: Reader<number> = (value, path) => {
 /** Any text that can be kept: no NUL, no lone surrogate (A5). */
 export const readString: Reader<string> = (value, path) => {
   if (typeof value !== 'string') throw unprocessable(path, 'must be a string');
+  // Who can take a long string asks for it where it lies.
+  if (isStandIn(value)) throw unprocessable(path, 'is too long');
   const fault = findTextFault(value);
   if (fault !== undefined) throw unprocessable(path, `must not contain ${fault}`);
   return value;
@@ -86,8 +89,13 @@ export const readUuid: Reader<string> = (value, path) => {
 /** The bytes of strict standard Base64 in canonical form: padded, no line breaks, no stray bits. */
 export const readBase64: Reader<Buffer> = (value, path) => {
   if (typeof value !== 'string') throw unprocessable(path, 'must be a string');
-  const bytes = Buffer.from(value, 'base64');
-  // Node's decoder forgives everything; only a text that survives the way back was strict.
-  if (bytes.toString('base64') !== value) throw unprocessable(path, 'must be standard Base64');
-  return bytes;
+  return decodeBase64(value, path);
 };
+
+/** As `readBase64`, of a text. */
+export function decodeBase64(text: string, path: string): Buffer {
+  const bytes = Buffer.from(text, 'base64');
+  // Node's decoder forgives everything; only a text that survives the way back was strict.
+  if (bytes.toString('base64') !== text) throw unprocessable(path, 'must be standard Base64');
+  return bytes;
+}

@@ -2,10 +2,10 @@
 import { unprocessable } from '../domain/errors.ts';
 import { messageIdOf } from '../domain/ids.ts';
 import type { JsonObject, JsonValue } from '../domain/json.ts';
-import { OUTPUT_SCHEMA_FIELDS, readOutputSchema } from '../domain/output-schema.ts';
+import { OUTPUT_SCHEMA_FIELDS } from '../domain/output-schema.ts';
 import type { Run } from '../domain/run.ts';
 import type { Usage } from '../domain/usage.ts';
-import { type ContentLimits, MESSAGES_BLOCKS } from './content-wire.ts';
+import { type ContentParts, MESSAGES_BLOCKS } from './content-wire.ts';
 import {
   oneOf,
   optional,
@@ -18,6 +18,7 @@ import {
   readObject,
   readString,
 } from './fields.ts';
+import { readSchema } from './output-schema-wire.ts';
 import type { TurnInput } from '../operations/turn.ts';
 import {
   NO_HEADERS,
@@ -43,12 +44,12 @@ const UNUSED_FIELDS: Readonly<Record<string, Reader<unknown>>> = {
   },
 };
 
-/** The turn a Messages request asks for. Throws `unprocessable`, or `too_large` for an attachment. */
-export function parseMessagesRequest(
+/** The turn a Messages request asks for. Throws `unprocessable`, or `too_large` for an attachment or for its text. */
+export async function parseMessagesRequest(
   body: JsonObject,
-  limits: ContentLimits,
+  parts: ContentParts,
   headers: TurnHeaders = NO_HEADERS,
-): TurnRequest {
+): Promise<TurnRequest> {
   const model = readModel(body);
   const stream = optional(body['stream'], 'stream', readBoolean) ?? false;
   const sessionId = readSessionId(body, headers);
@@ -57,7 +58,7 @@ export function parseMessagesRequest(
   const background = readBackground(body, { stream, idempotencyKey });
   for (const [field, read] of Object.entries(UNUSED_FIELDS)) optional(body[field], field, read);
   const outputSchema = optional(body['output_format'], 'output_format', readOutputFormat);
-  const content = readUserContent(body, MESSAGES_BLOCKS, limits);
+  const content = await readUserContent(body, MESSAGES_BLOCKS, parts);
   return {
     stream,
     input: {
@@ -77,7 +78,7 @@ export function parseMessagesRequest(
 function readOutputFormat(value: JsonValue | undefined, path: string): JsonObject {
   const format = readObject(value, path);
   oneOf(['json_schema'])(format['type'], `${path}.type`);
-  return readOutputSchema(format['schema'], OUTPUT_SCHEMA_FIELDS.messages);
+  return readSchema(format['schema'], OUTPUT_SCHEMA_FIELDS.messages);
 }
 
 interface BackgroundPlace {

@@ -1,7 +1,8 @@
 // `response_format` of a chat request: the schema that the answer has to fit, as JSON text (OpenAI's structured outputs).
 import { fromClientLibrary } from '../domain/draft-07.ts';
 import type { JsonObject, JsonValue } from '../domain/json.ts';
-import { OUTPUT_SCHEMA_FIELDS, readOutputSchema } from '../domain/output-schema.ts';
+import { OUTPUT_SCHEMA_FIELDS } from '../domain/output-schema.ts';
+import { readSchema } from './output-schema-wire.ts';
 import { oneOf, optional, readBoolean, readObject, type Reader, readString } from './fields.ts';
 
 /** What each type asks for; null is text. */
@@ -29,5 +30,5 @@ function readJsonSchema(format: JsonObject, path: string): JsonObject {
   const words: JsonObject = { ...(title !== null && { title }), ...(description !== null && { description }) };
   const schema: JsonValue | undefined = fromClientLibrary(told['schema']);
   const whole = typeof schema === 'object' && !Array.isArray(schema) ? { ...words, ...schema } : schema;
-  return readOutputSchema(whole, OUTPUT_SCHEMA_FIELDS.chat);
+  return readSchema(whole, OUTPUT_SCHEMA_FIELDS.chat);
 }

@@ -43,7 +43,9 @@ export type Route = Guarded & {
   readonly shape: ErrorShape;
   /** Absent: no body is read. */
   readonly body?: 'required' | 'optional';
-  /** A smaller limit than that of all bodies (A5). */
+  /** Its body may have attachments, and so be as large as they are (A5); others have 1 MB. */
+  readonly takesAttachments?: true;
+  /** A smaller limit than that. */
   readonly maxBodyBytes?: number;
   /** Answers with an event stream, so HEAD has no meaning here (A7). */
   readonly sse?: true;
@@ -72,6 +74,7 @@ function programRoutes(parts: RouteParts): Route[] {
   const chat = { guard: 'key', shape: 'chat' } as const;
   const open = { guard: 'none', shape: 'bare' } as const;
   const body = { body: 'required' } as const;
+  const turn = { body: 'required', takesAttachments: true } as const;
   const { messages, rejoin } = conversations;
   const sessions = makeSessionHandlers(operations);
   const { models, ready } = makeSimpleHandlers(operations, readiness);
@@ -79,8 +82,8 @@ function programRoutes(parts: RouteParts): Route[] {
   // biome-ignore format: a table reads best with one route a line
   return [
     { method: 'POST', path: '/openapi/v1/auth/token', ...open, ...body, maxBodyBytes: MAX_GRANT_BYTES, handler: makeTokenEndpoint(operations, clientAddressOf) },
-    { method: 'POST', path: '/openapi/v1/messages', ...bare, ...body, handler: messages },
-    { method: 'POST', path: '/openapi/v1/chat/completions', ...chat, ...body, handler: conversations.chat },
+    { method: 'POST', path: '/openapi/v1/messages', ...bare, ...turn, handler: messages },
+    { method: 'POST', path: '/openapi/v1/chat/completions', ...chat, ...turn, handler: conversations.chat },
     { method: 'GET', path: '/openapi/v1/runs/:id', ...bare, handler: conversations.poll },
     { method: 'GET', path: '/openapi/v1/runs/:id/stream', ...bare, sse: true, handler: rejoin },
     { method: 'GET', path: '/openapi/v1/sessions', ...bare, handler: sessions.list },

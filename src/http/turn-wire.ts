@@ -2,7 +2,7 @@
 import { unprocessable } from '../domain/errors.ts';
 import type { JsonObject, JsonValue } from '../domain/json.ts';
 import type { InputBlock, TurnInput } from '../operations/turn.ts';
-import type { BlockReader, ContentLimits } from './content-wire.ts';
+import type { BlockReader, ContentParts } from './content-wire.ts';
 import { lineOfAtMost, optional, readArray, readObject, readString, readUuid, textOfAtMost } from './fields.ts';
 
 /** A parsed request: the turn, and how its answer is wanted. */
@@ -45,11 +45,11 @@ export function readSessionId(body: JsonObject, { sessionId }: TurnHeaders): str
 const SESSION_FIELD = 'metadata.session_id';
 
 /** The blocks of the last `user` message; messages of other roles are only looked at for their form (§1 rules 1, 2). */
-export function readUserContent(
+export async function readUserContent(
   body: JsonObject,
   readers: ReadonlyMap<string, BlockReader>,
-  limits: ContentLimits,
-): InputBlock[] {
+  parts: ContentParts,
+): Promise<InputBlock[]> {
   const messages = readArray(body['messages'], 'messages');
   if (messages.length === 0) throw unprocessable('messages', 'must not be empty');
   if (messages.length > MAX_MESSAGES) throw unprocessable('messages', `must hold at most ${MAX_MESSAGES} messages`);
@@ -58,7 +58,7 @@ export function readUserContent(
   messages.slice(0, Math.max(0, last)).forEach(roleOf);
   if (last === -1) throw unprocessable('messages', 'must hold a message whose role is user');
   const message = readObject(messages[last], `messages[${last}]`);
-  return readContent(message['content'], { path: `messages[${last}].content`, readers, limits });
+  return readContent(message['content'], { path: `messages[${last}].content`, readers, parts });
 }
 
 function roleOf(message: JsonValue, index: number): string {
@@ -69,32 +69,39 @@ function roleOf(message: JsonValue, index: number): string {
 interface ContentPlace {
   readonly path: string;
   readonly readers: ReadonlyMap<string, BlockReader>;
-  readonly limits: ContentLimits;
+  readonly parts: ContentParts;
 }
 
-function readContent(content: JsonValue | undefined, place: ContentPlace): InputBlock[] {
-  const { path } = place;
+async function readContent(content: JsonValue | undefined, place: ContentPlace): Promise<InputBlock[]> {
+  const { path, parts } = place;
   if (typeof content !== 'string' && !Array.isArray(content))
     throw unprocessable(path, 'must be a string or an array of blocks');
   const blocks: InputBlock[] =
-    typeof content === 'string' ? [{ type: 'text', text: readString(content, path) }] : readBlocks(content, place);
+    typeof content === 'string'
+      ? [{ type: 'text', text: await parts.text.read(content, path) }]
+      : await readBlocks(content, place);
   const meaningful = blocks.filter((block) => block.type !== 'text' || block.text !== '');
   if (meaningful.length === 0) throw unprocessable(path, 'must not be empty');
   return meaningful;
 }
 
-function readBlocks(content: readonly JsonValue[], { path, readers, limits }: ContentPlace): InputBlock[] {
+async function readBlocks(
+  content: readonly JsonValue[],
+  { path, readers, parts }: ContentPlace,
+): Promise<InputBlock[]> {
   if (content.length > MAX_BLOCKS) throw unprocessable(path, `must hold at most ${MAX_BLOCKS} blocks`);
   const attachments = content.filter((block) => typeOf(block) !== 'text').length;
   if (attachments > MAX_ATTACHMENTS) throw unprocessable(path, `must hold at most ${MAX_ATTACHMENTS} attachments`);
-  return content.map((value, index) => {
+  const blocks: InputBlock[] = [];
+  for (const [index, value] of content.entries()) {
     const blockPath = `${path}[${index}]`;
     const block = readObject(value, blockPath);
     const read = readers.get(readString(block['type'], `${blockPath}.type`));
     if (read === undefined)
       throw unprocessable(`${blockPath}.type`, `must be one of ${[...readers.keys()].join(', ')}`);
-    return read(block, blockPath, limits);
-  });
+    blocks.push(await read(block, blockPath, parts));
+  }
+  return blocks;
 }
 
 function typeOf(block: JsonValue): JsonValue | undefined {

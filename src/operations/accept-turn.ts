@@ -177,7 +177,7 @@ async function storeUpload(
 ): Promise<NewAttachment> {
   const id = randomUUID();
   const name = safeName(block.name, block.mimeType);
-  const sha256 = await hold.put(block.bytes).catch((error: unknown) => {
+  const sha256 = await hold.put(block.bytes.pieces()).catch((error: unknown) => {
     throw new ErrandError('unavailable', "The daemon's storage refuses to write.", { cause: error });
   });
   return {
@@ -185,7 +185,7 @@ async function storeUpload(
     name,
     path: `attachments/${id}/${name}`,
     mimeType: block.mimeType,
-    size: block.bytes.byteLength,
+    size: block.bytes.size,
     sha256,
   };
 }

@@ -52,7 +52,7 @@ export function makeFetchImages({ settings, ending, resolve, timeoutMs: wholeMs 
     const fetchOne = async (block: AddressBlock): Promise<void> => {
       const timeoutMs = Math.max(1, Math.ceil(until - performance.now()));
       const upload = await fetchImage(policy, block, { maxUploadSizeMb, timeoutMs, signal });
-      total += upload.bytes.length;
+      total += upload.bytes.size;
       if (total > maxUploadSizeMb * MEGABYTE * LARGEST_TOGETHER)
         throw about(
           block,
@@ -100,7 +100,8 @@ async function fetchImage(policy: EgressPolicy, block: AddressBlock, bounds: Bou
   const bytes = Buffer.from(reply.body.buffer, reply.body.byteOffset, reply.body.byteLength);
   const fault = bytes.length === 0 ? 'must not be empty' : imageFault(bytes, mimeType);
   if (fault !== null) throw about(block, 'bad_request', fault);
-  return { type: 'upload', media: 'image', name: block.name ?? nameOf(reply, mimeType), mimeType, bytes };
+  const name = block.name ?? nameOf(reply, mimeType);
+  return { type: 'upload', media: 'image', name, mimeType, bytes: { size: bytes.length, pieces: () => [bytes] } };
 }
 
 const REASONS: Readonly<Partial<Record<EgressFailure, ErrorReason>>> = {

@@ -2,6 +2,13 @@
 import type { JsonObject } from '../domain/json.ts';
 import type { Protocol, Run } from '../domain/run.ts';
 
+/** Bytes of an upload, which may lie in a file. */
+export interface UploadBytes {
+  readonly size: number;
+  /** Gives them piece by piece, as often as asked, until the turn is accepted or refused. */
+  pieces(): Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+}
+
 /**
  * One block of the user's message. `stored` names an attachment of an earlier turn by its `attachments/…` path; `address` an
  * image on the web, and `field` where in the request its address stands (C3, C4).
@@ -13,7 +20,7 @@ export type InputBlock =
       readonly media: 'image' | 'file';
       readonly name: string | null;
       readonly mimeType: string;
-      readonly bytes: Buffer;
+      readonly bytes: UploadBytes;
     }
   | { readonly type: 'stored'; readonly media: 'image' | 'file'; readonly name: string | null; readonly path: string }
   | {

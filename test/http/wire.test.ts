@@ -2,9 +2,10 @@ import { expect, test } from 'vitest';
 import { ErrandError } from '../../src/domain/errors.ts';
 import type { JsonObject, JsonValue } from '../../src/domain/json.ts';
 import { parseChatRequest } from '../../src/http/chat-wire.ts';
+import { NOTHING_LAID } from '../../src/http/laid-strings.ts';
 import { parseMessagesRequest } from '../../src/http/messages-wire.ts';
+import { makeTurnText } from '../../src/http/turn-text.ts';
 
-const LIMITS = { maxUploadBytes: 30 };
 const PARSERS = { messages: parseMessagesRequest, chat: parseChatRequest };
 type Name = keyof typeof PARSERS;
 const SESSION = '0198C0DE-0000-7000-8000-000000000001';
@@ -16,10 +17,23 @@ const turn = (over: JsonObject = {}): JsonObject => ({
 });
 const saying = (content: JsonObject['x'] & {}): JsonObject => turn({ messages: [{ role: 'user', content }] });
 
+/** Parses a body without long strings; the bytes of uploads are gathered. */
+async function parse(name: Name, body: JsonObject) {
+  const text = makeTurnText(NOTHING_LAID, 1024 * 1024);
+  const { input, ...rest } = await PARSERS[name](body, { maxUploadBytes: 30, laid: NOTHING_LAID, text });
+  const content = await Promise.all(
+    input.content.map(async (block) => {
+      if (block.type !== 'upload') return block;
+      return { ...block, bytes: Buffer.concat(await Array.fromAsync(block.bytes.pieces())) };
+    }),
+  );
+  return { ...rest, input: { ...input, content } };
+}
+
 /** The refusal as `status-less reason: message`. */
-function refusal(name: Name, body: JsonObject): string {
+async function refusal(name: Name, body: JsonObject): Promise<string> {
   try {
-    PARSERS[name](body, LIMITS);
+    await parse(name, body);
   } catch (error) {
     if (error instanceof ErrandError) return `${error.reason} ${error.message}`;
     throw error;
@@ -124,29 +138,29 @@ const REFUSED_IMAGES: readonly (readonly [bytes: Buffer, mimeType: string, words
 
 test.each(both.flatMap((name) => REFUSED_IMAGES.map((refused) => [name, ...refused] as const)))(
   '%s refuses an image: %s as %s',
-  (name, bytes, mimeType, words) => {
+  async (name, bytes, mimeType, words) => {
     const data = bytes.toString('base64');
     const [block, field] =
       name === 'chat'
         ? [{ type: 'image_url', image_url: { url: `data:${mimeType};base64,${data}` } }, 'image_url.url']
         : [{ type: 'image', source: { type: 'base64', media_type: mimeType, data } }, 'source.data'];
-    expect(refusal(name, saying([block]))).toBe(`unprocessable messages[0].content[0].${field}: ${words}`);
+    expect(await refusal(name, saying([block]))).toBe(`unprocessable messages[0].content[0].${field}: ${words}`);
   },
 );
 
-test('an image of a kind that no model takes is kept, and so is one under a wrong name', () => {
+test('an image of a kind that no model takes is kept, and so is one under a wrong name', async () => {
   const image = (bytes: Buffer, mimeType: string) => ({
     type: 'image',
     source: { type: 'base64', media_type: mimeType, data: bytes.toString('base64') },
   });
-  expect(refusal('messages', saying([image(Buffer.from('<svg/>'), 'image/svg+xml')]))).toBe('accepted');
-  expect(refusal('messages', saying([image(aGif(10_000, 10_000), 'image/jpeg')]))).toBe('accepted');
+  expect(await refusal('messages', saying([image(Buffer.from('<svg/>'), 'image/svg+xml')]))).toBe('accepted');
+  expect(await refusal('messages', saying([image(aGif(10_000, 10_000), 'image/jpeg')]))).toBe('accepted');
 });
 
 test.each(both.flatMap((name) => REFUSED.map(([body, words]) => ({ name, words, body }))))(
   '$name refuses: $words',
-  ({ name, body, words }) => {
-    expect(refusal(name, body)).toBe(`unprocessable ${words}`);
+  async ({ name, body, words }) => {
+    expect(await refusal(name, body)).toBe(`unprocessable ${words}`);
   },
 );
 
@@ -231,11 +245,11 @@ const ONLY: readonly (readonly [Name, JsonObject, string])[] = [
   ],
 ];
 
-test.each(ONLY)('%s refuses %j', (name, body, words) => {
-  expect(refusal(name, body)).toBe(`unprocessable ${words}`);
+test.each(ONLY)('%s refuses %j', async (name, body, words) => {
+  expect(await refusal(name, body)).toBe(`unprocessable ${words}`);
 });
 
-test.each(both)('%s takes only the last user message, and ignores what stands around it', (name) => {
+test.each(both)('%s takes only the last user message, and ignores what stands around it', async (name) => {
   const messages = [
     { role: 'system', content: 7 },
     { role: 'user', content: 'first' },
@@ -243,31 +257,33 @@ test.each(both)('%s takes only the last user message, and ignores what stands ar
     { role: 'user', content: 'second' },
     { role: 'tool', content: null },
   ];
-  expect(PARSERS[name](turn({ messages }), LIMITS).input.content).toEqual([{ type: 'text', text: 'second' }]);
+  expect((await parse(name, turn({ messages }))).input.content).toEqual([{ type: 'text', text: 'second' }]);
 });
 
-test.each(both)('%s takes unknown fields, nulls for absent ones, and a session id in lower case', (name) => {
+test.each(both)('%s takes unknown fields, nulls for absent ones, and a session id in lower case', async (name) => {
   const body = turn({ metadata: { session_id: SESSION, other: [1] }, stream: null, tools: [{}], n: 3 });
-  expect(PARSERS[name](body, LIMITS)).toMatchObject({
+  expect(await parse(name, body)).toMatchObject({
     stream: false,
     input: { protocol: name, model: 'm', sessionId: SESSION.toLowerCase(), idempotencyKey: null, includeUsage: false },
   });
 });
 
-test.each(both)('%s counts a model of 256 characters outside the basic plane as 256', (name) => {
-  expect(PARSERS[name](turn({ model: '😀'.repeat(256) }), LIMITS).input.model).toHaveLength(512);
+test.each(both)('%s counts a model of 256 characters outside the basic plane as 256', async (name) => {
+  expect((await parse(name, turn({ model: '😀'.repeat(256) }))).input.model).toHaveLength(512);
 });
 
-test.each(both)('%s reads files from base64, data URLs and stored paths, whatever their type says', (name) => {
+test.each(both)('%s reads files from base64, data URLs and stored paths, whatever their type says', async (name) => {
   const source = (data: string, more: JsonObject = {}) => ({ type: 'url', data, ...more });
-  const { content } = PARSERS[name](
-    saying([
-      { type: 'text', text: 'see' },
-      { type: 'file', file_name: 'a.txt', source: source('aGk=', { media_type: 'Text/Plain; charset=utf-8' }) },
-      { type: 'document', source: source('DATA:application/pdf;base64,aGk=') },
-      { type: 'file', source: source('attachments/1/b.txt') },
-    ]),
-    LIMITS,
+  const { content } = (
+    await parse(
+      name,
+      saying([
+        { type: 'text', text: 'see' },
+        { type: 'file', file_name: 'a.txt', source: source('aGk=', { media_type: 'Text/Plain; charset=utf-8' }) },
+        { type: 'document', source: source('DATA:application/pdf;base64,aGk=') },
+        { type: 'file', source: source('attachments/1/b.txt') },
+      ]),
+    )
   ).input;
   expect(content).toEqual([
     { type: 'text', text: 'see' },
@@ -277,26 +293,26 @@ test.each(both)('%s reads files from base64, data URLs and stored paths, whateve
   ]);
 });
 
-test('images are read in each protocol in its own form', () => {
+test('images are read in each protocol in its own form', async () => {
   const upload = { type: 'upload', media: 'image', mimeType: 'image/gif', bytes: aGif(1, 1) };
   const data = aGif(1, 1).toString('base64');
   const image = { type: 'image', file_name: 'p.gif', source: { type: 'base64', media_type: 'image/gif', data } };
-  expect(parseMessagesRequest(saying([image]), LIMITS).input.content).toEqual([{ ...upload, name: 'p.gif' }]);
+  expect((await parse('messages', saying([image]))).input.content).toEqual([{ ...upload, name: 'p.gif' }]);
   const url = `data:image/gif;base64,${data}`;
   const forms = [
     { type: 'image_url', image_url: { url } },
     { type: 'input_image', image_url: url },
   ];
   const expected = { ...upload, name: null };
-  expect(parseChatRequest(saying(forms), LIMITS).input.content).toEqual([expected, expected]);
+  expect((await parse('chat', saying(forms))).input.content).toEqual([expected, expected]);
 });
 
-test('images by web address are read in each protocol in its own form, to be fetched later', () => {
+test('images by web address are read in each protocol in its own form, to be fetched later', async () => {
   const url = 'https://x.example/a.png?size=1';
   const address = { type: 'address', media: 'image', url };
   const image = (source: JsonObject) => ({ type: 'image', file_name: 'a.png', source });
   const messages = saying([image({ type: 'url', url }), image({ type: 'base64', media_type: 'image/png', data: url })]);
-  expect(parseMessagesRequest(messages, LIMITS).input.content).toEqual([
+  expect((await parse('messages', messages)).input.content).toEqual([
     { ...address, name: 'a.png', field: 'messages[0].content[0].source.url' },
     { ...address, name: 'a.png', field: 'messages[0].content[1].source.data' },
   ]);
@@ -304,40 +320,40 @@ test('images by web address are read in each protocol in its own form, to be fet
     { type: 'image_url', image_url: { url } },
     { type: 'input_image', image_url: url },
   ]);
-  expect(parseChatRequest(chat, LIMITS).input.content).toEqual([
+  expect((await parse('chat', chat)).input.content).toEqual([
     { ...address, name: null, field: 'messages[0].content[0].image_url.url' },
     { ...address, name: null, field: 'messages[0].content[1].image_url' },
   ]);
 });
 
-test.each(both)('%s takes an attachment of exactly the limit, and refuses one byte more with 413', (name) => {
+test.each(both)('%s takes an attachment of exactly the limit, and refuses one byte more with 413', async (name) => {
   const file = (bytes: number) =>
     saying([{ type: 'file', source: { media_type: 'text/plain', data: Buffer.alloc(bytes).toString('base64') } }]);
-  expect(refusal(name, file(30))).toBe('accepted');
-  expect(refusal(name, file(31))).toMatch(/^too_large messages\[0\]\.content\[0\]\.source\.data: /);
-  expect(refusal(name, file(3_000))).toMatch(/^too_large /);
+  expect(await refusal(name, file(30))).toBe('accepted');
+  expect(await refusal(name, file(31))).toMatch(/^too_large messages\[0\]\.content\[0\]\.source\.data: /);
+  expect(await refusal(name, file(3_000))).toMatch(/^too_large /);
 });
 
-test('the Messages protocol keeps an idempotency key of 128 code points', () => {
+test('the Messages protocol keeps an idempotency key of 128 code points', async () => {
   const key = '😀'.repeat(128);
-  expect(parseMessagesRequest(turn({ idempotency_key: key }), LIMITS).input.idempotencyKey).toBe(key);
+  expect((await parse('messages', turn({ idempotency_key: key }))).input.idempotencyKey).toBe(key);
 });
 
-test('a background payload without background is checked and then ignored', () => {
-  expect(refusal('messages', turn({ background_payload: 'aGk=', background: false }))).toBe('accepted');
+test('a background payload without background is checked and then ignored', async () => {
+  expect(await refusal('messages', turn({ background_payload: 'aGk=', background: false }))).toBe('accepted');
 });
 
-test('a document of the Anthropic client is named by its title when it has no file name', () => {
-  const nameOf = (names: JsonObject) => {
+test('a document of the Anthropic client is named by its title when it has no file name', async () => {
+  const nameOf = async (names: JsonObject) => {
     const source = { type: 'base64', media_type: 'text/plain', data: 'aGk=' };
-    const { input } = parseMessagesRequest(saying([{ type: 'document', source, ...names }]), LIMITS);
+    const { input } = await parse('messages', saying([{ type: 'document', source, ...names }]));
     const [block] = input.content;
     return block?.type === 'upload' ? block.name : undefined;
   };
-  expect(nameOf({ title: 'Tides of March' })).toBe('Tides of March');
-  expect(nameOf({ title: 'Tides of March', file_name: 'tides.txt' })).toBe('tides.txt');
-  expect(nameOf({ title: 't'.repeat(1000) })).toBe('t'.repeat(255));
-  expect(nameOf({})).toBeNull();
+  expect(await nameOf({ title: 'Tides of March' })).toBe('Tides of March');
+  expect(await nameOf({ title: 'Tides of March', file_name: 'tides.txt' })).toBe('tides.txt');
+  expect(await nameOf({ title: 't'.repeat(1000) })).toBe('t'.repeat(255));
+  expect(await nameOf({})).toBeNull();
 });
 
 const LIST = { type: 'object', properties: { next: { anyOf: [{ $ref: '#' }, { type: 'null' }] } } };
@@ -385,8 +401,8 @@ test.each<[what: string, format: JsonObject, schema: JsonObject | null]>([
     askedFor({ type: 'string', format: 'email', pattern: '^(?!\\.)[a-z]+@[a-z]+$' }),
     { title: 'answer', type: 'string', format: 'email' },
   ],
-])('a chat request may ask for %s', (_, body, schema) => {
-  expect(parseChatRequest(body, LIMITS).input.outputSchema).toEqual(schema);
+])('a chat request may ask for %s', async (_, body, schema) => {
+  expect((await parse('chat', body)).input.outputSchema).toEqual(schema);
 });
 
 test.each<[body: JsonObject, words: string]>([
@@ -404,6 +420,6 @@ test.each<[body: JsonObject, words: string]>([
   ],
   [askedFor({ $schema: 'https://example.org/mine' }), 'response_format.json_schema.schema/$schema: must be'],
   [askedFor({ items: { $ref: '#/properties/a' } }), 'response_format.json_schema.schema/items/$ref: must be local'],
-])('%j is refused on chat', (body, words) => {
-  expect(refusal('chat', body)).toContain(`unprocessable ${words}`);
+])('%j is refused on chat', async (body, words) => {
+  expect(await refusal('chat', body)).toContain(`unprocessable ${words}`);
 });

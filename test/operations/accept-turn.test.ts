@@ -16,7 +16,7 @@ const upload = (text: string): InputBlock => ({
   media: 'file',
   name: 'data.csv',
   mimeType: 'text/csv',
-  bytes: Buffer.from(text),
+  bytes: { size: text.length, pieces: () => [Buffer.from(text)] },
 });
 
 async function house() {

@@ -16,6 +16,7 @@ import { makeTails } from '../../src/events/tail.ts';
 import { type HttpParts, makeHttpApp } from '../../src/http/app.ts';
 import type { Operations } from '../../src/operations/operations.ts';
 import type { Readiness, StatusReport } from '../../src/operations/status.ts';
+import { makeOpenSpool } from '../../src/files/spool.ts';
 import { makeHttpServer } from '../../src/http/server.ts';
 import { makeLog } from '../../src/log.ts';
 import type { TurnInput } from '../../src/operations/turn.ts';
@@ -273,6 +274,7 @@ export async function openHouse(options: HouseOptions = {}) {
   const turns: TurnInput[] = [];
   const lines: Record<string, unknown>[] = [];
   const drain = new AbortController();
+  const spoolDirectory = temporaryDirectory();
   const play = options.play ?? ((run, runs) => finish(runs, run, 'Hello.'));
   const operations = {
     resolveCaller,
@@ -296,6 +298,7 @@ export async function openHouse(options: HouseOptions = {}) {
     ...options.operations,
   } as Operations;
   const parts: HttpParts = {
+    openSpool: makeOpenSpool(spoolDirectory),
     operations,
     tail: book.tails,
     settings: () => ({ ...SETTINGS, ...options.settings }),
@@ -320,7 +323,19 @@ export async function openHouse(options: HouseOptions = {}) {
   const tcp = await listen(makeHttpServer(app), { port: 0, host: '127.0.0.1' });
   const local = await listen(makeHttpServer(app), { path: socketPath });
   const { port } = tcp.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, port, socketPath, tcp, local, parts, book, turns, lines, drain };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    socketPath,
+    spoolDirectory,
+    tcp,
+    local,
+    parts,
+    book,
+    turns,
+    lines,
+    drain,
+  };
 }
 
 export type House = Awaited<ReturnType<typeof openHouse>>;
