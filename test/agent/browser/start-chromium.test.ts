@@ -50,7 +50,7 @@ test.skipIf(!chromium.ok)('a browser makes no forbidden system calls', { timeout
     processesOf(runId).filter((pid) =>
       /^[^\0]*\/(chrom|chrome)[^/\0]*\0/.test(readFileSync(`/proc/${pid}/cmdline`, 'latin1')),
     );
-  await waitFor(() => inside().length > 2, { what: 'a browser with its helpers', timeoutMs: 30_000 });
+  await waitFor(() => inside().length > 0, { what: 'a browser', timeoutMs: 30_000 });
   for (const pid of inside()) expect(readFileSync(`/proc/${pid}/status`, 'latin1')).toMatch(/^Seccomp:\t2$/m);
   expect(complaint()).not.toContain('FATAL');
 });
