@@ -25,11 +25,26 @@ export function checkRuns(facts: StoredFacts): string[] {
       ...checkMessages(record),
     ].map((words) => `run ${record.run.seq} (${record.run.id}, ${record.run.status}): ${words}`),
   );
-  return [...facts.faults, ...alone, ...checkSessions(facts)];
+  return [...facts.faults, ...alone, ...facts.erased.flatMap(checkErased), ...checkSessions(facts)];
 }
 
 const payloadOf = <T = Payload>(event: EventRow): T => JSON.parse(event.payload) as T;
 const ofType = ({ events }: RunRecord, type: string) => events.filter((event) => event.type === type);
+
+/** Of a run of a deleted session its end and its usage are left, and no text. */
+function checkErased(record: RunRecord): string[] {
+  const { run, events, steps, calls, messages } = record;
+  const isBlank =
+    events.length + calls.length === 0 &&
+    (run.answer ?? '') === '' &&
+    steps.every(({ text }) => text === '') &&
+    messages.every(({ content }) => content === '[]');
+  return [
+    ...(TERMINAL[run.status] === undefined ? ['it never ended'] : []),
+    ...(isBlank ? [] : ['its session was deleted, and not all of its texts']),
+    ...checkUsage(record),
+  ].map((words) => `run ${run.seq} (${run.id}, ${run.status}): ${words}`);
+}
 
 function checkEnd({ run, events }: RunRecord): string[] {
   const expected = TERMINAL[run.status];
@@ -130,6 +145,8 @@ function checkMessages(record: RunRecord): string[] {
   const wanted = run.status === 'completed' || steps.length > 0 ? 1 : 0;
   if (assistants.length !== wanted) problems.push(`it has ${assistants.length} assistant messages, not ${wanted}`);
   if (assistants[0] === undefined) return problems;
+  // Else it is made of the steps whenever it is told.
+  if (assistants[0].content === '') return problems;
   const blocks = JSON.parse(assistants[0].content) as Block[];
   const expected = steps.flatMap(({ step, text }) => {
     const own = calls.filter((call) => call.step === step);
@@ -151,6 +168,7 @@ function checkSessions({ records, sessions }: StoredFacts): string[] {
   const problems: string[] = [];
   const bySession = Map.groupBy(records, ({ run }) => run.session_seq);
   for (const { seq, id, status, deleted } of sessions) {
+    if (deleted === 1) continue;
     const runs = bySession.get(seq) ?? [];
     let endedAt = 0;
     for (const { run, events } of runs) {
@@ -162,7 +180,7 @@ function checkSessions({ records, sessions }: StoredFacts): string[] {
     const last = runs.at(-1)?.run.status ?? '';
     const expected = SESSION_STATUS[last] ?? last;
     if (runs.length === 0) problems.push(`session ${id} has no run`);
-    else if (status !== expected && deleted === 0) problems.push(`session ${id} is ${status}, its last run ${last}`);
+    else if (status !== expected) problems.push(`session ${id} is ${status}, its last run ${last}`);
   }
   return problems;
 }

@@ -39,12 +39,15 @@ async function replay({ url, key }: Door, runId: string): Promise<Frame[]> {
 /** Every accepted turn has its one run, and no other run exists. */
 export function checkAcceptance(
   sightings: readonly Sighting[],
-  { records, sessions, cleanups }: StoredFacts,
+  { records, erased, sessions, cleanups }: StoredFacts,
   ended: EndedSessions,
 ): string[] {
   const byNumber = Map.groupBy(records, numberOf);
   const problems = sightings.flatMap((sighting) => {
     const runs = byNumber.get(sighting.wish.number) ?? [];
+    // What was asked of a deleted session cannot be told from its rows any more.
+    const isErased = runs.length === 0 && erased.some(({ run }) => [run.session_id, null].includes(sighting.sessionId));
+    if (isErased) return sighting.problems;
     byNumber.delete(sighting.wish.number);
     return [...sighting.problems, ...checkRun(sighting, runs)].map((words) => `turn ${sighting.wish.number}: ${words}`);
   });
@@ -87,7 +90,6 @@ export function checkReplays(replays: Replays, sightings: readonly Sighting[], {
   return records.flatMap((record) => {
     const { run } = record;
     const frames = replays.get(run.id);
-    if (run.deleted === 1) return [];
     if (frames === undefined) return [`run ${run.seq} was not replayed`];
     const expected = record.events.flatMap((event) => expectedFrames(record, event));
     const told = frames.map((frame) => `${frame.id} ${essenceOf(run.protocol, frame)}`);
@@ -107,13 +109,20 @@ function checkLive({ wish, frames, end }: Sighting, replayed: readonly Frame[]):
   const problems: string[] = [];
   for (const [id, { name, data }] of frames) {
     const frame = byId.get(id);
-    if (frame?.data !== data || frame.name !== name)
+    if (frame?.name !== name || (frame.data !== data && !isEmptied(frame)))
       problems.push(`turn ${wish.number}: event ${id} was seen, but is no more`);
   }
   // Chat streams carry ids only when asked to, or when rejoined: then no one can say what came before.
   const isWhole = wish.stream && end !== 'unknown' && (wish.protocol === 'messages' || wish.extras);
   const missed = isWhole ? toldLive.filter(({ id }) => !frames.has(id)) : [];
   return [...problems, ...missed.map(({ id, name }) => `turn ${wish.number}: event ${id} (${name}) never came`)];
+}
+
+/** Text of a reply that was never kept: it was seen, and is told without its words. */
+function isEmptied({ data }: Frame): boolean {
+  if (data === '[DONE]') return false;
+  const { delta, choices } = JSON.parse(data) as WireData;
+  return delta?.text === '' || choices?.[0]?.delta.content === '';
 }
 
 type Essence = (payload: Record<string, unknown>, run: RunRecord['run']) => string | null;

@@ -20,10 +20,6 @@ export async function checkDisk(rules: PlanRules, dataDir: string, facts: Stored
   const problems: string[] = [];
   for (const [sessionId, records] of Map.groupBy(facts.records, ({ run }) => run.session_id)) {
     const workspace = join(dataDir, 'workspaces', sessionId);
-    if (records[0]!.run.deleted === 1) {
-      if (existsSync(workspace)) problems.push(`session ${sessionId} was deleted, its workspace was not`);
-      continue;
-    }
     const [traces, ends] = await Promise.all([TRACE_FILE, ENDS_FILE].map((name) => countLines(join(workspace, name))));
     const expected = new Set<string>();
     for (const record of records)
@@ -31,6 +27,9 @@ export async function checkDisk(rules: PlanRules, dataDir: string, facts: Stored
     for (const token of traces!.keys())
       if (!expected.has(token)) problems.push(`session ${sessionId}: ${token} was run, but no call says so`);
   }
+  for (const sessionId of new Set(facts.erased.map(({ run }) => run.session_id)))
+    if (existsSync(join(dataDir, 'workspaces', sessionId)))
+      problems.push(`session ${sessionId} was deleted, its workspace was not`);
   const left = (await readdir(join(dataDir, 'workspaces'), { recursive: true }).catch(() => [])).filter((path) =>
     TEMPORARY.test(path.split('/').at(-1)!),
   );
@@ -89,9 +88,12 @@ async function checkAttachments(dataDir: string, { attachments }: StoredFacts): 
 /** Checks what the model was shown: whole turns in order, no double, and of each call the one result that is recorded. */
 export function checkAudit(lines: readonly AuditLine[], facts: StoredFacts): string[] {
   const byNumber = Map.groupBy(facts.records, numberOf);
+  const unknown = new Set(lines.map(({ number }) => number).filter((number) => !byNumber.has(number)));
   return lines.flatMap((line) => {
     // A chat request that was lost and sent again by a person may be two runs, but no client here does so.
     const record = byNumber.get(line.number)?.[0];
+    // Runs of deleted sessions do not tell their number any more.
+    if (record === undefined && unknown.size <= facts.erased.length) return [];
     if (record === undefined) return [`the model was asked for ${line.number}, which has no run`];
     const earlier = facts.records.filter(
       ({ run }) => run.session_seq === record.run.session_seq && run.seq <= record.run.seq,

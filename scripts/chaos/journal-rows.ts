@@ -65,8 +65,10 @@ export interface RunRecord {
 }
 
 export interface StoredFacts {
-  /** In order of acceptance. */
+  /** Runs of sessions that are there, in order of acceptance. */
   readonly records: readonly RunRecord[];
+  /** Runs of deleted sessions, which have lost their texts. */
+  readonly erased: readonly RunRecord[];
   readonly sessions: readonly {
     readonly seq: number;
     readonly id: string;
@@ -104,19 +106,23 @@ export function readStoredFacts(file: string): StoredFacts {
     const calls = byRun(all<CallRow>('SELECT * FROM tool_calls ORDER BY run_seq, step, position'));
     const messages = byRun(all<MessageRow>('SELECT * FROM messages ORDER BY id'));
     const runs = all<RunRow>(
-      `SELECT r.*, s.id AS session_id, s.deleted_at IS NOT NULL AS deleted
+      `SELECT r.*, s.id AS session_id, s.deleted_at IS NOT NULL AS deleted,
+         iif(r.outcome = 'completed', coalesce(r.answer,
+           (SELECT text FROM steps WHERE run_seq = r.seq ORDER BY step DESC LIMIT 1)), NULL) AS answer
        FROM runs r JOIN sessions s ON s.seq = r.session_seq ORDER BY r.seq`,
     );
     const integrity = connection.pragma('integrity_check') as { integrity_check: string }[];
     const foreign = connection.pragma('foreign_key_check') as object[];
+    const records = runs.map((run) => ({
+      run,
+      events: events.get(run.seq) ?? [],
+      steps: steps.get(run.seq) ?? [],
+      calls: calls.get(run.seq) ?? [],
+      messages: messages.get(run.seq) ?? [],
+    }));
     return {
-      records: runs.map((run) => ({
-        run,
-        events: events.get(run.seq) ?? [],
-        steps: steps.get(run.seq) ?? [],
-        calls: calls.get(run.seq) ?? [],
-        messages: messages.get(run.seq) ?? [],
-      })),
+      records: records.filter(({ run }) => run.deleted === 0),
+      erased: records.filter(({ run }) => run.deleted === 1),
       sessions: all('SELECT seq, id, status, deleted_at IS NOT NULL AS deleted FROM sessions ORDER BY seq'),
       cleanups: all('SELECT session_seq FROM cleanups').length,
       attachments: all(

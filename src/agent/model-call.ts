@@ -151,15 +151,17 @@ async function readStream(call: ModelCall, { watchdog, hearing }: Ears, seen: Se
 
 function replyOf(seen: Seen, finishReason: string, usedIds: Set<string>): ModelReply {
   const { usage } = seen.finish!;
+  const text = seen.text.toWellFormed();
   const { message, calls, faults } = recordReply({
     assistant: seen.assistant,
+    text,
     finishReason,
     faults: seen.faults,
     usedIds,
   });
   return {
     message,
-    text: seen.text.toWellFormed(),
+    text,
     calls,
     faults,
     finishReason,

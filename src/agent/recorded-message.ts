@@ -3,7 +3,7 @@ import type { AssistantModelMessage } from 'ai';
 import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue, MAX_JSON_DEPTH } from '../domain/json.ts';
 import type { EndpointKind, RecordedStep, ToolCall } from './protocol.ts';
 
-/** The opaque `message` of a step. `faults` tells by call id what was wrong with arguments that could not be read. */
+/** The recorded `message` of a step, with its text and arguments. `faults` tells by call id what was wrong with arguments that could not be read. */
 export interface RecordedMessage {
   readonly assistant: AssistantModelMessage;
   readonly finishReason: string;
@@ -19,13 +19,18 @@ const TOO_DEEP = `The arguments were nested deeper than ${MAX_JSON_DEPTH} levels
 /** What `recordReply` is told of a reply: its message, and why some arguments could not be read, by call id. */
 export interface RawReply {
   readonly assistant: AssistantModelMessage | undefined;
+  /** The text of the step. */
+  readonly text: string;
   readonly finishReason: string;
   readonly faults: ReadonlyMap<string, string>;
   /** Call ids that the run has seen. Ids of this reply are added; one that comes again gets a new id. */
   readonly usedIds: Set<string>;
 }
 
-/** Turns a reply into plain JSON that survives the journal, with its tool calls. Arguments are always an object. */
+/**
+ * Turns a reply into plain JSON that survives the journal, with its tool calls. Arguments are always an object. Text and
+ * arguments are not in the message a second time: a step has them beside it, and `readRecorded` puts them back.
+ */
 export function recordReply(raw: RawReply): { message: JsonValue; calls: ToolCall[]; faults: Record<string, string> } {
   const content = typeof raw.assistant?.content === 'string' ? [] : (raw.assistant?.content ?? []);
   const calls: ToolCall[] = [];
@@ -38,11 +43,43 @@ export function recordReply(raw: RawReply): { message: JsonValue; calls: ToolCal
     const input: JsonObject = fault === undefined && isJsonObject(part.input) ? part.input : {};
     if (fault !== undefined) faults[id] = fault;
     calls.push({ id, name: part.toolName, input });
-    return [{ ...part, toolCallId: id, input }];
+    return [{ ...part, toolCallId: id, input: undefined }];
   });
-  const message = { assistant: { role: 'assistant', content: parts }, finishReason: raw.finishReason, faults };
+  const message = {
+    assistant: { role: 'assistant', content: withoutText(parts, raw.text) },
+    finishReason: raw.finishReason,
+    faults,
+  };
   // Through JSON once, so that what is kept is what a later process reads.
   return { message: JSON.parse(JSON.stringify(message)) as JsonValue, calls, faults };
+}
+
+/** A text part that says only how long it is; the text is that of its step. */
+interface Span {
+  readonly type: 'text';
+  readonly characters: number;
+}
+
+function withoutText(parts: readonly Part[], text: string): readonly (Part | Span)[] {
+  const said = parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+  if (said !== text) return parts;
+  return parts.map((part) =>
+    part.type === 'text' ? { ...part, text: undefined, characters: part.text.length } : part,
+  );
+}
+
+/** The parts with what stands beside them in the step. Messages of earlier versions have it in themselves. */
+function withTextAndCalls(parts: readonly (Part | Span)[], { text, calls }: RecordedStep): Part[] {
+  let at = 0;
+  return parts.map((part): Part => {
+    if ('characters' in part) {
+      const { characters, ...rest } = part;
+      at += characters;
+      return { ...rest, text: text.slice(at - characters, at) };
+    }
+    if (part.type !== 'tool-call' || part.input !== undefined) return part;
+    return { ...part, input: calls.find(({ id }) => id === part.toolCallId)?.input ?? {} };
+  });
 }
 
 /** What goes on to the journal and the main thread must survive a clone and a `stringify`, which go down by recursion. */
@@ -60,7 +97,9 @@ export function readRecorded(step: RecordedStep, kind: EndpointKind): RecordedMe
   const finishReason = typeof known?.['finishReason'] === 'string' ? known['finishReason'] : 'stop';
   const assistant = known?.['assistant'] as unknown as AssistantModelMessage | undefined;
   const replayable = step.kind === kind && assistant?.role === 'assistant' && Array.isArray(assistant.content);
-  return { assistant: replayable ? assistant : rebuild(step), finishReason, faults };
+  if (!replayable) return { assistant: rebuild(step), finishReason, faults };
+  const content = withTextAndCalls(assistant.content as (Part | Span)[], step);
+  return { assistant: { ...assistant, content }, finishReason, faults };
 }
 
 function rebuild(step: RecordedStep): AssistantModelMessage {

@@ -1,8 +1,6 @@
 // The end of a run: finalizing when the agent has ended, settled when its message is written, interrupted when its worker is gone.
-import type { AssistantBlock } from '../domain/content.ts';
-import { previewOf, textOf } from '../domain/content.ts';
 import type { NewEvent } from '../domain/journal-event.ts';
-import type { JsonObject, JsonValue } from '../domain/json.ts';
+import type { JsonValue } from '../domain/json.ts';
 import { MAX_RESUMES, type Protocol, type RunError, type RunStatus, type StopReason } from '../domain/run.ts';
 import type { SessionStatus } from '../domain/session.ts';
 import type { StopCause } from '../domain/stop.ts';
@@ -10,6 +8,7 @@ import type { Database, Transaction } from './database.ts';
 import { discardIn } from './erasures.ts';
 import { concludeIn } from './record-artifacts.ts';
 import { type Fence, holds } from './record-progress.ts';
+import { findLastText, IN_STEPS, previewOfReplies } from './replies.ts';
 import { expireOfRun } from './wait-for-user.ts';
 import { noteWork } from './work-time.ts';
 
@@ -66,7 +65,7 @@ function finalizeIn(tx: Transaction, fence: Fence, ending: Ending): boolean {
        lease_until = NULL
      WHERE seq = ? AND status = 'running' RETURNING protocol`,
     ending.outcome,
-    completed ? ending.answer : null,
+    completed && ending.answer !== findLastText(tx, fence.runSeq) ? ending.answer : null,
     completed ? ending.stopReason : null,
     completed ? null : JSON.stringify(ending.error),
     structured === undefined ? null : JSON.stringify(structured.value),
@@ -125,15 +124,15 @@ export function settleIn(tx: Transaction, fence: Fence, untouched = false): bool
 }
 
 function writeAssistantMessage(tx: Transaction, fence: RunPlace, row: Omit<FinalizingRow, 'error'>): void {
-  const content = readBlocks(tx, fence.runSeq);
-  if (content.length === 0 && row.outcome !== 'completed') return;
+  const preview = previewOfReplies(tx, fence.runSeq);
+  if (preview === undefined && row.outcome !== 'completed') return;
   const messageId = tx.insert(
     `INSERT INTO messages (session_seq, run_seq, role, content, text_preview, created_at)
      VALUES (?, ?, 'assistant', ?, ?, ?)`,
     fence.sessionSeq,
     fence.runSeq,
-    JSON.stringify(content),
-    previewOf(textOf(content)),
+    IN_STEPS,
+    preview ?? '',
     tx.now,
   );
   const structured =
@@ -141,45 +140,6 @@ function writeAssistantMessage(tx: Transaction, fence: RunPlace, row: Omit<Final
   tx.emit(fence.sessionSeq, fence.runSeq, {
     type: 'message',
     payload: { messageId, usage: readUsage(tx, fence.runSeq), ...structured },
-  });
-}
-
-interface CallRow {
-  step: number;
-  tool_use_id: string;
-  name: string;
-  input: string;
-  ok: number | null;
-  output: string | null;
-}
-
-/** What the agent said and did in a run, as blocks of one message (E2). */
-function readBlocks(tx: Transaction, runSeq: number): AssistantBlock[] {
-  const steps = tx.all<{ step: number; text: string }>(
-    'SELECT step, text FROM steps WHERE run_seq = ? ORDER BY step',
-    runSeq,
-  );
-  const calls = tx.all<CallRow>(
-    `SELECT step, tool_use_id, name, input, ok, output FROM tool_calls WHERE run_seq = ? ORDER BY step, position`,
-    runSeq,
-  );
-  return steps.flatMap(({ step, text }) => {
-    const own = calls.filter((call) => call.step === step);
-    const said: AssistantBlock[] = text === '' ? [] : [{ type: 'text', text }];
-    const asked = own.map(
-      (call): AssistantBlock => ({
-        type: 'tool_use',
-        id: call.tool_use_id,
-        name: call.name,
-        input: JSON.parse(call.input) as JsonObject,
-      }),
-    );
-    const answered = own.flatMap((call): AssistantBlock[] =>
-      call.output === null
-        ? []
-        : [{ type: 'tool_result', toolUseId: call.tool_use_id, ok: call.ok === 1, output: call.output }],
-    );
-    return [...said, ...asked, ...answered];
   });
 }
 

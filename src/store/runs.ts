@@ -1,6 +1,7 @@
 // Rows of runs, read.
 import type { Run, RunStatus } from '../domain/run.ts';
 import type { Database } from './database.ts';
+import { ANSWER } from './replies.ts';
 import {
   OUTCOME_COLUMNS,
   type OutcomeRow,
@@ -11,7 +12,8 @@ import {
   toRun,
 } from './rows.ts';
 
-const OUTCOME = `SELECT ${OUTCOME_COLUMNS.join(', ')} FROM runs WHERE seq = ?`;
+const OUTCOME = `SELECT ${OUTCOME_COLUMNS.map((column) => (column === 'answer' ? ANSWER : `r.${column}`)).join(', ')}
+  FROM runs r WHERE r.seq = ?`;
 
 /** One question for each of the two indexes of claimable runs. */
 const CLAIMABLE = ["schedule_mode <> 'background'", "schedule_mode = 'background'"].map(

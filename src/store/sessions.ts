@@ -4,6 +4,7 @@ import { type CapabilityConfig, NO_CAPABILITIES } from '../domain/capability-con
 import type { Orchestration } from '../domain/orchestration.ts';
 import type { Session, SessionSetup } from '../domain/session.ts';
 import type { Database, Reader } from './database.ts';
+import { IN_STEPS, readReplies } from './replies.ts';
 import { type SessionRow, toSession } from './rows.ts';
 
 export interface AttachmentRow {
@@ -31,6 +32,7 @@ export function toAttachment(row: AttachmentRow): Attachment {
 
 interface MessageRow {
   id: number;
+  run_seq: number;
   role: 'user' | 'assistant';
   content: string;
   text_preview: string;
@@ -83,12 +85,16 @@ export function makeSessions({ reader }: Database) {
     /** The whole history of a session, oldest first. */
     listMessages: async (sessionSeq: number): Promise<Message[]> => {
       const attachments = attachmentsByMessage(reader, sessionSeq);
-      return reader
-        .all<MessageRow>(
-          'SELECT id, role, content, text_preview, created_at FROM messages WHERE session_seq = ? ORDER BY id',
-          sessionSeq,
-        )
-        .map((row) => toMessage(row, attachments.get(row.id) ?? []));
+      const rows = reader.all<MessageRow>(
+        'SELECT id, run_seq, role, content, text_preview, created_at FROM messages WHERE session_seq = ? ORDER BY id',
+        sessionSeq,
+      );
+      const replies = readReplies(reader, sessionSeq);
+      return rows.map((row) =>
+        row.role === 'user'
+          ? { ...sharedOf(row, attachments), role: 'user', content: JSON.parse(row.content) as UserBlock[] }
+          : { ...sharedOf(row, attachments), role: 'assistant', content: contentOf(row, replies) },
+      );
     },
 
     /** A user's attachment by its API path, or undefined when there is none or its session is deleted. */
@@ -119,14 +125,15 @@ function attachmentsByMessage(reader: Reader, sessionSeq: number): Map<number, A
   return byMessage;
 }
 
-function toMessage(row: MessageRow, attachments: readonly Attachment[]): Message {
-  const shared = {
+function sharedOf(row: MessageRow, attachments: ReadonlyMap<number, readonly Attachment[]>) {
+  return {
     id: row.id,
     textPreview: row.text_preview,
-    attachments,
+    attachments: attachments.get(row.id) ?? [],
     createdAt: row.created_at,
   };
-  return row.role === 'user'
-    ? { ...shared, role: 'user', content: JSON.parse(row.content) as UserBlock[] }
-    : { ...shared, role: 'assistant', content: JSON.parse(row.content) as AssistantBlock[] };
+}
+
+function contentOf(row: MessageRow, replies: ReadonlyMap<number, AssistantBlock[]>): AssistantBlock[] {
+  return row.content === IN_STEPS ? (replies.get(row.run_seq) ?? []) : (JSON.parse(row.content) as AssistantBlock[]);
 }

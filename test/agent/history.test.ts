@@ -78,6 +78,7 @@ test("a reply is replayed as it was to its own protocol, and rebuilt for another
   const thinking = { type: 'reasoning' as const, text: 'hm', providerOptions: { anthropic: { signature: 'sig' } } };
   const { message } = recordReply({
     assistant: { role: 'assistant', content: [thinking, { type: 'text', text: 'Done.' }] },
+    text: 'Done.',
     finishReason: 'stop',
     faults: new Map(),
     usedIds: new Set(),
@@ -145,6 +146,7 @@ test('a recorded reply is plain JSON whose calls have object arguments', () => {
         { type: 'tool-call', toolCallId: 'a', toolName: 'echo', input: [1, 2] },
       ],
     },
+    text: 'x',
     finishReason: 'tool-calls',
     faults: new Map(),
     usedIds: new Set(),
@@ -152,6 +154,45 @@ test('a recorded reply is plain JSON whose calls have object arguments', () => {
   expect(calls).toEqual([{ id: 'a', name: 'echo', input: {} }]);
   expect(faults['a']).toContain('not a JSON object');
   expect(structuredClone(message)).toEqual(JSON.parse(JSON.stringify(message)));
+});
+
+test('a recorded reply has its text and arguments only once, and is replayed with them in their places', () => {
+  const call = (id: string, word: string) => ({
+    type: 'tool-call' as const,
+    toolCallId: id,
+    toolName: 'echo',
+    input: { word },
+  });
+  const content = [
+    { type: 'text' as const, text: 'High water ' },
+    call('a', 'neaps'),
+    { type: 'text' as const, text: 'at six.' },
+    call('b', 'springs'),
+  ];
+  const recorded = recordReply({
+    assistant: { role: 'assistant', content },
+    text: 'High water at six.',
+    finishReason: 'tool-calls',
+    faults: new Map(),
+    usedIds: new Set(),
+  });
+  const kept = JSON.stringify(recorded.message);
+  for (const word of ['High', 'six', 'neaps', 'springs']) expect(kept).not.toContain(word);
+  const calls = recorded.calls.map((one) => ({ ...one, state: { kind: 'waiting' } as const }));
+  const step = makeStep({ kind: 'anthropic', message: recorded.message, text: 'High water at six.', calls });
+  const [assistant] = stepMessages(step, { model: { ...GRANT, kind: 'anthropic' } } as Brief);
+  expect(partsOf(assistant)).toEqual(content);
+});
+
+test('a reply that an earlier version recorded, with text and arguments in its message, is replayed as it was', () => {
+  const content = [
+    { type: 'text', text: 'High water.' },
+    { type: 'tool-call', toolCallId: 'a', toolName: 'echo', input: { word: 'neaps' } },
+  ];
+  const message = { assistant: { role: 'assistant', content }, finishReason: 'stop', faults: {} };
+  const step = makeStep({ kind: 'anthropic', message, text: 'High water.' });
+  const [assistant] = stepMessages(step, { model: { ...GRANT, kind: 'anthropic' } } as Brief);
+  expect(partsOf(assistant)).toEqual(content);
 });
 
 /** A GIF of so many pixels, as far as its header. */
