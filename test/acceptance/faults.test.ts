@@ -479,6 +479,27 @@ describe('worker threads', () => {
     expect([4, 5]).toContain(row?.attempt);
   });
 
+  test('a model that never stops fails its own run, and its neighbour on the thread does not notice', async () => {
+    let isOver = false;
+    model.script(({ userText }) => {
+      if (userText === 'endless') return { text: ['x'.repeat(2_000)], endless: true };
+      return isOver ? { text: 'too late' } : { text: Array.from({ length: 40 }, () => 'w'), deltaMs: 50 };
+    });
+    const ask = (content: string) => takeTurn({ url: crowd.url, apiKey: crowd.apiKey }, { content });
+    const before = model.requests.length;
+    const neighbour = ask('neighbour');
+    await model.waitForRequest(before + 1);
+    isOver = true;
+    const endless = await ask('endless');
+    const message = /sent a longer reply than is taken \(more than 4 MB\)\.$/;
+    expect(endless).toMatchObject({ status: 500, error: { type: 'api_error', message } });
+    expect(await neighbour).toMatchObject({ status: 200, text: 'w'.repeat(40) });
+    expect(model.requests.length - before).toBe(2);
+    const size = 'SELECT sum(length(payload)) AS bytes FROM events e JOIN runs r ON r.seq = e.run_seq WHERE r.id = ?';
+    const [kept] = rowsOf<{ bytes: number }>(crowd, size, endless.runId ?? '');
+    expect(kept?.bytes).toBeLessThan(6 * 1_048_576);
+  });
+
   test('a run that ends its thread each time costs its neighbours no resume, and is given up alone', async () => {
     const isPoison = (content: string) => content.includes('poison');
     let poured = false;
