@@ -1,6 +1,7 @@
 // The one wiring function: builds every room, opens the doors, and closes everything in reverse order.
 import { join } from 'node:path';
 import { formatProblem } from './catalog/problem.ts';
+import type { Config } from './config.ts';
 import { systemClock } from './domain/clock.ts';
 import { type Engine, makeEngine, probe, rescue, startEngine } from './engine.ts';
 import { makeBus } from './events/bus.ts';
@@ -33,6 +34,7 @@ import { makeOperations } from './operations/operations.ts';
 import { makeReports } from './reports.ts';
 import { lockDataDirectory } from './store/lock.ts';
 import { openStore } from './store/open-store.ts';
+import { explainToOperator } from './store/storage-fault.ts';
 import { VERSION } from './version.ts';
 
 export { type Created, initialize, renewMasterKey } from './initialize.ts';
@@ -67,9 +69,11 @@ export async function startDaemon(configuration: Configuration): Promise<Daemon>
     return await build({ ...configuration, closers });
   } catch (error) {
     await closeAll(closers);
-    throw error;
+    throw explainToOperator(error, databaseOf(configuration.config));
   }
 }
+
+const databaseOf = ({ places }: Config) => join(places.dataDir, DATABASE_FILE);
 
 async function closeAll(closers: Closer[]): Promise<void> {
   for (let closer = closers.pop(); closer !== undefined; closer = closers.pop()) await closer();
@@ -93,7 +97,12 @@ function layFoundations({ closers, ...configuration }: Start) {
   live.onChange(() => {
     log.level = live.settings().log.level;
   });
-  const store = openStore(join(places.dataDir, DATABASE_FILE), systemClock);
+  const lost = Promise.withResolvers<unknown>();
+  const store = openStore(databaseOf(config), systemClock, {
+    trouble: (words) => log.error(words),
+    held: (bytes) => log.warn({ megabytes: Math.round(bytes / 1_048_576) }, HELD_LOG),
+    lost: lost.resolve,
+  });
   closers.push(store.close);
   live.onChange((changed) => {
     if (changed !== 'definitions') return;
@@ -101,8 +110,11 @@ function layFoundations({ closers, ...configuration }: Start) {
       log.error({ err: error }, 'new definitions could not be given their ids; they get them when they are used');
     });
   });
-  return { deriveKey, log, live, store };
+  return { deriveKey, log, live, store, lost: lost.promise };
 }
+
+const HELD_LOG =
+  'the log of the database keeps growing, because another process reads an old state of it; "fuser errand.db" names it';
 
 /** Where bytes are kept, and the thread that makes them of workspaces. */
 async function openFiles({ config, closers }: Start, log: Log) {
@@ -122,9 +134,8 @@ function closersOf({ node, queueWait, sweeper, collector, pool, questionWatch, d
 
 async function build(start: Start): Promise<Daemon> {
   const { config, closers } = start;
-  const { places } = config;
   const startedAt = systemClock.now();
-  const { deriveKey, log, live, store } = layFoundations(start);
+  const { deriveKey, log, live, store, lost } = layFoundations(start);
   const [sandbox, { blobs, keeper, openSpool }] = await Promise.all([probe(config, log), openFiles(start, log)]);
 
   const secrets = makeSecretBox(deriveKey);
@@ -176,12 +187,13 @@ async function build(start: Start): Promise<Daemon> {
   const doors = await openDoors(start, app, { ...live, log });
   live.bound(doors.tcp.address);
   // After the doors are open: credentials that a failed start had made would be shown to nobody.
-  const created = await createFirstAdministrator(store, places, FIRST_ADMINISTRATOR);
+  const created = await createFirstAdministrator(store, config.places, FIRST_ADMINISTRATOR);
   await live.start();
   await engine.browser.look();
   startEngine(engine, config);
   log.info({ version: VERSION, pid: process.pid, listen: doors.tcp.address, socket: doors.socket.address }, 'ready');
-  return makeDaemon({ url: `http://${doors.tcp.address}`, created, closers, log, live, engine, closing, draining });
+  const url = `http://${doors.tcp.address}`;
+  return makeDaemon({ url, created, closers, log, live, engine, closing, draining, lost });
 }
 
 /** Definitions get their ids, and accounts that could be taken for one another are told. */
@@ -224,10 +236,17 @@ interface Running {
   readonly engine: Engine;
   readonly closing: AbortController;
   readonly draining: AbortController;
+  /** Resolves with the reason when the database can no longer be written. */
+  readonly lost: Promise<unknown>;
 }
 
-function makeDaemon({ url, created, closers, log, live, engine, closing, draining }: Running): Daemon {
-  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+/** What the last moves of a daemon take that can't go on; whoever hangs is left behind. */
+const LAST_MOVES_SECONDS = 2;
+
+function makeDaemon({ url, created, closers, log, live, engine, closing, draining, lost }: Running): Daemon {
+  const { promise: ended, resolve: end, reject: fail } = Promise.withResolvers<void>();
+  // Whoever waits for the end is told; nobody may.
+  ended.catch(() => undefined);
   let drained: Promise<void> | undefined;
   let closed: Promise<void> | undefined;
 
@@ -246,6 +265,22 @@ function makeDaemon({ url, created, closers, log, live, engine, closing, drainin
     end();
   }
 
+  async function endAtOnce(): Promise<void> {
+    closing.abort();
+    draining.abort();
+    // The runs go back to the queue as in a drain, but their threads end without being waited for. Only then may the store close.
+    const released = engine.queue.release();
+    await engine.pool.destroy();
+    await released;
+    await close();
+  }
+
+  void lost.then(async (error) => {
+    log.fatal({ err: error }, 'the daemon ends: only a new start knows what of the database is on the disk');
+    await withinDrainTime(endAtOnce(), LAST_MOVES_SECONDS).catch(() => undefined);
+    fail(error);
+  });
+
   return {
     url,
     created,
@@ -259,13 +294,7 @@ function makeDaemon({ url, created, closers, log, live, engine, closing, drainin
       return drained;
     },
     halt: async () => {
-      closing.abort();
-      draining.abort();
-      // The runs go back to the queue as in a drain, but their threads end without being waited for. Only then may the store close.
-      const released = engine.queue.release();
-      await engine.pool.destroy();
-      await released;
-      await close();
+      await endAtOnce();
       end();
     },
   };

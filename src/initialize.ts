@@ -11,6 +11,7 @@ import { makeDirectories } from './make-directories.ts';
 import { hashPassword, makeKey, makePassword } from './operations/secrets.ts';
 import { lockDataDirectory } from './store/lock.ts';
 import { openStore, type Store } from './store/open-store.ts';
+import { explainToOperator } from './store/storage-fault.ts';
 
 /** What was made, with the two secrets that are shown once. */
 export interface Created {
@@ -31,9 +32,10 @@ const OWNER_ALONE = 0o700;
 export async function initialize(config: Config, adminName: string): Promise<Created> {
   prepareDirectories(config.places);
   const lock = lockDataDirectory(config.places.dataDir);
+  const file = join(config.places.dataDir, DATABASE_FILE);
   try {
     openMasterKey(masterKeyPlace(config.places));
-    const store = openStore(join(config.places.dataDir, DATABASE_FILE), systemClock);
+    const store = openStore(file, systemClock);
     try {
       const created = await createFirstAdministrator(store, config.places, adminName);
       if (created === null) {
@@ -43,6 +45,8 @@ export async function initialize(config: Config, adminName: string): Promise<Cre
     } finally {
       await store.close();
     }
+  } catch (error) {
+    throw explainToOperator(error, file);
   } finally {
     lock.release();
   }

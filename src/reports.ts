@@ -81,7 +81,11 @@ function daemonPart({ closing }: ReportParts): PartReport {
 
 function storePart({ store }: ReportParts): PartReport {
   const fault = store.fault();
-  return fault === null ? ok('store') : { name: 'store', state: 'failed', detail: fault };
+  if (fault !== null) return { name: 'store', state: 'failed', detail: fault };
+  const bytes = store.heldLogBytes();
+  if (bytes === null) return ok('store');
+  const detail = `its log has grown to ${Math.round(bytes / 1_048_576)} MB: another process reads an old state of it`;
+  return { name: 'store', state: 'degraded', detail };
 }
 
 function sandboxPart({ sandbox, live }: ReportParts): PartReport {

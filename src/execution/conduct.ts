@@ -5,16 +5,15 @@ import type { RunError } from '../domain/run.ts';
 import type { Claim } from '../store/claim-runs.ts';
 import type { Ending, Interruption } from '../store/end-run.ts';
 import type { Fence } from '../store/record-progress.ts';
+import { faultKindOf, isLocked } from '../store/storage-fault.ts';
 import { buildBrief } from './brief.ts';
 import type { Admission } from './broker.ts';
 import type { PoolEnd } from './pool.ts';
 import { type ResolvedModel, resolveModel } from './resolve-model.ts';
-import { abort, type AbortReason, type ConductParts, logFacts, type RunState } from './run-state.ts';
+import { abort, type AbortReason, type ConductParts, isRefused, logFacts, type RunState } from './run-state.ts';
 import { takeSignals } from './take-signals.ts';
 
 const RETRY_MS = 1_000;
-/** Shorter than a lease, so that the run is given back once only. */
-const GIVE_BACK_MS = 50_000;
 
 /** A run under way. */
 export interface Conduct {
@@ -84,6 +83,7 @@ async function conduct(state: RunState): Promise<void> {
     workerEnd = state.abortedFor === undefined ? await work(state, brief, resolved) : NOT_BEGUN;
   } catch (error) {
     parts.log.error({ run_id: claim.run.id, err: error }, 'the run could not be started');
+    noteLock(state, error);
     workerEnd = { kind: 'lost', why: messageOf(error), wasWaiting: false, isCharged: true };
   } finally {
     admission?.end();
@@ -136,20 +136,23 @@ async function finish(state: RunState, workerEnd: PoolEnd): Promise<void> {
     return;
   }
   // What the journal refused is missing from the run, whatever its worker says of the end.
-  if (workerEnd.kind === 'done' && workerEnd.outcome.status !== 'canceled' && state.abortedFor !== 'journal') {
+  if (workerEnd.kind === 'done' && workerEnd.outcome.status !== 'canceled' && !isRefused(state)) {
     try {
       await keepEnd(state, workerEnd.outcome, workerEnd.touched);
       return;
     } catch (error) {
       parts.log.error(logFacts(state, { err: error }), 'the end of the run could not be kept; it is interrupted');
+      noteLock(state, error);
     }
   }
   const isLost = workerEnd.kind === 'lost';
   const isCharged = !isLost || workerEnd.isCharged;
   const why = isLost ? workerEnd.why : state.abortedFor;
-  parts.log.warn(logFacts(state, { attempt: claim.run.attempt, why, counted: isCharged }), 'the run was interrupted');
+  const interruption = (state.abortedFor && UNCOUNTED[state.abortedFor]) ?? (isCharged ? 'crash' : 'blameless');
+  const facts = { attempt: claim.run.attempt, why, counted: interruption === 'crash' };
+  parts.log.warn(logFacts(state, facts), 'the run was interrupted');
   if (isLost) await tidy(state);
-  await interrupt(state, isCharged ? 'crash' : 'blameless');
+  await interrupt(state, interruption);
 }
 
 /** Keeps how the agent ended, or what it waits for. */
@@ -171,18 +174,21 @@ async function waitForUser({ parts, fence, claim }: RunState, { id, name, input 
   }
 }
 
-/** Gives the run back. A disk that refuses is asked again each second; at the latest the end of the lease does it. */
-async function interrupt(
-  { parts, fence, abortedFor }: RunState,
-  interruption: Exclude<Interruption, 'drain'>,
-): Promise<void> {
-  const until = parts.clock.monotonic() + GIVE_BACK_MS;
+/** A run that could not go on only because the database was locked has not crashed. */
+function noteLock(state: RunState, error: unknown): void {
+  if (isLocked(error)) state.abortedFor ??= 'locked';
+}
+
+const UNCOUNTED: Readonly<Partial<Record<AbortReason, Interruption>>> = { drain: 'drain', locked: 'blameless' };
+
+/** Gives the run back. A disk that refuses, or a lock, is asked again each second; the run stays held meanwhile. */
+async function interrupt({ parts, fence, abortedFor }: RunState, interruption: Interruption): Promise<void> {
   for (;;) {
     try {
-      await parts.store.runs.interrupt(fence, abortedFor === 'drain' ? 'drain' : interruption);
+      await parts.store.runs.interrupt(fence, interruption);
       return;
     } catch (error) {
-      if (abortedFor === 'drain' || parts.clock.monotonic() > until) throw error;
+      if (abortedFor === 'drain' || faultKindOf(error) === undefined) throw error;
       await new Promise<void>((resolve) => {
         parts.clock.after(RETRY_MS, resolve);
       });

@@ -28,10 +28,10 @@ export interface ConductParts extends BriefParts {
 
 /**
  * `drain`: the run goes back to the queue and resumes after the next start. `stop`: it was canceled, and its end is
- * committed. `fenced`: another move of the run came first. `journal`: its progress could not be kept. `port`: a
- * message to or from its worker was lost.
+ * committed. `fenced`: another move of the run came first. `journal`: its progress could not be kept; `locked`: because
+ * another process held the database. `port`: a message to or from its worker was lost.
  */
-export type AbortReason = 'drain' | 'stop' | 'fenced' | 'journal' | 'port';
+export type AbortReason = 'drain' | 'stop' | 'fenced' | 'journal' | 'locked' | 'port';
 
 export interface RunState {
   readonly parts: ConductParts;
@@ -50,6 +50,11 @@ export function abort(state: RunState, why: AbortReason): void {
   else state.abortedFor ??= why;
   state.attendance.abort();
   state.handle?.send({ t: 'abort', reason: why });
+}
+
+/** Whether something of the attempt was not kept, so that nothing which came after it may be. */
+export function isRefused({ abortedFor }: RunState): boolean {
+  return abortedFor === 'journal' || abortedFor === 'locked';
 }
 
 /** What a log line says of the run beside its own facts. */

@@ -5,7 +5,8 @@ import { ErrandError } from '../domain/errors.ts';
 import type { NewEvent } from '../domain/journal-event.ts';
 import { NO_PRICE, type Price } from '../domain/usage.ts';
 import { type ResolvedModel, resolveModel } from './resolve-model.ts';
-import { abort, logFacts, type RunState } from './run-state.ts';
+import { isLocked } from '../store/storage-fault.ts';
+import { abort, isRefused, logFacts, type RunState } from './run-state.ts';
 
 type StreamSignal = Extract<Signal, { t: 'block-start' | 'text' | 'block-stop' }>;
 
@@ -22,6 +23,7 @@ function isStreamSignal(signal: Signal): signal is StreamSignal {
 /** Takes a batch of signals in order. Every write of the batch lands in the same commit. */
 export function takeSignals(state: RunState, batch: readonly Signal[], { model, endpoint }: ResolvedModel): void {
   const { runs } = state.parts.store;
+  if (isRefused(state)) return;
   let stream: NewEvent[] = [];
   const flush = () => {
     if (stream.length > 0) keep(state, runs.appendStream(state.fence, stream));
@@ -100,6 +102,6 @@ function keep(state: RunState, write: Promise<boolean>, ack?: number): void {
   };
   answer().catch((error: unknown) => {
     state.parts.log.error(logFacts(state, { err: error }), 'the journal could not be written; the run is interrupted');
-    abort(state, 'journal');
+    abort(state, isLocked(error) ? 'locked' : 'journal');
   });
 }

@@ -22,9 +22,7 @@ export function backUp(connection: Connection.Database, target: string): void {
   } catch (error) {
     rmSync(temporary, { force: true });
     const words = `The database could not be copied to ${target} before its schema changes: ${messageOf(error)}.`;
-    throw new ErrandError('unavailable', `${words} Nothing was changed. Make room there, and start again.`, {
-      cause: error,
-    });
+    throw new ErrandError('unavailable', `${words} Nothing was changed. Make room there, and start again.`);
   }
 }
 

@@ -28,7 +28,7 @@ export type Ending =
 
 /**
  * Why a run lost its worker. A crash counts against its resumes (D7); a drain does not, nor does the death of a thread that
- * any of several runs may have ended.
+ * any of several runs may have ended, nor a lock of another process on the database.
  */
 export type Interruption = 'crash' | 'drain' | 'blameless';
 

@@ -14,6 +14,7 @@ import { makeErasures } from './erasures.ts';
 import { makeEvents } from './events.ts';
 import { makeExpireQueued } from './expire-queued.ts';
 import { makeCreateFirstAdministrator } from './first-administrator.ts';
+import type { StoreAlarms } from './health.ts';
 import { makeInsights } from './insights.ts';
 import { makeApiKeys } from './keys.ts';
 import { makeOverview } from './overview.ts';
@@ -38,8 +39,8 @@ import { makeWorkerNodes } from './worker-nodes.ts';
 export type Store = ReturnType<typeof makeStore>;
 
 /** Opens the database file of a data directory and answers its verbs. */
-export function openStore(file: string, clock: Clock): Store {
-  return makeStore(openDatabase(file, clock));
+export function openStore(file: string, clock: Clock, alarms?: StoreAlarms): Store {
+  return makeStore(openDatabase(file, clock, alarms));
 }
 
 function makeStore(database: Database) {
@@ -82,6 +83,7 @@ function makeStore(database: Database) {
       ...makeExpireQueued(database),
     },
     fault: database.fault,
+    heldLogBytes: database.heldLogBytes,
     onCommitted: database.onCommitted,
     close: database.close,
   };

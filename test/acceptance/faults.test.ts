@@ -563,7 +563,8 @@ describe.skipIf(!canMount)('disks', () => {
     closers.push(() => execFileSync('umount', [disk]));
     model = await startModelServer();
     closers.push(() => model.close());
-    daemon = await startDaemonProcess({ modelServerUrl: model.url, within: disk });
+    const errandYaml = 'streams: { drain_seconds: 1 }\n';
+    daemon = await startDaemonProcess({ modelServerUrl: model.url, within: disk, errandYaml });
     closers.push(() => daemon.close());
   });
   afterAll(async () => {
@@ -666,4 +667,20 @@ describe.skipIf(!canMount)('disks', () => {
     expect(answer.error).toBeNull();
     expect(answer.text.endsWith('over it')).toBe(true);
   });
+
+  test('SIGTERM on a full disk is a clean drain, also of a run, which goes on when there is room', async () => {
+    model.script({ text: ['half ', 'of it'], hang: 'mid-stream', afterDeltas: 1 });
+    const before = model.requests.length;
+    const turn = ask('through the drain', 'messages', true);
+    await model.waitForRequest(before + 1);
+    fill();
+    expect(await daemon.stop('SIGTERM')).toEqual({ code: 0, signal: null });
+    const { runId } = await turn;
+    rmSync(join(disk, 'filler'));
+    model.script({ text: 'the rest' });
+    await daemon.restart();
+    await waitFor(() => rowsOf(daemon, "SELECT 1 FROM runs WHERE id = ? AND status = 'completed'", runId!)[0], {
+      timeoutMs: 20_000,
+    });
+  }, 120_000);
 });

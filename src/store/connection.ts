@@ -1,0 +1,90 @@
+// The one connection to the SQLite file, its cached statements, and reading through them.
+import Connection from 'better-sqlite3';
+import type { Reader, Value } from './database.ts';
+import { dropStatistics, withSteadyPlan } from './planner.ts';
+import { makePrivateFile } from './private-file.ts';
+import { migrate } from './schema.ts';
+import { refusalOf } from './storage-fault.ts';
+
+/** At a start nobody is served yet, so a lock may be waited for in place. */
+const OPENING_MS = 5_000;
+/** To this the log of the database shrinks when it begins anew. */
+const LOG_BYTES = 16 * 1_048_576;
+
+/** Opens the file, creates or migrates it, and leaves a connection that never waits. */
+export function openFile(file: string): Connection.Database {
+  let connection = connect(file);
+  try {
+    migrate(connection, file);
+    if (dropStatistics(connection)) {
+      connection.close();
+      connection = connect(file);
+    }
+    // From here on a wait would hold the event loop; see `LOCK_WAIT_MS`.
+    connection.pragma('busy_timeout = 0');
+    return connection;
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+function connect(file: string): Connection.Database {
+  // Its log and its index take over the mode of the file.
+  makePrivateFile(file);
+  const connection = new Connection(file, { timeout: OPENING_MS });
+  try {
+    connection.pragma('journal_mode = WAL');
+    // The default of a WAL database may lose acknowledged commits when the power fails.
+    connection.pragma('synchronous = FULL');
+    connection.pragma('foreign_keys = ON');
+    connection.pragma('trusted_schema = OFF');
+    connection.pragma(`journal_size_limit = ${LOG_BYTES}`);
+    // SQLite's own checkpoints are part of a commit, and swallow what goes wrong; see `makeCheckpoints`.
+    connection.pragma('wal_autocheckpoint = 0');
+    return connection;
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+export type Statements = (sql: string) => Connection.Statement;
+
+/** Prepares each statement once. */
+export function cacheStatements(connection: Connection.Database): Statements {
+  const cache = new Map<string, Connection.Statement>();
+  return (sql) => {
+    let statement = cache.get(sql);
+    if (statement === undefined) {
+      statement = connection.prepare(withSteadyPlan(sql));
+      cache.set(sql, statement);
+    }
+    return statement;
+  };
+}
+
+/** Reads inside a transaction: what SQLite throws is for the commit to judge. */
+export function makeReader(statements: Statements): Reader {
+  return {
+    get: <Row>(sql: string, ...values: Value[]) => statements(sql).get(...values) as Row | undefined,
+    all: <Row>(sql: string, ...values: Value[]) => statements(sql).all(...values) as Row[],
+  };
+}
+
+/** Reads outside of one. Trouble with the storage is noted, and thrown in words for callers. */
+export function makeGuardedReader(statements: Statements, noted: (error: unknown) => void): Reader {
+  const { get, all } = makeReader(statements);
+  function guarded<Result>(read: () => Result): Result {
+    try {
+      return read();
+    } catch (error) {
+      noted(error);
+      throw refusalOf(error);
+    }
+  }
+  return {
+    get: <Row>(sql: string, ...values: Value[]) => guarded(() => get<Row>(sql, ...values)),
+    all: <Row>(sql: string, ...values: Value[]) => guarded(() => all<Row>(sql, ...values)),
+  };
+}

@@ -1,0 +1,222 @@
+// Locks of other processes, failed syncs and damaged files: waited for, ended by, told in words.
+import { closeSync, openSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import Connection from 'better-sqlite3';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { messageOf } from '../../src/domain/errors.ts';
+import { type Database, openDatabase, type Transaction } from '../../src/store/database.ts';
+import type { StoreAlarms } from '../../src/store/health.ts';
+import { explainToOperator, isLocked } from '../../src/store/storage-fault.ts';
+import { type FakeClock, fakeClock } from '../support/fake-clock.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+interface House {
+  readonly database: Database;
+  readonly clock: FakeClock;
+  readonly file: string;
+  readonly troubles: string[];
+  readonly held: number[];
+  readonly lost: unknown[];
+}
+
+function open(file = join(temporaryDirectory(), 'errand.db')): House {
+  const clock = fakeClock();
+  const [troubles, held, lost]: [string[], number[], unknown[]] = [[], [], []];
+  const alarms: StoreAlarms = {
+    trouble: (words) => void troubles.push(words),
+    held: (bytes) => void held.push(bytes),
+    lost: (error) => void lost.push(error),
+  };
+  const database = openDatabase(file, clock, alarms);
+  onTestFinished(() => database.close());
+  return { database, clock, file, troubles, held, lost };
+}
+
+const addTeam = (name: string) => (tx: Transaction) =>
+  tx.run('INSERT INTO teams (id, name, created_at, updated_at) VALUES (?, ?, 0, 0)', name.slice(0, 40), name);
+const teamsOf = ({ database }: House) =>
+  database.reader.all<{ id: string }>('SELECT id FROM teams ORDER BY id').map(({ id }) => id);
+
+/** Another process that writes: a shell, or a tool that makes a copy. */
+function lockBeside({ file }: House): { end(): void } {
+  const other = new Connection(file);
+  onTestFinished(() => void other.close());
+  other.exec('BEGIN IMMEDIATE');
+  return { end: () => void other.exec('COMMIT') };
+}
+
+/** Lets the event loop turn: whatever is due now has happened after it. */
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+test('verbs wait for the lock of another process, and the event loop turns meanwhile', async () => {
+  const house = open();
+  const lock = lockBeside(house);
+  let settled = 0;
+  const writes = ['one', 'two'].map((name) => house.database.write(addTeam(name)).finally(() => (settled += 1)));
+  await turns(1_000);
+  expect(settled).toBe(0);
+  expect(teamsOf(house)).toEqual([]);
+  expect(house.database.fault()).toBeNull();
+  const late = house.database.write(addTeam('three'));
+  lock.end();
+  await Promise.all([...writes, late]);
+  expect(teamsOf(house)).toEqual(['one', 'three', 'two']);
+  expect(house.troubles).toEqual([]);
+});
+
+test('a lock that lasts refuses what waits for it, all at once and in words, and leaves the store well', async () => {
+  const house = open();
+  const lock = lockBeside(house);
+  const first = house.database.write(addTeam('one'));
+  await turns(10);
+  house.clock.advance(4_000);
+  const second = house.database.write(addTeam('two'));
+  const outcomes = Promise.allSettled([first, second]);
+  house.clock.advance(1_000);
+  for (const outcome of await outcomes) {
+    expect(outcome).toMatchObject({
+      status: 'rejected',
+      reason: { reason: 'unavailable', message: "The daemon's storage is locked by another process." },
+    });
+    if (outcome.status === 'rejected') expect(isLocked(outcome.reason)).toBe(true);
+  }
+  expect(house.database.fault()).toMatch(/locked/);
+  expect(house.troubles).toEqual([expect.stringContaining(house.file)]);
+  lock.end();
+  await house.database.write(addTeam('three'));
+  expect(teamsOf(house)).toEqual(['three']);
+  expect(house.database.fault()).toBeNull();
+});
+
+test('a database that is closed under a lock keeps what was asked for before', async () => {
+  const house = open();
+  const lock = lockBeside(house);
+  const write = house.database.write(addTeam('one'));
+  const closed = house.database.close();
+  await turns(10);
+  lock.end();
+  await Promise.all([write, closed]);
+  const other = new Connection(house.file, { readonly: true });
+  onTestFinished(() => void other.close());
+  expect(other.prepare('SELECT id FROM teams').pluck().all()).toEqual(['one']);
+});
+
+/** Lets one statement of every connection fail as SQLite does. */
+function failStatement(sql: RegExp, code: string, message: string): { readonly tries: () => number } {
+  let tries = 0;
+  const { prepare } = Connection.prototype;
+  const spy = vi.spyOn(Connection.prototype, 'prepare').mockImplementation(function (this: never, text: string) {
+    const statement: object = prepare.call(this, text);
+    if (!sql.test(text)) return statement as never;
+    const fail = () => {
+      tries += 1;
+      throw new Connection.SqliteError(message, code);
+    };
+    return Object.assign(Object.create(statement) as object, { run: fail, get: fail }) as never;
+  });
+  onTestFinished(() => spy.mockRestore());
+  return { tries: () => tries };
+}
+
+test.each(['SQLITE_IOERR_FSYNC', 'SQLITE_IOERR_DIR_FSYNC'])(
+  'after a failed sync (%s) nothing is written any more, and whoever opened the store is told once',
+  async (code) => {
+    const failing = failStatement(/^COMMIT$/, code, 'disk I/O error');
+    const house = open();
+    const refusal = { reason: 'unavailable', message: expect.not.stringMatching(/SQLITE|errand\.db/) };
+    await expect(house.database.write(addTeam('one'))).rejects.toMatchObject(refusal);
+    expect(house.lost).toEqual([
+      expect.objectContaining({ message: expect.stringMatching(new RegExp(`errand\\.db .*${code}`)) }),
+    ]);
+    for (const name of ['two', 'three']) {
+      await expect(house.database.write(addTeam(name))).rejects.toMatchObject(refusal);
+    }
+    expect(failing.tries()).toBe(1);
+    expect(house.lost).toHaveLength(1);
+    expect(house.troubles).toHaveLength(1);
+  },
+);
+
+test('a sync that fails in a checkpoint ends writing as one in a commit does', async () => {
+  failStatement(/wal_checkpoint\(PASSIVE\)/, 'SQLITE_IOERR_FSYNC', 'disk I/O error');
+  const house = open();
+  await house.database.write(addTeam('x'.repeat(5_000_000)));
+  expect(house.lost).toEqual([]);
+  house.clock.advance(50);
+  expect(house.lost).toHaveLength(1);
+  await expect(house.database.write(addTeam('two'))).rejects.toMatchObject({ reason: 'unavailable' });
+});
+
+test.each([
+  ['SQLITE_FULL', /no space is left/],
+  ['SQLITE_IOERR_WRITE', /the disk fails/],
+  ['SQLITE_READONLY', /read-only/],
+  ['SQLITE_CANTOPEN', /refuses to write/],
+])('%s is told to callers without its code, and to operators with it and the file', async (code, words) => {
+  failStatement(/^COMMIT$/, code, 'as SQLite says');
+  const house = open();
+  const refused = await house.database.write(addTeam('one')).catch((error: unknown) => messageOf(error));
+  expect(refused).toMatch(words);
+  expect(refused).not.toMatch(/SQLITE|errand\.db/);
+  expect(house.troubles).toEqual([expect.stringMatching(new RegExp(`errand\\.db .*as SQLite says, ${code}`))]);
+  expect(house.lost).toEqual([]);
+});
+
+/** A database with pages that a test can damage. */
+async function fileWithPages(): Promise<string> {
+  const file = join(temporaryDirectory(), 'errand.db');
+  const database = openDatabase(file, fakeClock());
+  for (let at = 0; at < 40; at += 1) await database.write(addTeam(`${at} ${'x'.repeat(20_000)}`));
+  await database.close();
+  return file;
+}
+
+test('a file that is no database is refused at the start with its name and what to do', () => {
+  const file = join(temporaryDirectory(), 'errand.db');
+  writeFileSync(file, 'not a database, '.repeat(1_000));
+  let thrown: unknown;
+  try {
+    openDatabase(file, fakeClock());
+  } catch (error) {
+    thrown = explainToOperator(error, file);
+  }
+  expect(thrown).toMatchObject({
+    reason: 'unavailable',
+    message: expect.stringMatching(/errand\.db is damaged .*NOTADB.*put a backup in its place.*\.recover/),
+  });
+});
+
+test('a page that is damaged refuses what needs it, in words; what does not goes on, and the damage stays told', async () => {
+  const file = await fileWithPages();
+  const { size } = statSync(file);
+  const descriptor = openSync(file, 'r+');
+  for (let at = Math.floor(size / 8192) * 4096; at < size; at += 4096)
+    writeSync(descriptor, Buffer.alloc(4096, 0xff), 0, 4096, at);
+  closeSync(descriptor);
+  const house = open(file);
+  const read = () => house.database.reader.all('SELECT * FROM teams');
+  expect(read).toThrow(/^The daemon's storage is damaged\.$/);
+  expect(house.troubles).toEqual([expect.stringMatching(/errand\.db is damaged .*CORRUPT.*backup/)]);
+  await house.database.write((tx) => tx.get('SELECT count(*) FROM api_keys'));
+  expect(house.database.fault()).toMatch(/damaged/);
+  expect(read).toThrow(/damaged/);
+  expect(house.troubles).toHaveLength(1);
+});
+
+test('a file that was cut off is told as damaged', async () => {
+  const file = await fileWithPages();
+  truncateSync(file, Math.floor(statSync(file).size / 8192) * 4096);
+  const refusal = expect.stringMatching(/is damaged/);
+  const told = () => {
+    try {
+      const { database } = open(file);
+      database.reader.all('SELECT * FROM teams');
+    } catch (error) {
+      return messageOf(explainToOperator(error, file));
+    }
+    return '';
+  };
+  expect(told()).toEqual(refusal);
+});
