@@ -70,6 +70,12 @@ test('a document whose deadline passes ends with its thread', async () => {
   expect(await reading).toEqual({ fault: 'took too long to be read' });
 });
 
+test('a document that takes too much CPU time ends with its thread, whatever the clock says', async () => {
+  const many = { bytes: aPdf(Array.from({ length: 5_000 }, () => 'High water')), name: 'a.pdf', mimeType: '' };
+  const reader = house({ maxCpuMs: 20, clock: fakeClock() });
+  expect(await reader.read(many)).toEqual({ fault: 'took too long to be read' });
+});
+
 test('a reader that is stopped says nothing of what it was at', async () => {
   const reader = house();
   const reading = Promise.all([reader.read(good), reader.read(good), reader.read(good)]);
