@@ -35,7 +35,7 @@ export async function openConversation(brief: Brief): Promise<Conversation> {
   const request = await userMessage(brief.turn, brief);
   const prefaces = [
     ...(brief.compaction === null ? [] : [prefaceOf(brief.compaction)]),
-    ...(kept.length < brief.history.length ? [LEFT_OUT] : []),
+    ...(brief.historyIsCut || kept.length < brief.history.length ? [LEFT_OUT] : []),
   ];
   return { preface: prefaces.length === 0 ? null : prefaces.join('\n\n'), earlier, request, steps: [] };
 }

@@ -96,6 +96,8 @@ export interface Brief {
   readonly compaction: Compaction | null;
   /** Earlier turns of the session, oldest first. */
   readonly history: readonly Turn[];
+  /** Whether there are older turns, for which there was no room. */
+  readonly historyIsCut: boolean;
   /** This turn; its steps are those recorded before a crash. */
   readonly turn: Turn;
   /** What attached documents say, those of this turn and of earlier ones, by the sha256 of their content. */

@@ -57,6 +57,7 @@ export async function buildBrief(
     instructions,
     compaction: history.compaction,
     history: history.turns.map(toTurn),
+    historyIsCut: history.isCut,
     turn: toTurn(turn),
     texts: await documents.textsOf([...history.turns, turn].flatMap(({ attachments }) => attachments)),
     outputSchema: run.outputSchema,

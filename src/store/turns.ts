@@ -35,32 +35,48 @@ export interface StoredTurn {
 const FIRST_PAGE = 8;
 const LARGEST_PAGE = 256;
 
+/** What earlier turns may take. A turn that goes beyond `bytes` is not read at all. */
+export interface TurnBudget {
+  /** About how many of what a model reads. */
+  readonly characters: number;
+  /** As the rows have them. */
+  readonly bytes: number;
+  /** No turn before this run. */
+  readonly fromRunSeq?: number;
+}
+
+/** Turns, oldest first. `isCut`: there are older ones, for which there was no room. */
+export interface EarlierTurns {
+  readonly turns: readonly StoredTurn[];
+  readonly isCut: boolean;
+}
+
 /** The verbs that read turns. */
 export function makeTurns({ reader }: Database) {
   return {
     /** The turn of one run. A run that was never attempted before has no steps to read. */
     get: async (runSeq: number, attempt: number): Promise<StoredTurn> => readTurn(reader, runSeq, attempt > 1),
 
-    /** The turns before a run, oldest first: as many of the newest as about `characters` allow, none before `fromRunSeq`. */
-    listBefore: async (
-      sessionSeq: number,
-      runSeq: number,
-      { characters, fromRunSeq = 0 }: { readonly characters: number; readonly fromRunSeq?: number },
-    ): Promise<StoredTurn[]> => {
+    /** The turns before a run: as many of the newest as the budget allows. Their sizes are looked at before they are read. */
+    listBefore: async (sessionSeq: number, runSeq: number, budget: TurnBudget): Promise<EarlierTurns> => {
       const turns: StoredTurn[] = [];
       let before = runSeq;
-      let left = characters;
-      for (let limit = FIRST_PAGE; left > 0; limit = Math.min(2 * limit, LARGEST_PAGE)) {
-        const page = readPage(reader, { sessionSeq, before, from: fromRunSeq, limit });
-        for (const turn of page) {
-          if (left <= 0) break;
+      let left = budget.characters;
+      let bytesLeft = budget.bytes;
+      for (let limit = FIRST_PAGE; ; limit = Math.min(2 * limit, LARGEST_PAGE)) {
+        const place = { sessionSeq, before, from: budget.fromRunSeq ?? 0, limit };
+        const sizes = readSizes(reader, place);
+        const fitting = sizes.findIndex((bytes) => (bytesLeft -= bytes) < 0);
+        const count = fitting === -1 ? sizes.length : fitting;
+        for (const turn of count === 0 ? [] : readPage(reader, { ...place, limit: count })) {
+          if (left <= 0) return { turns: turns.toReversed(), isCut: true };
           left -= sizeOf(turn);
           turns.push(turn);
         }
-        if (page.length < limit) break;
-        before = page.at(-1)!.runSeq;
+        if (count < sizes.length) return { turns: turns.toReversed(), isCut: true };
+        if (sizes.length < limit) return { turns: turns.toReversed(), isCut: false };
+        before = turns.at(-1)!.runSeq;
       }
-      return turns.toReversed();
     },
 
     /** The index that the next text block of a run's stream takes. */
@@ -103,6 +119,23 @@ interface Page {
   readonly before: number;
   readonly from: number;
   readonly limit: number;
+}
+
+/** Bytes that the turns of a page have in the store, newest first. None of their texts is read for it. */
+function readSizes(reader: Reader, { sessionSeq, before, from, limit }: Page): number[] {
+  const rows = reader.all<{ bytes: number }>(
+    `SELECT octet_length(m.content)
+       + (SELECT coalesce(sum(octet_length(s.message) + octet_length(s.text)), 0) FROM steps s WHERE s.run_seq = r.seq)
+       + (SELECT coalesce(sum(octet_length(c.input) + coalesce(octet_length(c.output), 0)), 0)
+          FROM tool_calls c WHERE c.run_seq = r.seq) AS bytes
+     FROM runs r JOIN messages m ON m.run_seq = r.seq AND m.role = 'user'
+     WHERE r.session_seq = ? AND r.seq < ? AND r.seq >= ? ORDER BY r.seq DESC LIMIT ?`,
+    sessionSeq,
+    before,
+    from,
+    limit,
+  );
+  return rows.map(({ bytes }) => bytes);
 }
 
 /** A page of turns, newest first, with one query for each kind of row. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { ModelMessage } from 'ai';
 import { expect, test } from 'vitest';
 import { endsOf } from '../../src/agent/documents/excerpt.ts';
-import { openingMessages, stepMessages } from '../../src/agent/history.ts';
+import { LEFT_OUT, openingMessages, stepMessages } from '../../src/agent/history.ts';
 import type { Brief, RecordedStep, Turn } from '../../src/agent/protocol.ts';
 import { recordReply } from '../../src/agent/recorded-message.ts';
 import type { Attachment } from '../../src/domain/content.ts';
@@ -312,4 +312,10 @@ test('the texts of earlier documents count when it is seen what fits', async () 
   });
   expect(JSON.stringify(told)).toContain('earlier turns of this conversation were left out');
   expect(told).toHaveLength(3);
+});
+
+test('a model is told that older turns were left out before it was asked', async () => {
+  const brief = await makeBrief({ history: [makeTurn('old')], historyIsCut: true, turn: makeTurn('now', []) });
+  expect(JSON.stringify(await openingMessages(brief))).toContain(LEFT_OUT);
+  expect(JSON.stringify(await openingMessages({ ...brief, historyIsCut: false }))).not.toContain(LEFT_OUT);
 });

@@ -52,6 +52,7 @@ export async function makeBrief(changes: Partial<Brief> = {}): Promise<Brief> {
     instructions: 'Be brief.',
     compaction: null,
     history: [],
+    historyIsCut: false,
     turn: { user: [{ type: 'text', text: 'Do it.' }], attachments: [], steps: [] },
     texts: {},
     outputSchema: null,

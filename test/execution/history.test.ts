@@ -37,7 +37,7 @@ test('the first run of a session has no history', async () => {
   const house = await storeHouse();
   await house.accept();
   const [run] = await house.claim();
-  expect(await historyOf(house.store, run!, MUCH)).toEqual({ compaction: null, turns: [] });
+  expect(await historyOf(house.store, run!, MUCH)).toEqual({ compaction: null, turns: [], isCut: false });
 });
 
 test('without a summary all turns are given, with what was said, called and answered in each', async () => {
@@ -89,5 +89,9 @@ test('a resumed run stands on its own summary, also in the first turn of a sessi
   await house.store.compactions.record(fenceOf(run!), { step: 1, summary: 'mine', characters: 9 });
   await house.store.runs.interrupt(fenceOf(run!), 'crash');
   const [again] = await house.claim();
-  expect(await historyOf(house.store, again!, MUCH)).toEqual({ compaction: { summary: 'mine', step: 1 }, turns: [] });
+  expect(await historyOf(house.store, again!, MUCH)).toEqual({
+    compaction: { summary: 'mine', step: 1 },
+    turns: [],
+    isCut: false,
+  });
 });

@@ -256,10 +256,27 @@ test('earlier turns are read newest first within a budget and answered oldest fi
     const run = await house.accept({ sessionId, content: [{ type: 'text', text: `turn ${turn} ${'x'.repeat(100)}` }] });
     sessionId = run.sessionId;
   }
-  const all = await house.store.turns.listBefore(1, 70, { characters: Number.MAX_SAFE_INTEGER });
-  expect(all).toHaveLength(69);
-  const some = await house.store.turns.listBefore(1, 70, { characters: 1_000 });
+  const MUCH = Number.MAX_SAFE_INTEGER;
+  const all = await house.store.turns.listBefore(1, 70, { characters: MUCH, bytes: MUCH });
+  expect(all.turns).toHaveLength(69);
+  expect(all.isCut).toBe(false);
+  const { turns: some, isCut } = await house.store.turns.listBefore(1, 70, { characters: 1_000, bytes: MUCH });
+  expect(isCut).toBe(true);
   expect(some.length).toBeLessThan(10);
   expect(some.at(-1)!.user).toMatchObject([{ text: expect.stringMatching(/^turn 69 /) as string }]);
   expect(some.map(({ runSeq }) => runSeq)).toEqual(some.map(({ runSeq }) => runSeq).toSorted((a, b) => a - b));
+});
+
+test('earlier turns that have more bytes than there is room for are not read, however many small ones came after', async () => {
+  const house = await storeHouse();
+  let sessionId: string | null = null;
+  for (let turn = 1; turn <= 60; turn += 1) {
+    const text = turn <= 20 ? 'x'.repeat(1024 * 1024) : 'small';
+    ({ sessionId } = await house.accept({ sessionId, content: [{ type: 'text', text }] }));
+  }
+  const listed = (bytes: number) => house.store.turns.listBefore(1, 61, { characters: Number.MAX_SAFE_INTEGER, bytes });
+  const some = await listed(3.5 * 1024 * 1024);
+  expect(some.isCut).toBe(true);
+  expect(some.turns.map(({ runSeq }) => runSeq)).toEqual(Array.from({ length: 43 }, (_, i) => 18 + i));
+  expect(await listed(10)).toEqual({ turns: [], isCut: true });
 });

@@ -70,6 +70,7 @@ function briefOf(
     instructions: agent.instructions,
     compaction: null,
     history: [],
+    historyIsCut: false,
     turn: { user: [{ type: 'text', text: task }], attachments: [], steps: [] },
     texts: {},
     outputSchema: null,
