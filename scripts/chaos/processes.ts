@@ -1,22 +1,30 @@
-// Finds processes of this machine that belong to a data directory: by their folder, or by a mark in their arguments.
+// Finds processes of this machine that belong to a data directory: by their folder, their mounts, or a mark in their arguments.
 import { readdir, readFile, readlink } from 'node:fs/promises';
+import { basename } from 'node:path';
 
 export interface FoundProcess {
   readonly pid: number;
   readonly command: string;
 }
 
-/** Every living process whose working folder lies beneath `directory`, or whose arguments hold it or `marker`. */
+/**
+ * Every living process whose working folder lies beneath `directory`, whose arguments hold it or `marker`, or that sees a
+ * workspace of it mounted, as all in a sandbox do.
+ */
 export async function findProcesses(directory: string, marker: string): Promise<FoundProcess[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
   const found = await Promise.all(
     pids.map(async (pid) => {
       if (pid === process.pid) return [];
-      const [command, folder] = await Promise.all([
+      const [command, mounts, folder] = await Promise.all([
         readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => ''),
+        readFile(`/proc/${pid}/mountinfo`, 'utf8').catch(() => ''),
         readlink(`/proc/${pid}/cwd`).catch(() => ''),
       ]);
-      const belongs = command.includes(marker) || command.includes(directory) || folder.startsWith(directory);
+      // Mounts are named by where they lie in their file system.
+      const isInside = mounts.includes(`/${basename(directory)}/workspaces/`);
+      const belongs =
+        isInside || command.includes(marker) || command.includes(directory) || folder.startsWith(directory);
       return belongs ? [{ pid, command: shorten(command.replaceAll('\0', ' ').trim()) }] : [];
     }),
   );

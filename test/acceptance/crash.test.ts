@@ -202,17 +202,20 @@ shellTest(
 
 shellTest('a crash while a sandbox is being built leaves no process behind', async () => {
   for (let round = 0; round < 3; round += 1) {
-    const mark = `0.00${process.pid}${round}`;
-    const tools = [{ name: 'shell', input: { command: `sleep ${mark}` } }];
+    const tools = [{ name: 'shell', input: { command: 'sleep 0.003' } }];
     model.script(({ step }) => (step === 0 ? { tools } : { text: 'ok' }));
     const run = await stream({ text: 'run it' });
-    // The arguments name the command as soon as the first program of the sandbox is there.
-    await waitFor(async () => (await processesWith(mark)).length > 0 || isOver(run.runId), {
-      everyMs: 1,
-      what: 'a launch',
-    });
+    const isOne = ({ parent }: Living) => parent === daemon.pid();
+    const leaders = await waitFor(
+      async () => {
+        const children = (await living()).filter(isOne).map(({ pid }) => pid);
+        return (children.length > 0 || isOver(run.runId)) && children;
+      },
+      { everyMs: 1, what: 'a launch' },
+    );
     await daemon.kill();
-    await waitFor(async () => (await processesWith(mark)).length === 0, { what: 'nothing is left' });
+    const ofIt = ({ group, mounts }: Living) => leaders.includes(group) || mounts.includes(run.sessionId);
+    await waitFor(async () => !(await living()).some(ofIt), { what: 'nothing is left' });
     await daemon.restart();
     await replay(run.runId);
     expectWhole(run.runId);
@@ -455,6 +458,31 @@ async function isUp(): Promise<boolean> {
     },
     () => false,
   );
+}
+
+interface Living {
+  readonly pid: number;
+  readonly parent: number;
+  /** Of processes. */
+  readonly group: number;
+  /** What it sees mounted. A sandbox sees its workspace, which lies in the folder of its session. */
+  readonly mounts: string;
+}
+
+/** All living processes. */
+async function living(): Promise<Living[]> {
+  const names = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const found = await Promise.all(
+    names.map(async (name) => {
+      const [stat, mounts] = await Promise.all(
+        ['stat', 'mountinfo'].map((file) => readFile(`/proc/${name}/${file}`, 'latin1').catch(() => '')),
+      );
+      // The state follows the name, which is in parentheses and may hold anything.
+      const [state, parent, group] = stat!.slice(stat!.lastIndexOf(')') + 2).split(' ');
+      return { pid: Number(name), parent: Number(parent), group: Number(group), mounts: mounts!, state };
+    }),
+  );
+  return found.filter(({ state }) => state !== undefined && !['', 'Z', 'X'].includes(state));
 }
 
 /** Living processes with a text in their arguments. */
