@@ -143,6 +143,8 @@ function expectRefusal(got: Got, path: string, status: number): void {
 
 /** Everything that a refused request might have changed. */
 async function everything(): Promise<unknown> {
+  // The texts of deleted sessions go a little after the answer.
+  await waitFor(() => rowsOf(daemon, 'SELECT 1 FROM cleanups').length === 0);
   const sessions = rowsOf(daemon, 'SELECT id, status, updated_at, deleted_at FROM sessions ORDER BY seq');
   return {
     contents: await contentsOf(daemon),
