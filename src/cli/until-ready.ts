@@ -8,6 +8,8 @@ import { CommandError } from './exit-codes.ts';
 import { formatDuration } from './durations.ts';
 
 const POLL_MS = 200;
+/** Timers count no further, which is 24 days. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * The status of the daemon once it is ready. Throws `timedOut` when that takes longer than so many seconds, and at once
@@ -30,7 +32,7 @@ export async function untilReady({ client, signal }: Context, seconds: number): 
     }
   };
   const over = new AbortController();
-  const limit = pause(seconds * 1000, undefined, { signal: over.signal }).then(() => {
+  const limit = pause(Math.min(seconds * 1000, MAX_TIMER_MS), undefined, { signal: over.signal }).then(() => {
     throw new CommandError('timedOut', `The daemon was not ready within ${formatDuration(seconds)}: ${why}`);
   });
   // Whichever comes second has nobody to tell.

@@ -147,7 +147,8 @@ test('status --wait answers once the daemon is ready', async () => {
       return { ...STATUS, ready: asked > 2, parts: [{ name: 'daemon', state: 'failed', detail: 'shutting down' }] };
     },
   });
-  expect(await run(['status', '--wait', '-o', 'json'], { dataDir })).toMatchObject({ code: 0 });
+  const patient = ['status', '--wait', '--timeout', '90d', '-o', 'json'];
+  expect(await run(patient, { dataDir })).toMatchObject({ code: 0 });
   expect(asked).toBe(3);
 });
 
