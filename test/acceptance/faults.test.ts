@@ -93,6 +93,9 @@ function expectFailure(answer: TurnAnswer, way: (typeof WAYS)[number], expected:
   ).not.toContain('[DONE]');
 }
 
+/** The answer of a run `r`: the text of its last step. */
+const ANSWER = '(SELECT text FROM steps WHERE run_seq = r.seq ORDER BY step DESC LIMIT 1) AS answer';
+
 describe('models and tools', () => {
   let model: ModelServer;
   let narrow: ModelServer;
@@ -330,7 +333,7 @@ describe('models and tools', () => {
     if (stream) await sent;
     leave.abort();
     await sent;
-    const sql = `SELECT r.status, r.answer FROM runs r JOIN messages m ON m.run_seq = r.seq AND m.role = 'user'
+    const sql = `SELECT r.status, ${ANSWER} FROM runs r JOIN messages m ON m.run_seq = r.seq AND m.role = 'user'
       WHERE m.content LIKE ?`;
     const row = await waitFor(() =>
       rowsOf<{ status: string; answer: string }>(daemon, sql, `%leave=${stream}%`).find(
@@ -412,7 +415,7 @@ describe('worker threads', () => {
       const runs = answers.map(({ runId }) => runId ?? '');
       const rows = rowsOf<{ status: string; resumes: number; attempt: number; answer: string }>(
         daemon,
-        `SELECT status, resumes, attempt, answer FROM runs WHERE id IN (${runs.map(() => '?').join(', ')}) ORDER BY attempt`,
+        `SELECT status, resumes, attempt, ${ANSWER} FROM runs r WHERE id IN (${runs.map(() => '?').join(', ')}) ORDER BY attempt`,
         ...runs,
       );
       expect(
