@@ -31,7 +31,7 @@ import { type Configuration, type ConfigEvent, type LiveConfig, makeLiveConfig }
 import { type Log, makeLog } from './log.ts';
 import { numberDefinitions } from './operations/definitions.ts';
 import { makeOperations } from './operations/operations.ts';
-import { makeReports } from './reports.ts';
+import { makeReports, watchMachine } from './reports.ts';
 import { lockDataDirectory } from './store/lock.ts';
 import { openStore } from './store/open-store.ts';
 import { explainToOperator } from './store/storage-fault.ts';
@@ -142,7 +142,8 @@ async function build(start: Start): Promise<Daemon> {
   const bus = makeBus();
   store.onCommitted(bus.publish);
   const tails = makeTails({ bus, events: store.events });
-  const engine = makeEngine({ config, live, log, store, blobs, keeper, secrets, sandbox });
+  const base = { config, live, log, store, sandbox, clock: systemClock };
+  const engine = makeEngine({ ...base, blobs, keeper, secrets });
   closers.push(...closersOf(engine));
   const schemas = new SchemaCheck({ clock: systemClock, log });
   closers.push(() => schemas.stop());
@@ -167,8 +168,8 @@ async function build(start: Start): Promise<Daemon> {
     closing: isClosing,
     draining: draining.signal,
   });
-  const [{ pool, browser }, clock] = [engine, systemClock];
-  const reports = makeReports({ config, live, store, pool, sandbox, browser, startedAt, closing: isClosing, clock });
+  const watched = watchMachine(config, log);
+  const reports = makeReports({ ...engine, ...base, ...watched, startedAt, closing: isClosing });
   const app = makeHttpApp({
     operations,
     tail: tails,

@@ -1,11 +1,16 @@
 // What the daemon says of itself: readiness for machines, status for operators.
+import { join } from 'node:path';
 import type { SandboxProbe } from './agent/sandbox/sandbox.ts';
 import { formatProblem } from './catalog/problem.ts';
 import type { Config } from './config.ts';
-import type { Clock } from './domain/clock.ts';
+import { type Clock, systemClock } from './domain/clock.ts';
 import type { BrowserPart } from './execution/browser-part.ts';
 import type { Pool } from './execution/pool.ts';
 import type { ConfigurationReport, PartReport, Readiness, StatusReport } from './operations/status.ts';
+import { incomingPath } from './files/blob-place.ts';
+import { adviceOnDescriptors } from './files/descriptor-limit.ts';
+import { makeWriteWatch, type WriteWatch } from './files/write-watch.ts';
+import type { Log } from './log.ts';
 import type { LiveConfig } from './live-config.ts';
 import type { Store } from './store/open-store.ts';
 import { VERSION } from './version.ts';
@@ -18,8 +23,18 @@ export interface ReportParts {
   readonly sandbox: SandboxProbe;
   readonly browser: Pick<BrowserPart, 'state'>;
   readonly startedAt: number;
+  readonly files: WriteWatch;
+  /** What to do about a limit of open files that is too low; null when it is not. */
+  readonly descriptors: string | null;
   closing(): boolean;
   readonly clock: Clock;
+}
+
+/** What the machine gives: a place for files, and descriptors enough. */
+export function watchMachine({ places }: Config, log: Log): Pick<ReportParts, 'descriptors' | 'files'> {
+  const descriptors = adviceOnDescriptors();
+  if (descriptors !== null) log.warn(descriptors);
+  return { descriptors, files: makeWriteWatch(incomingPath(join(places.dataDir, 'blobs')), systemClock) };
 }
 
 /** The reports. A daemon is ready unless a part has failed; a degraded part only takes something away. */
@@ -30,6 +45,8 @@ export function makeReports(parts: ReportParts) {
     const reports = [
       daemonPart(parts),
       storePart(parts),
+      filesPart(parts),
+      ...descriptorsPart(parts),
       sandboxPart(parts),
       browserPart(parts),
       configPart(parts),
@@ -86,6 +103,16 @@ function storePart({ store }: ReportParts): PartReport {
   if (bytes === null) return ok('store');
   const detail = `its log has grown to ${Math.round(bytes / 1_048_576)} MB: another process reads an old state of it`;
   return { name: 'store', state: 'degraded', detail };
+}
+
+function filesPart({ files }: ReportParts): PartReport {
+  const fault = files.fault();
+  if (fault === null) return ok('files');
+  return { name: 'files', state: 'degraded', detail: `attached files and artifacts cannot be kept (${fault})` };
+}
+
+function descriptorsPart({ descriptors }: ReportParts): PartReport[] {
+  return descriptors === null ? [] : [{ name: 'descriptors', state: 'degraded', detail: descriptors }];
 }
 
 function sandboxPart({ sandbox, live }: ReportParts): PartReport {

@@ -30,6 +30,8 @@ const NETWORK_FAULTS: Readonly<Record<string, string>> = {
   ENETUNREACH: 'the network is unreachable',
   ETIMEDOUT: 'the connection timed out',
   EPIPE: 'the connection was closed',
+  EMFILE: 'the daemon has too many files and connections open',
+  ENFILE: 'the machine has too many files and connections open',
   UND_ERR_SOCKET: 'the connection was closed',
   UND_ERR_CLOSED: 'the connection was closed',
   UND_ERR_DESTROYED: 'the connection was closed',

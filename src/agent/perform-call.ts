@@ -1,11 +1,11 @@
 // One tool call, from the model's arguments to the words the model reads.
 import { Ajv, type ValidateFunction } from 'ajv';
 import { makeRoot } from '../beneath.ts';
-import { messageOf } from '../domain/errors.ts';
 import type { JsonObject } from '../domain/json.ts';
 import { shownOutput } from './kept-output.ts';
 import type { Brief, ToolCall, ToolResult } from './protocol.ts';
 import { untilAborted } from './signals.ts';
+import { wordsOfFailure } from './tool-failure.ts';
 import type { Tool, ToolContext } from './tools/tool.ts';
 
 const MAX_SCHEMA_FAULTS = 10;
@@ -62,7 +62,7 @@ export async function performCall(performing: Performing): Promise<ToolResult> {
     return { ok: result.ok, output: await shown(result.output) };
   } catch (error) {
     signal.throwIfAborted();
-    return { ok: false, output: await shown(`The tool failed: ${messageOf(error)}`) };
+    return { ok: false, output: await shown(`The tool failed: ${wordsOfFailure(error, workspace)}`) };
   }
 }
 

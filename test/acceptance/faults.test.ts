@@ -600,6 +600,13 @@ describe.skipIf(!canMount)('disks', () => {
     }
   }
 
+  const filesPart = async (): Promise<{ state: string }> => {
+    const { parts } = (await (await fetch(`${daemon.url}/readyz`)).json()) as {
+      parts: { name: string; state: string }[];
+    };
+    return parts.find(({ name }) => name === 'files')!;
+  };
+
   const refused = {
     status: 503,
     error: { type: 'api_error', message: expect.stringMatching(/storage refuses to write/) },
@@ -645,9 +652,11 @@ describe.skipIf(!canMount)('disks', () => {
       expect(answer.headers.has('retry-after')).toBe(true);
       expect(await contentsOf(daemon)).toEqual(before);
       expect(await ask('[[text=no file]]')).toMatchObject({ status: 200, text: 'no file' });
+      await waitFor(async () => (await filesPart()).state === 'degraded', { timeoutMs: 30_000 });
     } finally {
       execFileSync('umount', [blobs]);
     }
+    await waitFor(async () => (await filesPart()).state === 'ok', { timeoutMs: 30_000 });
     expect(await ask([attachment(Buffer.from('kept')), { type: 'text', text: '[[text=got it]]' }])).toMatchObject({
       status: 200,
       text: 'got it',
