@@ -13,8 +13,10 @@ export type Contents = Readonly<Record<string, number>>;
 
 const TABLES = ['sessions', 'runs', 'messages', 'attachments', 'steps', 'tool_calls', 'events'];
 
-const UNCOLLECTED = `SELECT 1 FROM runs WHERE artifact_status = 'pending' AND finished_at IS NOT NULL
-  UNION ALL SELECT 1 FROM workspace_exports WHERE status = 'pending'`;
+/** Work in the background that changes what is counted: collections, and what the sweeper takes away. */
+const UNFINISHED = `SELECT 1 FROM runs WHERE artifact_status = 'pending' AND finished_at IS NOT NULL
+  UNION ALL SELECT 1 FROM workspace_exports WHERE status = 'pending'
+  UNION ALL SELECT 1 FROM cleanups UNION ALL SELECT 1 FROM discarded_texts`;
 
 /** Reads committed rows of a daemon's database, whether it runs or not. */
 export function rowsOf<Row>({ dataDir }: DataPlace, sql: string, ...values: (string | number)[]): Row[] {
@@ -26,9 +28,11 @@ export function rowsOf<Row>({ dataDir }: DataPlace, sql: string, ...values: (str
   }
 }
 
-/** Counts everything that turns leave behind, once nothing of those before is still being collected. */
+/** Counts everything that turns leave behind, once nothing of those before is still being collected or taken away. */
 export async function contentsOf(place: DataPlace): Promise<Contents> {
-  await waitFor(() => rowsOf(place, UNCOLLECTED).length === 0, { what: 'what runs made is collected' });
+  await waitFor(() => rowsOf(place, UNFINISHED).length === 0, {
+    what: 'what runs made is collected, and what was deleted is gone',
+  });
   const sql = `SELECT ${TABLES.map((table) => `(SELECT count(*) FROM ${table}) AS ${table}`).join(', ')}`;
   const [rows] = rowsOf<Record<string, number>>(place, sql);
   return { ...rows, blobs: filesBelow(join(place.dataDir, 'blobs')).length };
