@@ -32,6 +32,8 @@ const PAGE = 50;
 const SLICE = 50;
 /** Before what could not be removed is tried again. */
 const RETRY_MS = 60_000;
+/** Between two looks for thrown-away text whose day is over. */
+const DISCARDED_MS = 3_600_000;
 
 /** Makes the sweeper. It works one session at a time; each step may be repeated, so a crash in between costs nothing. */
 export function makeSweeper(parts: SweeperParts): Sweeper {
@@ -56,9 +58,10 @@ export function makeSweeper(parts: SweeperParts): Sweeper {
   /** Goes through the list once. Whatever is left of it is tried again after a while. */
   async function sweep(): Promise<void> {
     let after = 0;
+    let retryMs: number | undefined;
     left = false;
     try {
-      while (!stopped && (await store.erasures.eraseDiscarded()));
+      retryMs = await eraseDiscarded();
       for (;;) {
         const page = await store.sessions.listCleanups(after, PAGE);
         for (const cleanup of page) {
@@ -72,7 +75,15 @@ export function makeSweeper(parts: SweeperParts): Sweeper {
       log.error({ err: error }, 'the list of clean-ups could not be gone through');
       left = true;
     }
-    if (left && !stopped) retry = clock.after(RETRY_MS, wake);
+    if (left) retryMs = RETRY_MS;
+    if (retryMs !== undefined && !stopped) retry = clock.after(retryMs, wake);
+  }
+
+  /** Answers when to look again; undefined when nothing is left. */
+  async function eraseDiscarded(): Promise<number | undefined> {
+    let found = await store.erasures.eraseDiscarded();
+    while (found === 'more' && !stopped) found = await store.erasures.eraseDiscarded();
+    return found === 'none' ? undefined : DISCARDED_MS;
   }
 
   return {

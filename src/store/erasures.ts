@@ -79,8 +79,14 @@ const NAMES_OF_FILES: readonly Erasure[] = [
   { sql: 'DELETE FROM workspace_exports WHERE session_seq = ? LIMIT ?', weight: 1 },
 ];
 
-const DISCARDED =
-  'SELECT run_seq AS runSeq, from_stream_seq AS "from", to_stream_seq AS "to" FROM discarded_texts LIMIT 1';
+/** So long whoever comes back to a stream is told what others have seen, also what was thrown away since. */
+const KEEP_DISCARDED_MS = 86_400_000;
+/** The oldest: what comes after it is due later, or not much earlier. */
+const DISCARDED = `SELECT discarded_texts.run_seq AS runSeq, from_stream_seq AS "from", to_stream_seq AS "to",
+    e.created_at AS streamedAt
+  FROM discarded_texts CROSS JOIN events e
+    ON e.run_seq = discarded_texts.run_seq AND e.stream_seq = discarded_texts.to_stream_seq
+  ORDER BY discarded_texts.run_seq, to_stream_seq LIMIT 1`;
 /** The events stay, without their text: a reader would take a gap in the stream for something that it has missed. */
 const EMPTY_DELTAS = `UPDATE events SET payload = json_set(payload, '$.text', '')
   WHERE run_seq = ? AND stream_seq > ? AND stream_seq <= ? AND type = 'content_block_delta'`;
@@ -117,18 +123,19 @@ export function makeErasures({ write }: Database) {
         return false;
       }),
 
-    /** Empties deltas of text that was thrown away. Answers whether any may be left. */
-    eraseDiscarded: (): Promise<boolean> =>
+    /** Empties deltas of text that was thrown away a day ago. `more`: some may be left; `later`: they are not due yet. */
+    eraseDiscarded: (): Promise<'more' | 'later' | 'none'> =>
       write((tx) => {
-        const text = tx.get<{ runSeq: number; from: number; to: number }>(DISCARDED);
-        if (text === undefined) return false;
+        const text = tx.get<{ runSeq: number; from: number; to: number; streamedAt: number }>(DISCARDED);
+        if (text === undefined) return 'none';
         const { runSeq, from, to } = text;
+        if (text.streamedAt > tx.now - KEEP_DISCARDED_MS) return 'later';
         const reached = Math.min(from + BUDGET, to);
         tx.run(EMPTY_DELTAS, runSeq, from, reached);
         const which = 'WHERE run_seq = ? AND to_stream_seq = ?';
         if (reached === to) tx.run(`DELETE FROM discarded_texts ${which}`, runSeq, to);
         else tx.run(`UPDATE discarded_texts SET from_stream_seq = ? ${which}`, reached, runSeq, to);
-        return true;
+        return 'more';
       }),
   };
 }

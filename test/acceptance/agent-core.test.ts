@@ -5,6 +5,7 @@ import Connection from 'better-sqlite3';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { keptFileIn } from '../../src/agent/kept-output.ts';
 import { probeSandbox } from '../../src/agent/sandbox/sandbox.ts';
+import { ANSWER } from '../../src/store/replies.ts';
 import { type DaemonProcess, runErrand, startDaemonProcess } from '../support/daemon-process.ts';
 import type { ModelQuestion, Reply } from '../support/model-reply.ts';
 import { type ModelServer, startModelServer } from '../support/model-server.ts';
@@ -88,7 +89,9 @@ interface RunRows {
 function rowsOf(runId: string): RunRows {
   const connection = new Connection(join(daemon.dataDir, 'errand.db'), { readonly: true });
   try {
-    const run = connection.prepare('SELECT * FROM runs WHERE id = ?').get(runId) as RunRows['run'] & { seq: number };
+    const run = connection.prepare(`SELECT r.*, ${ANSWER} FROM runs r WHERE r.id = ?`).get(runId) as RunRows['run'] & {
+      seq: number;
+    };
     return {
       run,
       events: connection

@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Connection from 'better-sqlite3';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { ANSWER } from '../../src/store/replies.ts';
 import { type DaemonProcess, runErrand, startDaemonProcess } from '../support/daemon-process.ts';
 import type { Reply } from '../support/model-reply.ts';
 import { replyFromDirectives } from '../support/model-reply.ts';
@@ -405,7 +406,7 @@ interface RunRow {
 function rowsOf(runId: string) {
   const connection = new Connection(join(daemon.dataDir, 'errand.db'), { readonly: true });
   try {
-    const run = connection.prepare('SELECT * FROM runs WHERE id = ?').get(runId) as RunRow;
+    const run = connection.prepare(`SELECT r.*, ${ANSWER} FROM runs r WHERE r.id = ?`).get(runId) as RunRow;
     const all = <Row>(sql: string) => connection.prepare(sql).all(run.seq) as Row[];
     const events = all<{ id: number; stream_seq: number; type: string }>(
       'SELECT id, stream_seq, type FROM events WHERE run_seq = ? ORDER BY stream_seq',

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import Connection from 'better-sqlite3';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { ANSWER } from '../../src/store/replies.ts';
 import { rowsOf } from '../support/daemon-look.ts';
 import { type DaemonProcess, runErrand, startDaemonProcess } from '../support/daemon-process.ts';
 import type { Reply } from '../support/model-reply.ts';
@@ -73,7 +74,7 @@ const answer = (id: string, answers: unknown) => daemon.admin('POST', `/api/v1/u
 const runRow = (runId: string) =>
   rowsOf<Record<string, unknown>>(
     daemon,
-    'SELECT status, waiting, attempt, resumes, answer FROM runs WHERE id = ?',
+    `SELECT status, waiting, attempt, resumes, ${ANSWER} FROM runs r WHERE id = ?`,
     runId,
   )[0]!;
 

@@ -206,7 +206,12 @@ test('texts of a deleted session and text that was thrown away leave the databas
   house.sweeper.wake();
   const holding = (text: string) => house.rows(`SELECT 1 FROM events WHERE instr(payload, '${text}')`).length;
   await waitFor(async () => (await house.left()).length === 0);
-  expect([holding('Ushant'), holding('Brest')]).toEqual([0, 0]);
+  expect([holding('Ushant'), holding('Brest')]).toEqual([0, 1]);
+  // Who comes back within a day is told what others have seen.
+  await waitFor(() => {
+    house.clock.advance(3_600_000);
+    return holding('Brest') === 0;
+  });
   const contents = house.rows('SELECT run_seq, content FROM messages ORDER BY run_seq');
   expect(contents).toEqual([
     { run_seq: gone.seq, content: '[]' },
