@@ -360,14 +360,12 @@ describe('models and tools', () => {
 });
 
 describe('worker threads', () => {
-  // A new thread loads the whole agent, which takes its time on a busy machine.
-  const PATIENT = { timeoutMs: 20_000 };
   const PRELOAD = fileURLToPath(new URL('../support/worker-fault.mjs', import.meta.url));
   let model: ModelServer;
   let daemon: DaemonProcess;
   /** All of its runs share one thread. */
   let crowd: DaemonProcess;
-  let nothing: string;
+  let ofCrowd: string;
   let faults: string;
 
   beforeAll(async () => {
@@ -378,16 +376,16 @@ describe('worker threads', () => {
       errandYaml: 'workers: { threads: 2, runs_per_thread: 2, memory_mb: 256, hang_timeout_seconds: 3 }\n',
       env: { NODE_OPTIONS: `--import=${PRELOAD}`, TEST_WORKER_FAULTS: faults },
     });
-    nothing = mkdtempSync(join(tmpdir(), 'errand-faults-'));
+    ofCrowd = mkdtempSync(join(tmpdir(), 'errand-faults-'));
     crowd = await startDaemonProcess({
       modelServerUrl: model.url,
       errandYaml: 'workers: { threads: 1, runs_per_thread: 8 }\n',
-      env: { NODE_OPTIONS: `--import=${PRELOAD}`, TEST_WORKER_FAULTS: nothing },
+      env: { NODE_OPTIONS: `--import=${PRELOAD}`, TEST_WORKER_FAULTS: ofCrowd },
     });
   });
   afterAll(async () => {
     await crowd.close();
-    rmSync(nothing, { recursive: true });
+    rmSync(ofCrowd, { recursive: true });
     await daemon.close();
     await model.close();
     rmSync(faults, { recursive: true });
@@ -399,13 +397,18 @@ describe('worker threads', () => {
       // Four runs fill both threads, two each. A run that is asked again after the fault gets its answer at once.
       let broken = false;
       const before = model.requests.length;
-      model.script(() => (broken ? { text: 'resumed' } : { text: Array.from({ length: 30 }, () => 'w'), deltaMs: 80 }));
+      const resumed = Promise.withResolvers<void>();
+      const words = Array.from({ length: 30 }, () => 'w');
+      model.script(() => (broken ? { text: 'resumed' } : { text: words, hang: 'mid-stream', until: resumed.promise }));
       const turns = Array.from({ length: 4 }, () =>
         takeTurn({ url: daemon.url, apiKey: daemon.apiKey }, { content: fault, stream: true }),
       );
       await model.waitForRequest(before + 4);
       broken = true;
       writeFileSync(join(faults, fault), '');
+      // The others are in the middle of their replies until those of the dead thread have been asked again.
+      await model.waitForRequest(before + 6);
+      resumed.resolve();
       const answers = await Promise.all(turns);
       const why = daemon
         .stderr()
@@ -444,13 +447,17 @@ describe('worker threads', () => {
   );
 
   test('a message of a run that cannot be read interrupts it, and it goes on with the others beside it', async () => {
-    model.script({ text: Array.from({ length: 10 }, () => 'w'), firstMs: 500, deltaMs: 50 });
+    const garbled = Promise.withResolvers<void>();
+    const words = Array.from({ length: 10 }, () => 'w');
+    model.script({ text: words, deltaMs: 20, hang: 'mid-stream', until: garbled.promise });
     const before = model.requests.length;
     const turns = Array.from({ length: 4 }, () =>
-      takeTurn({ url: daemon.url, apiKey: daemon.apiKey }, { content: 'garbled' }),
+      takeTurn({ url: crowd.url, apiKey: crowd.apiKey }, { content: 'garbled' }),
     );
     await model.waitForRequest(before + 4);
-    writeFileSync(join(faults, 'garble'), '');
+    writeFileSync(join(ofCrowd, 'garble'), '');
+    await waitFor(() => !existsSync(join(ofCrowd, 'garble')));
+    garbled.resolve();
     const answers = await Promise.all(turns);
     expect(answers.map(({ text }) => text)).toEqual(Array.from({ length: 4 }, () => 'w'.repeat(10)));
     expect(model.requests.length - before).toBe(5);
@@ -466,7 +473,7 @@ describe('worker threads', () => {
     // No thread lives for long, whether it has the run or has only just begun.
     while (!over) {
       writeFileSync(join(faults, 'throw'), '');
-      await waitFor(() => over || !existsSync(join(faults, 'throw')), PATIENT);
+      await waitFor(() => over || !existsSync(join(faults, 'throw')));
     }
     rmSync(join(faults, 'throw'), { force: true });
     const answer = await turn;

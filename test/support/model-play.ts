@@ -101,9 +101,16 @@ function stopOf(reply: Reply, wire: StreamWire): number | undefined {
   return stop === undefined ? undefined : Math.min(stop, wire.deltas.length);
 }
 
-/** A hang leaves the stream open; a cut breaks it in the middle of the next delta. */
+/** A hang leaves the stream open, perhaps for a while; a cut breaks it in the middle of the next delta. */
 function stopHere(performance: Performance, wire: StreamWire, stop: number): void {
-  if (performance.reply.cut === undefined) return;
+  const { reply } = performance;
+  if (reply.cut === undefined) {
+    const { hang: _over, until, ...rest } = reply;
+    void until?.then(() =>
+      playPaced({ ...performance, reply: rest }, { ...wire, head: '', deltas: wire.deltas.slice(stop) }),
+    );
+    return;
+  }
   const next = wire.deltas[stop]?.() ?? wire.tail;
   cutAfter(performance, next.slice(0, next.length / 2));
 }

@@ -58,6 +58,8 @@ export interface Reply {
   readonly hang?: 'before-headers' | 'after-headers' | 'mid-stream';
   /** Deltas sent before `hang: 'mid-stream'`. */
   readonly afterDeltas?: number;
+  /** A stream that hangs in the middle continues when this is kept. */
+  readonly until?: Promise<unknown>;
   /** Destroys the socket in the middle of the delta after this many. */
   readonly cut?: number;
   /** What a cut waits for: a client may drop what it has not read yet when its connection ends. */

@@ -84,7 +84,7 @@ export async function startModelServer(options: { port?: number; record?: boolea
     enqueue: (...scripts) => void desk.queue.push(...scripts),
     inFlight: () => desk.inFlight,
     maxInFlight: () => desk.maxInFlight,
-    waitForRequest: (n, timeoutMs = 10_000) => waitForRequest(desk, n, timeoutMs),
+    waitForRequest: (n, timeoutMs = 60_000) => waitForRequest(desk, n, timeoutMs),
     close: () => close(desk, server),
   };
 }
