@@ -72,10 +72,12 @@ export interface SubagentGrant {
   readonly instructions: string;
   /** Null: the model of the agent that delegates. */
   readonly model: ModelGrant | null;
-  /** Names of built-in tools; null is all that the agent above it has. */
-  readonly tools: readonly string[] | null;
-  readonly skills: readonly SkillGrant[];
-  readonly mcp: readonly McpGrant[];
+  /** Names of built-in tools. */
+  readonly tools: readonly string[];
+  /** What it has beside them by its own definition; nothing comes to it from the agent above. */
+  readonly equipment: Omit<Equipment, 'subagents'>;
+  /** Names of the run's agents to whom it may delegate. */
+  readonly subagents: readonly string[];
 }
 
 /** A connection to a service, used through the broker of the main thread (I4). */
@@ -109,3 +111,9 @@ export interface Equipment {
 
 /** Nothing beside the built-in tools. */
 export const NO_EQUIPMENT: Equipment = { skills: [], mcp: [], subagents: [], connections: [], browser: null };
+
+/** The ids of the connections that any agent of the run may use. */
+export function connectionIdsOf({ connections, subagents }: Equipment): string[] {
+  const all = [connections, ...subagents.map(({ equipment }) => equipment.connections)].flat();
+  return [...new Set(all.map(({ id }) => id))];
+}

@@ -5,7 +5,7 @@ import type { Definitions, ExpertDefinition, TeamDefinition } from './definition
 /** The plan of an expert, as its file and its plugins are now. */
 export function planOf(expert: ExpertDefinition, { plugins }: Definitions): AgentPlan {
   const bundles = expert.plugins.flatMap((name) => plugins.get(name) ?? []);
-  const { name, description, instructions, model, tools } = expert;
+  const { name, description, instructions, model, tools, connectors, subagents, browser } = expert;
   return {
     name,
     description,
@@ -14,6 +14,9 @@ export function planOf(expert: ExpertDefinition, { plugins }: Definitions): Agen
     tools,
     skills: unique([...expert.skills, ...bundles.flatMap(({ skills }) => skills)]),
     mcpServers: unique([...expert.mcpServers, ...bundles.flatMap(({ mcpServers }) => mcpServers)]),
+    connectors,
+    subagents,
+    browser,
   };
 }
 

@@ -11,6 +11,12 @@ export interface AgentPlan {
   readonly tools: readonly string[] | null;
   readonly skills: readonly string[];
   readonly mcpServers: readonly string[];
+  /** The connectors whose connections it may use, of those that its session has; null is all of them. */
+  readonly connectors: readonly string[] | null;
+  /** To whom it may delegate as a sub-agent, of the agents that its session has. */
+  readonly subagents: readonly string[];
+  /** Whether it may use the browser, when its session has it. */
+  readonly browser: boolean;
 }
 
 /** A team: the lead answers the user and delegates to the members. */

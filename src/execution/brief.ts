@@ -35,18 +35,15 @@ export async function buildBrief(
   resolved: ResolvedModel,
   settings: Settings,
 ): Promise<BuiltBrief> {
-  const equipped = await equip(run);
+  // MCP servers and the browser have their sandbox whether there is a shell tool or not.
+  const grant = sandbox();
+  const equipped = await equip(run, toolNamesFor({ sandbox: settings.shell.enabled && grant !== null }));
   if (!equipped.ok) return equipped;
   const { instructions, tools, equipment } = equipped.outfit;
   const turn = await store.turns.get(run.seq, run.attempt);
   if (turn.attachments.length > 0) await workspaces.layUploads(run.sessionId, turn.attachments);
   // A token is rarely less than two characters; the worker makes the finer choice.
   const history = await historyOf(store, run, resolved.model.contextWindow * 6);
-  // MCP servers and the browser have their sandbox whether there is a shell tool or not.
-  const grant = sandbox();
-  const available = toolNamesFor({ sandbox: settings.shell.enabled && grant !== null });
-  const chosen = (names: readonly string[] | null) =>
-    available.filter((name) => names === null || names.includes(name));
   const brief: Brief = {
     runId: run.id,
     sessionId: run.sessionId,
@@ -61,9 +58,8 @@ export async function buildBrief(
     turn: toTurn(turn),
     texts: await documents.textsOf([...history.turns, turn].flatMap(({ attachments }) => attachments)),
     outputSchema: run.outputSchema,
-    tools: chosen(tools),
-    // A sub-agent's tools are its own choice, not that of the agent above it.
-    equipment: { ...equipment, subagents: equipment.subagents.map((one) => ({ ...one, tools: chosen(one.tools) })) },
+    tools,
+    equipment,
     connectorToken: null,
     answers: run.attempt > 1 ? answersOf(await store.userInputs.listSettled(run.seq)) : {},
     egress: settings.egress.allow,

@@ -1,4 +1,5 @@
 // Conducting one run from its claim to its end: its brief, its worker, and how the end is kept.
+import { connectionIdsOf } from '../agent/grants.ts';
 import type { Brief, Outcome, ToolCall } from '../agent/protocol.ts';
 import { messageOf } from '../domain/errors.ts';
 import type { RunError } from '../domain/run.ts';
@@ -75,10 +76,7 @@ async function conduct(state: RunState): Promise<void> {
     state.attendance.takeBaseline(turn.attachments.length > 0);
     // Tools wait for the baseline, see `keep`; such servers may be at work before any tool is called.
     if (equipment.mcp.some(({ transport }) => transport.kind === 'stdio')) await state.attendance.baseline();
-    admission = parts.broker.admit(
-      claim.run.seq,
-      equipment.connections.map(({ id }) => id),
-    );
+    admission = parts.broker.admit(claim.run.seq, connectionIdsOf(equipment));
     const brief: Brief = { ...built.brief, connectorToken: admission.token };
     workerEnd = state.abortedFor === undefined ? await work(state, brief, resolved) : NOT_BEGUN;
   } catch (error) {

@@ -1,11 +1,10 @@
 // What a run gets beside the conversation: instructions, tools and equipment, checked anew at each start (§2.10, J1).
 import { defaultInstructions } from '../agent/prompt.ts';
-import type { BrowserGrant, ConnectionGrant, Equipment, SubagentGrant } from '../agent/grants.ts';
+import type { BrowserGrant, Equipment, SubagentGrant } from '../agent/grants.ts';
 import { planOf, unique } from '../catalog/agent-plan.ts';
 import type { Definitions } from '../catalog/definitions.ts';
 import type { Catalog } from '../catalog/models.ts';
 import type { SecretPlaces } from '../catalog/secret-file.ts';
-import type { CapabilityConfig } from '../domain/capability-config.ts';
 import type { AgentPlan, Orchestration } from '../domain/orchestration.ts';
 import type { RunError } from '../domain/run.ts';
 import type { SessionSetup } from '../domain/session.ts';
@@ -14,7 +13,7 @@ import type { Log } from '../log.ts';
 import type { ClaimedRun } from '../store/claim-runs.ts';
 import type { DefinitionKind } from '../store/definition-ids.ts';
 import type { Store } from '../store/open-store.ts';
-import { grantMcpServer } from './mcp-grant.ts';
+import { fitAgent, type Fitting, sessionHas } from './fit-agent.ts';
 import { grantModel, resolveModel } from './resolve-model.ts';
 
 export interface EquipParts {
@@ -30,8 +29,8 @@ export interface EquipParts {
 
 export interface Outfit {
   readonly instructions: string;
-  /** Names of built-in tools; null is all that the run may have. */
-  readonly tools: readonly string[] | null;
+  /** Names of built-in tools. */
+  readonly tools: readonly string[];
   readonly equipment: Equipment;
 }
 
@@ -40,7 +39,8 @@ export type Equipped =
   | { readonly ok: true; readonly outfit: Outfit }
   | { readonly ok: false; readonly error: RunError };
 
-export type Equip = (run: Pick<ClaimedRun, 'id' | 'sessionSeq'>) => Promise<Equipped>;
+/** `tools` are the names of the built-in tools that there are. */
+export type Equip = (run: Pick<ClaimedRun, 'id' | 'sessionSeq'>, tools: readonly string[]) => Promise<Equipped>;
 
 /** Who answers, and what the agent may use. */
 interface Cast {
@@ -53,24 +53,22 @@ interface Cast {
 /**
  * Makes the verb. A team works as its session keeps it; an expert answers with its instructions of now. Skills, servers
  * and connections are those of the session's configuration that are still there; what is not is told to the agent.
+ * Each agent has what its own plan names: nothing comes to it from the one above, or from its neighbours.
  */
 export function makeEquip(parts: EquipParts): Equip {
-  return async (run) => {
+  return async (run, tools) => {
     const setup = await parts.store.sessions.getSetup(run.sessionSeq);
     const definitions = parts.definitions();
     const cast = castOf(parts, definitions, setup);
     if (cast === null) return { ok: false, error: goneError(setup.target) };
     const missing = cast.gone.map((name) => `the agent ${name}, who does not exist any more`);
-    const fit: Fitting = { parts, definitions, missing };
-    const equipment: Equipment = {
-      ...thingsOf(fit, cast.plan),
-      subagents: cast.subagents.flatMap((plan) => toSubagent(fit, plan)),
-      connections: await connectionsOf(fit, setup.capabilityConfig, setup.userSeq),
-      browser: setup.capabilityConfig.browserEnabled ? browserOf(fit) : null,
-    };
+    const lookup = { parts, definitions, missing };
+    const fit: Fitting = { ...lookup, has: await sessionHas(lookup, setup, tools) };
+    const { tools: own, ...things } = fitAgent(fit, cast.plan);
+    const equipment: Equipment = { ...things, subagents: cast.subagents.flatMap((plan) => toSubagent(fit, plan)) };
     if (missing.length > 0) parts.log.warn({ run_id: run.id, missing }, 'the run goes without some of its equipment');
-    const instructions = instructionsOf(cast, setup.orchestration) + noteOf(missing);
-    return { ok: true, outfit: { instructions, tools: cast.plan.tools, equipment } };
+    const instructions = instructionsOf(cast, setup.orchestration) + noteOf(unique(missing));
+    return { ok: true, outfit: { instructions, tools: own, equipment } };
   };
 }
 
@@ -93,6 +91,9 @@ function castOf({ store }: EquipParts, definitions: Definitions, setup: SessionS
     ...(expert === undefined ? PLAIN : planOf(expert, definitions)),
     skills: unique([...names('skill', config.skillIds), ...bundles.flatMap(({ skills }) => skills)]),
     mcpServers: unique([...names('mcp_server', config.mcpServerIds), ...bundles.flatMap((one) => one.mcpServers)]),
+    // The session was opened for this agent: its connections and its browser are this agent's.
+    connectors: null,
+    browser: true,
   };
   const found = subagents.flatMap((name) => definitions.experts.get(name) ?? []);
   return {
@@ -111,6 +112,9 @@ const PLAIN: AgentPlan = {
   tools: null,
   skills: [],
   mcpServers: [],
+  connectors: null,
+  subagents: [],
+  browser: true,
 };
 
 function goneError(target: string): RunError {
@@ -119,65 +123,16 @@ function goneError(target: string): RunError {
   return { type: 'api_error', message: `The ${what} "${name}" does not exist any more.`, retryable: false };
 }
 
-interface Fitting {
-  readonly parts: EquipParts;
-  readonly definitions: Definitions;
-  /** What the agent goes without, in words. */
-  readonly missing: string[];
-}
-
-function thingsOf({ parts, definitions, missing }: Fitting, plan: AgentPlan): Pick<Equipment, 'skills' | 'mcp'> {
-  const skills = plan.skills.flatMap((name) => {
-    const skill = definitions.skills.get(name);
-    if (skill === undefined) missing.push(`the skill ${name}, which does not exist any more`);
-    return skill === undefined ? [] : [{ name, description: skill.description, folder: skill.folder }];
-  });
-  const mcp = plan.mcpServers.flatMap((name) => {
-    const server = definitions.mcpServers.get(name);
-    if (server === undefined) missing.push(`the MCP server ${name}, which does not exist any more`);
-    const granted = server === undefined ? undefined : grantMcpServer(server, parts.places);
-    if (granted?.ok === false) {
-      parts.log.error({ mcp_server: name, why: granted.why }, 'an MCP server cannot be used');
-      missing.push(`the MCP server ${name}, whose credential cannot be read`);
-    }
-    return granted?.ok === true ? [granted.grant] : [];
-  });
-  return { skills, mcp };
-}
-
 function toSubagent(fit: Fitting, plan: AgentPlan): SubagentGrant[] {
-  const { name, description, tools } = plan;
+  const { name, description, subagents } = plan;
   const resolved = resolveModel(fit.parts.catalog(), plan.model);
   if (plan.model !== null && resolved === undefined) {
     fit.missing.push(`the agent ${name}, whose model does not exist any more`);
     return [];
   }
   const model = resolved === undefined ? null : grantModel(resolved);
-  return [{ name, description, instructions: roleOf(plan), model, tools, ...thingsOf(fit, plan) }];
-}
-
-async function connectionsOf(
-  { parts, definitions, missing }: Fitting,
-  { connectorConnectionIds: ids }: CapabilityConfig,
-  userSeq: number,
-): Promise<ConnectionGrant[]> {
-  if (ids.length === 0) return [];
-  const found = await parts.store.connections.listOf(userSeq, ids);
-  const grants = found.flatMap(({ id, connector, state }) => {
-    const definition = definitions.connectors.get(connector);
-    if (definition === undefined || state === 'revoked') return [];
-    return [{ id, connector, description: definition.description, baseUrl: definition.baseUrl }];
-  });
-  for (const id of ids) {
-    if (!grants.some((grant) => grant.id === id)) missing.push(`the connection ${id}, which is not there any more`);
-  }
-  return grants;
-}
-
-function browserOf({ parts, missing }: Fitting): BrowserGrant | null {
-  const browser = parts.browser();
-  if (browser === null) missing.push('the browser, which is not available here');
-  return browser;
+  const { tools, ...equipment } = fitAgent(fit, plan);
+  return [{ name, description, instructions: roleOf(plan), model, tools, equipment, subagents }];
 }
 
 /** How an expert works: as every agent here does, and in its own role. */

@@ -1,7 +1,7 @@
 // Rows of sessions and the messages of their history.
 import type { AssistantBlock, Attachment, Message, UserBlock } from '../domain/content.ts';
 import { type CapabilityConfig, NO_CAPABILITIES } from '../domain/capability-config.ts';
-import type { Orchestration } from '../domain/orchestration.ts';
+import type { AgentPlan, Orchestration } from '../domain/orchestration.ts';
 import type { Session, SessionSetup } from '../domain/session.ts';
 import type { Database, Reader } from './database.ts';
 import { IN_STEPS, readReplies } from './replies.ts';
@@ -39,6 +39,14 @@ interface MessageRow {
   created_at: number;
 }
 
+/** What a plan says nothing of, when it was kept before plans did. */
+const UNSAID = { connectors: [], subagents: [], browser: false } satisfies Partial<AgentPlan>;
+
+function toOrchestration(json: string): Orchestration {
+  const { lead, members, ...rest } = JSON.parse(json) as Orchestration;
+  return { ...rest, lead: { ...UNSAID, ...lead }, members: members.map((one) => ({ ...UNSAID, ...one })) };
+}
+
 type SetupRow = Pick<SessionRow, 'user_seq' | 'target' | 'capability_config' | 'orchestration'>;
 
 // A key has one owner for good, so its sessions are that user's.
@@ -65,7 +73,7 @@ export function makeSessions({ reader }: Database) {
         userSeq: row.user_seq,
         target: row.target,
         capabilityConfig: { ...NO_CAPABILITIES, ...config },
-        orchestration: row.orchestration === null ? null : (JSON.parse(row.orchestration) as Orchestration),
+        orchestration: row.orchestration === null ? null : toOrchestration(row.orchestration),
       };
     },
 

@@ -53,6 +53,7 @@ let lurking: Site;
 let site: Site;
 let service: Site;
 let key: string;
+let teamKey: string;
 let ownConnection: string;
 let othersConnection: string;
 let othersSession: string;
@@ -119,6 +120,8 @@ function writeConfiguration(): void {
   symlinkSync('../../hidden.txt', join(daemon.configDir, 'skills/guide/leak'));
   symlinkSync('../..', join(daemon.configDir, 'skills/guide/up'));
   write('experts/reader.md', '---\ndescription: Reads\ntools: [read_file]\n---\nYou read.\n');
+  write('experts/clerk.md', '---\ndescription: Looks up\ntools: []\nconnectors: [crm]\n---\nYou look up.\n');
+  write('expert-teams/office.yaml', 'description: An office\nlead: reader\nmembers: [clerk]\n');
 }
 
 async function prepare(): Promise<void> {
@@ -137,6 +140,8 @@ async function prepare(): Promise<void> {
   };
   const made = { user: daemon.adminName, scope: 'conversation', capability_config: capabilities };
   ({ key } = await admin<{ key: string }>('/api/v1/keys', made));
+  const team = { user: daemon.adminName, scope: 'conversation', target: 'team:office' };
+  teamKey = (await admin<{ key: string }>('/api/v1/keys', team)).key;
   const others = await admin<{ key: string }>('/api/v1/keys', { user: 'bob', scope: 'conversation' });
   models.enqueue(
     { tools: [{ name: 'write_file', input: { path: 'plan.txt', content: OTHERS_WORDS } }] },
@@ -302,6 +307,8 @@ test('with a sub-agent, no tool is had that it was not given', async () => {
     { tools: [{ name: 'ask_user', input: { question: 'May I?' } }] },
     { tools: [{ name: 'mcp__tools__add', input: { a: 1, b: 1 } }] },
     { tools: [{ name: 'load_skill', input: { name: 'guide' } }] },
+    { tools: [{ name: 'connector_request', input: { connection: ownConnection, method: 'GET', path: '/v1/x' } }] },
+    { tools: [{ name: 'browser_open', input: { url: site.url } }] },
     { tools: [{ name: 'delegate', input: { agent: 'reader', task: 'Again.' } }] },
     { tools: [{ name: 'read_file', input: { path: `../${othersSession}/plan.txt` } }] },
     { text: 'I tried.' },
@@ -310,9 +317,28 @@ test('with a sub-agent, no tool is had that it was not given', async () => {
   const sessionId = (await ask('Delegate it.')).headers.get('x-session-id')!;
   const bodies = models.requests.slice(from).map(({ body }) => body);
   const last = JSON.stringify(bodies.at(-2)!.messages);
-  expect(last.match(/no tool named/g)).toHaveLength(6);
+  expect(last.match(/no tool named/g)).toHaveLength(8);
   expect(existsSync(join(daemon.dataDir, 'workspaces', sessionId, 'proof'))).toBe(false);
   expectNothingTold(JSON.stringify(bodies));
+});
+
+test("in a team a connection is its agent's alone: the lead has no such tool, the member is served", async () => {
+  const from = models.requests.length;
+  const input = { connection: ownConnection, method: 'GET', path: '/v1/of-the-clerk' };
+  models.enqueue(
+    { tools: [{ name: 'connector_request', input }] },
+    { tools: [{ name: 'delegate', input: { agent: 'clerk', task: 'Look it up.' } }] },
+    { tools: [{ name: 'connector_request', input }] },
+    { text: 'Looked up.' },
+    { text: 'So it is.' },
+  );
+  await ask('Have it looked up.', teamKey);
+  const bodies = models.requests.slice(from).map(({ body }) => JSON.stringify(body.messages));
+  expect(bodies[1]).toContain('no tool named');
+  expect(bodies[3]).toContain('You said Bearer [credential] to /v1/of-the-clerk');
+  expect(service.seen.map(({ line }) => line).filter((line) => line.endsWith('of-the-clerk'))).toHaveLength(1);
+  service.seen.length = 0;
+  expectNothingTold(bodies.join());
 });
 
 test('with a connection, only its own service is reached, where it is allowed, and no credential is told', async () => {

@@ -3,7 +3,7 @@ import type { ModelMessage } from 'ai';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { charactersOf, makeTokenEstimate } from '../../src/agent/conversation.ts';
 import { prune } from '../../src/agent/prune.ts';
-import type { ModelGrant } from '../../src/agent/grants.ts';
+import { type ModelGrant, NO_EQUIPMENT } from '../../src/agent/grants.ts';
 import type { Brief, RecordedStep, Turn } from '../../src/agent/protocol.ts';
 import { transcriptOf } from '../../src/agent/summary.ts';
 import type { Tool } from '../../src/agent/tools/tool.ts';
@@ -278,9 +278,9 @@ describe('a long run', () => {
       description: 'm',
       instructions: 'You are moon.',
       model: null,
-      tools: null,
-      skills: [],
-      mcp: [],
+      tools: ['add', 'echo'],
+      equipment: NO_EQUIPMENT,
+      subagents: [],
     };
     const brief = await makeBrief({ model: small() });
     const equipment = { ...brief.equipment, subagents: [subagent] };

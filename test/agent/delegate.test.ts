@@ -1,5 +1,6 @@
 // Delegation: a sub-agent's run inside a call, its usage in the run, and every way it ends.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { connectorTools } from '../../src/agent/packs/connectors.ts';
 import { delegation } from '../../src/agent/packs/delegate.ts';
 import { type ModelGrant, NO_EQUIPMENT, type SubagentGrant } from '../../src/agent/grants.ts';
 import type { Brief, RecordedStep, Signal } from '../../src/agent/protocol.ts';
@@ -24,9 +25,9 @@ function agent(name: string, changes: Partial<SubagentGrant> = {}): SubagentGran
     description,
     instructions: `You are ${name}.`,
     model: null,
-    tools: null,
-    skills: [],
-    mcp: [],
+    tools: ['add', 'echo'],
+    equipment: NO_EQUIPMENT,
+    subagents: [],
     ...changes,
   };
 }
@@ -99,7 +100,9 @@ test('agents delegate down to depth two and no further, and never to themselves'
     { text: 'From one.' },
     { text: 'All.' },
   );
-  const main = start(await briefWith([agent('one'), agent('two')]));
+  const main = start(
+    await briefWith([agent('one', { subagents: ['one', 'two'] }), agent('two', { subagents: ['one'] })]),
+  );
   expect(await main.done).toMatchObject({ status: 'completed', text: 'All.' });
   const [own, one, two] = server.requests.slice(before).map(({ body }) => body);
   expect(offeredBy(own)).toEqual(['delegate']);
@@ -107,6 +110,49 @@ test('agents delegate down to depth two and no further, and never to themselves'
   expect(JSON.stringify(one)).not.toContain('Knows all of one.');
   expect(offeredBy(two)).toEqual([]);
   expect(main.of('spent')).toHaveLength(3);
+});
+
+test('a sub-agent delegates to those alone that its own definition names', async () => {
+  const before = server.requests.length;
+  server.enqueue(delegating('one', 'a'), { text: 'From one.' }, { text: 'All.' });
+  const agents = [agent('one', { subagents: ['three', 'nobody'] }), agent('two'), agent('three')];
+  expect((await start(await briefWith(agents)).done).status).toBe('completed');
+  const one = JSON.stringify(server.requests[before + 1]!.body);
+  expect(one).toContain('Knows all of three.');
+  expect(one).not.toContain('Knows all of two.');
+  server.enqueue(delegating('two', 'a'), { text: 'From two.' }, { text: 'All.' });
+  expect((await start(await briefWith(agents)).done).status).toBe('completed');
+  expect(offeredBy(server.requests[before + 4]!.body)).toEqual([]);
+});
+
+test('a sub-agent has its own connections, not those of the agent that delegates, and neither has those of the other', async () => {
+  const connection = (name: string) => ({
+    id: `id-of-${name}`,
+    connector: name,
+    description: name,
+    baseUrl: 'http://x',
+  });
+  const connections = [connection('crm')];
+  const withWiki = agent('two', { equipment: { ...NO_EQUIPMENT, connections: [connection('wiki')] } });
+  const equipment = { ...NO_EQUIPMENT, connections, subagents: [agent('one'), withWiki] };
+  const brief = await briefWith([], { equipment, connectorToken: 'token' });
+  const before = server.requests.length;
+  server.enqueue(
+    delegating('one', 'a'),
+    { text: 'One.' },
+    delegating('two', 'b', 'd2'),
+    { text: 'Two.' },
+    { text: 'All.' },
+  );
+  expect((await start(brief, [], { packs: [connectorTools] }).done).status).toBe('completed');
+  const [own, one, , two] = server.requests.slice(before).map(({ body }) => body);
+  expect(offeredBy(own)).toEqual(['delegate', 'connector_request']);
+  expect(JSON.stringify(own)).toContain('id-of-crm');
+  expect(JSON.stringify(own)).not.toContain('id-of-wiki');
+  expect(offeredBy(one)).toEqual([]);
+  expect(offeredBy(two)).toEqual(['connector_request']);
+  expect(JSON.stringify(two)).toContain('id-of-wiki');
+  expect(JSON.stringify(two)).not.toContain('id-of-crm');
 });
 
 test('an agent that does not exist is told so, and nobody is asked', async () => {
@@ -175,7 +221,7 @@ test('with one permit for the endpoint a sub-agent is served: the agent above ho
     if (signal.t === 'permit-wanted') held = permits.acquire('e', 1, () => main.control({ t: 'permit' }));
     if (signal.t === 'permit-returned') held?.release();
   };
-  const brief = await briefWith([agent('one'), agent('two')], { model: metered });
+  const brief = await briefWith([agent('one', { subagents: ['two'] }), agent('two')], { model: metered });
   const main = startRun(brief, [], { packs: [delegation], permits: false, sees });
   expect(await main.done).toMatchObject({ status: 'completed', text: 'All.' });
   expect(main.of('permit-wanted')).toHaveLength(5);

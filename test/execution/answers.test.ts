@@ -46,7 +46,7 @@ async function partsOf({ store }: StoreHouse): Promise<BriefParts> {
     workspaces: makeWorkspaces({ directory, blobs, owner: null }),
     sandbox: () => null,
     documents: { textsOf: async () => ({}) },
-    equip: async () => ({ ok: true, outfit: { instructions: '', tools: null, equipment: NO_EQUIPMENT } }),
+    equip: async () => ({ ok: true, outfit: { instructions: '', tools: [], equipment: NO_EQUIPMENT } }),
   };
 }
 

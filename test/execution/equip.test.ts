@@ -8,6 +8,7 @@ import { loadDefinitions } from '../../src/catalog/load-definitions.ts';
 import type { Catalog } from '../../src/catalog/models.ts';
 import { formatProblem } from '../../src/catalog/problem.ts';
 import type { CapabilityConfig } from '../../src/domain/capability-config.ts';
+import type { AgentPlan } from '../../src/domain/orchestration.ts';
 import { NO_PRICE } from '../../src/domain/usage.ts';
 import { makeEquip, type Outfit } from '../../src/execution/equip.ts';
 import { makeLog } from '../../src/log.ts';
@@ -40,6 +41,7 @@ const FILES = {
   'expert-teams/crew.yaml': 'description: A ship\nlead: sailor\nmembers: [cook]\ninstructions: Stay afloat.\n',
 };
 
+const TOOLS = ['read_file', 'write_file', 'shell'];
 const BROWSER: BrowserGrant = { executable: '/usr/bin/chromium', timeoutMs: 1 } as never;
 
 const catalog: Catalog = {
@@ -72,7 +74,7 @@ async function house(browser: BrowserGrant | null = BROWSER) {
   const configDir = temporaryDirectory(FILES);
   const places = { configDir, credentialsDirectory: null };
   const read = (): Definitions => {
-    const loaded = loadDefinitions(places, { models: new Set(['opus']), tools: new Set(['read_file']) });
+    const loaded = loadDefinitions(places, { models: new Set(['opus']), tools: new Set(TOOLS) });
     if (!loaded.ok) throw new Error(loaded.problems.map(formatProblem).join('\n'));
     return loaded.definitions;
   };
@@ -103,9 +105,9 @@ async function house(browser: BrowserGrant | null = BROWSER) {
       const [run] = await stores.claim();
       return { ...run!, sessionId: accepted.sessionId };
     },
-    equip,
+    equip: (run: { readonly id: string; readonly sessionSeq: number }) => equip(run, TOOLS),
     outfit: async (run: { readonly id: string; readonly sessionSeq: number }): Promise<Outfit> => {
-      const equipped = await equip(run);
+      const equipped = await equip(run, TOOLS);
       if (!equipped.ok) throw new Error(equipped.error.message);
       return equipped.outfit;
     },
@@ -122,7 +124,7 @@ test('in free mode a key that chose nothing has what is enabled by default, secr
     { name: 'wiki', transport: { kind: 'http', headers: { Authorization: 'Bearer abc' } } },
   ]);
   expect(equipment).toMatchObject({ subagents: [], connections: [], browser: null });
-  expect(tools).toBeNull();
+  expect(tools).toEqual(TOOLS);
   expect(instructions).toMatch(/^You are Errand/);
 });
 
@@ -145,9 +147,8 @@ test('in free mode a key has what it chose, with what its plugins bring', async 
   expect(equipment.subagents[0]).toMatchObject({
     description: 'Knows stew',
     model: { name: 'opus', model: 'opus-1', apiKey: 'key' },
-    tools: null,
-    skills: [{ name: 'office:memo' }],
-    mcp: [{ name: 'files' }],
+    tools: TOOLS,
+    equipment: { skills: [{ name: 'office:memo' }], mcp: [{ name: 'files' }] },
   });
   expect(equipment.subagents[1]).toMatchObject({ model: null });
   expect(equipment.connections).toEqual([
@@ -187,7 +188,9 @@ test('a team works as it was when the session was opened, whatever becomes of it
   expect(before.instructions).toContain('Your team: crew\nA ship\n');
   expect(before.instructions).toContain('- cook: Knows stew\nStay afloat.');
   expect(namesOf(before.equipment.subagents)).toEqual(['cook']);
-  expect(before.equipment.subagents[0]).toMatchObject({ skills: [{ name: 'office:memo' }], mcp: [{ name: 'files' }] });
+  expect(before.equipment.subagents[0]).toMatchObject({
+    equipment: { skills: [{ name: 'office:memo' }], mcp: [{ name: 'files' }] },
+  });
   expect(namesOf(before.equipment.skills)).toEqual(['tides']);
 
   write('experts/sailor.md', expert('', 'the stars'));
@@ -200,6 +203,83 @@ test('a team works as it was when the session was opened, whatever becomes of it
     members: [{ name: 'office:typist' }],
   });
   expect(fresh.capabilityConfig.subagentIds).toEqual(await store.definitionIds.idsFor('expert', ['office:typist']));
+});
+
+test.each([
+  { lead: 'sailor', member: 'cook' },
+  { lead: 'cook', member: 'sailor' },
+])(
+  'in a team led by a $lead each agent has what its own file names, and its neighbours have none of it',
+  async (team) => {
+    const { open, outfit, write, connect } = await house();
+    write('experts/cook.md', expert('subagents: [sailor]\n', 'stew'));
+    write('expert-teams/crew.yaml', `description: A ship\nlead: ${team.lead}\nmembers: [${team.member}]\n`);
+    const connection = await connect();
+    const { tools, equipment } = await outfit(await open('team:crew'));
+    const [member] = equipment.subagents;
+    const lead = { tools, equipment };
+    const { sailor, cook } = team.lead === 'sailor' ? { sailor: lead, cook: member! } : { sailor: member!, cook: lead };
+    expect(sailor.tools).toEqual(['read_file']);
+    expect(sailor.equipment.connections.map(({ id }) => id)).toEqual([connection]);
+    expect(sailor.equipment.browser).toBe(BROWSER);
+    expect(cook.tools).toEqual(TOOLS);
+    expect(cook.equipment.connections).toEqual([]);
+    expect(cook.equipment.browser).toBeNull();
+  },
+);
+
+test('a sub-agent has no more than its own file names, and no more than its session has', async () => {
+  const { open, outfit, write, connect } = await house();
+  const connection = await connect();
+  const run = await open('expert:sailor');
+  const cookOf = async () => (await outfit(run)).equipment.subagents[0]!;
+  const bare = await cookOf();
+  expect(bare.equipment).toMatchObject({ connections: [], browser: null });
+  write(
+    'experts/cook.md',
+    expert('tools: [shell]\nconnectors: [crm]\nbrowser: true\nsubagents: ["office:typist"]\n', 'stew'),
+  );
+  const named = await cookOf();
+  expect(named.tools).toEqual(['shell']);
+  expect(named.equipment.connections.map(({ id }) => id)).toEqual([connection]);
+  expect(named.equipment.browser).toBe(BROWSER);
+  expect(named.subagents).toEqual(['office:typist']);
+
+  write('experts/sailor.md', expert('subagents: [cook]\n', 'the sea'));
+  const [cook] = (await outfit(await open('expert:sailor'))).equipment.subagents;
+  expect(cook!.equipment).toMatchObject({ connections: [], browser: null });
+});
+
+test('in free mode the key says what its own agent has, and a sub-agent has what both the key and its own file name', async () => {
+  const { open, outfit, write, connect, store } = await house();
+  const connection = await connect();
+  const subagentIds = await store.definitionIds.idsFor('expert', ['cook', 'sailor']);
+  const chosen = { browserEnabled: true, subagentIds, connectorConnectionIds: [connection] };
+  write('experts/cook.md', expert('tools: []\n', 'stew'));
+  const { tools, equipment } = await outfit(await open('free', chosen));
+  expect(tools).toEqual(TOOLS);
+  expect(equipment).toMatchObject({ connections: [{ id: connection }], browser: BROWSER });
+  const [cook, sailor] = equipment.subagents;
+  expect(cook).toMatchObject({ tools: [], equipment: { connections: [], browser: null } });
+  expect(sailor).toMatchObject({
+    tools: ['read_file'],
+    equipment: { connections: [{ id: connection }], browser: BROWSER },
+  });
+});
+
+test('a team kept before its plans said so has no connection and no browser', async () => {
+  const { outfit, connect, makeSetup, accept, claim, key, user } = await house();
+  await connect();
+  const target = 'team:crew';
+  const setup = await makeSetup({ target, capabilityConfig: {}, userSeq: user.seq });
+  const said = (name: string) => !['connectors', 'subagents', 'browser'].includes(name);
+  const silent = (plan: AgentPlan) =>
+    Object.fromEntries(Object.entries(plan).filter(([name]) => said(name))) as unknown as AgentPlan;
+  const { lead, members, ...rest } = setup.orchestration!;
+  const orchestration = { ...rest, lead: silent(lead), members: members.map(silent) };
+  await accept({ key: { ...key, target }, setup: { ...setup, orchestration } });
+  const [run] = await claim();
+  expect((await outfit(run!)).equipment).toMatchObject({ connections: [], browser: null });
 });
 
 test("a team's configuration is all that its experts may use", async () => {

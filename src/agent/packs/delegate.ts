@@ -1,7 +1,7 @@
 // The tool by which an agent hands a task to another one and waits for its answer.
 import { runLoop } from '../loop.ts';
 import { toolsEnded } from '../perform-call.ts';
-import { NO_EQUIPMENT, type SubagentGrant } from '../grants.ts';
+import type { SubagentGrant } from '../grants.ts';
 import type { Brief, Outcome, ToolResult } from '../protocol.ts';
 import type { Run, ToolPack } from '../run.ts';
 import { openSubChannel } from '../sub-channel.ts';
@@ -57,13 +57,13 @@ async function delegateTo(run: Run, agent: SubagentGrant, { task, endsAt, contex
   }
 }
 
-/** What the sub-agent is told: its own instructions and tools, the task as its user's words, nothing of the conversation. */
+/** What the sub-agent has: its own instructions, tools and equipment, the task as its user's words, nothing of the conversation. */
 function briefOf(
   above: Brief,
   agent: SubagentGrant,
   { task, timeoutMs }: { readonly task: string; readonly timeoutMs: number },
 ): Brief {
-  const { limits, equipment, tools } = above;
+  const { limits, equipment } = above;
   return {
     ...above,
     model: agent.model ?? above.model,
@@ -74,14 +74,10 @@ function briefOf(
     turn: { user: [{ type: 'text', text: task }], attachments: [], steps: [] },
     texts: {},
     outputSchema: null,
-    tools: agent.tools ?? tools,
+    tools: agent.tools,
     equipment: {
-      ...NO_EQUIPMENT,
-      skills: agent.skills,
-      mcp: agent.mcp,
-      subagents: equipment.subagents.filter(({ name }) => name !== agent.name),
-      connections: equipment.connections,
-      browser: equipment.browser,
+      ...agent.equipment,
+      subagents: equipment.subagents.filter(({ name }) => name !== agent.name && agent.subagents.includes(name)),
     },
     answers: {},
     limits: { ...limits, runTimeoutMs: Math.max(1, timeoutMs), maxSteps: Math.min(limits.maxSteps, MAX_STEPS) },
