@@ -261,6 +261,13 @@ describe('models, people and capabilities', () => {
     expect(printed).toMatch(/claude\s+stream\s+ok/);
   });
 
+  test('an endpoint with headers, a query and fields of its own', async () => {
+    const { text } = block('README.md', 'header_files:');
+    const rest = 'models: { m: { endpoint: azure, model: m } }\nscenarios: { s: { model: m } }\ndefault_scenario: s\n';
+    const directory = temporaryDirectory({ 'azure.key': 'of-azure\n', 'models.yaml': `${text}${rest}` });
+    expect(await reader.paste(`errand config check --config-dir ${directory}`)).not.toContain('models.yaml');
+  });
+
   test('a question is listed and answered', async () => {
     model.script((request) =>
       JSON.stringify(request.body.messages).includes('The second one')
