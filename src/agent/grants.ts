@@ -84,10 +84,14 @@ export interface SubagentGrant {
 export interface ConnectionGrant {
   /** UUID. */
   readonly id: string;
-  /** The connector's name and what it is for. */
+  /** What its user calls it; may be empty. */
+  readonly name: string;
+  /** The connector's name, what it is for, where it is, and what may be called there. */
   readonly connector: string;
   readonly description: string;
   readonly baseUrl: string;
+  readonly methods: readonly string[];
+  readonly paths: readonly string[];
 }
 
 /** A browser that the run may drive. */

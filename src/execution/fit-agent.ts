@@ -79,10 +79,11 @@ async function connectionsOf(
 ): Promise<ConnectionGrant[]> {
   if (ids.length === 0) return [];
   const found = await parts.store.connections.listOf(userSeq, ids);
-  const grants = found.flatMap(({ id, connector, state }) => {
+  const grants = found.flatMap(({ id, name, connector, state }) => {
     const definition = definitions.connectors.get(connector);
     if (definition === undefined || state === 'revoked') return [];
-    return [{ id, connector, description: definition.description, baseUrl: definition.baseUrl }];
+    const { description, baseUrl, methods, paths } = definition;
+    return [{ id, name, connector, description, baseUrl, methods, paths }];
   });
   for (const id of ids) {
     if (!grants.some((grant) => grant.id === id)) missing.push(`the connection ${id}, which is not there any more`);

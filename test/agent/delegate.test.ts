@@ -128,7 +128,10 @@ test('a sub-agent delegates to those alone that its own definition names', async
 test('a sub-agent has its own connections, not those of the agent that delegates, and neither has those of the other', async () => {
   const connection = (name: string) => ({
     id: `id-of-${name}`,
+    name: '',
     connector: name,
+    methods: ['GET'],
+    paths: ['/*'],
     description: name,
     baseUrl: 'http://x',
   });
@@ -147,12 +150,12 @@ test('a sub-agent has its own connections, not those of the agent that delegates
   expect((await start(brief, [], { packs: [connectorTools] }).done).status).toBe('completed');
   const [own, one, , two] = server.requests.slice(before).map(({ body }) => body);
   expect(offeredBy(own)).toEqual(['delegate', 'connector_request']);
-  expect(JSON.stringify(own)).toContain('id-of-crm');
-  expect(JSON.stringify(own)).not.toContain('id-of-wiki');
+  expect(JSON.stringify(own)).toContain('- crm: crm');
+  expect(JSON.stringify(own)).not.toContain('- wiki: wiki');
   expect(offeredBy(one)).toEqual([]);
   expect(offeredBy(two)).toEqual(['connector_request']);
-  expect(JSON.stringify(two)).toContain('id-of-wiki');
-  expect(JSON.stringify(two)).not.toContain('id-of-crm');
+  expect(JSON.stringify(two)).toContain('- wiki: wiki');
+  expect(JSON.stringify(two)).not.toContain('- crm: crm');
 });
 
 test('an agent that does not exist is told so, and nobody is asked', async () => {

@@ -152,7 +152,15 @@ test('in free mode a key has what it chose, with what its plugins bring', async 
   });
   expect(equipment.subagents[1]).toMatchObject({ model: null });
   expect(equipment.connections).toEqual([
-    { id: connection, connector: 'crm', description: 'Customers', baseUrl: 'https://crm.example' },
+    {
+      id: connection,
+      name: '',
+      connector: 'crm',
+      description: 'Customers',
+      baseUrl: 'https://crm.example',
+      methods: ['GET'],
+      paths: ['/*'],
+    },
   ]);
   expect(equipment.browser).toBe(BROWSER);
 });

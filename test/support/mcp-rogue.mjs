@@ -29,6 +29,12 @@ const TOOLS = {
     named('plain'),
     named('plain', SIMPLE, { description: 'A second one of that name.' }),
   ],
+  tasks: () => [
+    named('plain'),
+    named('either', SIMPLE, { execution: { taskSupport: 'optional' } }),
+    named('report', SIMPLE, { execution: { taskSupport: 'required' } }),
+    named('odd', SIMPLE, { execution: 'required' }),
+  ],
   schemas: () => [
     named('good', {
       $schema: 'https://json-schema.org/draft/2020-12/schema',

@@ -57,6 +57,14 @@ export async function listTools(
   return listing.end();
 }
 
+/** Why a tool is left out that can't be called and answered in one go. */
+const TASK_ONLY = { ok: false, why: 'it can only be called as a task, which Errand does not do' } as const;
+
+/** Whether a server refuses plain calls of a tool: `execution.taskSupport`, of MCP 2025-11-25. */
+function needsTask({ execution }: JsonObject): boolean {
+  return isJsonObject(execution) && execution['taskSupport'] === 'required';
+}
+
 function makeListing(wanted: readonly string[] | null) {
   const tools = new Map<string, ServerTool>();
   const leftOut: { name: string; why: string }[] = [];
@@ -71,7 +79,7 @@ function makeListing(wanted: readonly string[] | null) {
       surplus += 1;
       return;
     }
-    const schema = readToolSchema(value['inputSchema']);
+    const schema = needsTask(value) ? TASK_ONLY : readToolSchema(value['inputSchema']);
     if (!schema.ok) {
       if (leftOut.length < MAX_TOOLS) leftOut.push({ name, why: schema.why });
       return;

@@ -11,17 +11,20 @@ export const connectorTools: ToolPack = async ({ brief, channel }) => {
   const token = brief.connectorToken;
   const close = async () => undefined;
   if (connections.length === 0 || token === null) return { tools: [], notes: [], close };
+  const named = new Map(connections.map((one) => [handleOf(one, connections), one]));
+  const handles = [...named.keys()];
   const connectorRequest = defineTool({
     name: 'connector_request',
-    description: `Sends an HTTP request to a connected service and returns status, headers and body. The credential is added on the way; never ask for one. Connections: ${listOf(connections)}`,
+    description: `Sends an HTTP request to a connected service and returns status, headers and body. The credential is added on the way; never ask for one. The connections:\n${listOf(named)}`,
     inputSchema: inputOf(
       {
-        connection: { type: 'string', enum: connections.map(({ id }) => id), description: 'Id of the connection.' },
-        method: { type: 'string', enum: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] },
+        connection: { type: 'string', minLength: 1, description: `Name of the connection: ${handles.join(', ')}.` },
+        method: { type: 'string', enum: [...new Set(connections.flatMap(({ methods }) => methods))] },
         path: {
           type: 'string',
           minLength: 1,
-          description: 'Path and query below the base address, such as /v1/items?limit=5.',
+          description:
+            'Path and query below the base address, such as /v1/items?limit=5; * in a path stands for anything.',
         },
         headers: { type: 'object', additionalProperties: { type: 'string' } },
         body: { type: 'string', description: 'The body as text; JSON needs its Content-Type header.' },
@@ -29,9 +32,14 @@ export const connectorTools: ToolPack = async ({ brief, channel }) => {
       ['connection', 'method', 'path'],
     ),
     async execute(input) {
+      const wanted = textOf(input, 'connection');
+      const connection = named.get(wanted) ?? connections.find(({ id }) => id === wanted);
+      if (connection === undefined) {
+        return failed(`There is no connection "${wanted}". The connections are: ${handles.join(', ')}.`);
+      }
       const reply = await channel.request('connector_request', {
         token,
-        connectionId: textOf(input, 'connection'),
+        connectionId: connection.id,
         method: textOf(input, 'method'),
         path: textOf(input, 'path'),
         headers: headersOf(input),
@@ -43,10 +51,21 @@ export const connectorTools: ToolPack = async ({ brief, channel }) => {
   return { tools: [connectorRequest], notes: [], close };
 };
 
-const listOf = (connections: readonly ConnectionGrant[]) =>
-  connections
-    .map(({ id, connector, description, baseUrl }) => `${id} (${connector}: ${description}; ${baseUrl})`)
-    .join('; ');
+/** What a model calls a connection: its connector, with the connection's own name, or its id, where there are several. */
+function handleOf({ id, name, connector }: ConnectionGrant, all: readonly ConnectionGrant[]): string {
+  const alike = all.filter((one) => one.connector === connector);
+  if (alike.length === 1) return connector;
+  return name !== '' && alike.filter((one) => one.name === name).length === 1 ? `${connector}/${name}` : id;
+}
+
+const listOf = (named: ReadonlyMap<string, ConnectionGrant>) =>
+  [...named]
+    .map(([handle, { connector, description, baseUrl, methods, paths }]) => {
+      const of = handle === connector ? '' : ` (of ${connector})`;
+      const about = description.replaceAll(/\s+/g, ' ').trim();
+      return `- ${handle}${of}: ${about}. Base address ${baseUrl}; methods ${methods.join(', ')}; paths ${paths.join(', ')}`;
+    })
+    .join('\n');
 
 function headersOf(input: JsonObject): Record<string, string> {
   return { ...(input['headers'] as Record<string, string> | undefined) };

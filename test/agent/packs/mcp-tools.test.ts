@@ -321,6 +321,12 @@ describe.skipIf(sandbox === null)('a server that misbehaves', () => {
     expect(namesOf(again)).toEqual(names);
   });
 
+  test('a tool that can only be called as a task is left out, and the model is told why', async () => {
+    const run = await openRun([rogueServer('tasks')]);
+    expect(namesOf(run)).toEqual(['mcp__rogue__plain', 'mcp__rogue__either', 'mcp__rogue__odd']);
+    expect(run.opened.notes[0]).toContain('"report" (it can only be called as a task, which Errand does not do)');
+  });
+
   test('with hostile schemas keeps the tools whose schemas are good', async () => {
     const run = await openRun([rogueServer('schemas')]);
     expect(namesOf(run)).toEqual([
