@@ -260,6 +260,9 @@ export async function readDirectoryBeneath(root: string, path: string, limit = 1
   }
 }
 
+/** Writes an open, empty file that a path leads to. */
+export type Fill = (path: string) => Promise<unknown>;
+
 /**
  * Puts a file in place at once: readers see the old content or the new, never half. A file that is replaced keeps its
  * mode unless `mode` is given; a new one has 0644. Throws bad_request where a folder, link or special file stands.
@@ -267,7 +270,7 @@ export async function readDirectoryBeneath(root: string, path: string, limit = 1
 export async function replaceFileBeneath(
   root: string,
   path: string,
-  content: string | Uint8Array,
+  content: string | Uint8Array | Fill,
   options: { readonly mode?: number; readonly owner?: Owner | null } = {},
 ): Promise<void> {
   await withParent(root, path, async (parent, name, shown) => {
@@ -277,7 +280,9 @@ export async function replaceFileBeneath(
     const file = await open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
     try {
       try {
-        await file.writeFile(content);
+        // Through the descriptor, so that nobody can put another file there.
+        if (typeof content === 'function') await content(`/proc/self/fd/${file.fd}`);
+        else await file.writeFile(content);
         await dress(file, options.mode ?? old?.mode ?? 0o644, options.owner ?? null);
       } finally {
         await file.close();

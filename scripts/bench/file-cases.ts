@@ -138,6 +138,7 @@ async function sendOnce(blobs: House['blobs'], key: string): Promise<number> {
     query: '',
     body: {},
     laid: NOTHING_LAID,
+    takeRoom: () => undefined,
     letGoOfBody: async () => undefined,
     admit: async () => undefined,
   };

@@ -10,7 +10,7 @@ import type { Store } from '../store/open-store.ts';
 import type { StoredStep, StoredTurn } from '../store/turns.ts';
 import { answersOf } from './answers.ts';
 import type { Equip } from './equip.ts';
-import { historyOf } from './history.ts';
+import { historyOf, turnBytes } from './history.ts';
 import type { Documents } from './read-documents.ts';
 import { grantModel, type ResolvedModel } from './resolve-model.ts';
 
@@ -43,7 +43,8 @@ export async function buildBrief(
   const turn = await store.turns.get(run.seq, run.attempt);
   if (turn.attachments.length > 0) await workspaces.layUploads(run.sessionId, turn.attachments);
   // A token is rarely less than two characters; the worker makes the finer choice.
-  const history = await historyOf(store, run, resolved.model.contextWindow * 6);
+  const room = { characters: resolved.model.contextWindow * 6, bytes: turnBytes(settings.workers) };
+  const history = await historyOf(store, run, room);
   const brief: Brief = {
     runId: run.id,
     sessionId: run.sessionId,

@@ -1,4 +1,5 @@
 // Conducting one run from its claim to its end: its brief, its worker, and how the end is kept.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { connectionIdsOf } from '../agent/grants.ts';
 import type { Brief, Outcome, ToolCall } from '../agent/protocol.ts';
 import { messageOf } from '../domain/errors.ts';
@@ -67,12 +68,15 @@ async function conduct(state: RunState): Promise<void> {
   let admission: Admission | undefined;
   try {
     await state.attendance.free();
+    // A long text takes its time to be committed, read and handed over: others have their turn in between.
+    await nextTurn();
     const built = await buildBrief(parts, claim.run, resolved, parts.settings());
     if (!built.ok) {
       await end(state, { outcome: 'failed', error: built.error }, false);
       return;
     }
     const { turn, equipment } = built.brief;
+    await nextTurn();
     state.attendance.takeBaseline(turn.attachments.length > 0);
     // Tools wait for the baseline, see `keep`; such servers may be at work before any tool is called.
     if (equipment.mcp.some(({ transport }) => transport.kind === 'stdio')) await state.attendance.baseline();

@@ -20,7 +20,10 @@ export interface DocumentReader {
   stop(): Promise<void>;
 }
 
-type Source = Document | DocumentFile;
+/** A document whose bytes are loaded when its turn has come. */
+export type LoadedDocument = Omit<Document, 'bytes'> & { load(): Promise<Uint8Array> };
+
+type Source = LoadedDocument | DocumentFile;
 
 /** CPU time of a thread: much more than an honest document takes. */
 const MAX_CPU_MS = 30_000;
@@ -54,7 +57,7 @@ export function makeDocumentReader(parts: DocumentReaderParts): DocumentReader {
     else next();
   }
 
-  async function readOnThread(document: Source): Promise<DocumentText | null> {
+  async function readOnThread(document: Document | DocumentFile): Promise<DocumentText | null> {
     const worker = startThread(document);
     const { promise, resolve } = Promise.withResolvers<DocumentText | null>();
     const end = (read: DocumentText | null) => {
@@ -84,9 +87,11 @@ export function makeDocumentReader(parts: DocumentReaderParts): DocumentReader {
   }
 
   return {
-    read: async (document) => {
+    read: async (source) => {
       await takeTurn();
       try {
+        if (stopped) return null;
+        const document = 'load' in source ? await loaded(source) : source;
         return stopped ? null : await readOnThread(document);
       } finally {
         giveTurn();
@@ -99,13 +104,23 @@ export function makeDocumentReader(parts: DocumentReaderParts): DocumentReader {
   };
 }
 
-function startThread(document: Source): Worker {
+async function loaded({ load, name, mimeType }: LoadedDocument): Promise<Document> {
+  return { bytes: await load(), name, mimeType };
+}
+
+function startThread(document: Document | DocumentFile): Worker {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
   return new Worker(new URL(`../agent/document-thread.${extension}`, import.meta.url), {
     workerData: document,
+    // Bytes that nothing else lies beside move to the thread.
+    transferList: 'bytes' in document && isAlone(document.bytes) ? [document.bytes.buffer as ArrayBuffer] : [],
     env: {},
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
   });
+}
+
+function isAlone({ byteLength, buffer }: Uint8Array): boolean {
+  return byteLength === buffer.byteLength;
 }
 
 /** Ends a thread that has taken too much: bytes outside its heap, which the heap's own limit does not count, or CPU time. */

@@ -35,7 +35,7 @@ export function makeDocuments({ store, blobs, reader, clock, log }: DocumentPart
     const known = await store.documents.find(sha256);
     if (known !== undefined) return known;
     if (size > MAX_DOCUMENT_BYTES) return TOO_LARGE;
-    const text = await reader.read({ bytes: await blobs.read(sha256), name, mimeType });
+    const text = await reader.read({ load: () => blobs.read(sha256), name, mimeType });
     if (text !== null) await store.documents.keep(sha256, text);
     return text;
   }

@@ -1,13 +1,14 @@
 // Blobs: bytes kept under the SHA-256 of their content, each content once.
 import { createHash, randomUUID } from 'node:crypto';
-import { rmSync } from 'node:fs';
-import { mkdir, open, opendir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { constants, rmSync } from 'node:fs';
+import { copyFile, mkdir, open, opendir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { codeOf } from '../beneath.ts';
 import { notFound } from '../domain/errors.ts';
 import { blobPath, incomingPath } from './blob-place.ts';
 
+const { COPYFILE_FICLONE } = constants;
 const READ_BYTES = 262_144;
 const SHARD = /^[0-9a-f]{2}$/;
 const KEY = /^[0-9a-f]{64}$/;
@@ -20,6 +21,8 @@ export interface BlobStore {
   hold(): BlobHold;
   /** The bytes of a blob. Rejects when there is none of that key. */
   read(key: string): Promise<Buffer>;
+  /** Copies the bytes of a blob into a file that is there, past this process. Throws `not_found` when there is none of that key. */
+  copyTo(key: string, path: string): Promise<void>;
   /** Opens a blob to send parts of it; the caller closes it. Throws `not_found` when there is none of that key. */
   open(key: string): Promise<OpenBlob>;
   /** Keys of all blobs, a few at a time, in no order. */
@@ -91,6 +94,7 @@ export async function openBlobStore(directory: string): Promise<BlobStore> {
       };
     },
     read: async (key) => readFile(pathOf(key)),
+    copyTo: async (key, path) => copyFile(pathOf(key), path, COPYFILE_FICLONE).catch(refuseMissing),
     open: async (key) => openBlob(pathOf(key)),
     list: () => listKeys(directory),
     // In one turn of the event loop: between a look and the removal nobody may begin to refer to it.
@@ -102,10 +106,12 @@ export async function openBlobStore(directory: string): Promise<BlobStore> {
   };
 }
 
+function refuseMissing(error: unknown): never {
+  throw codeOf(error) === 'ENOENT' ? notFound('File') : error;
+}
+
 async function openBlob(path: string): Promise<OpenBlob> {
-  const file = await open(path, 'r').catch((error: unknown) => {
-    throw codeOf(error) === 'ENOENT' ? notFound('File') : error;
-  });
+  const file = await open(path, 'r').catch(refuseMissing);
   try {
     const { size } = await file.stat();
     return {

@@ -9,7 +9,7 @@ const READ_BYTES = 65_536;
 export interface Spool {
   /** Writes some bytes at the end. */
   append(bytes: Uint8Array): Promise<void>;
-  /** The bytes from `start` up to but without `end`, piece by piece. */
+  /** The bytes from `start` up to but without `end`, piece by piece. A piece is good until the next one is asked for. */
   read(start: number, end: number): AsyncGenerator<Uint8Array>;
   close(): Promise<void>;
 }
@@ -30,9 +30,9 @@ export function makeOpenSpool(directory: string): OpenSpool {
     return {
       append: (bytes) => file.writeFile(bytes),
       read: async function* read(start, end) {
+        const piece = Buffer.allocUnsafe(Math.min(READ_BYTES, end - start));
         for (let at = start; at < end; ) {
-          const piece = Buffer.allocUnsafe(Math.min(READ_BYTES, end - at));
-          const { bytesRead } = await file.read(piece, 0, piece.length, at);
+          const { bytesRead } = await file.read(piece, 0, Math.min(piece.length, end - at), at);
           if (bytesRead === 0) throw new Error('A spool ended before what was written to it.');
           yield piece.subarray(0, bytesRead);
           at += bytesRead;

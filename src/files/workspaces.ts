@@ -48,10 +48,8 @@ export function makeWorkspaces(parts: { directory: string; blobs: BlobStore; own
       await makeDirectoriesBeneath(root, '/uploads', { mode: 0o755, owner });
       for (const attachment of attachments) {
         if (await isThere(root, attachment.workspacePath)) continue;
-        await replaceFileBeneath(root, attachment.workspacePath, await blobs.read(attachment.sha256), {
-          mode: 0o644,
-          owner,
-        });
+        const fill = (path: string) => blobs.copyTo(attachment.sha256, path);
+        await replaceFileBeneath(root, attachment.workspacePath, fill, { mode: 0o644, owner });
       }
     },
     tidy: async (sessionId) => {

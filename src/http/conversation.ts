@@ -66,12 +66,12 @@ export function makeConversations(parts: ConversationParts): Conversations {
 
   /** Accepts the turn. Nothing that it said is held after that, however long its answer takes. */
   async function accept(wire: ConversationWire, exchange: Exchange, caller: KeyCaller): Promise<Accepted> {
-    const { req, res, laid } = exchange;
+    const { req, res, laid, takeRoom } = exchange;
     const { maxUploadSizeMb, limits } = settings();
     const text = makeTurnText(laid, limits.maxTextMb * MEGABYTE);
     const reading: ContentParts = { maxUploadBytes: maxUploadSizeMb * MEGABYTE, laid, text };
     const { input, stream } = await wire.parse(exchange.body, reading, headersOfTurn(req));
-    const { run, replayed } = await whileThere(res, (left) => operations.acceptTurn(caller, input, left));
+    const { run, replayed } = await whileThere(res, (left) => operations.acceptTurn(caller, input, { left, takeRoom }));
     await exchange.letGoOfBody();
     nameRun(res, run);
     if (replayed) res.setHeader('Idempotency-Replayed', 'true');

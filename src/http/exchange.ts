@@ -14,6 +14,8 @@ export interface Exchange {
   /** What it says is `{}` on routes that read none. It is let go when the handler is done, if not before. */
   readonly body: RequestBody['value'];
   readonly laid: RequestBody['laid'];
+  /** Counts what is held for the request beside its body, until the body is let go. Throws `unavailable` when there is no room. */
+  takeRoom(bytes: number): void;
   /** Lets go of the body early, for handlers that wait. Both of the above are empty then. */
   letGoOfBody(): Promise<void>;
   /** Looks at the credential again. Throws `unauthenticated` or `forbidden` when the request would be refused now. */

@@ -33,7 +33,12 @@ export interface Admitted {
 /** Has a handler answer a request. Throws what the reading of the body throws, and what the handler does. */
 export type WithExchange = <T>(admitted: Admitted, handle: (exchange: Exchange) => Promise<T> | T) => Promise<T>;
 
-const NO_BODY: RequestBody = { value: {}, laid: NOTHING_LAID, release: async () => undefined };
+const NO_BODY: RequestBody = {
+  value: {},
+  laid: NOTHING_LAID,
+  takeRoom: () => undefined,
+  release: async () => undefined,
+};
 
 /** Makes it. All bodies share one budget. */
 export function makeWithExchange({ settings, openSpool, clock }: BodyReadingParts): WithExchange {
@@ -73,6 +78,7 @@ export function makeWithExchange({ settings, openSpool, clock }: BodyReadingPart
       get laid() {
         return body.laid;
       },
+      takeRoom: (bytes) => body.takeRoom(bytes),
       letGoOfBody,
       admit: admitted.admit,
     };

@@ -44,6 +44,8 @@ export interface BodyParts {
 export interface RequestBody {
   readonly value: JsonObject;
   readonly laid: LaidStrings;
+  /** Counts what is held for the request beside its body. Throws `unavailable` when there is no room for it. */
+  takeRoom(bytes: number): void;
   /** Lets go of all that the body takes. Its long strings are gone then. */
   release(): Promise<void>;
 }
@@ -58,7 +60,8 @@ export async function readJsonBody(req: IncomingMessage, res: ServerResponse, pa
   const declared = req.headers['content-length'];
   if (declared !== undefined && Number(declared) > rules.limitBytes) throw tooLarge(rules.limitBytes);
   const isEmpty = req.headers['transfer-encoding'] === undefined && (declared === undefined || Number(declared) === 0);
-  if (isEmpty && rules.optional) return { value: {}, laid: NOTHING_LAID, release: async () => undefined };
+  if (isEmpty && rules.optional)
+    return { value: {}, laid: NOTHING_LAID, takeRoom: share.take, release: async () => share.release() };
   requireJsonType(req);
   if (isEmpty) throw new ErrandError('bad_request', 'The body is empty: a JSON object is required.');
   const layer = makeStringLayer(parts.openSpool);
@@ -71,7 +74,7 @@ export async function readJsonBody(req: IncomingMessage, res: ServerResponse, pa
     // The answer to `Expect: 100-continue` comes here, after everything that can be refused unread.
     if (req.headers.expect !== undefined) res.writeContinue();
     const text = await takeIn(req, layer, { ...parts, isCounted: declared !== undefined });
-    return { value: parseObject(text), laid: layer, release };
+    return { value: parseObject(text), laid: layer, takeRoom: share.take, release };
   } catch (error) {
     await release();
     throw error;

@@ -11,14 +11,14 @@ import type { KeyCaller } from '../domain/user.ts';
 import type { SchemaCheck } from '../execution/schema-check.ts';
 import type { BlobHold, BlobStore } from '../files/blobs.ts';
 import type { Settings } from '../domain/settings.ts';
-import type { NewAttachment } from '../store/accept-run.ts';
 import type { BackgroundRefusal } from '../store/admit-background.ts';
 import type { Store } from '../store/open-store.ts';
+import type { NewAttachment } from '../store/user-message.ts';
 import type { Fetching } from './fetch-images.ts';
 import { getOwnSession } from './own-session.ts';
 import { safeName } from './safe-name.ts';
 import type { MakeSetup } from './session-setup.ts';
-import type { AcceptedTurn, InputBlock, TurnInput } from './turn.ts';
+import type { AcceptedTurn, Asking, InputBlock, TurnInput } from './turn.ts';
 
 export interface AcceptParts {
   readonly store: Store;
@@ -38,11 +38,10 @@ export interface AcceptParts {
  * unknown stored attachment, `unprocessable` for a schema that does not compile (C14), `bad_request` or `too_large` for an
  * image that can't be fetched (§4.3), `conflict` for the idempotency key of a request of the other protocol, `unavailable`
  * while the daemon drains or its disk refuses to write; for a background run also `conflict` for a busy session, `rate_limited` over a limit, `unavailable` without a place in the queue (D2).
- * `left` fires when the caller has gone: it ends the fetching of images, and nothing after that (C7).
  */
 export function makeAcceptTurn(parts: AcceptParts) {
   const { store, blobs, queue, queueWait, settings, schemas, fetchImages, makeSetup, draining } = parts;
-  return async (caller: KeyCaller, input: TurnInput, left?: AbortSignal): Promise<AcceptedTurn> => {
+  return async (caller: KeyCaller, input: TurnInput, asking: Asking): Promise<AcceptedTurn> => {
     refuseWhileDraining();
     const earlier = await findSubmitted(store, caller, input);
     if (earlier !== undefined) return replayOf(earlier, input);
@@ -51,7 +50,7 @@ export function makeAcceptTurn(parts: AcceptParts) {
     const hold = blobs.hold();
     let fresh = false;
     try {
-      const kept = await storeContent({ store, hold, caller, fetchImages, left }, input.content);
+      const kept = await storeContent({ store, hold, caller, fetchImages, asking }, input.content);
       // Fetching may have taken long.
       refuseWhileDraining();
       const turn = await accept(caller, input, kept);
@@ -145,8 +144,7 @@ interface ContentParts {
   readonly hold: BlobHold;
   readonly caller: KeyCaller;
   readonly fetchImages: AcceptParts['fetchImages'];
-  /** Fires when the caller has gone. */
-  readonly left: AbortSignal | undefined;
+  readonly asking: Asking;
 }
 
 interface KeptContent {
@@ -162,7 +160,7 @@ async function storeContent(parts: ContentParts, blocks: readonly InputBlock[]):
   const addresses = blocks.filter((block) => block.type === 'address');
   if (addresses.length > 0) {
     const keep: Fetching['keep'] = async (block, upload) => void kept.set(block, await storeUpload(parts, upload));
-    await parts.fetchImages({ blocks: addresses, left: parts.left, keep });
+    await parts.fetchImages({ blocks: addresses, ...parts.asking, keep });
   }
   const content = blocks.map((block): UserBlock => {
     if (block.type === 'text') return block;

@@ -5,7 +5,7 @@ import type { Settings } from '../domain/settings.ts';
 import { EgressError, type EgressFailure, type EgressPolicy } from '../outbound/egress.ts';
 import { type GuardedReply, guardedFetch, mediaTypeOf } from '../outbound/guarded-fetch.ts';
 import { imageFault } from './require-image.ts';
-import type { InputBlock } from './turn.ts';
+import type { Asking, InputBlock } from './turn.ts';
 
 const TIMEOUT_MS = 60_000;
 const AT_ONCE = 4;
@@ -27,21 +27,19 @@ export interface FetchParts {
   readonly timeoutMs?: number;
 }
 
-export interface Fetching {
+export interface Fetching extends Asking {
   readonly blocks: readonly AddressBlock[];
-  /** Fires when the caller has gone. */
-  readonly left: AbortSignal | undefined;
   /** Keeps an image as soon as it is there, so that few are in memory at a time. */
   keep(block: AddressBlock, upload: Upload): Promise<void>;
 }
 
 /**
  * Makes the verb. When it ends, nothing of it goes on. Throws `bad_request` for an image that cannot be fetched or is none,
- * `too_large` over the upload limit or for too much of them, `unavailable` when the caller or the daemon is going; each
- * names the field. The first failure ends the rest.
+ * `too_large` over the upload limit or for too much of them, each naming the field; `unavailable` when there is no room for
+ * them, or the caller or the daemon is going. All their bytes are counted before they are held. The first failure ends the rest.
  */
 export function makeFetchImages({ settings, ending, resolve, timeoutMs: wholeMs = TIMEOUT_MS }: FetchParts) {
-  return async ({ blocks, left, keep }: Fetching): Promise<void> => {
+  return async ({ blocks, left, takeRoom, keep }: Fetching): Promise<void> => {
     const { egress, maxUploadSizeMb } = settings();
     const policy: EgressPolicy = { purpose: 'image', allow: egress.allow, ...(resolve && { resolve }) };
     const failed = new AbortController();
@@ -51,15 +49,12 @@ export function makeFetchImages({ settings, ending, resolve, timeoutMs: wholeMs 
     let total = 0;
     const fetchOne = async (block: AddressBlock): Promise<void> => {
       const timeoutMs = Math.max(1, Math.ceil(until - performance.now()));
-      const upload = await fetchImage(policy, block, { maxUploadSizeMb, timeoutMs, signal });
-      total += upload.bytes.size;
-      if (total > maxUploadSizeMb * MEGABYTE * LARGEST_TOGETHER)
-        throw about(
-          block,
-          'too_large',
-          `the images must have at most ${maxUploadSizeMb * LARGEST_TOGETHER} MB together`,
-        );
-      await keep(block, upload);
+      const received = (bytes: number) => {
+        total += bytes;
+        if (total > maxUploadSizeMb * MEGABYTE * LARGEST_TOGETHER) throw tooMuch(block, maxUploadSizeMb);
+        takeRoom(bytes);
+      };
+      await keep(block, await fetchImage(policy, block, { maxUploadSizeMb, timeoutMs, signal, received }));
     };
     const work = async (): Promise<void> => {
       for (const block of waiting) {
@@ -78,16 +73,18 @@ interface Bounds {
   readonly maxUploadSizeMb: number;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  readonly received: (bytes: number) => void;
 }
 
 async function fetchImage(policy: EgressPolicy, block: AddressBlock, bounds: Bounds): Promise<Upload> {
-  const { timeoutMs, signal, maxUploadSizeMb } = bounds;
+  const { timeoutMs, signal, maxUploadSizeMb, received } = bounds;
   const request = {
     url: block.url,
     headers: { accept: 'image/*' },
     timeoutMs,
     maxBytes: maxUploadSizeMb * MEGABYTE,
     signal,
+    received,
     acceptType: (mediaType: string) => IMAGE_TYPE.test(mediaType),
   };
   const reply = await guardedFetch(policy, request).catch((error: unknown) => {
@@ -113,6 +110,11 @@ function refusalOf(block: AddressBlock, error: EgressError, maxUploadSizeMb: num
   const { kind, message } = error;
   const what = kind === 'too_large' ? `must be at most ${maxUploadSizeMb} MB` : `the image was not fetched: ${message}`;
   return about(block, REASONS[kind] ?? 'bad_request', what, error);
+}
+
+function tooMuch(block: AddressBlock, maxUploadSizeMb: number): ErrandError {
+  const most = maxUploadSizeMb * LARGEST_TOGETHER;
+  return about(block, 'too_large', `the images must have at most ${most} MB together`);
 }
 
 function about({ field }: AddressBlock, reason: ErrorReason, what: string, cause?: unknown): ErrandError {

@@ -47,6 +47,14 @@ export interface TurnInput {
   readonly outputSchema: JsonObject | null;
 }
 
+/** What is there of the request while its turn is accepted. */
+export interface Asking {
+  /** Fires when the caller has gone: it ends the fetching of images, and nothing after that (C7). */
+  readonly left?: AbortSignal;
+  /** Counts bytes before they are held for the turn. Throws `unavailable` when there is no room for them. */
+  readonly takeRoom: (bytes: number) => void;
+}
+
 /** An accepted turn: its rows are committed and synced (D7). */
 export interface AcceptedTurn {
   readonly run: Run;

@@ -62,15 +62,21 @@ export interface BoundedBody {
   readonly overflow: boolean;
 }
 
+export interface Bounds {
+  readonly maxBytes: number;
+  /** Told of the bytes of each piece before it is held. What it throws ends the reading. */
+  readonly received?: ((bytes: number) => void) | undefined;
+}
+
 /**
  * Reads at most `maxBytes` of a body in these codings, as `content-encoding` names them, and closes it. Rejects with
- * `EgressError` for an unknown coding, and with what the stream or a decoder says.
+ * `EgressError` for an unknown coding, and with what `received`, the stream or a decoder says.
  */
-export async function readBounded(body: Readable, codings: string, maxBytes: number): Promise<BoundedBody> {
+export async function readBounded(body: Readable, codings: string, bounds: Bounds): Promise<BoundedBody> {
   // A failure of a part reaches the reader through the last one.
   body.on('error', () => undefined);
   try {
-    return await take(await decoded(body, codings), maxBytes);
+    return await take(await decoded(body, codings), bounds);
   } finally {
     body.destroy();
   }
@@ -92,11 +98,12 @@ async function decoded(body: Readable, codings: string): Promise<Readable> {
   return source;
 }
 
-async function take(source: Readable, maxBytes: number): Promise<BoundedBody> {
+async function take(source: Readable, { maxBytes, received }: Bounds): Promise<BoundedBody> {
   const pieces: Buffer[] = [];
   let size = 0;
   for await (const piece of source as AsyncIterable<Buffer>) {
     const room = maxBytes - size;
+    received?.(Math.min(piece.length, room));
     pieces.push(piece.length > room ? piece.subarray(0, room) : piece);
     if (piece.length > room) return { bytes: Buffer.concat(pieces), overflow: true };
     size += piece.length;

@@ -1,5 +1,6 @@
 // One HTTP request to wherever someone said: guarded at every hop, bounded in time and in bytes.
 import type { Agent, Dispatcher } from 'undici';
+import { ErrandError } from '../domain/errors.ts';
 import { VERSION } from '../version.ts';
 import { CODINGS, readBounded } from './bounded-body.ts';
 import { EgressError, type EgressPolicy } from './egress.ts';
@@ -26,6 +27,8 @@ export interface GuardedRequest {
    * its size in bytes on the wire where that is told.
    */
   readonly acceptType?: (mediaType: string, size: number | null) => boolean;
+  /** Told of the bytes of each piece of the body before it is held. An `ErrandError` that it throws ends the request. */
+  readonly received?: (bytes: number) => void;
 }
 
 export interface GuardedReply {
@@ -39,7 +42,7 @@ export interface GuardedReply {
 }
 
 /**
- * Sends a request and reads its whole reply, whatever its status. Throws `EgressError`. Along a redirect to another host,
+ * Sends a request and reads its whole reply, whatever its status. Throws `EgressError`, and what `received` does. Along a redirect to another host,
  * port or scheme go only headers that tell nothing. The name of the daemon is added, and nothing else about it.
  */
 export async function guardedFetch(policy: EgressPolicy, request: GuardedRequest): Promise<GuardedReply> {
@@ -135,12 +138,12 @@ async function read(request: GuardedRequest, hop: Hop, answer: Answer): Promise<
     )
       throw tooLarge();
     const codings = length === 0 || method === 'HEAD' || status === 304 ? '' : (headers['content-encoding'] ?? '');
-    const { bytes, overflow } = await readBounded(body, codings, request.maxBytes);
+    const { bytes, overflow } = await readBounded(body, codings, request);
     if (overflow && request.onOverflow !== 'truncate') throw tooLarge();
     return { status, url: url.href, headers, body: bytes, truncated: overflow };
   } catch (error) {
     discard(answer);
-    if (error instanceof EgressError) throw error;
+    if (error instanceof EgressError || error instanceof ErrandError) throw error;
     throw new EgressError('bad_reply', `The reply of ${url.host} broke off or cannot be read.`, { cause: error });
   }
 }

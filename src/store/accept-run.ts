@@ -1,5 +1,5 @@
 // Accepting a turn: session, user message, attachments and queued run in one transaction, or the run an earlier request made.
-import type { Attachment, UserBlock } from '../domain/content.ts';
+import type { UserBlock } from '../domain/content.ts';
 import { newId } from '../domain/ids.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Protocol, Run, ScheduleMode } from '../domain/run.ts';
@@ -10,9 +10,7 @@ import { admitBackground, type BackgroundLimits, type BackgroundRefusal } from '
 import type { Database, Reader, Transaction } from './database.ts';
 import { estimatePrompt } from './prompt-size.ts';
 import { RUN_COLUMNS, type RunRow, type SessionRow, toRun, toSession } from './rows.ts';
-
-/** An attachment whose bytes are already stored as a blob. Its place in the workspace is chosen here. */
-export type NewAttachment = Omit<Attachment, 'workspacePath'>;
+import { insertAttachments, insertUserMessage, type NewAttachment } from './user-message.ts';
 
 export interface NewTurn {
   readonly user: User;
@@ -49,7 +47,11 @@ const SELECT_RUN = `SELECT ${RUN_COLUMNS} FROM runs r JOIN sessions s ON s.seq =
 
 /** The verb that accepts a turn (C5, C7, D4, D7). */
 export function makeAcceptRun({ write }: Database): (turn: NewTurn) => Promise<Acceptance> {
-  return (turn) => write((tx) => acceptIn(tx, turn));
+  return async (turn) => {
+    // Before the commit, in another turn of the event loop: of a long text either takes its time.
+    const content = JSON.stringify(turn.content);
+    return write((tx) => acceptIn(tx, turn, content));
+  };
 }
 
 /** Makes the look-up of the run that an earlier request with the same idempotency key made; undefined when there is none. */
@@ -61,7 +63,8 @@ export function makeFindSubmitted({ reader }: Database): (submission: Submission
   };
 }
 
-function acceptIn(tx: Transaction, turn: NewTurn): Acceptance {
+/** `content`: the turn's, as it is kept. */
+function acceptIn(tx: Transaction, turn: NewTurn, content: string): Acceptance {
   const found = turn.sessionId === null ? undefined : findOpenSession(tx, turn);
   const earlier = findReplayed(tx, turn, found);
   if (earlier !== undefined) return earlier;
@@ -78,7 +81,12 @@ function acceptIn(tx: Transaction, turn: NewTurn): Acceptance {
     target: found?.target ?? turn.setup.target,
     ready: !busy && !(found !== undefined && isStopping(found)),
   });
-  insertUserMessage(tx, turn, session.seq, run.seq);
+  const message = { sessionSeq: session.seq, runSeq: run.seq, content, preview: turn.preview };
+  insertAttachments(
+    tx,
+    { userSeq: turn.user.seq, sessionSeq: session.seq, messageId: insertUserMessage(tx, message) },
+    turn.attachments,
+  );
   const payload = { scheduleMode: run.scheduleMode, ...(promptTokens !== null && { promptTokens }) };
   tx.emit(session.seq, run.seq, { type: 'run.queued', payload });
   return { kind: 'accepted', session, run };
@@ -258,48 +266,4 @@ function hasUnfinishedRun(tx: Transaction, sessionSeq: number): boolean {
     sessionSeq,
   );
   return found !== undefined;
-}
-
-function insertUserMessage(tx: Transaction, turn: NewTurn, sessionSeq: number, runSeq: number): void {
-  const messageId = tx.insert(
-    `INSERT INTO messages (session_seq, run_seq, role, content, text_preview, created_at)
-     VALUES (?, ?, 'user', ?, ?, ?)`,
-    sessionSeq,
-    runSeq,
-    JSON.stringify(turn.content),
-    turn.preview,
-    tx.now,
-  );
-  for (const attachment of turn.attachments) {
-    tx.run(
-      `INSERT INTO attachments (id, user_seq, message_id, name, path, workspace_path, mime_type, size, sha256, created_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      attachment.id,
-      turn.user.seq,
-      messageId,
-      attachment.name,
-      attachment.path,
-      freeUploadPath(tx, sessionSeq, attachment.name),
-      attachment.mimeType,
-      attachment.size,
-      attachment.sha256,
-      tx.now,
-    );
-  }
-}
-
-/** `/uploads/<name>`, or `/uploads/<stem>-2.<ext>` and so on when an earlier attachment of the session has that path. */
-function freeUploadPath(tx: Transaction, sessionSeq: number, name: string): string {
-  const dot = name.lastIndexOf('.');
-  const [stem, extension] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, ''];
-  for (let copy = 1; ; copy += 1) {
-    const path = `/uploads/${copy === 1 ? name : `${stem}-${copy}${extension}`}`;
-    const taken = tx.get(
-      `SELECT 1 FROM attachments a JOIN messages m ON m.id = a.message_id
-       WHERE m.session_seq = ? AND a.workspace_path = ?`,
-      sessionSeq,
-      path,
-    );
-    if (taken === undefined) return path;
-  }
 }

@@ -39,10 +39,18 @@ const LARGEST_PAGE = 256;
 export interface TurnBudget {
   /** About how many of what a model reads. */
   readonly characters: number;
-  /** As the rows have them. */
+  /** As the rows have them, and the texts of documents. */
   readonly bytes: number;
+  /** The most that the text of a document takes. */
+  readonly documentBytes: number;
   /** No turn before this run. */
   readonly fromRunSeq?: number;
+}
+
+interface SizedTurn extends Pick<TurnBudget, 'documentBytes'> {
+  readonly sessionSeq: number;
+  /** Of its run. */
+  readonly seq: number;
 }
 
 /** Turns, oldest first. `isCut`: there are older ones, for which there was no room. */
@@ -57,6 +65,10 @@ export function makeTurns({ reader }: Database) {
     /** The turn of one run. A run that was never attempted before has no steps to read. */
     get: async (runSeq: number, attempt: number): Promise<StoredTurn> => readTurn(reader, runSeq, attempt > 1),
 
+    /** Bytes of the turn of one run, counted as the budget of those before it is. */
+    bytesOf: async ({ sessionSeq, seq, documentBytes }: SizedTurn): Promise<number> =>
+      readSizes(reader, { sessionSeq, before: seq + 1, from: seq, limit: 1, documentBytes })[0] ?? 0,
+
     /** The turns before a run: as many of the newest as the budget allows. Their sizes are looked at before they are read. */
     listBefore: async (sessionSeq: number, runSeq: number, budget: TurnBudget): Promise<EarlierTurns> => {
       const turns: StoredTurn[] = [];
@@ -65,7 +77,7 @@ export function makeTurns({ reader }: Database) {
       let bytesLeft = budget.bytes;
       for (let limit = FIRST_PAGE; ; limit = Math.min(2 * limit, LARGEST_PAGE)) {
         const place = { sessionSeq, before, from: budget.fromRunSeq ?? 0, limit };
-        const sizes = readSizes(reader, place);
+        const sizes = readSizes(reader, { ...place, documentBytes: budget.documentBytes });
         const fitting = sizes.findIndex((bytes) => (bytesLeft -= bytes) < 0);
         const count = fitting === -1 ? sizes.length : fitting;
         for (const turn of count === 0 ? [] : readPage(reader, { ...place, limit: count })) {
@@ -121,15 +133,20 @@ interface Page {
   readonly limit: number;
 }
 
+interface SizedPage extends Page, Pick<TurnBudget, 'documentBytes'> {}
+
 /** Bytes that the turns of a page have in the store, newest first. None of their texts is read for it. */
-function readSizes(reader: Reader, { sessionSeq, before, from, limit }: Page): number[] {
+function readSizes(reader: Reader, { sessionSeq, before, from, limit, documentBytes }: SizedPage): number[] {
   const rows = reader.all<{ bytes: number }>(
     `SELECT octet_length(m.content)
        + (SELECT coalesce(sum(octet_length(s.message) + octet_length(s.text)), 0) FROM steps s WHERE s.run_seq = r.seq)
        + (SELECT coalesce(sum(octet_length(c.input) + coalesce(octet_length(c.output), 0)), 0)
-          FROM tool_calls c WHERE c.run_seq = r.seq) AS bytes
+          FROM tool_calls c WHERE c.run_seq = r.seq)
+       + (SELECT coalesce(sum(min(octet_length(d.text), +?)), 0) FROM attachments a
+          JOIN document_texts d ON d.sha256 = a.sha256 WHERE a.message_id = m.id) AS bytes
      FROM runs r JOIN messages m ON m.run_seq = r.seq AND m.role = 'user'
      WHERE r.session_seq = ? AND r.seq < ? AND r.seq >= ? ORDER BY r.seq DESC LIMIT ?`,
+    documentBytes,
     sessionSeq,
     before,
     from,

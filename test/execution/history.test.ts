@@ -1,10 +1,12 @@
 // Which turns and which summary a run is given of its session.
 import { expect, test } from 'vitest';
-import { historyOf } from '../../src/execution/history.ts';
+import { historyOf, turnBytes } from '../../src/execution/history.ts';
+import type { UserBlock } from '../../src/domain/content.ts';
 import type { ClaimedRun } from '../../src/store/claim-runs.ts';
+import { SETTINGS } from '../support/http-house.ts';
 import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../support/store-house.ts';
 
-const MUCH = 1_000_000;
+const MUCH = { characters: 1_000_000, bytes: 1_000_000 };
 
 /** Takes one turn of a session to its end, with so many steps. */
 async function turn(
@@ -94,4 +96,48 @@ test('a resumed run stands on its own summary, also in the first turn of a sessi
     turns: [],
     isCut: false,
   });
+});
+
+test('the briefs of all runs of a thread together have at most a quarter of its memory', () => {
+  for (const runsPerThread of [8, 32, 100])
+    expect(turnBytes({ ...SETTINGS.workers, memoryMb: 512, runsPerThread }) * runsPerThread).toBeLessThanOrEqual(
+      128 * 1024 * 1024,
+    );
+  expect(turnBytes({ ...SETTINGS.workers, memoryMb: 512, runsPerThread: 1 })).toBe(16 * 1024 * 1024);
+});
+
+test('the longer the text of a turn, the less room has its history', async () => {
+  const house = await storeHouse();
+  const first = await turn(house, 'a'.repeat(1_000));
+  await turn(house, 'b'.repeat(1_000), { sessionId: first.sessionId });
+  const room = { characters: 1_000_000, bytes: 4_000 };
+  const afterShort = await historyOf(house.store, await claimNext(house, first.sessionId), room);
+  expect([afterShort.turns.length, afterShort.isCut]).toEqual([1, true]);
+  const other = await turn(house, 'a'.repeat(1_000));
+  await house.accept({ sessionId: other.sessionId, content: [{ type: 'text', text: 'c'.repeat(3_900) }] });
+  const runs = await house.claim(9);
+  const long = runs.find(({ sessionId }) => sessionId === other.sessionId);
+  expect(await historyOf(house.store, long!, room)).toEqual({ compaction: null, turns: [], isCut: true });
+});
+
+test('the texts of documents count as much as a brief carries of them', async () => {
+  const house = await storeHouse();
+  const sha256 = 'd'.repeat(64);
+  await house.store.documents.keep(sha256, { text: 'x'.repeat(200_000) });
+  const attachment = {
+    id: 'a',
+    name: 'a.txt',
+    path: 'attachments/a/a.txt',
+    mimeType: 'text/plain',
+    size: 200_000,
+    sha256,
+  };
+  const content: UserBlock[] = [{ type: 'attachment', attachmentId: 'a', media: 'file' }];
+  await house.accept({ content, attachments: [attachment] });
+  const [first] = await house.claim();
+  await house.store.runs.finalize(fenceOf(first!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
+  await house.store.runs.settle(fenceOf(first!));
+  const run = await claimNext(house, first!.sessionId);
+  const given = async (bytes: number) => (await historyOf(house.store, run, { ...MUCH, bytes })).turns.length;
+  expect([await given(60_000), await given(61_000)]).toEqual([0, 1]);
 });

@@ -5,6 +5,7 @@ import { type Ends, endsOf } from '../../src/agent/documents/excerpt.ts';
 import type { Document } from '../../src/agent/documents/read-document.ts';
 import type { DocumentText } from '../../src/agent/protocol.ts';
 import type { Attachment } from '../../src/domain/content.ts';
+import type { LoadedDocument } from '../../src/execution/document-reader.ts';
 import { makeDocuments } from '../../src/execution/read-documents.ts';
 import { openBlobStore } from '../../src/files/blobs.ts';
 import { makeLog } from '../../src/log.ts';
@@ -21,9 +22,9 @@ async function house(
   const blobs = await openBlobStore(join(temporaryDirectory(), 'blobs'));
   const asked: string[] = [];
   const reader = {
-    read: async (document: Document) => {
-      asked.push(document.name);
-      return answer(document);
+    read: async (source: LoadedDocument) => {
+      asked.push(source.name);
+      return answer({ ...source, bytes: await source.load() });
     },
   };
   const documents = makeDocuments({ store, blobs, reader, clock, log: makeLog({ level: 'fatal' }) });

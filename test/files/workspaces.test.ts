@@ -23,7 +23,7 @@ async function house() {
     size: 8,
     sha256,
   };
-  return { directory, workspaces, root, csv };
+  return { directory, blobs, workspaces, root, csv };
 }
 
 test('attachments are laid into the workspace, and stay as the agent left them', async () => {
@@ -34,6 +34,27 @@ test('attachments are laid into the workspace, and stay as the agent left them',
   writeFileSync(path, 'changed');
   await workspaces.layUploads('s1', [csv]);
   expect(readFileSync(path, 'utf8')).toBe('changed');
+});
+
+test('attachments go from file to file, and their bytes not through the daemon', async () => {
+  const { directory, root, blobs, csv } = await house();
+  const read = async () => Promise.reject(new Error('A blob was read.'));
+  const workspaces = makeWorkspaces({
+    directory: join(directory, 'workspaces'),
+    blobs: { ...blobs, read },
+    owner: null,
+  });
+  await workspaces.layUploads('s1', [csv]);
+  const path = join(root, 'uploads/data.csv');
+  expect([readFileSync(path, 'utf8'), lstatSync(path).mode & 0o777]).toEqual(['a,b\n1,2\n', 0o644]);
+  expect(await blobs.read(csv.sha256)).toEqual(readFileSync(path));
+});
+
+test('an attachment whose blob is gone leaves nothing half-laid', async () => {
+  const { workspaces, root, csv } = await house();
+  const lost = { ...csv, sha256: '0'.repeat(64) };
+  await expect(workspaces.layUploads('s1', [lost])).rejects.toMatchObject({ reason: 'not_found' });
+  expect(readdirSync(join(root, 'uploads'))).toEqual([]);
 });
 
 test('a link that the agent put where uploads go is not followed', async () => {

@@ -33,8 +33,8 @@ async function openAttachmentHouse() {
   const accepted: Run[] = [];
   const http = await openHouse({
     operations: {
-      acceptTurn: async (_, input, left) => {
-        const turn = await acceptTurn(caller, input, left);
+      acceptTurn: async (_, input, asking) => {
+        const turn = await acceptTurn(caller, input, asking);
         accepted.push(turn.run);
         return turn;
       },

@@ -16,6 +16,7 @@ import { makeSessionSetup } from '../../src/operations/session-setup.ts';
 import { type House, openHouse, send, SETTINGS } from '../support/http-house.ts';
 import { storeHouse } from '../support/store-house.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { startWebServer, type WebServer } from '../support/web-server.ts';
 
 const PNG = Buffer.from(
@@ -25,7 +26,7 @@ const PNG = Buffer.from(
 const MEGABYTE = 1024 * 1024;
 
 /** The door of HTTP before the real acceptance, which may fetch from this server alone. */
-async function openImageHouse({ rule }: WebServer, { timeoutMs = 10_000 } = {}) {
+async function openImageHouse({ rule }: WebServer, { timeoutMs = 10_000, bodiesInFlightMb = 16 } = {}) {
   const stores = await storeHouse();
   const directory = join(temporaryDirectory(), 'blobs');
   const settings = () => ({ ...SETTINGS, egress: { allow: [rule] } });
@@ -49,7 +50,8 @@ async function openImageHouse({ rule }: WebServer, { timeoutMs = 10_000 } = {}) 
     stopReason: 'end_turn',
   });
   const http = await openHouse({
-    operations: { acceptTurn: (_, input, left) => acceptTurn(caller, input, left), awaitResult: answered },
+    operations: { acceptTurn: (_, input, asking) => acceptTurn(caller, input, asking), awaitResult: answered },
+    settings: { limits: { ...SETTINGS.limits, bodiesInFlightMb } },
   });
   const files = () =>
     readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).length;
@@ -232,6 +234,31 @@ test('images that are too much together are 413', async () => {
   const answer = await post(house.http, saying(Array.from({ length: 5 }, () => image(server.url))));
   expect([answer.status, answer.text]).toEqual([413, expect.stringContaining('at most 4 MB together')]);
   expect(house.files()).toBe(0);
+});
+
+const large = Buffer.alloc(700 * 1024);
+
+test('images that find no room beside the bodies are 503, and leave nothing; later there is room again', async () => {
+  const server = await startWebServer(serving('image/svg+xml', large));
+  const house = await openImageHouse(server, { bodiesInFlightMb: 1 });
+  const two = await post(house.http, saying([image(server.url), image(server.url)]));
+  expect(two).toMatchObject({ status: 503, headers: { 'retry-after': '5' } });
+  expect([await house.sessions(), house.files()]).toEqual([[], 0]);
+  for (let i = 0; i < 2; i += 1) expect((await post(house.http, saying([image(server.url)]))).status).toBe(200);
+});
+
+test('the bytes of an image count from the moment in which they arrive', async () => {
+  const rest = Promise.withResolvers<void>();
+  const server = await startWebServer((req, res) => {
+    if (req.url !== '/slow') return serving('image/svg+xml', large)(req, res);
+    res.writeHead(200, { 'content-type': 'image/svg+xml' }).write(large);
+    void rest.promise.then(() => res.end());
+  });
+  const house = await openImageHouse(server, { bodiesInFlightMb: 1 });
+  const slow = post(house.http, saying([image(`${server.url}/slow`)]));
+  await waitFor(async () => (await post(house.http, saying([image(server.url)]))).status === 503);
+  rest.resolve();
+  expect((await slow).status).toBe(200);
 });
 
 /** A server that never answers, and tells when it was asked and when that was given up. */

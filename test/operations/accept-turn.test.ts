@@ -35,17 +35,21 @@ async function house() {
   });
   const caller: KeyCaller = { kind: 'key', user: stores.user, key: stores.key };
   const accept = (content: readonly InputBlock[], over: Partial<TurnInput> = {}) =>
-    acceptTurn(caller, {
-      protocol: 'messages',
-      model: 'errand',
-      content,
-      sessionId: null,
-      idempotencyKey: null,
-      background: null,
-      outputSchema: null,
-      includeUsage: false,
-      ...over,
-    });
+    acceptTurn(
+      caller,
+      {
+        protocol: 'messages',
+        model: 'errand',
+        content,
+        sessionId: null,
+        idempotencyKey: null,
+        background: null,
+        outputSchema: null,
+        includeUsage: false,
+        ...over,
+      },
+      { takeRoom: () => undefined },
+    );
   const files = () =>
     readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).length;
   return { ...stores, accept, files };

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { TextBlock } from '../../src/domain/content.ts';
 import type { NewEvent } from '../../src/domain/journal-event.ts';
 import { aStep, aTurn, fenceOf, FREE, storeHouse } from '../support/store-house.ts';
 
@@ -16,6 +17,26 @@ test('accepting makes session, message, queued run and event together', async ()
   });
   expect(house.told).toMatchObject([{ type: 'run.queued', streamSeq: 1, runSeq: run.seq }]);
   expect(await house.store.sessions.listMessages(run.sessionSeq)).toMatchObject([{ role: 'user' }]);
+});
+
+test('what a user says is made into the text that is kept before the commit begins, and once', async () => {
+  const house = await storeHouse();
+  const made: boolean[] = [];
+  let isCommitting = false;
+  const slotFree = () => {
+    isCommitting = true;
+    return true;
+  };
+  const block = {
+    type: 'text',
+    text: 'Tell me.',
+    toJSON: () => (made.push(isCommitting), { type: 'text', text: 'Tell me.' }),
+  };
+  const accepting = house.accept({ content: [block as TextBlock], slotFree });
+  expect(made).toEqual([false]);
+  const { seq } = await accepting;
+  expect(made).toEqual([false]);
+  expect((await house.store.turns.get(seq, 1)).user).toEqual([{ type: 'text', text: 'Tell me.' }]);
 });
 
 test('a run that finds no free slot is queued', async () => {
@@ -257,10 +278,11 @@ test('earlier turns are read newest first within a budget and answered oldest fi
     sessionId = run.sessionId;
   }
   const MUCH = Number.MAX_SAFE_INTEGER;
-  const all = await house.store.turns.listBefore(1, 70, { characters: MUCH, bytes: MUCH });
+  const ALL = { bytes: MUCH, documentBytes: 0 };
+  const all = await house.store.turns.listBefore(1, 70, { ...ALL, characters: MUCH });
   expect(all.turns).toHaveLength(69);
   expect(all.isCut).toBe(false);
-  const { turns: some, isCut } = await house.store.turns.listBefore(1, 70, { characters: 1_000, bytes: MUCH });
+  const { turns: some, isCut } = await house.store.turns.listBefore(1, 70, { ...ALL, characters: 1_000 });
   expect(isCut).toBe(true);
   expect(some.length).toBeLessThan(10);
   expect(some.at(-1)!.user).toMatchObject([{ text: expect.stringMatching(/^turn 69 /) as string }]);
@@ -274,7 +296,8 @@ test('earlier turns that have more bytes than there is room for are not read, ho
     const text = turn <= 20 ? 'x'.repeat(1024 * 1024) : 'small';
     ({ sessionId } = await house.accept({ sessionId, content: [{ type: 'text', text }] }));
   }
-  const listed = (bytes: number) => house.store.turns.listBefore(1, 61, { characters: Number.MAX_SAFE_INTEGER, bytes });
+  const listed = (bytes: number) =>
+    house.store.turns.listBefore(1, 61, { characters: Number.MAX_SAFE_INTEGER, bytes, documentBytes: 0 });
   const some = await listed(3.5 * 1024 * 1024);
   expect(some.isCut).toBe(true);
   expect(some.turns.map(({ runSeq }) => runSeq)).toEqual(Array.from({ length: 43 }, (_, i) => 18 + i));
