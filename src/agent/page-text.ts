@@ -7,6 +7,8 @@ const MAX_CHARACTERS = 400_000;
 /** CPU time. A page can be made so that converting it takes minutes; the thread has other work. */
 const MAX_CPU_MS = 250;
 const MAX_DEPTH = 150;
+/** Stands where the converter leaves out what nests too deep. */
+const LEFT_OUT = '\uE001';
 /** Where a page says its title and where its links start from. */
 const HEAD_CHARACTERS = 16_384;
 
@@ -28,10 +30,11 @@ export function readPage(html: string, url: string): PageText {
   const title = plain(/<title[^>]{0,200}>([^<]{0,300})/i.exec(page.slice(0, HEAD_CHARACTERS))?.[1] ?? '');
   try {
     const text = withinCpuTime(MAX_CPU_MS, () => convert(page, OPTIONS, { base: baseOf(page, url) }));
-    return { title, text: tidy(text), structured: true, cut };
+    if (!text.includes(LEFT_OUT)) return { title, text: tidy(text), structured: true, cut };
   } catch {
-    return { title, text: plain(page), structured: false, cut };
+    // Too tangled for its time or its stack.
   }
+  return { title, text: plain(page), structured: false, cut };
 }
 
 const heading: FormatCallback = (elem, walk, builder) => {
@@ -59,7 +62,7 @@ function wholeAddress(href: string, { base }: { readonly base: string }): string
 
 const OPTIONS: HtmlToTextOptions = {
   wordwrap: false,
-  limits: { maxDepth: MAX_DEPTH, maxInputLength: MAX_CHARACTERS, ellipsis: '' },
+  limits: { maxDepth: MAX_DEPTH, maxInputLength: MAX_CHARACTERS, ellipsis: LEFT_OUT },
   formatters: { heading, cell, picture },
   selectors: [
     { selector: 'a', options: { pathRewrite: wholeAddress, linkBrackets: ['(', ')'], hideLinkHrefIfSameAsText: true } },

@@ -84,6 +84,11 @@ test.each(TRAPS)('a page of %s ends in a moment with what it says', (_, html) =>
   expect(text).toContain('hello');
 });
 
+test('what nests deeper than the converter goes is not lost', () => {
+  const page = readPage(`${'<div>'.repeat(200)}far down${'</div>'.repeat(200)}`, URL);
+  expect(page).toMatchObject({ text: 'far down', structured: false });
+});
+
 test('a page that is too tangled still says all its text, line by line', () => {
   const tangled = `<h1>Head &amp; tail</h1><p>one <i>two</i></p>${'<ul><li>'.repeat(45_000)}<p>three</p>`;
   const page = readPage(tangled, URL);
