@@ -1,5 +1,6 @@
 // Accepting a turn: where both protocols meet. After it resolves, the run survives anything (D7).
 import { randomUUID } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { NO_CAPABILITIES } from '../domain/capability-config.ts';
 import { previewOf, textOf, titleOf, type UserBlock } from '../domain/content.ts';
 import { ErrandError, notFound } from '../domain/errors.ts';
@@ -51,6 +52,8 @@ export function makeAcceptTurn(parts: AcceptParts) {
     let fresh = false;
     try {
       const kept = await storeContent({ store, hold, caller, fetchImages, asking }, input.content);
+      // A long text takes its time to be put together and to be kept: others have their turn in between.
+      await nextTurn();
       // Fetching may have taken long.
       refuseWhileDraining();
       const turn = await accept(caller, input, kept);

@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { NO_DEFINITIONS } from '../../src/catalog/definitions.ts';
@@ -19,13 +20,13 @@ const upload = (text: string): InputBlock => ({
   bytes: { size: text.length, pieces: () => [Buffer.from(text)] },
 });
 
-async function house() {
+async function house({ slotFree = () => true } = {}) {
   const stores = await storeHouse();
   const directory = join(temporaryDirectory(), 'blobs');
   const acceptTurn = makeAcceptTurn({
     store: stores.store,
     blobs: await openBlobStore(directory),
-    queue: { wake: () => undefined, slotFree: () => true },
+    queue: { wake: () => undefined, slotFree },
     queueWait: { watch: () => undefined },
     schemas: { check: async () => null },
     settings: () => SETTINGS,
@@ -56,6 +57,25 @@ async function house() {
 }
 
 const BACKGROUND = { background: { payload: null }, idempotencyKey: 'job' };
+
+test('a text is put together in one turn of the event loop and committed in a later one', async () => {
+  const loops: Record<string, number> = {};
+  const note = (what: string) => (loops[what] = performance.nodeTiming.uvMetricsInfo.loopCount);
+  const { accept } = await house({
+    slotFree: () => {
+      note('committed');
+      return true;
+    },
+  });
+  const toJSON = () => {
+    note('made');
+    return { type: 'text', text: 'Tell me.' };
+  };
+  // As what was read from a file ends: what is due at once comes in the same turn of the loop.
+  await stat('.');
+  await accept([{ type: 'text', text: 'Tell me.', toJSON } as InputBlock]);
+  expect(loops['committed']).toBeGreaterThan(loops['made']!);
+});
 
 test('an accepted turn keeps the bytes of its attachments', async () => {
   const { accept, files } = await house();
