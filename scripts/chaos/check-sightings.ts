@@ -109,7 +109,7 @@ function checkLive({ wish, frames, end }: Sighting, replayed: readonly Frame[]):
   const problems: string[] = [];
   for (const [id, { name, data }] of frames) {
     const frame = byId.get(id);
-    if (frame?.name !== name || (frame.data !== data && !isEmptied(frame)))
+    if (frame?.name !== name || frame.data !== data)
       problems.push(`turn ${wish.number}: event ${id} was seen, but is no more`);
   }
   // Chat streams carry ids only when asked to, or when rejoined: then no one can say what came before.
@@ -118,17 +118,10 @@ function checkLive({ wish, frames, end }: Sighting, replayed: readonly Frame[]):
   return [...problems, ...missed.map(({ id, name }) => `turn ${wish.number}: event ${id} (${name}) never came`)];
 }
 
-/** Text of a reply that was never kept: it was seen, and is told without its words. */
-function isEmptied({ data }: Frame): boolean {
-  if (data === '[DONE]') return false;
-  const { delta, choices } = JSON.parse(data) as WireData;
-  return delta?.text === '' || choices?.[0]?.delta.content === '';
-}
-
 type Essence = (payload: Record<string, unknown>, run: RunRecord['run']) => string | null;
 
 const MESSAGES: Readonly<Record<string, Essence>> = {
-  'run.queued': () => 'message_start',
+  'run.queued': ({ promptTokens }) => `message_start ${String(promptTokens)}`,
   content_block_start: ({ index }) => `content_block_start ${String(index)}`,
   content_block_delta: ({ index, text }) => `content_block_delta ${String(index)} ${String(text)}`,
   content_block_stop: ({ index }) => `content_block_stop ${String(index)}`,
@@ -162,6 +155,7 @@ interface WireData {
   readonly delta?: { readonly text?: string };
   readonly tool_use_id?: string;
   readonly ok?: boolean;
+  readonly message?: { readonly usage: { readonly input_tokens: number } };
   readonly error?: object;
   readonly choices?: readonly {
     readonly delta: { role?: string; content?: string };
@@ -173,7 +167,9 @@ interface WireData {
 function essenceOf(protocol: 'chat' | 'messages', { name, data }: Frame): string {
   if (protocol === 'chat') return data === '[DONE]' ? 'done' : chatEssence(JSON.parse(data) as WireData);
   const wire = JSON.parse(data) as WireData;
-  const details = [wire.index, wire.delta?.text, wire.tool_use_id, wire.ok].filter((detail) => detail !== undefined);
+  const { index, delta, tool_use_id, ok, message } = wire;
+  const said = [index, delta?.text, tool_use_id, ok, message?.usage.input_tokens];
+  const details = said.filter((detail) => detail !== undefined);
   return name === 'message_delta' ? name : [name, ...details].map(String).join(' ');
 }
 

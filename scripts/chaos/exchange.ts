@@ -47,7 +47,8 @@ type Attempt = 'over' | 'lost';
 
 const PATHS = { chat: '/openapi/v1/chat/completions', messages: '/openapi/v1/messages' } as const;
 const BUSY = new Set([429, 503]);
-const PATIENCE_MS = 120_000;
+/** Longer than any turn takes; only for one that hangs. */
+const PATIENCE_MS = 1_200_000;
 const POLL_MS = 400;
 const WAITING = new Set(['queued', 'running', 'finalizing']);
 

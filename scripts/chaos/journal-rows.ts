@@ -1,4 +1,5 @@
 // The rows of a stopped daemon's database, read as they lie on disk and grouped by run.
+import { join } from 'node:path';
 import Connection from 'better-sqlite3';
 
 export interface RunRow {
@@ -17,7 +18,11 @@ export interface RunRow {
   readonly input_tokens: number;
   readonly output_tokens: number;
   readonly error: string | null;
+  /** What a reader is told, wherever it stands. */
   readonly answer: string | null;
+  /** What stands in the row itself. */
+  readonly own_answer: string | null;
+  readonly worked_ms: number;
 }
 
 export interface EventRow {
@@ -26,12 +31,14 @@ export interface EventRow {
   readonly stream_seq: number;
   readonly type: string;
   readonly payload: string;
+  readonly created_at: number;
 }
 
 export interface StepRow {
   readonly run_seq: number;
   readonly step: number;
   readonly attempt: number;
+  readonly message: string;
   readonly text: string;
   readonly input_tokens: number;
   readonly output_tokens: number;
@@ -53,6 +60,14 @@ export interface MessageRow {
   readonly run_seq: number;
   readonly role: 'user' | 'assistant';
   readonly content: string;
+  readonly text_preview: string;
+}
+
+/** Streamed text that is part of no reply: after one event of the run's stream, up to the other. */
+export interface DiscardedRow {
+  readonly run_seq: number;
+  readonly from_stream_seq: number;
+  readonly to_stream_seq: number;
 }
 
 /** A run with all that hangs on it, each list in its own order. */
@@ -62,6 +77,7 @@ export interface RunRecord {
   readonly steps: readonly StepRow[];
   readonly calls: readonly CallRow[];
   readonly messages: readonly MessageRow[];
+  readonly discarded: readonly DiscardedRow[];
 }
 
 export interface StoredFacts {
@@ -74,6 +90,8 @@ export interface StoredFacts {
     readonly id: string;
     readonly status: string;
     readonly deleted: number;
+    /** 1 when a stop waits for its executor to confirm. */
+    readonly stopping: number;
   }[];
   /** Clean-ups that are still to do. */
   readonly cleanups: number;
@@ -82,9 +100,14 @@ export interface StoredFacts {
     readonly workspace_path: string;
     readonly session_id: string;
   }[];
+  /** Rows that deleted sessions left behind, a line for each table. */
+  readonly remains: readonly string[];
   /** What SQLite itself has to say against the file. */
   readonly faults: readonly string[];
 }
+
+/** The database file of a daemon. */
+export const databaseOf = ({ dataDir }: { readonly dataDir: string }): string => join(dataDir, 'errand.db');
 
 /** How many rows a table has, also while the daemon writes to it. */
 export function readCount(file: string, table: 'cleanups'): number {
@@ -96,6 +119,39 @@ export function readCount(file: string, table: 'cleanups'): number {
   }
 }
 
+/** The newest event's id: a sign of life. */
+export function readNewestEvent(file: string): number {
+  const connection = new Connection(file, { readonly: true, timeout: 5_000 });
+  try {
+    return (connection.prepare('SELECT max(id) FROM events').pluck().get() as number | null) ?? 0;
+  } finally {
+    connection.close();
+  }
+}
+
+/** Runs by status, also while no daemon is there. */
+export function readStatuses(file: string): Readonly<Record<string, number>> {
+  const connection = new Connection(file, { timeout: 5_000 });
+  try {
+    const rows = connection.prepare('SELECT status, count(*) FROM runs GROUP BY status').raw().all();
+    return Object.fromEntries(rows as [string, number][]);
+  } finally {
+    connection.close();
+  }
+}
+
+const OF_RUNS = ['user_inputs', 'insights', 'discarded_texts', 'run_artifacts', 'run_artifact_files', 'screenshots'];
+const OF_SESSIONS = ['compactions', 'workspace_files', 'workspace_exports'];
+
+/** What a deleted session must not leave, and how many there are. */
+const REMAINS: readonly (readonly [string, string])[] = [
+  ...OF_RUNS.map((table) => [table, `${table} x JOIN runs r ON r.seq = x.run_seq WHERE r.session_seq`] as const),
+  ...OF_SESSIONS.map((table) => [table, `${table} x WHERE x.session_seq`] as const),
+  ['attachments', 'attachments x JOIN messages m ON m.id = x.message_id WHERE m.session_seq'],
+  ['titles', "sessions x WHERE x.title <> '' AND x.seq"],
+  ['events of the session', "events x WHERE x.run_seq IS NULL AND x.type <> 'session.deleted' AND x.session_seq"],
+];
+
 /** Reads a database file that nobody writes to. */
 export function readStoredFacts(file: string): StoredFacts {
   const connection = new Connection(file, { readonly: true });
@@ -105,8 +161,13 @@ export function readStoredFacts(file: string): StoredFacts {
     const steps = byRun(all<StepRow>('SELECT * FROM steps ORDER BY run_seq, step'));
     const calls = byRun(all<CallRow>('SELECT * FROM tool_calls ORDER BY run_seq, step, position'));
     const messages = byRun(all<MessageRow>('SELECT * FROM messages ORDER BY id'));
+    const discarded = byRun(all<DiscardedRow>('SELECT * FROM discarded_texts ORDER BY run_seq, to_stream_seq'));
+    const remains = REMAINS.map(([what, of]) => {
+      const deleted = '(SELECT seq FROM sessions WHERE deleted_at IS NOT NULL)';
+      return [what, connection.prepare(`SELECT count(*) FROM ${of} IN ${deleted}`).pluck().get() as number] as const;
+    });
     const runs = all<RunRow>(
-      `SELECT r.*, s.id AS session_id, s.deleted_at IS NOT NULL AS deleted,
+      `SELECT r.*, s.id AS session_id, s.deleted_at IS NOT NULL AS deleted, r.answer AS own_answer,
          iif(r.outcome = 'completed', coalesce(r.answer,
            (SELECT text FROM steps WHERE run_seq = r.seq ORDER BY step DESC LIMIT 1)), NULL) AS answer
        FROM runs r JOIN sessions s ON s.seq = r.session_seq ORDER BY r.seq`,
@@ -119,11 +180,16 @@ export function readStoredFacts(file: string): StoredFacts {
       steps: steps.get(run.seq) ?? [],
       calls: calls.get(run.seq) ?? [],
       messages: messages.get(run.seq) ?? [],
+      discarded: discarded.get(run.seq) ?? [],
     }));
     return {
       records: records.filter(({ run }) => run.deleted === 0),
       erased: records.filter(({ run }) => run.deleted === 1),
-      sessions: all('SELECT seq, id, status, deleted_at IS NOT NULL AS deleted FROM sessions ORDER BY seq'),
+      sessions: all(
+        `SELECT seq, id, status, deleted_at IS NOT NULL AS deleted,
+           stop_requested_at IS NOT NULL AND stop_confirmed_at IS NULL AS stopping FROM sessions ORDER BY seq`,
+      ),
+      remains: remains.flatMap(([what, count]) => (count === 0 ? [] : [`${count} ${what} of deleted sessions`])),
       cleanups: all('SELECT session_seq FROM cleanups').length,
       attachments: all(
         `SELECT a.sha256, a.workspace_path, s.id AS session_id FROM attachments a

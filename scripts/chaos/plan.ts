@@ -23,6 +23,8 @@ export interface TurnPlan {
   readonly steps: readonly (readonly PlannedCall[])[];
   readonly answer: { readonly deltas: readonly string[]; readonly everyMs: number; readonly firstMs: number };
   readonly fault: PlannedFault | null;
+  /** Its answer ends the thread that carries it, each time. */
+  readonly poisoned: boolean;
   /** Text sent as a file with the user's words; null for none. */
   readonly attachment: string | null;
 }
@@ -34,6 +36,11 @@ export interface PlanRules {
   readonly marker: string;
   readonly shell: boolean;
 }
+
+/** What `worker-fault.mjs` ends a thread at. */
+const POISON = 'arsenic';
+/** One turn in so many is poisoned. */
+const POISONED = 20;
 
 export const TRACE_FILE = 'trace';
 export const ENDS_FILE = 'trace-ends';
@@ -59,13 +66,13 @@ export function planOf(rules: PlanRules, number: number): TurnPlan {
   const chance = makeChance(rules.seed * 1_000_003 + number);
   const count = chance.pick([0, 0, 1, 1, 2, 3]);
   const steps = Array.from({ length: count }, (_, step) => callsOf(rules, number, step, chance));
-  return {
-    number,
-    steps,
-    answer: answerOf(number, chance),
-    fault: faultOf(count, chance),
-    attachment: chance.oneIn(6) ? `Paper for piece ${number}.\n`.repeat(chance.between(1, 2_000)) : null,
-  };
+  const answer = answerOf(number, chance);
+  const fault = faultOf(count, chance);
+  const attachment = chance.oneIn(6) ? `Paper for piece ${number}.\n`.repeat(chance.between(1, 2_000)) : null;
+  const poisoned = chance.oneIn(POISONED);
+  return poisoned
+    ? { number, steps, answer: { ...answer, deltas: [...answer.deltas, POISON] }, fault: null, poisoned, attachment }
+    : { number, steps, answer, fault, poisoned, attachment };
 }
 
 function callsOf(rules: PlanRules, number: number, step: number, chance: Chance): PlannedCall[] {

@@ -1,9 +1,12 @@
 // Lays out what a storm did to a daemon and what became of its runs.
 import type { Sighting } from './exchange.ts';
-import type { StoredFacts } from './journal-rows.ts';
+import { isPoisoned } from './check-plagues.ts';
+import type { RunRecord, StoredFacts } from './journal-rows.ts';
+import type { Diary } from './plagues.ts';
+import type { PlanRules } from './plan.ts';
 
 export interface StormFigures {
-  readonly seed: number;
+  readonly rules: PlanRules;
   readonly kills: number;
   readonly startsMs: readonly number[];
   readonly stillborn: number;
@@ -11,7 +14,10 @@ export interface StormFigures {
   readonly calmMs: number;
   readonly checkMs: number;
   readonly modelCalls: number;
+  readonly diary: Diary;
 }
+
+type Row = readonly [string, string | number];
 
 /** A table of two columns. */
 export function renderStorm(figures: StormFigures, sightings: readonly Sighting[], facts: StoredFacts): string {
@@ -24,8 +30,8 @@ export function renderStorm(figures: StormFigures, sightings: readonly Sighting[
   const starts = [...figures.startsMs].sort((a, b) => a - b);
   const calls = facts.records.flatMap((record) => record.calls);
   const sum = (of: (sighting: Sighting) => number) => sightings.reduce((total, sighting) => total + of(sighting), 0);
-  const rows: readonly (readonly [string, string | number])[] = [
-    ['seed', figures.seed],
+  const rows: readonly Row[] = [
+    ['seed', figures.rules.seed],
     ['kills', figures.kills],
     ['kills before it was ready', figures.stillborn],
     ['runs accepted', runs.length],
@@ -34,6 +40,7 @@ export function renderStorm(figures: StormFigures, sightings: readonly Sighting[
     ...[...errors].map(([type, failed]) => [`  failed, ${type}`, failed.length] as const),
     ['  resumed once', count((run) => run.resumes === 1)],
     ['  resumed twice', count((run) => run.resumes === 2)],
+    ...tellPlagues(figures, facts),
     ['sessions', facts.sessions.length],
     ['  deleted', facts.sessions.filter(({ deleted }) => deleted === 1).length],
     ['events', facts.records.reduce((total, { events }) => total + events.length, 0)],
@@ -50,4 +57,32 @@ export function renderStorm(figures: StormFigures, sightings: readonly Sighting[
   ];
   const width = Math.max(...rows.map(([label]) => label.length));
   return rows.map(([label, value]) => `${label.padEnd(width)}  ${String(value).padStart(8)}`).join('\n');
+}
+
+/** What came beside the kills, and what it cost. */
+function tellPlagues({ rules, diary: { locks, outage } }: StormFigures, { records }: StoredFacts): Row[] {
+  const [poisoned = [], others = []] = [true, false].map((is) =>
+    records.filter((one) => isPoisoned(rules, one) === is),
+  );
+  const sum = (of: readonly RunRecord[], count: (record: RunRecord) => number) =>
+    of.reduce((total, record) => total + count(record), 0);
+  const lockedMs = locks.map(({ from, to }) => to - from);
+  const { seconds = 0, running = 0, queued = 0 } = outage ?? {};
+  return [
+    ['poisoned runs', poisoned.length],
+    ['  given up', poisoned.filter(({ run }) => run.error?.includes('interrupted_error') === true).length],
+    ['  attempts they took', sum(poisoned, ({ run }) => run.attempt)],
+    ['  attempts of others lost, no charge', sum(others, unchargedOf)],
+    ['locks held', locks.length],
+    ['  together, seconds', (lockedMs.reduce((total, ms) => total + ms, 0) / 1_000).toFixed(1)],
+    ['  longest, seconds', (Math.max(0, ...lockedMs) / 1_000).toFixed(1)],
+    ['outages longer than the run limit', outage === null ? 0 : 1],
+    ['  seconds', seconds],
+    ['  runs under way when it came', running],
+    ['  runs queued when it came', queued],
+  ];
+}
+
+function unchargedOf({ run, events }: RunRecord): number {
+  return events.filter(({ type }) => type === 'run.resumed').length - run.resumes;
 }

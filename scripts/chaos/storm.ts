@@ -2,11 +2,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DaemonProcess } from '../../test/support/daemon-process.ts';
 import { makeChance } from './chance.ts';
+import { type Diary, findVictims, holdLocks, outlast, type Stretch } from './plagues.ts';
 import { findProcesses } from './processes.ts';
 
+/** On a slow machine a life lasts as long as the start before it: else nothing would be under way when it ends. */
 const LONGEST_LIFE_MS = 1_500;
 const LONGEST_START_MS = 500;
-const MOURNING_MS = 2_000;
+/** One life in so many is longer: what takes longer than the others last must be met by the storm, too. */
+const LONG_LIVES = 8;
+const LONG_LIFE_MS = 8_000;
+const MOURNING_MS = 10_000;
 
 export interface StormWish {
   readonly kills: number;
@@ -24,46 +29,69 @@ export interface Storm {
   readonly problems: readonly string[];
   /** Their pids. */
   readonly orphans: Set<number>;
+  readonly diary: Diary;
 }
 
-/** Kills the daemon so many times, each at a random moment of its first 1.5 seconds, and leaves it running. */
+/**
+ * Kills the daemon so many times, mostly at a random moment of its first two seconds, and leaves it running. Once, half way
+ * through, it stays dead for a while; and all the time another process locks its database now and then.
+ */
 export async function blow(daemon: DaemonProcess, { kills, seed, marker, told }: StormWish): Promise<Storm> {
   const chance = makeChance(seed ^ 0x5707);
   const startsMs: number[] = [];
   const problems: string[] = [];
   const known = new Set<number>();
+  const down: Stretch[] = [];
+  const locks = holdLocks(daemon, seed);
+  let outage: Diary['outage'] = null;
   let stillborn = 0;
   for (let kill = 1; kill <= kills; kill += 1) {
-    await sleep(chance.between(0, LONGEST_LIFE_MS));
+    const isLong = kill === Math.ceil(kills / 2);
+    const longestMs = chance.oneIn(LONG_LIVES) ? LONG_LIFE_MS : Math.max(LONGEST_LIFE_MS, daemon.startMs());
+    await sleep(chance.between(0, longestMs));
+    if (isLong) await findVictims(daemon);
+    let from = Date.now();
     await daemon.kill();
     problems.push(...(await orphans(daemon.dataDir, marker, known)).map((words) => `after kill ${kill}: ${words}`));
-    if (chance.oneIn(6) && (await killWhileStarting(daemon, chance.between(0, LONGEST_START_MS)))) stillborn += 1;
+    if (isLong) outage = await outlast(daemon);
+    if (chance.oneIn(6)) {
+      const again = await killWhileStarting(daemon, chance.between(0, LONGEST_START_MS));
+      if (again.was === 'dead') stillborn += 1;
+      down.push({ from, to: again.at });
+      from = again.at;
+    }
     await daemon.restart();
+    down.push({ from, to: Date.now() });
     startsMs.push(daemon.startMs());
     told(kill);
   }
-  return { startsMs, stillborn, problems, orphans: known };
+  return { startsMs, stillborn, problems, orphans: known, diary: { down, locks: await locks.stop(), outage } };
 }
 
-/** Starts the daemon and kills it so long after its first sign of life; answers whether that was before it was ready. */
-async function killWhileStarting(daemon: DaemonProcess, afterMs: number): Promise<boolean> {
+/** Starts the daemon and kills it so long after its first sign of life; answers when, and whether it was ready by then. */
+async function killWhileStarting(
+  daemon: DaemonProcess,
+  afterMs: number,
+): Promise<{ was: 'ready' | 'dead'; at: number }> {
   let over: 'ready' | 'dead' | null = null;
   const start = daemon.restart().then(
-    () => (over = 'ready'),
+    () => (over = 'ready' as const),
     (error: unknown) => {
       // A start that failed for any other reason is what the storm is looking for.
       if (!String(error).includes('ended with SIGKILL')) throw error;
-      return (over = 'dead');
+      return (over = 'dead' as const);
     },
   );
   let pid: number | undefined;
   while (pid === undefined && over === null) {
     const found = await findProcesses(daemon.dataDir, daemon.dataDir);
     pid = found.find(({ command }) => command.includes(' serve '))?.pid;
+    if (pid === undefined) await sleep(5);
   }
   await Promise.race([sleep(afterMs), start]);
+  const at = Date.now();
   if (pid !== undefined && over === null) process.kill(pid, 'SIGKILL');
-  return (await start) === 'dead';
+  return { was: await start, at };
 }
 
 /** Waits until a dead daemon's children are gone too; answers those that are not, and adds them to `known`. */

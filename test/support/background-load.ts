@@ -39,7 +39,8 @@ export function backgroundKeyOf(number: number): string {
 
 const NO_PLACE = new Set([429, 503]);
 const RETRY_MS = 20;
-const PATIENCE_MS = 120_000;
+/** Longer than any submission takes; only for one that hangs. */
+const PATIENCE_MS = 600_000;
 const WAITING = new Set(['queued', 'running', 'finalizing']);
 
 interface Reply {

@@ -1,0 +1,113 @@
+// What the plagues may cost: a poisoned run itself and nobody else, a lock nothing, an outage no time.
+import { numberOf } from './check-traces.ts';
+import type { EventRow, RunRecord, StoredFacts } from './journal-rows.ts';
+import { type Diary, RUN_LIMIT_SECONDS, type Stretch } from './plagues.ts';
+import { planOf, type PlanRules } from './plan.ts';
+
+/** The daemon waits 5 s for a lock. One that was held for longer, on a machine that stalls, is no fault of the daemon's. */
+const PATIENCE_MS = 4_500;
+/** What an overlong lock refused is told a little later. */
+const ECHO_MS = 1_000;
+/** Between the clock of the journal and that of the time at work. */
+const CLOCKS_MS = 1_000;
+
+/** Answers every broken promise in words; none when all is well. */
+export function checkPlagues(rules: PlanRules, { records }: StoredFacts, diary: Diary): string[] {
+  const poisoned = records.filter((record) => isPoisoned(rules, record));
+  return records.flatMap((record) =>
+    [
+      ...checkOutcome(rules, record),
+      ...(poisoned.includes(record) ? [] : checkCharges(record, poisoned, diary)),
+      ...checkTime(record, diary),
+    ].map((words) => `run ${record.run.seq} (${record.run.id}, ${record.run.status}): ${words}`),
+  );
+}
+
+export const isPoisoned = (rules: PlanRules, record: RunRecord): boolean => planOf(rules, numberOf(record)).poisoned;
+
+const isWithin = (at: number, stretches: readonly Stretch[]) =>
+  stretches.some(({ from, to }) => from <= at && at <= to);
+
+/** Whether something that happened then may be due to a lock that was longer than anyone has to wait. */
+export function isExcused(at: number, { locks }: Diary): boolean {
+  const overlong = locks.filter(({ from, to }) => to - from > PATIENCE_MS);
+  return isWithin(
+    at,
+    overlong.map(({ from, to }) => ({ from, to: to + ECHO_MS })),
+  );
+}
+
+function errorTypeOf({ run }: RunRecord): string | null {
+  return run.error === null ? null : (JSON.parse(run.error) as { type: string }).type;
+}
+
+/** A run fails because its thread dies each time, because it was killed too often, or because its model refuses it. */
+function checkOutcome(rules: PlanRules, record: RunRecord): string[] {
+  const type = errorTypeOf(record);
+  const { poisoned, fault } = planOf(rules, numberOf(record));
+  if (poisoned && record.run.status === 'completed')
+    return ['it completed, though it ends every thread that carries it'];
+  // How long it had a worker is looked at by itself.
+  if (type === null || type === 'interrupted_error' || type === 'timeout_error') return [];
+  return !poisoned && fault?.times === null ? [] : [`it failed, and nothing was wrong with it: ${record.run.error}`];
+}
+
+/** Only a kill is charged. Otherwise a run loses its worker, without charge, when a poisoned one is at work beside it. */
+function checkCharges(record: RunRecord, poisoned: readonly RunRecord[], diary: Diary): string[] {
+  let resumes = 0;
+  return record.events.flatMap((event) => {
+    const at = event.created_at;
+    if (event.type === 'run.failed')
+      return errorTypeOf(record) !== 'interrupted_error' || isWithin(at, diary.down) || isExcused(at, diary)
+        ? []
+        : ['it was given up, and not because of a kill'];
+    if (event.type !== 'run.resumed') return [];
+    const before = resumes;
+    resumes = (JSON.parse(event.payload) as { resumes: number }).resumes;
+    if (isWithin(at, diary.down) || isExcused(at, diary)) return [];
+    if (resumes > before) return [`resume ${resumes} was charged, and not because of a kill`];
+    return poisoned.some(({ events }) => isBeside(events, event, diary)) ? [] : ['it lost its worker to nothing'];
+  });
+}
+
+/** Whether a poisoned run was started in the same life of the daemon before something was lost. */
+function isBeside(events: readonly EventRow[], { created_at: at }: EventRow, { down }: Diary): boolean {
+  // Runs are claimed before a new daemon is seen to be ready.
+  const born = Math.max(0, ...down.filter(({ to }) => to <= at).map(({ from }) => from));
+  return events.some(({ type, created_at }) => type === 'run.started' && created_at >= born && created_at <= at);
+}
+
+/** Time counts against a run only while it has a worker. */
+function checkTime(record: RunRecord, diary: Diary): string[] {
+  const type = errorTypeOf(record);
+  const { worked_ms } = record.run;
+  const mostMs = workedAtMost(record, diary);
+  return [
+    ...(type === 'timeout_error' && mostMs < RUN_LIMIT_SECONDS * 1_000
+      ? [`it timed out after no more than ${mostMs} ms at work`]
+      : []),
+    ...(type === 'queue_timeout_error' ? ['it timed out in the queue'] : []),
+    ...(worked_ms < 0 || worked_ms > mostMs + CLOCKS_MS ? [`${worked_ms} ms at work are counted of ${mostMs}`] : []),
+  ];
+}
+
+const LETS_GO = new Set(['run.resumed', 'run.done', 'run.failed', 'run.stopped']);
+
+/** Milliseconds of its attempts, each until the run was let go or the daemon was killed. */
+function workedAtMost({ events }: RunRecord, { down }: Diary): number {
+  let total = 0;
+  let since: number | null = null;
+  let resumes = 0;
+  for (const { type, payload, created_at: at } of events) {
+    if (type === 'run.started') since = at;
+    if (since === null || !LETS_GO.has(type)) continue;
+    const begun = since;
+    const told = type === 'run.resumed' ? (JSON.parse(payload) as { resumes: number }).resumes : resumes;
+    // What is charged in an outage was let go by the next daemon: the last one had it until it was killed.
+    const isCharged = told > resumes || type === 'run.failed';
+    const killed = isCharged ? down.find(({ from, to }) => begun < from && from <= at && at <= to) : undefined;
+    total += (killed?.from ?? at) - begun;
+    [since, resumes] = [null, told];
+  }
+  return total;
+}

@@ -1,0 +1,26 @@
+// Waiting on a machine that may be slow: as long as something goes on, there is nothing wrong.
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const HANGS_MS = 300_000;
+const LOOK_MS = 50;
+
+export interface Patience {
+  /** Completes "Nothing goes on, and this does not hold: …". */
+  readonly what: string;
+  holds(): boolean | Promise<boolean>;
+  /** Changes with everything that goes on. */
+  sign(): number;
+}
+
+/** Waits until something holds; throws when nothing has gone on for five minutes. */
+export async function waitPatiently({ what, holds, sign }: Patience): Promise<void> {
+  let last = sign();
+  let since = performance.now();
+  while (!(await holds())) {
+    const now = sign();
+    if (now !== last) since = performance.now();
+    last = now;
+    if (performance.now() - since > HANGS_MS) throw new Error(`Nothing goes on, and this does not hold: ${what}.`);
+    await sleep(LOOK_MS);
+  }
+}

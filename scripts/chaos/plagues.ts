@@ -1,0 +1,91 @@
+// What comes over the daemon beside kills: another process that locks its database now and then, and one long outage.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { DaemonProcess } from '../../test/support/daemon-process.ts';
+import { makeChance } from './chance.ts';
+import { databaseOf, readStatuses } from './journal-rows.ts';
+
+/** A stretch of wall time, in milliseconds. */
+export interface Stretch {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What happened to the daemon, and when. */
+export interface Diary {
+  /** From before each kill until the daemon was ready again. */
+  readonly down: readonly Stretch[];
+  /** While another process had the database. */
+  readonly locks: readonly Stretch[];
+  /** The outage that was longer than a run may take, and what it cut off; null before it came. */
+  readonly outage: Outage | null;
+}
+
+interface Outage {
+  readonly seconds: number;
+  readonly running: number;
+  readonly queued: number;
+}
+
+/** What a run may take, as the storm sets it. */
+export const RUN_LIMIT_SECONDS = 30;
+const OUTAGE_MS = 35_000;
+/** The outage waits so long for runs under way and in the queue; then it comes all the same. */
+const VICTIMS_MS = 60_000;
+const LOCK_MS = { least: 200, most: 3_000 } as const;
+/** The daemon gets its turn between two locks. */
+const BETWEEN_LOCKS_MS = { least: 1_500, most: 8_000 } as const;
+
+/** Locks the daemon's database now and then until `stop` is called, which answers when it was locked. */
+export function holdLocks(daemon: DaemonProcess, seed: number): { stop(): Promise<readonly Stretch[]> } {
+  const chance = makeChance(seed ^ 0x10c4);
+  const stopping = new AbortController();
+  const locks: Stretch[] = [];
+  async function hold(): Promise<void> {
+    for (;;) {
+      const pause = sleep(chance.between(BETWEEN_LOCKS_MS.least, BETWEEN_LOCKS_MS.most), true, stopping);
+      if (!(await pause.catch(() => false))) return;
+      locks.push(...(await lock(databaseOf(daemon), chance.between(LOCK_MS.least, LOCK_MS.most))));
+    }
+  }
+  const held = hold();
+  held.catch(() => undefined);
+  return {
+    stop: async () => {
+      stopping.abort();
+      await held;
+      return locks;
+    },
+  };
+}
+
+/** Nothing when the database could not be had. */
+async function lock(file: string, forMs: number): Promise<Stretch[]> {
+  const script = fileURLToPath(new URL('./lock-main.ts', import.meta.url));
+  // Not among its arguments: what names the data directory there is taken for the daemon's.
+  const env = { ...process.env, CHAOS_DATABASE: file };
+  const child = spawn(process.execPath, [script, String(forMs)], { env, stdio: ['ignore', 'pipe', 'ignore'] });
+  let told = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (told += text));
+  await once(child, 'close');
+  return told === '' ? [] : [JSON.parse(told) as Stretch];
+}
+
+/** Waits until runs are under way and in the queue. */
+export async function findVictims(daemon: DaemonProcess): Promise<void> {
+  const until = performance.now() + VICTIMS_MS;
+  while (performance.now() < until) {
+    const { running = 0, queued = 0 } = readStatuses(databaseOf(daemon));
+    if (running > 0 && queued > 0) return;
+    await sleep(20);
+  }
+}
+
+/** Leaves a dead daemon dead for longer than a run may take. */
+export async function outlast(daemon: DaemonProcess): Promise<Outage> {
+  const { running = 0, queued = 0 } = readStatuses(databaseOf(daemon));
+  await sleep(OUTAGE_MS);
+  return { seconds: OUTAGE_MS / 1_000, running, queued };
+}
