@@ -43,14 +43,17 @@ exec ${FD.scratch}<&- setpriv --reuid "$uid" --regid "$gid" --clear-groups --inh
 /**
  * Runs as bwrap's parent, leader of a process group of its own, and is given the command to run. The daemon holds the
  * other end of the lifeline: when it dies, however early, the whole group is killed. bwrap's own --die-with-parent
- * begins too late for that: until then its first process outlives it and waits for ever. When the machine's memory runs
- * out, all of them go before others; inside, where /proc is closed to writing, nobody can take that back.
+ * begins too late for that: until then its first process outlives it and waits for ever. A bwrap that a signal ended may
+ * have left such a process, so that the guard stays until the lifeline closes; one that reports to a daemon that has just
+ * died is such. When the machine's memory runs out, all of them go before others; inside, where /proc is closed to writing,
+ * nobody can take that back.
  */
 export const GUARD = `echo 1000 >/proc/self/oom_score_adj
 ( read -r line <&${FD.lifeline}; kill -KILL 0 ) </dev/null >/dev/null 2>&1 ${[3, 5, 6, 7, 8, 9].map((fd) => `${fd}>&-`).join(' ')} & guard=$!
 exec ${FD.lifeline}<&- ${FD.scratch}<&-
 "$@"
 code=$?
+test "$code" -gt 128 && exit "$code"
 kill -KILL "$guard"
 wait "$guard" 2>/dev/null
 exit "$code"`;

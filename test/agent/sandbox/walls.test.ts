@@ -39,6 +39,17 @@ async function groupOf(leader: number | undefined): Promise<string[]> {
   });
 }
 
+/** Those of some processes that a process has started and that are bubblewrap. */
+async function childrenOf(parent: number | undefined, pids: readonly string[]): Promise<number[]> {
+  const found = await Promise.all(
+    pids.map(async (pid) => {
+      const status = await readFile(`/proc/${pid}/status`, 'latin1').catch(() => '');
+      return status.includes('Name:\tbwrap\n') && status.includes(`PPid:\t${parent}\n`) ? [Number(pid)] : [];
+    }),
+  );
+  return found.flat();
+}
+
 test.skipIf(!probe.ok)(
   'a sandbox that loses its daemon while it is being built is gone at once, and runs nothing',
   async () => {
@@ -65,5 +76,30 @@ test.skipIf(!probe.ok)(
     expect(await whole.closed).toContain('"exit-code": 0');
     expect(existsSync(join(workspace, 'ran'))).toBe(true);
     expect(await groupOf(whole.child.pid)).toEqual([]);
+  },
+);
+
+test.skipIf(!probe.ok)(
+  'what a bubblewrap leaves that is killed while it builds a sandbox ends with the lifeline, though all before it has ended',
+  async () => {
+    if (!probe.ok) return;
+    const workspace = temporaryDirectory();
+    const { owner } = probe.grant;
+    if (owner !== null) chownSync(workspace, owner.uid, owner.gid);
+    const plan = await planSandbox(probe.grant, {
+      workspace,
+      mounts: [],
+      task: { kind: 'command', command: 'touch ran', timeoutMs: limits.timeoutMs },
+    });
+    const { child, lifeline, closed } = launch(plan);
+    const ended = once(child, 'exit');
+    await waitFor(async () => (await groupOf(child.pid)).length >= 4, { what: 'bubblewrap and its child' });
+    const [bubblewrap] = await childrenOf(child.pid, await groupOf(child.pid));
+    // As when it reports to a daemon that has died a moment before.
+    process.kill(bubblewrap!, 'SIGPIPE');
+    await ended;
+    lifeline.destroy();
+    await waitFor(async () => (await groupOf(child.pid)).length === 0, { what: 'all of them gone' });
+    await closed;
   },
 );
