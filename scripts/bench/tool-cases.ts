@@ -55,6 +55,7 @@ async function callInSandbox(workspace: string, sandbox: SandboxGrant, scale: Sc
   const node = realpathSync(process.execPath);
   const grant: McpGrant = {
     name: 'bench',
+    secrets: [],
     transport: {
       kind: 'stdio',
       command: node,

@@ -47,6 +47,8 @@ export interface SkillGrant {
 /** An MCP server that the run may use. Secrets stand in the values of `env` and `headers`. */
 export interface McpGrant {
   readonly name: string;
+  /** Those of the values that are secrets: nobody is told them. */
+  readonly secrets: readonly string[];
   readonly transport:
     | {
         readonly kind: 'stdio';

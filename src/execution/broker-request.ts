@@ -2,6 +2,7 @@
 import type { Services } from '../agent/protocol.ts';
 import type { Connector } from '../domain/connector.ts';
 import { ErrandError } from '../domain/errors.ts';
+import { makeBlot, secretsIn } from '../outbound/blot.ts';
 import type { GuardedReply } from '../outbound/guarded-fetch.ts';
 
 /** A request that the connector allows. `path` follows the base address and begins with `/`, or is empty. */
@@ -12,7 +13,10 @@ export interface ServiceRequest {
   readonly body: string | null;
 }
 
-/** The request headers that are an agent's business. All others are the broker's. */
+/**
+ * The request headers that are an agent's business. All others are the broker's. No ranges: by them a credential that a
+ * service repeats would come in pieces, which nobody can tell from other text.
+ */
 const FORWARDED: ReadonlySet<string> = new Set([
   'accept',
   'accept-language',
@@ -22,7 +26,6 @@ const FORWARDED: ReadonlySet<string> = new Set([
   'if-none-match',
   'if-unmodified-since',
   'prefer',
-  'range',
 ]);
 /** Reply headers that an agent is told of. */
 const TOLD: ReadonlySet<string> = new Set([
@@ -38,7 +41,6 @@ const TOLD: ReadonlySet<string> = new Set([
   'x-ratelimit-remaining',
 ]);
 const MAX_BODY_CHARACTERS = 1_000_000;
-const MIN_SECRET_CHARACTERS = 6;
 
 /**
  * The request that an agent asks for. Throws `bad_request` with what it must be: a method and path that the connector
@@ -89,18 +91,27 @@ function fits(pattern: string, path: string): boolean {
   return path.length - last.length >= from && path.endsWith(last);
 }
 
-/** The reply as the agent is told it, with every credential blotted out wherever a service has repeated it. */
+/**
+ * The reply as the agent is told it, with every credential blotted out wherever a service has repeated it, and in how
+ * many places that was.
+ */
 export function tellReply(
   reply: GuardedReply,
   credentials: readonly string[],
-): Services['connector_request']['output'] {
-  const secrets = credentials.filter(({ length }) => length >= MIN_SECRET_CHARACTERS);
-  const blot = (text: string) => secrets.reduce((left, secret) => left.replaceAll(secret, '[credential]'), text);
-  const headers = Object.entries(reply.headers).filter(([name]) => TOLD.has(name));
+): { readonly told: Services['connector_request']['output']; readonly blotted: number } {
+  const blot = makeBlot(credentials.flatMap(secretsIn));
+  const headers = Object.entries(reply.headers)
+    .filter(([name]) => TOLD.has(name))
+    .map(([name, value]) => [name, blot(value)] as const);
+  const text = Buffer.from(reply.body).toString('utf8').replaceAll('\0', '\uFFFD').toWellFormed();
+  const body = blot(text, reply.truncated);
   return {
-    status: reply.status,
-    headers: Object.fromEntries(headers.map(([name, value]) => [name, blot(value)])),
-    body: blot(Buffer.from(reply.body).toString('utf8').replaceAll('\0', '\uFFFD').toWellFormed()),
-    truncated: reply.truncated,
+    told: {
+      status: reply.status,
+      headers: Object.fromEntries(headers.map(([name, value]) => [name, value.text])),
+      body: body.text,
+      truncated: reply.truncated,
+    },
+    blotted: headers.reduce((sum, [, value]) => sum + value.places, body.places),
   };
 }

@@ -102,6 +102,9 @@ function probeOf({ methods, paths }: Connector): ServiceRequest {
   return { method: methods.includes('GET') ? 'GET' : 'HEAD', path: path || '/', headers: {}, body: null };
 }
 
+/** All that a service was sent to prove who calls. */
+const secretsOf = ({ auth }: Connector, { text, kept }: Credential) => [text, auth.prefix + text, ...kept];
+
 const badGateway = (cause: Error) => new ErrandError('bad_gateway', cause.message, { cause });
 
 /** Makes the broker. Tokens live in memory only: a run that is resumed gets another one. */
@@ -141,8 +144,10 @@ export function makeBroker(parts: BrokerParts): Broker {
       const request = readServiceRequest(connector, input);
       const { reply, credential } = await send(found, request);
       const facts = { connection_id: connection.id, connector: connector.name, method: request.method };
+      const { told, blotted } = tellReply(reply, secretsOf(connector, credential));
       parts.log.info({ ...facts, status: reply.status }, 'a connected service was called');
-      return tellReply(reply, [credential.text, ...credential.kept]);
+      if (blotted > 0) parts.log.warn({ ...facts, places: blotted }, 'a connected service repeated its credential');
+      return told;
     },
 
     reach: async (connectorName) => {

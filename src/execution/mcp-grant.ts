@@ -23,7 +23,20 @@ export function grantMcpServer(server: McpServerDefinition, places: SecretPlaces
         network: transport.network,
       }
     : { kind: 'http', url: transport.url, headers: { ...transport.headers, ...read.secrets } };
-  return { ok: true, grant: { name, transport: granted, startTimeoutMs, callTimeoutMs, tools } };
+  const secrets = [...Object.values(read.secrets), ...plainSecrets(transport)];
+  return { ok: true, grant: { name, secrets, transport: granted, startTimeoutMs, callTimeoutMs, tools } };
+}
+
+/** A name whose value is a secret, wherever it stands. */
+const SECRET_NAME = /auth|cookie|credential|key|pass|secret|signature|token/i;
+
+/** Secrets that somebody has written into the file itself, by their names. */
+function plainSecrets(transport: McpServerDefinition['transport']): string[] {
+  const named =
+    transport.kind === 'stdio'
+      ? Object.entries(transport.env)
+      : [...Object.entries(transport.headers), ...new URL(transport.url).searchParams];
+  return named.filter(([name]) => SECRET_NAME.test(name)).map(([, value]) => value);
 }
 
 function readSecrets(

@@ -121,6 +121,57 @@ describe('a connector with a token', () => {
     expect(lines.join('')).not.toContain('user-secret-1');
   });
 
+  test.each<[string, (secret: string) => string]>([
+    ['Base64', (secret) => Buffer.from(`user:${secret}`).toString('base64')],
+    [
+      '\\u escapes',
+      (secret) =>
+        Array.from(secret)
+          .map((one) => `\\u00${one.charCodeAt(0).toString(16)}`)
+          .join(''),
+    ],
+    [
+      'percent escapes',
+      (secret) =>
+        Array.from(secret)
+          .map((one) => `%${one.charCodeAt(0).toString(16)}`)
+          .join(''),
+    ],
+    ['hex', (secret) => Buffer.from(secret).toString('hex')],
+    ['reverse', (secret) => Array.from(secret).toReversed().join('')],
+  ])(
+    'a service that repeats the credential in %s gives nothing away, and the log says that it did',
+    async (_, encode) => {
+      const form = encode('user-secret-1');
+      const service = await startService((_seen, response) =>
+        response.writeHead(200, { location: `/x?${form}` }).end(`You: ${form}.`),
+      );
+      const { call, lines } = await house({ baseUrl: service.url });
+      const reply = await call();
+      expect(reply.body).toMatch(/^You: [A-Za-z0-9]{0,7}\[credential\]=*\.$/);
+      expect(reply.headers['location']).toContain('[credential]');
+      expect(lines.map((line) => JSON.parse(line) as object)).toContainEqual(
+        expect.objectContaining({ msg: 'a connected service repeated its credential', places: 2 }),
+      );
+    },
+  );
+
+  test('a reply that is cut in the middle of the credential tells no part of it', async () => {
+    const length = 1024 * 1024;
+    const service = await startService((_seen, response) => response.end(`${'x'.repeat(length - 8)}user-secret-1`));
+    const reply = await (await house({ baseUrl: service.url })).call();
+    expect(reply.truncated).toBe(true);
+    expect(reply.body).toMatch(/^x+$/);
+    expect(reply.body.length).toBeGreaterThan(length - 1_000);
+  });
+
+  test.each(['Range', 'If-Range'])("the header %s is not an agent's to set", async (name) => {
+    const service = await startService((_seen, response) => json(response, 200, {}));
+    const { call } = await house({ baseUrl: service.url });
+    await expect(call({ headers: { [name]: 'bytes=9-' } })).rejects.toThrow('cannot be set here');
+    expect(service.seen).toEqual([]);
+  });
+
   test('a token of another run, of none, for another connection, or after the end of its run is refused', async () => {
     const service = await startService((_seen, response) => json(response, 200, {}));
     const { broker, admission, call } = await house({ baseUrl: service.url });
@@ -213,7 +264,9 @@ describe('a connector with a token', () => {
     const { call } = await house({ baseUrl: service.url });
     const reply = await call();
     expect(reply.truncated).toBe(true);
-    expect(reply.body.length).toBe(1024 * 1024);
+    // Its end is left out, where half a credential might stand.
+    expect(reply.body).toMatch(/^x+$/);
+    expect(reply.body.length).toBeGreaterThan(1024 * 1024 - 1_000);
   });
 });
 

@@ -40,7 +40,8 @@ function stdioGrant(file: string, args: readonly string[], { stdio, ...changes }
     network: false,
     ...stdio,
   };
-  return { name: 'files', transport, startTimeoutMs: 60_000, callTimeoutMs: 60_000, tools: null, ...changes };
+  const secrets = Object.values(transport.env);
+  return { name: 'files', secrets, transport, startTimeoutMs: 60_000, callTimeoutMs: 60_000, tools: null, ...changes };
 }
 
 /** The well-behaved server. */
@@ -55,7 +56,8 @@ export const httpServer = (
 ): McpGrant => {
   const { headers = {}, ...rest } = changes;
   const transport = { kind: 'http' as const, url, headers };
-  return { name: 'remote', transport, startTimeoutMs: 60_000, callTimeoutMs: 5_000, tools: null, ...rest };
+  const secrets = Object.values(headers);
+  return { name: 'remote', secrets, transport, startTimeoutMs: 60_000, callTimeoutMs: 5_000, tools: null, ...rest };
 };
 
 export interface OpenRun {

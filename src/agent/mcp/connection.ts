@@ -1,6 +1,7 @@
 // One connection to an MCP server: started or reached, its tools listed, called, and closed for good.
 import type { Client, JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { EgressRule } from '../../domain/egress.ts';
+import { type Blot, makeBlot, secretsIn } from '../../outbound/blot.ts';
 import { VERSION } from '../../version.ts';
 import type { McpGrant, SandboxGrant } from '../grants.ts';
 import type { ToolResult } from '../protocol.ts';
@@ -67,6 +68,8 @@ export async function connectMcp(grant: McpGrant, site: McpSite): Promise<Connec
   const deadline = AbortSignal.timeout(grant.startTimeoutMs);
   const signal = AbortSignal.any([deadline, site.signal]);
   const startedAt = performance.now();
+  // A program may tell what it was given; what is at an address may not.
+  const blot = makeBlot(grant.transport.kind === 'http' ? grant.secrets.flatMap(secretsIn) : []);
   let line: Line | undefined;
   let client: Client | undefined;
   const close = async () => {
@@ -76,7 +79,7 @@ export async function connectMcp(grant: McpGrant, site: McpSite): Promise<Connec
   };
   try {
     const sdk = await import('@modelcontextprotocol/client');
-    line = await openLine(grant, site, sdk);
+    line = await openLine(grant, site, blot, sdk);
     client = new sdk.Client({ name: 'errand', version: VERSION }, { capabilities: {} });
     client.setNotificationHandler('notifications/tools/list_changed', site.toolsChanged);
     const options = { signal, timeout: grant.startTimeoutMs };
@@ -84,7 +87,7 @@ export async function connectMcp(grant: McpGrant, site: McpSite): Promise<Connec
     const startMs = performance.now() - startedAt;
     const listed = await untilAborted(listTools(client, grant.tools, options), signal);
     const listMs = performance.now() - startedAt - startMs;
-    return { ok: true, connection: makeConnection({ grant, client, line, listed, startMs, listMs, close }) };
+    return { ok: true, connection: makeConnection({ grant, client, line, blot, listed, startMs, listMs, close }) };
   } catch (error) {
     // A server that is about to end says more by its end than by the connection it leaves behind.
     if (line?.service && !deadline.aborted) await Promise.race([line.service.ended, soon()]);
@@ -97,7 +100,7 @@ export async function connectMcp(grant: McpGrant, site: McpSite): Promise<Connec
     const late = deadline.aborted && ended === null;
     const failure = late
       ? new McpFailure(`was not ready within ${seconds(grant.startTimeoutMs)} seconds`)
-      : mcpFailure(error, { timeoutMs: grant.startTimeoutMs, ended });
+      : mcpFailure(error, { timeoutMs: grant.startTimeoutMs, ended, blot });
     return { ok: false, failure, complaint };
   }
 }
@@ -106,7 +109,7 @@ const soon = () => new Promise((resolve) => setTimeout(resolve, 100).unref());
 
 type Sdk = typeof import('@modelcontextprotocol/client');
 
-async function openLine({ transport }: McpGrant, site: McpSite, sdk: Sdk): Promise<Line> {
+async function openLine({ transport }: McpGrant, site: McpSite, blot: Blot, sdk: Sdk): Promise<Line> {
   const allowance = makeAllowance();
   if (transport.kind === 'http') {
     const { url, headers } = transport;
@@ -114,7 +117,7 @@ async function openLine({ transport }: McpGrant, site: McpSite, sdk: Sdk): Promi
       line.ended = 'it sent too much, and was cut off';
     };
     const Transport = sdk.StreamableHTTPClientTransport;
-    const http = httpTransport({ url, headers, egress: site.egress, allowance, tooMuch, Transport });
+    const http = httpTransport({ url, headers, egress: site.egress, allowance, blot, tooMuch, Transport });
     const line: Line = { transport: http, service: null, ended: null };
     return line;
   }
@@ -139,13 +142,14 @@ interface ConnectionParts {
   readonly grant: McpGrant;
   readonly client: Client;
   readonly line: Line;
+  readonly blot: Blot;
   readonly listed: ListedTools;
   readonly startMs: number;
   readonly listMs: number;
   close(): Promise<void>;
 }
 
-function makeConnection({ grant, client, line, listed, startMs, listMs, close }: ConnectionParts): McpConnection {
+function makeConnection({ grant, client, line, blot, listed, startMs, listMs, close }: ConnectionParts): McpConnection {
   const timeoutMs = grant.callTimeoutMs;
   return {
     ...listed,
@@ -165,7 +169,7 @@ function makeConnection({ grant, client, line, listed, startMs, listMs, close }:
         return resultOf(await untilAborted(client.callTool({ name, arguments: input }, options), signal));
       } catch (error) {
         signal.throwIfAborted();
-        throw mcpFailure(error, { timeoutMs, ended: line.ended });
+        throw mcpFailure(error, { timeoutMs, ended: line.ended, blot });
       }
     },
     complaint: () => line.service?.complaint() ?? '',

@@ -1,6 +1,7 @@
 // What went wrong with an MCP server, in words that a model and an administrator can act on.
 import { EgressError } from '../../outbound/egress.ts';
 import { messageOf } from '../../domain/errors.ts';
+import type { Blot } from '../../outbound/blot.ts';
 import { seconds } from '../model-failure.ts';
 
 const MAX_CHARACTERS = 400;
@@ -24,6 +25,8 @@ interface Circumstances {
   readonly timeoutMs: number;
   /** How the server's process ended; null when it has not, or is none. */
   readonly ended: string | null;
+  /** For what is quoted of the server. */
+  readonly blot: Blot;
 }
 
 /** The SDK's own codes; its errors are told by them, so that it need not be loaded here. */
@@ -60,8 +63,9 @@ export function mcpFailure(error: unknown, circumstances: Circumstances): McpFai
   }
   const known = typeof code === 'string' ? BY_CODE[code] : undefined;
   if (known !== undefined && error instanceof Error) return known(circumstances, error);
-  if (typeof code === 'number') return new McpFailure(`refused: ${unfinished(messageOf(error))} (code ${code})`);
-  return new McpFailure(`failed: ${unfinished(messageOf(error))}`, { cause: error });
+  const words = unfinished(circumstances.blot(messageOf(error)).text);
+  if (typeof code === 'number') return new McpFailure(`refused: ${words} (code ${code})`);
+  return new McpFailure(`failed: ${words}`, { cause: error });
 }
 
 function statusOf(error: unknown, status: unknown): number | undefined {

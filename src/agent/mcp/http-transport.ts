@@ -1,9 +1,11 @@
 // Speaks MCP with a server over streamable HTTP, through the guarded fetch, in bounded replies.
-import type { StreamableHTTPClientTransport, Transport } from '@modelcontextprotocol/client';
+import type { JSONRPCMessage, StreamableHTTPClientTransport, Transport } from '@modelcontextprotocol/client';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EgressRule } from '../../domain/egress.ts';
 import { guardedFetchFor } from '../../outbound/guarded-stream.ts';
+import type { Blot } from '../../outbound/blot.ts';
 import { type Allowance, MAX_MESSAGE_BYTES } from './allowance.ts';
+import { blotMessage } from './blot-message.ts';
 
 /** How long the server may take to hear that its session is over. */
 const GOODBYE_MS = 500;
@@ -21,6 +23,8 @@ export interface HttpParts {
   readonly headers: Readonly<Record<string, string>>;
   readonly egress: readonly EgressRule[];
   readonly allowance: Allowance;
+  /** Takes what the server was given out of all that it says. */
+  readonly blot: Blot;
   /** Called when the server is cut off because it sent too much. */
   tooMuch(): void;
   readonly Transport: typeof StreamableHTTPClientTransport;
@@ -28,7 +32,7 @@ export interface HttpParts {
 
 /** A transport to a server. Headers go to its own origin only, and no redirect leads away from it. */
 export function httpTransport({ url, headers, egress, ...parts }: HttpParts): Transport {
-  const { allowance, Transport: Streamable } = parts;
+  const { allowance, blot, Transport: Streamable } = parts;
   const guarded = guardedFetchFor({ purpose: 'mcp', allow: egress });
   let mayOpenAt = 0;
   const fetch: typeof globalThis.fetch = async (input, init) => {
@@ -53,8 +57,9 @@ export function httpTransport({ url, headers, egress, ...parts }: HttpParts): Tr
   };
   return Object.assign(inner, {
     // The client calls what stands here before itself: a small reply may hold many messages.
-    onmessage: () => {
-      if (!allowance.takeMessage(0)) cutOff();
+    onmessage: (message: JSONRPCMessage) => {
+      if (allowance.takeMessage(0)) blotMessage(message, blot);
+      else cutOff();
     },
     send: (...sent: Parameters<Transport['send']>) => {
       allowance.renew();

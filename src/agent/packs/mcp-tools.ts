@@ -1,5 +1,6 @@
 // The tools of the MCP servers that a run was granted.
 import type { JsonObject } from '../../domain/json.ts';
+import { makeBlot, secretsIn } from '../../outbound/blot.ts';
 import { connectMcp, type McpSite } from '../mcp/connection.ts';
 import { keepServer, type McpServer, noteFailure, type Note } from '../mcp/server.ts';
 import { nameTools } from '../mcp/tool-names.ts';
@@ -10,8 +11,6 @@ import type { Tool } from '../tools/tool.ts';
 
 const MAX_INSTRUCTIONS_CHARACTERS = 2_000;
 const MAX_NAMES_TOLD = 10;
-/** Characters. Shorter values are no secrets, and stand in too many words. */
-const MIN_SECRET = 8;
 
 /** Starts all servers at the same time. One that can't be used costs the run its tools, and no more. */
 export const mcpTools: ToolPack = async (run) => {
@@ -70,11 +69,9 @@ async function openServer({ brief, channel }: Run, grant: McpGrant): Promise<Ope
 }
 
 /** Facts for the log without what the server was given: its last words may repeat a credential. */
-function blotted(facts: JsonObject, { name, transport }: McpGrant): JsonObject {
-  const given = Object.values(transport.kind === 'stdio' ? transport.env : transport.headers);
-  const words = given.flatMap((value) => [value, ...value.split(/\s+/)]).filter(({ length }) => length >= MIN_SECRET);
-  const blot = (text: string) => words.reduce((left, word) => left.replaceAll(word, '[credential]'), text);
-  return { ...mapTexts(facts, blot), mcp_server: name };
+function blotted(facts: JsonObject, { name, secrets }: McpGrant): JsonObject {
+  const blot = makeBlot(secrets.flatMap(secretsIn));
+  return { ...mapTexts(facts, (text) => blot(text).text), mcp_server: name };
 }
 
 const mapTexts = (facts: JsonObject, change: (text: string) => string): JsonObject =>

@@ -1,4 +1,6 @@
 // MCP servers at an address as a run uses them: a real server on loopback, which an exception allows.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import type { EgressRule } from '../../../src/domain/egress.ts';
 import { httpServer, openRun } from '../../support/mcp-run.ts';
@@ -118,3 +120,64 @@ test('a server that ends every stream at once and wants us back at once is not a
   const opened = server.requests.slice(from).filter(({ method }) => method === 'GET');
   expect(opened.length).toBeLessThan(8);
 });
+
+/** A server that repeats in everything it says what it was sent. */
+async function startParrot(say: (secret: string) => string): Promise<string> {
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const words = say(request.headers.authorization!.slice('Bearer '.length));
+      const tool = { name: 'tell', description: `Tells ${words}.`, inputSchema: { type: 'object' } };
+      const answers: Readonly<Record<string, object>> = {
+        initialize: {
+          result: {
+            protocolVersion: '2025-06-18',
+            capabilities: { tools: {} },
+            serverInfo: { name: 'parrot', version: '1' },
+            instructions: `${'x'.repeat(1_990)} ${words}`,
+          },
+        },
+        'tools/list': { result: { tools: [tool, { ...tool, name: 'fail' }] } },
+        tell: { result: { content: [{ type: 'text', text: `You: ${words}.` }] } },
+        fail: { error: { code: -32_000, message: `No: ${words}.` } },
+      };
+      const asked = request.method === 'POST' ? JSON.parse(Buffer.concat(chunks).toString()) : {};
+      const answer = answers[asked.params?.name ?? asked.method] ?? answers[asked.method];
+      const status = answer === undefined ? (asked.method === undefined ? 405 : 202) : 200;
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(answer === undefined ? '' : JSON.stringify({ jsonrpc: '2.0', id: asked.id, ...answer }));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+}
+
+test.each<[string, (secret: string) => string]>([
+  ['as it is', (secret) => secret],
+  ['in Base64', (secret) => Buffer.from(secret).toString('base64')],
+  [
+    'in percent escapes',
+    (secret) =>
+      Array.from(secret)
+        .map((one) => `%${one.charCodeAt(0).toString(16)}`)
+        .join(''),
+  ],
+])(
+  'a server that repeats its credential %s tells it to nobody: not in results, descriptions, instructions, errors',
+  async (_, say) => {
+    const secret = 'sesame-open-1234';
+    const url = await startParrot(say);
+    const server = httpServer(url, { headers: { Authorization: `Bearer ${secret}` } });
+    const run = await openRun([server], { egress: ALLOWED });
+    const [told, refused] = [await run.call('mcp__remote__tell'), await run.call('mcp__remote__fail')];
+    expect(told).toEqual({ ok: true, output: expect.stringMatching(/^You: .{0,2}\[credential\]=*\.$/) });
+    expect(refused.output).toContain('refused: No: ');
+    expect(run.opened.tools[0]!.description).toContain('[credential]');
+    const everything = JSON.stringify([told, refused, run.opened.notes, run.opened.tools]);
+    // The instructions are cut in its middle.
+    for (const part of [secret, secret.slice(0, 4), say(secret), say(secret).slice(0, 8)])
+      expect(everything).not.toContain(part);
+  },
+);
