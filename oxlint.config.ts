@@ -12,6 +12,7 @@ const FLOORS: readonly (readonly string[])[] = [
     'walk-beneath.ts',
     'remove-beneath.ts',
     'make-directories.ts',
+    'disk-space.ts',
   ],
   ['outbound'],
   ['store', 'files', 'catalog', 'agent'],

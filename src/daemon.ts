@@ -9,6 +9,7 @@ import { makeTails } from './events/tail.ts';
 import { SchemaCheck } from './execution/schema-check.ts';
 import { incomingPath } from './files/blob-place.ts';
 import { openBlobStore } from './files/blobs.ts';
+import { makeDisk } from './files/disk.ts';
 import { makeFileAddresses } from './files/file-address.ts';
 import { makeKeeper } from './files/keeper.ts';
 import { openMasterKey } from './files/master-key.ts';
@@ -33,7 +34,9 @@ import { numberDefinitions } from './operations/definitions.ts';
 import { makeOperations } from './operations/operations.ts';
 import { makeReports, watchMachine } from './reports.ts';
 import { lockDataDirectory } from './store/lock.ts';
+import type { StoreAlarms } from './store/health.ts';
 import { openStore } from './store/open-store.ts';
+import { openReserve } from './store/reserve.ts';
 import { explainToOperator } from './store/storage-fault.ts';
 import { VERSION } from './version.ts';
 
@@ -98,11 +101,13 @@ function layFoundations({ closers, ...configuration }: Start) {
     log.level = live.settings().log.level;
   });
   const lost = Promise.withResolvers<unknown>();
-  const store = openStore(databaseOf(config), systemClock, {
+  const alarms: StoreAlarms = {
     trouble: (words) => log.error(words),
     held: (bytes) => log.warn({ megabytes: Math.round(bytes / 1_048_576) }, HELD_LOG),
     lost: lost.resolve,
-  });
+  };
+  const reserve = openReserve(join(places.dataDir, 'reserve'));
+  const store = openStore(databaseOf(config), systemClock, alarms, reserve);
   closers.push(store.close);
   live.onChange((changed) => {
     if (changed !== 'definitions') return;
@@ -117,13 +122,14 @@ const HELD_LOG =
   'the log of the database keeps growing, because another process reads an old state of it; "fuser errand.db" names it';
 
 /** Where bytes are kept, and the thread that makes them of workspaces. */
-async function openFiles({ config, closers }: Start, log: Log) {
+async function openFiles({ config, closers }: Start, { live, log }: { live: LiveConfig; log: Log }) {
   const { dataDir } = config.places;
   const directory = join(dataDir, 'blobs');
   const blobs = await openBlobStore(directory);
   const keeper = makeKeeper({ directory: join(dataDir, 'snapshots'), blobs: directory, clock: systemClock, log });
   closers.push(keeper.stop);
-  return { blobs, keeper, openSpool: makeOpenSpool(incomingPath(directory)) };
+  const disk = makeDisk(dataDir, live.settings);
+  return { blobs, keeper, disk, openSpool: makeOpenSpool(incomingPath(directory)) };
 }
 
 /** What of the engine has to be closed; the last is closed first. */
@@ -136,24 +142,23 @@ async function build(start: Start): Promise<Daemon> {
   const { config, closers } = start;
   const startedAt = systemClock.now();
   const { deriveKey, log, live, store, lost } = layFoundations(start);
-  const [sandbox, { blobs, keeper, openSpool }] = await Promise.all([probe(config, log), openFiles(start, log)]);
+  const [sandbox, files] = await Promise.all([probe(config, log), openFiles(start, { live, log })]);
 
   const secrets = makeSecretBox(deriveKey);
   const bus = makeBus();
   store.onCommitted(bus.publish);
   const tails = makeTails({ bus, events: store.events });
   const base = { config, live, log, store, sandbox, clock: systemClock };
-  const engine = makeEngine({ ...base, blobs, keeper, secrets });
-  closers.push(...closersOf(engine));
+  const engine = makeEngine({ ...base, ...files, secrets });
   const schemas = new SchemaCheck({ clock: systemClock, log });
-  closers.push(() => schemas.stop());
+  closers.push(...closersOf(engine), () => schemas.stop());
   const closing = new AbortController();
   const draining = new AbortController();
   draining.signal.addEventListener('abort', engine.checks.stop);
   const isClosing = () => closing.signal.aborted;
   const operations = makeOperations({
     store,
-    blobs,
+    ...files,
     tails,
     ...engine,
     schemas,
@@ -168,8 +173,9 @@ async function build(start: Start): Promise<Daemon> {
     closing: isClosing,
     draining: draining.signal,
   });
+  const { disk } = files;
   const watched = watchMachine(config, log);
-  const reports = makeReports({ ...engine, ...base, ...watched, startedAt, closing: isClosing });
+  const reports = makeReports({ ...engine, ...base, ...watched, disk, startedAt, closing: isClosing });
   const app = makeHttpApp({
     operations,
     tail: tails,
@@ -177,7 +183,7 @@ async function build(start: Start): Promise<Daemon> {
     clock: systemClock,
     log,
     ...reports,
-    openSpool,
+    openSpool: files.openSpool,
     draining: draining.signal,
   });
 

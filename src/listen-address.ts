@@ -19,3 +19,18 @@ export function publicUrlFor(listen: string): string {
   const reachable = EVERYWHERE[host] ?? host;
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 }
+
+/** Whether a provider can be asked there, or the text says that there is none: it is empty. Its query may have further parameters. */
+export function isUserinfoUrl(value: string): boolean {
+  if (value === '') return true;
+  const url = URL.parse(value);
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) return false;
+  return url.username === '' && url.password === '' && !/[#\s]/.test(value);
+}
+
+/** Whether it can be the base address that clients reach the daemon by. */
+export function isPublicUrl(value: string): boolean {
+  const url = URL.parse(value);
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) return false;
+  return url.username === '' && url.password === '' && !/[?#\s]/.test(value);
+}

@@ -5,7 +5,7 @@ import { egressRulesSchema, readEgressRules } from './catalog/egress-rules.ts';
 import { choice, flag, integer, list, type Schema, section, text } from './catalog/schema.ts';
 import type { EgressRule } from './domain/egress.ts';
 import type { Settings } from './domain/settings.ts';
-import { parseListen, publicUrlFor } from './listen-address.ts';
+import { isPublicUrl, isUserinfoUrl, parseListen, publicUrlFor } from './listen-address.ts';
 import { isAddressRange } from './outbound/address-range.ts';
 
 type Scalar = string | number | boolean;
@@ -38,20 +38,6 @@ export interface Option {
 }
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
-
-/** Empty when there is none. Its query may have further parameters. */
-function isUserinfoUrl(value: string): boolean {
-  if (value === '') return true;
-  const url = URL.parse(value);
-  if (url === null || !['http:', 'https:'].includes(url.protocol)) return false;
-  return url.username === '' && url.password === '' && !/[#\s]/.test(value);
-}
-
-function isPublicUrl(value: string): boolean {
-  const url = URL.parse(value);
-  if (url === null || !['http:', 'https:'].includes(url.protocol)) return false;
-  return url.username === '' && url.password === '' && !/[?#\s]/.test(value);
-}
 
 const isShort = (value: string) => value.length <= 200;
 const seconds = (minimum: number, maximum: number) => integer(minimum, maximum, 'seconds');
@@ -240,6 +226,16 @@ export const OPTIONS: Readonly<Record<SettingName, Option>> = {
     about: 'Memory of a command with all its processes.',
   },
   'shell.max_processes': { schema: integer(8, 65_536), fallback: 256, about: 'Processes that commands may have.' },
+  'workspace.quota_mb': {
+    schema: megabytes(1, 16_777_216),
+    fallback: 2048,
+    about: 'What one workspace may take on the disk; a command that takes more is ended.',
+  },
+  'disk.keep_free_mb': {
+    schema: megabytes(0, 16_777_216),
+    fallback: 500,
+    about: 'With less free on the disk, new turns are refused and commands ended; 0 for no such limit.',
+  },
   'egress.allow': {
     schema: egressRulesSchema(),
     fallback: [],

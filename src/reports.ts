@@ -6,6 +6,7 @@ import type { Config } from './config.ts';
 import { type Clock, systemClock } from './domain/clock.ts';
 import type { BrowserPart } from './execution/browser-part.ts';
 import type { Pool } from './execution/pool.ts';
+import type { Disk } from './files/disk.ts';
 import type { ConfigurationReport, PartReport, Readiness, StatusReport } from './operations/status.ts';
 import { incomingPath } from './files/blob-place.ts';
 import { adviceOnDescriptors } from './files/descriptor-limit.ts';
@@ -19,6 +20,7 @@ export interface ReportParts {
   readonly config: Config;
   readonly live: LiveConfig;
   readonly store: Store;
+  readonly disk: Disk;
   readonly pool: Pool;
   readonly sandbox: SandboxProbe;
   readonly browser: Pick<BrowserPart, 'state'>;
@@ -45,6 +47,7 @@ export function makeReports(parts: ReportParts) {
     const reports = [
       daemonPart(parts),
       storePart(parts),
+      diskPart(parts),
       filesPart(parts),
       ...descriptorsPart(parts),
       sandboxPart(parts),
@@ -113,6 +116,12 @@ function filesPart({ files }: ReportParts): PartReport {
 
 function descriptorsPart({ descriptors }: ReportParts): PartReport[] {
   return descriptors === null ? [] : [{ name: 'descriptors', state: 'degraded', detail: descriptors }];
+}
+
+function diskPart({ disk }: ReportParts): PartReport {
+  const shortage = disk.shortage();
+  if (shortage === null) return ok('disk');
+  return { name: 'disk', state: shortage.isFull ? 'failed' : 'degraded', detail: shortage.words };
 }
 
 function sandboxPart({ sandbox, live }: ReportParts): PartReport {

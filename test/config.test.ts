@@ -65,6 +65,8 @@ test('with nothing said, every setting has its default and says so', () => {
     streams: { pingSeconds: 10, drainSeconds: 30 },
     shell: { enabled: true, timeoutSeconds: 120, maxOutputKb: 1024, memoryMb: 1024, maxProcesses: 256 },
     browser: { enabled: false, executable: '', timeoutSeconds: 30, memoryMb: 1536 },
+    workspace: { quotaMb: 2048 },
+    disk: { keepFreeMb: 500 },
     egress: { allow: [] },
     artifacts: { deadlineSeconds: 600, maxFileMb: 1024, maxFiles: 200_000, maxTotalMb: 4096 },
     log: { level: 'info' },

@@ -1,4 +1,5 @@
 // What a run is granted: its model, its sandbox, and what it has beside its built-in tools. Plain data for a worker.
+import type { SpaceLimits } from '../disk-space.ts';
 import type { CallExtras, EndpointKind } from '../domain/model.ts';
 
 /** The model of one run, with the secrets that its endpoint is called with. */
@@ -34,6 +35,8 @@ export interface SandboxGrant {
   readonly maxOutputBytes: number;
   readonly memoryBytes: number;
   readonly maxProcesses: number;
+  /** What it may take of the disk; null for a trial, which writes nothing. */
+  readonly space: SpaceLimits | null;
 }
 
 /** A skill in the Agent Skills format. Its folder is mounted read-only in the sandbox at `/skills/<name>`. */

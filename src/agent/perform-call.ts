@@ -39,7 +39,7 @@ export async function performCall(performing: Performing): Promise<ToolResult> {
   const tool = findTool(performing);
   const refusal = refusalOf(performing);
   if (tool === undefined || refusal !== undefined) return { ok: false, output: refusal ?? '' };
-  const { workspace, workspaceOwner, sandbox, egress } = brief;
+  const { workspace, workspaceOwner, sandbox, space, egress } = brief;
   const callId = `${performing.callPrefix ?? ''}${call.id}`;
   const shown = (output: string) =>
     shownOutput(output, { workspace, owner: workspaceOwner, callId, model: brief.model });
@@ -51,6 +51,7 @@ export async function performCall(performing: Performing): Promise<ToolResult> {
       workspace,
       workspaceOwner,
       sandbox,
+      space,
       skills,
       egress,
       readDocument: performing.readDocument,

@@ -1,6 +1,7 @@
 // What crosses the border between the main thread and a worker: the brief in, signals out, control back.
 // Everything here is plain data that survives structured cloning.
 import type { Attachment, UserBlock } from '../domain/content.ts';
+import type { SpaceLimits } from '../disk-space.ts';
 import type { EgressRule } from '../domain/egress.ts';
 import type { InsightPriority } from '../domain/insight.ts';
 import type { JsonObject, JsonValue } from '../domain/json.ts';
@@ -112,6 +113,8 @@ export interface Brief {
   /** Answers of the user to calls of `ask_user`, by call id; a call without one waits (I2). */
   readonly answers: Readonly<Record<string, ToolResult>>;
   readonly sandbox: SandboxGrant | null;
+  /** What the workspace may take of the disk. */
+  readonly space: SpaceLimits;
   /** The administrator's exceptions for requests that leave the daemon. */
   readonly egress: readonly EgressRule[];
   readonly limits: RunLimits;

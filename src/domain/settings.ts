@@ -81,6 +81,14 @@ export interface Settings {
     readonly memoryMb: number;
     readonly maxProcesses: number;
   };
+  readonly workspace: {
+    /** What one workspace may take on the disk. */
+    readonly quotaMb: number;
+  };
+  readonly disk: {
+    /** When less than this is free, no new turns are taken, and commands are ended. */
+    readonly keepFreeMb: number;
+  };
   readonly egress: {
     /** What may be reached beside the public internet (H7). */
     readonly allow: readonly EgressRule[];

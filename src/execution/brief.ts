@@ -2,6 +2,7 @@
 import type { SandboxGrant } from '../agent/grants.ts';
 import type { Brief, RecordedStep, RunLimits, Turn } from '../agent/protocol.ts';
 import { toolNamesFor } from '../agent/tools/tool-names.ts';
+import { megabytes, type SpaceLimits } from '../disk-space.ts';
 import type { RunError } from '../domain/run.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { Workspaces } from '../files/workspaces.ts';
@@ -41,7 +42,11 @@ export async function buildBrief(
   if (!equipped.ok) return equipped;
   const { instructions, tools, equipment } = equipped.outfit;
   const turn = await store.turns.get(run.seq, run.attempt);
-  if (turn.attachments.length > 0) await workspaces.layUploads(run.sessionId, turn.attachments);
+  const space = spaceOf(settings);
+  if (turn.attachments.length > 0) {
+    const laid = await workspaces.layUploads(run.sessionId, turn.attachments, space.quotaBytes);
+    if (!laid) return { ok: false, error: noRoom(space) };
+  }
   // A token is rarely less than two characters; the worker makes the finer choice.
   const room = { characters: resolved.model.contextWindow * 6, bytes: turnBytes(settings.workers) };
   const history = await historyOf(store, run, room);
@@ -65,6 +70,7 @@ export async function buildBrief(
     answers: run.attempt > 1 ? answersOf(await store.userInputs.listSettled(run.seq)) : {},
     egress: settings.egress.allow,
     sandbox: grant === null ? null : withShellLimits(grant, settings),
+    space,
     limits: limitsOf(run, settings),
     nextBlockIndex: run.attempt > 1 ? await store.turns.nextBlockIndex(run.seq) : 0,
     depth: 0,
@@ -72,14 +78,25 @@ export async function buildBrief(
   return { ok: true, brief };
 }
 
-function withShellLimits(grant: SandboxGrant, { shell }: Settings): SandboxGrant {
+function withShellLimits(grant: SandboxGrant, settings: Settings): SandboxGrant {
+  const { shell } = settings;
   return {
     ...grant,
     timeoutMs: shell.timeoutSeconds * 1_000,
     maxOutputBytes: shell.maxOutputKb * 1_024,
     memoryBytes: shell.memoryMb * 1_048_576,
     maxProcesses: shell.maxProcesses,
+    space: spaceOf(settings),
   };
+}
+
+function noRoom({ quotaBytes }: SpaceLimits): RunError {
+  const message = `The session's files would take more than the ${megabytes(quotaBytes)} MB that they may. Ask it to remove some, then attach these again.`;
+  return { type: 'api_error', message, retryable: false };
+}
+
+function spaceOf({ workspace, disk }: Settings): SpaceLimits {
+  return { quotaBytes: workspace.quotaMb * 1_048_576, keepFreeBytes: disk.keepFreeMb * 1_048_576 };
 }
 
 /** A resumed run has what its earlier attempts have left of its time. */

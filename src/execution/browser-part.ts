@@ -46,13 +46,20 @@ export function makeBrowserPart({ log, settings, sandbox, find }: BrowserParts):
       return looking;
     },
     grant: () => {
-      const { enabled, timeoutSeconds, memoryMb } = settings().browser;
+      const { browser, workspace } = settings();
+      const { enabled, timeoutSeconds, memoryMb } = browser;
       const walls = sandbox();
       if (!enabled || walls === null || looked?.probe.ok !== true) return null;
       return {
         executable: looked.probe.executable,
         timeoutMs: timeoutSeconds * 1_000,
-        sandbox: { ...walls, memoryBytes: memoryMb * 1_048_576, maxProcesses: MAX_PROCESSES },
+        sandbox: {
+          ...walls,
+          memoryBytes: memoryMb * 1_048_576,
+          maxProcesses: MAX_PROCESSES,
+          // Its folder lies with temporary files, whose disk need not be the one that has to stay free.
+          space: { quotaBytes: workspace.quotaMb * 1_048_576, keepFreeBytes: 0 },
+        },
       };
     },
     state: () => {

@@ -61,7 +61,6 @@ export function makeSweeper(parts: SweeperParts): Sweeper {
     let retryMs: number | undefined;
     left = false;
     try {
-      retryMs = await eraseDiscarded();
       for (;;) {
         const page = await store.sessions.listCleanups(after, PAGE);
         for (const cleanup of page) {
@@ -71,6 +70,8 @@ export function makeSweeper(parts: SweeperParts): Sweeper {
         }
         if (page.length < PAGE) break;
       }
+      // After what gives space back: a full disk refuses this.
+      if (!stopped) retryMs = await eraseDiscarded();
     } catch (error) {
       log.error({ err: error }, 'the list of clean-ups could not be gone through');
       left = true;

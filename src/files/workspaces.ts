@@ -9,6 +9,7 @@ import {
   statBeneath,
   TEMPORARY_PREFIX,
 } from '../beneath.ts';
+import { takenBy } from '../disk-space.ts';
 import { removeBeneath } from '../remove-beneath.ts';
 import { walkBeneath } from '../walk-beneath.ts';
 import type { Attachment } from '../domain/content.ts';
@@ -22,8 +23,11 @@ export interface Workspaces {
   pathOf(sessionId: string): string;
   /** Whether a session has a workspace yet. */
   isThere(sessionId: string): Promise<boolean>;
-  /** Lays attachments into the workspace; those that are there stay as the agent left them (C4). */
-  layUploads(sessionId: string, attachments: readonly Attachment[]): Promise<void>;
+  /**
+   * Lays attachments into the workspace; those that are there stay as the agent left them (C4). Answers false, and lays
+   * none, when the workspace would take more than `quotaBytes`.
+   */
+  layUploads(sessionId: string, attachments: readonly Attachment[], quotaBytes: number): Promise<boolean>;
   /** Removes what a run that lost its worker left half-written, and opens what a command had closed. Only while no run of the session is under way. */
   tidy(sessionId: string): Promise<void>;
   /** Removes a session's workspace, if there is one, and nothing that its links lead to. */
@@ -42,15 +46,19 @@ export function makeWorkspaces(parts: { directory: string; blobs: BlobStore; own
     owner,
     pathOf,
     isThere: async (sessionId) => isThere(directory, sessionId),
-    layUploads: async (sessionId, attachments) => {
+    layUploads: async (sessionId, attachments, quotaBytes) => {
       const root = pathOf(sessionId);
       await makeRoot(root, owner);
       await makeDirectoriesBeneath(root, '/uploads', { mode: 0o755, owner });
-      for (const attachment of attachments) {
-        if (await isThere(root, attachment.workspacePath)) continue;
-        const fill = (path: string) => blobs.copyTo(attachment.sha256, path);
-        await replaceFileBeneath(root, attachment.workspacePath, fill, { mode: 0o644, owner });
+      const missing: Attachment[] = [];
+      for (const one of attachments) if (!(await isThere(root, one.workspacePath))) missing.push(one);
+      const bytes = missing.reduce((sum, { size }) => sum + size, 0);
+      if (bytes > 0 && (await takenBy(root)) + bytes > quotaBytes) return false;
+      for (const { workspacePath, sha256 } of missing) {
+        const fill = (path: string) => blobs.copyTo(sha256, path);
+        await replaceFileBeneath(root, workspacePath, fill, { mode: 0o644, owner });
       }
+      return true;
     },
     tidy: async (sessionId) => {
       const root = pathOf(sessionId);

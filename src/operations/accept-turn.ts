@@ -11,6 +11,7 @@ import type { SessionSetup } from '../domain/session.ts';
 import type { KeyCaller } from '../domain/user.ts';
 import type { SchemaCheck } from '../execution/schema-check.ts';
 import type { BlobHold, BlobStore } from '../files/blobs.ts';
+import type { Disk } from '../files/disk.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { BackgroundRefusal } from '../store/admit-background.ts';
 import type { Store } from '../store/open-store.ts';
@@ -24,6 +25,7 @@ import type { AcceptedTurn, Asking, InputBlock, TurnInput } from './turn.ts';
 export interface AcceptParts {
   readonly store: Store;
   readonly blobs: BlobStore;
+  readonly disk: Disk;
   readonly queue: { wake(): void; slotFree(): boolean };
   readonly queueWait: { watch(): void };
   settings(): Settings;
@@ -38,14 +40,15 @@ export interface AcceptParts {
  * Makes the verb. Throws `not_found` or `forbidden` for a session that is not the key's (§1 rule 7), `not_found` for an
  * unknown stored attachment, `unprocessable` for a schema that does not compile (C14), `bad_request` or `too_large` for an
  * image that can't be fetched (§4.3), `conflict` for the idempotency key of a request of the other protocol, `unavailable`
- * while the daemon drains or its disk refuses to write; for a background run also `conflict` for a busy session, `rate_limited` over a limit, `unavailable` without a place in the queue (D2).
+ * while the daemon drains, or its disk is almost full or refuses to write; for a background run also `conflict` for a busy session, `rate_limited` over a limit, `unavailable` without a place in the queue (D2).
  */
 export function makeAcceptTurn(parts: AcceptParts) {
-  const { store, blobs, queue, queueWait, settings, schemas, fetchImages, makeSetup, draining } = parts;
+  const { store, blobs, disk, queue, queueWait, settings, schemas, fetchImages, makeSetup, draining } = parts;
   return async (caller: KeyCaller, input: TurnInput, asking: Asking): Promise<AcceptedTurn> => {
     refuseWhileDraining();
     const earlier = await findSubmitted(store, caller, input);
     if (earlier !== undefined) return replayOf(earlier, input);
+    refuseWithoutSpace(disk);
     if (input.outputSchema !== null) await requireSchema(schemas, input.outputSchema, input.protocol);
     if (input.sessionId !== null) await getOwnSession(store, caller, input.sessionId);
     const hold = blobs.hold();
@@ -101,6 +104,12 @@ export function makeAcceptTurn(parts: AcceptParts) {
     if (input.background !== null) queueWait.watch();
     return acceptance.kind === 'replayed' ? replayOf(acceptance.run, input) : { run: acceptance.run, replayed: false };
   }
+}
+
+/** What stays free is for the runs that are under way. */
+function refuseWithoutSpace(disk: Disk): void {
+  const shortage = disk.shortage();
+  if (shortage !== null) throw new ErrandError('unavailable', shortage.words);
 }
 
 /** A session that is there has its own. */

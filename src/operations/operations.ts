@@ -13,6 +13,7 @@ import type { SchemaCheck } from '../execution/schema-check.ts';
 import type { QueueWait } from '../execution/queue-wait.ts';
 import type { Stopper } from '../execution/stop.ts';
 import type { BlobStore } from '../files/blobs.ts';
+import type { Disk } from '../files/disk.ts';
 import type { DeriveKey } from '../files/master-key.ts';
 import type { Store } from '../store/open-store.ts';
 import { makeAcceptTurn } from './accept-turn.ts';
@@ -47,6 +48,7 @@ import { makeUserOperations } from './users.ts';
 export interface OperationParts {
   readonly store: Store;
   readonly blobs: BlobStore;
+  readonly disk: Disk;
   readonly fileAddresses: OpenFileParts['fileAddresses'];
   readonly emptyArchives: ArtifactOperationParts['emptyArchives'];
   readonly tails: Tails;

@@ -47,7 +47,7 @@ export function makeCleanups({ write, reader }: Database) {
         );
         tx.emit(sessionSeq, null, { type: 'session.deleted', payload: { title } });
         return stop;
-      }),
+      }, 'free'),
 
     /** Up to `limit` clean-ups after the given session, leaving out those whose executor may still be at work. */
     listCleanups: async (afterSessionSeq: number, limit: number): Promise<Cleanup[]> =>

@@ -3,7 +3,7 @@ import type Connection from 'better-sqlite3';
 import type { Clock } from '../domain/clock.ts';
 import type { JournalEvent } from '../domain/journal-event.ts';
 import { makeReader, type Statements } from './connection.ts';
-import type { Transaction } from './database.ts';
+import type { Transaction, VerbKind } from './database.ts';
 import { faultKindOf } from './storage-fault.ts';
 
 export interface Engine {
@@ -15,6 +15,7 @@ export interface Engine {
 export interface PendingVerb {
   /** When it was asked for, on the monotonic clock. */
   readonly askedAt: number;
+  readonly kind: VerbKind;
   body(tx: Transaction): unknown;
   resolve(result: unknown): void;
   reject(error: unknown): void;

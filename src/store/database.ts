@@ -5,7 +5,13 @@ import { makeCheckpoints } from './checkpoints.ts';
 import { cacheStatements, makeGuardedReader, openFile } from './connection.ts';
 import { makeGroupCommit } from './group-commit.ts';
 import { makeHealth, NO_ALARMS, type StoreAlarms } from './health.ts';
+import { NO_RESERVE, type Reserve } from './reserve.ts';
 import { isLocked } from './storage-fault.ts';
+
+/**
+ * `keep`: what a full disk refuses. `free`: it gives space back, or ends what takes more, and so has the reserve.
+ */
+export type VerbKind = 'keep' | 'free';
 
 export type Value = string | number | bigint | Buffer | null;
 
@@ -36,7 +42,7 @@ export interface Database {
    * the disk refuses or another process holds the file for too long. The body is synchronous, so it can wait for nothing
    * but the database.
    */
-  write<Result>(body: (tx: Transaction) => Result): Promise<Result>;
+  write<Result>(body: (tx: Transaction) => Result, kind?: VerbKind): Promise<Result>;
   /** Sees committed rows only: a transaction begins and ends within one turn of the event loop. */
   readonly reader: Reader;
   /** What is wrong with the storage, in words without paths; null once a commit has succeeded again. */
@@ -49,7 +55,12 @@ export interface Database {
 }
 
 /** Opens (and creates, and migrates) the database file. What SQLite throws is passed on as it is: see `explainToOperator`. */
-export function openDatabase(file: string, clock: Clock, alarms: StoreAlarms = NO_ALARMS): Database {
+export function openDatabase(
+  file: string,
+  clock: Clock,
+  alarms: StoreAlarms = NO_ALARMS,
+  reserve: Reserve = NO_RESERVE,
+): Database {
   const writer = openFile(file);
   const statements = cacheStatements(writer);
   const health = makeHealth(file, alarms);
@@ -66,6 +77,7 @@ export function openDatabase(file: string, clock: Clock, alarms: StoreAlarms = N
     statements,
     clock,
     health,
+    reserve,
     committed: (events) => {
       checkpoints.committed();
       if (events.length > 0) for (const listener of listeners) listener(events);

@@ -109,11 +109,11 @@ export function makeErasures({ write }: Database) {
           if (left > 0) after = run.seq;
         }
         return after;
-      }),
+      }, 'free'),
 
     /** Erases the other texts of a deleted session. Answers whether any may be left. */
     eraseSession: (sessionSeq: number): Promise<boolean> =>
-      write((tx) => eraseIn(tx, TEXTS_OF_SESSION, { key: sessionSeq, budget: BUDGET }) === 0),
+      write((tx) => eraseIn(tx, TEXTS_OF_SESSION, { key: sessionSeq, budget: BUDGET }) === 0, 'free'),
 
     /** Erases the rows that name files of a deleted session, then strikes its clean-up off. Answers whether any may be left. */
     finishCleanup: (sessionSeq: number): Promise<boolean> =>
@@ -121,7 +121,7 @@ export function makeErasures({ write }: Database) {
         if (eraseIn(tx, NAMES_OF_FILES, { key: sessionSeq, budget: BUDGET }) === 0) return true;
         tx.run('DELETE FROM cleanups WHERE session_seq = ?', sessionSeq);
         return false;
-      }),
+      }, 'free'),
 
     /** Empties deltas of text that was thrown away a day ago. `more`: some may be left; `later`: they are not due yet. */
     eraseDiscarded: (): Promise<'more' | 'later' | 'none'> =>

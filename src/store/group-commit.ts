@@ -3,9 +3,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ErrandError } from '../domain/errors.ts';
 import type { JournalEvent } from '../domain/journal-event.ts';
 import { commitBatch, type Engine, type PendingVerb } from './commit.ts';
-import type { Transaction } from './database.ts';
+import type { Transaction, VerbKind } from './database.ts';
 import type { Health } from './health.ts';
-import { isLocked, refusalOf } from './storage-fault.ts';
+import type { Reserve } from './reserve.ts';
+import { isLocked, lacksSpace, refusalOf } from './storage-fault.ts';
 
 /** A disk that stalls must not hold the next commit back for longer than this. */
 const MAX_PAUSE_MS = 20;
@@ -15,19 +16,21 @@ const LOCK_WAIT_MS = 5_000;
 const LOCK_RETRY_MS = 25;
 
 export interface GroupCommit {
-  write<Result>(body: (tx: Transaction) => Result): Promise<Result>;
+  write<Result>(body: (tx: Transaction) => Result, kind?: VerbKind): Promise<Result>;
   /** Takes no further verbs, and resolves when those that wait are settled. */
   end(): Promise<void>;
 }
 
 export interface GroupCommitParts extends Engine {
   readonly health: Health;
+  readonly reserve: Reserve;
   /** Called after each commit, with its events. */
   committed(events: readonly JournalEvent[]): void;
 }
 
 export function makeGroupCommit(parts: GroupCommitParts): GroupCommit {
-  const { clock, health, committed } = parts;
+  const { clock } = parts;
+  const settle = makeSettle(parts);
   let pending: PendingVerb[] = [];
   let scheduled: NodeJS.Immediate | NodeJS.Timeout | undefined;
   let ended = false;
@@ -45,23 +48,9 @@ export function makeGroupCommit(parts: GroupCommitParts): GroupCommit {
     }
     const batch = pending;
     pending = [];
-    const commit = hindrance === undefined ? commitBatch(parts, batch) : { ok: false as const, error: hindrance };
+    settle(batch, hindrance);
     const endedAt = clock.monotonic();
     last = { endedAt, tookMs: endedAt - startedAt };
-    if (!commit.ok) {
-      refuse(batch, commit.error);
-      return;
-    }
-    health.well();
-    commit.settle();
-    committed(commit.events);
-  }
-
-  /** All of a batch, also those that came last: they may build on what is lost with the first. */
-  function refuse(batch: readonly PendingVerb[], error: unknown): void {
-    health.failed(error);
-    const refusal = refusalOf(error);
-    for (const verb of batch) verb.reject(refusal);
   }
 
   /** Under load, commits take at most half of the time: the longer the disk needs, the more verbs share a commit. */
@@ -71,13 +60,13 @@ export function makeGroupCommit(parts: GroupCommitParts): GroupCommit {
   }
 
   return {
-    write: <Result>(body: (tx: Transaction) => Result) =>
+    write: <Result>(body: (tx: Transaction) => Result, kind: VerbKind = 'keep') =>
       new Promise<Result>((resolve, reject) => {
         if (ended) {
           reject(new ErrandError('unavailable', 'The daemon is shutting down.'));
           return;
         }
-        pending.push({ askedAt: clock.monotonic(), body, resolve, reject });
+        pending.push({ askedAt: clock.monotonic(), kind, body, resolve, reject });
         scheduled ??= schedule();
       }),
     end: async () => {
@@ -86,6 +75,50 @@ export function makeGroupCommit(parts: GroupCommitParts): GroupCommit {
       // A lock may be there now of all times.
       while (pending.length > 0) await pause(LOCK_RETRY_MS);
     },
+  };
+}
+
+/**
+ * Makes what commits a batch whose transaction has begun, unless something hinders it, and tells its verbs. On a full disk
+ * only those that give space back are kept, from the reserve.
+ */
+function makeSettle(parts: GroupCommitParts) {
+  const { health, reserve, committed } = parts;
+  /** What the disk said when the reserve was given up; nothing while there is one. */
+  let full: unknown;
+
+  function commit(batch: readonly PendingVerb[], hindrance: unknown): void {
+    const done = hindrance === undefined ? commitBatch(parts, batch) : { ok: false as const, error: hindrance };
+    if (done.ok) {
+      if (full === undefined) health.well();
+      done.settle();
+      committed(done.events);
+      return;
+    }
+    const isFreeing = batch.some(({ kind }) => kind === 'free');
+    if (!isFreeing || !lacksSpace(done.error) || !reserve.spend()) return refuse(batch, done.error);
+    full = done.error;
+    health.failed(full);
+    commit(onlyFreeing(batch, full), begin(parts));
+  }
+
+  /** Refuses all others: what was set aside would be gone with the first of them. */
+  function onlyFreeing(batch: readonly PendingVerb[], error: unknown): readonly PendingVerb[] {
+    const others = batch.filter(({ kind }) => kind === 'keep');
+    if (others.length > 0) refuse(others, error);
+    return batch.filter(({ kind }) => kind === 'free');
+  }
+
+  /** All of a batch, also those that came last: they may build on what is lost with the first. */
+  function refuse(batch: readonly PendingVerb[], error: unknown): void {
+    health.failed(error);
+    const refusal = refusalOf(error);
+    for (const verb of batch) verb.reject(refusal);
+  }
+
+  return (batch: readonly PendingVerb[], hindrance: unknown): void => {
+    if (full !== undefined && !reserve.isSpent()) full = undefined;
+    commit(full === undefined ? batch : onlyFreeing(batch, full), hindrance);
   };
 }
 

@@ -18,6 +18,7 @@ import type { StoreAlarms } from './health.ts';
 import { makeInsights } from './insights.ts';
 import { makeApiKeys } from './keys.ts';
 import { makeOverview } from './overview.ts';
+import type { Reserve } from './reserve.ts';
 import { makeReadArtifacts } from './read-artifacts.ts';
 import { makeRecordArtifacts } from './record-artifacts.ts';
 import { makeRecordProgress } from './record-progress.ts';
@@ -39,8 +40,8 @@ import { makeWorkerNodes } from './worker-nodes.ts';
 export type Store = ReturnType<typeof makeStore>;
 
 /** Opens the database file of a data directory and answers its verbs. */
-export function openStore(file: string, clock: Clock, alarms?: StoreAlarms): Store {
-  return makeStore(openDatabase(file, clock, alarms));
+export function openStore(file: string, clock: Clock, alarms?: StoreAlarms, reserve?: Reserve): Store {
+  return makeStore(openDatabase(file, clock, alarms, reserve));
 }
 
 function makeStore(database: Database) {

@@ -54,7 +54,7 @@ export function makeRescueRuns({ write, reader }: Database) {
           else if (row.status === 'running' && interruptIn(tx, row, 'crash')) count.interrupted += 1;
         }
         return count;
-      }),
+      }, 'free'),
 
     /** Extends the leases of the runs that have a worker, then rescues those whose lease ended. Answers how many. */
     renewLeases: (held: readonly number[], leaseMs: number): Promise<number> =>

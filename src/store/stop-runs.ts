@@ -46,18 +46,18 @@ export function makeStopRuns({ write, reader }: Database) {
   return {
     /** Cancels every unfinished run of a session. */
     stopSession: (sessionSeq: number, cause: StopCause): Promise<StopCommit> =>
-      write((tx) => stopIn(tx, { sessionSeq, runSeq: null }, cause)),
+      write((tx) => stopIn(tx, { sessionSeq, runSeq: null }, cause), 'free'),
 
     /** Cancels one run, unless it has ended; the session's next run goes on. */
     stopRun: (which: { readonly sessionSeq: number; readonly runSeq: number }, cause: StopCause): Promise<StopCommit> =>
-      write((tx) => stopIn(tx, which, cause)),
+      write((tx) => stopIn(tx, which, cause), 'free'),
 
     /** Sessions of disabled users with unfinished runs, in order: up to a number, after the given one. */
     listSessionsOfDisabled: async (afterSeq: number, limit: number): Promise<{ seq: number; id: string }[]> =>
       reader.all(OF_DISABLED, afterSeq, limit),
 
     /** Notes that the executor of a session's stopped run has ended, and lets the session's next run begin. */
-    confirmStop: (sessionSeq: number): Promise<boolean> => write((tx) => confirmIn(tx, sessionSeq)),
+    confirmStop: (sessionSeq: number): Promise<boolean> => write((tx) => confirmIn(tx, sessionSeq), 'free'),
 
     /** Confirms every stop. Only for a start: no executor may be at work. Answers how many. */
     confirmStops: (): Promise<number> =>
@@ -67,7 +67,7 @@ export function makeStopRuns({ write, reader }: Database) {
         );
         for (const { seq } of rows) confirmIn(tx, seq);
         return rows.length;
-      }),
+      }, 'free'),
   };
 }
 

@@ -52,6 +52,12 @@ export function isLocked(error: unknown): boolean {
   return faultKindOf(error) === 'locked';
 }
 
+/** Whether the disk took no more for want of space; its index is where that shows first on some file systems. */
+export function lacksSpace(error: unknown): boolean {
+  const fault = faultOf(error);
+  return fault !== undefined && /^SQLITE_(FULL|IOERR_(WRITE|SHM|TRUNCATE))/.test(fault.error.code);
+}
+
 /** What a caller is told: `unavailable` for trouble with the storage. Anything else as it was thrown. */
 export function refusalOf(error: unknown): unknown {
   const fault = faultOf(error);

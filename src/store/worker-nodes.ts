@@ -47,6 +47,7 @@ export function makeWorkerNodes({ write, reader }: Database) {
             tx.steadyNow,
             tx.now,
           ),
+        'free',
       ),
 
     /** Tells that a node has left. */

@@ -569,11 +569,11 @@ describe.skipIf(!canMount)('disks', () => {
   beforeAll(async () => {
     disk = mkdtempSync(join(tmpdir(), 'errand-disk-'));
     closers.push(() => rmSync(disk, { recursive: true }));
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', disk]);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=96m', 'tmpfs', disk]);
     closers.push(() => execFileSync('umount', [disk]));
     model = await startModelServer();
     closers.push(() => model.close());
-    const errandYaml = 'streams: { drain_seconds: 1 }\n';
+    const errandYaml = 'streams: { drain_seconds: 1 }\ndisk: { keep_free_mb: 0 }\n';
     daemon = await startDaemonProcess({ modelServerUrl: model.url, within: disk, errandYaml });
     closers.push(() => daemon.close());
   });
@@ -637,7 +637,7 @@ describe.skipIf(!canMount)('disks', () => {
     const ready = await fetch(`${daemon.url}/readyz`);
     expect(ready.status).toBe(503);
     expect(await ready.json()).toMatchObject({
-      parts: expect.arrayContaining([expect.objectContaining({ name: 'store', state: 'failed' })]),
+      parts: expect.arrayContaining([expect.objectContaining({ name: 'disk', state: 'failed' })]),
     });
     expect((await fetch(`${daemon.url}/healthz`)).status).toBe(200);
 

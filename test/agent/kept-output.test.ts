@@ -8,6 +8,7 @@ import { shell } from '../../src/agent/tools/shell.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { type ModelServer, startModelServer } from '../support/model-server.ts';
 import { GRANT, makeBrief, makeTools, startRun } from './play-main.ts';
+import { ROOMY } from '../support/space.ts';
 
 const MIB = 1024 * 1024;
 const probe = await probeSandbox({
@@ -139,6 +140,7 @@ describe.skipIf(!probe.ok)('a command', () => {
       {
         workspace,
         workspaceOwner: probe.grant.owner,
+        space: ROOMY,
         sandbox: probe.grant,
         egress: [],
         skills: [],

@@ -12,6 +12,7 @@ import { NO_EXTRAS } from '../../src/domain/model.ts';
 import type { ToolPack } from '../../src/agent/run.ts';
 import { openChannel } from '../../src/agent/signals.ts';
 import type { Tool } from '../../src/agent/tools/tool.ts';
+import { ROOMY } from '../support/space.ts';
 
 export type SignalOf<T extends Signal['t']> = Extract<Signal, { t: T }>;
 
@@ -48,6 +49,7 @@ export async function makeBrief(changes: Partial<Brief> = {}): Promise<Brief> {
     attempt: 1,
     workspace: await mkdtemp(join(tmpdir(), 'errand-agent-')),
     workspaceOwner: null,
+    space: ROOMY,
     model: GRANT,
     instructions: 'Be brief.',
     compaction: null,

@@ -10,6 +10,7 @@ const WALLS: SandboxGrant = {
   bwrap: '/usr/bin/bwrap',
   owner: null,
   groups: null,
+  space: null,
   timeoutMs: 1,
   maxOutputBytes: 1,
   memoryBytes: 1,

@@ -28,11 +28,11 @@ async function house() {
 
 test('attachments are laid into the workspace, and stay as the agent left them', async () => {
   const { workspaces, root, csv } = await house();
-  await workspaces.layUploads('s1', [csv]);
+  await workspaces.layUploads('s1', [csv], 2 ** 30);
   const path = join(root, 'uploads/data.csv');
   expect(readFileSync(path, 'utf8')).toBe('a,b\n1,2\n');
   writeFileSync(path, 'changed');
-  await workspaces.layUploads('s1', [csv]);
+  await workspaces.layUploads('s1', [csv], 2 ** 30);
   expect(readFileSync(path, 'utf8')).toBe('changed');
 });
 
@@ -44,7 +44,7 @@ test('attachments go from file to file, and their bytes not through the daemon',
     blobs: { ...blobs, read },
     owner: null,
   });
-  await workspaces.layUploads('s1', [csv]);
+  await workspaces.layUploads('s1', [csv], 2 ** 30);
   const path = join(root, 'uploads/data.csv');
   expect([readFileSync(path, 'utf8'), lstatSync(path).mode & 0o777]).toEqual(['a,b\n1,2\n', 0o644]);
   expect(await blobs.read(csv.sha256)).toEqual(readFileSync(path));
@@ -53,7 +53,7 @@ test('attachments go from file to file, and their bytes not through the daemon',
 test('an attachment whose blob is gone leaves nothing half-laid', async () => {
   const { workspaces, root, csv } = await house();
   const lost = { ...csv, sha256: '0'.repeat(64) };
-  await expect(workspaces.layUploads('s1', [lost])).rejects.toMatchObject({ reason: 'not_found' });
+  await expect(workspaces.layUploads('s1', [lost], 2 ** 30)).rejects.toMatchObject({ reason: 'not_found' });
   expect(readdirSync(join(root, 'uploads'))).toEqual([]);
 });
 
@@ -61,7 +61,7 @@ test('a link that the agent put where uploads go is not followed', async () => {
   const { directory, workspaces, root, csv } = await house();
   mkdirSync(join(directory, 'outside'));
   symlinkSync(join(directory, 'outside'), join(root, 'uploads'));
-  await expect(workspaces.layUploads('s1', [csv])).rejects.toMatchObject({ reason: 'bad_request' });
+  await expect(workspaces.layUploads('s1', [csv], 2 ** 30)).rejects.toMatchObject({ reason: 'bad_request' });
   expect(() => readFileSync(join(directory, 'outside/data.csv'))).toThrow(/ENOENT/);
 });
 

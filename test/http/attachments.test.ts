@@ -20,6 +20,7 @@ async function openAttachmentHouse() {
   const blobs = await openBlobStore(join(folder, 'blobs'));
   const acceptTurn = makeAcceptTurn({
     store: stores.store,
+    disk: { shortage: () => null },
     blobs,
     queue: { wake: () => undefined, slotFree: () => true },
     queueWait: { watch: () => undefined },
@@ -53,7 +54,7 @@ async function openAttachmentHouse() {
   const lay = async () => {
     const run = accepted.at(-1)!;
     const { attachments } = await stores.store.turns.get(run.seq, 1);
-    await workspaces.layUploads(run.sessionId, attachments);
+    await workspaces.layUploads(run.sessionId, attachments, 2 ** 30);
     const root = join(folder, 'workspaces');
     return readdirSync(root, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())

@@ -33,6 +33,7 @@ async function openImageHouse({ rule }: WebServer, { timeoutMs = 10_000, bodiesI
   const ending = new AbortController();
   const acceptTurn = makeAcceptTurn({
     store: stores.store,
+    disk: { shortage: () => null },
     blobs: await openBlobStore(directory),
     queue: { wake: () => undefined, slotFree: () => true },
     queueWait: { watch: () => undefined },

@@ -26,6 +26,7 @@ async function house({ slotFree = () => true } = {}) {
   const acceptTurn = makeAcceptTurn({
     store: stores.store,
     blobs: await openBlobStore(directory),
+    disk: { shortage: () => null },
     queue: { wake: () => undefined, slotFree },
     queueWait: { watch: () => undefined },
     schemas: { check: async () => null },

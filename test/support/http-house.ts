@@ -61,6 +61,8 @@ export const SETTINGS: Settings = {
   egress: { allow: [] },
   artifacts: { deadlineSeconds: 60, maxFileMb: 16, maxFiles: 1_000, maxTotalMb: 64 },
   browser: { enabled: false, executable: '', timeoutSeconds: 30, memoryMb: 512 },
+  workspace: { quotaMb: 2048 },
+  disk: { keepFreeMb: 0 },
   log: { level: 'info' },
 };
 

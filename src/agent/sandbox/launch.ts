@@ -9,14 +9,12 @@ import { hasEnded, takenBytes } from './process-tree.ts';
 import type { SandboxGrant } from '../grants.ts';
 import { type ControlGroup, makeControlGroup } from './control-group.ts';
 import { ENTER, FD } from './scripts.ts';
-import { planSandbox, type SandboxPlan, type SandboxWork, SYSTEM_PATH } from './walls.ts';
+import { planSandbox, type SandboxPlan, type SandboxWork, type StopCause, SYSTEM_PATH } from './walls.ts';
+import { type Room, roomFor, type SpaceWatch, watchSpace } from './watch-space.ts';
 
 const WATCH_INTERVAL_MS = 200;
 const KILL_GRACE_MS = 2000;
 const MAX_COMPLAINT_LENGTH = 2000;
-
-/** Why the sandbox ended a command. */
-export type StopCause = 'timeout' | 'output' | 'memory' | 'canceled';
 
 /** Opens the workspace to the sandbox's uid, whatever a command has made of it; what is inside belongs to whoever made it. */
 async function giveTo(workspace: string, owner: SandboxGrant['owner']): Promise<void> {
@@ -32,6 +30,7 @@ export interface Launched {
   readonly workspace: string;
   /** Null where there are none. */
   readonly group: ControlGroup | null;
+  space: SpaceWatch | undefined;
   /** Null for a command. */
   readonly stdin: Writable | null;
   readonly stdout: Readable;
@@ -56,19 +55,25 @@ export interface Prepared {
   readonly takesInput: boolean;
   /** To be closed by whoever does not launch it. Null where there are no control groups. */
   readonly group: ControlGroup | null;
+  /** Null where the disk is not watched. */
+  readonly room: Room | null;
 }
 
 /** Makes ready what the work needs outside of the walls. */
 export async function prepare(grant: SandboxGrant, work: SandboxWork): Promise<Prepared> {
   const { workspace, task } = work;
-  const plan = await planSandbox(grant, work);
   await giveTo(workspace, grant.owner);
+  const room = await roomFor(workspace, grant.space);
+  // A service is not told apart from what it serves: it goes on, and is ended when the workspace grows.
+  const fileBytes =
+    room === null || (task.kind === 'service' && room.fileBytes === 0) ? {} : { fileBytes: room.fileBytes };
+  const plan = await planSandbox(grant, { ...work, ...fileBytes });
   const group = grant.groups === null ? null : await makeControlGroup(grant.groups, grant);
-  return { plan, workspace, takesInput: task.kind === 'service', group };
+  return { plan, workspace, takesInput: task.kind === 'service', group, room };
 }
 
 /** Starts it. Nothing of the daemon's environment and directory reaches it. */
-export function launch({ plan, workspace, takesInput, group }: Prepared): Launched {
+export function launch({ plan, workspace, takesInput, group, room }: Prepared): Launched {
   const { papers } = plan;
   const [program, args] =
     group === null
@@ -82,6 +87,7 @@ export function launch({ plan, workspace, takesInput, group }: Prepared): Launch
     child,
     workspace,
     group,
+    space: undefined,
     stdin: child.stdin,
     stdout: child.stdout!,
     stderr: child.stderr!,
@@ -101,6 +107,7 @@ export function launch({ plan, workspace, takesInput, group }: Prepared): Launch
     readReport(launched, report);
   });
   for (const [fd, paper] of papers) (streams[fd] as Writable).end(paper);
+  launched.space = watchSpace(launched, room, (cause) => stop(launched, cause));
   // A sandbox that is killed early closes its pipes unread; `exit` tells all there is to know of that.
   for (const stream of streams) stream?.on('error', () => undefined);
   return launched;
@@ -147,6 +154,7 @@ export async function ending(launched: Launched): Promise<Ended> {
   try {
     return await lastOf(launched);
   } finally {
+    launched.stopped ??= await launched.space?.close();
     await launched.group?.close();
     // Other tools and the collector need it next.
     await reopenRoot(launched.workspace);

@@ -1,5 +1,8 @@
-// Reads the memory and the fate of processes from /proc.
-import { readdir, readFile } from 'node:fs/promises';
+// Reads the memory, the files and the fate of processes from /proc.
+import { readdir, readFile, stat } from 'node:fs/promises';
+
+/** The unit in which the system tells how much of a disk a file takes. */
+const BLOCK_BYTES = 512;
 
 /** Whether a process has ended. A zombie has: the kernel has already ended all that lived in its pid namespace. */
 export async function hasEnded(pid: number): Promise<boolean> {
@@ -15,22 +18,29 @@ export async function hasEnded(pid: number): Promise<boolean> {
 export async function takenBytes(root: number, limitBytes: number): Promise<number> {
   let own = 0;
   const shared = new Map<number, number>();
-  const queue = [root];
-  for (const pid of queue) {
+  for (const pid of await treeOf(root)) {
     const status = await readFile(`/proc/${pid}/status`, 'latin1').catch(() => '');
     own += kilobytes(status, 'RssAnon') + kilobytes(status, 'VmSwap');
     const visible = kilobytes(status, 'RssShmem');
     if (visible > 0) shared.set(pid, visible);
-    for (const thread of await readdir(`/proc/${pid}/task`).catch(() => [])) {
-      const children = await readFile(`/proc/${pid}/task/${thread}/children`, 'latin1').catch(() => '');
-      queue.push(...children.split(' ').filter(Boolean).map(Number));
-    }
   }
   let taken = own;
   for (const kilobytes of shared.values()) taken += kilobytes;
   if (taken * 1024 <= limitBytes) return taken * 1024;
   for (const [pid, visible] of shared) taken += (await shareOf(pid, visible)) - visible;
   return taken * 1024;
+}
+
+/** A process and all beneath it. */
+async function treeOf(root: number): Promise<readonly number[]> {
+  const queue = [root];
+  for (const pid of queue) {
+    for (const thread of await readdir(`/proc/${pid}/task`).catch(() => [])) {
+      const children = await readFile(`/proc/${pid}/task/${thread}/children`, 'latin1').catch(() => '');
+      queue.push(...children.split(' ').filter(Boolean).map(Number));
+    }
+  }
+  return queue;
 }
 
 /** Kilobytes of a process's shared memory, each page divided by how many have it; all of it when that is kept from us. */
@@ -42,4 +52,20 @@ async function shareOf(pid: number, visible: number): Promise<number> {
 function kilobytes(status: string, field: string): number {
   const match = new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(status);
   return Number(match?.[1] ?? 0);
+}
+
+/** Bytes of a disk that a process and all beneath it keep in files without a name. */
+export async function deletedBytes(root: number, device: number): Promise<number> {
+  const files = new Map<number, number>();
+  for (const pid of await treeOf(root)) {
+    for (const fd of await readdir(`/proc/${pid}/fd`).catch(() => [])) {
+      const facts = await stat(`/proc/${pid}/fd/${fd}`).catch(() => undefined);
+      if (facts?.isFile() === true && facts.nlink === 0 && facts.dev === device) {
+        files.set(facts.ino, facts.blocks * BLOCK_BYTES);
+      }
+    }
+  }
+  let bytes = 0;
+  for (const size of files.values()) bytes += size;
+  return bytes;
 }

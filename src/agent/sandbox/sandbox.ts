@@ -8,8 +8,8 @@ import { captureOutput } from './captured-output.ts';
 import type { SandboxGrant } from '../grants.ts';
 import { takeControlGroups } from './control-group.ts';
 import { adviceOn } from './advice.ts';
-import { ending, launch, prepare, type StopCause, stop, watchMemory } from './launch.ts';
-import { type Mount, SANDBOX_OWNER } from './walls.ts';
+import { ending, launch, prepare, stop, watchMemory } from './launch.ts';
+import { type Mount, SANDBOX_OWNER, type StopCause } from './walls.ts';
 
 const PROBE_TIMEOUT_MS = 10_000;
 
@@ -37,7 +37,7 @@ export interface SandboxRequest {
   readonly signal: AbortSignal;
 }
 
-export interface SandboxSettings extends Omit<SandboxGrant, 'bwrap' | 'owner' | 'groups'> {
+export interface SandboxSettings extends Omit<SandboxGrant, 'bwrap' | 'owner' | 'groups' | 'space'> {
   /** Folders to look for `bwrap` in, in the form of PATH. */
   readonly path: string;
   /** The daemon's own folders. Commands can read /usr, so these must not lie there. */
@@ -59,7 +59,7 @@ export async function probeSandbox(settings: SandboxSettings): Promise<SandboxPr
   if (open !== undefined)
     return { ok: false, why: `${open} lies in /usr, which commands can read; move it elsewhere.` };
   const owner = process.getuid?.() === 0 ? SANDBOX_OWNER : null;
-  const grant: SandboxGrant = { ...limits, bwrap, owner, groups: await takeControlGroups() };
+  const grant: SandboxGrant = { ...limits, bwrap, owner, groups: await takeControlGroups(), space: null };
   const found = await tryOut(grant);
   // What the system delegates is not always whole; without it memory is watched from outside.
   return found.ok || grant.groups === null ? found : tryOut({ ...grant, groups: null });

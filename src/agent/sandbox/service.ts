@@ -3,8 +3,8 @@ import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from '../../domain/errors.ts';
 import type { SandboxGrant } from '../grants.ts';
-import { ending, launch, prepare, type StopCause, stop, watchMemory } from './launch.ts';
-import type { Mount } from './walls.ts';
+import { ending, launch, prepare, stop, watchMemory } from './launch.ts';
+import type { Mount, StopCause } from './walls.ts';
 
 /** How much is kept of what a service writes to its standard error: the end of it. */
 const MAX_COMPLAINT_CHARACTERS = 8_192;
@@ -86,6 +86,8 @@ const STOPPED: Readonly<Record<StopCause, string>> = {
   timeout: 'it was ended because it took too long',
   output: 'it was ended because it sent too much',
   memory: 'it was ended because it took too much memory',
+  quota: 'it was ended because the workspace took more of the disk than it may',
+  disk: 'it was ended because the disk is almost full',
   canceled: 'it was ended',
 };
 

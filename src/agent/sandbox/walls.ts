@@ -35,6 +35,9 @@ export interface Mount {
   readonly target: string;
 }
 
+/** Why the sandbox ended what ran in it. */
+export type StopCause = 'timeout' | 'output' | 'memory' | 'quota' | 'disk' | 'canceled';
+
 /** What runs in a sandbox. */
 export interface SandboxWork {
   /** Absolute path of the workspace directory. */
@@ -42,6 +45,8 @@ export interface SandboxWork {
   readonly mounts: readonly Mount[];
   /** Bytes of /tmp and of /dev/shm, each. */
   readonly tmpBytes?: number;
+  /** The largest file that it may write, up to 1 GB. */
+  readonly fileBytes?: number;
   readonly task:
     | { readonly kind: 'command'; readonly command: string; readonly timeoutMs: number }
     /** A program that is spoken with on its standard input and output. `env` is beside the sandbox's own variables. */
@@ -81,7 +86,7 @@ export async function planSandbox(grant: SandboxGrant, work: SandboxWork): Promi
   const shell = (await exists('/usr/bin/bash')) ? '/usr/bin/bash' : '/bin/sh';
   const { task, mounts, workspace } = work;
   const inside = task.kind === 'command' ? [PARENT, 'sh', shell] : [SERVICE, 'sh', ...task.argv];
-  const bwrap = [grant.bwrap, '--args', String(FD.arguments), '--', ...limits(grant, task), shell, '-c', ...inside];
+  const bwrap = [grant.bwrap, '--args', String(FD.arguments), '--', ...limits(grant, work), shell, '-c', ...inside];
   const guarded = ['-c', GUARD, 'sh', ...bwrap];
   const papers = new Map<number, string | Buffer>([
     [FD.filter, systemCallFilter(process.arch)],
@@ -112,12 +117,12 @@ function identityFiles(owner: SandboxGrant['owner'], home: Home): readonly (read
  * sandboxes that run at the same time do not use up each other's share. Older kernels count all of them together.
  * A service may live as long as its run, and so has no limit of processor time.
  */
-function limits(grant: SandboxGrant, task: SandboxWork['task']): string[] {
+function limits(grant: SandboxGrant, { task, fileBytes = FILE_BYTES }: SandboxWork): string[] {
   const seconds = (timeoutMs: number) => Math.ceil(timeoutMs / 1000) * availableParallelism() + 1;
   const cpu = task.kind === 'command' ? [`--cpu=${seconds(task.timeoutMs)}`] : [];
   return [
     ...words(`nice -n 5 prlimit --nproc=${grant.maxProcesses} --data=${grant.memoryBytes}`),
-    ...words(`--fsize=${FILE_BYTES} --nofile=${OPEN_FILES} --core=0`),
+    ...words(`--fsize=${Math.min(fileBytes, FILE_BYTES)} --nofile=${OPEN_FILES} --core=0`),
     ...cpu,
     '--',
   ];

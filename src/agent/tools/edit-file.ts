@@ -3,7 +3,7 @@ import { openFileBeneath, partsBeneath, replaceFileBeneath } from '../../beneath
 import { binaryKind, decodeText } from './text.ts';
 import type { Tool } from './tool.ts';
 import { writablePath } from './skill-paths.ts';
-import { defineTool, failed, inputOf, succeeded, textOf } from './workspace-tool.ts';
+import { defineTool, failed, inputOf, requireRoom, succeeded, textOf } from './workspace-tool.ts';
 
 const MAX_BYTES = 10 * 1024 * 1024;
 
@@ -43,6 +43,7 @@ export const editFile: Tool = defineTool({
     }
     const content = Buffer.from(pieces.join(newText));
     if (content.length > MAX_BYTES) return failed(`The file would become larger than ${MAX_BYTES} bytes.`);
+    await requireRoom(content.length, context);
     await replaceFileBeneath(workspace, path, content, { owner: workspaceOwner });
     return succeeded(`Replaced ${count} ${count === 1 ? 'occurrence' : 'occurrences'} in ${path}.`);
   },

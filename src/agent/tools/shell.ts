@@ -1,6 +1,8 @@
 // The `shell` tool: a command in the sandbox, with the workspace as its only writable place.
+import type { SpaceLimits } from '../../disk-space.ts';
 import type { ToolResult } from '../protocol.ts';
 import { runInSandbox, type ShellResult } from '../sandbox/sandbox.ts';
+import { diskIsFull, quotaIsTaken } from '../workspace-room.ts';
 import { skillMounts } from './skill-paths.ts';
 import type { Tool } from './tool.ts';
 import { defineTool, failed, inputOf, textOf } from './workspace-tool.ts';
@@ -22,7 +24,7 @@ export const shell: Tool = defineTool({
     },
     ['command'],
   ),
-  async execute(input, { workspace, sandbox, skills, signal }) {
+  async execute(input, { workspace, sandbox, space, skills, signal }) {
     if (sandbox === null) return failed('There is no sandbox here, so commands cannot be run.');
     const command = textOf(input, 'command');
     if (command.includes('\u0000')) return failed('`command` holds a NUL character.');
@@ -34,24 +36,31 @@ export const shell: Tool = defineTool({
     const asked = input['timeout_seconds'];
     const timeout = typeof asked === 'number' ? { timeoutMs: asked * 1000 } : {};
     const mounts = await skillMounts(skills);
-    return describe(await runInSandbox(sandbox, { workspace, mounts, command, signal, ...timeout }));
+    return describe(await runInSandbox(sandbox, { workspace, mounts, command, signal, ...timeout }), space);
   },
 });
 
-const STOPPED: Readonly<Record<NonNullable<ShellResult['stopped']>, string>> = {
-  timeout: 'stopped: it ran out of time',
-  output: 'stopped: it wrote too much output; send it to a file instead',
-  memory: 'stopped: it used too much memory',
-  canceled: 'stopped: the run was canceled',
+const STOPPED: Readonly<Record<NonNullable<ShellResult['stopped']>, (space: SpaceLimits) => string>> = {
+  timeout: () => 'stopped: it ran out of time',
+  output: () => 'stopped: it wrote too much output; send it to a file instead',
+  memory: () => 'stopped: it used too much memory',
+  quota: (space) => `stopped: ${quotaIsTaken(space)}`,
+  disk: (space) => `stopped: ${diskIsFull(space)}`,
+  canceled: () => 'stopped: the run was canceled',
 };
 
-function describe(result: ShellResult): ToolResult {
+/** A signal by which the system says more than its name. */
+const SIGNALS: Readonly<Record<string, string>> = {
+  SIGXFSZ: ': a file would have grown beyond what a file may be, or nothing more may be written here',
+};
+
+function describe(result: ShellResult, space: SpaceLimits): ToolResult {
   const seconds = (result.durationMs / 1000).toFixed(1);
   const ending =
     result.stopped !== undefined
-      ? STOPPED[result.stopped]
+      ? STOPPED[result.stopped](space)
       : result.signal !== null
-        ? `killed by ${result.signal}`
+        ? `killed by ${result.signal}${SIGNALS[result.signal] ?? ''}`
         : `exit code ${result.exitCode}`;
   const ok = result.stopped === undefined && result.exitCode === 0;
   const separator = result.output === '' || result.output.endsWith('\n') ? '' : '\n';

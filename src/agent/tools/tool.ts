@@ -1,4 +1,5 @@
 // What a tool is to the agent: a name, a schema, and a function that never throws for what is part of the work.
+import type { SpaceLimits } from '../../disk-space.ts';
 import type { EgressRule } from '../../domain/egress.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { SandboxGrant, SkillGrant } from '../grants.ts';
@@ -11,6 +12,8 @@ export interface ToolContext {
   /** Owner given to files that the tool creates; null leaves the daemon's own. */
   readonly workspaceOwner: { readonly uid: number; readonly gid: number } | null;
   readonly sandbox: SandboxGrant | null;
+  /** What the workspace may take of the disk. */
+  readonly space: SpaceLimits;
   /** Folders that commands see at `/skills/<name>`. */
   readonly skills: readonly SkillGrant[];
   /** The administrator's exceptions for requests that leave the daemon. */

@@ -2,7 +2,8 @@
 import { ErrandError } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { ToolResult } from '../protocol.ts';
-import type { Tool } from './tool.ts';
+import { shortageFor } from '../workspace-room.ts';
+import type { Tool, ToolContext } from './tool.ts';
 
 /** Where commands in the sandbox see the workspace. */
 const WORKSPACE_MOUNT = '/workspace';
@@ -19,6 +20,12 @@ export function succeeded(output: string): ToolResult {
 
 export function failed(output: string): ToolResult {
   return { ok: false, output };
+}
+
+/** Refuses to write some bytes into a workspace that has no room for them. */
+export async function requireRoom(bytes: number, { workspace, space }: ToolContext): Promise<void> {
+  const shortage = await shortageFor(bytes, workspace, space);
+  if (shortage !== null) throw new ErrandError('unavailable', `Nothing was written: ${shortage}.`);
 }
 
 /** A text of a tool's input; `''` when it was not given. */

@@ -3,7 +3,7 @@ import { dirname } from 'node:path/posix';
 import { makeDirectoriesBeneath, partsBeneath, replaceFileBeneath } from '../../beneath.ts';
 import type { Tool } from './tool.ts';
 import { writablePath } from './skill-paths.ts';
-import { defineTool, failed, inputOf, succeeded, textOf } from './workspace-tool.ts';
+import { defineTool, failed, inputOf, requireRoom, succeeded, textOf } from './workspace-tool.ts';
 
 const MAX_BYTES = 10 * 1024 * 1024;
 
@@ -23,6 +23,7 @@ export const writeFile: Tool = defineTool({
     const path = partsBeneath(writablePath(textOf(input, 'path'), context)).join('/');
     const content = Buffer.from(textOf(input, 'content'));
     if (content.length > MAX_BYTES) return failed(`The content is larger than ${MAX_BYTES} bytes.`);
+    await requireRoom(content.length, context);
     await makeDirectoriesBeneath(workspace, dirname(path), { owner: workspaceOwner });
     await replaceFileBeneath(workspace, path, content, { owner: workspaceOwner });
     return succeeded(`Wrote ${content.length} bytes to ${path}.`);

@@ -18,6 +18,7 @@ import { SANDBOX_OWNER } from '../../../src/agent/sandbox/walls.ts';
 import { shell } from '../../../src/agent/tools/shell.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { ROOMY } from '../../support/space.ts';
 
 const MIB = 1024 * 1024;
 const SETTINGS: SandboxSettings = {
@@ -31,7 +32,7 @@ const SETTINGS: SandboxSettings = {
 
 const probe = await probeSandbox(SETTINGS);
 if (!probe.ok) console.warn(`\n*** SKIPPED: every test of the sandbox. ${probe.why} ***\n`);
-const grant: SandboxGrant = probe.ok ? probe.grant : { ...SETTINGS, bwrap: '', owner: null, groups: null };
+const grant: SandboxGrant = probe.ok ? probe.grant : { ...SETTINGS, bwrap: '', owner: null, groups: null, space: null };
 
 function run(command: string, changes: Partial<SandboxRequest & { grant: Partial<SandboxGrant> }> = {}) {
   const { grant: limits, ...request } = changes;
@@ -358,6 +359,7 @@ describe.skipIf(!probe.ok)('the shell tool', () => {
       {
         workspace: temporaryDirectory(),
         workspaceOwner: null,
+        space: ROOMY,
         sandbox: grant,
         skills: [],
         egress: [],
@@ -393,6 +395,7 @@ test('without a sandbox the shell tool runs nothing', async () => {
   const context = {
     workspace: temporaryDirectory(),
     workspaceOwner: null,
+    space: ROOMY,
     sandbox: null,
     skills: [],
     egress: [],

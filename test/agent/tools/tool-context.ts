@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Tool, ToolContext } from '../../../src/agent/tools/tool.ts';
 import type { JsonObject } from '../../../src/domain/json.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { ROOMY } from '../../support/space.ts';
 
 export interface TestWorkspace {
   readonly path: string;
@@ -31,6 +32,7 @@ export function makeWorkspace(
   const context: ToolContext = {
     workspace: path,
     workspaceOwner: null,
+    space: ROOMY,
     sandbox: null,
     skills: [],
     egress: [],

@@ -1,0 +1,89 @@
+// Ends a sandbox that takes more of the disk than its workspace may, or the last that all others need.
+import { statSync } from 'node:fs';
+import { freeBytes, type SpaceLimits } from '../../disk-space.ts';
+import { countTaken, NOTICED_BYTES, takenIn } from '../workspace-room.ts';
+import type { Launched } from './launch.ts';
+import { deletedBytes } from './process-tree.ts';
+import type { StopCause } from './walls.ts';
+
+/** A disk takes some hundred megabytes in that time. */
+const LOOK_MS = 100;
+/** After a count the tree is left alone for so many times what the count took. */
+const REST = 10;
+/** It is counted after so long in any case, since what one writes another may remove; less and less often while it stays as it is. */
+const [SHORTEST_MS, LONGEST_MS] = [500, 30_000];
+const LEAST_BYTES = 1_048_576;
+
+/** What a sandbox finds when it begins. What was over a limit then may not grow; only less of it can help. */
+export interface Room {
+  readonly allowedBytes: number;
+  /** What must stay free on the disk; 0 for nothing. */
+  readonly floorBytes: number;
+  /** The largest file that may be written; 0 when nothing may. */
+  readonly fileBytes: number;
+  /** What was free on the disk. */
+  readonly freeBytes: number;
+}
+
+/** Looks how much room there is; null where nothing is watched. */
+export async function roomFor(workspace: string, space: SpaceLimits | null): Promise<Room | null> {
+  if (space === null) return null;
+  const free = freeBytes(workspace);
+  const taken = await takenIn(workspace, space.quotaBytes);
+  const [isFull, isLow] = [taken >= space.quotaBytes, free < space.keepFreeBytes];
+  return {
+    allowedBytes: isFull ? taken + LEAST_BYTES : space.quotaBytes,
+    floorBytes: isLow ? 0 : space.keepFreeBytes,
+    fileBytes: isFull || isLow ? 0 : space.quotaBytes,
+    freeBytes: free,
+  };
+}
+
+/** A sandbox whose space is watched. */
+export interface SpaceWatch {
+  /** Looks a last time, when nothing of it is alive any more. Answers why it should have been ended, if so. */
+  close(): Promise<StopCause | undefined>;
+}
+
+/** Watches it; `stop` is called once at most. */
+export function watchSpace(launched: Launched, room: Room | null, stop: (cause: StopCause) => void): SpaceWatch {
+  if (room === null) return { close: async () => undefined };
+  const { workspace } = launched;
+  const { dev } = statSync(workspace);
+  const last = { free: room.freeBytes, bytes: 0, at: performance.now(), restsUntil: 0, counted: false };
+  let everyMs = SHORTEST_MS;
+
+  async function isOver(): Promise<boolean> {
+    const [startedAt, free] = [performance.now(), freeBytes(workspace)];
+    const open = launched.firstPid === undefined ? 0 : await deletedBytes(launched.firstPid, dev);
+    const bytes = (await countTaken(workspace)) + open;
+    const at = performance.now();
+    everyMs = bytes > last.bytes ? SHORTEST_MS : Math.min(2 * everyMs, LONGEST_MS);
+    Object.assign(last, { free, bytes, at, restsUntil: at + REST * (at - startedAt), counted: true });
+    return bytes > room!.allowedBytes;
+  }
+
+  async function look(): Promise<void> {
+    const [now, free] = [performance.now(), freeBytes(workspace)];
+    if (free < room!.floorBytes) stop('disk');
+    else if (now < last.restsUntil) return;
+    else if (last.free - free >= LEAST_BYTES || now - last.at >= everyMs) if (await isOver()) stop('quota');
+  }
+
+  let looking: Promise<void> | undefined;
+  const timer = setInterval(() => {
+    // A workspace that is gone has ended with its run.
+    looking ??= look()
+      .catch(() => undefined)
+      .finally(() => (looking = undefined));
+  }, LOOK_MS);
+
+  return {
+    close: async () => {
+      clearInterval(timer);
+      await looking;
+      const hasWritten = last.counted || room.freeBytes - freeBytes(workspace) >= NOTICED_BYTES;
+      return hasWritten && (await countTaken(workspace)) > room.allowedBytes ? 'quota' : undefined;
+    },
+  };
+}
