@@ -1,5 +1,6 @@
 // What the plagues may cost: a poisoned run itself and nobody else, a lock nothing, an outage no time.
 import { numberOf } from './check-traces.ts';
+import type { Sighting } from './exchange.ts';
 import type { EventRow, RunRecord, StoredFacts } from './journal-rows.ts';
 import { type Diary, RUN_LIMIT_SECONDS, type Stretch } from './plagues.ts';
 import { planOf, type PlanRules } from './plan.ts';
@@ -11,9 +12,22 @@ const ECHO_MS = 1_000;
 /** Between the clock of the journal and that of the time at work. */
 const CLOCKS_MS = 1_000;
 
+export interface Plagued {
+  readonly rules: PlanRules;
+  readonly facts: StoredFacts;
+  readonly diary: Diary;
+  /** They tell what runs of deleted sessions were: their rows do not. */
+  readonly sightings: readonly Sighting[];
+}
+
 /** Answers every broken promise in words; none when all is well. */
-export function checkPlagues(rules: PlanRules, { records }: StoredFacts, diary: Diary): string[] {
-  const poisoned = records.filter((record) => isPoisoned(rules, record));
+export function checkPlagues({ rules, facts, diary, sightings }: Plagued): string[] {
+  const { records } = facts;
+  const harmless = new Set(
+    sightings.filter(({ wish }) => !planOf(rules, wish.number).poisoned).map(({ runId }) => runId),
+  );
+  const erased = facts.erased.filter(({ run }) => !harmless.has(run.id));
+  const poisoned = [...records.filter((record) => isPoisoned(rules, record)), ...erased];
   return records.flatMap((record) =>
     [
       ...checkOutcome(rules, record),
@@ -41,7 +55,7 @@ function errorTypeOf({ run }: RunRecord): string | null {
   return run.error === null ? null : (JSON.parse(run.error) as { type: string }).type;
 }
 
-/** A run fails because its thread dies each time, because it was killed too often, or because its model refuses it. */
+/** A run fails because its thread dies each time, because it was killed too often, or because its model refuses it or breaks off. */
 function checkOutcome(rules: PlanRules, record: RunRecord): string[] {
   const type = errorTypeOf(record);
   const { poisoned, fault } = planOf(rules, numberOf(record));
@@ -49,7 +63,9 @@ function checkOutcome(rules: PlanRules, record: RunRecord): string[] {
     return ['it completed, though it ends every thread that carries it'];
   // How long it had a worker is looked at by itself.
   if (type === null || type === 'interrupted_error' || type === 'timeout_error') return [];
-  return !poisoned && fault?.times === null ? [] : [`it failed, and nothing was wrong with it: ${record.run.error}`];
+  // After text was streamed a model is not asked again (D8).
+  const isFaulty = !poisoned && (fault?.times === null || fault?.kind === 'cut');
+  return isFaulty ? [] : [`it failed, and nothing was wrong with it: ${record.run.error}`];
 }
 
 /** Only a kill is charged. Otherwise a run loses its worker, without charge, when a poisoned one is at work beside it. */
@@ -66,14 +82,15 @@ function checkCharges(record: RunRecord, poisoned: readonly RunRecord[], diary: 
     resumes = (JSON.parse(event.payload) as { resumes: number }).resumes;
     if (isWithin(at, diary.down) || isExcused(at, diary)) return [];
     if (resumes > before) return [`resume ${resumes} was charged, and not because of a kill`];
-    return poisoned.some(({ events }) => isBeside(events, event, diary)) ? [] : ['it lost its worker to nothing'];
+    return poisoned.some((other) => isBeside(other, event, diary)) ? [] : ['it lost its worker to nothing'];
   });
 }
 
-/** Whether a poisoned run was started in the same life of the daemon before something was lost. */
-function isBeside(events: readonly EventRow[], { created_at: at }: EventRow, { down }: Diary): boolean {
+/** Whether a poisoned run had a worker in the same life of the daemon before something was lost. */
+function isBeside({ run, events }: RunRecord, { created_at: at }: EventRow, { down }: Diary): boolean {
   // Runs are claimed before a new daemon is seen to be ready.
   const born = Math.max(0, ...down.filter(({ to }) => to <= at).map(({ from }) => from));
+  if (run.deleted === 1) return run.started_at !== null && run.started_at <= at && (run.finished_at ?? at) >= born;
   return events.some(({ type, created_at }) => type === 'run.started' && created_at >= born && created_at <= at);
 }
 

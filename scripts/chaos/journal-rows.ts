@@ -23,6 +23,8 @@ export interface RunRow {
   /** What stands in the row itself. */
   readonly own_answer: string | null;
   readonly worked_ms: number;
+  readonly started_at: number | null;
+  readonly finished_at: number | null;
 }
 
 export interface EventRow {

@@ -166,7 +166,7 @@ async function check({ rules, daemon, audit }: Storming, weathered: Weathered, f
     ...weathered.problems,
     ...checkRuns(facts),
     ...checkTexts(facts),
-    ...checkPlagues(rules, facts, weathered.diary),
+    ...checkPlagues({ rules, facts, sightings, diary: weathered.diary }),
     ...checkPlans(rules, facts),
     ...clients,
     ...checkAudit(lines, facts),

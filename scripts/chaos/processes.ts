@@ -1,6 +1,6 @@
 // Finds processes of this machine that belong to a data directory: by their folder, their mounts, or a mark in their arguments.
 import { readdir, readFile, readlink } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
 export interface FoundProcess {
   readonly pid: number;
@@ -21,8 +21,9 @@ export async function findProcesses(directory: string, marker: string): Promise<
         readFile(`/proc/${pid}/mountinfo`, 'utf8').catch(() => ''),
         readlink(`/proc/${pid}/cwd`).catch(() => ''),
       ]);
-      // Mounts are named by where they lie in their file system.
-      const isInside = mounts.includes(`/${basename(directory)}/workspaces/`);
+      // Mounts are named by where they lie in their file system. Other daemons have a directory of the same last name.
+      const place = join('/', basename(dirname(directory)), basename(directory), 'workspaces/');
+      const isInside = mounts.includes(place);
       const belongs =
         isInside || command.includes(marker) || command.includes(directory) || folder.startsWith(directory);
       return belongs ? [{ pid, command: shorten(command.replaceAll('\0', ' ').trim()) }] : [];
