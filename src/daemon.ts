@@ -169,7 +169,7 @@ async function build(start: Start): Promise<Daemon> {
     settings: live.settings,
     catalog: live.catalog,
     definitions: live.definitions,
-    checkDefinitions: live.checkDefinitions,
+    problems: { ofFiles: live.checkDefinitions, inForce: live.problems },
     closing: isClosing,
     draining: draining.signal,
   });
@@ -231,6 +231,8 @@ function reportConfig(log: Log, event: ConfigEvent): void {
   else if (event.kind === 'rejected') {
     const problems = event.problems.map(formatProblem);
     log.error({ file: event.file, problems }, 'configuration refused; the last good one stays in force');
+  } else if (event.kind === 'left-out') {
+    log.warn({ problems: event.problems.map(formatProblem) }, 'skills and plugins with problems are left out');
   } else log.warn(event, 'configuration');
 }
 

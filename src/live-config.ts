@@ -31,7 +31,8 @@ export interface Configuration {
 }
 
 export type LiveConfigLoad =
-  | ({ readonly ok: true } & Configuration)
+  /** `problems` are those of skills and plugins that are left out. */
+  | ({ readonly ok: true; readonly problems: readonly Problem[] } & Configuration)
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
 /**
@@ -48,9 +49,11 @@ export function loadLiveConfig(flags: Flags, environment: Environment, unresolve
   const secrets: SecretPlaces = { configDir, credentialsDirectory, ...(unresolved && { unresolved }) };
   const defined = readDefinitions(secrets, read.ok ? read.catalog : null);
   if (loaded.ok && read.ok && defined.ok) {
-    return { ok: true, config: loaded.config, catalog: read.catalog, definitions: defined.value };
+    const { value: definitions, problems = [] } = defined;
+    return { ok: true, config: loaded.config, catalog: read.catalog, definitions, problems };
   }
-  return { ok: false, problems: [loaded, read, defined].flatMap((part) => (part.ok ? [] : part.problems)) };
+  const parts = [loaded, read, defined];
+  return { ok: false, problems: parts.flatMap((part) => ('problems' in part ? (part.problems ?? []) : [])) };
 }
 
 /** The problem of a config directory that is not there: a check that reads nothing must not call it right. */
@@ -58,10 +61,10 @@ export function absentDirectory(configDir: string): Problem[] {
   return existsSync(configDir) ? [] : [problemOutside(`${configDir}: there is no such directory`)];
 }
 
-function readDefinitions(places: SecretPlaces, catalog: Catalog | null): Read<Definitions> {
+function readDefinitions(places: SecretPlaces, catalog: Catalog | null, before?: Definitions): Read<Definitions> {
   const models = catalog === null ? null : new Set(catalog.models.keys());
-  const loaded = loadDefinitions(places, { models, tools: new Set(TOOL_NAMES) });
-  return loaded.ok ? { ok: true, value: loaded.definitions } : loaded;
+  const loaded = loadDefinitions(places, { models, tools: new Set(TOOL_NAMES) }, before);
+  return loaded.ok ? { ok: true, value: loaded.definitions, problems: loaded.problems } : loaded;
 }
 
 /** What happens to the configuration of a running daemon, for its log. */
@@ -69,6 +72,8 @@ export type ConfigEvent =
   | { readonly kind: 'accepted'; readonly file: string }
   /** The last good state stays in force. Told once for the same problems. */
   | { readonly kind: 'rejected'; readonly file: string; readonly problems: readonly Problem[] }
+  /** These things alone are left out, or stay as they were; the rest is in force. Told once for the same problems. */
+  | { readonly kind: 'left-out'; readonly problems: readonly Problem[] }
   | { readonly kind: 'restart-needed'; readonly setting: 'listen'; readonly wanted: string; readonly inForce: string }
   /** Changes may go unnoticed until `reload` or a restart. */
   | { readonly kind: 'watch-failed'; readonly why: string };
@@ -105,7 +110,10 @@ export interface LiveConfig {
   stop(): Promise<void>;
 }
 
-type Read<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problems: readonly Problem[] };
+type Read<T> =
+  /** `problems` of what is left out of the value. */
+  | { readonly ok: true; readonly value: T; readonly problems?: readonly Problem[] }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
 
 /** The last good state of a file, or of all definitions together. */
 interface Part<T> {
@@ -132,10 +140,11 @@ function makePart<T>(file: string, initial: T, report: (event: ConfigEvent) => v
         return false;
       }
       const changed = !isDeepStrictEqual(read.value, current);
-      const mended = problems.length > 0;
-      problems = [];
+      const isNews = !isDeepStrictEqual(read.problems ?? [], problems);
+      problems = read.problems ?? [];
       current = read.value;
-      if (changed || mended) report({ kind: 'accepted', file });
+      if (changed || (isNews && problems.length === 0)) report({ kind: 'accepted', file });
+      if (isNews && problems.length > 0) report({ kind: 'left-out', problems });
       return changed;
     },
   };
@@ -184,7 +193,7 @@ function checkFiles({ places, overrides }: Config): readonly Problem[] {
   const settings = loadSettings(configDir, overrides);
   const read = loadCatalog(configDir, credentialsDirectory);
   const defined = readDefinitions({ configDir, credentialsDirectory }, read.ok ? read.catalog : null);
-  return [settings, read, defined].flatMap((part) => (part.ok ? [] : part.problems));
+  return [settings, read, defined].flatMap((part) => ('problems' in part ? (part.problems ?? []) : []));
 }
 
 /** What the definitions are called where one file's name would stand. */
@@ -207,7 +216,8 @@ export function makeLiveConfig(parts: LiveConfigParts): LiveConfig {
     const loaded = loadCatalog(configDir, credentialsDirectory);
     return loaded.ok ? { ok: true, value: loaded.catalog } : loaded;
   };
-  const readDefined = () => readDefinitions({ configDir, credentialsDirectory }, catalogPart.current());
+  const readDefined = () =>
+    readDefinitions({ configDir, credentialsDirectory }, catalogPart.current(), definitionsPart.current());
   const absence = makeAbsence(configDir);
   const unlessGone = <T>(file: string, read: () => Read<T>): Read<T> => {
     const gone = absence(file);
@@ -233,7 +243,7 @@ export function makeLiveConfig(parts: LiveConfigParts): LiveConfig {
     definitions: definitionsPart.current,
     checkDefinitions: () => {
       const read = unlessGone(DEFINITIONS, readDefined);
-      return read.ok ? [] : read.problems;
+      return read.problems ?? [];
     },
     check: () => checkFiles(config),
     describe: () => describeSettings({ ...config, ...settingsPart.current() }),

@@ -307,7 +307,7 @@ test('a broken definition is told with its place, and the last good ones stay in
   write('experts/ann.md', expert('Second', '\nmodel: none'));
   live.reload();
   live.reload();
-  const problem = 'experts/ann.md:3:8 model: names no model of models.yaml';
+  const problem = 'experts/ann.md:3:8 model: names no model of models.yaml, "none"';
   expect(live.problems().map(formatProblem)).toEqual([problem]);
   expect(live.checkDefinitions().map(formatProblem)).toEqual([problem]);
   expect(live.definitions().experts.get('ann')?.description).toBe('First');
@@ -315,6 +315,31 @@ test('a broken definition is told with its place, and the last good ones stay in
   write('experts/ann.md', expert('Third'));
   expect(live.checkDefinitions()).toEqual([]);
   expect(live.definitions().experts.get('ann')?.description).toBe('First');
+});
+
+test('a broken skill is left out at a start, stays as it was when it breaks later, and is told once each time', async () => {
+  const skill = (about: string) => `---\nname: tides\ndescription: ${about}\n---\nMind the moon.\n`;
+  const configDir = temporaryDirectory({
+    'experts/ann.md': expert('First'),
+    'skills/tides/SKILL.md': skill('x'.repeat(1_077)),
+  });
+  const { live, events, write } = open(configDir);
+  live.reload();
+  live.reload();
+  expect(live.definitions().skills.size).toBe(0);
+  expect(live.definitions().experts.size).toBe(1);
+  expect(live.problems()).toMatchObject([{ file: 'skills/tides/SKILL.md', line: 3 }]);
+  expect(live.check()).toEqual(live.problems());
+  expect(events).toEqual([{ kind: 'left-out', problems: live.problems() }]);
+  write('skills/tides/SKILL.md', skill('About tides'));
+  live.reload();
+  expect(live.problems()).toEqual([]);
+  write('skills/tides/SKILL.md', skill(''));
+  write('experts/ann.md', expert('Second'));
+  live.reload();
+  expect(live.definitions().skills.get('tides')?.description).toBe('About tides');
+  expect(live.definitions().experts.get('ann')?.description).toBe('Second');
+  expect(events.map(({ kind }) => kind)).toEqual(['left-out', 'accepted', 'accepted', 'left-out']);
 });
 
 test('an expert whose model leaves models.yaml is told', () => {

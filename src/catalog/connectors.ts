@@ -2,7 +2,17 @@
 import type { JsonObject } from '../domain/json.ts';
 import type { ConnectorAuthDefinition, ConnectorDefinition } from './definitions.ts';
 import type { Problem } from './problem.ts';
-import { DESCRIPTION, type Found, mapOf, NAMING, type Reading, type Scope, textOr, textsOf } from './reading.ts';
+import {
+  DESCRIPTION,
+  type Found,
+  isUnread,
+  mapOf,
+  NAMING,
+  type Reading,
+  type Scope,
+  textOr,
+  textsOf,
+} from './reading.ts';
 import { choice, dictionary, list, orNull, type Schema, section, text } from './schema.ts';
 import { HEADER_SECRET, readSecret } from './secret-file.ts';
 import { readYamlFile } from './yaml-file.ts';
@@ -66,7 +76,7 @@ export function readConnectors(scope: Scope): Reading<ConnectorDefinition> {
     checkAuth(scope, auth, add);
     found.push({ thing: toConnector(name, connector, toAuth(auth)), source, at });
   }
-  return { found, problems };
+  return { found, problems, isPartial: isUnread(source) };
 }
 
 type Add = (key: string, message: string, place?: 'key' | 'value') => void;

@@ -105,7 +105,10 @@ export interface ConnectorDefinition extends Defined, Omit<Connector, 'auth'> {
   readonly auth: ConnectorAuthDefinition;
 }
 
-/** All of them by name. Every name in it that refers to another definition, a model or a tool was there when it was read. */
+/**
+ * All of them by name. Every name in it that refers to another definition, a model or a tool was there when it was read;
+ * a skill or a plugin that was left out may be missing all the same.
+ */
 export interface Definitions {
   readonly experts: ReadonlyMap<string, ExpertDefinition>;
   readonly teams: ReadonlyMap<string, TeamDefinition>;

@@ -1,8 +1,9 @@
 // Reads every definition of the config directory, and looks up the names by which they refer to each other (J1, J2).
-import type { Definitions, ExpertDefinition, TeamDefinition } from './definitions.ts';
+import { type Definitions, type ExpertDefinition, NO_DEFINITIONS, type TeamDefinition } from './definitions.ts';
 import { readConnectors } from './connectors.ts';
 import { readExpertTeams } from './expert-teams.ts';
 import { readExperts } from './experts.ts';
+import { brokenOf, leaveOut } from './leave-out.ts';
 import { readMcpServers } from './mcp-servers.ts';
 import { didYouMean } from './nearest-name.ts';
 import { readPlugins } from './plugins.ts';
@@ -20,11 +21,20 @@ export interface KnownNames {
 }
 
 export type DefinitionsLoad =
-  | { readonly ok: true; readonly definitions: Definitions }
+  /** `problems` are those of what is left out. */
+  | { readonly ok: true; readonly definitions: Definitions; readonly problems: readonly Problem[] }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
-/** Reads them all. Problems come at once, in the order of their files and places; the definitions only without any. */
-export function loadDefinitions(places: SecretPlaces, known: KnownNames): DefinitionsLoad {
+/**
+ * Reads them all. Problems come at once, in the order of their files and places. One in what the operator writes for
+ * this daemon (experts, teams, servers, connectors) holds back all; a skill or a plugin with one is left out alone, or
+ * stays as it was `before`. Names of what is left out are known still: whoever uses them is told then.
+ */
+export function loadDefinitions(
+  places: SecretPlaces,
+  known: KnownNames,
+  before: Definitions = NO_DEFINITIONS,
+): DefinitionsLoad {
   const scope: Scope = { ...places, plugin: null, prefix: '' };
   const plugins = readPlugins(scope);
   const [skills, mcpServers, experts] = [readSkills(scope), readMcpServers(scope), readExperts(scope)];
@@ -37,8 +47,9 @@ export function loadDefinitions(places: SecretPlaces, known: KnownNames): Defini
     mcpServers: byName([...mcpServers.found, ...plugins.mcpServers]),
     connectors: byName(connectors.found),
   };
-  const references: Problem[] = [];
-  const lookUp: LookUp = { all, known, problems: references };
+  const partial = { mcpServers: mcpServers.isPartial === true, connectors: connectors.isPartial === true };
+  const references: Reference[] = [];
+  const lookUp: LookUp = { all, partial, known, references };
   const definitions: Definitions = {
     experts: mapValues(all.experts, (found) => withFullNames(lookUp, found)),
     teams: mapValues(all.teams, (found) => withFullMembers(lookUp, found)),
@@ -48,16 +59,31 @@ export function loadDefinitions(places: SecretPlaces, known: KnownNames): Defini
     connectors: mapValues(all.connectors, ({ thing }) => thing),
   };
   const readings = [plugins, skills, mcpServers, experts, teams, connectors];
-  const problems = [...readings.flatMap((reading) => reading.problems), ...references];
-  return problems.length === 0 ? { ok: true, definitions } : { ok: false, problems: sorted(problems) };
+  const ofPlugins = references.filter(({ plugin }) => plugin !== null);
+  const broken = brokenOf(all, ofPlugins);
+  const own = [
+    ...readings.flatMap(({ problems }) => problems),
+    ...references.filter((one) => one.plugin === null).map(({ problem }) => problem),
+  ];
+  const problems = sorted([...own, ...broken.problems]);
+  if (own.length > 0) return { ok: false, problems };
+  return { ok: true, definitions: leaveOut(definitions, broken, before), problems };
+}
+
+/** A name that leads nowhere, and the plugin whose expert has it; null for one that stands alone. */
+interface Reference {
+  readonly plugin: string | null;
+  readonly problem: Problem;
 }
 
 type ByName<T> = ReadonlyMap<string, Found<T>>;
 
 interface LookUp {
   readonly all: { readonly [Kind in keyof Definitions]: ByName<unknown> };
+  /** Kinds of which not all names could be made out. */
+  readonly partial: { readonly [Kind in keyof Definitions]?: boolean };
   readonly known: KnownNames;
-  readonly problems: Problem[];
+  readonly references: Reference[];
 }
 
 function byName<T extends { readonly name: string }>(found: readonly Found<T>[]): ByName<T> {
@@ -84,22 +110,26 @@ const LISTS = [
   { field: 'subagents', key: 'subagents', kind: 'experts', what: 'an expert' },
 ] as const;
 
-function withFullNames({ all, known, problems }: LookUp, { thing, source }: Found<ExpertDefinition>): ExpertDefinition {
-  // Places in a list are those of the file only when all of it could be read.
-  if (source.problems.length > 0) return thing;
-  if (thing.model !== null && known.models?.has(thing.model) === false) {
-    problems.push(source.problemAt(['model'], `names no model of models.yaml${didYouMean(thing.model, known.models)}`));
+function withFullNames(
+  { all, partial, known, references }: LookUp,
+  { thing, source }: Found<ExpertDefinition>,
+): ExpertDefinition {
+  const { name: self, plugin, model } = thing;
+  const add = (path: readonly string[], message: string) =>
+    void references.push({ plugin, problem: source.problemAt(path, message) });
+  if (model !== null && known.models?.has(model) === false) {
+    add(['model'], `names no model of models.yaml, "${model}"${didYouMean(model, known.models)}`);
   }
-  for (const [index, tool] of (thing.tools ?? []).entries()) {
-    if (known.tools.has(tool)) continue;
-    problems.push(source.problemAt(['tools', String(index)], `names no built-in tool${didYouMean(tool, known.tools)}`));
+  for (const { index, name } of namesIn(source, 'tools')) {
+    if (known.tools.has(name)) continue;
+    add(['tools', index], `names no built-in tool, "${name}"${didYouMean(name, known.tools)}`);
   }
   const lists = LISTS.map(({ field, key, kind, what }) => {
-    const fullNames = thing[field].map((name, index) => {
-      const full = resolve(name, thing.plugin, all[kind]);
-      const add = (message: string) => problems.push(source.problemAt([key, String(index)], message));
-      if (full === undefined) add(`names ${what} that does not exist${didYouMean(name, all[kind].keys())}`);
-      else if (field === 'subagents' && full === thing.name) add('names the expert itself');
+    const fullNames = namesIn(source, key).map(({ index, name }) => {
+      const full = resolve(name, plugin, all[kind]);
+      if (full === undefined && partial[kind] !== true) {
+        add([key, index], `names ${what} that does not exist, "${name}"${didYouMean(name, all[kind].keys())}`);
+      } else if (field === 'subagents' && full === self) add([key, index], 'names the expert itself');
       return full ?? name;
     });
     return [field, fullNames];
@@ -107,15 +137,26 @@ function withFullNames({ all, known, problems }: LookUp, { thing, source }: Foun
   return { ...thing, ...(Object.fromEntries(lists) as Pick<ExpertDefinition, (typeof LISTS)[number]['field']>) };
 }
 
-function withFullMembers({ all, problems }: LookUp, { thing, source }: Found<TeamDefinition>): TeamDefinition {
-  if (source.problems.length > 0) return thing;
+/** The names of a list and their places in it. What is no name is told by the schema. */
+function namesIn(
+  { value }: Found<unknown>['source'],
+  key: string,
+): { readonly index: string; readonly name: string }[] {
+  const given = value[key];
+  if (!Array.isArray(given)) return [];
+  return given.flatMap((name, index) =>
+    typeof name === 'string' && name.trim() !== '' ? [{ index: String(index), name }] : [],
+  );
+}
+
+function withFullMembers({ all, references }: LookUp, { thing, source }: Found<TeamDefinition>): TeamDefinition {
   const check = (name: string, path: readonly string[]) => {
-    if (all.experts.has(name)) return;
-    const message = `names an expert that does not exist${didYouMean(name, all.experts.keys())}`;
-    problems.push(source.problemAt(path, message));
+    if (name.trim() === '' || all.experts.has(name)) return;
+    const message = `names an expert that does not exist, "${name}"${didYouMean(name, all.experts.keys())}`;
+    references.push({ plugin: null, problem: source.problemAt(path, message) });
   };
   check(thing.lead, ['lead']);
-  for (const [index, member] of thing.members.entries()) check(member, ['members', String(index)]);
+  for (const { index, name } of namesIn(source, 'members')) check(name, ['members', index]);
   return thing;
 }
 

@@ -8,6 +8,7 @@ import {
   fullName,
   HEADER_NAMING,
   HEADER_VALUE,
+  isUnread,
   mapOf,
   NAMING,
   type Reading,
@@ -75,7 +76,7 @@ export function readMcpServers(scope: Scope): Reading<McpServerDefinition> {
     problems.push(...kindProblems(source, at, server), ...secretProblems(scope, { source, at, server }));
     found.push({ thing: toServer(scope, file, { name, server }), source, at });
   }
-  return { found, problems };
+  return { found, problems, isPartial: isUnread(source) };
 }
 
 function kindProblems(source: YamlFile, at: readonly string[], server: JsonObject): Problem[] {

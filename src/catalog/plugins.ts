@@ -6,6 +6,7 @@ import type { Problem } from './problem.ts';
 import {
   DESCRIPTION,
   type Found,
+  linkProblem,
   listFolder,
   nameProblems,
   type Reading,
@@ -15,11 +16,11 @@ import {
 } from './reading.ts';
 import { type Schema, section } from './schema.ts';
 import { readSkills } from './skills.ts';
-import { readYamlFile } from './yaml-file.ts';
+import { emptyYamlFile, readYamlFile } from './yaml-file.ts';
 
 const SCHEMA: Schema = section({ description: DESCRIPTION, version: words('a version', 64) }, ['description']);
 
-/** What plugins bring: themselves, and their things. */
+/** What plugins bring: themselves, and their things. What is wrong with a plugin stands among its own faults. */
 export interface PluginsReading {
   readonly plugins: readonly Found<PluginDefinition>[];
   readonly skills: readonly Found<SkillDefinition>[];
@@ -31,13 +32,15 @@ export interface PluginsReading {
 /** Reads every plugin of the config directory. Files beside the folders are passed over. */
 export function readPlugins(scope: Scope): PluginsReading {
   const { entries, problems } = listFolder(scope.configDir, 'plugins');
-  const read = entries.filter(({ isFolder }) => isFolder).map(({ name }) => readPlugin(scope, name));
+  const read = entries
+    .filter(({ isFolder, isLink }) => isFolder || isLink)
+    .map(({ name, isLink }) => (isLink ? linkedPlugin(name) : readPlugin(scope, name)));
   return {
     plugins: read.map(({ plugin }) => plugin),
     skills: read.flatMap(({ skills }) => skills.found),
     mcpServers: read.flatMap(({ mcpServers }) => mcpServers.found),
     experts: read.flatMap(({ experts }) => experts.found),
-    problems: [...problems, ...read.flatMap((one) => one.problems)],
+    problems,
   };
 }
 
@@ -57,12 +60,28 @@ function readPlugin(outer: Scope, name: string) {
     experts: namesOf(experts),
   };
   const missing = Object.keys(source.value).length === 0 && source.problems.length === 0;
-  const problems = [
+  const faults = [
     ...nameProblems(`plugins/${name}`, name),
     ...(missing ? [source.problemAt(['description'], 'is missing', 'key')] : source.problems),
     ...skills.problems,
     ...mcpServers.problems,
     ...experts.problems,
   ];
-  return { plugin: { thing: plugin, source, at: [] }, skills, mcpServers, experts, problems };
+  return { plugin: { thing: plugin, source, at: [], faults }, skills, mcpServers, experts };
+}
+
+function linkedPlugin(name: string) {
+  const nothing = { found: [], problems: [] };
+  const file = `plugins/${name}/plugin.yaml`;
+  const thing: PluginDefinition = {
+    name,
+    file,
+    description: '',
+    version: null,
+    skills: [],
+    mcpServers: [],
+    experts: [],
+  };
+  const plugin = { thing, source: emptyYamlFile(file, null), at: [], faults: [linkProblem(`plugins/${name}`)] };
+  return { plugin, skills: nothing, mcpServers: nothing, experts: nothing };
 }

@@ -35,23 +35,32 @@ export interface Found<T> {
   readonly thing: T;
   readonly source: YamlFile;
   readonly at: readonly string[];
+  /** What is wrong with it and costs it alone: things that others have made are left out, and the rest stays. */
+  readonly faults?: readonly Problem[];
 }
 
 /** What a reader has found. With problems, the things are those that could be made out. */
 export interface Reading<T> {
   readonly found: readonly Found<T>[];
   readonly problems: readonly Problem[];
+  /** Whether there may be things whose names could not be made out, so that no name is doubted. */
+  readonly isPartial?: boolean;
 }
+
+/** Whether a file has a fault before which nothing of it could be made out. */
+export const isUnread = ({ value, problems }: YamlFile): boolean =>
+  problems.length > 0 && Object.keys(value).length === 0;
 
 /** The full name of a thing of a scope. */
 export function fullName({ plugin }: Scope, name: string): string {
   return plugin === null ? name : `${plugin}:${name}`;
 }
 
-/** One name in a folder; links are followed, as the operator may place them. */
+/** One name in a folder. Whoever reads it decides whether a link is followed. */
 export interface FolderEntry {
   readonly name: string;
   readonly isFolder: boolean;
+  readonly isLink: boolean;
 }
 
 /** What a folder below the config directory holds, sorted by name, hidden names left out. A missing one is empty. */
@@ -72,11 +81,22 @@ export function listFolder(
   const problems = visible.length > MAX_NAMES ? [problem(`holds more than ${MAX_NAMES} names`)] : [];
   const entries = visible.slice(0, MAX_NAMES).map((entry) => ({
     name: entry.name,
+    isLink: entry.isSymbolicLink(),
     isFolder: entry.isSymbolicLink()
       ? statSync(path.join(configDir, folder, entry.name), { throwIfNoEntry: false })?.isDirectory() === true
       : entry.isDirectory(),
   }));
   return { entries, problems };
+}
+
+/** The problem of a link where a folder must stand: what it leads to is not watched, and not mounted. */
+export function linkProblem(file: string): Problem {
+  return {
+    file,
+    line: null,
+    column: null,
+    message: 'is a link, and links are not followed here: put in its place what it leads to',
+  };
 }
 
 /** The problem of a file or folder whose name is no name, or none. */

@@ -1,4 +1,5 @@
 // Skills in the Agent Skills format: `skills/<name>/SKILL.md`.
+import { lstatSync } from 'node:fs';
 import path from 'node:path';
 import type { JsonObject, JsonValue } from '../domain/json.ts';
 import type { SkillDefinition } from './definitions.ts';
@@ -8,6 +9,7 @@ import {
   DESCRIPTION,
   type Found,
   fullName,
+  linkProblem,
   listFolder,
   mapOf,
   nameProblems,
@@ -18,6 +20,7 @@ import {
   words,
 } from './reading.ts';
 import { dictionary, type Schema, section, text } from './schema.ts';
+import { emptyYamlFile, type YamlFile } from './yaml-file.ts';
 
 /** The file that makes a folder a skill. */
 export const SKILL_FILE = 'SKILL.md';
@@ -37,25 +40,43 @@ const SCHEMA: Schema = section(
   ['name', 'description'],
 );
 
-/** Reads the skills of a scope. A folder without SKILL.md is a problem; files beside the folders are passed over. */
+/**
+ * Reads the skills of a scope. Most are of other people's making: what is wrong with one is a fault of that one alone.
+ * A folder without SKILL.md is one; files beside the folders are passed over.
+ */
 export function readSkills(scope: Scope): Reading<SkillDefinition> {
   const folder = `${scope.prefix}skills`;
   const { entries, problems: unread } = listFolder(scope.configDir, folder);
-  const problems: Problem[] = [...unread];
   const found: Found<SkillDefinition>[] = [];
-  for (const { name, isFolder } of entries) {
-    if (!isFolder) continue;
+  for (const { name, isFolder, isLink } of entries) {
+    if (!isFolder && !isLink) continue;
     const file = `${folder}/${name}/${SKILL_FILE}`;
-    const source = readFrontMatterFile(scope.configDir, file, SCHEMA);
-    problems.push(...nameProblems(`${folder}/${name}`, name), ...source.problems);
-    const inFile = source.value['name'];
-    if (source.problems.length === 0 && inFile !== name) {
-      problems.push(source.problemAt(['name'], `must be that of its folder, ${name}`));
-    }
-    found.push({ thing: toSkill(scope, file, { name, value: source.value }), source, at: [] });
+    const source = isLink ? emptyYamlFile(file, null) : readFrontMatterFile(scope.configDir, file, SCHEMA);
+    const faults = isLink ? [linkProblem(`${folder}/${name}`)] : faultsOf({ scope, name, file, source });
+    const thing = toSkill(scope, file, { name, value: source.value });
+    found.push({ thing, source, at: [], faults: [...nameProblems(`${folder}/${name}`, name), ...faults] });
   }
-  return { found, problems };
+  return { found, problems: unread };
 }
+
+interface SkillPlace {
+  readonly scope: Scope;
+  readonly name: string;
+  readonly file: string;
+  readonly source: YamlFile;
+}
+
+function faultsOf({ scope, name, file, source }: SkillPlace): readonly Problem[] {
+  const stat = lstatSync(path.join(scope.configDir, file), { throwIfNoEntry: false });
+  if (stat?.isSymbolicLink() === true) return [linkProblem(file)];
+  const inFile = source.value['name'];
+  // A name that is none is told by the schema.
+  if (typeof inFile !== 'string' || inFile === name || isToldOf(source, 'name')) return source.problems;
+  return [...source.problems, source.problemAt(['name'], `must be that of its folder, ${name}`)];
+}
+
+const isToldOf = ({ problems }: YamlFile, key: string) =>
+  problems.some(({ message }) => message.startsWith(`${key}: `));
 
 function toSkill(
   scope: Scope,

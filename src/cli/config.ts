@@ -97,7 +97,7 @@ async function lookAtFiles(context: Context): Promise<Look> {
   const { configDir } = context.places;
   const unresolved = new Set<string>();
   const checked = await checkConfiguration(context, unresolved);
-  const problems = checked.ok ? absentDirectory(configDir) : checked.problems;
+  const problems = checked.ok ? [...absentDirectory(configDir), ...checked.problems] : checked.problems;
   return { source: 'files', configDir, problems, unresolved: [...unresolved] };
 }
 

@@ -6,7 +6,7 @@ import { CommandError } from './exit-codes.ts';
 
 /** A configuration, or what is wrong with it. */
 export type Checked =
-  | ({ readonly ok: true } & Configuration)
+  | ({ readonly ok: true; readonly problems: readonly Problem[] } & Configuration)
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
 /**

@@ -35,6 +35,7 @@ export function addReading<N extends DefinitionNoun>(command: Command, io: Io, k
       act(io, async ({ client, out }) => {
         const list = await client().definitions.list(noun);
         out.list(list.items, inAList, list);
+        for (const problem of list.problems) out.hint(formatProblem(problem));
       }),
     );
 

@@ -103,7 +103,8 @@ export interface Client extends Checks {
   readonly insights: Insights;
   /** What the config directory defines, by kind. */
   readonly definitions: {
-    list<N extends DefinitionNoun>(noun: N): Promise<ListWire<DefinitionWire<N>>>;
+    /** `problems`: why some are left out. */
+    list<N extends DefinitionNoun>(noun: N): Promise<ListWire<DefinitionWire<N>> & Pick<CheckWire, 'problems'>>;
     /** By name or id. */
     get<N extends DefinitionNoun>(noun: N, ref: string): Promise<DefinitionWire<N>>;
     /** Reads the files now; what is in force stays as it is. */

@@ -11,8 +11,8 @@ type Handler = (exchange: Exchange) => Promise<Reply>;
 export function makeDefinitionHandlers(operations: Operations, noun: DefinitionNoun) {
   return {
     list: async () => {
-      const { items, total } = await operations.listDefinitions(noun);
-      return ok({ items: items.map(renderDefinition), total });
+      const { items, total, problems } = await operations.listDefinitions(noun);
+      return ok({ items: items.map(renderDefinition), total, problems });
     },
     get: async (exchange) => ok(renderWholeDefinition(await operations.getDefinition(noun, refInPath(exchange)))),
     check: async () => ok(renderProblems(await operations.checkDefinitions(noun))),

@@ -43,11 +43,16 @@ export interface DefinitionRecord<N extends DefinitionNoun> {
 export interface DefinitionParts {
   readonly store: Pick<Store, 'definitionIds'>;
   definitions(): Definitions;
-  checkDefinitions(): readonly Problem[];
+  readonly problems: {
+    /** What is wrong with the files of the definitions now. */
+    ofFiles(): readonly Problem[];
+    /** What is wrong with what was read last: it is not in force, or left out. */
+    inForce(): readonly Problem[];
+  };
 }
 
 /** The verbs on definitions. */
-export function makeDefinitionOperations({ store, definitions, checkDefinitions }: DefinitionParts) {
+export function makeDefinitionOperations({ store, definitions, problems }: DefinitionParts) {
   async function recordsOf<N extends DefinitionNoun>(noun: N): Promise<DefinitionRecord<N>[]> {
     const { among, idKind } = KINDS[noun];
     const all = [...definitions()[among].values()] as DefinitionOf<N>[];
@@ -57,10 +62,13 @@ export function makeDefinitionOperations({ store, definitions, checkDefinitions 
   }
 
   return {
-    /** The definitions in force, in the order of their names; a plugin's after those that stand alone. */
-    listDefinitions: async <N extends DefinitionNoun>(noun: N): Promise<Listing<DefinitionRecord<N>>> => {
+    /** The definitions in force, in the order of their names, a plugin's after those that stand alone; and what is not. */
+    listDefinitions: async <N extends DefinitionNoun>(
+      noun: N,
+    ): Promise<Listing<DefinitionRecord<N>> & { readonly problems: readonly Problem[] }> => {
       const items = await recordsOf(noun);
-      return { items, total: items.length };
+      const own = problems.inForce().filter(({ file }) => file !== null && isOf(noun, file));
+      return { items, total: items.length, problems: own };
     },
 
     /** One of them by its name, else by its id. Throws `not_found`. */
@@ -75,7 +83,7 @@ export function makeDefinitionOperations({ store, definitions, checkDefinitions 
 
     /** Reads the files of a noun now and answers what is wrong with them. What is in force stays as it is. */
     checkDefinitions: async (noun: DefinitionNoun): Promise<readonly Problem[]> =>
-      checkDefinitions().filter(({ file }) => file === null || isOf(noun, file)),
+      problems.ofFiles().filter(({ file }) => file === null || isOf(noun, file)),
   };
 }
 

@@ -1,7 +1,6 @@
 // Every verb of the house, behind one name: what may be asked, whoever asks.
 import type { Definitions } from '../catalog/definitions.ts';
 import type { Catalog } from '../catalog/models.ts';
-import type { Problem } from '../catalog/problem.ts';
 import type { Clock } from '../domain/clock.ts';
 import { ErrandError, notFound } from '../domain/errors.ts';
 import type { Run } from '../domain/run.ts';
@@ -23,7 +22,7 @@ import { makeBackgroundRuns } from './background-run.ts';
 import { type CheckOperationParts, makeCheckOperations } from './checks.ts';
 import { makeGetCapabilityConfig } from './capability-config.ts';
 import { type ConnectionParts, makeConnectionOperations } from './connections.ts';
-import { makeDefinitionOperations } from './definitions.ts';
+import { type DefinitionParts, makeDefinitionOperations } from './definitions.ts';
 import { makeDeleteSession } from './delete-session.ts';
 import { makeFetchImages } from './fetch-images.ts';
 import { makeKeyOperations } from './keys.ts';
@@ -64,8 +63,7 @@ export interface OperationParts {
   settings(): Settings;
   catalog(): Catalog;
   definitions(): Definitions;
-  /** What is wrong with the files of the definitions now. */
-  checkDefinitions(): readonly Problem[];
+  readonly problems: DefinitionParts['problems'];
   /** Whether new turns are refused because the daemon is shutting down. */
   closing(): boolean;
   /** Fires when waiting requests must end because the daemon does. */

@@ -23,7 +23,7 @@ function load(files: Files): Definitions {
 
 function problemsOf(files: Files, credentials: string | null = null): string[] {
   const loaded = read(temporaryDirectory(files), credentials);
-  return loaded.ok ? [] : loaded.problems.map(formatProblem);
+  return loaded.problems.map(formatProblem);
 }
 
 const LAWYER = `---
@@ -242,17 +242,17 @@ test.each<[string, Files, string[]]>([
   [
     'an unknown model',
     EXPERT('model: qwem'),
-    ['experts/a.md:3:8 model: names no model of models.yaml (did you mean "qwen"?)'],
+    ['experts/a.md:3:8 model: names no model of models.yaml, "qwem" (did you mean "qwen"?)'],
   ],
   [
     'an unknown tool',
     EXPERT('tools: [shell, read_fle]'),
-    ['experts/a.md:3:16 tools.1: names no built-in tool (did you mean "read_file"?)'],
+    ['experts/a.md:3:16 tools.1: names no built-in tool, "read_fle" (did you mean "read_file"?)'],
   ],
   [
     'a skill that does not exist',
     EXPERT('skills:\n  - none'),
-    ['experts/a.md:4:5 skills.0: names a skill that does not exist'],
+    ['experts/a.md:4:5 skills.0: names a skill that does not exist, "none"'],
   ],
   ['itself as a sub-agent', EXPERT('subagents: [a]'), ['experts/a.md:3:13 subagents.0: names the expert itself']],
   [
@@ -279,15 +279,15 @@ test.each<[string, Files, string[]]>([
   ],
   [
     'a team without a lead',
-    { 'expert-teams/t.yaml': 'description: T\nmembers: [x]\n' },
+    { 'experts/x.md': CLERK, 'expert-teams/t.yaml': 'description: T\nmembers: [x]\n' },
     ['expert-teams/t.yaml:1:1 lead: is missing'],
   ],
   [
     'members who do not exist',
     { 'experts/ann.md': CLERK, 'expert-teams/t.yaml': 'description: T\nlead: anm\nmembers:\n  - bob\n' },
     [
-      'expert-teams/t.yaml:2:7 lead: names an expert that does not exist (did you mean "ann"?)',
-      'expert-teams/t.yaml:4:5 members.0: names an expert that does not exist',
+      'expert-teams/t.yaml:2:7 lead: names an expert that does not exist, "anm" (did you mean "ann"?)',
+      'expert-teams/t.yaml:4:5 members.0: names an expert that does not exist, "bob"',
     ],
   ],
   [
@@ -301,21 +301,25 @@ test.each<[string, Files, string[]]>([
     ['expert-teams/t.yaml:3:10 members: must be a list of experts, each once, at most 20'],
   ],
   ['a team in a .yml file', { 'expert-teams/t.yml': '' }, ['expert-teams/t.yml must end in .yaml']],
-  ['a skill folder without SKILL.md', { 'skills/s/readme.txt': '' }, ['skills/s/SKILL.md is missing']],
+  [
+    'a skill folder without SKILL.md',
+    { 'skills/s/readme.txt': '' },
+    ['skills/s/SKILL.md is missing (the skill s is left out)'],
+  ],
   [
     'a skill of another name',
     { 'skills/s/SKILL.md': skill('other') },
-    ['skills/s/SKILL.md:2:7 name: must be that of its folder, s'],
+    ['skills/s/SKILL.md:2:7 name: must be that of its folder, s (the skill s is left out)'],
   ],
   [
     'a skill with a key of its own',
     { 'skills/s/SKILL.md': skill('s').replace('description', 'tools: x\ndescription') },
-    ['skills/s/SKILL.md:3:1 tools: is not a known key'],
+    ['skills/s/SKILL.md:3:1 tools: is not a known key (the skill s is left out)'],
   ],
   [
     'a plugin without plugin.yaml',
     { 'plugins/p/skills/s/SKILL.md': skill('s') },
-    ['plugins/p/plugin.yaml:1:1 description: is missing'],
+    ['plugins/p/plugin.yaml:1:1 description: is missing (the plugin p is left out)'],
   ],
   [
     'a server with neither command nor url',
@@ -418,20 +422,123 @@ test('without a catalog no name of a model is doubted', () => {
   expect(loaded.ok && loaded.definitions.experts.get('a')?.model).toBe('whatever');
 });
 
-test('links that the operator placed are followed; one to nothing is a problem', () => {
-  const elsewhere = temporaryDirectory({ 'shared/SKILL.md': skill('shared'), 'clerk.md': CLERK });
+test('files that the operator linked are read; a link to nothing is a problem', () => {
+  const elsewhere = temporaryDirectory({ 'clerk.md': CLERK });
   const configDir = temporaryDirectory();
-  for (const folder of ['skills', 'experts']) mkdirSync(path.join(configDir, folder));
-  symlinkSync(path.join(elsewhere, 'shared'), path.join(configDir, 'skills/shared'));
+  mkdirSync(path.join(configDir, 'experts'));
   symlinkSync(path.join(elsewhere, 'clerk.md'), path.join(configDir, 'experts/clerk.md'));
   const loaded = read(configDir);
-  expect(loaded.ok && [...loaded.definitions.skills.keys(), ...loaded.definitions.experts.keys()]).toEqual([
-    'shared',
-    'clerk',
-  ]);
+  expect(loaded.ok && [...loaded.definitions.experts.keys()]).toEqual(['clerk']);
   symlinkSync(path.join(elsewhere, 'gone.md'), path.join(configDir, 'experts/gone.md'));
   const broken = read(configDir);
   expect(broken.ok ? [] : broken.problems.map(formatProblem)).toEqual(['experts/gone.md is a link to nothing']);
+});
+
+test('a link in the place of a skill, its SKILL.md or a plugin is not followed, and costs that alone', () => {
+  const elsewhere = temporaryDirectory({
+    'shared/SKILL.md': skill('shared'),
+    'half.md': skill('half'),
+    'office/plugin.yaml': 'description: Office\n',
+  });
+  const configDir = temporaryDirectory({
+    'skills/tides/SKILL.md': skill('tides'),
+    'skills/half/a': '',
+    'plugins/p': '',
+  });
+  symlinkSync(path.join(elsewhere, 'shared'), path.join(configDir, 'skills/shared'));
+  symlinkSync(path.join(elsewhere, 'half.md'), path.join(configDir, 'skills/half/SKILL.md'));
+  symlinkSync(path.join(elsewhere, 'office'), path.join(configDir, 'plugins/office'));
+  const loaded = read(configDir);
+  expect(loaded.ok && [...loaded.definitions.skills.keys(), ...loaded.definitions.plugins.keys()]).toEqual(['tides']);
+  const words = 'is a link, and links are not followed here: put in its place what it leads to';
+  expect(loaded.problems.map(formatProblem)).toEqual([
+    `plugins/office ${words} (the plugin office is left out)`,
+    `skills/half/SKILL.md ${words} (the skill half is left out)`,
+    `skills/shared ${words} (the skill shared is left out)`,
+  ]);
+});
+
+const LONG = skill('claude-api').replace('About claude-api', 'x'.repeat(1_077));
+
+test('a skill that breaks the format is left out alone, and who names it is no further problem', () => {
+  const configDir = temporaryDirectory({
+    ...EQUIPPED,
+    'skills/claude-api/SKILL.md': LONG,
+    'plugins/office/skills/claude-api/SKILL.md': LONG,
+  });
+  const loaded = read(configDir);
+  expect(loaded.problems.map(formatProblem)).toEqual([
+    'plugins/office/skills/claude-api/SKILL.md:3:14 description: must be a description, at most 1024 characters (the skill office:claude-api is left out)',
+    'skills/claude-api/SKILL.md:3:14 description: must be a description, at most 1024 characters (the skill claude-api is left out)',
+  ]);
+  if (!loaded.ok) throw new Error('refused');
+  const { skills, experts, plugins } = loaded.definitions;
+  expect([...skills.keys()]).toEqual(['tides']);
+  expect(experts.get('a')?.skills).toEqual(['claude-api', 'tides']);
+  expect([...plugins.keys()]).toEqual(['office']);
+});
+
+const EQUIPPED: Files = {
+  'experts/a.md': '---\ndescription: A\nskills: [claude-api, tides]\nplugins: [office]\n---\nDo it.\n',
+  'skills/tides/SKILL.md': skill('tides'),
+  'plugins/office/plugin.yaml': 'description: Office\n',
+  'plugins/office/experts/typist.md': CLERK,
+  'plugins/office/mcp-servers.yaml': 'servers: { printer: { command: printerd } }\n',
+};
+
+test.each<[string, Files, string]>([
+  [
+    'an expert that names nothing',
+    { 'plugins/office/experts/typist.md': CLERK.replace('---\nFile', 'skills: [nope]\n---\nFile') },
+    'skills.0',
+  ],
+  ['a broken server', { 'plugins/office/mcp-servers.yaml': 'servers: { printer: {} }\n' }, 'servers.printer'],
+  ['a broken plugin.yaml', { 'plugins/office/plugin.yaml': 'version: "1"\n' }, 'description'],
+])('a plugin with %s is left out alone with all that it brings', (_, files, place) => {
+  const loaded = read(temporaryDirectory({ ...EQUIPPED, 'skills/claude-api/SKILL.md': skill('claude-api'), ...files }));
+  expect(loaded.problems.map(formatProblem)).toEqual([expect.stringContaining(place)]);
+  expect(loaded.problems[0]!.message).toContain('(the plugin office is left out)');
+  if (!loaded.ok) throw new Error('refused');
+  const { experts, mcpServers, plugins } = loaded.definitions;
+  expect([...experts.keys(), ...mcpServers.keys(), ...plugins.keys()]).toEqual(['a']);
+});
+
+test('what was there before it broke stays as it was, and a problem elsewhere still holds back all', () => {
+  const files = { ...EQUIPPED, 'skills/claude-api/SKILL.md': skill('claude-api') };
+  const good = load(files);
+  const broken = { ...files, 'skills/claude-api/SKILL.md': LONG, 'plugins/office/plugin.yaml': 'x: 1\n' };
+  const places = { configDir: temporaryDirectory(broken), credentialsDirectory: null };
+  const loaded = loadDefinitions(places, KNOWN, good);
+  if (!loaded.ok) throw new Error('refused');
+  expect(loaded.definitions.skills.get('claude-api')).toEqual(good.skills.get('claude-api'));
+  expect(loaded.definitions.plugins).toEqual(good.plugins);
+  expect(loaded.definitions.experts.get('office:typist')).toEqual(good.experts.get('office:typist'));
+  expect(read(temporaryDirectory({ ...broken, 'mcp-servers.yaml': 'servers: { s: {} }\n' })).ok).toBe(false);
+});
+
+test('a wrong name hides no other problem of its file, and each is told by name at its place', () => {
+  const problems = problemsOf(EXPERT('modle: x\ntools: [1, reed_file]\nskills: [none, 2, nope]\nbrowser: perhaps'));
+  expect(problems).toEqual([
+    'experts/a.md:3:1 modle: is not a known key (did you mean "model"?)',
+    'experts/a.md:4:9 tools.0: must be the name of a built-in tool, not a number',
+    'experts/a.md:4:12 tools.1: names no built-in tool, "reed_file" (did you mean "read_file"?)',
+    'experts/a.md:5:10 skills.0: names a skill that does not exist, "none"',
+    'experts/a.md:5:16 skills.1: must be the name of a skill, not a number',
+    'experts/a.md:5:19 skills.2: names a skill that does not exist, "nope"',
+    'experts/a.md:6:10 browser: must be true or false, not text',
+  ]);
+  const team = 'description: T\nlead: nobody\nmembers: [1, noone]\nmember: x\n';
+  expect(problemsOf({ 'expert-teams/t.yaml': team }).map((one) => one.split(': ')[0])).toEqual([
+    'expert-teams/t.yaml:2:7 lead',
+    'expert-teams/t.yaml:3:11 members.0',
+    'expert-teams/t.yaml:3:14 members.1',
+    'expert-teams/t.yaml:4:1 member',
+  ]);
+});
+
+test('names of a file that cannot be read at all are not doubted', () => {
+  const files = { ...EXPERT('mcp_servers: [wiki]'), 'mcp-servers.yaml': 'servers: {\n' };
+  expect(problemsOf(files)).toEqual([expect.stringContaining('mcp-servers.yaml')]);
 });
 
 test('a credential of the service is found by its name', () => {
