@@ -45,9 +45,12 @@ export interface Archive {
 export interface Keeper {
   /** Takes a snapshot. Files whose identity is as when they were last hashed keep their hash, unread. */
   takeSnapshot(order: SnapshotOrder): Promise<Snapshot>;
-  /** Packs blobs under names. The same input gives the same bytes; no files give an ordinary archive of none. */
+  /**
+   * Packs blobs under names. The same input gives the same bytes; no files give an ordinary archive of none. Names that not
+   * every system can hold have `%5C` for a backslash and `%3A` for a drive's colon.
+   */
   packTarGz(order: PackOrder): Promise<Archive>;
-  /** As `packTarGz`. Names that a zip can't hold as they are have `%5C` for a backslash and `%3A` for a drive's colon. */
+  /** As `packTarGz`. */
   packZip(order: PackOrder): Promise<Archive>;
   /** Forgets what was hashed for a session. */
   forget(sessionId: string): Promise<void>;

@@ -3,8 +3,8 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { Header, Pax } from 'tar';
+import { uniqueName } from './entry-name.ts';
 import type { Packing } from './packing.ts';
-import type { SnapshotFile } from './snapshot.ts';
 
 const BLOCK_BYTES = 512;
 /** Two empty blocks end an archive. */
@@ -18,8 +18,9 @@ export async function packTarGz(packing: Packing): Promise<void> {
 }
 
 async function* blocks({ files, bytesOf }: Packing): AsyncGenerator<Buffer> {
+  const names = new Set<string>();
   for (const file of files) {
-    yield headOf(file);
+    yield headOf(uniqueName(file.path, names), file.size);
     yield* bytesOf(file);
     const over = file.size % BLOCK_BYTES;
     if (over > 0) yield Buffer.alloc(BLOCK_BYTES - over);
@@ -28,10 +29,10 @@ async function* blocks({ files, bytesOf }: Packing): AsyncGenerator<Buffer> {
 }
 
 /** A name or size that the old header can't hold stands in an extended one before it. */
-function headOf({ path, size }: SnapshotFile): Buffer {
-  const facts = { path: path.slice(1), size, mode: 0o644, uid: 0, gid: 0, mtime: NO_TIME };
+function headOf(path: string, size: number): Buffer {
+  const facts = { path, size, mode: 0o644, uid: 0, gid: 0, mtime: NO_TIME };
   const header = new Header({ ...facts, type: 'File' });
   const block = Buffer.alloc(BLOCK_BYTES);
   if (!header.encode(block)) return block;
-  return Buffer.concat([new Pax({ path: facts.path, size, mtime: NO_TIME, uid: 0, gid: 0 }).encode(), block]);
+  return Buffer.concat([new Pax({ path, size, mtime: NO_TIME, uid: 0, gid: 0 }).encode(), block]);
 }

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type ZipEntryData, ZipArchive } from 'archiver';
 import type { Packing } from './packing.ts';
-import type { SnapshotFile } from './snapshot.ts';
+import { uniqueName } from './entry-name.ts';
 
 /** The earliest time that a zip can tell. */
 const NO_TIME = new Date('1980-01-01T00:00:00Z');
@@ -53,7 +53,7 @@ async function append(zip: ZipArchive, { files, bytesOf }: Packing, { signal, fa
   const names = new Set<string>();
   for (const file of files) {
     const store = file.size <= MAX_STORED_BYTES && COMPRESSED.has(extname(file.path).toLowerCase());
-    const entry = { name: uniqueName(file, names), date: NO_TIME, mode: 0o644, store };
+    const entry = { name: uniqueName(file.path, names), date: NO_TIME, mode: 0o644, store };
     if (store || file.size <= SMALL_BYTES) {
       await appendOne(zip, await whole(bytesOf(file)), entry, signal);
       continue;
@@ -76,15 +76,4 @@ async function appendOne(zip: ZipArchive, source: Buffer | Readable, entry: ZipE
 
 async function whole(bytes: AsyncIterable<Buffer>): Promise<Buffer> {
   return Buffer.concat(await Array.fromAsync(bytes));
-}
-
-/** A name that means the same file everywhere: a zip takes backslashes for slashes, and cuts off what looks like a drive. */
-function uniqueName({ path }: SnapshotFile, taken: Set<string>): string {
-  let name = path
-    .slice(1)
-    .replaceAll('\\', '%5C')
-    .replace(/^(\w+):/, '$1%3A');
-  while (taken.has(name)) name += '~';
-  taken.add(name);
-  return name;
 }
