@@ -13,6 +13,7 @@ const FLOORS: readonly (readonly string[])[] = [
     'remove-beneath.ts',
     'make-directories.ts',
     'disk-space.ts',
+    'sync-disk.ts',
   ],
   ['outbound'],
   ['store', 'files', 'catalog', 'agent'],

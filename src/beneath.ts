@@ -220,7 +220,10 @@ export async function makeDirectoriesBeneath(
       },
     );
     const child = await openDirectoryAt(parent, name, shown);
-    if (made) await dress(child, options.mode ?? 0o755, options.owner ?? null);
+    if (made) {
+      await dress(child, options.mode ?? 0o755, options.owner ?? null);
+      await parent.sync();
+    }
     return child;
   });
   await directory.close();
@@ -264,7 +267,7 @@ export async function readDirectoryBeneath(root: string, path: string, limit = 1
 export type Fill = (path: string) => Promise<unknown>;
 
 /**
- * Puts a file in place at once: readers see the old content or the new, never half. A file that is replaced keeps its
+ * Puts a file in place at once, and on the disk: readers see the old content or the new, never half. A file that is replaced keeps its
  * mode unless `mode` is given; a new one has 0644. Throws bad_request where a folder, link or special file stands.
  */
 export async function replaceFileBeneath(
@@ -284,10 +287,13 @@ export async function replaceFileBeneath(
         if (typeof content === 'function') await content(`/proc/self/fd/${file.fd}`);
         else await file.writeFile(content);
         await dress(file, options.mode ?? old?.mode ?? 0o644, options.owner ?? null);
+        // Before it has its name: else a power cut leaves the name with nothing in it.
+        await file.sync();
       } finally {
         await file.close();
       }
       await rename(temporary, at(parent, name));
+      await parent.sync();
     } catch (error) {
       await unlink(temporary).catch(() => undefined);
       throw error;

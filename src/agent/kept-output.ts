@@ -93,6 +93,7 @@ async function writeNew(
   try {
     await file.writeFile(bytes);
     if (owner !== null) await file.chown(owner.uid, owner.gid);
+    await file.sync();
     return true;
   } catch (error) {
     await removeBeneath(workspace, path).catch(() => undefined);

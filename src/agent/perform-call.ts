@@ -2,6 +2,7 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import { makeRoot } from '../beneath.ts';
 import type { JsonObject } from '../domain/json.ts';
+import { syncDiskOf } from '../sync-disk.ts';
 import { shownOutput } from './kept-output.ts';
 import type { Brief, ToolCall, ToolResult } from './protocol.ts';
 import { untilAborted } from './signals.ts';
@@ -60,12 +61,17 @@ export async function performCall(performing: Performing): Promise<ToolResult> {
     });
     noteExecution(brief, execution);
     const result = await untilAborted(execution, signal);
-    return { ok: result.ok, output: await shown(result.output) };
+    const told = { ok: result.ok, output: await shown(result.output) };
+    // Before it is committed: the journal must not tell of files that a power cut has emptied.
+    if (tool.writes === true && !(await syncDiskOf(workspace))) throw new Error(NOT_SYNCED);
+    return told;
   } catch (error) {
     signal.throwIfAborted();
     return { ok: false, output: await shown(`The tool failed: ${wordsOfFailure(error, workspace)}`) };
   }
 }
+
+const NOT_SYNCED = 'what it may have written is not on the disk yet. Look before you go on.';
 
 type Asked = Pick<Performing, 'tools' | 'call' | 'fault'>;
 

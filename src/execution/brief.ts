@@ -44,7 +44,10 @@ export async function buildBrief(
   const turn = await store.turns.get(run.seq, run.attempt);
   const space = spaceOf(settings);
   if (turn.attachments.length > 0) {
-    const laid = await workspaces.layUploads(run.sessionId, turn.attachments, space.quotaBytes);
+    const laid = await workspaces.layUploads(run.sessionId, turn.attachments, {
+      quotaBytes: space.quotaBytes,
+      hasBegun: turn.steps.length > 0,
+    });
     if (!laid) return { ok: false, error: noRoom(space) };
   }
   // A token is rarely less than two characters; the worker makes the finer choice.

@@ -1,8 +1,7 @@
 // Where a blob lies below the blobs' directory, and how one that was written beside it takes its place.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { syncDiskOf } from '../sync-disk.ts';
 
 /** The path of a blob. */
 export function blobPath(directory: string, key: string): string {
@@ -27,11 +26,19 @@ interface Written {
 /** From so many files on, one call for the whole file system costs less than one for each file and folder. */
 const MANY = 32;
 
-/** Moves files to their places as blobs: first their bytes are on the disk, then their names. For a thread that nobody waits in. */
-export async function placeBlobs(directory: string, written: readonly Written[]): Promise<void> {
+/**
+ * Moves files to their places as blobs: first their bytes are on the disk, then their names, with those of blobs that were
+ * `found` there: whoever brought them may not have come so far. For a thread that nobody waits in.
+ */
+export async function placeBlobs(
+  directory: string,
+  written: readonly Written[],
+  found: readonly string[] = [],
+): Promise<void> {
   const [paths, targets] = [written.map(({ path }) => path), written.map(({ key }) => blobPath(directory, key))];
-  const folders = [...new Set(targets.map((target) => dirname(target)))];
-  if (written.length === 0) return;
+  const known = found.map((key) => blobPath(directory, key));
+  const folders = [...new Set([...targets, ...known].map((path) => dirname(path)))];
+  if (folders.length === 0) return;
   await syncAll(directory, paths);
   for (const folder of folders) mkdirSync(folder, { recursive: true, mode: 0o700 });
   for (const [i, path] of paths.entries()) renameSync(path, targets[i]!);
@@ -39,7 +46,7 @@ export async function placeBlobs(directory: string, written: readonly Written[])
 }
 
 async function syncAll(directory: string, paths: readonly string[]): Promise<void> {
-  if (paths.length > MANY && (await syncFileSystem(directory))) return;
+  if (paths.length > MANY && (await syncDiskOf(directory))) return;
   for (const path of paths) {
     const file = openSync(path, 'r');
     try {
@@ -48,11 +55,4 @@ async function syncAll(directory: string, paths: readonly string[]): Promise<voi
       closeSync(file);
     }
   }
-}
-
-/** Node has no call for it, the system's program does. Answers whether it did. */
-async function syncFileSystem(directory: string): Promise<boolean> {
-  const child = spawn('sync', ['-f', directory], { stdio: 'ignore' });
-  const [code] = (await once(child, 'exit').catch(() => [null])) as [number | null];
-  return code === 0;
 }

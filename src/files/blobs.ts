@@ -73,11 +73,12 @@ export async function openBlobStore(directory: string): Promise<BlobStore> {
   }
 
   async function place(temporary: string, path: string): Promise<void> {
-    if (await exists(path)) return rm(temporary);
-    const made = await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    await rename(temporary, path);
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    if (await exists(path)) await rm(temporary);
+    else await rename(temporary, path);
+    // Also for what was there: whoever brought it may not have come so far. A directory that is as it was costs little.
     await syncDirectory(dirname(path));
-    if (made !== undefined) await syncDirectory(directory);
+    await syncDirectory(directory);
   }
 
   return {

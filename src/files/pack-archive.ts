@@ -44,6 +44,7 @@ export async function packArchive(task: PackTask, files: readonly SnapshotFile[]
   }
   const key = hash.digest('hex');
   await work.tell([{ path: '', size, sha256: key }]);
-  if (hasBlob(task.blobs, key)) rmSync(path);
-  else await placeBlobs(task.blobs, [{ path, key }]);
+  const isThere = hasBlob(task.blobs, key);
+  if (isThere) rmSync(path);
+  await placeBlobs(task.blobs, isThere ? [] : [{ path, key }], isThere ? [key] : []);
 }

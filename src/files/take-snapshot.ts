@@ -22,6 +22,8 @@ const BATCH = 1_024;
 interface Read extends SnapshotFile {
   /** Where its bytes were written to; null when they were not. */
   readonly copy: string | null;
+  /** Whether it was read now, and not known from before. */
+  readonly isFresh: boolean;
 }
 
 /** Tells of all files and answers how many names were passed over. */
@@ -38,7 +40,7 @@ export async function takeSnapshot(task: SnapshotTask, work: Work): Promise<Skip
     const isKept = known !== undefined && (!task.keep || hasBlob(task.blobs, known.sha256));
     if (isKept && known.settled && known.identity === identity) {
       after.set(path, known);
-      return { path, size, sha256: known.sha256, copy: null };
+      return { path, size, sha256: known.sha256, copy: null, isFresh: false };
     }
     fresh += 1;
     const copy = task.keep ? join(task.scratch, String((copies += 1))) : null;
@@ -52,7 +54,7 @@ export async function takeSnapshot(task: SnapshotTask, work: Work): Promise<Skip
       return undefined;
     }
     after.set(path, { identity, sha256, settled: isSettled(stats.ctimeNs, hashedAt) });
-    return { path, size, sha256, copy: isSame ? null : copy };
+    return { path, size, sha256, copy: isSame ? null : copy, isFresh: true };
   }
 
   let batch: Read[] = [];
@@ -77,9 +79,11 @@ async function hand(task: SnapshotTask, { tell }: Work, batch: readonly Read[]):
   await tell(batch.map(({ path, size, sha256 }) => ({ path, size, sha256 })));
   if (!task.keep) return;
   const missing = new Map<string, string>();
-  for (const { sha256, copy } of batch) {
+  const found: string[] = [];
+  for (const { sha256, copy, isFresh } of batch) {
     if (hasBlob(task.blobs, sha256) || missing.has(sha256)) {
       if (copy !== null) rmSync(copy, { force: true });
+      if (isFresh) found.push(sha256);
     } else if (copy !== null) missing.set(sha256, copy);
     // It was there a moment ago, when nobody held it.
     else throw new ErrandError('unavailable', 'A file was removed while it was kept.');
@@ -87,5 +91,6 @@ async function hand(task: SnapshotTask, { tell }: Work, batch: readonly Read[]):
   await placeBlobs(
     task.blobs,
     Array.from(missing, ([key, path]) => ({ key, path })),
+    found,
   );
 }

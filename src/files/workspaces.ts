@@ -1,8 +1,11 @@
 // Workspaces: one directory per session, the only place its agent can touch.
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import {
   makeDirectoriesBeneath,
   makeRoot,
+  openFileBeneath,
   type Owner,
   reopenRoot,
   replaceFileBeneath,
@@ -24,14 +27,20 @@ export interface Workspaces {
   /** Whether a session has a workspace yet. */
   isThere(sessionId: string): Promise<boolean>;
   /**
-   * Lays attachments into the workspace; those that are there stay as the agent left them (C4). Answers false, and lays
-   * none, when the workspace would take more than `quotaBytes`.
+   * Lays attachments into the workspace, whole. Answers false, and lays none, when the workspace would take more than
+   * `quotaBytes`.
    */
-  layUploads(sessionId: string, attachments: readonly Attachment[], quotaBytes: number): Promise<boolean>;
+  layUploads(sessionId: string, attachments: readonly Attachment[], laying: Laying): Promise<boolean>;
   /** Removes what a run that lost its worker left half-written, and opens what a command had closed. Only while no run of the session is under way. */
   tidy(sessionId: string): Promise<void>;
   /** Removes a session's workspace, if there is one, and nothing that its links lead to. */
   remove(sessionId: string): Promise<void>;
+}
+
+export interface Laying {
+  readonly quotaBytes: number;
+  /** Whether the agent may have changed them since: then those that are there stay as it left them (C4). */
+  readonly hasBegun: boolean;
 }
 
 const UUID = /^[0-9a-f-]{36}$/;
@@ -46,12 +55,13 @@ export function makeWorkspaces(parts: { directory: string; blobs: BlobStore; own
     owner,
     pathOf,
     isThere: async (sessionId) => isThere(directory, sessionId),
-    layUploads: async (sessionId, attachments, quotaBytes) => {
+    layUploads: async (sessionId, attachments, { quotaBytes, hasBegun }) => {
       const root = pathOf(sessionId);
       await makeRoot(root, owner);
       await makeDirectoriesBeneath(root, '/uploads', { mode: 0o755, owner });
       const missing: Attachment[] = [];
-      for (const one of attachments) if (!(await isThere(root, one.workspacePath))) missing.push(one);
+      for (const one of attachments)
+        if (!(await (hasBegun ? isThere(root, one.workspacePath) : isWhole(root, one)))) missing.push(one);
       const bytes = missing.reduce((sum, { size }) => sum + size, 0);
       if (bytes > 0 && (await takenBy(root)) + bytes > quotaBytes) return false;
       for (const { workspacePath, sha256 } of missing) {
@@ -84,4 +94,15 @@ async function isThere(root: string, path: string): Promise<boolean> {
       throw error;
     },
   );
+}
+
+/** Whether an attachment lies there with all its bytes. A link or folder in its place is refused when it is laid. */
+async function isWhole(root: string, { workspacePath, size, sha256 }: Attachment): Promise<boolean> {
+  if (!(await isThere(root, workspacePath))) return false;
+  const facts = await statBeneath(root, workspacePath);
+  if (facts.kind !== 'file' || facts.size !== size) return false;
+  const file = await openFileBeneath(root, workspacePath);
+  const hash = createHash('sha256');
+  await pipeline(file.createReadStream(), hash);
+  return hash.digest('hex') === sha256;
 }

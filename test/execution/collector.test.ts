@@ -94,7 +94,7 @@ test('uploads are laid before the baseline; those that the agent changed are its
   hold.release();
   const run = (await house.claim())[0]!;
   const { attachments } = await house.store.turns.get(run.seq, 1);
-  await house.workspaces.layUploads(run.sessionId, attachments, 2 ** 30);
+  await house.workspaces.layUploads(run.sessionId, attachments, { quotaBytes: 2 ** 30, hasBegun: false });
   const attendance = collector.attend(run);
   attendance.takeBaseline(true);
   await attendance.baseline();

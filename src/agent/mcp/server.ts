@@ -13,6 +13,8 @@ export interface McpServer {
   readonly name: string;
   /** As it was when the run began. */
   readonly connection: McpConnection;
+  /** Whether it runs beside the workspace, and may write there. */
+  readonly writes: boolean;
   /** What goes wrong is told in the result; rejects only when the signal aborts. */
   call(tool: ServerTool, input: JsonObject, signal: AbortSignal): Promise<ToolResult>;
   close(): Promise<void>;
@@ -50,6 +52,7 @@ export function keepServer(grant: McpGrant, site: McpSite, first: McpConnection,
   return {
     name: grant.name,
     connection: first,
+    writes: grant.transport.kind === 'stdio',
     call: async (tool, input, signal) => {
       const connection = await connected();
       if (connection instanceof McpFailure) return failed(grant, connection);

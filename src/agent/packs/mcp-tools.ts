@@ -107,6 +107,7 @@ function toolsOf(servers: readonly McpServer[]): Tool[] {
     description: tool.description || `The tool "${tool.name}" of the MCP server "${server.name}".`,
     inputSchema: tool.inputSchema,
     check: tool.check,
+    writes: server.writes,
     execute: (input, { signal }) => server.call(tool, input, signal),
   }));
 }

@@ -24,6 +24,7 @@ export const shell: Tool = defineTool({
     },
     ['command'],
   ),
+  writes: true,
   async execute(input, { workspace, sandbox, space, skills, signal }) {
     if (sandbox === null) return failed('There is no sandbox here, so commands cannot be run.');
     const command = textOf(input, 'command');

@@ -35,6 +35,8 @@ export interface Tool {
   readonly inputSchema: JsonObject;
   /** Answers what in an input does not fit, for a schema from a stranger, which is not compiled as those of the house are. */
   readonly check?: (input: JsonObject) => readonly string[];
+  /** Whether a call may leave something in the workspace that it has not synced itself. */
+  readonly writes?: boolean;
   execute(input: JsonObject, context: ToolContext): Promise<ToolResult>;
 }
 

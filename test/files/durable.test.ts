@@ -1,0 +1,60 @@
+// In which order files, names and directories come onto the disk: a power cut leaves what was synced, and maybe no more.
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+const canTrace = spawnSync('strace', ['true']).status === 0;
+if (!canTrace) console.warn('\n*** SKIPPED: the order of syncs. It needs strace, and the right to use it. ***\n');
+const MAIN = fileURLToPath(new URL('../support/durable-main.ts', import.meta.url));
+
+/** The calls that one deed makes, such as `sync named` and `rename named`; paths are relative to its directory. */
+function traced(what: string, directory: string): string[] {
+  const trace = join(temporaryDirectory(), 'trace');
+  const calls = 'trace=fsync,fdatasync,rename,renameat,renameat2,execve';
+  const args = ['-f', '-y', '-o', trace, '-e', calls, process.execPath, MAIN, what, directory];
+  const { status, stderr } = spawnSync('strace', args, { encoding: 'utf8' });
+  expect([status, stderr]).toEqual([0, expect.any(String)]);
+  const seen: string[] = [];
+  for (const line of readFileSync(trace, 'utf8').split('\n')) {
+    const synced = /f(?:data)?sync\(\d+<([^>]*)>/.exec(line)?.[1];
+    if (synced?.startsWith(directory)) seen.push(`sync ${synced.slice(directory.length + 1) || '.'}`);
+    if (/rename/.test(line) && line.includes('= 0')) seen.push('rename');
+    const program = /execve\("[^"]*\/sync", \["sync", "-f", "--", "([^"]*)"\].* = 0/.exec(line)?.[1];
+    if (program?.startsWith(directory)) seen.push(`sync of the disk of ${program.slice(directory.length + 1)}`);
+  }
+  return seen;
+}
+
+describe.skipIf(!canTrace)('before anybody is told,', () => {
+  test.each(['replace', 'whole'])('a file is synced, then named, then its directory is synced (%s)', (what) => {
+    expect(traced(what, temporaryDirectory())).toEqual([
+      expect.stringMatching(/^sync (\.errand-tmp-|named\.new)/),
+      'rename',
+      'sync .',
+    ]);
+  });
+
+  test('a blob is synced, then named, then its directories; one that was there has its directories synced', () => {
+    const directory = temporaryDirectory();
+    expect(traced('blob', directory)).toEqual([
+      expect.stringMatching(/^sync incoming\//),
+      'rename',
+      expect.stringMatching(/^sync [0-9a-f]{2}$/),
+      'sync .',
+    ]);
+    expect(traced('blob', directory)).toEqual([
+      expect.stringMatching(/^sync incoming\//),
+      expect.stringMatching(/^sync [0-9a-f]{2}$/),
+      'sync .',
+    ]);
+    expect(traced('found', directory)).toEqual(['sync 00', 'sync .']);
+  });
+
+  test('what a tool has written behind the back of the daemon is synced; a tool that only reads costs nothing', () => {
+    expect(traced('writing', temporaryDirectory())).toEqual(['sync of the disk of workspace']);
+    expect(traced('reading', temporaryDirectory())).toEqual([]);
+  });
+});

@@ -1,0 +1,43 @@
+// Writes one thing the way the daemon does, for a tracer to look at.
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { performCall } from '../../src/agent/perform-call.ts';
+import type { Brief } from '../../src/agent/protocol.ts';
+import { writeFile } from '../../src/agent/tools/write-file.ts';
+import { replaceFileBeneath } from '../../src/beneath.ts';
+import { placeBlobs } from '../../src/files/blob-place.ts';
+import { openBlobStore } from '../../src/files/blobs.ts';
+import { writeWhole } from '../../src/files/write-whole.ts';
+import { ROOMY } from './space.ts';
+
+const [what = '', directory = ''] = process.argv.slice(2);
+const BYTES = Buffer.from('bytes');
+
+async function call(writes: boolean): Promise<void> {
+  const workspace = join(directory, 'workspace');
+  const model = { contextWindow: 100_000, maxOutputTokens: 1_000 } as Brief['model'];
+  const equipment = { skills: [], mcp: [], subagents: [], connections: [], browser: null };
+  const brief = { workspace, workspaceOwner: null, sandbox: null, space: ROOMY, egress: [], model, equipment };
+  await performCall({
+    brief: brief as unknown as Brief,
+    tools: [{ ...writeFile, writes, execute: async () => ({ ok: true, output: 'done' }) }],
+    call: { id: 'call', name: 'write_file', input: { path: 'a', content: 'b' } },
+    fault: undefined,
+    readDocument: async () => null,
+    signal: new AbortController().signal,
+  });
+}
+
+const DEEDS: Readonly<Record<string, () => Promise<void> | void>> = {
+  replace: () => replaceFileBeneath(directory, 'named', BYTES),
+  whole: () => writeWhole(join(directory, 'named'), BYTES, 0o600),
+  blob: async () => void (await (await openBlobStore(directory)).hold().put(BYTES)),
+  found: async () => {
+    const key = '0'.repeat(64);
+    mkdirSync(join(directory, '00'), { recursive: true });
+    await placeBlobs(directory, [], [key]);
+  },
+  writing: () => call(true),
+  reading: () => call(false),
+};
+await DEEDS[what]?.();
