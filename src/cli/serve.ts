@@ -10,6 +10,7 @@ import { createdWire } from './created-wire.ts';
 import { CommandError, type ExitName } from './exit-codes.ts';
 import type { Created, Daemon, Io, StopSignal } from './io.ts';
 import { tellServiceManager } from './service-manager.ts';
+import { shellWord } from './command-name.ts';
 import { credentialsText, firstStepsText } from './welcome.ts';
 
 /** In the data directory; for its owner alone. */
@@ -140,6 +141,8 @@ function keepWelcome(context: Context, url: string, created: Created): void {
   try {
     writeWhole(file, welcome(context, url, created), 0o600);
     out.text(`The administrator's password and API key are in ${file}. Keep them elsewhere and remove it.\n`);
+    const key = `$(sed -n 's/^ *API key *//p' ${shellWord(file)})`;
+    out.text(firstStepsText({ url, key, command: call }));
   } catch (error) {
     out.hint(`The first credentials could not be written to ${file}: ${messageOf(error)}`);
     out.hint(`Make others: ${call} users passwd admin; ${call} keys create --user admin --scope admin`);
@@ -147,6 +150,5 @@ function keepWelcome(context: Context, url: string, created: Created): void {
 }
 
 function welcome({ call }: Context, url: string, created: Created): string {
-  const steps = firstStepsText(url, created.apiKey.key, call);
-  return `${credentialsText(created)}\nListening on ${url}\n\n${steps}`;
+  return `${credentialsText(created)}\n${firstStepsText({ url, key: created.apiKey.key, command: call })}`;
 }

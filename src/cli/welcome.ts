@@ -14,15 +14,26 @@ Keep them: they are shown this once.
 `;
 }
 
-/** How to try it: a curl line and a chat line, whole, to be pasted. `command` is how the program is called here. */
-export function firstStepsText(url: string, key: string, command: string): string {
+/** What the steps take from whoever pastes them: the shell word that gives the key, and how the program is called here. */
+export interface FirstSteps {
+  readonly url: string;
+  readonly key: string;
+  readonly command: string;
+}
+
+/** How to try it: the key for the shell, a curl line and a chat line, to be pasted. */
+export function firstStepsText({ url, key, command }: FirstSteps): string {
   const body = JSON.stringify({ model: 'errand', messages: [{ role: 'user', content: 'write notes.md: Hello!' }] });
-  return `Try it:
+  return `Listening on ${url}
+
+Try it:
+
+  export ERRAND_API_KEY=${key}
 
   curl ${url}/openapi/v1/messages \\
-    -H 'x-api-key: ${key}' -H 'content-type: application/json' \\
+    -H "x-api-key: $ERRAND_API_KEY" -H 'content-type: application/json' \\
     -d '${body}'
 
-  ERRAND_API_KEY=${key} ${command} chat --stream 'write notes.md: Hello!'
+  ${command} chat --stream 'write notes.md: Hello!'
 `;
 }

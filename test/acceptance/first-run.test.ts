@@ -31,7 +31,8 @@ async function tried(args: readonly string[], env: Record<string, string> = {}) 
 
 describe('on an empty directory', () => {
   let directory: string;
-  let printed = '';
+  /** What the daemon keeps for its owner alone. */
+  let kept = '';
   /** What a program that reads the daemon's output gets to see. */
   let output = '';
   let stop: () => Promise<number | null>;
@@ -51,8 +52,8 @@ describe('on an empty directory', () => {
       const [code] = (await once(child, 'exit')) as [number | null];
       return code;
     };
-    await waitFor(() => output.includes('first-credentials'));
-    printed = readFileSync(join(directory, 'data/first-credentials'), 'utf8');
+    await waitFor(() => output.includes('chat --stream'));
+    kept = readFileSync(join(directory, 'data/first-credentials'), 'utf8');
   });
   afterAll(async () => {
     await stop();
@@ -61,16 +62,16 @@ describe('on an empty directory', () => {
 
   /** The command that starts with a word, as a reader would mark and paste it. */
   function pasted(start: string): string {
-    const lines = printed.split('\n');
+    const lines = output.split('\n');
     const first = lines.findIndex((line) => line.trim().startsWith(start));
     const last = lines.findIndex((line, at) => at >= first && !line.endsWith('\\'));
     return lines.slice(first, last + 1).join('\n');
   }
 
-  const keyOf = (): string => /API key\s+(errand_\S+)/.exec(printed)?.[1] ?? '';
+  const keyOf = (): string => /API key\s+(errand_\S+)/.exec(kept)?.[1] ?? '';
 
   test('the start tells who the administrator is, once and for their eyes only', () => {
-    expect(printed).toMatch(/Administrator\s+admin\n\s+Password\s+\S{12,}\n\s+API key\s+errand_\w{8}_\S{43}\n/);
+    expect(kept).toMatch(/Administrator\s+admin\n\s+Password\s+\S{12,}\n\s+API key\s+errand_\w{8}_\S{43}\n/);
     const data = join(directory, 'data');
     expect(statSync(data).mode & 0o777).toBe(0o700);
     const isPrivate = ['master.key', 'first-credentials', 'errand.db', 'errand.db-wal', 'errand.db-shm', 'errand.lock'];
@@ -83,14 +84,14 @@ describe('on an empty directory', () => {
   });
 
   test('the curl line works when it is pasted', async () => {
-    const { stdout } = await run('bash', ['-c', pasted('curl')], { cwd: directory });
+    const { stdout } = await run('bash', ['-c', `${pasted('export')}\n${pasted('curl')}`], { cwd: directory });
     expect(JSON.parse(stdout)).toMatchObject({ type: 'message', stop_reason: 'end_turn', model: 'errand' });
     expect(filesBelow(join(directory, 'data/workspaces'))).toEqual([expect.stringMatching(/\/notes\.md$/)]);
   });
 
   test('the chat line works when it is pasted', async () => {
     // `errand` is called as the user can call it: here by its path.
-    const { stdout } = await run('bash', ['-c', pasted('ERRAND_API_KEY')], { cwd: directory });
+    const { stdout } = await run('bash', ['-c', `${pasted('export')}\n${pasted(BINARY)}`], { cwd: directory });
     expect(stdout).toContain('I wrote `notes.md`');
   });
 

@@ -67,7 +67,7 @@ function actor(
   return { verbs, calls, finish: () => ended.resolve() };
 }
 
-test('a first start shows credentials, a curl line and a chat line on a terminal, once', async () => {
+test('a first start shows credentials and how to try them on a terminal, once', async () => {
   const { verbs, finish } = actor(CREATED);
   const running = start(['serve', '--data-dir', "/tmp/it's here"], { daemon: verbs, terminal: { stdout: true } });
   await running.until('chat --stream');
@@ -78,7 +78,8 @@ test('a first start shows credentials, a curl line and a chat line on a terminal
   expect(out).toContain('Password       made-up\n');
   expect(out).toContain('Listening on http://127.0.0.1:8484\n');
   expect(out).toContain('curl http://127.0.0.1:8484/openapi/v1/messages \\\n');
-  expect(out).toContain(`ERRAND_API_KEY=errand_ab12cd34_secret errand --data-dir '/tmp/it'\\''s here' chat --stream`);
+  expect(out).toContain('export ERRAND_API_KEY=errand_ab12cd34_secret\n');
+  expect(out).toContain(`errand --data-dir '/tmp/it'\\''s here' chat --stream`);
   expect(running.stderr()).toBe('');
 });
 
@@ -89,6 +90,7 @@ test('without a terminal, the first credentials go into a file for the owner alo
   const { stdout, stderr } = await run(['serve'], { daemon: verbs, dataDir });
   const file = path.join(dataDir, 'first-credentials');
   expect(stdout).toContain(`are in ${file}.`);
+  expect(stdout).toMatch(/export ERRAND_API_KEY=\$\(sed [^]*curl http:[^]* chat --stream/);
   for (const secret of ['made-up', 'errand_ab12cd34_secret']) expect(stdout + stderr).not.toContain(secret);
   expect(statSync(file).mode & 0o777).toBe(0o600);
   expect(readFileSync(file, 'utf8')).toMatch(/made-up\n[^]*errand_ab12cd34_secret[^]*curl [^]* chat --stream/);
@@ -396,6 +398,6 @@ test('words are quoted for the shell only when they need it', () => {
 });
 
 test('the curl line is JSON a shell passes on unchanged', () => {
-  const [, body = ''] = /-d '([^']+)'/.exec(firstStepsText('http://x', 'k', 'errand')) ?? [];
+  const [, body = ''] = /-d '([^']+)'/.exec(firstStepsText({ url: 'http://x', key: 'k', command: 'errand' })) ?? [];
   expect(JSON.parse(body)).toMatchObject({ model: 'errand', messages: [{ role: 'user' }] });
 });
