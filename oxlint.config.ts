@@ -14,6 +14,7 @@ const FLOORS: readonly (readonly string[])[] = [
     'make-directories.ts',
     'disk-space.ts',
     'sync-disk.ts',
+    'temporary-folder.ts',
   ],
   ['outbound'],
   ['store', 'files', 'catalog', 'agent'],

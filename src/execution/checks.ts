@@ -1,7 +1,5 @@
 // Checks of models and MCP servers: each on a thread of its own, a few at a time, within a deadline.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { rm } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
 import type { CheckTask, McpCheckReport, McpCheckTask, ModelCheckReport, ReportOf } from '../agent/check-task.ts';
 import type { SandboxGrant } from '../agent/grants.ts';
@@ -15,6 +13,7 @@ import type { Log } from '../log.ts';
 import { grantMcpServer } from './mcp-grant.ts';
 import type { Permits } from './permits.ts';
 import { grantModel, type ResolvedModel } from './resolve-model.ts';
+import { makeTemporaryFolder } from '../temporary-folder.ts';
 
 const MAX_AT_ONCE = 2;
 /** A small machine needs minutes to read a long prompt. */
@@ -65,7 +64,7 @@ export function makeChecks(parts: CheckParts): Checks {
   }
 
   async function checkMcp(grant: McpCheckTask['grant'], signal: AbortSignal): Promise<McpCheckReport> {
-    const workspace = await mkdtemp(path.join(tmpdir(), 'errand-check-'));
+    const workspace = await makeTemporaryFolder('check');
     const egress = parts.settings().egress.allow;
     const task: McpCheckTask = { kind: 'mcp', grant, workspace, sandbox: sandboxFor(parts), egress };
     try {

@@ -64,11 +64,15 @@ beforeAll(async () => {
   othersSession = (await ask('Note it.')).sessionId;
 });
 
+const closers: (() => Promise<void>)[] = [];
+
 /** Beside the data directory, where the administrator may keep it. */
 async function keyFile(): Promise<string> {
-  const { mkdtemp, writeFile } = await import('node:fs/promises');
+  const { mkdtemp, rm, writeFile } = await import('node:fs/promises');
   const { tmpdir } = await import('node:os');
-  const file = join(await mkdtemp(join(tmpdir(), 'errand-key-')), 'endpoint.key');
+  const directory = await mkdtemp(join(tmpdir(), 'errand-key-'));
+  closers.push(() => rm(directory, { recursive: true }));
+  const file = join(directory, 'endpoint.key');
   await writeFile(file, `${ENDPOINT_KEY}\n`, { mode: 0o600 });
   return file;
 }
@@ -77,6 +81,7 @@ afterAll(async () => {
   await daemon.close();
   await models.close();
   lurking.close();
+  for (const close of closers) await close();
 });
 
 /** Has the model make these calls one after another, and answers all that it was told in between. */

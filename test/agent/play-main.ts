@@ -1,5 +1,5 @@
 // Plays the main thread of one run: collects its signals, acks what the journal would keep, grants permits.
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
@@ -13,6 +13,7 @@ import type { ToolPack } from '../../src/agent/run.ts';
 import { openChannel } from '../../src/agent/signals.ts';
 import type { Tool } from '../../src/agent/tools/tool.ts';
 import { ROOMY } from '../support/space.ts';
+import { afterAll } from 'vitest';
 
 export type SignalOf<T extends Signal['t']> = Extract<Signal, { t: T }>;
 
@@ -41,13 +42,25 @@ export const GRANT: ModelGrant = {
   metered: false,
 };
 
+const workspaces: string[] = [];
+// After the tests of the file that imports this: a worker of the test runner does not live to its exit.
+afterAll(() => {
+  for (const workspace of workspaces) rmSync(workspace, { recursive: true, force: true });
+});
+
+function makeWorkspace(): string {
+  const workspace = mkdtempSync(join(tmpdir(), 'errand-agent-'));
+  workspaces.push(workspace);
+  return workspace;
+}
+
 /** A brief with one user message; every field can be replaced. */
 export async function makeBrief(changes: Partial<Brief> = {}): Promise<Brief> {
   return {
     runId: '00000000-0000-7000-8000-000000000001',
     sessionId: '00000000-0000-7000-8000-000000000002',
     attempt: 1,
-    workspace: await mkdtemp(join(tmpdir(), 'errand-agent-')),
+    workspace: changes.workspace ?? makeWorkspace(),
     workspaceOwner: null,
     space: ROOMY,
     model: GRANT,

@@ -1,5 +1,5 @@
 // A process that has a control group to itself, as a service of systemd has: what sandboxes do in it, as a line of JSON.
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { probeSandbox, runInSandbox } from '../../src/agent/sandbox/sandbox.ts';
@@ -17,6 +17,7 @@ const found = await probeSandbox({ path: '/usr/local/bin:/usr/bin:/bin', private
 if (!found.ok) throw new Error(found.why);
 const { grant } = found;
 const workspace = mkdtempSync(join(tmpdir(), 'errand-groups-'));
+process.once('exit', () => rmSync(workspace, { recursive: true, force: true }));
 mkdirSync(workspace, { recursive: true });
 const run = (command: string) => runInSandbox(grant, { workspace, command, signal: new AbortController().signal });
 

@@ -1,11 +1,10 @@
 // Looks for a Chromium that starts inside the sandbox.
 import { constants } from 'node:fs';
-import { access, mkdtemp, open, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { access, open, rm } from 'node:fs/promises';
 import type { SandboxGrant } from '../grants.ts';
 import { runInSandbox } from '../sandbox/sandbox.ts';
 import { placed } from './start-chromium.ts';
+import { makeTemporaryFolder } from '../../temporary-folder.ts';
 
 export type BrowserProbe =
   | { readonly ok: true; readonly executable: string; readonly version: string }
@@ -35,7 +34,7 @@ export async function findChromium(sandbox: SandboxGrant | null, named: string):
     const why = await whyNot(named);
     if (why !== null) return { ok: false, why };
   }
-  const workspace = await mkdtemp(join(tmpdir(), 'errand-probe-'));
+  const workspace = await makeTemporaryFolder('probe');
   try {
     const { path, mounts } = placed(found, '/chromium');
     const command = `'${path.replaceAll("'", `'\\''`)}' --version`;

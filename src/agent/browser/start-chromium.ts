@@ -1,6 +1,5 @@
 // Starts Chromium behind the sandbox's walls, with a guarded proxy as its only way out.
-import { access, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { access, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { ConnectOverCDPTransport } from 'playwright-core';
 import type { EgressPolicy } from '../../outbound/egress.ts';
@@ -9,6 +8,7 @@ import type { BrowserGrant } from '../grants.ts';
 import { type ServiceRequest, startInSandbox } from '../sandbox/service.ts';
 import type { Mount } from '../sandbox/walls.ts';
 import { cdpTransport } from './cdp-transport.ts';
+import { makeTemporaryFolder } from '../../temporary-folder.ts';
 
 const TMP_BYTES = 256 * 1024 * 1024;
 const MAX_REFUSALS = 50;
@@ -84,7 +84,7 @@ export interface ChromiumParts {
 
 /** Starts one. Throws when the sandbox or the proxy can't be built. */
 export async function startChromium({ grant, policy, runId }: ChromiumParts): Promise<Chromium> {
-  const folder = await mkdtemp(join(tmpdir(), 'errand-browser-'));
+  const folder = await makeTemporaryFolder('browser');
   const open: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })];
   const closeAll = async () => {
     for (const close of open.toReversed()) await close();

@@ -1,7 +1,6 @@
 // Runs commands in a bubblewrap sandbox: no network, no files but the workspace, nothing left behind.
 import { constants as fsConstants } from 'node:fs';
-import { access, mkdtemp, realpath, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { access, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../domain/errors.ts';
 import { captureOutput } from './captured-output.ts';
@@ -10,6 +9,7 @@ import { takeControlGroups } from './control-group.ts';
 import { adviceOn } from './advice.ts';
 import { ending, launch, prepare, stop, watchMemory } from './launch.ts';
 import { type Mount, SANDBOX_OWNER, type StopCause } from './walls.ts';
+import { makeTemporaryFolder } from '../../temporary-folder.ts';
 
 const PROBE_TIMEOUT_MS = 10_000;
 
@@ -66,7 +66,7 @@ export async function probeSandbox(settings: SandboxSettings): Promise<SandboxPr
 }
 
 async function tryOut(grant: SandboxGrant): Promise<SandboxProbe> {
-  const workspace = await mkdtemp(join(tmpdir(), 'errand-probe-'));
+  const workspace = await makeTemporaryFolder('probe');
   try {
     const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
     const command = 'test -w /workspace && test ! -e /etc/shadow';
