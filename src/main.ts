@@ -1,10 +1,10 @@
 // Arguments in, exit code out.
 import process from 'node:process';
 import { isatty } from 'node:tty';
-import { commandNameOf } from './cli/command-name.ts';
-import type { Io } from './cli/io.ts';
-import { runProgram } from './cli/program.ts';
-import { readEnvironment } from './config.ts';
+import { commandNameOf } from './cli/frame/command-name.ts';
+import type { Io } from './cli/frame/io.ts';
+import { runProgram } from './cli/frame/program.ts';
+import { readEnvironment } from './config/config.ts';
 
 const environment = readEnvironment();
 
@@ -28,7 +28,7 @@ const io: Io = {
     process.on('SIGHUP', listener);
     return () => void process.off('SIGHUP', listener);
   },
-  loadDaemon: () => import('./daemon.ts'),
+  loadDaemon: () => import('./daemon/daemon.ts'),
 };
 
 process.exit(await runProgram(process.argv.slice(2), io));

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import { connectMcp } from '../../src/agent/mcp/connection.ts';
 import { keepServer } from '../../src/agent/mcp/server.ts';
-import type { McpGrant, SandboxGrant } from '../../src/agent/grants.ts';
+import type { McpGrant, SandboxGrant } from '../../src/agent/port/grants.ts';
 import { probeSandbox, runInSandbox } from '../../src/agent/sandbox/sandbox.ts';
 import type { Figures, Scale } from './cases.ts';
 import { quantile } from './load.ts';

@@ -56,7 +56,7 @@ export const RULES_OF_EDGES: readonly Rule[] = [
   {
     id: '§5 rule 4',
     text: 'Tokens are not refreshed: an expired one is refused, and the grant is repeated.',
-    proofs: { 'operations/login-tokens.test.ts': ['a token is good to its last moment and no longer'] },
+    proofs: { 'operations/people/login-tokens.test.ts': ['a token is good to its last moment and no longer'] },
   },
   {
     id: '§5 rule 5',
@@ -73,7 +73,7 @@ export const RULES_OF_EDGES: readonly Rule[] = [
     proofs: {
       [CHECKS]: [REFUSALS, 'a refusal %s of an operation is a %i in each shape'],
       [RULES]: ['%s is 404 in the shape of its prefix, with or without a key'],
-      'http/run-stream.test.ts': ['a failure ends each stream with its error and no normal end'],
+      'http/conversations/run-stream.test.ts': ['a failure ends each stream with its error and no normal end'],
     },
   },
   {
@@ -85,7 +85,7 @@ export const RULES_OF_EDGES: readonly Rule[] = [
     id: '§7 token statuses',
     text: 'The token endpoint answers 400, 401, 403, 422 and 502 as the fault is.',
     proofs: {
-      'http/token.test.ts': [
+      'http/management/token.test.ts': [
         'a login that fails with %s is %i, kept by nobody',
         '$does, told in the first shape and kept by nobody',
       ],
@@ -144,7 +144,9 @@ export const RULES_OF_EDGES: readonly Rule[] = [
     text: 'Look-ups over 10 a second for one key are 429 with Retry-After 1.',
     proofs: {
       [BACKGROUND]: [LOOK_UPS],
-      'operations/poll-rate.test.ts': ['ten look-ups pass at once, the eleventh does not, and each key has its own'],
+      'operations/people/poll-rate.test.ts': [
+        'ten look-ups pass at once, the eleventh does not, and each key has its own',
+      ],
     },
   },
   {
@@ -202,7 +204,7 @@ export const RULES_OF_EDGES: readonly Rule[] = [
   {
     id: '§8 token validity',
     text: '86400 s, and less by a setting.',
-    proofs: { 'config.test.ts': ['login tokens may be valid for %i seconds'] },
+    proofs: { 'config/config.test.ts': ['login tokens may be valid for %i seconds'] },
   },
   {
     id: '§8 limit of the list',
@@ -278,7 +280,7 @@ export const RULES_OF_EDGES: readonly Rule[] = [
     id: '§8 polling',
     text: '10 look-ups a second for each key, every 2000 ms by advice.',
     proofs: {
-      'operations/poll-rate.test.ts': [
+      'operations/people/poll-rate.test.ts': [
         'ten look-ups pass at once, the eleventh does not, and each key has its own',
         'the bucket fills with time, never over its brim, and a jump of the wall clock fills nothing',
       ],
@@ -300,7 +302,7 @@ export const RULES_OF_EDGES: readonly Rule[] = [
     id: '§8 stop window',
     text: 'An unconfirmed stop is tried again after 5 s at the earliest.',
     proofs: {
-      'execution/stop.test.ts': [
+      'execution/queue/stop.test.ts': [
         'within five seconds after an unconfirmed cancel is stopping and changes nothing',
         'more than five seconds after it asks the executor again and is %s',
       ],

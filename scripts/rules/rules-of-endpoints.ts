@@ -2,7 +2,7 @@
 import type { Rule } from './rule.ts';
 
 const TOKENS = 'acceptance/login-tokens.test.ts';
-const LOG_IN = 'operations/log-in.test.ts';
+const LOG_IN = 'operations/people/log-in.test.ts';
 const RULES = 'acceptance/rules.test.ts';
 const TWO_TURNS =
   'two turns through the official clients: each run’s own files and the whole workspace, packed and fetched';
@@ -12,13 +12,13 @@ export const RULES_OF_ENDPOINTS: readonly Rule[] = [
   {
     id: '§4.1 grants',
     text: 'password and sso_token take their credentials from the body, api_key from the Authorization header.',
-    proofs: { 'http/token.test.ts': ['%j %j asks for exactly this'] },
+    proofs: { 'http/management/token.test.ts': ['%j %j asks for exactly this'] },
   },
   {
     id: '§4.1 headers',
     text: 'Every answer, good or bad, says Cache-Control no-store and Pragma no-cache.',
     proofs: {
-      'http/token.test.ts': [
+      'http/management/token.test.ts': [
         'a token is answered in its four fields, and kept by nobody on the way',
         '$does, told in the first shape and kept by nobody',
         'a login that fails with %s is %i, kept by nobody',
@@ -29,7 +29,7 @@ export const RULES_OF_ENDPOINTS: readonly Rule[] = [
     id: '§4.1 rule 1',
     text: 'A token is good for 24 hours, or less when the settings say so; the caller can not choose.',
     proofs: {
-      'config.test.ts': [
+      'config/config.test.ts': [
         'with nothing said, every setting has its default and says so',
         'a validity of login tokens of %j stops the start',
         'login tokens may be valid for %i seconds',
@@ -41,12 +41,12 @@ export const RULES_OF_ENDPOINTS: readonly Rule[] = [
     id: '§4.1 rule 2',
     text: 'A single sign-on takes the account from the provider’s data.empNo, trusts no card, and makes a missing account with the defaults.',
     proofs: {
-      'operations/sso.test.ts': [
+      'operations/people/sso.test.ts': [
         'the provider is asked once, by GET, with the token in the named parameter',
         'an empNo that is %s is the account',
       ],
       [LOG_IN]: ['an account that signs on for the first time is made with the defaults, once'],
-      'http/token.test.ts': ['%j %j asks for exactly this'],
+      'http/management/token.test.ts': ['%j %j asks for exactly this'],
     },
   },
   {
@@ -107,7 +107,7 @@ export const RULES_OF_ENDPOINTS: readonly Rule[] = [
     text: 'The list holds the api sessions of this key, the one changed last first, with the count of all.',
     proofs: {
       [RULES]: ['holds this key’s sessions, the one changed last first, with the count of all'],
-      'store/overview.test.ts': [
+      'store/sessions/overview.test.ts': [
         "a key's sessions come with the one changed last first; other keys, kinds and deleted ones are left out",
         'a page of a hundred thousand sessions of one key is read from the index, the last one as well',
       ],
@@ -116,7 +116,9 @@ export const RULES_OF_ENDPOINTS: readonly Rule[] = [
   {
     id: '§4.6 history',
     text: 'The history tells messages with their blocks, previews and attachments.',
-    proofs: { 'http/conversation.test.ts': ['the history tells blocks, tools and attachments in wire names'] },
+    proofs: {
+      'http/conversations/conversation.test.ts': ['the history tells blocks, tools and attachments in wire names'],
+    },
   },
   {
     id: '§4.6 session artifacts',
@@ -178,7 +180,7 @@ export const RULES_OF_ENDPOINTS: readonly Rule[] = [
         "a key's target decides who answers, and the session tells what its agents may use",
         'in free mode the key decides; what is changed of it counts for new sessions only',
       ],
-      'execution/equip.test.ts': [
+      'execution/brief/equip.test.ts': [
         'a connection that failed may work again and stays; one that was revoked is left out of the next run',
         "another user's connection is nobody's",
       ],

@@ -50,7 +50,7 @@ export const RULES_OF_MESSAGES: readonly Rule[] = [
     id: '§4.3 rule 2',
     text: 'A repeated first request finds its run by user, key, target and idempotency key; a repeated continuation by session and idempotency key.',
     proofs: {
-      'store/runs.test.ts': [
+      'store/runs/runs.test.ts': [
         'an idempotency key finds its run: first requests per key and target, continuations per session',
       ],
       [LIMITS]: [
@@ -83,7 +83,9 @@ export const RULES_OF_MESSAGES: readonly Rule[] = [
     proofs: {
       'store/background.test.ts': ['a session with an unfinished run takes no background run'],
       [BACKGROUND]: ['over the limits: 409 for a busy session, then 429 for the key, each with no run made'],
-      'store/runs.test.ts': ['a second turn of a session waits for the first, and is claimable once that has ended'],
+      'store/runs/runs.test.ts': [
+        'a second turn of a session waits for the first, and is claimable once that has ended',
+      ],
     },
   },
   {
@@ -108,14 +110,16 @@ export const RULES_OF_MESSAGES: readonly Rule[] = [
         "a key's target decides who answers, and the session tells what its agents may use",
         'a team is kept with its session: a changed file counts for new sessions only',
       ],
-      'execution/equip.test.ts': ['a team works as it was when the session was opened, whatever becomes of its files'],
+      'execution/brief/equip.test.ts': [
+        'a team works as it was when the session was opened, whatever becomes of its files',
+      ],
     },
   },
   {
     id: '§4.3 stream',
     text: 'A stream has the named events in the official order, text by block index, and ends at message_stop or error.',
     proofs: {
-      'http/run-stream.test.ts': [
+      'http/conversations/run-stream.test.ts': [
         'a Messages stream is the official one, each event with its journal id',
         'a failure ends each stream with its error and no normal end',
         'a ping comes after ten silent seconds, not before, and carries the last id',
@@ -138,7 +142,7 @@ export const RULES_OF_MESSAGES: readonly Rule[] = [
     text: 'The schema is Draft-07 with local references; words of other drafts are refused, format is not enforced.',
     proofs: {
       'domain/output-schema.test.ts': ['refused: %s', '%s is refused wherever a schema stands'],
-      'agent/result-schema.test.ts': ['$schema'],
+      'agent/result/result-schema.test.ts': ['$schema'],
       [RULES]: ['with %s is 422, names the field and makes no run'],
     },
   },

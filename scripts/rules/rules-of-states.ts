@@ -2,7 +2,7 @@
 import type { Rule } from './rule.ts';
 
 const BACKGROUND = 'acceptance/background.test.ts';
-const STOP = 'execution/stop.test.ts';
+const STOP = 'execution/queue/stop.test.ts';
 const ARTIFACTS = 'acceptance/artifacts.test.ts';
 const STORED = 'store/background.test.ts';
 
@@ -80,7 +80,7 @@ export const RULES_OF_STATES: readonly Rule[] = [
       'acceptance/background-crash.test.ts': [
         'forty submissions through four kills: each key finds its one run, and each run ends once',
       ],
-      'store/stop-runs.test.ts': [
+      'store/runs/stop-runs.test.ts': [
         'stop against completion, a thousand times: exactly one outcome, one event, and both agree',
       ],
     },
@@ -99,7 +99,7 @@ export const RULES_OF_STATES: readonly Rule[] = [
     id: '§3.4 pending',
     text: 'A question of an agent is pending, and its run waits for the user without a worker, also through a crash.',
     proofs: {
-      'store/user-inputs.test.ts': [
+      'store/runs/user-inputs.test.ts': [
         'a run that waits is running without a lease, holds no slot, and has asked one question',
       ],
       'acceptance/questions.test.ts': [
@@ -113,10 +113,10 @@ export const RULES_OF_STATES: readonly Rule[] = [
     id: '§3.4 answered',
     text: 'An answered question has its answers and answered_at, once and for all.',
     proofs: {
-      'store/user-inputs.test.ts': [
+      'store/runs/user-inputs.test.ts': [
         'of an answer, a second answer, an expiry and a stop the first committed wins, in every order',
       ],
-      'http/user-inputs.test.ts': [
+      'http/sessions/user-inputs.test.ts': [
         'a question is settled once: every later answer or expiry is 409, in words that fit',
       ],
     },
@@ -134,7 +134,7 @@ export const RULES_OF_STATES: readonly Rule[] = [
         'a workspace that could not be looked at fails artifacts and export, and the run stays completed',
       ],
       'http/artifacts.test.ts': ['of a run from before there were artifacts is unavailable'],
-      'execution/collector.test.ts': ['%s the next start goes on, and everything is told once'],
+      'execution/artifacts/collector.test.ts': ['%s the next start goes on, and everything is told once'],
       [ARTIFACTS]: [
         'a crash in the middle of packing loses nothing: after the restart both archives are there, told once',
       ],

@@ -1,8 +1,8 @@
 // The client's verbs on models and MCP servers, whose checks may take minutes.
-import type { McpCheckWire, ModelCheckWire, ModelWire } from './check-wire.ts';
-import { callManagement } from './exchange.ts';
-import type { ListWire } from './management-wire.ts';
-import type { Address, Call } from './transport.ts';
+import type { McpCheckWire, ModelCheckWire, ModelWire } from './wire/check-wire.ts';
+import { callManagement } from './transport/exchange.ts';
+import type { ListWire } from './wire/management-wire.ts';
+import type { Address, Call } from './transport/transport.ts';
 
 /** Longer than the daemon gives any check. */
 const CHECK_TIMEOUT_MS = 1_200_000;

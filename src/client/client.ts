@@ -1,13 +1,13 @@
 // The typed client of a running daemon: the verbs that the command line and the terminal view speak.
 import { type Checks, makeChecks } from './checks.ts';
-import type { ConnectionCheckWire, ConnectionWire, ConnectorCheckWire, NewConnection } from './connection-wire.ts';
+import type { ConnectionCheckWire, ConnectionWire, ConnectorCheckWire, NewConnection } from './wire/connection-wire.ts';
 import type { IncomingMessage } from 'node:http';
-import type { RunArtifactsWire, SessionArtifactsWire } from './artifacts-wire.ts';
-import type { CheckWire, DefinitionNoun, DefinitionWire } from './definition-wire.ts';
+import type { RunArtifactsWire, SessionArtifactsWire } from './wire/artifacts-wire.ts';
+import type { CheckWire, DefinitionNoun, DefinitionWire } from './wire/definition-wire.ts';
 import { makeMessages, type Messages } from './conversation.ts';
-import { openFile } from './download.ts';
-import { callManagement } from './exchange.ts';
-import { bodyOf, keyBodyOf } from './management-wire.ts';
+import { openFile } from './transport/download.ts';
+import { callManagement } from './transport/exchange.ts';
+import { bodyOf, keyBodyOf } from './wire/management-wire.ts';
 import type {
   ConfigurationWire,
   KeyFields,
@@ -21,10 +21,10 @@ import type {
   TeamWire,
   UserFields,
   UserWire,
-} from './management-wire.ts';
+} from './wire/management-wire.ts';
 import { type CallManagement, type Inputs, type Insights, makeInputs, makeInsights } from './questions.ts';
 import { tailRun, type TailOptions } from './run-tail.ts';
-import { queryOf } from './session-wire.ts';
+import { queryOf } from './wire/session-wire.ts';
 import type {
   DeletionWire,
   HistoryWire,
@@ -35,8 +35,8 @@ import type {
   SessionQuery,
   SessionWire,
   StopWire,
-} from './session-wire.ts';
-import type { Address, Call } from './transport.ts';
+} from './wire/session-wire.ts';
+import type { Address, Call } from './transport/transport.ts';
 
 /** Verbs per noun. A `ref` is an id or a name. Every verb throws ClientError. */
 export interface Client extends Checks {

@@ -1,14 +1,14 @@
 // One turn with the agent. A broken connection is rejoined where it broke; the run in the daemon goes on meanwhile.
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { ClientError, isClientFailure, type FailureTrace } from './client-error.ts';
-import { readEvents } from './event-stream.ts';
-import { exchange } from './exchange.ts';
-import { readConversationEvent, readMessage, turnBody } from './messages-wire.ts';
-import type { ConversationEvent, MessageWire } from './messages-wire.ts';
-import { makePatience, type Patience } from './patience.ts';
-import { heard, openStream, retry } from './stream-connection.ts';
-import { lostWhile, traceOf, type Address, type Call } from './transport.ts';
+import { ClientError, isClientFailure, type FailureTrace } from './transport/client-error.ts';
+import { readEvents } from './transport/event-stream.ts';
+import { exchange } from './transport/exchange.ts';
+import { readConversationEvent, readMessage, turnBody } from './wire/messages-wire.ts';
+import type { ConversationEvent, MessageWire } from './wire/messages-wire.ts';
+import { makePatience, type Patience } from './transport/patience.ts';
+import { heard, openStream, retry } from './transport/stream-connection.ts';
+import { lostWhile, traceOf, type Address, type Call } from './transport/transport.ts';
 
 /** What to ask, with whose key, and how patient to be. */
 export interface Ask {

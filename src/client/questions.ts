@@ -1,11 +1,11 @@
 // The client's verbs on what agents ask and report.
 import type { InsightStatus } from '../domain/insight.ts';
 import type { JsonValue } from '../domain/json.ts';
-import type { InsightQuery, InsightWire } from './insight-wire.ts';
-import type { ListWire } from './management-wire.ts';
-import { queryOf } from './session-wire.ts';
-import type { Call } from './transport.ts';
-import type { UserInputQuery, UserInputWire } from './user-input-wire.ts';
+import type { InsightQuery, InsightWire } from './wire/insight-wire.ts';
+import type { ListWire } from './wire/management-wire.ts';
+import { queryOf } from './wire/session-wire.ts';
+import type { Call } from './transport/transport.ts';
+import type { UserInputQuery, UserInputWire } from './wire/user-input-wire.ts';
 
 /** Calls the management interface and answers the data of its envelope. */
 /** Calls a route of the management interface; the path is without `/api/v1`. */

@@ -1,12 +1,12 @@
 // Follows a run's journal to its end, across as many connections as it takes.
 import type { IncomingMessage } from 'node:http';
 import { type EventType, TERMINAL_EVENTS } from '../domain/journal-event.ts';
-import { ClientError, isClientFailure } from './client-error.ts';
-import { readEvents } from './event-stream.ts';
-import { makePatience } from './patience.ts';
-import type { RunEventWire } from './session-wire.ts';
-import { heard, openStream, retry } from './stream-connection.ts';
-import { lostWhile, traceOf, type Address, type Call } from './transport.ts';
+import { ClientError, isClientFailure } from './transport/client-error.ts';
+import { readEvents } from './transport/event-stream.ts';
+import { makePatience } from './transport/patience.ts';
+import type { RunEventWire } from './wire/session-wire.ts';
+import { heard, openStream, retry } from './transport/stream-connection.ts';
+import { lostWhile, traceOf, type Address, type Call } from './transport/transport.ts';
 
 export interface TailOptions {
   /** Called before each try to rejoin. */

@@ -1,7 +1,7 @@
 // A tail: one reader's way through the events of a run, old ones from the store, live ones from the bus.
 import { type JournalEvent, TERMINAL_EVENTS } from '../domain/journal-event.ts';
 import type { Run } from '../domain/run.ts';
-import type { Events } from '../store/events.ts';
+import type { Events } from '../store/sessions/events.ts';
 import type { Bus } from './bus.ts';
 
 /** What a reader does with events. A returned promise is waited for: a slow reader is fed from the store meanwhile. */

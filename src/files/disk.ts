@@ -1,5 +1,5 @@
 // The disk of the data directory: whether enough of it is free for new work.
-import { freeBytes, megabytes } from '../disk-space.ts';
+import { freeBytes, megabytes } from '../disk/disk-space.ts';
 import type { Settings } from '../domain/settings.ts';
 
 /** With less free, nothing can be kept. */

@@ -11,13 +11,13 @@ import {
   replaceFileBeneath,
   statBeneath,
   TEMPORARY_PREFIX,
-} from '../beneath.ts';
-import { takenBy } from '../disk-space.ts';
-import { removeBeneath } from '../remove-beneath.ts';
-import { walkBeneath } from '../walk-beneath.ts';
+} from '../disk/beneath.ts';
+import { takenBy } from '../disk/disk-space.ts';
+import { removeBeneath } from '../disk/remove-beneath.ts';
+import { walkBeneath } from '../disk/walk-beneath.ts';
 import type { Attachment } from '../domain/content.ts';
 import { ErrandError } from '../domain/errors.ts';
-import type { BlobStore } from './blobs.ts';
+import type { BlobStore } from './blobs/blobs.ts';
 
 export interface Workspaces {
   /** Owner of what the agent makes; null is the daemon's own user. */

@@ -6,21 +6,21 @@ import type { Clock } from '../domain/clock.ts';
 import { ErrandError } from '../domain/errors.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { Tails } from '../events/tail.ts';
-import type { OpenSpool } from '../files/spool.ts';
-import { type Log, logOf, logRequest } from '../log.ts';
-import { makeAdministration } from './admin.ts';
-import { type ClientAddressOf, makeClientAddressOf, makeIsTrustedProxy } from './client-address.ts';
-import { makeConversations } from './conversation.ts';
-import { makeCredentialWatch } from './credential-watch.ts';
-import { makeRouter, refusalOf } from './dispatch.ts';
-import { makeOverviewHandlers } from './overview.ts';
+import type { OpenSpool } from '../files/blobs/spool.ts';
+import { type Log, logOf, logRequest } from '../log/log.ts';
+import { makeAdministration } from './management/admin.ts';
+import { type ClientAddressOf, makeClientAddressOf, makeIsTrustedProxy } from './server/client-address.ts';
+import { makeConversations } from './conversations/conversation.ts';
+import { makeCredentialWatch } from './frame/credential-watch.ts';
+import { makeRouter, refusalOf } from './frame/dispatch.ts';
+import { makeOverviewHandlers } from './management/overview.ts';
 import type { Operations } from '../operations/operations.ts';
 import type { ConfigurationReport, Readiness, StatusReport } from '../operations/status.ts';
-import { errorReply, shapeOfPath } from './render-error.ts';
-import { sendJson, sendJsonAndClose } from './reply.ts';
+import { errorReply, shapeOfPath } from './frame/render-error.ts';
+import { sendJson, sendJsonAndClose } from './frame/reply.ts';
 import { makeRoutes, type Route } from './routes.ts';
-import { makeRunStreams } from './run-stream.ts';
-import { standingHeaders } from './token.ts';
+import { makeRunStreams } from './conversations/run-stream.ts';
+import { standingHeaders } from './management/token.ts';
 
 /** What the HTTP room is handed by the daemon. */
 export interface HttpParts {

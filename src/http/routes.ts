@@ -1,26 +1,26 @@
 // Every path of the daemon on one page: its method, its guard, and the shape of its errors.
 import type { Clock } from '../domain/clock.ts';
 import type { Caller, KeyCaller } from '../domain/user.ts';
-import type { makeAdministration } from './admin.ts';
-import { makeCheckHandlers } from './check-handlers.ts';
-import { renderModels } from './chat-wire.ts';
-import type { ClientAddressOf } from './client-address.ts';
-import { makeConnectionHandlers } from './connections.ts';
-import type { Conversations } from './conversation.ts';
-import { makeDefinitionHandlers } from './definitions.ts';
-import type { Exchange } from './exchange.ts';
-import { makeFileHandler } from './files.ts';
-import { makeInsightHandlers } from './insights.ts';
-import type { Log } from '../log.ts';
-import { DEFINITION_NOUNS } from '../operations/definitions.ts';
+import type { makeAdministration } from './management/admin.ts';
+import { makeCheckHandlers } from './management/check-handlers.ts';
+import { renderModels } from './conversations/chat-wire.ts';
+import type { ClientAddressOf } from './server/client-address.ts';
+import { makeConnectionHandlers } from './management/connections.ts';
+import type { Conversations } from './conversations/conversation.ts';
+import { makeDefinitionHandlers } from './management/definitions.ts';
+import type { Exchange } from './frame/exchange.ts';
+import { makeFileHandler } from './sessions/files.ts';
+import { makeInsightHandlers } from './sessions/insights.ts';
+import type { Log } from '../log/log.ts';
+import { DEFINITION_NOUNS } from '../operations/capabilities/definitions.ts';
 import type { Operations } from '../operations/operations.ts';
 import type { Readiness } from '../operations/status.ts';
-import type { ErrorShape } from './render-error.ts';
-import type { makeOverviewHandlers } from './overview.ts';
-import type { Reply } from './reply.ts';
-import { makeSessionHandlers } from './sessions.ts';
-import { makeTokenEndpoint, MAX_GRANT_BYTES } from './token.ts';
-import { makeKeyUserInputHandlers, makeUserInputHandlers, MAX_ANSWER_BODY_BYTES } from './user-inputs.ts';
+import type { ErrorShape } from './frame/render-error.ts';
+import type { makeOverviewHandlers } from './management/overview.ts';
+import type { Reply } from './frame/reply.ts';
+import { makeSessionHandlers } from './sessions/sessions.ts';
+import { makeTokenEndpoint, MAX_GRANT_BYTES } from './management/token.ts';
+import { makeKeyUserInputHandlers, makeUserInputHandlers, MAX_ANSWER_BODY_BYTES } from './sessions/user-inputs.ts';
 
 /** A reply, or nothing when the handler has taken the response over for a stream. */
 type Answer = Promise<Reply | undefined> | Reply;

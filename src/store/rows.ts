@@ -5,7 +5,7 @@ import type { Run, RunError, RunStatus, StopReason } from '../domain/run.ts';
 import type { Session } from '../domain/session.ts';
 import type { StopCause } from '../domain/stop.ts';
 import type { ApiKey, KeyScope, Role, Team, User } from '../domain/user.ts';
-import { ANSWER } from './replies.ts';
+import { ANSWER } from './runs/replies.ts';
 
 export interface UserRow {
   seq: number;

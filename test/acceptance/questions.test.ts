@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import Connection from 'better-sqlite3';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { ANSWER } from '../../src/store/replies.ts';
+import { ANSWER } from '../../src/store/runs/replies.ts';
 import { rowsOf } from '../support/daemon-look.ts';
 import { type DaemonProcess, runErrand, startDaemonProcess } from '../support/daemon-process.ts';
 import type { Reply } from '../support/model-reply.ts';

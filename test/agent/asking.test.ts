@@ -1,7 +1,7 @@
 // Questions and insights as the loop treats them: where a run ends to wait, and how it goes on with the answer.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { asking } from '../../src/agent/packs/asking.ts';
-import type { RecordedCall, RecordedStep, StepReply, ToolResult } from '../../src/agent/protocol.ts';
+import type { RecordedCall, RecordedStep, StepReply, ToolResult } from '../../src/agent/port/protocol.ts';
 import { type ModelServer, startModelServer } from '../support/model-server.ts';
 import { GRANT, makeBrief, makeTools, startRun } from './play-main.ts';
 

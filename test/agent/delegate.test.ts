@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { connectorTools } from '../../src/agent/packs/connectors.ts';
 import { delegation } from '../../src/agent/packs/delegate.ts';
-import { type ModelGrant, NO_EQUIPMENT, type SubagentGrant } from '../../src/agent/grants.ts';
-import type { Brief, RecordedStep, Signal } from '../../src/agent/protocol.ts';
-import type { ToolPack } from '../../src/agent/run.ts';
+import { type ModelGrant, NO_EQUIPMENT, type SubagentGrant } from '../../src/agent/port/grants.ts';
+import type { Brief, RecordedStep, Signal } from '../../src/agent/port/protocol.ts';
+import type { ToolPack } from '../../src/agent/loop/run.ts';
 import type { Tool } from '../../src/agent/tools/tool.ts';
-import { makePermits } from '../../src/execution/permits.ts';
+import { makePermits } from '../../src/execution/queue/permits.ts';
 import type { ModelQuestion, Reply } from '../support/model-reply.ts';
 import { type ModelServer, startModelServer } from '../support/model-server.ts';
 import { GRANT, LIMITS, makeBrief, makeTools, startRun } from './play-main.ts';

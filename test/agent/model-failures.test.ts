@@ -2,9 +2,9 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { ModelGrant } from '../../src/agent/grants.ts';
-import type { EndpointKind, Outcome, RunLimits } from '../../src/agent/protocol.ts';
-import { retryAfterOf } from '../../src/agent/model-failure.ts';
+import type { ModelGrant } from '../../src/agent/port/grants.ts';
+import type { EndpointKind, Outcome, RunLimits } from '../../src/agent/port/protocol.ts';
+import { retryAfterOf } from '../../src/agent/loop/model-failure.ts';
 import type { Reply } from '../support/model-reply.ts';
 import { type ModelServer, startModelServer } from '../support/model-server.ts';
 import { waitFor } from '../support/wait-for.ts';

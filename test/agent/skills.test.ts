@@ -3,7 +3,7 @@ import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { skillTools, withoutFrontMatter } from '../../src/agent/packs/skills.ts';
-import { NO_EQUIPMENT, type SkillGrant } from '../../src/agent/grants.ts';
+import { NO_EQUIPMENT, type SkillGrant } from '../../src/agent/port/grants.ts';
 import { probeSandbox } from '../../src/agent/sandbox/sandbox.ts';
 import type { Tool } from '../../src/agent/tools/tool.ts';
 import { editFile } from '../../src/agent/tools/edit-file.ts';

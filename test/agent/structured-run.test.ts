@@ -1,6 +1,6 @@
 // A run that has to submit a result: what the model is offered, what counts as a result, and when it is given up.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Brief, EndpointKind, RecordedCall, RecordedStep, StepReply } from '../../src/agent/protocol.ts';
+import type { Brief, EndpointKind, RecordedCall, RecordedStep, StepReply } from '../../src/agent/port/protocol.ts';
 import type { JsonObject, JsonValue } from '../../src/domain/json.ts';
 import { readOutputSchema } from '../../src/domain/output-schema.ts';
 import { type ModelServer, startModelServer } from '../support/model-server.ts';

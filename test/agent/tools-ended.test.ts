@@ -1,6 +1,6 @@
 // A tool that ignores its signal: the call ends at once, but the run has come to rest only when the tool has.
 import { expect, test } from 'vitest';
-import { performCall, toolsEnded } from '../../src/agent/perform-call.ts';
+import { performCall, toolsEnded } from '../../src/agent/loop/perform-call.ts';
 import type { Tool } from '../../src/agent/tools/tool.ts';
 import { makeBrief, makeTools } from './play-main.ts';
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { Definitions } from '../../src/catalog/definitions.ts';
 import { loadDefinitions } from '../../src/catalog/load-definitions.ts';
 import { formatProblem } from '../../src/catalog/problem.ts';
-import { defaultConfigFiles } from '../../src/default-config-files.ts';
+import { defaultConfigFiles } from '../../src/config/default-config-files.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 type Files = Readonly<Record<string, string>>;

@@ -4,7 +4,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { commandNameOf } from '../../src/cli/command-name.ts';
+import { commandNameOf } from '../../src/cli/frame/command-name.ts';
 import { VERSION } from '../../src/version.ts';
 import { makeDirectory, startFakeDaemon } from './outside.ts';
 

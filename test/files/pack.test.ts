@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { list, type ReadEntry } from 'tar';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { SnapshotFile } from '../../src/files/snapshot.ts';
+import type { SnapshotFile } from '../../src/files/snapshots/snapshot.ts';
 import { keeperHouse, type KeeperHouse, sha256 } from '../support/keeper-house.ts';
 import { waitFor } from '../support/wait-for.ts';
 

@@ -3,7 +3,7 @@ import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Attachment } from '../../src/domain/content.ts';
-import { openBlobStore } from '../../src/files/blobs.ts';
+import { openBlobStore } from '../../src/files/blobs/blobs.ts';
 import { makeWorkspaces } from '../../src/files/workspaces.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 

@@ -2,12 +2,12 @@
 import { randomBytes } from 'node:crypto';
 import Connection from 'better-sqlite3';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { makeEmptyArchives } from '../../src/execution/empty-archives.ts';
-import type { Collector } from '../../src/execution/collector.ts';
+import { makeEmptyArchives } from '../../src/execution/artifacts/empty-archives.ts';
+import type { Collector } from '../../src/execution/artifacts/collector.ts';
 import { makeFileAddresses } from '../../src/files/file-address.ts';
-import { makeArtifactOperations } from '../../src/operations/artifacts.ts';
-import { makeOversee } from '../../src/operations/oversee.ts';
-import type { ClaimedRun } from '../../src/store/claim-runs.ts';
+import { makeArtifactOperations } from '../../src/operations/sessions/artifacts.ts';
+import { makeOversee } from '../../src/operations/sessions/oversee.ts';
+import type { ClaimedRun } from '../../src/store/runs/claim-runs.ts';
 import { type ArtifactHouse, artifactHouse } from '../support/artifact-house.ts';
 import { type House, openHouse, send } from '../support/http-house.ts';
 import { fenceOf } from '../support/store-house.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { routesOf } from '../../src/http/app.ts';
-import { shapeOfPath } from '../../src/http/render-error.ts';
+import { shapeOfPath } from '../../src/http/frame/render-error.ts';
 import { openHouse, send, TURN } from '../support/http-house.ts';
 
 const TABLE: readonly string[] = [

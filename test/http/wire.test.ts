@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { ErrandError } from '../../src/domain/errors.ts';
 import type { JsonObject, JsonValue } from '../../src/domain/json.ts';
-import { parseChatRequest } from '../../src/http/chat-wire.ts';
-import { NOTHING_LAID } from '../../src/http/laid-strings.ts';
-import { parseMessagesRequest } from '../../src/http/messages-wire.ts';
-import { makeTurnText } from '../../src/http/turn-text.ts';
+import { parseChatRequest } from '../../src/http/conversations/chat-wire.ts';
+import { NOTHING_LAID } from '../../src/http/body/laid-strings.ts';
+import { parseMessagesRequest } from '../../src/http/conversations/messages-wire.ts';
+import { makeTurnText } from '../../src/http/conversations/turn-text.ts';
 
 const PARSERS = { messages: parseMessagesRequest, chat: parseChatRequest };
 type Name = keyof typeof PARSERS;

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import Connection from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
-import { foundation } from '../../src/store/migrations/001-foundation.ts';
-import { realWork } from '../../src/store/migrations/002-real-work.ts';
+import { foundation } from '../../src/store/engine/migrations/001-foundation.ts';
+import { realWork } from '../../src/store/engine/migrations/002-real-work.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { storeHouse } from '../support/store-house.ts';

@@ -2,8 +2,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { FileVersion } from '../../src/domain/artifact.ts';
 import type { Run } from '../../src/domain/run.ts';
-import type { ClaimedRun } from '../../src/store/claim-runs.ts';
-import type { Ending } from '../../src/store/end-run.ts';
+import type { ClaimedRun } from '../../src/store/runs/claim-runs.ts';
+import type { Ending } from '../../src/store/runs/end-run.ts';
 import { fenceOf, type StoreHouse, storeHouse } from '../support/store-house.ts';
 
 const DONE: Ending = { outcome: 'completed', answer: '', stopReason: 'end_turn' };

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import Connection from 'better-sqlite3';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { messageOf } from '../../src/domain/errors.ts';
-import { type Database, openDatabase, type Transaction } from '../../src/store/database.ts';
-import type { StoreAlarms } from '../../src/store/health.ts';
-import { explainToOperator, isLocked } from '../../src/store/storage-fault.ts';
+import { type Database, openDatabase, type Transaction } from '../../src/store/engine/database.ts';
+import type { StoreAlarms } from '../../src/store/engine/health.ts';
+import { explainToOperator, isLocked } from '../../src/store/engine/storage-fault.ts';
 import { type FakeClock, fakeClock } from '../support/fake-clock.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 

@@ -6,11 +6,11 @@ import type { AddressInfo } from 'node:net';
 import { MessageChannel } from 'node:worker_threads';
 import { findChromium } from '../../src/agent/browser/find-chromium.ts';
 import { browserTools } from '../../src/agent/packs/browser.ts';
-import { performCall } from '../../src/agent/perform-call.ts';
-import { type BrowserGrant, NO_EQUIPMENT, type SandboxGrant } from '../../src/agent/grants.ts';
-import type { Brief, Services } from '../../src/agent/protocol.ts';
+import { performCall } from '../../src/agent/loop/perform-call.ts';
+import { type BrowserGrant, NO_EQUIPMENT, type SandboxGrant } from '../../src/agent/port/grants.ts';
+import type { Brief, Services } from '../../src/agent/port/protocol.ts';
 import { probeSandbox } from '../../src/agent/sandbox/sandbox.ts';
-import { openChannel } from '../../src/agent/signals.ts';
+import { openChannel } from '../../src/agent/port/signals.ts';
 import { FAST_RETRIES, makeBrief, sitAtMain } from '../agent/play-main.ts';
 import type { Of } from './temporary-directory.ts';
 

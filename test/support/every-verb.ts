@@ -1,7 +1,7 @@
 // Calls every verb of a store, so that every statement is prepared; tells which were left out.
 import { vi } from 'vitest';
 import type { Run } from '../../src/domain/run.ts';
-import type { ClaimedRun } from '../../src/store/claim-runs.ts';
+import type { ClaimedRun } from '../../src/store/runs/claim-runs.ts';
 import { aStep, aTurn, BACKGROUND_ORDER, fenceOf, FREE, type StoreHouse } from './store-house.ts';
 
 const PAGE = { limit: 9, offset: 0 };

@@ -16,10 +16,10 @@ import { makeTails } from '../../src/events/tail.ts';
 import { type HttpParts, makeHttpApp } from '../../src/http/app.ts';
 import type { Operations } from '../../src/operations/operations.ts';
 import type { Readiness, StatusReport } from '../../src/operations/status.ts';
-import { makeOpenSpool } from '../../src/files/spool.ts';
-import { makeHttpServer } from '../../src/http/server.ts';
-import { makeLog } from '../../src/log.ts';
-import type { TurnInput } from '../../src/operations/turn.ts';
+import { makeOpenSpool } from '../../src/files/blobs/spool.ts';
+import { makeHttpServer } from '../../src/http/server/server.ts';
+import { makeLog } from '../../src/log/log.ts';
+import type { TurnInput } from '../../src/operations/turns/turn.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
 export const AT = Date.parse('2026-03-01T12:00:00.000Z');

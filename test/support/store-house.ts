@@ -6,10 +6,10 @@ import { NO_CAPABILITIES } from '../../src/domain/capability-config.ts';
 import type { Run } from '../../src/domain/run.ts';
 import type { ApiKey, User } from '../../src/domain/user.ts';
 import type { JournalEvent } from '../../src/domain/journal-event.ts';
-import type { NewTurn } from '../../src/store/accept-run.ts';
-import type { ClaimedRun } from '../../src/store/claim-runs.ts';
+import type { NewTurn } from '../../src/store/runs/accept-run.ts';
+import type { ClaimedRun } from '../../src/store/runs/claim-runs.ts';
 import { openStore, type Store } from '../../src/store/open-store.ts';
-import type { Fence, NewStep } from '../../src/store/record-progress.ts';
+import type { Fence, NewStep } from '../../src/store/runs/record-progress.ts';
 import { type FakeClock, fakeClock } from './fake-clock.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 

@@ -1,10 +1,10 @@
 // Looks for a Chromium that starts inside the sandbox.
 import { constants } from 'node:fs';
 import { access, open, rm } from 'node:fs/promises';
-import type { SandboxGrant } from '../grants.ts';
+import type { SandboxGrant } from '../port/grants.ts';
 import { runInSandbox } from '../sandbox/sandbox.ts';
 import { placed } from './start-chromium.ts';
-import { makeTemporaryFolder } from '../../temporary-folder.ts';
+import { makeTemporaryFolder } from '../../disk/temporary-folder.ts';
 
 export type BrowserProbe =
   | { readonly ok: true; readonly executable: string; readonly version: string }

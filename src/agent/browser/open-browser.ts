@@ -1,7 +1,7 @@
 // A run's browser: one window at a time in front, a few behind it, nothing kept between runs.
 import type { BrowserContext, Page } from 'playwright-core';
-import type { BrowserGrant } from '../grants.ts';
-import type { Brief } from '../protocol.ts';
+import type { BrowserGrant } from '../port/grants.ts';
+import type { Brief } from '../port/protocol.ts';
 import { type Chromium, startChromium } from './start-chromium.ts';
 
 /** Pixels. */

@@ -2,10 +2,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { messageOf } from '../../domain/errors.ts';
-import { seconds } from '../model-failure.ts';
-import type { BrowserGrant } from '../grants.ts';
-import type { ToolResult } from '../protocol.ts';
-import type { Run } from '../run.ts';
+import { seconds } from '../loop/model-failure.ts';
+import type { BrowserGrant } from '../port/grants.ts';
+import type { ToolResult } from '../port/protocol.ts';
+import type { Run } from '../loop/run.ts';
 import { failed } from '../tools/workspace-tool.ts';
 import { type Browser, openBrowser } from './open-browser.ts';
 

@@ -4,11 +4,11 @@ import { basename, dirname, join } from 'node:path';
 import type { ConnectOverCDPTransport } from 'playwright-core';
 import type { EgressPolicy } from '../../outbound/egress.ts';
 import { startGuardedProxy } from '../../outbound/guarded-proxy.ts';
-import type { BrowserGrant } from '../grants.ts';
+import type { BrowserGrant } from '../port/grants.ts';
 import { type ServiceRequest, startInSandbox } from '../sandbox/service.ts';
 import type { Mount } from '../sandbox/walls.ts';
 import { cdpTransport } from './cdp-transport.ts';
-import { makeTemporaryFolder } from '../../temporary-folder.ts';
+import { makeTemporaryFolder } from '../../disk/temporary-folder.ts';
 
 const TMP_BYTES = 256 * 1024 * 1024;
 const MAX_REFUSALS = 50;

@@ -1,5 +1,5 @@
 // The text of an attached HTML page, in the character set that it names.
-import { readPage } from '../page-text.ts';
+import { readPage } from '../tools/page-text.ts';
 import { decodeText, utf16Of } from '../tools/text.ts';
 
 const HEAD_BYTES = 2048;

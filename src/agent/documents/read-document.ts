@@ -1,6 +1,6 @@
 // Reads the text out of a document, by what its bytes are and what it is said to be.
 import { extname } from 'node:path';
-import type { DocumentText } from '../protocol.ts';
+import type { DocumentText } from '../port/protocol.ts';
 import { binaryKind, decodeText, isUtf8, utf16Of } from '../tools/text.ts';
 
 export interface Document {

@@ -3,11 +3,11 @@ import type { Client, JSONRPCMessage, Transport } from '@modelcontextprotocol/cl
 import type { EgressRule } from '../../domain/egress.ts';
 import { type Blot, makeBlot, secretsIn } from '../../outbound/blot.ts';
 import { VERSION } from '../../version.ts';
-import type { McpGrant, SandboxGrant } from '../grants.ts';
-import type { ToolResult } from '../protocol.ts';
+import type { McpGrant, SandboxGrant } from '../port/grants.ts';
+import type { ToolResult } from '../port/protocol.ts';
 import { type SandboxService, startInSandbox } from '../sandbox/service.ts';
-import { seconds } from '../model-failure.ts';
-import { untilAborted } from '../signals.ts';
+import { seconds } from '../loop/model-failure.ts';
+import { untilAborted } from '../port/signals.ts';
 import { makeAllowance } from './allowance.ts';
 import { resultOf } from './content.ts';
 import { McpFailure, mcpFailure } from './failure.ts';

@@ -1,7 +1,7 @@
 // What a tool of an MCP server answered, in words for the model.
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import { isDeeperThan, MAX_JSON_DEPTH } from '../../domain/json.ts';
-import type { ToolResult } from '../protocol.ts';
+import type { ToolResult } from '../port/protocol.ts';
 
 type Content = CallToolResult['content'][number];
 type Words = { readonly [T in Content['type']]: (content: Extract<Content, { type: T }>) => string };

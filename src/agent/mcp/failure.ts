@@ -2,7 +2,7 @@
 import { EgressError } from '../../outbound/egress.ts';
 import { messageOf } from '../../domain/errors.ts';
 import type { Blot } from '../../outbound/blot.ts';
-import { seconds } from '../model-failure.ts';
+import { seconds } from '../loop/model-failure.ts';
 
 const MAX_CHARACTERS = 400;
 

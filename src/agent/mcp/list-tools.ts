@@ -1,7 +1,7 @@
 // Asks an MCP server for its tools, page by page, and takes no more than a run can use.
 import type { Client, RequestOptions } from '@modelcontextprotocol/client';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
-import type { ResultCheck } from '../result-schema.ts';
+import type { ResultCheck } from '../result/result-schema.ts';
 import { McpFailure } from './failure.ts';
 import { readToolSchema } from './tool-schema.ts';
 

@@ -1,7 +1,7 @@
 // An MCP server during one run: its tools as they were at the start, its calls, and one new start when it was lost.
 import type { JsonObject } from '../../domain/json.ts';
-import type { McpGrant } from '../grants.ts';
-import type { ToolResult } from '../protocol.ts';
+import type { McpGrant } from '../port/grants.ts';
+import type { ToolResult } from '../port/protocol.ts';
 import { connectMcp, type McpConnection, type McpSite, type NoConnection } from './connection.ts';
 import { McpFailure } from './failure.ts';
 import type { ServerTool } from './list-tools.ts';

@@ -4,9 +4,9 @@ import { Ajv } from 'ajv';
 import { inDraft07 } from '../../domain/draft-07.ts';
 import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
 import { isKeyword, listSchemas, mapSchemas } from '../../domain/json-schema.ts';
-import { withinCpuTime } from '../cpu-time.ts';
-import { compilePattern } from '../linear-pattern.ts';
-import { compileResultCheck, type ResultCheck } from '../result-schema.ts';
+import { withinCpuTime } from '../result/cpu-time.ts';
+import { compilePattern } from '../result/linear-pattern.ts';
+import { compileResultCheck, type ResultCheck } from '../result/result-schema.ts';
 
 const MAX_BYTES = 64 * 1_024;
 const MAX_DEPTH = 64;

@@ -1,6 +1,6 @@
 // Adds to a call what the administrator wants with every call of its endpoint.
 import type { JsonObject } from '../../domain/json.ts';
-import type { ModelGrant } from '../grants.ts';
+import type { ModelGrant } from '../port/grants.ts';
 
 /** How the calls of a grant are changed on their way out. */
 export interface Dress {

@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream';
 import { Agent, request } from 'undici';
 import type { JsonValue } from '../../domain/json.ts';
-import type { ModelGrant } from '../grants.ts';
+import type { ModelGrant } from '../port/grants.ts';
 import { batchedBytes } from './batched-bytes.ts';
 import { dressOf } from './dress-call.ts';
 import { makeGather } from './gather.ts';

@@ -1,7 +1,7 @@
 // Asks a model endpoint which models it has.
 import { request } from 'undici';
 import { isJsonObject, type JsonValue } from '../../domain/json.ts';
-import type { ModelGrant } from '../grants.ts';
+import type { ModelGrant } from '../port/grants.ts';
 import { dressOf } from './dress-call.ts';
 import { normalizeBaseUrl } from './open-model.ts';
 

@@ -11,9 +11,9 @@ import type {
   LanguageModelV4Usage,
 } from '@ai-sdk/provider';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
-import { SUBMIT_RESULT } from '../protocol.ts';
-import { makeFits } from '../result-schema.ts';
-import { smallestValue } from '../smallest-value.ts';
+import { SUBMIT_RESULT } from '../port/protocol.ts';
+import { makeFits } from '../result/result-schema.ts';
+import { smallestValue } from '../result/smallest-value.ts';
 
 interface PlannedCall {
   readonly name: string;

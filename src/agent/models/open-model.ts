@@ -2,8 +2,8 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
-import type { ModelGrant } from '../grants.ts';
-import type { EndpointKind } from '../protocol.ts';
+import type { ModelGrant } from '../port/grants.ts';
+import type { EndpointKind } from '../port/protocol.ts';
 import { modelFetch } from './http.ts';
 import { makeOfflineModel } from './offline.ts';
 import { REPLY_PROTOCOLS } from './reply-events.ts';

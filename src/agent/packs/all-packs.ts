@@ -1,5 +1,5 @@
 // Where a run's tools come from, in the order in which its model sees them.
-import type { ToolPack } from '../run.ts';
+import type { ToolPack } from '../loop/run.ts';
 import { asking } from './asking.ts';
 import { browserTools } from './browser.ts';
 import { builtInTools } from './built-in.ts';

@@ -1,5 +1,5 @@
 // The tools with which an agent turns to people: ask_user, for the run's own agent only, and report_insight.
-import type { ToolPack } from '../run.ts';
+import type { ToolPack } from '../loop/run.ts';
 import { askUser } from '../tools/ask-user.ts';
 import { makeReportInsight } from '../tools/report-insight.ts';
 

@@ -6,7 +6,7 @@ import { type Action, ACTIONS } from '../browser/actions.ts';
 import { VIEWPORT } from '../browser/open-browser.ts';
 import { settle, viewOf } from '../browser/page-view.ts';
 import { makeRunBrowser, NO_PAGE, type RunBrowser } from '../browser/run-browser.ts';
-import type { Run } from '../run.ts';
+import type { Run } from '../loop/run.ts';
 import type { OpenedTools, Tool } from '../tools/tool.ts';
 import { failed, inputOf, succeeded } from '../tools/workspace-tool.ts';
 

@@ -1,5 +1,5 @@
 // The built-in tools that a run was granted.
-import type { ToolPack } from '../run.ts';
+import type { ToolPack } from '../loop/run.ts';
 import { TOOLS } from '../tools/all-tools.ts';
 
 export const builtInTools: ToolPack = async ({ brief }) => ({

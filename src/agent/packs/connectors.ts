@@ -1,8 +1,8 @@
 // The tool that calls connected services through the broker of the main thread (I4).
 import type { JsonObject } from '../../domain/json.ts';
-import type { ConnectionGrant } from '../grants.ts';
-import type { ToolResult } from '../protocol.ts';
-import type { ToolPack } from '../run.ts';
+import type { ConnectionGrant } from '../port/grants.ts';
+import type { ToolResult } from '../port/protocol.ts';
+import type { ToolPack } from '../loop/run.ts';
 import { defineTool, failed, inputOf, textOf } from '../tools/workspace-tool.ts';
 
 /** A run without connections has no such tool. */

@@ -1,10 +1,10 @@
 // The tool by which an agent hands a task to another one and waits for its answer.
-import { runLoop } from '../loop.ts';
-import { toolsEnded } from '../perform-call.ts';
-import type { SubagentGrant } from '../grants.ts';
-import type { Brief, Outcome, ToolResult } from '../protocol.ts';
-import type { Run, ToolPack } from '../run.ts';
-import { openSubChannel } from '../sub-channel.ts';
+import { runLoop } from '../loop/loop.ts';
+import { toolsEnded } from '../loop/perform-call.ts';
+import type { SubagentGrant } from '../port/grants.ts';
+import type { Brief, Outcome, ToolResult } from '../port/protocol.ts';
+import type { Run, ToolPack } from '../loop/run.ts';
+import { openSubChannel } from '../port/sub-channel.ts';
 import type { ToolContext } from '../tools/tool.ts';
 import { defineTool, failed, inputOf, succeeded, textOf } from '../tools/workspace-tool.ts';
 

@@ -4,9 +4,9 @@ import { makeBlot, secretsIn } from '../../outbound/blot.ts';
 import { connectMcp, type McpSite } from '../mcp/connection.ts';
 import { keepServer, type McpServer, noteFailure, type Note } from '../mcp/server.ts';
 import { nameTools } from '../mcp/tool-names.ts';
-import { prepareWorkspace } from '../perform-call.ts';
-import type { McpGrant } from '../grants.ts';
-import type { Run, ToolPack } from '../run.ts';
+import { prepareWorkspace } from '../loop/perform-call.ts';
+import type { McpGrant } from '../port/grants.ts';
+import type { Run, ToolPack } from '../loop/run.ts';
 import type { Tool } from '../tools/tool.ts';
 
 const MAX_INSTRUCTIONS_CHARACTERS = 2_000;

@@ -1,10 +1,10 @@
 // The skills of a run: told in the instructions by name and description, and loaded when the agent asks for one.
-import { openFileBeneath } from '../../beneath.ts';
+import { openFileBeneath } from '../../disk/beneath.ts';
 import { ErrandError } from '../../domain/errors.ts';
-import { walkBeneath } from '../../walk-beneath.ts';
-import type { SkillGrant } from '../grants.ts';
-import type { ToolResult } from '../protocol.ts';
-import type { ToolPack } from '../run.ts';
+import { walkBeneath } from '../../disk/walk-beneath.ts';
+import type { SkillGrant } from '../port/grants.ts';
+import type { ToolResult } from '../port/protocol.ts';
+import type { ToolPack } from '../loop/run.ts';
 import { skillPath } from '../tools/skill-paths.ts';
 import { decodeText } from '../tools/text.ts';
 import { defineTool, failed, inputOf, printableName, succeeded, textOf } from '../tools/workspace-tool.ts';

@@ -4,12 +4,12 @@ import { access, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../domain/errors.ts';
 import { captureOutput } from './captured-output.ts';
-import type { SandboxGrant } from '../grants.ts';
+import type { SandboxGrant } from '../port/grants.ts';
 import { takeControlGroups } from './control-group.ts';
 import { adviceOn } from './advice.ts';
 import { ending, launch, prepare, stop, watchMemory } from './launch.ts';
 import { type Mount, SANDBOX_OWNER, type StopCause } from './walls.ts';
-import { makeTemporaryFolder } from '../../temporary-folder.ts';
+import { makeTemporaryFolder } from '../../disk/temporary-folder.ts';
 
 const PROBE_TIMEOUT_MS = 10_000;
 

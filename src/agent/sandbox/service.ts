@@ -2,7 +2,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from '../../domain/errors.ts';
-import type { SandboxGrant } from '../grants.ts';
+import type { SandboxGrant } from '../port/grants.ts';
 import { ending, launch, prepare, stop, watchMemory } from './launch.ts';
 import type { Mount, StopCause } from './walls.ts';
 

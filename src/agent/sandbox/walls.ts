@@ -1,7 +1,7 @@
 // What the sandbox is made of: the arguments that build it.
 import { lstat, readlink } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import type { SandboxGrant } from '../grants.ts';
+import type { SandboxGrant } from '../port/grants.ts';
 import { systemCallFilter } from './system-call-filter.ts';
 import { COMMAND_FILE, DROP_ROOT, FD, GUARD, OPENED, PARENT, SERVICE } from './scripts.ts';
 

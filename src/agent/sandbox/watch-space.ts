@@ -1,7 +1,7 @@
 // Ends a sandbox that takes more of the disk than its workspace may, or the last that all others need.
 import { statSync } from 'node:fs';
-import { freeBytes, type SpaceLimits } from '../../disk-space.ts';
-import { countTaken, NOTICED_BYTES, takenIn } from '../workspace-room.ts';
+import { freeBytes, type SpaceLimits } from '../../disk/disk-space.ts';
+import { countTaken, NOTICED_BYTES, takenIn } from './workspace-room.ts';
 import type { Launched } from './launch.ts';
 import { deletedBytes } from './process-tree.ts';
 import type { StopCause } from './walls.ts';

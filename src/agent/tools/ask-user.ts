@@ -1,5 +1,5 @@
 // The ask_user tool: a question that the run waits for, without a worker, until its user answers (I2).
-import { ASK_USER } from '../protocol.ts';
+import { ASK_USER } from '../port/protocol.ts';
 import type { Tool } from './tool.ts';
 import { failed, inputOf } from './workspace-tool.ts';
 

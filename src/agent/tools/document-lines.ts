@@ -1,5 +1,5 @@
 // What `read_file` says of a PDF, Word or Excel file: lines of its text, which a thread of its own reads.
-import type { ToolResult } from '../protocol.ts';
+import type { ToolResult } from '../port/protocol.ts';
 import type { Place } from './skill-paths.ts';
 import type { ToolContext } from './tool.ts';
 import { failed, succeeded } from './workspace-tool.ts';

@@ -1,5 +1,5 @@
 // The `edit_file` tool: exchanges one exact piece of a text file for another.
-import { openFileBeneath, partsBeneath, replaceFileBeneath } from '../../beneath.ts';
+import { openFileBeneath, partsBeneath, replaceFileBeneath } from '../../disk/beneath.ts';
 import { binaryKind, decodeText } from './text.ts';
 import type { Tool } from './tool.ts';
 import { writablePath } from './skill-paths.ts';

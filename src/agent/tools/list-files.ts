@@ -1,6 +1,6 @@
 // The `list_files` tool: what lies in the workspace, one line each.
-import type { Entry } from '../../beneath.ts';
-import { walkBeneath } from '../../walk-beneath.ts';
+import type { Entry } from '../../disk/beneath.ts';
+import { walkBeneath } from '../../disk/walk-beneath.ts';
 import type { Tool } from './tool.ts';
 import { placeOf } from './skill-paths.ts';
 import { defineTool, inputOf, printableName, succeeded, textOf } from './workspace-tool.ts';

@@ -1,7 +1,7 @@
 // The `read_file` tool: a text file of the workspace, whole or some lines of it.
 import type { FileHandle } from 'node:fs/promises';
-import { openFileBeneath } from '../../beneath.ts';
-import type { ToolResult } from '../protocol.ts';
+import { openFileBeneath } from '../../disk/beneath.ts';
+import type { ToolResult } from '../port/protocol.ts';
 import { readDocumentLines } from './document-lines.ts';
 import { binaryKind, decodeText, DOCUMENT_KINDS } from './text.ts';
 import type { Tool } from './tool.ts';

@@ -1,6 +1,6 @@
 // The report_insight tool: tells people what they should know beside the answer (I3).
 import { INSIGHT_PRIORITIES } from '../../domain/insight.ts';
-import type { Channel } from '../signals.ts';
+import type { Channel } from '../port/signals.ts';
 import type { Tool } from './tool.ts';
 import { defineTool, failed, inputOf, succeeded, textOf } from './workspace-tool.ts';
 

@@ -1,8 +1,8 @@
 // The `search_files` tool: lines of the workspace's files that hold a text or match a pattern.
-import { type Entry, openFileBeneath, statBeneath } from '../../beneath.ts';
-import { walkBeneath } from '../../walk-beneath.ts';
+import { type Entry, openFileBeneath, statBeneath } from '../../disk/beneath.ts';
+import { walkBeneath } from '../../disk/walk-beneath.ts';
 import { ErrandError } from '../../domain/errors.ts';
-import type { ToolResult } from '../protocol.ts';
+import type { ToolResult } from '../port/protocol.ts';
 import { type LineMatcher, makeLineMatcher } from './line-matcher.ts';
 import { binaryKind, decodeText } from './text.ts';
 import type { Tool } from './tool.ts';

@@ -1,8 +1,8 @@
 // The `shell` tool: a command in the sandbox, with the workspace as its only writable place.
-import type { SpaceLimits } from '../../disk-space.ts';
-import type { ToolResult } from '../protocol.ts';
+import type { SpaceLimits } from '../../disk/disk-space.ts';
+import type { ToolResult } from '../port/protocol.ts';
 import { runInSandbox, type ShellResult } from '../sandbox/sandbox.ts';
-import { diskIsFull, quotaIsTaken } from '../workspace-room.ts';
+import { diskIsFull, quotaIsTaken } from '../sandbox/workspace-room.ts';
 import { skillMounts } from './skill-paths.ts';
 import type { Tool } from './tool.ts';
 import { defineTool, failed, inputOf, textOf } from './workspace-tool.ts';

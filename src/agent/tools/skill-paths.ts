@@ -1,8 +1,8 @@
 // How paths under /skills/ lead into the folders of a run's skills, for tools that only read.
 import { realpath } from 'node:fs/promises';
-import { partsBeneath } from '../../beneath.ts';
+import { partsBeneath } from '../../disk/beneath.ts';
 import { ErrandError } from '../../domain/errors.ts';
-import type { SkillGrant } from '../grants.ts';
+import type { SkillGrant } from '../port/grants.ts';
 import type { Mount } from '../sandbox/walls.ts';
 import type { ToolContext } from './tool.ts';
 import { workspacePath } from './workspace-tool.ts';

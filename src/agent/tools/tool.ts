@@ -1,9 +1,9 @@
 // What a tool is to the agent: a name, a schema, and a function that never throws for what is part of the work.
-import type { SpaceLimits } from '../../disk-space.ts';
+import type { SpaceLimits } from '../../disk/disk-space.ts';
 import type { EgressRule } from '../../domain/egress.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import type { SandboxGrant, SkillGrant } from '../grants.ts';
-import type { DocumentText, Services, ToolResult } from '../protocol.ts';
+import type { SandboxGrant, SkillGrant } from '../port/grants.ts';
+import type { DocumentText, Services, ToolResult } from '../port/protocol.ts';
 
 /** What a tool may touch. */
 export interface ToolContext {

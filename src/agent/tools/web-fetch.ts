@@ -81,7 +81,7 @@ async function answer(reply: GuardedReply, { raw, most }: Wanting) {
   const source = decode(body, reply.headers['content-type']);
   const isPage = PAGE_TYPE.test(mediaType) || (mediaType === '' && /^\s*<(?:!doctype html|html)\b/i.test(source));
   // Loaded with the first page: most threads never read one.
-  const page = isPage && !raw ? (await import('../page-text.ts')).readPage(source, url) : null;
+  const page = isPage && !raw ? (await import('./page-text.ts')).readPage(source, url) : null;
   const text = page?.text ?? source;
   const shown = text.length > most ? text.slice(0, most) : text;
   const left = [

@@ -1,8 +1,8 @@
 // What all tools share: how a path of the model is read, and how refusals become results.
 import { ErrandError } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import type { ToolResult } from '../protocol.ts';
-import { shortageFor } from '../workspace-room.ts';
+import type { ToolResult } from '../port/protocol.ts';
+import { shortageFor } from '../sandbox/workspace-room.ts';
 import type { Tool, ToolContext } from './tool.ts';
 
 /** Where commands in the sandbox see the workspace. */

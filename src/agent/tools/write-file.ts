@@ -1,6 +1,6 @@
 // The `write_file` tool: puts a whole file into the workspace.
 import { dirname } from 'node:path/posix';
-import { makeDirectoriesBeneath, partsBeneath, replaceFileBeneath } from '../../beneath.ts';
+import { makeDirectoriesBeneath, partsBeneath, replaceFileBeneath } from '../../disk/beneath.ts';
 import type { Tool } from './tool.ts';
 import { writablePath } from './skill-paths.ts';
 import { defineTool, failed, inputOf, requireRoom, succeeded, textOf } from './workspace-tool.ts';

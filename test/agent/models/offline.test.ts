@@ -1,6 +1,6 @@
 // The offline engine takes the whole path of a turn: files, a listing, an honest answer.
 import { expect, test } from 'vitest';
-import type { Brief, RecordedStep } from '../../../src/agent/protocol.ts';
+import type { Brief, RecordedStep } from '../../../src/agent/port/protocol.ts';
 import type { Tool } from '../../../src/agent/tools/tool.ts';
 import { GRANT, makeBrief, startRun } from '../play-main.ts';
 

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import type { ModelGrant } from '../../../src/agent/grants.ts';
+import type { ModelGrant } from '../../../src/agent/port/grants.ts';
 import { listModels } from '../../../src/agent/models/list-models.ts';
 import { normalizeBaseUrl, openModel } from '../../../src/agent/models/open-model.ts';
 import { type CallExtras, NO_EXTRAS } from '../../../src/domain/model.ts';

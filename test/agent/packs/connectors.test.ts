@@ -1,8 +1,8 @@
 // The tool of connected services: what its model is told of them, and which connection a call means.
 import { expect, test } from 'vitest';
-import { type ConnectionGrant, NO_EQUIPMENT } from '../../../src/agent/grants.ts';
+import { type ConnectionGrant, NO_EQUIPMENT } from '../../../src/agent/port/grants.ts';
 import { connectorTools } from '../../../src/agent/packs/connectors.ts';
-import type { Channel } from '../../../src/agent/signals.ts';
+import type { Channel } from '../../../src/agent/port/signals.ts';
 import type { ToolContext } from '../../../src/agent/tools/tool.ts';
 import { FAST_RETRIES, makeBrief } from '../play-main.ts';
 

@@ -6,7 +6,7 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { SandboxGrant } from '../../../src/agent/grants.ts';
+import type { SandboxGrant } from '../../../src/agent/port/grants.ts';
 import {
   probeSandbox,
   runInSandbox,

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { SpaceLimits } from '../../../src/disk-space.ts';
+import type { SpaceLimits } from '../../../src/disk/disk-space.ts';
 import { probeSandbox, runInSandbox } from '../../../src/agent/sandbox/sandbox.ts';
 import { startInSandbox } from '../../../src/agent/sandbox/service.ts';
 import { editFile } from '../../../src/agent/tools/edit-file.ts';

@@ -1,0 +1,59 @@
+// Checks that an endpoint reads a long prompt to its beginning. Some servers cut it without a word.
+import { randomInt } from 'node:crypto';
+import type { Finding, FindingState } from './check-task.ts';
+import type { ModelGrant } from '../port/grants.ts';
+import type { Ask, TimedCall } from '../loop/timed-call.ts';
+
+/** Share of the context window that is filled, and the most that is sent whatever the window. */
+const FILLED = 0.6;
+const MAX_TOKENS = 32_000;
+const SENTENCE = 'The quick brown fox jumps over the lazy dog. ';
+/** Nearly every tokenizer takes a token for each of its words and one for the stop. */
+const TOKENS_A_SENTENCE = 10;
+/** A count below this share of the estimate is no difference of tokenizers. */
+const CUT_BELOW = 0.6;
+
+/** A long prompt, and what was answered to it. */
+export interface LongAnswer {
+  readonly marker: string;
+  /** Tokens, estimated. */
+  readonly sent: number;
+  readonly answer: TimedCall;
+}
+
+/** Sends a prompt that fills most of the context window and asks for the word it begins with. */
+export async function askForTheStart(grant: ModelGrant, ask: Ask): Promise<LongAnswer> {
+  const marker = `MARKER-${randomInt(100_000, 1_000_000)}`;
+  const room = Math.max(512, grant.contextWindow - Math.min(grant.maxOutputTokens, grant.contextWindow / 2));
+  const sent = Math.floor(Math.min(grant.contextWindow * FILLED, room, MAX_TOKENS));
+  const filler = SENTENCE.repeat(Math.floor(sent / TOKENS_A_SENTENCE));
+  const prompt = `The secret word is ${marker}. Remember it.\n\n${filler}\n\nWhat is the secret word? Answer with that word only.`;
+  return { marker, sent, answer: await ask(prompt) };
+}
+
+/** What the answer tells about the context window that the endpoint really has. */
+export function contextFinding(grant: ModelGrant, { marker, sent, answer: { end } }: LongAnswer): Finding {
+  const finding = (state: FindingState, detail: string): Finding => ({ check: 'context', state, detail });
+  if (!end.ok) {
+    const words = `A prompt of about ${sent} tokens failed: ${end.failure.error.message}`;
+    return finding('warning', `${words} ${remedyFor(grant, null)}`);
+  }
+  const { usage, text } = end.reply;
+  const read = usage.inputTokens;
+  if (read > 0 && read < sent * CUT_BELOW) {
+    const words = `The server read ${read} of about ${sent} tokens: it cuts prompts without a word.`;
+    return finding('warning', `${words} ${remedyFor(grant, read)}`);
+  }
+  if (text.includes(marker)) return finding('ok', `It read a prompt of about ${sent} tokens from its beginning.`);
+  const words = `Of a prompt of about ${sent} tokens the model did not know the beginning.`;
+  if (read > 0) return finding('warning', `${words} All of it was read: the model is weak with long prompts.`);
+  return finding('warning', `${words} The server may have cut it. ${remedyFor(grant, null)}`);
+}
+
+function remedyFor({ contextWindow }: ModelGrant, read: number | null): string {
+  const window = read === null ? 'what the server really has' : `about ${read}`;
+  return (
+    `Give the server a context of ${contextWindow} tokens (Ollama: OLLAMA_CONTEXT_LENGTH=${contextWindow}, or ` +
+    `"PARAMETER num_ctx ${contextWindow}" in a Modelfile), or set context_window to ${window} in models.yaml.`
+  );
+}

@@ -1,0 +1,129 @@
+// Checks a model against its real endpoint: whether it streams, calls tools, counts tokens and keeps its context window.
+import { jsonSchema, type ToolSet } from 'ai';
+import type { Finding, FindingState, ModelCheckReport, ModelCheckTask } from './check-task.ts';
+import { askForTheStart, contextFinding } from './check-context.ts';
+import type { ModelReply } from '../loop/model-call.ts';
+import type { ModelFailure } from '../loop/model-failure.ts';
+import { listModels } from '../models/list-models.ts';
+import { type Ask, makeAsk, type TimedCall } from '../loop/timed-call.ts';
+
+const LIST_TIMEOUT_MS = 5_000;
+/** An answer that takes at least this long should not arrive in one piece. */
+const SLOW_MS = 1_500;
+const MAX_SAID_CHARACTERS = 500;
+
+const COUNT = 'Write the numbers from one to twenty in English words, separated by commas, and nothing else.';
+const ADD = 'Call the tool "add" with a = 17 and b = 25. Do not work it out yourself, and do not answer in words.';
+
+const TOOLS: ToolSet = {
+  add: {
+    description: 'Adds two numbers.',
+    inputSchema: jsonSchema({
+      type: 'object',
+      properties: { a: { type: 'number' }, b: { type: 'number' } },
+      required: ['a', 'b'],
+      additionalProperties: false,
+    }),
+  },
+};
+
+/** Tries a model. What goes wrong is a finding; after a call that fails the rest is not tried. */
+export async function checkModel(task: ModelCheckTask): Promise<ModelCheckReport> {
+  const ask = makeAsk(task);
+  if (task.grant.kind === 'offline') return checkOffline(ask);
+  const listed = await checkName(task);
+  const streamed = await ask(COUNT);
+  const stream = streamFinding(streamed);
+  const figures = figuresOf(streamed);
+  if (!streamed.end.ok)
+    return { findings: [listed, stream, ...notTried(['usage', 'tool_call', 'context'])], ...figures };
+  const findings = [listed, stream, usageFinding(streamed.end.reply)];
+  const called = await ask(ADD, TOOLS);
+  findings.push(toolFinding(called));
+  if (task.context) findings.push(contextFinding(task.grant, await askForTheStart(task.grant, ask)));
+  else findings.push({ check: 'context', state: 'skipped', detail: 'It was not asked for.' });
+  return { findings, ...figures };
+}
+
+async function checkOffline(ask: Ask): Promise<ModelCheckReport> {
+  const streamed = await ask(COUNT);
+  const detail =
+    'This is the built-in offline engine, no language model: it follows fixed rules. Name a model server in models.yaml.';
+  const findings: Finding[] = [{ check: 'engine', state: 'ok', detail }, streamFinding(streamed)];
+  const rest = ['usage', 'tool_call', 'context'].map((check): Finding => {
+    return { check, state: 'skipped', detail: 'The offline engine has no need of it.' };
+  });
+  return { findings: [...findings, ...rest], ...figuresOf(streamed) };
+}
+
+async function checkName({ grant }: ModelCheckTask): Promise<Finding> {
+  const names = await listModels(grant, LIST_TIMEOUT_MS);
+  const finding = (state: FindingState, detail: string): Finding => ({ check: 'name', state, detail });
+  if (names === null) return finding('skipped', 'The endpoint did not list its models.');
+  if (names.includes(grant.model)) return finding('ok', `The endpoint lists "${grant.model}".`);
+  const known = names.length === 0 ? 'no model' : names.slice(0, 10).join(', ');
+  return finding('warning', `The endpoint does not list "${grant.model}"; it lists ${known}.`);
+}
+
+function streamFinding({ end, firstTextMs, pieces, totalMs }: TimedCall): Finding {
+  const finding = (state: FindingState, detail: string): Finding => ({ check: 'stream', state, detail });
+  if (!end.ok) return finding('failed', wordsOf(end.failure));
+  if (firstTextMs === null) return finding('warning', 'The model answered, but not a word of text.');
+  if (pieces === 1 && totalMs > SLOW_MS) {
+    return finding('warning', `The answer came in one piece after ${Math.round(totalMs)} ms: it is not streamed.`);
+  }
+  return finding(
+    'ok',
+    `The first words came after ${Math.round(firstTextMs)} ms, all of them after ${Math.round(totalMs)} ms.`,
+  );
+}
+
+/** Checks are for administrators: they read the server's own words too. */
+function wordsOf({ error, said }: ModelFailure): string {
+  return said === null ? error.message : `${error.message} The server said: ${said.slice(0, MAX_SAID_CHARACTERS)}`;
+}
+
+function figuresOf({ end, firstTextMs, totalMs }: TimedCall) {
+  const writingMs = firstTextMs === null ? 0 : totalMs - firstTextMs;
+  const tokens = end.ok ? end.reply.usage.outputTokens : 0;
+  return {
+    firstTokenMs: firstTextMs === null ? null : Math.round(firstTextMs),
+    // Below that, the network's pieces are measured and not the model.
+    tokensPerSecond: tokens > 1 && writingMs >= 50 ? Math.round((tokens / writingMs) * 10_000) / 10 : null,
+  };
+}
+
+function usageFinding({ usage }: ModelReply): Finding {
+  const { inputTokens, outputTokens } = usage;
+  if (inputTokens > 0 && outputTokens > 0) {
+    return { check: 'usage', state: 'ok', detail: `It counts tokens: ${inputTokens} in, ${outputTokens} out.` };
+  }
+  const detail = 'It reports no token counts, so costs cannot be told and a full context window is noticed late.';
+  return { check: 'usage', state: 'warning', detail };
+}
+
+function toolFinding({ end }: TimedCall): Finding {
+  const finding = (state: FindingState, detail: string): Finding => ({ check: 'tool_call', state, detail });
+  if (!end.ok) return finding('failed', wordsOf(end.failure));
+  const { calls, faults } = end.reply;
+  const call = calls.find(({ name }) => name === 'add');
+  if (call === undefined) {
+    const did = calls.length > 0 ? `called "${calls[0]!.name}"` : 'answered in words';
+    return finding(
+      'failed',
+      `The model ${did} in place of calling the tool "add": agents need a model that calls tools.`,
+    );
+  }
+  const fault = faults[call.id];
+  if (fault !== undefined) return finding('failed', `The model called the tool, but ${fault.replace('The', 'the')}`);
+  const { a, b } = call.input;
+  if (a === 17 && b === 25) return finding('ok', 'The model called the tool with the right arguments.');
+  return finding(
+    'warning',
+    `The model called the tool with other arguments: ${JSON.stringify(call.input).slice(0, 200)}.`,
+  );
+}
+
+function notTried(checks: readonly string[]): Finding[] {
+  return checks.map((check) => ({ check, state: 'skipped', detail: 'The model does not answer.' }));
+}

@@ -1,0 +1,53 @@
+// What is asked of the thread that checks models and MCP servers, and what it answers. Plain data.
+import type { EgressRule } from '../../domain/egress.ts';
+import type { McpGrant, ModelGrant, SandboxGrant } from '../port/grants.ts';
+import type { RunLimits } from '../port/protocol.ts';
+
+/** `warning`: it works, but not as it should. `skipped`: it was not tried, and the detail says why. */
+export type FindingState = 'ok' | 'warning' | 'failed' | 'skipped';
+
+/** One thing that was looked at. `detail` is one sentence for an administrator. */
+export interface Finding {
+  readonly check: string;
+  readonly state: FindingState;
+  readonly detail: string;
+}
+
+export interface ModelCheckTask {
+  readonly kind: 'model';
+  readonly grant: ModelGrant;
+  readonly limits: RunLimits;
+  /** Whether to fill the context window, which takes long on a small machine. */
+  readonly context: boolean;
+}
+
+/** Figures of a model check; null when they could not be measured. */
+export interface ModelCheckReport {
+  readonly findings: readonly Finding[];
+  readonly firstTokenMs: number | null;
+  readonly tokensPerSecond: number | null;
+}
+
+export interface McpCheckTask {
+  readonly kind: 'mcp';
+  readonly grant: McpGrant;
+  /** Absolute path of an empty directory in place of a workspace. */
+  readonly workspace: string;
+  readonly sandbox: SandboxGrant | null;
+  readonly egress: readonly EgressRule[];
+}
+
+export interface McpCheckReport {
+  readonly findings: readonly Finding[];
+  /** What the server calls itself; empty when it did not answer. */
+  readonly serverName: string;
+  readonly startMs: number | null;
+  readonly listMs: number | null;
+  /** Its tools under the names that models see. */
+  readonly tools: readonly { readonly name: string; readonly description: string }[];
+  /** The last of its standard error when it failed, 8 kB at most. */
+  readonly stderr: string;
+}
+
+export type CheckTask = ModelCheckTask | McpCheckTask;
+export type ReportOf<T extends CheckTask> = T extends ModelCheckTask ? ModelCheckReport : McpCheckReport;

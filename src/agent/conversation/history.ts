@@ -1,0 +1,143 @@
+// From recorded turns to the messages a model is given.
+import type { AssistantModelMessage, ModelMessage, ToolModelMessage, UserModelMessage } from 'ai';
+import { CHARACTERS_PER_TOKEN } from '../../domain/usage.ts';
+import { attachmentPart, documentCharacters, documentLimit } from './attachment-part.ts';
+import { type Conversation, messagesOf } from './conversation.ts';
+import { INTERRUPTED } from '../loop/perform-call.ts';
+import type { Brief, RecordedStep, ToolCall, ToolResult, Turn } from '../port/protocol.ts';
+import { readRecorded } from './recorded-message.ts';
+import { askToSubmit } from '../result/structured-result.ts';
+import { prefaceOf } from '../loop/summary.ts';
+
+const IMAGE_CHARACTERS = 5_000;
+const NO_REPLY = '(This turn ended before an answer was given.)';
+/** What a model is told when the oldest turns are gone without a summary. */
+export const LEFT_OUT = 'Note: earlier turns of this conversation were left out because they no longer fit.';
+
+type UserPart = Exclude<UserModelMessage['content'], string>[number];
+
+export interface AnsweredCall {
+  readonly call: ToolCall;
+  readonly result: ToolResult;
+}
+
+/**
+ * The conversation before this turn's own steps: earlier turns as far as they fit the context window, with the summary of what
+ * is older, then what the user says now. Oldest turns are left out whole, and the model is told; this turn is always there.
+ */
+export async function openConversation(brief: Brief): Promise<Conversation> {
+  const kept = fittingTurns(brief);
+  const earlier: ModelMessage[] = [];
+  for (const turn of kept) {
+    earlier.push(await userMessage(turn, brief));
+    earlier.push(...turnReplies(turn, brief));
+  }
+  const request = await userMessage(brief.turn, brief);
+  const prefaces = [
+    ...(brief.compaction === null ? [] : [prefaceOf(brief.compaction)]),
+    ...(brief.historyIsCut || kept.length < brief.history.length ? [LEFT_OUT] : []),
+  ];
+  return { preface: prefaces.length === 0 ? null : prefaces.join('\n\n'), earlier, request, steps: [] };
+}
+
+/** The messages of a conversation that has no steps yet. */
+export async function openingMessages(brief: Brief): Promise<ModelMessage[]> {
+  return messagesOf(await openConversation(brief));
+}
+
+/** The assistant message of a step; null when the model said nothing at all. */
+export function assistantMessage(step: RecordedStep, brief: Brief): AssistantModelMessage | null {
+  const { assistant } = readRecorded(step, brief.model.kind);
+  return assistant.content.length === 0 ? null : assistant;
+}
+
+/** The results of a step's calls, in the calls' order. */
+export function toolMessage(answered: readonly AnsweredCall[]): ToolModelMessage {
+  return {
+    role: 'tool',
+    content: answered.map(({ call, result }) => ({
+      type: 'tool-result',
+      toolCallId: call.id,
+      toolName: call.name,
+      output: { type: result.ok ? 'text' : 'error-text', value: result.output },
+    })),
+  };
+}
+
+/** A step whose calls are all over: those without a result were interrupted, since a call without one breaks the protocols. */
+export function stepMessages(step: RecordedStep, brief: Brief): ModelMessage[] {
+  const assistant = assistantMessage(step, brief);
+  if (assistant === null) return [];
+  if (step.calls.length === 0) return [assistant];
+  const answered = step.calls.map(({ state, ...call }) => ({
+    call,
+    result: state.kind === 'ended' ? state.result : INTERRUPTED,
+  }));
+  return [assistant, toolMessage(answered)];
+}
+
+function turnReplies(turn: Turn, brief: Brief): ModelMessage[] {
+  const replies = turn.steps.flatMap((step) => stepMessages(step, brief)).flatMap(withUserBetween);
+  // Some chat templates refuse two user messages in a row.
+  return replies.length > 0 ? replies : [{ role: 'assistant', content: [{ type: 'text', text: NO_REPLY }] }];
+}
+
+/** A run that had to submit a result may have answered in text first: what it was told then stands between the two. */
+function withUserBetween(message: ModelMessage, index: number, all: readonly ModelMessage[]): ModelMessage[] {
+  const isSecond = message.role === 'assistant' && all[index - 1]?.role === 'assistant';
+  return isSecond ? [{ role: 'user', content: [{ type: 'text', text: askToSubmit([]) }] }, message] : [message];
+}
+
+async function userMessage(turn: Turn, brief: Brief): Promise<UserModelMessage> {
+  const limit = documentLimit(turn, brief);
+  const placed = new Set<string>();
+  const parts: UserPart[] = [];
+  for (const block of turn.user) {
+    if (block.type === 'text') {
+      if (block.text !== '') parts.push({ type: 'text', text: block.text });
+      continue;
+    }
+    const attachment = turn.attachments.find(({ id }) => id === block.attachmentId);
+    if (attachment === undefined) continue;
+    placed.add(attachment.id);
+    parts.push(await attachmentPart(attachment, block.media, brief, limit));
+  }
+  for (const attachment of turn.attachments) {
+    if (!placed.has(attachment.id)) parts.push(await attachmentPart(attachment, 'file', brief, limit));
+  }
+  // An empty message is refused by most servers.
+  return { role: 'user', content: parts.length > 0 ? parts : [{ type: 'text', text: '(empty message)' }] };
+}
+
+/** The newest turns whose estimate fits beside this turn, oldest first. */
+function fittingTurns(brief: Brief): readonly Turn[] {
+  const { contextWindow, maxOutputTokens } = brief.model;
+  const window = (contextWindow - maxOutputTokens) * CHARACTERS_PER_TOKEN;
+  let left = window - brief.instructions.length - charactersOf(brief.turn, brief);
+  left -= brief.compaction?.summary.length ?? 0;
+  let first = brief.history.length;
+  while (first > 0) {
+    left -= charactersOf(brief.history[first - 1]!, brief);
+    if (left < 0) break;
+    first -= 1;
+  }
+  return brief.history.slice(first);
+}
+
+function charactersOf(turn: Turn, brief: Brief): number {
+  const { images } = brief.model;
+  let characters = documentCharacters(turn, brief);
+  for (const block of turn.user) {
+    if (block.type === 'text') characters += block.text.length;
+    else characters += images && block.media === 'image' ? IMAGE_CHARACTERS : 0;
+  }
+  for (const { name, workspacePath } of turn.attachments) characters += name.length + workspacePath.length + 100;
+  for (const step of turn.steps) {
+    characters += step.text.length;
+    for (const { name, input, state } of step.calls) {
+      characters += name.length + JSON.stringify(input).length;
+      characters += state.kind === 'ended' ? state.result.output.length : INTERRUPTED.output.length;
+    }
+  }
+  return characters;
+}

@@ -1,0 +1,86 @@
+// One step's model call with its tries: permits, backoff, and when trying again is no use.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RunError } from '../../domain/run.ts';
+import { callModel, type ModelCall, type ModelReply } from './model-call.ts';
+import { type ModelFailure, seconds } from './model-failure.ts';
+import type { Channel } from '../port/signals.ts';
+
+/** How often and how patiently a model is tried (D8). */
+export interface RetryPolicy {
+  readonly tries: number;
+  readonly firstDelayMs: number;
+  readonly maxDelayMs: number;
+  /** A server that asks for more patience than this has failed. */
+  readonly maxRetryAfterMs: number;
+}
+
+export const RETRY_POLICY: RetryPolicy = {
+  tries: 5,
+  firstDelayMs: 500,
+  maxDelayMs: 16_000,
+  maxRetryAfterMs: 600_000,
+};
+
+export interface Asking {
+  readonly call: ModelCall;
+  readonly channel: Channel;
+  readonly policy: RetryPolicy;
+  /** When the run's time is over, on the clock of `performance.now()`. */
+  readonly endsAt: number;
+}
+
+export type Asked =
+  | { readonly ok: true; readonly reply: ModelReply }
+  | { readonly ok: false; readonly error: RunError };
+
+/**
+ * Asks the model for one step. 429, 5xx and connection errors are tried again with jittered backoff, never after text of the
+ * answer was streamed (D8). What a server says of its failure goes to the log. A permit is held during each try and never while waiting. Rejects only when the run is stopped.
+ */
+export async function askModel(asking: Asking): Promise<Asked> {
+  const { call, channel, policy, endsAt } = asking;
+  for (let tried = 1; ; tried += 1) {
+    const end = await callWithPermit(call, channel);
+    if (end.ok) return end;
+    const { failure, streamed } = end;
+    const waitMs = delayMs(tried, failure, policy);
+    const waitIsUseful = waitMs < endsAt - performance.now() && (failure.waitMs ?? 0) <= policy.maxRetryAfterMs;
+    const isOver = streamed || !failure.again || tried >= policy.tries || !waitIsUseful;
+    const { error, said } = failure;
+    channel.send({
+      t: 'log',
+      level: 'warn',
+      message: isOver ? 'The model call failed.' : 'The model call failed and is tried again.',
+      facts: {
+        error: error.message,
+        tried,
+        ...(isOver ? {} : { waitMs }),
+        ...(said === null ? {} : { server_said: said }),
+      },
+    });
+    if (isOver) return { ok: false, error: withTries(failure, tried, waitIsUseful) };
+    await sleep(waitMs, undefined, { signal: channel.signal, ref: false });
+  }
+}
+
+async function callWithPermit(call: ModelCall, channel: Channel) {
+  if (!call.brief.model.metered) return callModel(call);
+  await channel.takePermit(call.brief.model.name);
+  try {
+    return await callModel(call);
+  } finally {
+    channel.returnPermit();
+  }
+}
+
+/** Half of the backoff is fixed and half is chance, so that runs that failed together do not come back together. */
+function delayMs(tried: number, failure: ModelFailure, policy: RetryPolicy): number {
+  const backoffMs = Math.min(policy.maxDelayMs, policy.firstDelayMs * 2 ** (tried - 1));
+  return Math.round(Math.max(failure.waitMs ?? 0, backoffMs * (0.5 + Math.random() / 2)));
+}
+
+function withTries({ error, waitMs }: ModelFailure, tried: number, waitIsUseful: boolean): RunError {
+  const patience = waitIsUseful || waitMs === null ? '' : ` It asks to wait ${seconds(waitMs)} seconds.`;
+  const tries = tried > 1 ? ` (tried ${tried} times)` : '';
+  return { ...error, message: `${error.message}${patience}${tries}` };
+}

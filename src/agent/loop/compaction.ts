@@ -1,0 +1,111 @@
+// Keeps a conversation within its model's window: prunes it when it fills up, then has its older part summarised once.
+import type { Asking } from './ask-model.ts';
+import {
+  charactersOf,
+  type Conversation,
+  makeTokenEstimate,
+  messagesOf,
+  type StepMessages,
+} from '../conversation/conversation.ts';
+import { LEFT_OUT } from '../conversation/history.ts';
+import { prune } from './prune.ts';
+import { prefaceOf, summarise } from './summary.ts';
+import type { Usage } from '../../domain/usage.ts';
+
+/** Shares of the room for input. A conversation is shortened when it is full, and then so far that it lasts for a while. */
+const FULL = 0.75;
+const ENOUGH = 0.6;
+/** What stays word for word of the newest. */
+const NEWEST = 0.25;
+/** A summary of less is not worth a model call. */
+const WORTH_IT = 0.1;
+/** What the material of a summary may take of a call. */
+const MATERIAL = 0.9;
+
+export interface Compactor {
+  /**
+   * Shortens a conversation that fills the window; one that does not stays as it is, so that servers can reuse their
+   * cache. A summary is committed before it stands in (D7). Rejects only when the run is stopped.
+   */
+  makeRoom(conversation: Conversation): Promise<void>;
+  /** Takes in what the server counted for the newest call. */
+  learn(conversation: Conversation, usage: Usage): void;
+}
+
+/** `asking` is how the run's model is asked; its messages are not looked at. */
+export function makeCompactor(asking: Asking): Compactor {
+  const { brief, instructions, tools } = asking.call;
+  const { contextWindow, maxOutputTokens, name } = brief.model;
+  const room = Math.max(1, contextWindow - maxOutputTokens);
+  const estimate = makeTokenEstimate(instructions.length + JSON.stringify(tools).length);
+  const fill = (conversation: Conversation) => estimate.tokens(messagesOf(conversation)) / room;
+  const newest = () => estimate.charactersIn(room * NEWEST);
+  let covered = brief.compaction?.step ?? 0;
+  let refused = false;
+
+  async function replaceOlder(conversation: Conversation): Promise<void> {
+    const { preface, earlier, request, steps } = conversation;
+    const kept = firstKept(steps, newest());
+    const replaced = steps.slice(0, kept);
+    const own = replaced.length === 0 ? [] : [request, ...replaced.flatMap(({ messages }) => messages)];
+    const characters = charactersOf([...earlier, ...own]);
+    if (characters < estimate.charactersIn(room * WORTH_IT)) return;
+    const end = await summarise({ preface, earlier, own }, asking, {
+      window: contextWindow,
+      characters: Math.floor(estimate.charactersIn(room) * MATERIAL),
+    });
+    if (!end.ok) {
+      refused = true;
+      const message = 'The older part of the conversation could not be summarised; the oldest turns are left out.';
+      asking.channel.send({ t: 'log', level: 'warn', message, facts: { why: end.why } });
+      return;
+    }
+    asking.channel.send({ t: 'spent', model: name, usage: end.usage });
+    const compaction = { summary: end.summary, step: replaced.at(-1)?.step ?? covered };
+    await asking.channel.commit({ t: 'compaction', compaction, characters });
+    covered = compaction.step;
+    conversation.preface = prefaceOf(compaction);
+    conversation.earlier = [];
+    conversation.steps.splice(0, kept);
+  }
+
+  return {
+    makeRoom: async (conversation) => {
+      if (fill(conversation) <= FULL) return;
+      const pruned = prune(conversation, newest());
+      if (!refused && fill({ ...conversation, ...pruned }) > ENOUGH) await replaceOlder(conversation);
+      // When there is no summary, or what is left is still too long.
+      if (fill(conversation) > FULL) assign(conversation, prune(conversation, newest()));
+      if (refused) dropOldest(conversation, () => fill(conversation) <= FULL);
+    },
+    learn: (conversation, { inputTokens }) => estimate.learn(messagesOf(conversation), inputTokens),
+  };
+}
+
+/** Index of the first step that a summary leaves as it is: the newest that fit `keep` characters, the last one always. */
+function firstKept(steps: readonly StepMessages[], keep: number): number {
+  let left = keep;
+  let at = steps.length;
+  while (at > 0) {
+    left -= charactersOf(steps[at - 1]!.messages);
+    if (left < 0 && at < steps.length) break;
+    at -= 1;
+  }
+  return at;
+}
+
+/** Leaves out whole turns, the oldest first, until it fits. */
+function dropOldest(conversation: Conversation, fits: () => boolean): void {
+  const { preface } = conversation;
+  while (conversation.earlier.length > 0 && !fits()) {
+    const next = conversation.earlier.findIndex(({ role }, index) => index > 0 && role === 'user');
+    conversation.earlier = next === -1 ? [] : conversation.earlier.slice(next);
+    conversation.preface =
+      preface?.includes(LEFT_OUT) === true ? preface : [preface ?? [], LEFT_OUT].flat().join('\n\n');
+  }
+}
+
+function assign(conversation: Conversation, { earlier, steps }: Pick<Conversation, 'earlier' | 'steps'>): void {
+  conversation.earlier = earlier;
+  conversation.steps.splice(0, Infinity, ...steps);
+}

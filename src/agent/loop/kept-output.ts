@@ -1,0 +1,118 @@
+// What a model is shown of a tool's output: all of it, or its start and its end, with the whole kept in the workspace.
+import { constants } from 'node:fs';
+import { makeDirectoriesBeneath, openFileBeneath, type Owner, readDirectoryBeneath } from '../../disk/beneath.ts';
+import { ErrandError, messageOf } from '../../domain/errors.ts';
+import { removeBeneath } from '../../disk/remove-beneath.ts';
+import type { ModelGrant } from '../port/grants.ts';
+
+/** Most of a tool's output that a model with a large window is shown, in characters. */
+export const MAX_SHOWN_CHARACTERS = 30_000;
+const MIN_SHOWN_CHARACTERS = 2_000;
+/** In a small window, one output takes at most about a quarter of the room: three characters a token. */
+const SHOWN_PER_TOKEN = 3 / 4;
+const HEAD_SHARE = 2 / 3;
+
+/** Folder of kept outputs in the workspace. It is a by-product, not part of a run's result. */
+const OUTPUTS = '.errand/outputs';
+/** What a session's kept outputs may take together; the oldest go first. */
+const MAX_KEPT_BYTES = 100 * 1024 * 1024;
+const MAX_KEPT_FILES = 5_000;
+const MAX_NAME_CHARACTERS = 80;
+
+export interface Keeping {
+  readonly workspace: string;
+  readonly owner: Owner | null;
+  /** Id of the call, unique in the run. */
+  readonly callId: string;
+  readonly model: Pick<ModelGrant, 'contextWindow' | 'maxOutputTokens'>;
+}
+
+/**
+ * A tool's output as the journal and the model take it: well-formed, and never too long. What is too long is first kept
+ * whole in the workspace, and the words name the file; where it can't be kept, they say why. Never rejects.
+ */
+export async function shownOutput(output: string, keeping: Keeping): Promise<string> {
+  const clean = output.replaceAll('\u0000', '\uFFFD').toWellFormed();
+  const limit = shownCharacters(keeping.model);
+  if (clean.length <= limit) return clean;
+  const kept = await keepOutput(clean, keeping).then(
+    ({ path, size }) => `the whole output, ${size} bytes, is in ${path}`,
+    (error: unknown) => `the whole output could not be kept: ${wordsOf(error)}`,
+  );
+  const headLength = Math.floor(limit * HEAD_SHARE);
+  const head = clean.slice(0, headLength);
+  const tail = clean.slice(headLength - limit);
+  const note = `[… ${clean.length - limit} characters left out here; ${kept} …]`;
+  return `${head}\n${note}\n${tail}`.toWellFormed();
+}
+
+/** The file that the words of a shown output name; undefined when they name none. */
+export function keptFileIn(shown: string): string | undefined {
+  return /; the whole output, \d+ bytes, is in (\/\.errand\/outputs\/[\w.-]+) …\]/.exec(shown)?.[1];
+}
+
+function shownCharacters({ contextWindow, maxOutputTokens }: Keeping['model']): number {
+  const share = Math.floor((contextWindow - maxOutputTokens) * SHOWN_PER_TOKEN);
+  return Math.min(MAX_SHOWN_CHARACTERS, Math.max(MIN_SHOWN_CHARACTERS, share));
+}
+
+/** Its message may quote a path of the workspace, never one of the host. */
+function wordsOf(error: unknown): string {
+  return error instanceof ErrandError ? messageOf(error).replace(/\.$/, '') : 'its file could not be written';
+}
+
+/** The agent owns the folder and may have put a link anywhere on the way: nothing is followed, nothing is replaced. */
+async function keepOutput(
+  output: string,
+  { workspace, owner, callId }: Keeping,
+): Promise<{ path: string; size: number }> {
+  const bytes = Buffer.from(output);
+  await makeDirectoriesBeneath(workspace, OUTPUTS, { owner });
+  await makeRoom(workspace, bytes.length);
+  const plain = callId.replaceAll(/[^\w-]+/g, '-').slice(0, MAX_NAME_CHARACTERS) || 'output';
+  // Ids are unique in a run, not in a session.
+  for (let attempt = 1; ; attempt += 1) {
+    const path = `${OUTPUTS}/${attempt === 1 ? plain : `${plain}-${attempt}`}.txt`;
+    const written = await writeNew(workspace, path, { bytes, owner });
+    if (written) return { path: `/${path}`, size: bytes.length };
+  }
+}
+
+/** Answers false when the name is taken. */
+async function writeNew(
+  workspace: string,
+  path: string,
+  { bytes, owner }: { readonly bytes: Buffer; readonly owner: Owner | null },
+): Promise<boolean> {
+  const { O_WRONLY, O_CREAT, O_EXCL } = constants;
+  const file = await openFileBeneath(workspace, path, O_WRONLY | O_CREAT | O_EXCL, 0o644).catch((error: unknown) => {
+    if (error instanceof ErrandError && error.reason === 'conflict') return undefined;
+    throw error;
+  });
+  if (file === undefined) return false;
+  try {
+    await file.writeFile(bytes);
+    if (owner !== null) await file.chown(owner.uid, owner.gid);
+    await file.sync();
+    return true;
+  } catch (error) {
+    await removeBeneath(workspace, path).catch(() => undefined);
+    throw error;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Removes the oldest kept outputs until another one fits. */
+async function makeRoom(workspace: string, size: number): Promise<void> {
+  const { entries } = await readDirectoryBeneath(workspace, OUTPUTS);
+  const oldestFirst = entries.filter(({ exact }) => exact).sort((a, b) => a.modifiedAt - b.modifiedAt);
+  let total = size + oldestFirst.reduce((sum, entry) => sum + entry.size, 0);
+  let count = oldestFirst.length;
+  for (const entry of oldestFirst) {
+    if (total <= MAX_KEPT_BYTES && count < MAX_KEPT_FILES) return;
+    await removeBeneath(workspace, `${OUTPUTS}/${entry.name}`);
+    total -= entry.size;
+    count -= 1;
+  }
+}

@@ -1,0 +1,185 @@
+// The agent's loop: ask the model, keep its reply, run its tool calls one after another, ask again.
+import { jsonSchema, type ModelMessage, type ToolSet } from 'ai';
+import type { RunError, StopReason } from '../../domain/run.ts';
+import { askModel, type Asking } from './ask-model.ts';
+import { makeCompactor } from './compaction.ts';
+import { type Conversation, messagesOf } from '../conversation/conversation.ts';
+import { type AnsweredCall, assistantMessage, openConversation, toolMessage } from '../conversation/history.ts';
+import type { ModelCall } from './model-call.ts';
+import { seconds } from './model-failure.ts';
+import { openModel } from '../models/open-model.ts';
+import { INTERRUPTED, performCall, type Performing, refusalOf } from './perform-call.ts';
+import { instructionsOf } from './prompt.ts';
+import {
+  ASK_USER,
+  type Brief,
+  type Outcome,
+  type RecordedCall,
+  type RecordedStep,
+  type StepReply,
+  SUBMIT_RESULT,
+  type ToolCall,
+  type ToolResult,
+} from '../port/protocol.ts';
+import { readRecorded } from '../conversation/recorded-message.ts';
+import { type ResultSearch, searchResult } from '../result/result-search.ts';
+import { openTools, type Run } from './run.ts';
+import { makeTextBlocks } from './text-blocks.ts';
+import type { OpenedTools, Tool } from '../tools/tool.ts';
+
+/** SDK tools of this thread, by the tool. They have no `execute`: what runs, and when, is decided here. */
+const offers = new WeakMap<Tool, ToolSet[string]>();
+
+/**
+ * Runs one turn to its end. Whatever the model or a tool does is part of the outcome; only a bug rejects.
+ * Write-ahead (D7): a reply with calls is committed before its calls run, a result before the next call.
+ */
+export async function runLoop(run: Run): Promise<Outcome> {
+  const { brief, channel } = run;
+  const endsAt = performance.now() + brief.limits.runTimeoutMs;
+  const timer = setTimeout(() => channel.stop({ kind: 'run-timeout' }), brief.limits.runTimeoutMs);
+  let opened: OpenedTools | undefined;
+  try {
+    opened = await openTools(run);
+    return await takeTurn(run, opened, endsAt);
+  } catch (error) {
+    const stopped = channel.stopped();
+    if (stopped === null) throw error;
+    return stopped.kind === 'canceled' ? { status: 'canceled' } : failed(runTimeout(brief));
+  } finally {
+    clearTimeout(timer);
+    await opened?.close();
+  }
+}
+
+/** A turn on its way: what the model has been told, and what became of the result it has to submit. */
+interface TurnUnderWay {
+  readonly run: Run;
+  readonly tools: readonly Tool[];
+  readonly conversation: Conversation;
+  /** Null when the answer is text. */
+  readonly search: ResultSearch | null;
+}
+
+async function takeTurn(run: Run, opened: OpenedTools, endsAt: number): Promise<Outcome> {
+  const { brief, channel } = run;
+  const recorded = brief.turn.steps;
+  const search = brief.outputSchema === null ? null : searchResult(brief.outputSchema);
+  const { tools } = opened;
+  const turn: TurnUnderWay = { run, tools, conversation: await openConversation(brief), search };
+  for (const step of recorded) {
+    const outcome = await finishStep(turn, step);
+    if (outcome !== null) return outcome;
+  }
+  const call: ModelCall = {
+    brief,
+    model: openModel(brief.model, brief.limits.connectTimeoutMs),
+    instructions: instructionsOf(brief, opened, Date.now()),
+    messages: [],
+    tools: { ...toolSetOf(tools), ...(search === null ? {} : { [SUBMIT_RESULT]: search.offer }) },
+    blocks: makeTextBlocks(channel, brief.nextBlockIndex),
+    usedIds: new Set(recorded.flatMap(({ calls }) => calls.map(({ id }) => id))),
+    signal: channel.signal,
+    waits: channel.waits,
+  };
+  const asking: Asking = { call, channel, policy: run.retryPolicy, endsAt };
+  const compactor = makeCompactor(asking);
+  for (let number = recorded.length + 1; number <= brief.limits.maxSteps; number += 1) {
+    await compactor.makeRoom(turn.conversation);
+    const asked = await askModel({ ...asking, call: { ...call, messages: messagesOf(turn.conversation) } });
+    if (!asked.ok) return failed(asked.error);
+    compactor.learn(turn.conversation, asked.reply.usage);
+    const { message, text, calls, usage } = asked.reply;
+    const reply: StepReply = { step: number, kind: brief.model.kind, message, text, calls, usage };
+    const committed = channel.commit({ t: 'step', reply });
+    // After a text `done` may follow at once: main keeps both together, and a refusal to keep them comes as a stop of the
+    // whole run. Calls wait for the commit.
+    if (calls.length > 0) await committed;
+    else committed.catch(() => undefined);
+    const waiting = calls.map((one): RecordedCall => ({ ...one, state: { kind: 'waiting' } }));
+    const outcome = await finishStep(turn, { ...reply, calls: waiting });
+    if (outcome !== null) return outcome;
+    await committed;
+  }
+  return failed(tooManySteps(brief));
+}
+
+/** Brings a kept reply to its end and adds it to the conversation. Answers the outcome when the turn ends with it. */
+async function finishStep(turn: TurnUnderWay, step: RecordedStep): Promise<Outcome | null> {
+  const { run, conversation, search } = turn;
+  const { faults, finishReason } = readRecorded(step, run.brief.model.kind);
+  if (step.calls.length === 0 && search === null) return completed(step.text, finishReason);
+  const answered: AnsweredCall[] = [];
+  for (const { state, ...call } of step.calls) {
+    if (state.kind === 'ended') {
+      search?.recall(call, state.result);
+      answered.push({ call, result: state.result });
+      continue;
+    }
+    // Ids are the model's: one may be the name of what every object has.
+    const fault = Object.hasOwn(faults, call.id) ? faults[call.id] : undefined;
+    const asks = asksUser(turn, call, fault);
+    if (asks && !Object.hasOwn(run.brief.answers, call.id)) return { status: 'waiting', question: call };
+    const startedAt = performance.now();
+    const result =
+      (asks ? run.brief.answers[call.id] : search?.answer(call, fault)) ??
+      (await resultOf(turn, { ...call, state }, fault));
+    const durationMs = Math.round(performance.now() - startedAt);
+    await run.channel.commit({ t: 'tool-result', step: step.step, call, result, durationMs });
+    answered.push({ call, result });
+  }
+  const messages: ModelMessage[] = [];
+  const assistant = assistantMessage(step, run.brief);
+  if (assistant !== null) messages.push(assistant);
+  if (answered.length > 0) messages.push(toolMessage(answered));
+  const outcome = search === null ? null : search.afterStep(step, messages);
+  // A summary stands for the others.
+  if (step.step > (run.brief.compaction?.step ?? 0)) conversation.steps.push({ step: step.step, messages });
+  return outcome;
+}
+
+/** Whether a call is a question that can be asked. A resumed run asks it again: one call is one question (I2). */
+function asksUser({ tools }: TurnUnderWay, call: ToolCall, fault: string | undefined): boolean {
+  return call.name === ASK_USER && refusalOf({ tools, call, fault }) === undefined;
+}
+
+function resultOf(
+  { run, tools }: TurnUnderWay,
+  { state, ...call }: RecordedCall,
+  fault: string | undefined,
+): Promise<ToolResult> {
+  if (state.kind === 'unknown') return Promise.resolve(INTERRUPTED);
+  const { brief, channel, callPrefix = '' } = run;
+  const readDocument: Performing['readDocument'] = (file) => channel.request('read_document', file);
+  return performCall({ brief, tools, call, callPrefix, fault, readDocument, signal: channel.signal });
+}
+
+function toolSetOf(tools: readonly Tool[]): ToolSet {
+  return Object.fromEntries(tools.map((tool) => [tool.name, offerOf(tool)]));
+}
+
+function offerOf(tool: Tool): ToolSet[string] {
+  const known = offers.get(tool);
+  if (known !== undefined) return known;
+  // Without `validate` the SDK checks nothing, on purpose: arguments are checked once, before the call.
+  const offer: ToolSet[string] = { description: tool.description, inputSchema: jsonSchema(tool.inputSchema) };
+  offers.set(tool, offer);
+  return offer;
+}
+
+function completed(text: string, finishReason: string): Outcome {
+  const stopReason: StopReason = finishReason === 'length' ? 'max_tokens' : 'end_turn';
+  return { status: 'completed', text, stopReason };
+}
+
+const failed = (error: RunError): Outcome => ({ status: 'failed', error });
+
+function tooManySteps({ limits }: Brief): RunError {
+  const message = `The agent did not finish within ${limits.maxSteps} steps, the limit of a run.`;
+  return { type: 'api_error', message, retryable: false };
+}
+
+function runTimeout({ limits }: Brief): RunError {
+  const message = `The run did not finish within its time limit (${seconds(limits.runTimeoutMs)} seconds were left).`;
+  return { type: 'timeout_error', message, retryable: true };
+}

@@ -1,0 +1,175 @@
+// One call of the model: streams its text, and gives back either a whole reply or why there is none.
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+import { type AssistantModelMessage, type ModelMessage, streamText, type TextStreamPart, type ToolSet } from 'ai';
+import type { JsonValue } from '../../domain/json.ts';
+import type { Usage } from '../../domain/usage.ts';
+import { failureOf, type ModelFailure, silenceFailure } from './model-failure.ts';
+import { type Hearing, openHearing } from '../models/hearing.ts';
+import { withMergedDeltas } from '../models/merge-deltas.ts';
+import { UpstreamFault } from '../models/upstream-fault.ts';
+import type { Brief, ToolCall } from '../port/protocol.ts';
+import { recordReply } from '../conversation/recorded-message.ts';
+import type { TextBlocks } from './text-blocks.ts';
+import { startWatchdog, type Watchdog } from './watchdog.ts';
+
+export interface ModelCall {
+  readonly brief: Pick<Brief, 'model' | 'limits' | 'compaction'>;
+  readonly model: LanguageModelV4;
+  readonly instructions: string;
+  readonly messages: ModelMessage[];
+  readonly tools: ToolSet;
+  readonly blocks: TextBlocks;
+  /** Call ids the run has seen; see `recordReply`. */
+  readonly usedIds: Set<string>;
+  readonly signal: AbortSignal;
+  /** Told whether nothing is done but waiting for the reply. */
+  readonly waits: (isWaiting: boolean) => void;
+}
+
+/** A whole reply. `message` is what the journal keeps, `faults` tells which calls' arguments could not be read. */
+export interface ModelReply {
+  readonly message: JsonValue;
+  readonly text: string;
+  readonly calls: readonly ToolCall[];
+  readonly faults: Readonly<Record<string, string>>;
+  readonly usage: Usage;
+  readonly finishReason: string;
+}
+
+/** `streamed`: text has left, so that the call cannot be made again (D8). */
+export type CallEnd =
+  | { readonly ok: true; readonly reply: ModelReply }
+  | { readonly ok: false; readonly failure: ModelFailure; readonly streamed: boolean };
+
+type StreamPart = TextStreamPart<ToolSet>;
+
+/** How replies end that are whole. Anything else, also after a broken stream, is a failure. */
+const WHOLE: ReadonlySet<string> = new Set(['stop', 'tool-calls', 'length', 'content-filter']);
+
+/** What the stream has told so far. */
+interface Seen {
+  text: string;
+  streamed: boolean;
+  error: { readonly cause: unknown } | null;
+  finish: Extract<StreamPart, { type: 'finish-step' }> | null;
+  assistant: AssistantModelMessage | undefined;
+  readonly faults: Map<string, string>;
+}
+
+type Readers = {
+  readonly [T in StreamPart['type']]?: (seen: Seen, part: Extract<StreamPart, { type: T }>, blocks: TextBlocks) => void;
+};
+
+const READERS: Readers = {
+  'text-delta': (seen, { text }, blocks) => {
+    if (text === '') return;
+    seen.streamed = true;
+    seen.text += text;
+    blocks.write(text);
+  },
+  'text-end': (_seen, _part, blocks) => blocks.close(),
+  'tool-input-start': (_seen, _part, blocks) => blocks.close(),
+  'tool-call': (seen, part, blocks) => {
+    blocks.close();
+    if ('invalid' in part && part.invalid === true && typeof part.input === 'string') {
+      seen.faults.set(part.toolCallId, 'The arguments were not valid JSON.');
+    }
+  },
+  'finish-step': (seen, part) => {
+    seen.finish = part;
+  },
+  error: (seen, { error }) => {
+    seen.error ??= { cause: error };
+  },
+};
+
+/** Makes one model call without any retry. Rejects only when the run was stopped, with the abort's reason. */
+export async function callModel(call: ModelCall): Promise<CallEnd> {
+  const { brief, blocks, signal } = call;
+  const watchdog = startWatchdog(brief.limits, signal);
+  const hearing = openHearing(brief.limits.maxReplyBytes, call.waits);
+  const seen: Seen = { text: '', streamed: false, error: null, finish: null, assistant: undefined, faults: new Map() };
+  try {
+    await readStream(call, { watchdog, hearing }, seen);
+  } catch (cause) {
+    seen.error ??= { cause };
+  } finally {
+    call.waits(false);
+    watchdog.end();
+    blocks.close();
+  }
+  signal.throwIfAborted();
+  const fail = (failure: ModelFailure): CallEnd => ({ ok: false, failure, streamed: seen.streamed });
+  const silence = watchdog.expired();
+  if (silence !== null) return fail(silenceFailure(silence, brief.model, brief.limits));
+  const failed = hearing.fault ?? seen.error?.cause ?? faultOfEnd(seen, hearing);
+  if (failed !== null) return fail(failureOf(failed, brief, Date.now()));
+  return { ok: true, reply: replyOf(seen, endingOf(seen, hearing), call.usedIds) };
+}
+
+/** The reason to finish as the server's bytes tell it; the offline engine has no bytes. */
+function endingOf(seen: Seen, { ending }: Hearing): string {
+  return ending ?? seen.finish?.finishReason ?? '';
+}
+
+function faultOfEnd(seen: Seen, hearing: Hearing): UpstreamFault | null {
+  const ending = endingOf(seen, hearing);
+  if (seen.finish === null || !WHOLE.has(ending)) return new UpstreamFault('cut', 'The reply has no end.');
+  const isEmpty = seen.text === '' && seen.assistant === undefined;
+  return ending === 'content-filter' && isEmpty ? new UpstreamFault('filtered', 'The reply is empty.') : null;
+}
+
+interface Ears {
+  readonly watchdog: Watchdog;
+  readonly hearing: Hearing;
+}
+
+async function readStream(call: ModelCall, { watchdog, hearing }: Ears, seen: Seen): Promise<void> {
+  const result = streamText({
+    model: withMergedDeltas(call.model, hearing, watchdog.touch),
+    instructions: call.instructions,
+    messages: call.messages,
+    tools: call.tools,
+    maxOutputTokens: call.brief.model.maxOutputTokens,
+    maxRetries: 0,
+    abortSignal: watchdog.signal,
+    // Without this the SDK prints errors; they arrive in the stream as well.
+    onError: () => undefined,
+    onStepEnd: ({ response }) => {
+      seen.assistant = response.messages.find((message) => message.role === 'assistant');
+    },
+  });
+  for await (const part of result.stream) {
+    READERS[part.type]?.(seen, part as never, call.blocks);
+    if (seen.error !== null) {
+      // Leaving the loop does not close the upstream; only the signal does.
+      watchdog.abort();
+      return;
+    }
+  }
+}
+
+function replyOf(seen: Seen, finishReason: string, usedIds: Set<string>): ModelReply {
+  const { usage } = seen.finish!;
+  const text = seen.text.toWellFormed();
+  const { message, calls, faults } = recordReply({
+    assistant: seen.assistant,
+    text,
+    finishReason,
+    faults: seen.faults,
+    usedIds,
+  });
+  return {
+    message,
+    text,
+    calls,
+    faults,
+    finishReason,
+    usage: {
+      inputTokens: usage.inputTokens ?? 0,
+      outputTokens: usage.outputTokens ?? 0,
+      cacheReadTokens: usage.inputTokenDetails.cacheReadTokens ?? 0,
+      cacheWriteTokens: usage.inputTokenDetails.cacheWriteTokens ?? 0,
+    },
+  };
+}

@@ -1,0 +1,160 @@
+// What went wrong with a model call, in words for the run's caller, and whether to try again.
+import { APICallError, JSONParseError, TypeValidationError } from '@ai-sdk/provider';
+import type { RunError } from '../../domain/run.ts';
+import { FAULT_KINDS, UpstreamFault } from '../models/upstream-fault.ts';
+import type { ModelGrant } from '../port/grants.ts';
+import type { RunLimits } from '../port/protocol.ts';
+import type { Silence } from './watchdog.ts';
+
+/**
+ * `again`: a new try may help, if no text of the answer was streamed. `waitMs`: what the server asked for (`Retry-After`).
+ * `said`: the server's own words, for operators; callers get those of `error` (§7).
+ */
+export interface ModelFailure {
+  readonly error: RunError;
+  readonly again: boolean;
+  readonly waitMs: number | null;
+  readonly said: string | null;
+}
+
+const MAX_SAID_CHARACTERS = 4_000;
+/** Characters. Shorter values of headers are no secrets, and stand in too many words. */
+const MIN_SECRET = 8;
+
+const NETWORK_FAULTS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was reset',
+  ENOTFOUND: 'the host name is unknown',
+  EAI_AGAIN: 'the host name could not be looked up',
+  EHOSTUNREACH: 'the host is unreachable',
+  ENETUNREACH: 'the network is unreachable',
+  ETIMEDOUT: 'the connection timed out',
+  EPIPE: 'the connection was closed',
+  EMFILE: 'the daemon has too many files and connections open',
+  ENFILE: 'the machine has too many files and connections open',
+  UND_ERR_SOCKET: 'the connection was closed',
+  UND_ERR_CLOSED: 'the connection was closed',
+  UND_ERR_DESTROYED: 'the connection was closed',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the reply was cut short',
+};
+
+/** A call that failed: whose model, and within which limits. */
+interface Called {
+  readonly model: ModelGrant;
+  readonly limits: RunLimits;
+}
+
+/** The failure behind an error of the AI SDK, of its providers, of the server or of the network. */
+export function failureOf(error: unknown, { model: grant, limits }: Called, now: number): ModelFailure {
+  const model = `The model "${grant.name}"`;
+  if (error instanceof UpstreamFault) return upstreamFailure(error, { model: grant, limits }, now);
+  const codes = codesOf(error);
+  if (codes.includes('UND_ERR_CONNECT_TIMEOUT')) {
+    const words = `${model} could not be reached: connecting took too long.`;
+    return { error: timeout(words), again: true, waitMs: null, said: null };
+  }
+  const network = codes.map((code) => NETWORK_FAULTS[code]).find((words) => words !== undefined);
+  if (network !== undefined) return passing(`${model} could not be read: ${network}.`);
+  const cause = innermost(error);
+  if (JSONParseError.isInstance(cause) || TypeValidationError.isInstance(cause)) {
+    return upstreamFailure(new UpstreamFault('protocol', cause.name), { model: grant, limits }, now);
+  }
+  if (APICallError.isInstance(error)) return passing(`${model} could not be reached.`);
+  return endedEarly(error, model);
+}
+
+function upstreamFailure(fault: UpstreamFault, { model, limits }: Called, now: number): ModelFailure {
+  const { words, again, retryable } = FAULT_KINDS[fault.kind];
+  const detail =
+    fault.kind === 'reply_too_large'
+      ? ` (more than ${limits.maxReplyBytes / 1_048_576} MB)`
+      : fault.status === null || fault.status < 300
+        ? ''
+        : ` (HTTP status ${fault.status})`;
+  return {
+    error: { type: 'api_error', message: `The model "${model.name}" ${words}${detail}.`, retryable },
+    again,
+    waitMs: retryAfterOf(fault.retryAfter, now),
+    said: toldOf(fault.message, model),
+  };
+}
+
+/** The failure of a model that was silent too long (D8). It is not tried again: the time is spent. */
+export function silenceFailure(silence: Silence, grant: ModelGrant, limits: RunLimits): ModelFailure {
+  const model = `The model "${grant.name}"`;
+  const words: Readonly<Record<Silence, string>> = {
+    'first-token': `${model} sent nothing for ${seconds(limits.firstTokenTimeoutMs)} seconds.`,
+    idle: `${model} fell silent for ${seconds(limits.idleTimeoutMs)} seconds in the middle of its reply.`,
+  };
+  return { error: timeout(words[silence]), again: false, waitMs: null, said: null };
+}
+
+/** Milliseconds as seconds for people: `120`, `0.3`. */
+export function seconds(ms: number): string {
+  return String(Math.round(ms / 100) / 10);
+}
+
+/** What `Retry-After` asks for in milliseconds: seconds or a date (RFC 9110 §10.2.3); null when absent or unreadable. */
+export function retryAfterOf(header: string | null, now: number): number | null {
+  const value = header?.trim() ?? '';
+  if (value === '') return null;
+  if (/^\d+(?:\.\d+)?$/.test(value)) return Number(value) * 1000;
+  const at = Date.parse(value);
+  return Number.isNaN(at) ? null : Math.max(0, at - now);
+}
+
+/** Whatever is left: broken sockets have many faces, and the SDK's own errors may quote the request, so only names are told. */
+function endedEarly(error: unknown, model: string): ModelFailure {
+  const name = error instanceof Error ? error.name : 'unknown error';
+  const isCut =
+    error instanceof TypeError || name === 'AI_InvalidResponseDataError' || name === 'AI_NoOutputGeneratedError';
+  if (isCut) return passing(`${model} broke off: its reply ended before it was finished.`);
+  return {
+    error: fault(`The call to ${model} failed (${name}).`.replace('to The', 'to the'), false),
+    again: false,
+    waitMs: null,
+    said: null,
+  };
+}
+
+const fault = (message: string, retryable: boolean): RunError => ({ type: 'api_error', message, retryable });
+const timeout = (message: string): RunError => ({ type: 'timeout_error', message, retryable: true });
+const passing = (message: string): ModelFailure => ({
+  error: fault(message, true),
+  again: true,
+  waitMs: null,
+  said: null,
+});
+
+/** What a server said, for operators: on one line, bounded, without what it was called with. */
+function toldOf(text: string, { apiKey, extras }: ModelGrant): string | null {
+  const line = text.replace(/\s+/g, ' ').trim();
+  if (line === '') return null;
+  const values = Object.values(extras.headers).flatMap((value) => [value, ...value.split(' ')]);
+  const secrets = [...(apiKey === null ? [] : [apiKey]), ...values.filter(({ length }) => length >= MIN_SECRET)];
+  const safe = secrets.reduce((left, secret) => (secret === '' ? left : left.replaceAll(secret, '[key]')), line);
+  return safe.slice(0, MAX_SAID_CHARACTERS).toWellFormed();
+}
+
+function* causesOf(error: unknown): Generator<Error> {
+  let current = error;
+  for (let depth = 0; current instanceof Error && depth < 8; depth += 1) {
+    yield current;
+    current = current.cause;
+  }
+}
+
+function codesOf(error: unknown): string[] {
+  return [...causesOf(error)].flatMap((cause) => {
+    const { code } = cause as { code?: unknown };
+    return typeof code === 'string' ? [code] : [];
+  });
+}
+
+/** The first cause that says what was wrong with the bytes, else the error itself. */
+function innermost(error: unknown): unknown {
+  const known = [...causesOf(error)].find(
+    (cause) => JSONParseError.isInstance(cause) || TypeValidationError.isInstance(cause),
+  );
+  return known ?? error;
+}

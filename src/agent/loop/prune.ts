@@ -1,0 +1,54 @@
+// Makes older messages shorter without losing what was said and done: long tool results, reasoning and files go.
+import type { ModelMessage, ToolModelMessage } from 'ai';
+import { charactersOf, type Conversation, type StepMessages } from '../conversation/conversation.ts';
+import { keptFileIn } from './kept-output.ts';
+
+const SHORT_CHARACTERS = 400;
+const NO_FILE = '[A file that was shown here is left out to save room. Files of the user are in /uploads/.]';
+
+type Pruned = Pick<Conversation, 'earlier' | 'steps'>;
+
+/**
+ * The conversation with its older messages pruned. The newest ones stay as they are, as far back as `keep` characters
+ * go, and the last step always does. No call is left without its result.
+ */
+export function prune({ earlier, steps }: Pruned, keep: number): Pruned {
+  let left = keep;
+  const prunedSteps: StepMessages[] = [];
+  for (const [age, step] of steps.toReversed().entries()) {
+    left -= charactersOf(step.messages);
+    prunedSteps.push(left >= 0 || age === 0 ? step : { ...step, messages: step.messages.map(pruneMessage) });
+  }
+  const prunedEarlier: ModelMessage[] = [];
+  for (const message of earlier.toReversed()) {
+    left -= charactersOf([message]);
+    prunedEarlier.push(left >= 0 ? message : pruneMessage(message));
+  }
+  return { earlier: prunedEarlier.toReversed(), steps: prunedSteps.toReversed() };
+}
+
+function pruneMessage(message: ModelMessage): ModelMessage {
+  if (message.role === 'tool') return { ...message, content: message.content.map(pruneResult) };
+  if (typeof message.content === 'string') return message;
+  if (message.role === 'assistant') {
+    const content = message.content.filter(({ type }) => type !== 'reasoning');
+    return content.length === 0 ? message : { ...message, content };
+  }
+  if (message.role !== 'user') return message;
+  const content = message.content.map((part) =>
+    part.type === 'file' ? { type: 'text' as const, text: NO_FILE } : part,
+  );
+  return { ...message, content };
+}
+
+type ToolPart = ToolModelMessage['content'][number];
+
+function pruneResult(part: ToolPart): ToolPart {
+  if (part.type !== 'tool-result') return part;
+  const { output, toolName } = part;
+  if ((output.type !== 'text' && output.type !== 'error-text') || output.value.length <= SHORT_CHARACTERS) return part;
+  const kept = keptFileIn(output.value);
+  const where = kept === undefined ? '' : ` The whole output is in ${kept}.`;
+  const value = `[Left out to save room: ${output.value.length} characters that ${toolName} gave back.${where}]`;
+  return { ...part, output: { ...output, value } };
+}

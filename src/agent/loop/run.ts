@@ -1,0 +1,35 @@
+// A run of an agent: its brief, its line to the main thread, and the tools that are opened for it.
+import type { RetryPolicy } from './ask-model.ts';
+import type { Brief } from '../port/protocol.ts';
+import type { Channel } from '../port/signals.ts';
+import type { OpenedTools, Tool } from '../tools/tool.ts';
+
+export interface Run {
+  readonly brief: Brief;
+  readonly channel: Channel;
+  /** Where its tools come from, in the order in which the model sees them. */
+  readonly packs: readonly ToolPack[];
+  readonly retryPolicy: RetryPolicy;
+  /** What stands before the ids of a sub-agent's calls, so that they are unique in the run; nothing for the run's own. */
+  readonly callPrefix?: string;
+}
+
+/** Makes some of a run's tools. What can't be opened is told in a note; rejects only when the run is stopped. */
+export type ToolPack = (run: Run) => Promise<OpenedTools>;
+
+/** Opens every pack at once. Of two tools with one name the first stands. */
+export async function openTools(run: Run): Promise<OpenedTools> {
+  const settled = await Promise.allSettled(run.packs.map((pack) => pack(run)));
+  const opened = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  const close = async () => {
+    await Promise.allSettled(opened.map((one) => one.close()));
+  };
+  const failure = settled.find((one) => one.status === 'rejected');
+  if (failure !== undefined) {
+    await close();
+    throw failure.reason;
+  }
+  const tools = new Map<string, Tool>();
+  for (const tool of opened.flatMap((one) => one.tools)) if (!tools.has(tool.name)) tools.set(tool.name, tool);
+  return { tools: [...tools.values()], notes: opened.flatMap(({ notes }) => notes), close };
+}

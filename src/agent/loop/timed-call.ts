@@ -1,0 +1,49 @@
+// Calls of a model under test, timed from the outside.
+import type { ToolSet } from 'ai';
+import type { ModelCheckTask } from '../checks/check-task.ts';
+import { type CallEnd, callModel, type ModelCall } from './model-call.ts';
+import { openModel } from '../models/open-model.ts';
+
+/** Room for models that think before they speak. */
+const MAX_OUTPUT_TOKENS = 1_024;
+const INSTRUCTIONS = 'You are being tested. Do exactly what is asked.';
+
+/** A call that was timed. The moments are milliseconds after its start. */
+export interface TimedCall {
+  readonly end: CallEnd;
+  readonly firstTextMs: number | null;
+  readonly pieces: number;
+  readonly totalMs: number;
+}
+
+/** Makes one call of the model under test. */
+export type Ask = (prompt: string, tools?: ToolSet) => Promise<TimedCall>;
+
+/** Calls of one model, each with its own time limits and without any retry. */
+export function makeAsk({ grant, limits }: Pick<ModelCheckTask, 'grant' | 'limits'>): Ask {
+  const model = { ...grant, maxOutputTokens: Math.min(grant.maxOutputTokens, MAX_OUTPUT_TOKENS) };
+  return async (prompt, tools = {}) => {
+    const startedAt = performance.now();
+    let firstTextMs: number | null = null;
+    let pieces = 0;
+    const call: ModelCall = {
+      brief: { model, limits, compaction: null },
+      model: openModel(model, limits.connectTimeoutMs),
+      instructions: INSTRUCTIONS,
+      messages: [{ role: 'user', content: prompt }],
+      tools,
+      blocks: {
+        write: () => {
+          firstTextMs ??= performance.now() - startedAt;
+          pieces += 1;
+        },
+        close: () => undefined,
+      },
+      usedIds: new Set(),
+      signal: AbortSignal.timeout(limits.runTimeoutMs),
+      waits: () => undefined,
+    };
+    const end = await callModel(call);
+    return { end, firstTextMs, pieces, totalMs: performance.now() - startedAt };
+  };
+}

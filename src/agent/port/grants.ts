@@ -1,0 +1,128 @@
+// What a run is granted: its model, its sandbox, and what it has beside its built-in tools. Plain data for a worker.
+import type { SpaceLimits } from '../../disk/disk-space.ts';
+import type { CallExtras, EndpointKind } from '../../domain/model.ts';
+
+/** The model of one run, with the secrets that its endpoint is called with. */
+export interface ModelGrant {
+  /** The catalog's name of the model. */
+  readonly name: string;
+  readonly kind: EndpointKind;
+  readonly baseUrl: string;
+  readonly apiKey: string | null;
+  readonly extras: CallExtras;
+  /** The model's name at its endpoint. */
+  readonly model: string;
+  /** Tokens. */
+  readonly contextWindow: number;
+  readonly maxOutputTokens: number;
+  /** Whether the model takes images. Others are told of them in words. */
+  readonly images: boolean;
+  /** Whether the model takes PDF documents as files. Others are given their text. */
+  readonly documents: boolean;
+  /** True when the endpoint has `max_in_flight`: each call then needs a permit of the main thread. */
+  readonly metered: boolean;
+}
+
+/** How the shell tool runs a command; absent when there is no sandbox. */
+export interface SandboxGrant {
+  /** Path of the `bwrap` binary. */
+  readonly bwrap: string;
+  /** The uid and gid to drop to; null when the daemon is not root. */
+  readonly owner: { readonly uid: number; readonly gid: number } | null;
+  /** The folder of control groups that each sandbox gets one in; null when the system has not delegated any. */
+  readonly groups: string | null;
+  readonly timeoutMs: number;
+  readonly maxOutputBytes: number;
+  readonly memoryBytes: number;
+  readonly maxProcesses: number;
+  /** What it may take of the disk; null for a trial, which writes nothing. */
+  readonly space: SpaceLimits | null;
+}
+
+/** A skill in the Agent Skills format. Its folder is mounted read-only in the sandbox at `/skills/<name>`. */
+export interface SkillGrant {
+  readonly name: string;
+  readonly description: string;
+  /** Absolute path of the folder that holds SKILL.md. */
+  readonly folder: string;
+}
+
+/** An MCP server that the run may use. Secrets stand in the values of `env` and `headers`. */
+export interface McpGrant {
+  readonly name: string;
+  /** Those of the values that are secrets: nobody is told them. */
+  readonly secrets: readonly string[];
+  readonly transport:
+    | {
+        readonly kind: 'stdio';
+        readonly command: string;
+        readonly args: readonly string[];
+        readonly env: Readonly<Record<string, string>>;
+        /** Absolute paths of folders that it sees read-only, beside /usr and the workspace. */
+        readonly folders: readonly string[];
+        /** Whether the sandbox it runs in has the host's network. */
+        readonly network: boolean;
+      }
+    | { readonly kind: 'http'; readonly url: string; readonly headers: Readonly<Record<string, string>> };
+  readonly startTimeoutMs: number;
+  readonly callTimeoutMs: number;
+  /** Names of the server's tools that may be used; null is all of them. */
+  readonly tools: readonly string[] | null;
+}
+
+/** An agent that the run's agent may delegate to. */
+export interface SubagentGrant {
+  readonly name: string;
+  readonly description: string;
+  readonly instructions: string;
+  /** Null: the model of the agent that delegates. */
+  readonly model: ModelGrant | null;
+  /** Names of built-in tools. */
+  readonly tools: readonly string[];
+  /** What it has beside them by its own definition; nothing comes to it from the agent above. */
+  readonly equipment: Omit<Equipment, 'subagents'>;
+  /** Names of the run's agents to whom it may delegate. */
+  readonly subagents: readonly string[];
+}
+
+/** A connection to a service, used through the broker of the main thread (I4). */
+export interface ConnectionGrant {
+  /** UUID. */
+  readonly id: string;
+  /** What its user calls it; may be empty. */
+  readonly name: string;
+  /** The connector's name, what it is for, where it is, and what may be called there. */
+  readonly connector: string;
+  readonly description: string;
+  readonly baseUrl: string;
+  readonly methods: readonly string[];
+  readonly paths: readonly string[];
+}
+
+/** A browser that the run may drive. */
+export interface BrowserGrant {
+  /** Absolute path of the Chromium program. */
+  readonly executable: string;
+  /** For one action. */
+  readonly timeoutMs: number;
+  /** The walls that it runs in, with its own limits of memory and processes. */
+  readonly sandbox: SandboxGrant;
+}
+
+/** What a run has beside its built-in tools (J1). */
+export interface Equipment {
+  readonly skills: readonly SkillGrant[];
+  readonly mcp: readonly McpGrant[];
+  readonly subagents: readonly SubagentGrant[];
+  readonly connections: readonly ConnectionGrant[];
+  readonly browser: BrowserGrant | null;
+}
+
+/** Nothing beside the built-in tools. */
+export const NO_EQUIPMENT: Equipment = { skills: [], mcp: [], subagents: [], connections: [], browser: null };
+
+/** The ids of the connections that any agent of the run may use. */
+export function connectionIdsOf({ connections, subagents }: Equipment): string[] {
+  const all = [connections, ...subagents.map(({ equipment }) => equipment.connections)].flat();
+  return [...new Set(all.map(({ id }) => id))];
+}

@@ -1,0 +1,240 @@
+// What crosses the border between the main thread and a worker: the brief in, signals out, control back.
+// Everything here is plain data that survives structured cloning.
+import type { Attachment, UserBlock } from '../../domain/content.ts';
+import type { SpaceLimits } from '../../disk/disk-space.ts';
+import type { EgressRule } from '../../domain/egress.ts';
+import type { InsightPriority } from '../../domain/insight.ts';
+import type { JsonObject, JsonValue } from '../../domain/json.ts';
+import type { EndpointKind } from '../../domain/model.ts';
+import type { RunError, StopReason } from '../../domain/run.ts';
+import type { Usage } from '../../domain/usage.ts';
+import type { Ends } from '../documents/excerpt.ts';
+import type { Equipment, ModelGrant, SandboxGrant } from './grants.ts';
+
+export type { EndpointKind };
+
+/** Name of the tool that takes the result of a run with an output schema. No other tool may have it. */
+export const SUBMIT_RESULT = 'submit_result';
+
+/** Name of the tool that asks the user. Its calls are never executed: they wait for an answer (I2). */
+export const ASK_USER = 'ask_user';
+
+/** One tool call of a model's reply. */
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly input: JsonObject;
+}
+
+/** A tool call and how far it got. `unknown`: it had begun when the daemon died, and is never repeated (D7). */
+export type RecordedCall = ToolCall & {
+  readonly state: { readonly kind: 'waiting' | 'unknown' } | { readonly kind: 'ended'; readonly result: ToolResult };
+};
+
+/** What a tool answered, in the words the model reads. */
+export interface ToolResult {
+  readonly ok: boolean;
+  readonly output: string;
+}
+
+/** One model reply. `message` is the AI SDK's assistant message as JSON, opaque to everyone but the agent room. */
+export interface StepReply {
+  /** Counted from 1 within the run. */
+  readonly step: number;
+  readonly kind: EndpointKind;
+  readonly message: JsonValue;
+  readonly text: string;
+  readonly calls: readonly ToolCall[];
+  readonly usage: Usage;
+}
+
+/** A step read back from the journal. */
+export type RecordedStep = Omit<StepReply, 'calls'> & { readonly calls: readonly RecordedCall[] };
+
+/** A turn of the conversation: what the user said and what the agent did about it. */
+export interface Turn {
+  readonly user: readonly UserBlock[];
+  readonly attachments: readonly Attachment[];
+  readonly steps: readonly RecordedStep[];
+}
+
+export interface RunLimits {
+  readonly connectTimeoutMs: number;
+  readonly firstTokenTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+  /** What is left of the run's own time limit. */
+  readonly runTimeoutMs: number;
+  readonly maxSteps: number;
+  /** Text, reasoning and tool calls of one reply of a model together. */
+  readonly maxReplyBytes: number;
+}
+
+/** The text of a document, or why it has none, in words that follow its name. */
+export type DocumentText = { readonly text: string } | { readonly fault: string };
+
+/** What a brief carries of a document. */
+export type CarriedText = Ends | { readonly fault: string };
+
+/** What may be said in place of the older part of a conversation. */
+export interface Compaction {
+  readonly summary: string;
+  /** The steps of this run that it stands for: those up to this one; 0 when it stands for earlier turns only. */
+  readonly step: number;
+}
+
+/** All a worker needs to know of a run. */
+export interface Brief {
+  readonly runId: string;
+  readonly sessionId: string;
+  readonly attempt: number;
+  /** Absolute path of the session's workspace directory. */
+  readonly workspace: string;
+  /** Owner given to files that tools create; null leaves the daemon's own. */
+  readonly workspaceOwner: { readonly uid: number; readonly gid: number } | null;
+  readonly model: ModelGrant;
+  readonly instructions: string;
+  /** Stands for the turns before `history`, and for steps of this run; null when nothing was summarised. */
+  readonly compaction: Compaction | null;
+  /** Earlier turns of the session, oldest first. */
+  readonly history: readonly Turn[];
+  /** Whether there are older turns, for which there was no room. */
+  readonly historyIsCut: boolean;
+  /** This turn; its steps are those recorded before a crash. */
+  readonly turn: Turn;
+  /** What attached documents say, those of this turn and of earlier ones, by the sha256 of their content. */
+  readonly texts: Readonly<Record<string, CarriedText>>;
+  /** Draft-07 schema of the result the run has to submit, as `readOutputSchema` gave it; null: its answer is text. */
+  readonly outputSchema: JsonObject | null;
+  /** Names of the built-in tools the run has. */
+  readonly tools: readonly string[];
+  readonly equipment: Equipment;
+  /** Proves to the broker that this run asks; null without connections (I4). */
+  readonly connectorToken: string | null;
+  /** Answers of the user to calls of `ask_user`, by call id; a call without one waits (I2). */
+  readonly answers: Readonly<Record<string, ToolResult>>;
+  readonly sandbox: SandboxGrant | null;
+  /** What the workspace may take of the disk. */
+  readonly space: SpaceLimits;
+  /** The administrator's exceptions for requests that leave the daemon. */
+  readonly egress: readonly EgressRule[];
+  readonly limits: RunLimits;
+  /** Index of the next text block in the run's stream. */
+  readonly nextBlockIndex: number;
+  /** 0 for the run's own agent, 1 for those it delegates to, and so on. */
+  readonly depth: number;
+}
+
+/** What a tool asks the main thread to do, and what it gets for it. Failures come as words for the model. */
+export interface Services {
+  /** Keeps an insight (I3). Asked twice for one call, it is kept once. */
+  report_insight: {
+    readonly input: {
+      readonly callId: string;
+      readonly title: string;
+      readonly summary: string;
+      readonly priority: InsightPriority;
+    };
+    readonly output: { readonly insightId: string };
+  };
+  /** Calls a connected service with its credential (I4). Header names are in lower case. */
+  connector_request: {
+    readonly input: {
+      readonly token: string;
+      readonly connectionId: string;
+      readonly method: string;
+      /** Path and query below the connector's base address. */
+      readonly path: string;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly body: string | null;
+    };
+    readonly output: {
+      readonly status: number;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly body: string;
+      readonly truncated: boolean;
+    };
+  };
+  /** Reads the text of a document beneath a folder; null when it can't be had now. `version` changes with the file. */
+  read_document: {
+    readonly input: { readonly root: string; readonly path: string; readonly version: string };
+    readonly output: DocumentText | null;
+  };
+  /** Keeps what the browser showed at a call. */
+  keep_screenshot: {
+    readonly input: { readonly callId: string; readonly mimeType: string; readonly bytes: Uint8Array };
+    readonly output: { readonly sha256: string };
+  };
+}
+
+export type ServiceName = keyof Services;
+
+/** How a run ended, from the worker's view. */
+export type Outcome =
+  | {
+      readonly status: 'completed';
+      readonly text: string;
+      readonly stopReason: StopReason;
+      /** Present exactly when the run has an output schema, and fits it. */
+      readonly structured?: { readonly value: JsonValue };
+    }
+  /** The agent has ended without a result that fits the output schema. */
+  | { readonly status: 'incomplete'; readonly error: RunError }
+  | { readonly status: 'failed'; readonly error: RunError }
+  /** The agent has asked its user: the run gives its slot back and is resumed with the answer (I2). */
+  | { readonly status: 'waiting'; readonly question: ToolCall }
+  | { readonly status: 'canceled' };
+
+/** Worker to main. A signal with an `ack` waits for the journal before the worker goes on. */
+export type Signal =
+  | { readonly t: 'block-start'; readonly index: number }
+  | { readonly t: 'text'; readonly index: number; readonly text: string }
+  | { readonly t: 'block-stop'; readonly index: number }
+  /** Write-ahead: committed before any of its tool calls runs. The first call counts as begun with it. */
+  | { readonly t: 'step'; readonly ack: number; readonly reply: StepReply }
+  /** Committed before the next tool call or model call. The reply's next call counts as begun with it. */
+  | {
+      readonly t: 'tool-result';
+      readonly ack: number;
+      readonly step: number;
+      readonly call: ToolCall;
+      readonly result: ToolResult;
+      readonly durationMs: number;
+    }
+  /** Committed before the summary stands in for what it summarises. */
+  | { readonly t: 'compaction'; readonly ack: number; readonly compaction: Compaction; readonly characters: number }
+  /** Tokens that a sub-agent or a summary has used. `model` is the catalog's name. */
+  | { readonly t: 'spent'; readonly model: string; readonly usage: Usage }
+  | { readonly t: 'request'; readonly request: number; readonly service: ServiceName; readonly input: unknown }
+  /** For one call of a model, by the catalog's name: a sub-agent's may be another endpoint's than the run's. */
+  | { readonly t: 'permit-wanted'; readonly model: string }
+  | { readonly t: 'permit-returned' }
+  /** Answers a `ping`: the thread's event loop turns. */
+  | { readonly t: 'pong' }
+  | { readonly t: 'log'; readonly level: 'info' | 'warn'; readonly message: string; readonly facts: JsonObject }
+  /** Always the last signal; the worker closes nothing before it is sent. `touched`: a tool may have changed the workspace. */
+  | { readonly t: 'done'; readonly outcome: Outcome; readonly touched: boolean };
+
+/** What travels on the port: signals in order, batched. */
+export type SignalBatch = readonly Signal[];
+
+/** Main to worker. */
+export type Control =
+  | { readonly t: 'ack'; readonly ack: number }
+  | { readonly t: 'permit' }
+  | {
+      readonly t: 'reply';
+      readonly request: number;
+      readonly reply:
+        | { readonly ok: true; readonly output: unknown }
+        | { readonly ok: false; readonly message: string };
+    }
+  | { readonly t: 'ping' }
+  | { readonly t: 'abort'; readonly reason: string };
+
+/** The argument of the worker's task. `port` is transferred with it. */
+export interface WorkerTask {
+  readonly brief: Brief;
+  readonly port: import('node:worker_threads').MessagePort;
+  /** Shared with the main thread: its one element is 1 while nothing of the run is at work and its model is waited for. */
+  readonly waiting: Int32Array<SharedArrayBuffer>;
+}

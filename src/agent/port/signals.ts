@@ -1,0 +1,195 @@
+// The worker's end of a run's port: signals out in order and in batches, control in.
+import type { MessagePort } from 'node:worker_threads';
+import { ErrandError } from '../../domain/errors.ts';
+import { makeOutbox } from './outbox.ts';
+import type { Control, Outcome, ServiceName, Services, Signal, SignalBatch } from './protocol.ts';
+
+/** The longest that a commit waits for its ack: well beyond what the baseline of a workspace may take. */
+const ACK_TIMEOUT_MS = 300_000;
+/** Why a run ends whose messages get lost; it is executed again. */
+const LOST: Stop = { kind: 'canceled', reason: 'port' };
+
+type Committed = Extract<Signal, { readonly ack: number }>;
+type WithoutAck<S> = S extends unknown ? Omit<S, 'ack'> : never;
+
+/** Why a run has to end before its agent is done. */
+export type Stop = { readonly kind: 'canceled'; readonly reason: string } | { readonly kind: 'run-timeout' };
+
+/** A run's conversation with the main thread. */
+export interface Channel {
+  /** Aborts when the run has to end; `stopped()` then says why. */
+  readonly signal: AbortSignal;
+  stopped(): Stop | null;
+  stop(reason: Stop): void;
+  send(signal: Exclude<Signal, Committed>): void;
+  /** Sends a signal that the journal keeps. The promise resolves with its ack and rejects when the run is stopped. */
+  commit(signal: WithoutAck<Committed>): Promise<void>;
+  /** Asks for the right to one call of a model, by the catalog's name, and waits for it. Rejects when the run is stopped. */
+  takePermit(model: string): Promise<void>;
+  returnPermit(): void;
+  /** Says whether the run only waits for its model; the main thread reads it when the thread has died. */
+  waits(isWaiting: boolean): void;
+  /** Asks the main thread for a service. Throws ErrandError with words for the model; rejects when the run is stopped. */
+  request<S extends ServiceName>(service: S, input: Services[S]['input']): Promise<Services[S]['output']>;
+  /** Sends `done` and closes the port. */
+  finish(outcome: Outcome, touched: boolean): void;
+}
+
+interface ChannelOptions {
+  readonly ackTimeoutMs?: number;
+  /** Where `waits` is noted, see `WorkerTask`. */
+  readonly waiting?: Int32Array;
+}
+
+/**
+ * Opens the worker's end of a run's port. The run is stopped when the main thread closes it, when a message can't be sent
+ * or read, and when an ack does not come.
+ */
+export function openChannel(
+  port: MessagePort,
+  { ackTimeoutMs = ACK_TIMEOUT_MS, waiting = new Int32Array(1) }: ChannelOptions = {},
+): Channel {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const post = (batch: SignalBatch) => {
+    try {
+      port.postMessage(batch);
+    } catch {
+      stop(LOST);
+      if (batch.at(-1)?.t === 'done') port.postMessage(ENDED_UNTOLD);
+    }
+  };
+  const { add: send } = makeOutbox(post);
+  const permits = makePermits(send, signal);
+  const commits = makeCommits(send, signal, { afterMs: ackTimeoutMs, lost: () => stop(LOST) });
+  const requests = makeRequests(send, signal);
+  let reason: Stop | null = null;
+
+  const stop = (why: Stop) => {
+    reason ??= why;
+    controller.abort();
+  };
+  const receive: { readonly [T in Control['t']]: (control: Extract<Control, { t: T }>) => void } = {
+    ack: commits.acked,
+    permit: permits.granted,
+    reply: requests.answered,
+    ping: () => send({ t: 'pong' }),
+    abort: ({ reason }) => stop({ kind: 'canceled', reason }),
+  };
+  port.on('message', (control: Control) => receive[control.t](control as never));
+  port.on('messageerror', () => stop(LOST));
+  port.once('close', () => stop({ kind: 'canceled', reason: 'closed' }));
+
+  return {
+    signal,
+    stopped: () => reason,
+    stop,
+    send,
+    commit: commits.commit,
+    takePermit: permits.take,
+    returnPermit: permits.giveBack,
+    waits: (isWaiting) => {
+      waiting[0] = Number(isWaiting);
+    },
+    request: requests.ask,
+    finish: (outcome, touched) => {
+      send({ t: 'done', outcome, touched });
+      port.close();
+    },
+  };
+}
+
+/** What is told of an end that can't be told: the run is executed again. */
+const ENDED_UNTOLD: SignalBatch = [{ t: 'done', outcome: { status: 'canceled' }, touched: true }];
+
+/** What waits for the journal. An ack that does not come after `afterMs` is lost. */
+function makeCommits(
+  send: (signal: Signal) => void,
+  signal: AbortSignal,
+  late: { readonly afterMs: number; lost(): void },
+) {
+  const waiting = new Map<number, () => void>();
+  let last = 0;
+  const acked = ({ ack }: Extract<Control, { t: 'ack' }>) => {
+    waiting.get(ack)?.();
+    waiting.delete(ack);
+  };
+  const commit: Channel['commit'] = async (committed) => {
+    last += 1;
+    const ack = last;
+    const acknowledged = new Promise<void>((resolve) => waiting.set(ack, resolve));
+    const timer = setTimeout(late.lost, late.afterMs);
+    try {
+      send({ ...committed, ack });
+      await untilAborted(acknowledged, signal);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+  return { commit, acked };
+}
+
+/** Requests of tools that the main thread has not answered yet. */
+function makeRequests(send: (signal: Signal) => void, signal: AbortSignal) {
+  const waiting = new Map<number, (reply: Extract<Control, { t: 'reply' }>['reply']) => void>();
+  let last = 0;
+  const answered = ({ request, reply }: Extract<Control, { t: 'reply' }>) => {
+    waiting.get(request)?.(reply);
+    waiting.delete(request);
+  };
+  const ask: Channel['request'] = async (service, input) => {
+    last += 1;
+    const request = last;
+    const { promise, resolve } = Promise.withResolvers<Extract<Control, { t: 'reply' }>['reply']>();
+    waiting.set(request, resolve);
+    send({ t: 'request', request, service, input });
+    const reply = await untilAborted(promise, signal);
+    if (!reply.ok) throw new ErrandError('bad_request', reply.message);
+    return reply.output as never;
+  };
+  return { ask, answered };
+}
+
+/** The run's permit: each one that was granted goes back exactly once, also when nobody waits for it any more. */
+function makePermits(send: (signal: Signal) => void, signal: AbortSignal) {
+  let held = false;
+  let wanted: (() => void) | undefined;
+  const giveBack = () => {
+    if (!held) return;
+    held = false;
+    send({ t: 'permit-returned' });
+  };
+  const granted = () => {
+    held = true;
+    if (wanted === undefined) giveBack();
+    else wanted();
+  };
+  const take = async (model: string) => {
+    const grant = new Promise<void>((resolve) => {
+      wanted = resolve;
+    });
+    send({ t: 'permit-wanted', model });
+    try {
+      await untilAborted(grant, signal);
+    } finally {
+      wanted = undefined;
+    }
+  };
+  return { take, granted, giveBack };
+}
+
+/** What `promise` gives, unless the signal aborts first: then a rejection with the signal's reason. */
+export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(signal.reason);
+  // The loser of the race may still fail; nobody listens to it then.
+  promise.catch(() => undefined);
+  aborted.catch(() => undefined);
+  signal.addEventListener('abort', abort, { once: true });
+  if (signal.aborted) abort();
+  try {
+    return await Promise.race([aborted, promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}

@@ -1,0 +1,38 @@
+// The task of a worker thread: one run of an agent, from its brief to `done`.
+import { setFlagsFromString } from 'node:v8';
+import { messageOf } from '../../domain/errors.ts';
+import { RETRY_POLICY } from '../loop/ask-model.ts';
+import { runLoop } from '../loop/loop.ts';
+import { PACKS } from '../packs/all-packs.ts';
+import { hasTouched, toolsEnded } from '../loop/perform-call.ts';
+import type { WorkerTask } from './protocol.ts';
+import { openChannel, type Stop } from './signals.ts';
+
+// Patterns of searches come from the model: one that backtracks for ever falls back to a linear engine.
+setFlagsFromString('--enable-experimental-regexp-engine-on-excessive-backtracks');
+Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
+
+/** Reasons of an abort that are answered only when the run has come to rest. A drain has no time for that. */
+const STOPS: ReadonlySet<string> = new Set(['stop', 'fenced', 'port']);
+
+const reasonOf = (stopped: Stop | null) => (stopped?.kind === 'canceled' ? stopped.reason : '');
+
+/** Runs a turn and reports it on the port. Never rejects: `done` is the last signal, and then the port closes. */
+export default async function run({ brief, port, waiting }: WorkerTask): Promise<void> {
+  const channel = openChannel(port, { waiting });
+  try {
+    const outcome = await runLoop({ brief, channel, packs: PACKS, retryPolicy: RETRY_POLICY });
+    // The answer to a stop says that nothing of the run is at work in its workspace any more.
+    if (outcome.status === 'canceled' && STOPS.has(reasonOf(channel.stopped()))) await toolsEnded(brief);
+    channel.finish(outcome, hasTouched(brief));
+  } catch (error) {
+    channel.send({
+      t: 'log',
+      level: 'warn',
+      message: 'The agent failed unexpectedly.',
+      facts: { error: messageOf(error), stack: (error instanceof Error && error.stack) || '' },
+    });
+    const message = 'The agent failed unexpectedly.';
+    channel.finish({ status: 'failed', error: { type: 'api_error', message, retryable: false } }, true);
+  }
+}

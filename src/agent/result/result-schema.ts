@@ -1,0 +1,135 @@
+// Compiles a caller's schema and tells in words what does not fit it. Hostile schemas are expected here.
+import { Ajv, type ErrorObject, type FuncKeywordDefinition, str } from 'ajv';
+import { messageOf } from '../../domain/errors.ts';
+import type { JsonObject, JsonValue } from '../../domain/json.ts';
+import { listSchemas } from '../../domain/json-schema.ts';
+import { withinCpuTime } from './cpu-time.ts';
+import { isMultipleOf } from './decimal.ts';
+import { compilePattern } from './linear-pattern.ts';
+
+/** What is wrong with a schema, and where. */
+export interface SchemaFault {
+  /** JSON pointer into the schema. */
+  readonly pointer: string;
+  readonly mustBe: string;
+}
+
+/** Answers what does not fit the schema, one line each; nothing when the value fits. */
+export type ResultCheck = (value: JsonValue) => readonly string[];
+
+const MAX_FAULTS = 10;
+const MAX_FAULT_CHARACTERS = 400;
+/** CPU time: much more than any honest check takes, much less than a thread may be silent. */
+const CHECK_CPU_MS = 1_000;
+
+const regExp = Object.assign((pattern: string) => compilePattern(pattern), { code: 'compilePattern' });
+
+/** The validator's own divides in floating point, where 19.99 is no multiple of 0.01. */
+const MULTIPLE_OF: FuncKeywordDefinition = {
+  keyword: 'multipleOf',
+  type: 'number',
+  schemaType: 'number',
+  validate: (step: number, value: number) => isMultipleOf(value, step),
+  errors: false,
+  error: { message: ({ schemaCode }) => str`must be multiple of ${schemaCode}` },
+};
+
+function makeAjv(): Ajv {
+  const ajv = new Ajv({
+    strict: false,
+    allErrors: true,
+    validateFormats: false,
+    // Draft-07: what stands beside a `$ref` is ignored.
+    ignoreKeywordsWithRef: true,
+    // Else a big definition is written out at each of its references.
+    inlineRefs: false,
+    // Else a required `toString` is found in every object.
+    ownProperties: true,
+    // Else each schema is held against the meta-schema once more, which has to be compiled for it.
+    validateSchema: false,
+    logger: false,
+    code: { regExp },
+  });
+  return ajv.removeKeyword(MULTIPLE_OF.keyword as string).addKeyword(MULTIPLE_OF);
+}
+
+/** Says of a schema that it would take too much time or memory. */
+export const TOO_COMPLEX: SchemaFault = { pointer: '', mustBe: 'is too complex to be compiled' };
+
+/** Holds schemas against the meta-schema, which it compiles once; it keeps none of them. */
+const judge = makeAjv();
+
+/**
+ * What keeps a schema from being compiled, or null. `schema` is one that `readOutputSchema` gave. May take long for a
+ * hostile one, so it is called where it can be ended from outside.
+ */
+export function findSchemaFault(schema: JsonObject): SchemaFault | null {
+  if (judge.validateSchema(schema) !== true) {
+    const [error] = judge.errors ?? [];
+    return { pointer: error?.instancePath ?? '', mustBe: error?.message ?? 'must be a Draft-07 schema' };
+  }
+  for (const { pointer, schema: inner } of listSchemas(schema)) {
+    for (const [place, pattern] of patternsOf(inner)) {
+      try {
+        compilePattern(pattern);
+      } catch (error) {
+        return { pointer: `${pointer}/${place}`, mustBe: `${messageOf(error)}: patterns are matched in linear time` };
+      }
+    }
+  }
+  try {
+    makeAjv().compile(schema);
+    return null;
+  } catch (error) {
+    return { pointer: '', mustBe: `must be a usable JSON Schema (${messageOf(error).slice(0, 200)})` };
+  }
+}
+
+function patternsOf(schema: JsonObject): [place: string, pattern: string][] {
+  const { pattern, patternProperties } = schema;
+  const named = Object.keys(patternProperties ?? {}).map((key): [string, string] => ['patternProperties', key]);
+  return typeof pattern === 'string' ? [['pattern', pattern], ...named] : named;
+}
+
+/**
+ * Compiles a schema that has no fault. A check that takes too long, or too deep, counts as a value that does not fit.
+ * `name` stands for the value in the answers.
+ */
+export function compileResultCheck(schema: JsonObject, name = 'result'): ResultCheck {
+  const validate = makeAjv().compile(schema);
+  return (value) => {
+    try {
+      return withinCpuTime(CHECK_CPU_MS, () => validate(value)) ? [] : faultsOf(validate.errors ?? [], name);
+    } catch {
+      return [`${name || 'it'} is too large or nested too deep to be checked against the schema`];
+    }
+  };
+}
+
+/** Answers whether values fit schemas of one document, which is trusted to be harmless. */
+export function makeFits(document: JsonObject): (schema: JsonObject, value: JsonValue) => boolean {
+  const ajv = makeAjv();
+  const known = new WeakMap<JsonObject, (value: JsonValue) => boolean>();
+  return (schema, value) => {
+    let fits = known.get(schema);
+    if (fits === undefined) {
+      // What stands beside a `$ref` is ignored, and so only there to be referred to.
+      const validate = ajv.compile({ ...document, $ref: '#/definitions/it', definitions: { it: schema } });
+      fits = (candidate) => validate(candidate);
+      known.set(schema, fits);
+    }
+    return fits(value);
+  };
+}
+
+function faultsOf(errors: readonly ErrorObject[], name: string): string[] {
+  const faults = errors.slice(0, MAX_FAULTS).map(({ instancePath, message, params }) => {
+    const { additionalProperty, allowedValues, allowedValue } = params as Record<string, unknown>;
+    const detail = additionalProperty ?? allowedValues ?? allowedValue;
+    const shown = detail === undefined ? '' : ` (${JSON.stringify(detail)})`;
+    const place = `${name}${instancePath}` || '/';
+    return `${place} ${message ?? 'does not fit'}${shown}`.slice(0, MAX_FAULT_CHARACTERS).toWellFormed();
+  });
+  const more = errors.length - faults.length;
+  return more > 0 ? [...faults, `and ${more} more`] : faults;
+}

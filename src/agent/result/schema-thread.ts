@@ -1,0 +1,21 @@
+// A thread that does nothing but compile callers' schemas, so that a hostile one can be ended with it.
+import { parentPort } from 'node:worker_threads';
+import type { JsonObject } from '../../domain/json.ts';
+import { withinCpuTime } from './cpu-time.ts';
+import { findSchemaFault, type SchemaFault, TOO_COMPLEX } from './result-schema.ts';
+
+/** The largest schema within the limits takes a tenth of that. */
+const MAX_CPU_MS = 2_000;
+
+function check(schema: JsonObject): SchemaFault | null {
+  try {
+    return withinCpuTime(MAX_CPU_MS, () => findSchemaFault(schema));
+  } catch {
+    return TOO_COMPLEX;
+  }
+}
+
+// The first compile warms up what all later ones use; the time of a schema begins after it.
+findSchemaFault({ type: 'object', properties: { a: { pattern: '^a$' } } });
+parentPort?.on('message', (schema: JsonObject) => parentPort?.postMessage({ fault: check(schema) }, []));
+parentPort?.postMessage('ready', []);

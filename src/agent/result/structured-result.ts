@@ -1,0 +1,123 @@
+// The structured result of a run: the tool that takes it, how it is checked, and what the model is told when it does not fit.
+import { jsonSchema, type ToolSet } from 'ai';
+import { isJsonObject, type JsonObject, type JsonValue, nestsDeeperThan } from '../../domain/json.ts';
+import { mapSchemas } from '../../domain/json-schema.ts';
+import type { RunError } from '../../domain/run.ts';
+import { SUBMIT_RESULT, type ToolCall, type ToolResult } from '../port/protocol.ts';
+import { compileResultCheck, type ResultCheck } from './result-schema.ts';
+
+/** How often the model is asked to correct its result (C14). */
+export const MAX_CORRECTIONS = 3;
+
+/** A result that fits, or what is wrong with it. A fitting `null` is a value like any other. */
+export type Judgement =
+  | { readonly ok: true; readonly value: JsonValue }
+  | { readonly ok: false; readonly faults: readonly string[] };
+
+/** What a run with a schema needs to come to its result. */
+export interface ResultTaker {
+  /** The tool as the model is offered it. */
+  readonly offer: ToolSet[string];
+  /** `fault`: why the arguments could not be read at all. */
+  judgeCall(call: ToolCall, fault: string | undefined): Judgement;
+  /** Looks for the result in a text, which some models write in place of a call. */
+  judgeText(text: string): Judgement;
+}
+
+const DESCRIPTION =
+  'Submits the result of this turn and ends it. Call it once, when the work is done, with the whole result.';
+const MAX_RESULT_DEPTH = 200;
+const MAX_KEPT = 32;
+/** Compiled checks of this thread, by the schema's text. */
+const checks = new Map<string, ResultCheck>();
+
+/** Makes the taker of a schema that was accepted before. Nothing is coerced and no default is filled in (C14). */
+export function makeResultTaker(schema: JsonObject): ResultTaker {
+  const check = checkOf(schema);
+  const judge = (value: JsonValue): Judgement => {
+    const faults = check(value);
+    return faults.length === 0 ? { ok: true, value } : { ok: false, faults };
+  };
+  return {
+    offer: { description: DESCRIPTION, inputSchema: jsonSchema(parametersOf(schema)) },
+    judgeCall: ({ input }, fault) => {
+      if (fault !== undefined) return { ok: false, faults: [fault] };
+      const extra = Object.keys(input).find((name) => name !== 'result');
+      if (!Object.hasOwn(input, 'result') || extra !== undefined)
+        return { ok: false, faults: ['The arguments must be an object with one field, "result".'] };
+      return judge(asKept(input['result']!));
+    },
+    judgeText: (text) => {
+      const value = valueIn(text);
+      return value === undefined ? { ok: false, faults: [] } : judge(value);
+    },
+  };
+}
+
+function checkOf(schema: JsonObject): ResultCheck {
+  const name = JSON.stringify(schema);
+  const known = checks.get(name);
+  if (known !== undefined) return known;
+  if (checks.size >= MAX_KEPT) checks.clear();
+  const fresh = compileResultCheck(schema);
+  checks.set(name, fresh);
+  return fresh;
+}
+
+/** The tool's parameters: the schema one level down, with its references moved along. */
+export function parametersOf(schema: JsonObject): JsonObject {
+  const moved = mapSchemas(schema, (inner) => {
+    const { $ref } = inner;
+    return typeof $ref === 'string' ? { ...inner, $ref: `#/properties/result${$ref.slice(1)}` } : inner;
+  });
+  return { type: 'object', properties: { result: moved }, required: ['result'], additionalProperties: false };
+}
+
+/** The value as it will be read back: numbers too large for JSON become null before the check, not after it. */
+function asKept(value: JsonValue): JsonValue {
+  return JSON.parse(JSON.stringify(value)) as JsonValue;
+}
+
+const FENCED = /```(?:json)?[^\S\n]*\n([^]*?)```/gi;
+
+/** The JSON value that a text is, or that its last fenced block holds. */
+function valueIn(text: string): JsonValue | undefined {
+  const blocks = Array.from(text.matchAll(FENCED), ([, block]) => block ?? '');
+  for (const candidate of [text, ...blocks.toReversed()]) {
+    if (nestsDeeperThan(candidate, MAX_RESULT_DEPTH)) continue;
+    try {
+      return asKept(JSON.parse(candidate) as JsonValue);
+    } catch {
+      // Not JSON: the next place is looked at.
+    }
+  }
+  return undefined;
+}
+
+/** What a submitting call is answered. */
+export function submissionResult(judgement: Judgement): ToolResult {
+  if (judgement.ok) return { ok: true, output: 'The result was submitted.' };
+  const faults = judgement.faults.join('; ');
+  return { ok: false, output: `The result does not fit its schema: ${faults}. Correct it and submit it again.` };
+}
+
+/** What calls are told that stand behind a result that fits. */
+export const NOT_RUN: ToolResult = { ok: false, output: 'Not run: the result was submitted.' };
+
+/** What a text in place of a result is answered, as the user. */
+export function askToSubmit(faults: readonly string[]): string {
+  const why = faults.length === 0 ? '' : ` Your text does not fit the schema: ${faults.join('; ')}.`;
+  return `This turn ends with a result that you submit by calling ${SUBMIT_RESULT}; text alone is not taken.${why}`;
+}
+
+/** The value that an earlier judgement took, read back from its call. */
+export function submittedValue({ input }: ToolCall): JsonValue {
+  return isJsonObject(input) ? asKept(input['result'] ?? null) : null;
+}
+
+/** Why a run is incomplete (D6). */
+export function noResultError(faults: readonly string[]): RunError {
+  const last = faults.length === 0 ? '' : ` The last one: ${faults.join('; ')}.`;
+  const message = `The agent submitted no result that fits the schema, after ${MAX_CORRECTIONS} corrections.${last}`;
+  return { type: 'structured_output_error', message, retryable: true };
+}

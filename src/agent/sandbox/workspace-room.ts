@@ -1,0 +1,53 @@
+// How much a workspace may still take: asked before something is written into it.
+import { freeBytes, megabytes, type SpaceLimits, takenBy } from '../../disk/disk-space.ts';
+
+/** What is written shows in what is free on the disk: when so much of that has gone, a workspace is counted anew. */
+export const NOTICED_BYTES: number = 4 * 1_048_576;
+const MAX_KNOWN = 1_000;
+
+interface Count {
+  readonly takenBytes: number;
+  /** What was free on the disk then. */
+  readonly freeBytes: number;
+}
+
+/** Workspaces as this thread has last counted them, the newest last. */
+const counts = new Map<string, Count>();
+
+/** Counts what a workspace takes. */
+export async function countTaken(workspace: string): Promise<number> {
+  const free = freeBytes(workspace);
+  return note(workspace, { takenBytes: await takenBy(workspace), freeBytes: free });
+}
+
+function note(workspace: string, count: Count): number {
+  counts.delete(workspace);
+  counts.set(workspace, count);
+  const [oldest] = counts.keys();
+  if (counts.size > MAX_KNOWN && oldest !== undefined) counts.delete(oldest);
+  return count.takenBytes;
+}
+
+/** What a workspace takes, to within what is noticed of writing. At a limit it is counted: what was removed counts no longer. */
+export async function takenIn(workspace: string, limitBytes: number): Promise<number> {
+  const last = counts.get(workspace);
+  const isRecent = last !== undefined && last.freeBytes - freeBytes(workspace) < NOTICED_BYTES;
+  return isRecent && last.takenBytes < limitBytes ? last.takenBytes : countTaken(workspace);
+}
+
+/** Makes room for a file of some bytes. Answers why there is none, in words for the model; null when there is. */
+export async function shortageFor(bytes: number, workspace: string, limits: SpaceLimits): Promise<string | null> {
+  const { quotaBytes, keepFreeBytes } = limits;
+  const free = freeBytes(workspace);
+  if (keepFreeBytes > 0 && free - bytes < keepFreeBytes) return diskIsFull(limits);
+  const taken = await takenIn(workspace, quotaBytes - bytes);
+  if (taken + bytes > quotaBytes) return quotaIsTaken(limits);
+  note(workspace, { takenBytes: taken + bytes, freeBytes: free });
+  return null;
+}
+
+export const quotaIsTaken = ({ quotaBytes }: SpaceLimits): string =>
+  `the workspace may take ${megabytes(quotaBytes)} MB, and that is not enough; remove what is not needed`;
+
+export const diskIsFull = ({ keepFreeBytes }: SpaceLimits): string =>
+  `the disk is almost full: ${megabytes(keepFreeBytes)} MB of it must stay free; remove what is not needed`;

@@ -1,0 +1,62 @@
+// The options that say what agents of a key may use in free mode (§2.10).
+import { type Command, InvalidArgumentError } from 'commander';
+import type { CapabilityWish } from '../../client/wire/management-wire.ts';
+import { uuid } from './arguments.ts';
+
+/** The options as commander reads them. */
+export interface CapabilityOptions {
+  /** False with `--no-browser`. */
+  readonly browser?: boolean;
+  readonly mcp?: readonly string[];
+  readonly skills?: readonly string[];
+  readonly plugins?: readonly string[];
+  readonly subagents?: readonly string[];
+  readonly connections?: readonly string[];
+}
+
+const NOTHING = 'none';
+/** Stands for what is enabled by default. Commander would turn a null into '', so null comes only at the end. */
+const BY_DEFAULT = 'default';
+
+/** Names with commas between them; `none` is an empty list. */
+function list(text: string): readonly string[] {
+  if (text === NOTHING) return [];
+  const items = text.split(',').map((item) => item.trim());
+  if (items.includes('')) throw new InvalidArgumentError('It must be names with commas between them, none or default.');
+  return items;
+}
+
+const uuids = (text: string) => list(text).map((item) => (item === BY_DEFAULT ? item : uuid(item)));
+
+/** Adds the options to a command. */
+export function addCapabilityOptions(command: Command): Command {
+  return command
+    .option('--browser', 'agents may use the browser')
+    .option('--no-browser', 'agents may not use the browser')
+    .option('--mcp <names>', 'MCP servers that agents may use, with commas between them', list)
+    .option('--skills <names>', 'skills that agents have', list)
+    .option('--plugins <names>', 'plugins that agents have', list)
+    .option('--subagents <names>', 'experts that agents may delegate to', list)
+    .option('--connections <uuids>', "connections of the key's owner that agents may use", uuids);
+}
+
+/** What the given options ask for; nothing of what was not given. */
+export function capabilityWishOf(options: CapabilityOptions): CapabilityWish {
+  return {
+    ...(options.browser !== undefined && { browser_enabled: options.browser }),
+    ...(options.mcp && { mcp_server_ids: orDefault(options.mcp) }),
+    ...(options.skills && { skill_ids: orDefault(options.skills) }),
+    ...(options.plugins && { plugin_ids: orDefault(options.plugins) }),
+    ...(options.subagents && { subagent_ids: orDefault(options.subagents) }),
+    ...(options.connections && {
+      connector_connection_ids: options.connections.includes(BY_DEFAULT) ? null : options.connections,
+    }),
+  };
+}
+
+/** Names as they are, ids as numbers; null for the default. */
+function orDefault(items: readonly string[]): (string | number)[] | null {
+  return items.length === 1 && items[0] === BY_DEFAULT
+    ? null
+    : items.map((item) => (/^\d{1,15}$/.test(item) ? Number(item) : item));
+}

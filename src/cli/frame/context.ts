@@ -1,0 +1,143 @@
+// What every command starts from: the global flags read, a client at hand, and Ctrl-C understood.
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { makeClient, type Client } from '../../client/client.ts';
+import type { Address } from '../../client/transport/transport.ts';
+import { messageOf } from '../../domain/errors.ts';
+import { type Flags, type Places, resolvePlaces } from '../../config/config.ts';
+import { callOf } from './command-name.ts';
+import { CommandError } from './exit-codes.ts';
+import type { Io } from './io.ts';
+import { type Format, makeOutput, type Output } from '../terminal/output.ts';
+
+/** The global flags, and those of `serve`, as commander reads them (K4). */
+interface GivenFlags {
+  readonly dataDir?: string;
+  readonly configDir?: string;
+  readonly url?: string;
+  readonly tokenFile?: string;
+  readonly output?: Format;
+  readonly yes?: boolean;
+  readonly listen?: string;
+  readonly publicUrl?: string;
+  readonly workers?: boolean;
+}
+
+/** One command under way. */
+export interface Context {
+  readonly io: Io;
+  readonly out: Output;
+  readonly flags: Flags;
+  readonly places: Places;
+  /** How the command is called for the same daemon, flags included; for lines that are to be pasted. */
+  readonly call: string;
+  /** True with `--yes`. */
+  readonly yes: boolean;
+  /** Aborted by Ctrl-C, SIGTERM, or a reader that closed the pipe. */
+  readonly signal: AbortSignal;
+  /** A client of the daemon that the flags name. Throws `usage` or `badConfiguration`. */
+  client(): Client;
+}
+
+/** Turns a command's work into a commander action: the work gets its context first, then arguments and options. */
+export function act<Arguments extends unknown[]>(
+  io: Io,
+  work: (context: Context, ...given: Arguments) => Promise<void>,
+): (...given: [...Arguments, Command]) => Promise<void> {
+  return async (...given) => {
+    const command = given.at(-1) as Command;
+    const interruption = interruptionOf(io);
+    try {
+      const context = makeContext(io, command.optsWithGlobals<GivenFlags>(), interruption.signal);
+      await work(context, ...(given.slice(0, -1) as Arguments));
+    } catch (error) {
+      throw interruption.signal.aborted && !(error instanceof CommandError) ? interruption.signal.reason : error;
+    } finally {
+      interruption.end();
+    }
+  };
+}
+
+/** The key for the conversation endpoints: `ERRAND_API_KEY`, else the token file. Throws `usage`. */
+export function requireApiKey({ call, places }: Context): string {
+  const key = places.apiKey ?? readToken(places);
+  if (key !== null) return key;
+  const how = `Make one with: ${call} keys create --user NAME --scope global`;
+  throw new CommandError('usage', 'An API key is needed in ERRAND_API_KEY.', how);
+}
+
+/** The address of the daemon: the one of `--url`, else the socket in the data directory (K1). */
+function addressOf(places: Places): Address {
+  if (places.url === null) return { socketPath: places.socketPath };
+  const url = URL.parse(places.url);
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
+    throw new CommandError(
+      'usage',
+      `--url must be an http or https address, its port at most 65535, not ${places.url}`,
+    );
+  }
+  return { url: places.url, token: readToken(places) ?? places.apiKey };
+}
+
+function readToken({ tokenFile }: Places): string | null {
+  if (tokenFile === null) return null;
+  let token: string;
+  try {
+    token = readFileSync(tokenFile, 'utf8').trim();
+  } catch (error) {
+    throw new CommandError('usage', `--token-file cannot be read: ${messageOf(error)}`);
+  }
+  if (/^[\x21-\x7e]+$/.test(token)) return token;
+  throw new CommandError('usage', '--token-file must hold an API key and nothing else.');
+}
+
+function makeContext(io: Io, given: GivenFlags, signal: AbortSignal): Context {
+  const flags = flagsOf(given);
+  const places = resolvePlaces(flags, io.environment);
+  return {
+    io,
+    out: makeOutput(io, given.output),
+    flags,
+    places,
+    call: callOf(io.commandName, { ...given, dataDir: given.dataDir ?? dataDirOfService(places, io) }),
+    yes: given.yes === true,
+    signal,
+    client: () => makeClient(addressOf(places), signal),
+  };
+}
+
+/** The service manager's variable, which those who read the service's words do not have. */
+function dataDirOfService({ dataDir }: Places, { environment }: Io): string | undefined {
+  return environment['STATE_DIRECTORY'] && !environment['ERRAND_DATA_DIR'] ? dataDir : undefined;
+}
+
+function flagsOf({ dataDir, configDir, url, tokenFile, listen, publicUrl, workers }: GivenFlags): Flags {
+  return {
+    ...(dataDir !== undefined && { dataDir }),
+    ...(configDir !== undefined && { configDir }),
+    ...(url !== undefined && { url }),
+    ...(tokenFile !== undefined && { tokenFile }),
+    ...(listen !== undefined && { listen }),
+    ...(publicUrl !== undefined && { publicUrl }),
+    ...(workers === false && { noWorkers: true }),
+  };
+}
+
+/** Whatever ends a command early, as one signal whose reason is the error to end with. */
+function interruptionOf(io: Io): { readonly signal: AbortSignal; end(): void } {
+  const controller = new AbortController();
+  const quiet = (name: 'ok' | 'interrupted' | 'terminated') => controller.abort(new CommandError(name, ''));
+  const stopListening = io.onSignal((signal) => quiet(signal === 'SIGINT' ? 'interrupted' : 'terminated'));
+  // A reader such as `head` that has had enough is no failure.
+  const onError = (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') quiet('ok');
+  };
+  io.stdout.on('error', onError);
+  return {
+    signal: controller.signal,
+    end() {
+      stopListening();
+      io.stdout.off('error', onError);
+    },
+  };
+}

@@ -1,0 +1,101 @@
+// What each way to end means to the shell: one table, and the words that go with it.
+import { CommanderError } from 'commander';
+import { ClientError, type ClientFailure } from '../../client/transport/client-error.ts';
+import { ErrandError, type ErrorReason, messageOf } from '../../domain/errors.ts';
+
+/** The exit codes (K3). */
+export const EXIT = {
+  ok: 0,
+  failure: 1,
+  usage: 2,
+  unreachable: 3,
+  notPermitted: 4,
+  notFound: 5,
+  conflict: 6,
+  timedOut: 7,
+  checkFailed: 8,
+  badConfiguration: 78,
+  interrupted: 130,
+  terminated: 143,
+} as const;
+
+export type ExitName = keyof typeof EXIT;
+
+/** A command's own end that is no success. An empty message means that all has been said. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+  readonly exit: ExitName;
+  readonly hint: string | undefined;
+
+  constructor(exit: ExitName, message: string, hint?: string) {
+    super(message);
+    this.exit = exit;
+    this.hint = hint;
+  }
+}
+
+/** How a command ended: the code, what to say on stderr, and what may help. */
+export interface Ending {
+  readonly code: number;
+  readonly message: string;
+  readonly hint?: string | undefined;
+}
+
+const BY_STATUS: Readonly<Record<number, ExitName>> = {
+  400: 'usage',
+  401: 'notPermitted',
+  403: 'notPermitted',
+  404: 'notFound',
+  408: 'timedOut',
+  409: 'conflict',
+  422: 'usage',
+  504: 'timedOut',
+};
+
+const BY_KIND: Readonly<Record<Exclude<ClientFailure['kind'], 'refused' | 'failed'>, ExitName>> = {
+  unreachable: 'unreachable',
+  lost: 'unreachable',
+  denied: 'notPermitted',
+  timeout: 'timedOut',
+  malformed: 'failure',
+};
+
+const BY_REASON: Readonly<Partial<Record<ErrorReason, ExitName>>> = {
+  bad_request: 'usage',
+  unprocessable: 'usage',
+  unauthenticated: 'notPermitted',
+  forbidden: 'notPermitted',
+  not_found: 'notFound',
+  conflict: 'conflict',
+  wait_timeout: 'timedOut',
+};
+
+const HINTS: Readonly<Partial<Record<ExitName, (call: string) => string>>> = {
+  unreachable: (call) =>
+    `Is the daemon running? Start it with: ${call} serve. Elsewhere? Name it with --data-dir or --url.`,
+};
+
+/** The ending that an error thrown by a command means. `call` is how the program was called, for its hints. */
+export function endingOf(error: unknown, call = 'errand'): Ending {
+  if (error instanceof CommanderError) return { code: error.exitCode === 0 ? EXIT.ok : EXIT.usage, message: '' };
+  if (error instanceof CommandError) return { code: EXIT[error.exit], message: error.message, hint: error.hint };
+  if (error instanceof ErrandError) return { code: EXIT[BY_REASON[error.reason] ?? 'failure'], message: error.message };
+  if (error instanceof ClientError) return clientEnding(error, call);
+  return { code: EXIT.failure, message: `Unexpected error: ${messageOf(error)}` };
+}
+
+function clientEnding(error: ClientError, call: string): Ending {
+  const exit = exitOf(error.failure);
+  const { requestId, sessionId } = error.trace;
+  // Refusals of the caller's own making explain themselves; for the rest the log is where to look.
+  const isTheirs = exit === 'failure' && requestId !== undefined;
+  const message = isTheirs ? `${error.message} (request ${requestId})` : error.message;
+  const hint = sessionId === undefined ? HINTS[exit]?.(call) : `Session: ${sessionId}`;
+  return { code: EXIT[exit], message, hint };
+}
+
+function exitOf(failure: ClientFailure): ExitName {
+  if (failure.kind === 'refused') return BY_STATUS[failure.status] ?? 'failure';
+  if (failure.kind === 'failed') return failure.type.includes('timeout') ? 'timedOut' : 'failure';
+  return BY_KIND[failure.kind];
+}

@@ -1,0 +1,158 @@
+// The whole command line: global flags, every noun, and how a command ends.
+import { setTimeout as pause } from 'node:timers/promises';
+import { Command, Option } from 'commander';
+import { VERSION } from '../../version.ts';
+import { addChat } from '../nouns/chat.ts';
+import { callOf } from './command-name.ts';
+import { addCompletion } from '../nouns/completion.ts';
+import { addConfig } from '../nouns/config.ts';
+import { type Ending, endingOf, EXIT } from './exit-codes.ts';
+import { addConnections } from '../nouns/connections.ts';
+import { addConnectors } from '../nouns/connectors.ts';
+import { addExperts } from '../nouns/experts.ts';
+import { addInit } from '../nouns/init.ts';
+import { addInputs } from '../nouns/inputs.ts';
+import { addInsights } from '../nouns/insights.ts';
+import type { Io } from './io.ts';
+import { addKeys } from '../nouns/keys.ts';
+import { addMcp } from '../nouns/mcp.ts';
+import { addModels } from '../nouns/models.ts';
+import { addPlugins } from '../nouns/plugins.ts';
+import { addQueue } from '../nouns/queue.ts';
+import { addRuns } from '../nouns/runs.ts';
+import { addServe } from '../nouns/serve.ts';
+import { addSessions } from '../nouns/sessions.ts';
+import { addSkills } from '../nouns/skills.ts';
+import { addStatus } from '../nouns/status.ts';
+import { addTeamsOfExperts } from '../nouns/teams-of-experts.ts';
+import { addTeams } from '../nouns/teams.ts';
+import { paint, safeText } from '../terminal/terminal-text.ts';
+import { addTokens } from '../nouns/tokens.ts';
+import { addUsers } from '../nouns/users.ts';
+import { addVersion } from '../nouns/version.ts';
+
+/** Builds the tree of commands over an outside world. Parsing throws where commander would end the process. */
+function makeProgram(io: Io): Command {
+  const program = new Command('errand')
+    .description('Errand runs autonomous AI agents on behalf of users, behind the OpenAI and Anthropic clients.')
+    .version(VERSION, '-V, --version', 'show the version')
+    .helpOption('-h, --help', 'show help; "errand NOUN VERB --help" for more')
+    .helpCommand('help [command]', 'show help for a command')
+    .showHelpAfterError('Add --help for how to call it.')
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => void io.stdout.write(text),
+      writeErr: (text) => void io.stderr.write(text),
+      outputError: (text, write) => write(safeText(text.replace(/^error: /, 'errand: '))),
+      getOutHelpWidth: () => io.columns,
+      getErrHelpWidth: () => io.columns,
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    })
+    .exitOverride();
+  addGlobalFlags(program);
+  program.commandsGroup('The daemon:');
+  addServe(program, io);
+  addInit(program, io);
+  addStatus(program, io);
+  addConfig(program, io);
+  program.commandsGroup('People and keys:');
+  addUsers(program, io);
+  addTeams(program, io);
+  addKeys(program, io);
+  addTokens(program, io);
+  addConnections(program, io);
+  program.commandsGroup('What agents have:');
+  addExperts(program, io);
+  addTeamsOfExperts(program, io);
+  addSkills(program, io);
+  addMcp(program, io);
+  addModels(program, io);
+  addConnectors(program, io);
+  addPlugins(program, io);
+  program.commandsGroup('What goes on:');
+  addSessions(program, io);
+  addRuns(program, io);
+  addQueue(program, io);
+  addInputs(program, io);
+  addInsights(program, io);
+  program.commandsGroup('Talking to the agent:');
+  addChat(program, io);
+  program.commandsGroup('This command line:');
+  addCompletion(program, io);
+  addVersion(program, io);
+  return program.addHelpText('after', HELP_END);
+}
+
+const HELP_END = `
+Environment:
+  ERRAND_API_KEY     key for "errand chat", and for --url without --token-file
+  ERRAND_DATA_DIR, ERRAND_CONFIG_DIR, ERRAND_URL, ERRAND_LISTEN, ERRAND_PUBLIC_URL
+                     what the flags of these names say; flags win
+  NO_COLOR           no colours
+
+Exit codes:
+  0 ok   1 failure   2 usage   3 daemon not reachable   4 not permitted   5 not found
+  6 conflict   7 timed out   8 a check failed   78 bad configuration   130 interrupted
+
+Examples:
+  errand serve
+  errand users create alice --full-name "Alice Doe"
+  errand keys create --user alice --scope global --expires 90d
+  errand chat --stream Write a limerick to /limerick.txt`;
+
+/** These work before and after the noun (K4). */
+function addGlobalFlags(program: Command): void {
+  program
+    .option('--data-dir <dir>', 'data directory of the daemon')
+    .option('--config-dir <dir>', 'directory of its configuration')
+    .option('--url <url>', 'talk to the daemon at this address, not over its socket')
+    .option('--token-file <file>', 'file with the API key to use there')
+    .addOption(new Option('-o, --output <format>', 'how to print results').choices(['table', 'json']))
+    .option('-y, --yes', 'do it without asking');
+}
+
+/** Runs one command line (without node and script) and answers the exit code. Never throws. */
+export async function runProgram(args: readonly string[], io: Io): Promise<number> {
+  const closings = watchOutput(io);
+  let ending: Ending = { code: EXIT.ok, message: '' };
+  const program = makeProgram(io);
+  try {
+    await program.parseAsync([...args], { from: 'user' });
+  } catch (error) {
+    ending = endingOf(error, callOf(io.commandName, program.opts()));
+  }
+  tell(io, ending);
+  const failure = await closings.flushed();
+  if (failure === undefined) return ending.code;
+  tell(io, { code: EXIT.failure, message: `The output could not be written: ${failure}` });
+  return ending.code === EXIT.ok ? EXIT.failure : ending.code;
+}
+
+function tell(io: Io, { message, hint }: Ending): void {
+  const name = io.terminal.stderr && !io.environment['NO_COLOR'] ? paint('errand:', 'red') : 'errand:';
+  if (message !== '') io.stderr.write(`${name} ${safeText(message)}\n`);
+  if (hint !== undefined && hint !== '') io.stderr.write(`${safeText(hint)}\n`);
+}
+
+/** How long the last lines on standard error may take. */
+const LAST_WORDS_MS = 2000;
+
+/** Keeps a closed pipe from being an uncaught error; `flushed` answers what else kept the output from being written. */
+function watchOutput({ stdout, stderr }: Io): { flushed(): Promise<string | undefined> } {
+  let failure: string | undefined;
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') failure ??= error.message;
+  });
+  stderr.on('error', () => undefined);
+  return {
+    async flushed() {
+      const written = [stdout, stderr].map((stream) => new Promise((resolve) => stream.write('', resolve)));
+      // Whoever reads the log may have stopped to: that must not keep a daemon from ending.
+      await Promise.all([written[0], Promise.race([written[1], pause(LAST_WORDS_MS)])]);
+      // An error is told in the turn after its write has failed.
+      await new Promise((resolve) => setImmediate(resolve));
+      return failure;
+    },
+  };
+}

@@ -1,0 +1,45 @@
+// Waits for a daemon that is about to be ready.
+import { setTimeout as pause } from 'node:timers/promises';
+import { isClientFailure } from '../../client/transport/client-error.ts';
+import type { StatusWire } from '../../client/wire/management-wire.ts';
+import { messageOf } from '../../domain/errors.ts';
+import type { Context } from './context.ts';
+import { CommandError } from './exit-codes.ts';
+import { formatDuration } from './durations.ts';
+
+const POLL_MS = 200;
+/** Timers count no further, which is 24 days. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/**
+ * The status of the daemon once it is ready. Throws `timedOut` when that takes longer than so many seconds, and at once
+ * what waiting does not mend, such as a socket that the caller may not open.
+ */
+export async function untilReady({ client, signal }: Context, seconds: number): Promise<StatusWire> {
+  let why = 'it gives no answer';
+  const poll = async (): Promise<StatusWire> => {
+    for (;;) {
+      try {
+        const status = await client().status();
+        if (status.ready) return status;
+        const failed = status.parts.filter(({ state }) => state === 'failed');
+        why = failed.map(({ name, detail }) => (detail === null ? name : `${name}: ${detail}`)).join(', ');
+      } catch (error) {
+        if (!isClientFailure(error, 'unreachable', 'lost', 'timeout')) throw error;
+        why = messageOf(error);
+      }
+      await pause(POLL_MS, undefined, { signal });
+    }
+  };
+  const over = new AbortController();
+  const limit = pause(Math.min(seconds * 1000, MAX_TIMER_MS), undefined, { signal: over.signal }).then(() => {
+    throw new CommandError('timedOut', `The daemon was not ready within ${formatDuration(seconds)}: ${why}`);
+  });
+  // Whichever comes second has nobody to tell.
+  limit.catch(() => undefined);
+  try {
+    return await Promise.race([poll(), limit]);
+  } finally {
+    over.abort();
+  }
+}

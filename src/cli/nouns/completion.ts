@@ -1,0 +1,88 @@
+// `errand completion`: scripts that complete nouns, verbs and flags, made from the commands themselves.
+import { Argument, type Command } from 'commander';
+import { bashScript, fishScript, zshScript } from '../terminal/completion-scripts.ts';
+import { act } from '../frame/context.ts';
+import type { Io } from '../frame/io.ts';
+
+const SHELLS = ['bash', 'zsh', 'fish'] as const;
+type Shell = (typeof SHELLS)[number];
+
+const SCRIPTS: Readonly<Record<Shell, (nodes: readonly CompletionNode[]) => string>> = {
+  bash: bashScript,
+  zsh: zshScript,
+  fish: fishScript,
+};
+
+/** A word to complete and what it is for. */
+interface Word {
+  readonly word: string;
+  readonly about: string;
+}
+
+/** A flag: its spellings, whether a value follows, and the values if there are but a few. */
+export interface Flag {
+  readonly spellings: readonly string[];
+  readonly about: string;
+  readonly takesValue: boolean;
+  readonly values: readonly string[];
+}
+
+/** What may follow a path of nouns and verbs; the root's path is empty. */
+export interface CompletionNode {
+  readonly path: readonly string[];
+  readonly words: readonly Word[];
+  readonly flags: readonly Flag[];
+}
+
+/** Adds the command. */
+export function addCompletion(program: Command, io: Io): void {
+  program
+    .command('completion')
+    .summary('shell completion')
+    .description('Print a script that teaches a shell to complete errand.')
+    .addArgument(new Argument('<shell>', 'whose script').choices(SHELLS))
+    .addHelpText('after', EXAMPLES)
+    .action(act(io, async ({ out }, shell: Shell) => out.text(SCRIPTS[shell](completionNodes(program)))));
+}
+
+const EXAMPLES = `
+Examples:
+  errand completion bash > /etc/bash_completion.d/errand
+  errand completion zsh > "\${fpath[1]}/_errand"
+  errand completion fish > ~/.config/fish/completions/errand.fish`;
+
+/** The tree of commands as a list of paths. Each path also has the global flags, which work everywhere. */
+function completionNodes(program: Command): readonly CompletionNode[] {
+  const everywhere = flagsOf(program).filter(({ spellings }) => !spellings.includes('--version'));
+  const visit = (command: Command, path: readonly string[]): CompletionNode[] => {
+    const own = path.length === 0 ? flagsOf(program) : [...flagsOf(command), ...everywhere];
+    return [
+      { path, words: wordsOf(command), flags: withoutDoubles(own) },
+      ...command.commands.flatMap((child) => visit(child, [...path, child.name()])),
+    ];
+  };
+  return visit(program, []);
+}
+
+function wordsOf(command: Command): Word[] {
+  const verbs = command.commands.map((child) => ({
+    word: child.name(),
+    about: child.summary() || child.description(),
+  }));
+  const choices = command.registeredArguments.flatMap((argument) => argument.argChoices ?? []);
+  return [...verbs, ...choices.map((word) => ({ word, about: '' }))];
+}
+
+function flagsOf(command: Command): Flag[] {
+  const options = command.createHelp().visibleOptions(command);
+  return options.map(({ short, long, description, required, argChoices }) => ({
+    spellings: [short, long].filter((spelling) => spelling !== undefined),
+    about: description,
+    takesValue: required,
+    values: argChoices ?? [],
+  }));
+}
+
+function withoutDoubles(flags: readonly Flag[]): Flag[] {
+  return [...new Map(flags.map((flag) => [flag.spellings.join(), flag])).values()];
+}

@@ -1,0 +1,189 @@
+// `errand runs`: anybody's runs, looked at, followed and stopped.
+import { Argument, type Command, Option } from 'commander';
+import type { RunEventWire, RunQuery, RunWire } from '../../client/wire/session-wire.ts';
+import { isJsonObject, type JsonValue } from '../../domain/json.ts';
+import { RUN_STATUSES } from '../../domain/run.ts';
+import { notEmpty, rowLimit, uuid } from '../frame/arguments.ts';
+import { type DownloadOptions, showRunArtifacts } from './artifacts.ts';
+import { act, type Context } from '../frame/context.ts';
+import { CommandError } from '../frame/exit-codes.ts';
+import { tellGoesOn } from '../terminal/goes-on.ts';
+import type { Io } from '../frame/io.ts';
+import { type Column, field, widthForHints } from '../terminal/output.ts';
+import { showStop } from './sessions.ts';
+import { cutTo, safeLine, type Style } from '../terminal/terminal-text.ts';
+
+const STATUS_STYLES: Readonly<Record<RunWire['status'], Style | undefined>> = {
+  queued: 'yellow',
+  running: 'green',
+  finalizing: 'green',
+  completed: undefined,
+  failed: 'red',
+  incomplete: 'red',
+  canceled: 'dim',
+};
+
+const ID = new Argument('<run>', 'its id').argParser(uuid);
+
+const IN_A_LIST: readonly Column<RunWire>[] = [
+  field('run_id'),
+  {
+    name: 'status',
+    value: (run) => (run.waiting_for_user ? 'waiting' : run.status),
+    style: (run) => (run.waiting_for_user ? 'yellow' : STATUS_STYLES[run.status]),
+  },
+  field('username'),
+  field('session_id'),
+  field('model'),
+  field('created_at'),
+];
+
+const ALONE: readonly Column<RunWire>[] = [
+  ...IN_A_LIST,
+  field('started_at'),
+  field('finished_at'),
+  { name: 'error', value: ({ error }) => (error === null ? null : `${error.type}: ${error.message}`) },
+  field('stop_reason'),
+  field('key_id'),
+  field('user_id'),
+  field('protocol'),
+  field('schedule_mode'),
+  field('attempt'),
+  field('resumes'),
+  field('input_tokens'),
+  field('output_tokens'),
+  field('cost_usd'),
+];
+
+/** Adds the noun and its verbs. */
+export function addRuns(program: Command, io: Io): void {
+  const runs = program.command('runs').summary('turns of the agent').description("Anybody's turns of the agent.");
+
+  runs
+    .command('list')
+    .description('List runs, the newest first.')
+    .option('--session <id>', 'only those of this session', uuid)
+    .addOption(new Option('--status <status>', 'only those in this status').choices(RUN_STATUSES))
+    .option('--limit <count>', 'how many at most, up to 500; 100 without it', rowLimit)
+    .action(act(io, list));
+
+  runs
+    .command('show')
+    .addArgument(ID)
+    .description('Show one run.')
+    .action(
+      act(io, async ({ client, out }, id: string) => {
+        const run = await client().runs.get(id);
+        out.record(run, ALONE, run);
+      }),
+    );
+
+  runs
+    .command('tail')
+    .addArgument(ID)
+    .description('Follow a run from its first event to its last. Reading it is logged.')
+    .addHelpText('after', TAIL_HELP)
+    .action(act(io, tail));
+
+  runs
+    .command('artifacts')
+    .addArgument(ID)
+    .description('List the files that a run has added or changed.')
+    .option('--download <dir>', 'save the tar.gz of them in this directory', notEmpty)
+    .action(
+      act(io, async (context, id: string, options: DownloadOptions) =>
+        showRunArtifacts(context, await context.client().runs.artifacts(id), options),
+      ),
+    );
+
+  runs
+    .command('stop')
+    .addArgument(ID)
+    .description('Stop one run. What waits behind it in its session goes on.')
+    .action(act(io, async (context, id: string) => showStop(context, await context.client().runs.stop(id))));
+}
+
+const TAIL_HELP = `
+The text of the agent goes to standard output, what else happens to standard error. Ends with 1 when the run failed.
+With "-o json" every event is one JSON document on a line of its own.`;
+
+async function list({ client, out }: Context, { session, status, limit }: RunQuery): Promise<void> {
+  const found = await client().runs.list({
+    ...(session !== undefined && { session }),
+    ...(status !== undefined && { status }),
+    ...(limit !== undefined && { limit }),
+  });
+  out.list(found.items, IN_A_LIST, found);
+  if (found.total > found.items.length && out.format !== 'json') {
+    out.hint(`${found.items.length} of ${found.total} runs.`);
+  }
+}
+
+async function tail(context: Context, id: string): Promise<void> {
+  const { client, io, out } = context;
+  let hasFailed = false;
+  const onRetry = (tries: number) => out.hint(tries === 1 ? 'Connection lost, joining again.' : `Try ${tries}.`);
+  let isLineOpen = false;
+  const endLine = () => {
+    if (isLineOpen) out.text('\n');
+    isLineOpen = false;
+  };
+  try {
+    for await (const event of client().runs.tail(id, { onRetry })) {
+      hasFailed = event.type === 'run.failed';
+      if (out.format === 'json') {
+        out.text(`${JSON.stringify(event)}\n`);
+        continue;
+      }
+      const text = event.type === 'content_block_delta' ? textAt(event.payload['text']) : '';
+      if (text !== '') {
+        out.text(text);
+        isLineOpen = !text.endsWith('\n');
+      }
+      const line = lineOf(event, context.call);
+      if (line === undefined) continue;
+      endLine();
+      out.hint(cutTo(safeLine(line), widthForHints(io)));
+    }
+  } finally {
+    endLine();
+    tellGoesOn(context, id);
+  }
+  // How it failed has been told.
+  if (hasFailed) throw new CommandError('failure', '');
+}
+
+type Teller = (payload: RunEventWire['payload'], call: string) => string;
+
+const LINES: Readonly<Partial<Record<RunEventWire['type'], Teller>>> = {
+  'run.queued': () => 'queued',
+  'run.started': ({ model, attempt }) => `started on ${textAt(model)}, attempt ${numberAt(attempt)}`,
+  'run.resumed': ({ resumes }) => `interrupted; resumes so far: ${numberAt(resumes)}`,
+  tool_use: ({ name, input }) => `* ${textAt(name)} ${subjectOf(input)}`,
+  tool_result: ({ name, ok, preview }) =>
+    ok === true ? `  ${textAt(name)} done` : `! ${textAt(name)}: ${textAt(preview)}`,
+  'user_input.requested': ({ request_id: id }, call) => `asks its user: ${call} inputs answer ${textAt(id)} TEXT`,
+  'user_input.answered': () => 'answered',
+  'user_input.expired': () => 'not answered in time',
+  'run.done': () => 'completed',
+  'run.failed': ({ status, error }) => `${textAt(status)}: ${isJsonObject(error) ? textAt(error['message']) : ''}`,
+  'run.stopped': ({ reason }) => `stopped: ${textAt(reason)}`,
+};
+
+/** What happened, in a line; undefined for what is not worth one. */
+function lineOf({ type, payload }: RunEventWire, call: string): string | undefined {
+  return LINES[type]?.(payload, call);
+}
+
+/** What a tool call is about: its first argument that is a text. */
+function subjectOf(input: JsonValue | undefined): string {
+  return isJsonObject(input) ? (Object.values(input).find((value) => typeof value === 'string') ?? '') : '';
+}
+
+function numberAt(value: JsonValue | undefined): number {
+  return typeof value === 'number' ? value : 0;
+}
+
+function textAt(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : '';
+}

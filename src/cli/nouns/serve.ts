@@ -1,0 +1,154 @@
+// `errand serve`: the daemon, from its start to a clean end.
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Command } from 'commander';
+import { messageOf } from '../../domain/errors.ts';
+import { writeWhole } from '../../files/blobs/write-whole.ts';
+import { requireConfiguration } from '../frame/configuration.ts';
+import { act, type Context } from '../frame/context.ts';
+import { createdWire } from '../terminal/created-wire.ts';
+import { CommandError, type ExitName } from '../frame/exit-codes.ts';
+import type { Created, Daemon, Io, StopSignal } from '../frame/io.ts';
+import { tellServiceManager } from '../frame/service-manager.ts';
+import { shellWord } from '../frame/command-name.ts';
+import { credentialsText, firstStepsText } from '../terminal/welcome.ts';
+
+/** In the data directory; for its owner alone. */
+const FIRST_CREDENTIALS_FILE = 'first-credentials';
+
+/** How long the last moves of a daemon that is told to halt may take. */
+const HALT_TIMEOUT_MS = 2000;
+
+/** Adds the command. */
+export function addServe(program: Command, io: Io): void {
+  program
+    .command('serve')
+    .summary('run the daemon')
+    .description(
+      'Run the daemon in the foreground. An empty data directory is set up first, and the credentials are shown once: on a ' +
+        'terminal, or else in the file first-credentials there. ' +
+        'SIGTERM or Ctrl-C ends it when its runs have ended or are safe; a second one ends it at once. SIGHUP has it read ' +
+        'its configuration anew, but the end of its terminal ends it as SIGTERM does.',
+    )
+    .option('--listen <host:port>', 'address to listen on')
+    .option('--public-url <url>', 'address that clients reach it by')
+    .option('--no-workers', 'answer requests but carry out no runs')
+    .addHelpText('after', '\nExample:\n  errand serve --data-dir /srv/errand --listen 0.0.0.0:8484')
+    .action(act(io, serve));
+}
+
+async function serve(context: Context): Promise<void> {
+  const configuration = await requireConfiguration(context);
+  const { startDaemon } = await context.io.loadDaemon();
+  const stops = listenForStops(context.io);
+  try {
+    // A second signal must also end a start that hangs.
+    const daemon = await Promise.race([startDaemon(configuration), stops.second.then(halted)]);
+    stops.onReload(daemon.reload);
+    greet(context, daemon);
+    await tellServiceManager(context.io, `Listening on ${daemon.url}`);
+    await untilStopped(daemon, stops);
+  } finally {
+    stops.end();
+  }
+}
+
+interface Stops {
+  readonly first: Promise<StopSignal>;
+  readonly second: Promise<StopSignal>;
+  /** What SIGHUP does; one that has come before does it now. */
+  onReload(reload: () => void): void;
+  /** Whether the second has come. */
+  isHalt(): boolean;
+  end(): void;
+}
+
+function listenForStops(io: Io): Stops {
+  const first = Promise.withResolvers<StopSignal>();
+  const second = Promise.withResolvers<StopSignal>();
+  let count = 0;
+  let isAsked = false;
+  let reload = (): void => {
+    isAsked = true;
+  };
+  const stop = (signal: StopSignal) => {
+    count += 1;
+    (count === 1 ? first : second).resolve(signal);
+  };
+  // A terminal that closes says so by SIGHUP too, and must leave no daemon behind that nobody sees.
+  const endings = [io.onSignal(stop), io.onHangup(() => (io.terminal.stdin ? stop('SIGTERM') : reload()))];
+  return {
+    first: first.promise,
+    second: second.promise,
+    onReload: (listener) => {
+      reload = listener;
+      if (isAsked) reload();
+    },
+    isHalt: () => count > 1,
+    end: () => endings.forEach((end) => end()),
+  };
+}
+
+async function untilStopped(daemon: Daemon, stops: Stops): Promise<void> {
+  const ended = untilEnded(daemon, stops.first);
+  const halted = stops.second.then((signal) => halt(daemon, signal));
+  await Promise.race([Promise.allSettled([ended]), halted]);
+  // A halt ends the daemon as well; which of the two is told first must not decide the exit code.
+  await (stops.isHalt() ? halted : ended);
+}
+
+async function untilEnded(daemon: Daemon, first: Promise<StopSignal>): Promise<void> {
+  // Both are waited for: a drain that fails must not pass for a clean end.
+  const drained = first.then(() => daemon.drain());
+  try {
+    await Promise.race([daemon.ended, drained]);
+    await daemon.ended;
+  } catch (error) {
+    throw new CommandError('failure', `The daemon did not end well: ${messageOf(error)}`);
+  }
+}
+
+async function halt(daemon: Daemon, signal: StopSignal): Promise<never> {
+  // Whatever becomes of it, the process ends now.
+  await Promise.race([daemon.halt().catch(() => undefined), pause(HALT_TIMEOUT_MS)]);
+  return halted(signal);
+}
+
+const HALTED: Readonly<Record<StopSignal, ExitName>> = { SIGINT: 'interrupted', SIGTERM: 'terminated' };
+
+function halted(signal: StopSignal): never {
+  throw new CommandError(HALTED[signal], '');
+}
+
+function greet(context: Context, daemon: Daemon): void {
+  const { io, out } = context;
+  if (daemon.created === null) {
+    // Programs read the log; it tells the same.
+    if (io.terminal.stderr) out.hint(`Errand listens on ${daemon.url}`);
+  } else if (out.format === 'json') {
+    out.json(createdWire(daemon.created));
+  } else if (io.terminal.stdout) {
+    out.text(welcome(context, daemon.url, daemon.created));
+  } else {
+    keepWelcome(context, daemon.url, daemon.created);
+  }
+}
+
+/** What is no terminal may be a log that many read and that is kept for long: secrets go into a file of their own. */
+function keepWelcome(context: Context, url: string, created: Created): void {
+  const { call, out } = context;
+  const file = join(created.dataDir, FIRST_CREDENTIALS_FILE);
+  try {
+    writeWhole(file, welcome(context, url, created), 0o600);
+    out.text(`The administrator's password and API key are in ${file}. Keep them elsewhere and remove it.\n`);
+    const key = `$(sed -n 's/^ *API key *//p' ${shellWord(file)})`;
+    out.text(firstStepsText({ url, key, command: call }));
+  } catch (error) {
+    out.hint(`The first credentials could not be written to ${file}: ${messageOf(error)}`);
+    out.hint(`Make others: ${call} users passwd admin; ${call} keys create --user admin --scope admin`);
+  }
+}
+
+function welcome({ call }: Context, url: string, created: Created): string {
+  return `${credentialsText(created)}\n${firstStepsText({ url, key: created.apiKey.key, command: call })}`;
+}

@@ -1,0 +1,142 @@
+// `errand sessions`: anybody's conversations, looked at and ended.
+import { Argument, type Command } from 'commander';
+import type { HistoryWire, SessionQuery, SessionWire, StopWire } from '../../client/wire/session-wire.ts';
+import { notEmpty, rowLimit, uuid } from '../frame/arguments.ts';
+import { type DownloadOptions, showWorkspace } from './artifacts.ts';
+import { act, type Context } from '../frame/context.ts';
+import type { Io } from '../frame/io.ts';
+import { type Column, field } from '../terminal/output.ts';
+import { confirm } from '../terminal/standard-input.ts';
+import type { Style } from '../terminal/terminal-text.ts';
+
+const STATUS_STYLES: Readonly<Record<SessionWire['status'], Style | undefined>> = {
+  pending: 'yellow',
+  running: 'green',
+  completed: undefined,
+  failed: 'red',
+  stopped: 'dim',
+};
+
+const ID = new Argument('<session>', 'its id').argParser(uuid);
+
+const IN_A_LIST: readonly Column<SessionWire>[] = [
+  field('session_id'),
+  { name: 'status', value: ({ status }) => status, style: ({ status }) => STATUS_STYLES[status] },
+  field('username'),
+  field('key_id'),
+  field('updated_at'),
+  field('title'),
+];
+
+const ALONE: readonly Column<SessionWire>[] = [
+  ...IN_A_LIST,
+  field('kind'),
+  field('user_id'),
+  field('project_id'),
+  field('created_at'),
+  { name: 'stop_requested_at', value: ({ stop }) => stop?.requested_at },
+  { name: 'stop_confirmed_at', value: ({ stop }) => stop?.confirmed_at },
+  { name: 'termination_reason', value: ({ stop }) => stop?.termination_reason },
+];
+
+const MESSAGES: readonly Column<HistoryWire['messages'][number]>[] = [
+  field('id'),
+  field('role'),
+  { name: 'attachments', value: ({ attachments }) => attachments.length },
+  field('text_preview'),
+];
+
+const STOP: readonly Column<StopWire>[] = [
+  field('session_id'),
+  field('status'),
+  field('stop_state'),
+  field('cancelled_runs'),
+  field('executor_cancelled'),
+];
+
+/** Adds the noun and its verbs. */
+export function addSessions(program: Command, io: Io): void {
+  const sessions = program
+    .command('sessions')
+    .summary('conversations')
+    .description("Anybody's conversations. Reading one is logged.");
+
+  sessions
+    .command('list')
+    .description('List sessions, the newest first.')
+    .option('--user <user>', 'only those of this user, by name or id', notEmpty)
+    .option('--key <key>', 'only those of this API key, by id', notEmpty)
+    .option('--limit <count>', 'how many at most, up to 500; 100 without it', rowLimit)
+    .action(act(io, list));
+
+  sessions
+    .command('show')
+    .addArgument(ID)
+    .description('Show one session.')
+    .action(
+      act(io, async ({ client, out }, id: string) => {
+        const session = await client().sessions.get(id);
+        out.record(session, ALONE, session);
+      }),
+    );
+
+  sessions
+    .command('messages')
+    .addArgument(ID)
+    .description('Show the history of a session: the start of each message; "-o json" has all of it.')
+    .action(
+      act(io, async ({ client, out }, id: string) => {
+        const history = await client().sessions.messages(id);
+        out.list(history.messages, MESSAGES, history);
+      }),
+    );
+
+  sessions
+    .command('artifacts')
+    .addArgument(ID)
+    .description('List the files in the workspace of a session as it was after its last run.')
+    .option('--download <dir>', 'save the zip of them in this directory', notEmpty)
+    .action(
+      act(io, async (context, id: string, options: DownloadOptions) =>
+        showWorkspace(context, await context.client().sessions.artifacts(id), options),
+      ),
+    );
+
+  sessions
+    .command('stop')
+    .addArgument(ID)
+    .description('Stop what runs and what waits in a session. It can be continued.')
+    .action(act(io, async (context, id: string) => showStop(context, await context.client().sessions.stop(id))));
+
+  sessions
+    .command('delete')
+    .addArgument(ID)
+    .description('Stop and delete a session with its files, for good. Asks first.')
+    .action(act(io, remove));
+}
+
+async function list({ client, out }: Context, { user, key, limit }: SessionQuery): Promise<void> {
+  const found = await client().sessions.list({
+    ...(user !== undefined && { user }),
+    ...(key !== undefined && { key }),
+    ...(limit !== undefined && { limit }),
+  });
+  out.list(found.items, IN_A_LIST, found);
+  if (found.total > found.items.length && out.format !== 'json') {
+    out.hint(`${found.items.length} of ${found.total} sessions.`);
+  }
+}
+
+async function remove(context: Context, id: string): Promise<void> {
+  const { sessions } = context.client();
+  const session = await sessions.get(id);
+  await confirm(context, async () => `Delete session "${session.title}" of ${session.username} and its files?`);
+  const deleted = await sessions.remove(session.session_id);
+  context.out.record(deleted, [field('id')], deleted);
+}
+
+/** Shows what a stop did. */
+export function showStop({ out }: Context, stop: StopWire): void {
+  out.record(stop, STOP, stop);
+  if (stop.stop_state === 'stopping') out.hint('The executor has not confirmed yet. Ask again in a few seconds.');
+}

@@ -1,0 +1,91 @@
+// `errand status`: how the daemon is doing.
+import type { Command } from 'commander';
+import type { PartWire, StatusWire } from '../../client/wire/management-wire.ts';
+import { act, type Context } from '../frame/context.ts';
+import { formatDuration } from '../frame/durations.ts';
+import { duration } from '../frame/arguments.ts';
+import { untilReady } from '../frame/until-ready.ts';
+import { CommandError } from '../frame/exit-codes.ts';
+import type { Io } from '../frame/io.ts';
+import type { Column } from '../terminal/output.ts';
+import type { Style } from '../terminal/terminal-text.ts';
+
+const PART_STYLES: Readonly<Record<PartWire['state'], Style>> = { ok: 'green', degraded: 'yellow', failed: 'red' };
+
+const SUMMARY: readonly Column<StatusWire>[] = [
+  { name: 'ready', value: ({ ready }) => ready, style: ({ ready }) => (ready ? 'green' : 'red') },
+  { name: 'version', value: ({ version, node_version: node }) => `${version} on Node ${node.replace(/^v/, '')}` },
+  { name: 'process', value: ({ pid, uptime_seconds: uptime }) => `${pid}, up ${formatDuration(uptime)}` },
+  { name: 'listen', value: ({ listen }) => listen },
+  { name: 'public_url', value: ({ public_url: url }) => url },
+  { name: 'data_dir', value: ({ data_dir: directory }) => directory },
+  { name: 'config_dir', value: ({ config_dir: directory }) => directory },
+  {
+    name: 'runs',
+    value: ({ runs: { queued, running, waiting, finalizing } }) =>
+      `${queued} queued, ${running} running, ${waiting} waiting for their user, ${finalizing} finalizing`,
+  },
+  {
+    name: 'workers',
+    value: ({ workers: { threads, slots, busy } }) =>
+      `${busy} of ${slots} slots busy, ${threads} ${threads === 1 ? 'thread' : 'threads'}`,
+  },
+];
+
+/** Adds the command. */
+export function addStatus(program: Command, io: Io): void {
+  program
+    .command('status')
+    .summary('how the daemon is doing')
+    .description('Tell how the daemon is doing: its parts, runs, workers and models.')
+    .option('--check', 'exit with 8 unless every part is well')
+    .option('--wait', 'wait until the daemon is ready; exit with 7 when it takes too long')
+    .option('--timeout <duration>', 'how long --wait waits', duration, 60)
+    .addHelpText('after', EXAMPLES)
+    .action(act(io, tellStatus));
+}
+
+const EXAMPLES = `
+Examples:
+  errand status --check || systemctl restart errand
+  errand serve & errand status --wait --timeout 30s`;
+
+interface Options {
+  readonly check?: true;
+  readonly wait?: true;
+  /** Seconds. */
+  readonly timeout: number;
+}
+
+async function tellStatus(context: Context, { check, wait, timeout }: Options): Promise<void> {
+  const { client, out } = context;
+  const status = await (wait ? untilReady(context, timeout) : client().status());
+  out.record(status, [...SUMMARY, ...partColumns(status), ...nodeColumns(status), ...modelColumns(status)], status);
+  const ailing = status.parts.filter(({ state }) => state !== 'ok');
+  if (status.ready && ailing.length === 0) return;
+  const names = ailing.map(({ name, state }) => `${name} ${state}`).join(', ') || 'it is not ready';
+  if (check) throw new CommandError('checkFailed', `The daemon is not well: ${names}.`);
+  out.hint(`The daemon is not well: ${names}.`);
+}
+
+function partColumns({ parts }: StatusWire): readonly Column<StatusWire>[] {
+  return parts.map(({ name, state, detail }) => ({
+    name: `part_${name}`,
+    value: () => (detail === null ? state : `${state}: ${detail}`),
+    style: () => PART_STYLES[state],
+  }));
+}
+
+function nodeColumns({ nodes }: StatusWire): readonly Column<StatusWire>[] {
+  return nodes.map(({ id, capacity, online }) => ({
+    name: `node_${id}`,
+    value: () => `${online ? 'online' : 'offline'}, ${capacity} slots`,
+  }));
+}
+
+function modelColumns({ models }: StatusWire): readonly Column<StatusWire>[] {
+  return models.map((model) => ({
+    name: `model_${model.name}`,
+    value: () => `${model.kind} at ${model.endpoint}${model.default ? ' (default)' : ''}`,
+  }));
+}

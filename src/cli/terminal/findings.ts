@@ -1,0 +1,23 @@
+// How the findings of a check are shown.
+import type { FindingWire } from '../../client/wire/check-wire.ts';
+import type { Column } from './output.ts';
+import type { Style } from './terminal-text.ts';
+
+const STYLES: Readonly<Record<FindingWire['state'], Style | undefined>> = {
+  ok: 'green',
+  warning: 'yellow',
+  failed: 'red',
+  skipped: 'dim',
+};
+
+/** A finding, and what was checked. */
+export interface FindingRow extends FindingWire {
+  readonly name: string;
+}
+
+export const FINDINGS: readonly Column<FindingRow>[] = [
+  { name: 'name', value: ({ name }) => name },
+  { name: 'check', value: ({ check }) => check },
+  { name: 'state', value: ({ state }) => state, style: ({ state }) => STYLES[state] },
+  { name: 'detail', value: ({ detail }) => detail },
+];

@@ -1,0 +1,285 @@
+// Where the daemon's things lie and what its settings are: flags, environment, errand.yaml and defaults made one.
+import { existsSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { type Problem, problemOutside } from '../catalog/problem.ts';
+import { misfits } from '../catalog/schema.ts';
+import { readYamlFile } from '../catalog/yaml-file.ts';
+import { isJsonObject, type JsonObject } from '../domain/json.ts';
+import type { Settings } from '../domain/settings.ts';
+import {
+  environmentName,
+  OPTIONS,
+  readText,
+  SETTING_NAMES,
+  type SettingName,
+  settingsSchema,
+  type Value,
+} from './options.ts';
+
+export const SETTINGS_FILE = 'errand.yaml';
+const SETTINGS_SCHEMA = settingsSchema();
+
+/** The command line's global flags and those of `serve`, as given (K4, K5). */
+export interface Flags {
+  readonly dataDir?: string;
+  readonly configDir?: string;
+  readonly listen?: string;
+  readonly publicUrl?: string;
+  readonly noWorkers?: boolean;
+  readonly url?: string;
+  readonly tokenFile?: string;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The process's environment: the only place that reads it. */
+export function readEnvironment(): Environment {
+  return process.env;
+}
+
+/** Where things lie, as absolute paths (J1, J6, K1, K6), and how the command reaches a daemon elsewhere. */
+export interface Places {
+  readonly dataDir: string;
+  readonly configDir: string;
+  readonly socketPath: string;
+  /** The service's credentials; null when it has none. */
+  readonly credentialsDirectory: string | null;
+  readonly masterKeyPath: string;
+  readonly url: string | null;
+  /** From `ERRAND_API_KEY`. */
+  readonly apiKey: string | null;
+  readonly tokenFile: string | null;
+}
+
+/** A variable that is set and not empty. */
+function variable(environment: Environment, name: string): string | null {
+  const value = environment[name];
+  return value === undefined || value === '' ? null : value;
+}
+
+/** A directory that systemd made for the service; where the unit asks for several, the first. */
+function serviceDirectory(environment: Environment, name: string): string | null {
+  return variable(environment, name)?.split(':')[0] ?? null;
+}
+
+/** A path of the operator's, made absolute. */
+const absolute = (given: string | null): string | null => (given === null ? null : path.resolve(given));
+
+function resolveConfigDir(flags: Flags, environment: Environment, dataDir: string): string {
+  const given = flags.configDir ?? variable(environment, 'ERRAND_CONFIG_DIR');
+  if (given !== null) return path.resolve(given);
+  // Not by $INVOCATION_ID: shells that a systemd session has started inherit it.
+  if (variable(environment, 'STATE_DIRECTORY') === null) return path.join(dataDir, 'config');
+  return serviceDirectory(environment, 'CONFIGURATION_DIRECTORY') ?? '/etc/errand';
+}
+
+/** Where everything lies for these flags and this environment. Creates and checks nothing. */
+export function resolvePlaces(flags: Flags, environment: Environment): Places {
+  const state = serviceDirectory(environment, 'STATE_DIRECTORY');
+  const dataDir = path.resolve(flags.dataDir ?? variable(environment, 'ERRAND_DATA_DIR') ?? state ?? 'data');
+  const credentialsDirectory = variable(environment, 'CREDENTIALS_DIRECTORY');
+  const credential = credentialsDirectory === null ? null : path.join(credentialsDirectory, 'master-key');
+  return {
+    dataDir,
+    configDir: resolveConfigDir(flags, environment, dataDir),
+    socketPath: path.join(serviceDirectory(environment, 'RUNTIME_DIRECTORY') ?? dataDir, 'errand.sock'),
+    credentialsDirectory,
+    masterKeyPath: credential !== null && existsSync(credential) ? credential : path.join(dataDir, 'master.key'),
+    url: flags.url ?? variable(environment, 'ERRAND_URL'),
+    apiKey: variable(environment, 'ERRAND_API_KEY'),
+    tokenFile: absolute(flags.tokenFile ?? null),
+  };
+}
+
+export type Origin = 'flag' | 'environment' | 'file' | 'default';
+
+/** A setting that a flag or the environment gives, in force over the file. `label` is its name there. */
+interface Override {
+  readonly name: SettingName;
+  readonly origin: 'flag' | 'environment';
+  readonly label: string;
+  readonly text: string;
+}
+
+/** Where things lie and what is set. `origins` has every setting's name (J2). */
+export interface Config {
+  readonly places: Places;
+  readonly settings: Settings;
+  readonly origins: ReadonlyMap<SettingName, Origin>;
+  /** False with `--no-workers`. */
+  readonly workers: boolean;
+  /** What flags and environment gave; stays in force when errand.yaml changes. */
+  readonly overrides: readonly Override[];
+}
+
+export type ConfigLoad =
+  | { readonly ok: true; readonly config: Config }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+const FLAG_LABELS = { listen: '--listen', publicUrl: '--public-url' } as const;
+
+/** Later ones win. An unknown `ERRAND_…` variable is no error: container platforms set some of their own. */
+function readOverrides(flags: Flags, environment: Environment): readonly Override[] {
+  const overrides: Override[] = [];
+  for (const name of SETTING_NAMES) {
+    const text = variable(environment, environmentName(name));
+    if (text !== null) overrides.push({ name, origin: 'environment', label: environmentName(name), text });
+    const { flag } = OPTIONS[name];
+    const given = flag && flags[flag];
+    if (flag && given !== undefined) overrides.push({ name, origin: 'flag', label: FLAG_LABELS[flag], text: given });
+  }
+  return overrides;
+}
+
+function checkOverrides(overrides: readonly Override[]): Problem[] {
+  return overrides.flatMap(({ name, label, text }) => {
+    const [misfit] = misfits(OPTIONS[name].schema, readText(name, text));
+    return misfit === undefined ? [] : [problemOutside(`${label}: ${misfit.message}`)];
+  });
+}
+
+function valueIn(file: JsonObject, name: SettingName): unknown {
+  return name.split('.').reduce<unknown>((at, key) => (isJsonObject(at) ? at[key] : undefined), file);
+}
+
+const camelCase = (name: string) => name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+/** The settings' names are their paths in `Settings`, which the type of the option table holds true. */
+function assemble(values: ReadonlyMap<SettingName, Value>): Settings {
+  const settings: Branch = {};
+  for (const [name, value] of values) {
+    const keys = name.split('.').map(camelCase);
+    const section = keys.slice(0, -1).reduce((at, key) => (at[key] ??= {}) as Branch, settings);
+    section[keys.at(-1)!] = value;
+  }
+  return settings as unknown as Settings;
+}
+
+/** Settings as a tree whose leaves are their values. */
+interface Branch {
+  [key: string]: Value | Branch;
+}
+
+type Chosen = { readonly settings: Settings; readonly origins: ReadonlyMap<SettingName, Origin> };
+
+function choose(file: JsonObject, overrides: readonly Override[]): Chosen {
+  const values = new Map<SettingName, Value>();
+  const origins = new Map<SettingName, Origin>();
+  for (const name of SETTING_NAMES) {
+    const override = overrides.findLast((candidate) => candidate.name === name);
+    const inFile = valueIn(file, name);
+    const { fallback, read } = OPTIONS[name];
+    // `listen` comes first in the table, so what follows from it finds it here.
+    const fallbackValue = typeof fallback === 'function' ? fallback(values.get('listen') as string) : fallback;
+    const written = override === undefined ? inFile : readText(name, override.text);
+    const isWritten = written !== undefined && written !== null;
+    const value = isWritten ? (read?.(written) ?? (written as Value)) : fallbackValue;
+    values.set(name, value);
+    origins.set(name, override?.origin ?? (inFile === undefined ? 'default' : 'file'));
+  }
+  return { settings: assemble(values), origins };
+}
+
+export type SettingsLoad =
+  | ({ readonly ok: true } & Chosen)
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+/** Reads errand.yaml anew under the same overrides. All problems come at once. */
+export function loadSettings(configDir: string, overrides: readonly Override[]): SettingsLoad {
+  const file = readYamlFile(configDir, SETTINGS_FILE, SETTINGS_SCHEMA);
+  const problems = [...file.problems, ...checkOverrides(overrides)];
+  if (problems.length > 0) return { ok: false, problems };
+  const chosen = choose(file.value, overrides);
+  const { provider, userinfoUrl } = chosen.settings.sso;
+  if ((provider === '') === (userinfoUrl === '')) return { ok: true, ...chosen };
+  return { ok: false, problems: [file.problemAt(['sso'], 'needs provider and userinfo_url, or neither of them')] };
+}
+
+/** What the kernel takes as the path of a Unix socket, in bytes. */
+const MAX_SOCKET_PATH_BYTES = 107;
+
+/**
+ * What keeps the data directory and the config directory from being directories: a file where one of them should be.
+ * While there is such a problem, looking into them tells nothing more.
+ */
+export function misplaced({ dataDir, configDir }: Places): Problem[] {
+  const problems = [dataDir, configDir].flatMap((directory) => {
+    const file = fileOnTheWay(directory);
+    if (file === null) return [];
+    const whose = file === directory ? '' : `${directory}: `;
+    return [problemOutside(`${whose}${file} is not a directory`)];
+  });
+  // One lies in the other as a rule, and then the same file is in the way of both.
+  return problems.slice(0, 1);
+}
+
+/** The path itself, or one above it, where a file stands; null when there is none. */
+function fileOnTheWay(directory: string): string | null {
+  for (let at = directory; ; at = path.dirname(at)) {
+    const found = statOf(at);
+    if (found !== undefined) return found.isDirectory() ? null : at;
+    if (at === path.dirname(at)) return null;
+  }
+}
+
+function statOf(file: string) {
+  try {
+    return statSync(file, { throwIfNoEntry: false });
+  } catch {
+    // What may not be looked at is told by whoever needs it.
+    return undefined;
+  }
+}
+
+function checkPlaces(places: Places): Problem[] {
+  const length = Buffer.byteLength(places.socketPath);
+  if (length <= MAX_SOCKET_PATH_BYTES) return [];
+  const limit = `${length} bytes long, and a socket's path has at most ${MAX_SOCKET_PATH_BYTES}`;
+  return [problemOutside(`${places.socketPath}: is ${limit}; choose a shorter data directory`)];
+}
+
+/**
+ * The whole configuration, or every problem of flags, environment and errand.yaml at once.
+ * Precedence: flag, environment, file, default (J2).
+ */
+export function loadConfig(flags: Flags, environment: Environment): ConfigLoad {
+  const places = resolvePlaces(flags, environment);
+  const wrong = misplaced(places);
+  if (wrong.length > 0) return { ok: false, problems: wrong };
+  const overrides = readOverrides(flags, environment);
+  const loaded = loadSettings(places.configDir, overrides);
+  const problems = [...checkPlaces(places), ...(loaded.ok ? [] : loaded.problems)];
+  if (!loaded.ok || problems.length > 0) return { ok: false, problems };
+  const { settings, origins } = loaded;
+  return { ok: true, config: { places, settings, origins, workers: flags.noWorkers !== true, overrides } };
+}
+
+/** One setting as `errand config show` tells it. `source` is the flag, variable or file that gave it. */
+export interface SettingRow {
+  readonly name: SettingName;
+  readonly value: Value;
+  readonly origin: Origin;
+  readonly source: string | null;
+  /** Its name in the environment. */
+  readonly environment: string;
+  readonly about: string;
+}
+
+/** Every setting in force and where it comes from, in the order of the table (J2). */
+export function describeSettings(config: Config): readonly SettingRow[] {
+  return SETTING_NAMES.map((name) => {
+    const tree = config.settings as unknown as Branch;
+    const keys = name.split('.').map(camelCase);
+    const origin = config.origins.get(name) ?? 'default';
+    const override = config.overrides.findLast((candidate) => candidate.name === name);
+    const file = origin === 'file' ? path.join(config.places.configDir, SETTINGS_FILE) : null;
+    return {
+      name,
+      value: keys.reduce<Value | Branch>((at, key) => (at as Branch)[key]!, tree) as Value,
+      origin,
+      source: override?.label ?? file,
+      environment: environmentName(name),
+      about: OPTIONS[name].about,
+    };
+  });
+}

@@ -1,0 +1,262 @@
+// Keeps settings, catalog and definitions as the config directory says now; a broken file leaves the last good state in force (J1).
+import { existsSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+import { TOOL_NAMES } from '../agent/tools/tool-names.ts';
+import type { Definitions } from '../catalog/definitions.ts';
+import { loadDefinitions } from '../catalog/load-definitions.ts';
+import { type Catalog, loadCatalog, MODELS_FILE } from '../catalog/models.ts';
+import { type Problem, problemOutside } from '../catalog/problem.ts';
+import type { SecretPlaces } from '../catalog/secret-file.ts';
+import {
+  type Config,
+  describeSettings,
+  type Environment,
+  type Flags,
+  loadConfig,
+  loadSettings,
+  misplaced,
+  resolvePlaces,
+  type SettingRow,
+  SETTINGS_FILE,
+} from './config.ts';
+import type { Settings } from '../domain/settings.ts';
+import { publicUrlFor } from './listen-address.ts';
+import { makeWatch } from './watch-directory.ts';
+
+/** What a daemon is configured by. */
+export interface Configuration {
+  readonly config: Config;
+  readonly catalog: Catalog;
+  readonly definitions: Definitions;
+}
+
+export type LiveConfigLoad =
+  /** `problems` are those of skills and plugins that are left out. */
+  | ({ readonly ok: true; readonly problems: readonly Problem[] } & Configuration)
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+/**
+ * All of it, or the problems of flags, environment and every file of the config directory together (J2). With
+ * `unresolved`, credentials that only the service has are no problem but collected there; what is answered has none.
+ */
+export function loadLiveConfig(flags: Flags, environment: Environment, unresolved?: Set<string>): LiveConfigLoad {
+  const places = resolvePlaces(flags, environment);
+  const wrong = misplaced(places);
+  if (wrong.length > 0) return { ok: false, problems: wrong };
+  const loaded = loadConfig(flags, environment);
+  const { configDir, credentialsDirectory } = places;
+  const read = loadCatalog(configDir, credentialsDirectory, unresolved);
+  const secrets: SecretPlaces = { configDir, credentialsDirectory, ...(unresolved && { unresolved }) };
+  const defined = readDefinitions(secrets, read.ok ? read.catalog : null);
+  if (loaded.ok && read.ok && defined.ok) {
+    const { value: definitions, problems = [] } = defined;
+    return { ok: true, config: loaded.config, catalog: read.catalog, definitions, problems };
+  }
+  const parts = [loaded, read, defined];
+  return { ok: false, problems: parts.flatMap((part) => ('problems' in part ? (part.problems ?? []) : [])) };
+}
+
+/** The problem of a config directory that is not there: a check that reads nothing must not call it right. */
+export function absentDirectory(configDir: string): Problem[] {
+  return existsSync(configDir) ? [] : [problemOutside(`${configDir}: there is no such directory`)];
+}
+
+function readDefinitions(places: SecretPlaces, catalog: Catalog | null, before?: Definitions): Read<Definitions> {
+  const models = catalog === null ? null : new Set(catalog.models.keys());
+  const loaded = loadDefinitions(places, { models, tools: new Set(TOOL_NAMES) }, before);
+  return loaded.ok ? { ok: true, value: loaded.definitions, problems: loaded.problems } : loaded;
+}
+
+/** What happens to the configuration of a running daemon, for its log. */
+export type ConfigEvent =
+  | { readonly kind: 'accepted'; readonly file: string }
+  /** The last good state stays in force. Told once for the same problems. */
+  | { readonly kind: 'rejected'; readonly file: string; readonly problems: readonly Problem[] }
+  /** These things alone are left out, or stay as they were; the rest is in force. Told once for the same problems. */
+  | { readonly kind: 'left-out'; readonly problems: readonly Problem[] }
+  | { readonly kind: 'restart-needed'; readonly setting: 'listen'; readonly wanted: string; readonly inForce: string }
+  /** Changes may go unnoticed until `reload` or a restart. */
+  | { readonly kind: 'watch-failed'; readonly why: string };
+
+/** Which of the three has changed. */
+export type Changed = 'settings' | 'catalog' | 'definitions';
+
+/** What a live configuration begins with (as `loadLiveConfig` gives it) and who is told of what happens to it. */
+export interface LiveConfigParts extends Configuration {
+  readonly report: (event: ConfigEvent) => void;
+}
+
+export interface LiveConfig {
+  /** The settings in force. `listen` stays as it was at the start. */
+  settings(): Settings;
+  catalog(): Catalog;
+  definitions(): Definitions;
+  /** Reads the definitions now and answers what is wrong with them. Takes nothing up. */
+  checkDefinitions(): readonly Problem[];
+  /** Reads every file now and answers what is wrong with them. Takes nothing up. */
+  check(): readonly Problem[];
+  /** Every setting in force and what gave it. */
+  describe(): readonly SettingRow[];
+  /** What is wrong with the files now; empty when all that they say is in force. */
+  problems(): readonly Problem[];
+  /** Calls back after each change; the answer ends that. */
+  onChange(listener: (changed: Changed) => void): () => void;
+  /** Reads every file now. */
+  reload(): void;
+  /** Says which address is really bound, where port 0 asked for any. */
+  bound(listen: string): void;
+  /** Resolves when the directory is being watched and what it says is in force. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+type Read<T> =
+  /** `problems` of what is left out of the value. */
+  | { readonly ok: true; readonly value: T; readonly problems?: readonly Problem[] }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+/** The last good state of a file, or of all definitions together. */
+interface Part<T> {
+  current(): T;
+  problems(): readonly Problem[];
+  /** Takes what was read; answers whether the state has changed. */
+  take(read: Read<T>): boolean;
+}
+
+function makePart<T>(file: string, initial: T, report: (event: ConfigEvent) => void): Part<T> {
+  let current = initial;
+  let problems: readonly Problem[] = [];
+  const reject = (found: readonly Problem[]) => {
+    if (isDeepStrictEqual(found, problems)) return;
+    problems = found;
+    report({ kind: 'rejected', file, problems });
+  };
+  return {
+    current: () => current,
+    problems: () => problems,
+    take: (read) => {
+      if (!read.ok) {
+        reject(read.problems);
+        return false;
+      }
+      const changed = !isDeepStrictEqual(read.value, current);
+      const isNews = !isDeepStrictEqual(read.problems ?? [], problems);
+      problems = read.problems ?? [];
+      current = read.value;
+      if (changed || (isNews && problems.length === 0)) report({ kind: 'accepted', file });
+      if (isNews && problems.length > 0) report({ kind: 'left-out', problems });
+      return changed;
+    },
+  };
+}
+
+interface Settled {
+  readonly settings: Settings;
+  readonly origins: Config['origins'];
+}
+
+/** Reads errand.yaml, but lets the listening address stand: it is bound already. Another one is told once. */
+function makeSettingsReader({ config, report }: LiveConfigParts, inForce: () => string): () => Read<Settled> {
+  const asked = config.settings.listen;
+  let told = asked;
+  return () => {
+    const loaded = loadSettings(config.places.configDir, config.overrides);
+    if (!loaded.ok) return loaded;
+    const wanted = loaded.settings.listen;
+    if (wanted !== told && wanted !== asked) {
+      report({ kind: 'restart-needed', setting: 'listen', wanted, inForce: inForce() });
+    }
+    told = wanted;
+    const { origins } = loaded;
+    const isDerived = origins.get('public_url') === 'default';
+    const publicUrl = isDerived ? publicUrlFor(inForce()) : loaded.settings.publicUrl;
+    return { ok: true, value: { settings: { ...loaded.settings, listen: inForce(), publicUrl }, origins } };
+  };
+}
+
+/** A directory that vanishes is no wish for the defaults: it is being replaced, or its disk is gone. */
+function makeAbsence(directory: string): (file: string) => Problem | null {
+  let wasThere = existsSync(directory);
+  return (file) => {
+    const isThere = existsSync(directory);
+    wasThere ||= isThere;
+    if (isThere || !wasThere) return null;
+    return { file, line: null, column: null, message: `is gone with its directory ${directory}` };
+  };
+}
+
+/** What is wrong with every file together, as a start would find it. */
+function checkFiles({ places, overrides }: Config): readonly Problem[] {
+  const { configDir, credentialsDirectory } = places;
+  const absent = absentDirectory(configDir);
+  if (absent.length > 0) return absent;
+  const settings = loadSettings(configDir, overrides);
+  const read = loadCatalog(configDir, credentialsDirectory);
+  const defined = readDefinitions({ configDir, credentialsDirectory }, read.ok ? read.catalog : null);
+  return [settings, read, defined].flatMap((part) => ('problems' in part ? (part.problems ?? []) : []));
+}
+
+/** What the definitions are called where one file's name would stand. */
+const DEFINITIONS = 'definitions';
+
+/**
+ * Settings, catalog and definitions that follow their files. Each stands alone: a fault in one does not hold back the
+ * others (J1); only a name of models.yaml that an expert needs binds the definitions to the catalog in force.
+ * Nothing is read or watched before `start` or `reload`.
+ */
+export function makeLiveConfig(parts: LiveConfigParts): LiveConfig {
+  const { config, catalog, definitions, report } = parts;
+  const { configDir, credentialsDirectory } = config.places;
+  let listen = config.settings.listen;
+  const settingsPart = makePart<Settled>(SETTINGS_FILE, { settings: config.settings, origins: config.origins }, report);
+  const catalogPart = makePart(MODELS_FILE, catalog, report);
+  const definitionsPart = makePart(DEFINITIONS, definitions, report);
+  const readSettings = makeSettingsReader(parts, () => listen);
+  const readCatalog = (): Read<Catalog> => {
+    const loaded = loadCatalog(configDir, credentialsDirectory);
+    return loaded.ok ? { ok: true, value: loaded.catalog } : loaded;
+  };
+  const readDefined = () =>
+    readDefinitions({ configDir, credentialsDirectory }, catalogPart.current(), definitionsPart.current());
+  const absence = makeAbsence(configDir);
+  const unlessGone = <T>(file: string, read: () => Read<T>): Read<T> => {
+    const gone = absence(file);
+    return gone === null ? read() : { ok: false, problems: [gone] };
+  };
+
+  const listeners = new Set<(changed: Changed) => void>();
+  const tell = (changed: Changed) => {
+    for (const listener of listeners) listener(changed);
+  };
+  const reload = () => {
+    const settingsChanged = settingsPart.take(unlessGone(SETTINGS_FILE, readSettings));
+    const catalogChanged = catalogPart.take(unlessGone(MODELS_FILE, readCatalog));
+    const definitionsChanged = definitionsPart.take(unlessGone(DEFINITIONS, readDefined));
+    if (settingsChanged) tell('settings');
+    if (catalogChanged) tell('catalog');
+    if (definitionsChanged) tell('definitions');
+  };
+
+  return {
+    settings: () => settingsPart.current().settings,
+    catalog: catalogPart.current,
+    definitions: definitionsPart.current,
+    checkDefinitions: () => {
+      const read = unlessGone(DEFINITIONS, readDefined);
+      return read.problems ?? [];
+    },
+    check: () => checkFiles(config),
+    describe: () => describeSettings({ ...config, ...settingsPart.current() }),
+    problems: () => [settingsPart, catalogPart, definitionsPart].flatMap((part) => part.problems()),
+    onChange: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    reload,
+    bound: (address) => {
+      listen = address;
+      reload();
+    },
+    ...makeWatch(configDir, reload, (why) => report({ kind: 'watch-failed', why })),
+  };
+}

@@ -1,0 +1,89 @@
+// Watches the config directory, and calls when it has changed and come to rest. Links are not followed (J1).
+import { existsSync, realpathSync } from 'node:fs';
+import path from 'node:path';
+import { type FSWatcher, watch } from 'chokidar';
+import { SKILL_FILE } from '../catalog/skills.ts';
+import { messageOf } from '../domain/errors.ts';
+
+const QUIET_MS = 200;
+const LONGEST_WAIT_MS = 2000;
+
+/** Calls `act` once a burst of calls has been quiet for a moment, or has gone on for too long. */
+function makeDebounce(act: () => void): { call(): void; cancel(): void } {
+  let timer: NodeJS.Timeout | null = null;
+  let beganAt = 0;
+  const cancel = () => {
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+  };
+  const fire = () => {
+    timer = null;
+    act();
+  };
+  return {
+    call: () => {
+      const now = performance.now();
+      if (timer === null) beganAt = now;
+      cancel();
+      timer = setTimeout(fire, Math.max(0, Math.min(QUIET_MS, beganAt + LONGEST_WAIT_MS - now)));
+    },
+    cancel,
+  };
+}
+
+/** The directory, and what it links to: the watch itself follows no links, which could lead anywhere. */
+function watchedPaths(directory: string): string[] {
+  return existsSync(directory) ? [...new Set([directory, realpathSync(directory)])] : [directory];
+}
+
+/** Whether nothing there is ever read here: what a skill holds beside SKILL.md, and what lies deeper than a plugin's own. */
+function isUnread(relative: string): boolean {
+  const parts = relative.split(path.sep);
+  if (parts[0] === '..') return false;
+  const inside = parts[0] === 'plugins' ? parts.slice(2) : parts;
+  if (inside[0] === 'skills') return inside.length > 2 && (inside.length > 3 || inside[2] !== SKILL_FILE);
+  return parts[0] === 'plugins' ? inside.length > 2 : parts.length > 3;
+}
+
+/** Watches the config directory, also one that is made later. Resolves when every change from now on is seen. */
+async function watchDirectory(
+  directory: string,
+  on: { readonly change: () => void; readonly error: (why: string) => void },
+): Promise<FSWatcher> {
+  const watched = watchedPaths(directory);
+  const watcher = watch(watched, {
+    followSymlinks: false,
+    depth: 4,
+    ignoreInitial: true,
+    ignored: (file) => watched.some((root) => isUnread(path.relative(root, file))),
+  });
+  watcher.on('all', on.change);
+  watcher.on('error', (error) => on.error(messageOf(error)));
+  await new Promise<void>((resolve) => {
+    watcher.once('ready', resolve);
+    // A daemon that cannot watch still serves.
+    watcher.once('error', () => resolve());
+  });
+  return watcher;
+}
+
+/** Reads anew whenever something in the directory has changed and come to rest. */
+export function makeWatch(directory: string, reload: () => void, failed: (why: string) => void) {
+  const debounce = makeDebounce(reload);
+  const on = { change: debounce.call, error: failed };
+  let watching: Promise<FSWatcher> | null = null;
+  return {
+    start: async (): Promise<void> => {
+      watching ??= watchDirectory(directory, on);
+      await watching;
+      // What changed between the first reading and the watch; unless it was stopped meanwhile.
+      if (watching !== null) reload();
+    },
+    stop: async (): Promise<void> => {
+      const stopping = watching;
+      watching = null;
+      await (await stopping)?.close();
+      debounce.cancel();
+    },
+  };
+}

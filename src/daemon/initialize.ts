@@ -1,0 +1,174 @@
+// Making a data directory: database, master key, commented configuration files, and the first administrator (K5).
+import { chmodSync, existsSync, readdirSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import type { Config, Places } from '../config/config.ts';
+import { defaultConfigFiles } from '../config/default-config-files.ts';
+import { systemClock } from '../domain/clock.ts';
+import { ErrandError, messageOf } from '../domain/errors.ts';
+import { type MasterKeyPlace, openMasterKey, replaceLostMasterKey } from '../files/master-key.ts';
+import { writeWhole } from '../files/blobs/write-whole.ts';
+import { makeDirectories } from '../disk/make-directories.ts';
+import { hashPassword, makeKey, makePassword } from '../operations/people/secrets.ts';
+import { lockDataDirectory } from '../store/engine/lock.ts';
+import { openStore, type Store } from '../store/open-store.ts';
+import { explainToOperator } from '../store/engine/storage-fault.ts';
+
+/** What was made, with the two secrets that are shown once. */
+export interface Created {
+  readonly dataDir: string;
+  readonly configDir: string;
+  readonly admin: { readonly userId: string; readonly username: string; readonly password: string };
+  readonly apiKey: { readonly id: string; readonly key: string; readonly scope: 'admin' };
+}
+
+export const DATABASE_FILE = 'errand.db';
+
+const OWNER_ALONE = 0o700;
+
+/**
+ * Initialises a data directory and leaves it closed. Throws `conflict` when it was initialised before, or when another
+ * process holds it (the message names its pid).
+ */
+export async function initialize(config: Config, adminName: string): Promise<Created> {
+  prepareDirectories(config.places);
+  const lock = lockDataDirectory(config.places.dataDir);
+  const file = join(config.places.dataDir, DATABASE_FILE);
+  try {
+    openMasterKey(masterKeyPlace(config.places));
+    const store = openStore(file, systemClock);
+    try {
+      const created = await createFirstAdministrator(store, config.places, adminName);
+      if (created === null) {
+        throw new ErrandError('conflict', `${config.places.dataDir} is initialised already.`);
+      }
+      return created;
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    throw explainToOperator(error, file);
+  } finally {
+    lock.release();
+  }
+}
+
+/**
+ * Makes another master key for a data directory that has lost its own; what it costs is `COST_OF_NEW_KEY`. Throws `conflict`
+ * when none is missing, or when another process holds the directory.
+ */
+export function renewMasterKey({ places }: Config): void {
+  requirePrivate(places.dataDir);
+  const lock = lockDataDirectory(places.dataDir);
+  try {
+    replaceLostMasterKey(masterKeyPlace(places));
+  } finally {
+    lock.release();
+  }
+}
+
+/**
+ * Makes the directories and the commented configuration files that are missing. Throws `conflict` for a data directory that
+ * others may enter.
+ */
+export function prepareDirectories({ dataDir, configDir }: Places): void {
+  made(dataDir, OWNER_ALONE);
+  // Nobody can have put an empty directory to another use.
+  if (readdirSync(dataDir).length === 0) makePrivate(dataDir);
+  requirePrivate(dataDir);
+  // There from the beginning, so that what backs the directory up can name it.
+  made(join(dataDir, 'workspaces'), OWNER_ALONE);
+  try {
+    layDefaultConfig(configDir);
+  } catch (error) {
+    // A service manager may own the directory: the defaults are in force without their commented files.
+    if (!isRefusal(error)) throw error;
+  }
+}
+
+function makePrivate(directory: string): void {
+  try {
+    chmodSync(directory, OWNER_ALONE);
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+  }
+}
+
+function requirePrivate(dataDir: string): void {
+  const mode = statSync(dataDir).mode & 0o777;
+  if ((mode & ~OWNER_ALONE) === 0) return;
+  const shown = mode.toString(8).padStart(4, '0');
+  const words = `${dataDir} is the data directory, and its mode ${shown} opens it to others.`;
+  throw new ErrandError('conflict', `${words} Run: chmod 700 ${dataDir}`);
+}
+
+/** Where the master key lies (J6). */
+export function masterKeyPlace({ dataDir, masterKeyPath, credentialsDirectory }: Places): MasterKeyPlace {
+  const isCredential = credentialsDirectory !== null && dirname(masterKeyPath) === resolve(credentialsDirectory);
+  return { path: masterKeyPath, isCredential, database: join(dataDir, DATABASE_FILE) };
+}
+
+function made(directory: string, mode: number): void {
+  try {
+    makeDirectories(directory, mode);
+  } catch (error) {
+    throw new ErrandError('internal', `The directory ${directory} cannot be made: ${messageOf(error)}.`, {
+      cause: error,
+    });
+  }
+}
+
+function layDefaultConfig(configDir: string): void {
+  made(configDir, 0o755);
+  for (const { name, text } of defaultConfigFiles()) {
+    const path = join(configDir, name);
+    if (!existsSync(path)) writeWhole(path, text, 0o644);
+  }
+}
+
+function isRefusal(thrown: unknown): boolean {
+  const error = thrown instanceof ErrandError ? thrown.cause : thrown;
+  return ['EACCES', 'EPERM', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '');
+}
+
+/** Creates the first administrator and their key; null when there are users already. */
+export async function createFirstAdministrator(
+  store: Store,
+  { dataDir, configDir }: Places,
+  adminName: string,
+): Promise<Created | null> {
+  // Asked before, so that an ordinary start does not hash a password for nothing.
+  if ((await store.users.list()).total > 0) return null;
+  const password = makePassword();
+  const { text, id, lastFour, secretSha256 } = makeKey();
+  const created = await store.createFirstAdministrator(
+    {
+      username: adminName,
+      fullName: '',
+      department: '',
+      role: 'admin',
+      teamId: null,
+      functionalRole: null,
+      scenario: null,
+      passwordHash: await hashPassword(password),
+    },
+    {
+      id,
+      name: 'first key',
+      scope: 'admin',
+      lastFour,
+      secretSha256,
+      model: null,
+      target: 'free',
+      projectId: null,
+      expiresAt: null,
+    },
+  );
+  if (created === null) return null;
+  const { user } = created;
+  return {
+    dataDir,
+    configDir,
+    admin: { userId: user.id, username: user.username, password },
+    apiKey: { id, key: text, scope: 'admin' },
+  };
+}

@@ -1,0 +1,147 @@
+// What the daemon says of itself: readiness for machines, status for operators.
+import { join } from 'node:path';
+import type { SandboxProbe } from '../agent/sandbox/sandbox.ts';
+import { formatProblem } from '../catalog/problem.ts';
+import type { Config } from '../config/config.ts';
+import { type Clock, systemClock } from '../domain/clock.ts';
+import type { BrowserPart } from '../execution/brief/browser-part.ts';
+import type { Pool } from '../execution/conduct/pool.ts';
+import type { Disk } from '../files/disk.ts';
+import type { ConfigurationReport, PartReport, Readiness, StatusReport } from '../operations/status.ts';
+import { incomingPath } from '../files/blobs/blob-place.ts';
+import { adviceOnDescriptors } from '../files/descriptor-limit.ts';
+import { makeWriteWatch, type WriteWatch } from '../files/blobs/write-watch.ts';
+import type { Log } from '../log/log.ts';
+import type { LiveConfig } from '../config/live-config.ts';
+import type { Store } from '../store/open-store.ts';
+import { VERSION } from '../version.ts';
+
+export interface ReportParts {
+  readonly config: Config;
+  readonly live: LiveConfig;
+  readonly store: Store;
+  readonly disk: Disk;
+  readonly pool: Pool;
+  readonly sandbox: SandboxProbe;
+  readonly browser: Pick<BrowserPart, 'state'>;
+  readonly startedAt: number;
+  readonly files: WriteWatch;
+  /** What to do about a limit of open files that is too low; null when it is not. */
+  readonly descriptors: string | null;
+  closing(): boolean;
+  readonly clock: Clock;
+}
+
+/** What the machine gives: a place for files, and descriptors enough. */
+export function watchMachine({ places }: Config, log: Log): Pick<ReportParts, 'descriptors' | 'files'> {
+  const descriptors = adviceOnDescriptors();
+  if (descriptors !== null) log.warn(descriptors);
+  return { descriptors, files: makeWriteWatch(incomingPath(join(places.dataDir, 'blobs')), systemClock) };
+}
+
+/** The reports. A daemon is ready unless a part has failed; a degraded part only takes something away. */
+export function makeReports(parts: ReportParts) {
+  const { config, live, store, pool, startedAt, clock } = parts;
+
+  function readiness(): Readiness {
+    const reports = [
+      daemonPart(parts),
+      storePart(parts),
+      diskPart(parts),
+      filesPart(parts),
+      ...descriptorsPart(parts),
+      sandboxPart(parts),
+      browserPart(parts),
+      configPart(parts),
+      workersPart(parts),
+    ];
+    return { ready: reports.every((part) => part.state !== 'failed'), parts: reports };
+  }
+
+  async function status(): Promise<StatusReport> {
+    const { endpoints, models, scenarios, defaultScenario } = live.catalog();
+    const { threads, busy } = pool.load();
+    return {
+      ...readiness(),
+      version: VERSION,
+      nodeVersion: process.versions.node,
+      pid: process.pid,
+      startedAt,
+      uptimeSeconds: Math.floor((clock.now() - startedAt) / 1_000),
+      listen: live.settings().listen,
+      publicUrl: live.settings().publicUrl,
+      dataDir: config.places.dataDir,
+      configDir: config.places.configDir,
+      runs: await store.runs.countUnfinished(),
+      workers: { threads, slots: pool.slots(), busy },
+      nodes: await store.nodes.list(clock.steady()),
+      models: [...models.values()].map(({ name, endpoint }) => ({
+        name,
+        endpoint,
+        kind: endpoints.get(endpoint)!.kind,
+        default: scenarios.get(defaultScenario)?.model === name,
+      })),
+    };
+  }
+
+  const configuration = (): ConfigurationReport => ({
+    configDir: config.places.configDir,
+    problems: live.check(),
+    settings: live.describe(),
+  });
+
+  return { readiness, status, configuration };
+}
+
+const ok = (name: string): PartReport => ({ name, state: 'ok', detail: null });
+
+function daemonPart({ closing }: ReportParts): PartReport {
+  return closing() ? { name: 'daemon', state: 'failed', detail: 'shutting down' } : ok('daemon');
+}
+
+function storePart({ store }: ReportParts): PartReport {
+  const fault = store.fault();
+  if (fault !== null) return { name: 'store', state: 'failed', detail: fault };
+  const bytes = store.heldLogBytes();
+  if (bytes === null) return ok('store');
+  const detail = `its log has grown to ${Math.round(bytes / 1_048_576)} MB: another process reads an old state of it`;
+  return { name: 'store', state: 'degraded', detail };
+}
+
+function filesPart({ files }: ReportParts): PartReport {
+  const fault = files.fault();
+  if (fault === null) return ok('files');
+  return { name: 'files', state: 'degraded', detail: `attached files and artifacts cannot be kept (${fault})` };
+}
+
+function descriptorsPart({ descriptors }: ReportParts): PartReport[] {
+  return descriptors === null ? [] : [{ name: 'descriptors', state: 'degraded', detail: descriptors }];
+}
+
+function diskPart({ disk }: ReportParts): PartReport {
+  const shortage = disk.shortage();
+  if (shortage === null) return ok('disk');
+  return { name: 'disk', state: shortage.isFull ? 'failed' : 'degraded', detail: shortage.words };
+}
+
+function sandboxPart({ sandbox, live }: ReportParts): PartReport {
+  if (!live.settings().shell.enabled) return { name: 'shell', state: 'ok', detail: 'switched off in the settings' };
+  return sandbox.ok ? ok('shell') : { name: 'shell', state: 'degraded', detail: sandbox.why };
+}
+
+function browserPart({ browser }: ReportParts): PartReport {
+  const state = browser.state();
+  if (state === 'off') return { name: 'browser', state: 'ok', detail: 'switched off in the settings' };
+  return state === 'ok' ? ok('browser') : { name: 'browser', state: 'degraded', detail: state.why };
+}
+
+function configPart({ live }: ReportParts): PartReport {
+  const problems = live.problems();
+  if (problems.length === 0) return ok('configuration');
+  return { name: 'configuration', state: 'degraded', detail: problems.map(formatProblem).join('; ') };
+}
+
+function workersPart({ config }: ReportParts): PartReport {
+  if (config.workers) return ok('workers');
+  return { name: 'workers', state: 'degraded', detail: 'started with --no-workers: runs wait in the queue' };
+}

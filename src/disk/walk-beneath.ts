@@ -1,0 +1,31 @@
+// Walks the folders beneath a directory, never along a link.
+import { type Listing, partsBeneath, readDirectoryBeneath } from './beneath.ts';
+import { ErrandError } from '../domain/errors.ts';
+
+/** A walk opens each folder from the root anew, so its cost grows with the square of the depth. */
+const MAX_WALK_DEPTH = 256;
+
+/**
+ * Visits the folders beneath `path`, shallow ones first: each with its path (`''` is the root), depth and listing.
+ * `enter` says whether to go into a folder found. Folders that vanish or turn into links on the way, and
+ * those more than 256 levels down are passed over; only a fault of the first one is thrown.
+ */
+export async function* walkBeneath(
+  root: string,
+  path: string,
+  enter: (folder: string, depth: number) => boolean = () => true,
+): AsyncGenerator<{ readonly folder: string; readonly depth: number; readonly listing: Listing }> {
+  const queue: { folder: string; depth: number }[] = [{ folder: partsBeneath(path).join('/'), depth: 0 }];
+  for (const { folder, depth } of queue) {
+    const listing = await readDirectoryBeneath(root, folder).catch((error: unknown) => {
+      if (depth === 0 || !(error instanceof ErrandError)) throw error;
+    });
+    if (listing === undefined) continue;
+    yield { folder, depth, listing };
+    for (const entry of listing.entries) {
+      const inner = folder === '' ? entry.name : `${folder}/${entry.name}`;
+      if (depth < MAX_WALK_DEPTH && entry.kind === 'directory' && entry.exact && enter(inner, depth + 1))
+        queue.push({ folder: inner, depth: depth + 1 });
+    }
+  }
+}

@@ -1,0 +1,68 @@
+// What collecting and packing share: their parts, their limits, and the removal of blobs that became useless.
+import type { Clock } from '../../domain/clock.ts';
+import { ErrandError } from '../../domain/errors.ts';
+import type { Settings } from '../../domain/settings.ts';
+import type { BlobStore } from '../../files/blobs/blobs.ts';
+import type { Keeper } from '../../files/snapshots/keeper.ts';
+import type { KeeperLimits } from '../../files/snapshots/snapshot.ts';
+import type { Workspaces } from '../../files/workspaces.ts';
+import type { Log } from '../../log/log.ts';
+import type { Store } from '../../store/open-store.ts';
+
+export interface ArtifactParts {
+  readonly store: Store;
+  readonly keeper: Keeper;
+  readonly blobs: BlobStore;
+  readonly removal: BlobRemoval;
+  readonly workspaces: Pick<Workspaces, 'pathOf' | 'isThere'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Fires when the daemon ends: what is under way then is taken up at the next start. */
+  readonly stopping: AbortSignal;
+  settings(): Settings;
+}
+
+/** Deeper folders are passed over. */
+const MAX_DEPTH = 256;
+const MEGABYTE = 1_048_576;
+
+/** The limits of one order to the keeper, as they are set now. */
+export function orderLimits({ artifacts }: Settings): { readonly limits: KeeperLimits; readonly deadlineMs: number } {
+  const { deadlineSeconds, maxFileMb, maxFiles, maxTotalMb } = artifacts;
+  return {
+    limits: {
+      maxFileBytes: maxFileMb * MEGABYTE,
+      maxFiles,
+      maxTotalBytes: maxTotalMb * MEGABYTE,
+      maxDepth: MAX_DEPTH,
+    },
+    deadlineMs: deadlineSeconds * 1_000,
+  };
+}
+
+/** A failure in words for its reader: an expected one explains itself. */
+export function failureOf(error: unknown, otherwise: string): string {
+  return error instanceof ErrandError ? error.message : otherwise;
+}
+
+export interface BlobRemoval {
+  /** Removes those of some blobs that nothing refers to. Those that are held are looked at again the next time. */
+  remove(keys: readonly string[]): Promise<void>;
+}
+
+/** Between two pauses: each look at a blob takes a moment, and there may be many. */
+const SLICE = 200;
+
+export function makeBlobRemoval({ store, blobs }: Pick<ArtifactParts, 'store' | 'blobs'>): BlobRemoval {
+  let held = new Set<string>();
+  return {
+    remove: async (keys) => {
+      const all = [...held, ...keys];
+      held = new Set();
+      for (const [index, key] of all.entries()) {
+        if (!blobs.removeUnless(key, store.sessions.isBlobInUse)) held.add(key);
+        if (index % SLICE === SLICE - 1) await new Promise((resolve) => void setImmediate(resolve));
+      }
+    },
+  };
+}

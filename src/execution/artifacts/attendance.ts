@@ -1,0 +1,89 @@
+// Attending a run's workspace: it is free before the run begins, and as it is then is what the run is compared with (E5).
+import type { ClaimedRun } from '../../store/runs/claim-runs.ts';
+import { type ArtifactParts, orderLimits } from './artifact-parts.ts';
+
+export type AttendedRun = Pick<ClaimedRun, 'seq' | 'id' | 'sessionSeq' | 'sessionId' | 'attempt' | 'opensSession'>;
+
+/** The workspace of one run, from its claim to its end. Nothing here rejects. */
+export interface Attendance {
+  /** Resolves when no earlier run's changes are still to be looked at, or the run was called off. */
+  free(): Promise<void>;
+  /** Begins to take the baseline; uploads are laid by then. */
+  takeBaseline(hasUploads: boolean): void;
+  /** Resolves when the baseline stands: before any tool may change something. */
+  baseline(): Promise<void>;
+  /** Whether the workspace is as it was before the run, so that there is nothing to collect. Ends the attendance. */
+  isUntouched(touched: boolean): Promise<boolean>;
+  /** The run was called off. */
+  abort(): void;
+}
+
+export type AttendanceParts = ArtifactParts & {
+  collected(sessionSeq: number, runSeq: number): Promise<void>;
+};
+
+/** A workspace that takes longer is compared with what its last run left. */
+const BASELINE_MS = 60_000;
+
+export function makeAttendance(parts: AttendanceParts, run: AttendedRun): Attendance {
+  const off = new AbortController();
+  const calledOff = new Promise<void>((resolve) => off.signal.addEventListener('abort', () => resolve()));
+  // A run that was interrupted goes on with the baseline of its first attempt.
+  const isFirst = run.attempt === 1;
+  let taken: Promise<boolean> = Promise.resolve(true);
+  let [hasUploads, isTaken] = [false, true];
+  return {
+    free: () =>
+      run.opensSession ? Promise.resolve() : Promise.race([parts.collected(run.sessionSeq, run.seq), calledOff]),
+    takeBaseline: (uploads) => {
+      hasUploads = uploads;
+      if (!isFirst || (run.opensSession && !uploads)) return;
+      isTaken = false;
+      taken = take(parts, run, off.signal).finally(() => {
+        isTaken = true;
+      });
+    },
+    baseline: async () => {
+      await taken;
+    },
+    isUntouched: async (touched) => {
+      // Without uploads a run that did nothing needs none.
+      if (!touched && !hasUploads && !isTaken) off.abort();
+      const known = (await taken) || (off.signal.aborted && !hasUploads);
+      return isFirst && !touched && known;
+    },
+    abort: () => off.abort(),
+  };
+}
+
+/** Keeps the workspace as it is now. Answers whether it is known. */
+async function take(parts: AttendanceParts, run: AttendedRun, off: AbortSignal): Promise<boolean> {
+  const { store, keeper, blobs, clock, log } = parts;
+  const late = new AbortController();
+  const timer = clock.after(BASELINE_MS, () => late.abort());
+  const hold = blobs.hold();
+  let unused: readonly string[] = [];
+  try {
+    const isThere = await parts.workspaces.isThere(run.sessionId);
+    if (!isThere && !store.artifacts.hasWorkspaceFiles(run.sessionSeq)) return true;
+    const { files } = await keeper.takeSnapshot({
+      sessionId: run.sessionId,
+      root: parts.workspaces.pathOf(run.sessionId),
+      hold,
+      signal: AbortSignal.any([off, late.signal, parts.stopping]),
+      ...orderLimits(parts.settings()),
+    });
+    const fence = { sessionSeq: run.sessionSeq, runSeq: run.seq, attempt: run.attempt };
+    const change = await store.artifacts.keepBaseline(fence, files);
+    unused = change?.replacedKeys ?? files.map(({ sha256 }) => sha256);
+    return change !== undefined;
+  } catch (error) {
+    const facts = { session_id: run.sessionId, run_id: run.id, err: error };
+    if (!off.aborted) log.warn(facts, 'the workspace could not be looked at before a run');
+    return false;
+  } finally {
+    timer.cancel();
+    hold.release();
+    await parts.removal.remove(unused);
+  }
+}

@@ -1,0 +1,88 @@
+// The collector: sees to it that what runs made is found, kept and packed, after each run and after each crash.
+import type { Log } from '../../log/log.ts';
+import { type ArtifactParts, makeBlobRemoval } from './artifact-parts.ts';
+import { type Attendance, type AttendedRun, makeAttendance } from './attendance.ts';
+import { collectNext } from './collect-artifacts.ts';
+import { makeLane } from './lane.ts';
+import { packNext } from './pack-artifacts.ts';
+
+export interface Collector {
+  /** Looks at a session: a run of it has ended, or the executor of a stopped one has. */
+  wake(sessionSeq: number): void;
+  /** Takes up what an earlier process left. */
+  start(): void;
+  /** Attends a run's workspace from its claim on. */
+  attend(run: AttendedRun): Attendance;
+  /** Leaves what is under way to the next start. */
+  stop(): Promise<void>;
+}
+
+export type CollectorParts = Omit<ArtifactParts, 'removal' | 'stopping'> & {
+  readonly log: Log;
+  /** Called when blobs that were held are held no more: a clean-up may have waited for them. */
+  released(): void;
+};
+
+/** Sessions that are looked at, and those that are packed, at once. */
+const LIMIT = 2;
+
+/** Makes the collector. Looking goes before packing: the session's next run waits for it. */
+export function makeCollector(outside: CollectorParts): Collector {
+  const stopping = new AbortController();
+  const parts: ArtifactParts = { ...outside, removal: makeBlobRemoval(outside), stopping: stopping.signal };
+  const { store, clock, log } = parts;
+  const waiting = makeWaiting();
+  const packing = makeLane({
+    limit: LIMIT,
+    work: (session) => packNext(parts, session).finally(outside.released),
+    clock,
+    log,
+  });
+  const collecting = makeLane({
+    limit: LIMIT,
+    work: async (session) => {
+      const more = await collectNext(parts, session, () => waiting.has(session)).finally(outside.released);
+      waiting.tell(session);
+      if (!more) packing.add(session);
+      return more;
+    },
+    clock,
+    log,
+  });
+
+  /** Resolves when nothing that an earlier run of the session left is still to be looked at. */
+  async function collected(sessionSeq: number, runSeq: number): Promise<void> {
+    while (store.artifacts.isAfterUncollected(sessionSeq, runSeq)) {
+      const told = waiting.next(sessionSeq);
+      collecting.add(sessionSeq);
+      await told;
+    }
+  }
+
+  return {
+    wake: collecting.add,
+    start: () => store.artifacts.listSessionsToCollect().forEach(collecting.add),
+    attend: (run) => makeAttendance({ ...parts, collected }, run),
+    stop: async () => {
+      stopping.abort();
+      await Promise.all([collecting.stop(), packing.stop()]);
+    },
+  };
+}
+
+/** Who waits for news of a session. */
+function makeWaiting() {
+  const waiting = new Map<number, PromiseWithResolvers<void>>();
+  return {
+    next: (sessionSeq: number): Promise<void> => {
+      const news = waiting.get(sessionSeq) ?? Promise.withResolvers<void>();
+      waiting.set(sessionSeq, news);
+      return news.promise;
+    },
+    has: (sessionSeq: number): boolean => waiting.has(sessionSeq),
+    tell: (sessionSeq: number): void => {
+      waiting.get(sessionSeq)?.resolve();
+      waiting.delete(sessionSeq);
+    },
+  };
+}

@@ -1,0 +1,31 @@
+// Archives of no files: what is ready has an archive, also where there was nothing to pack.
+import type { Archive } from '../../domain/artifact.ts';
+import type { BlobStore } from '../../files/blobs/blobs.ts';
+import type { Keeper } from '../../files/snapshots/keeper.ts';
+
+export type ArchiveKind = 'tar.gz' | 'zip';
+
+export interface EmptyArchives {
+  /** The archive, packed when it is first asked for. Rejects as the keeper does. */
+  get(kind: ArchiveKind): Promise<Archive>;
+}
+
+const DEADLINE_MS = 60_000;
+
+/** Makes them. No row refers to their blobs, so they are held for as long as the daemon lives. */
+export function makeEmptyArchives(parts: { readonly keeper: Keeper; readonly blobs: BlobStore }): EmptyArchives {
+  const { keeper } = parts;
+  const hold = parts.blobs.hold();
+  const packed = new Map<ArchiveKind, Promise<Archive>>();
+  return {
+    get: (kind) => {
+      const known = packed.get(kind);
+      if (known !== undefined) return known;
+      const order = { files: [], hold, deadlineMs: DEADLINE_MS };
+      const archive = kind === 'zip' ? keeper.packZip(order) : keeper.packTarGz(order);
+      packed.set(kind, archive);
+      archive.catch(() => packed.delete(kind));
+      return archive;
+    },
+  };
+}

@@ -1,0 +1,138 @@
+// The brief: everything a worker needs to know of a run, gathered from store, catalog and settings.
+import type { SandboxGrant } from '../../agent/port/grants.ts';
+import type { Brief, RecordedStep, RunLimits, Turn } from '../../agent/port/protocol.ts';
+import { toolNamesFor } from '../../agent/tools/tool-names.ts';
+import { megabytes, type SpaceLimits } from '../../disk/disk-space.ts';
+import type { RunError } from '../../domain/run.ts';
+import type { Settings } from '../../domain/settings.ts';
+import type { Workspaces } from '../../files/workspaces.ts';
+import type { ClaimedRun } from '../../store/runs/claim-runs.ts';
+import type { Store } from '../../store/open-store.ts';
+import type { StoredStep, StoredTurn } from '../../store/sessions/turns.ts';
+import { answersOf } from '../conduct/answers.ts';
+import type { Equip } from './equip.ts';
+import { historyOf, turnBytes } from './history.ts';
+import type { Documents } from './read-documents.ts';
+import { grantModel, type ResolvedModel } from './resolve-model.ts';
+
+export interface BriefParts {
+  readonly store: Store;
+  readonly workspaces: Workspaces;
+  /** What the sandbox probe found; null when there is no sandbox. */
+  sandbox(): SandboxGrant | null;
+  readonly documents: Documents;
+  readonly equip: Equip;
+}
+
+/** A brief, or why there can be none: the run fails of it. */
+export type BuiltBrief =
+  | { readonly ok: true; readonly brief: Brief }
+  | { readonly ok: false; readonly error: RunError };
+
+/** Builds the brief of a claimed run and lays its attachments into the workspace. */
+export async function buildBrief(
+  { store, workspaces, sandbox, documents, equip }: BriefParts,
+  run: ClaimedRun,
+  resolved: ResolvedModel,
+  settings: Settings,
+): Promise<BuiltBrief> {
+  // MCP servers and the browser have their sandbox whether there is a shell tool or not.
+  const grant = sandbox();
+  const equipped = await equip(run, toolNamesFor({ sandbox: settings.shell.enabled && grant !== null }));
+  if (!equipped.ok) return equipped;
+  const { instructions, tools, equipment } = equipped.outfit;
+  const turn = await store.turns.get(run.seq, run.attempt);
+  const space = spaceOf(settings);
+  if (turn.attachments.length > 0) {
+    const laid = await workspaces.layUploads(run.sessionId, turn.attachments, {
+      quotaBytes: space.quotaBytes,
+      hasBegun: turn.steps.length > 0,
+    });
+    if (!laid) return { ok: false, error: noRoom(space) };
+  }
+  // A token is rarely less than two characters; the worker makes the finer choice.
+  const room = { characters: resolved.model.contextWindow * 6, bytes: turnBytes(settings.workers) };
+  const history = await historyOf(store, run, room);
+  const brief: Brief = {
+    runId: run.id,
+    sessionId: run.sessionId,
+    attempt: run.attempt,
+    workspace: workspaces.pathOf(run.sessionId),
+    workspaceOwner: workspaces.owner,
+    model: grantModel(resolved),
+    instructions,
+    compaction: history.compaction,
+    history: history.turns.map(toTurn),
+    historyIsCut: history.isCut,
+    turn: toTurn(turn),
+    texts: await documents.textsOf([...history.turns, turn].flatMap(({ attachments }) => attachments)),
+    outputSchema: run.outputSchema,
+    tools,
+    equipment,
+    connectorToken: null,
+    answers: run.attempt > 1 ? answersOf(await store.userInputs.listSettled(run.seq)) : {},
+    egress: settings.egress.allow,
+    sandbox: grant === null ? null : withShellLimits(grant, settings),
+    space,
+    limits: limitsOf(run, settings),
+    nextBlockIndex: run.attempt > 1 ? await store.turns.nextBlockIndex(run.seq) : 0,
+    depth: 0,
+  };
+  return { ok: true, brief };
+}
+
+function withShellLimits(grant: SandboxGrant, settings: Settings): SandboxGrant {
+  const { shell } = settings;
+  return {
+    ...grant,
+    timeoutMs: shell.timeoutSeconds * 1_000,
+    maxOutputBytes: shell.maxOutputKb * 1_024,
+    memoryBytes: shell.memoryMb * 1_048_576,
+    maxProcesses: shell.maxProcesses,
+    space: spaceOf(settings),
+  };
+}
+
+function noRoom({ quotaBytes }: SpaceLimits): RunError {
+  const message = `The session's files would take more than the ${megabytes(quotaBytes)} MB that they may. Ask it to remove some, then attach these again.`;
+  return { type: 'api_error', message, retryable: false };
+}
+
+function spaceOf({ workspace, disk }: Settings): SpaceLimits {
+  return { quotaBytes: workspace.quotaMb * 1_048_576, keepFreeBytes: disk.keepFreeMb * 1_048_576 };
+}
+
+/** A resumed run has what its earlier attempts have left of its time. */
+function limitsOf(run: ClaimedRun, { model }: Settings): RunLimits {
+  return {
+    connectTimeoutMs: model.connectTimeoutSeconds * 1_000,
+    firstTokenTimeoutMs: model.firstTokenTimeoutSeconds * 1_000,
+    idleTimeoutMs: model.idleTimeoutSeconds * 1_000,
+    runTimeoutMs: Math.max(1, model.runTimeoutSeconds * 1_000 - run.workedMs),
+    maxSteps: model.maxSteps,
+    maxReplyBytes: model.maxReplyMb * 1_048_576,
+  };
+}
+
+function toTurn({ user, attachments, steps }: StoredTurn): Turn {
+  return { user, attachments, steps: steps.map(toRecordedStep) };
+}
+
+function toRecordedStep({ step, kind, message, text, usage, calls }: StoredStep): RecordedStep {
+  return {
+    step,
+    kind: kind as RecordedStep['kind'],
+    message,
+    text,
+    usage,
+    calls: calls.map(({ id, name, input, state, ok, output }) => ({
+      id,
+      name,
+      input,
+      state:
+        state === 'ended'
+          ? { kind: 'ended', result: { ok, output } }
+          : { kind: state === 'running' ? 'unknown' : 'waiting' },
+    })),
+  };
+}

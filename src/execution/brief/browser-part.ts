@@ -1,0 +1,71 @@
+// The browser of this machine: looked for when the settings want one, and granted to runs while they do.
+import type { BrowserProbe } from '../../agent/browser/find-chromium.ts';
+import type { BrowserGrant, SandboxGrant } from '../../agent/port/grants.ts';
+import type { Settings } from '../../domain/settings.ts';
+import type { Log } from '../../log/log.ts';
+
+export interface BrowserParts {
+  readonly log: Log;
+  settings(): Settings;
+  /** What the sandbox probe found; null when there is no sandbox. */
+  sandbox(): SandboxGrant | null;
+  /** Looks for the program that was named, or for one, in the sandbox. */
+  find(sandbox: SandboxGrant | null, named: string): Promise<BrowserProbe>;
+}
+
+export interface BrowserPart {
+  /** Looks for the browser, unless it is switched off or was looked for under the same name. Never rejects. */
+  look(): Promise<void>;
+  /** What a run is granted; null when the browser is off or not there. */
+  grant(): BrowserGrant | null;
+  /** `off`, `ok`, or why there is none. */
+  state(): 'off' | 'ok' | { readonly why: string };
+}
+
+/** A browser has many more processes and threads than a command. */
+const MAX_PROCESSES = 512;
+
+export function makeBrowserPart({ log, settings, sandbox, find }: BrowserParts): BrowserPart {
+  let looked: { readonly named: string; readonly probe: BrowserProbe } | undefined;
+  let looking: Promise<void> = Promise.resolve();
+
+  async function lookOnce(): Promise<void> {
+    const { enabled, executable } = settings().browser;
+    if (!enabled || looked?.named === executable) return;
+    const probe = await find(sandbox(), executable);
+    looked = { named: executable, probe };
+    if (probe.ok) log.info({ executable: probe.executable, version: probe.version }, 'the browser is there');
+    else log.warn({ why: probe.why }, 'the browser is off');
+  }
+
+  return {
+    look: () => {
+      looking = looking.then(lookOnce).catch((error: unknown) => {
+        log.error({ err: error }, 'the browser could not be looked for');
+      });
+      return looking;
+    },
+    grant: () => {
+      const { browser, workspace } = settings();
+      const { enabled, timeoutSeconds, memoryMb } = browser;
+      const walls = sandbox();
+      if (!enabled || walls === null || looked?.probe.ok !== true) return null;
+      return {
+        executable: looked.probe.executable,
+        timeoutMs: timeoutSeconds * 1_000,
+        sandbox: {
+          ...walls,
+          memoryBytes: memoryMb * 1_048_576,
+          maxProcesses: MAX_PROCESSES,
+          // Its folder lies with temporary files, whose disk need not be the one that has to stay free.
+          space: { quotaBytes: workspace.quotaMb * 1_048_576, keepFreeBytes: 0 },
+        },
+      };
+    },
+    state: () => {
+      if (!settings().browser.enabled) return 'off';
+      if (looked === undefined) return { why: 'it is being looked for' };
+      return looked.probe.ok ? 'ok' : { why: looked.probe.why };
+    },
+  };
+}

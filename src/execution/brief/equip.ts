@@ -1,0 +1,157 @@
+// What a run gets beside the conversation: instructions, tools and equipment, checked anew at each start (§2.10, J1).
+import { defaultInstructions } from '../../agent/loop/prompt.ts';
+import type { BrowserGrant, Equipment, SubagentGrant } from '../../agent/port/grants.ts';
+import { planOf, unique } from '../../catalog/agent-plan.ts';
+import type { Definitions } from '../../catalog/definitions.ts';
+import type { Catalog } from '../../catalog/models.ts';
+import type { SecretPlaces } from '../../catalog/secret-file.ts';
+import type { AgentPlan, Orchestration } from '../../domain/orchestration.ts';
+import type { RunError } from '../../domain/run.ts';
+import type { SessionSetup } from '../../domain/session.ts';
+import { parseTarget } from '../../domain/target.ts';
+import type { Log } from '../../log/log.ts';
+import type { ClaimedRun } from '../../store/runs/claim-runs.ts';
+import type { DefinitionKind } from '../../store/people/definition-ids.ts';
+import type { Store } from '../../store/open-store.ts';
+import { fitAgent, type Fitting, sessionHas } from './fit-agent.ts';
+import { grantModel, resolveModel } from './resolve-model.ts';
+
+export interface EquipParts {
+  readonly store: Pick<Store, 'sessions' | 'connections' | 'definitionIds'>;
+  /** Where secret files lie. */
+  readonly places: SecretPlaces;
+  readonly log: Log;
+  definitions(): Definitions;
+  catalog(): Catalog;
+  /** The browser, when the settings allow it and there is one. */
+  browser(): BrowserGrant | null;
+}
+
+export interface Outfit {
+  readonly instructions: string;
+  /** Names of built-in tools. */
+  readonly tools: readonly string[];
+  readonly equipment: Equipment;
+}
+
+/** An outfit, or why the run can't have one. */
+export type Equipped =
+  | { readonly ok: true; readonly outfit: Outfit }
+  | { readonly ok: false; readonly error: RunError };
+
+/** `tools` are the names of the built-in tools that there are. */
+export type Equip = (run: Pick<ClaimedRun, 'id' | 'sessionSeq'>, tools: readonly string[]) => Promise<Equipped>;
+
+/** Who answers, and what the agent may use. */
+interface Cast {
+  readonly plan: AgentPlan;
+  readonly subagents: readonly AgentPlan[];
+  /** Sub-agents that are no longer there. */
+  readonly gone: readonly string[];
+}
+
+/**
+ * Makes the verb. A team works as its session keeps it; an expert answers with its instructions of now. Skills, servers
+ * and connections are those of the session's configuration that are still there; what is not is told to the agent.
+ * Each agent has what its own plan names: nothing comes to it from the one above, or from its neighbours.
+ */
+export function makeEquip(parts: EquipParts): Equip {
+  return async (run, tools) => {
+    const setup = await parts.store.sessions.getSetup(run.sessionSeq);
+    const definitions = parts.definitions();
+    const cast = castOf(parts, definitions, setup);
+    if (cast === null) return { ok: false, error: goneError(setup.target) };
+    const missing = cast.gone.map((name) => `the agent ${name}, who does not exist any more`);
+    const lookup = { parts, definitions, missing };
+    const fit: Fitting = { ...lookup, has: await sessionHas(lookup, setup, tools) };
+    const { tools: own, ...things } = fitAgent(fit, cast.plan);
+    const equipment: Equipment = { ...things, subagents: cast.subagents.flatMap((plan) => toSubagent(fit, plan)) };
+    if (missing.length > 0) parts.log.warn({ run_id: run.id, missing }, 'the run goes without some of its equipment');
+    const instructions = instructionsOf(cast, setup.orchestration) + noteOf(unique(missing));
+    return { ok: true, outfit: { instructions, tools: own, equipment } };
+  };
+}
+
+function castOf({ store }: EquipParts, definitions: Definitions, setup: SessionSetup): Cast | null {
+  const { capabilityConfig: config, orchestration } = setup;
+  if (orchestration !== null) return { plan: orchestration.lead, subagents: orchestration.members, gone: [] };
+  const target = parseTarget(setup.target);
+  if (target === null || target.kind === 'team') return null;
+  const expert = target.kind === 'expert' ? definitions.experts.get(target.name) : undefined;
+  if (target.kind === 'expert' && expert === undefined) return null;
+  const names = (kind: DefinitionKind, ids: readonly number[]) =>
+    ids.map((id) => store.definitionIds.nameOf(kind, id) ?? `no ${id}`);
+  const plugins = names('plugin', config.pluginIds);
+  const bundles = plugins.flatMap((name) => definitions.plugins.get(name) ?? []);
+  const subagents = unique([
+    ...names('expert', config.subagentIds),
+    ...(expert === undefined ? bundles.flatMap(({ experts }) => experts) : []),
+  ]);
+  const plan: AgentPlan = {
+    ...(expert === undefined ? PLAIN : planOf(expert, definitions)),
+    skills: unique([...names('skill', config.skillIds), ...bundles.flatMap(({ skills }) => skills)]),
+    mcpServers: unique([...names('mcp_server', config.mcpServerIds), ...bundles.flatMap((one) => one.mcpServers)]),
+    // The session was opened for this agent: its connections and its browser are this agent's.
+    connectors: null,
+    browser: true,
+  };
+  const found = subagents.flatMap((name) => definitions.experts.get(name) ?? []);
+  return {
+    plan,
+    subagents: found.map((one) => planOf(one, definitions)),
+    gone: subagents.filter((name) => !definitions.experts.has(name)),
+  };
+}
+
+/** The agent of free mode. */
+const PLAIN: AgentPlan = {
+  name: '',
+  description: '',
+  instructions: '',
+  model: null,
+  tools: null,
+  skills: [],
+  mcpServers: [],
+  connectors: null,
+  subagents: [],
+  browser: true,
+};
+
+function goneError(target: string): RunError {
+  const { kind, name } = { name: '', ...(parseTarget(target) ?? { kind: target }) };
+  const what = kind === 'team' ? 'expert team' : kind;
+  return { type: 'api_error', message: `The ${what} "${name}" does not exist any more.`, retryable: false };
+}
+
+function toSubagent(fit: Fitting, plan: AgentPlan): SubagentGrant[] {
+  const { name, description, subagents } = plan;
+  const resolved = resolveModel(fit.parts.catalog(), plan.model);
+  if (plan.model !== null && resolved === undefined) {
+    fit.missing.push(`the agent ${name}, whose model does not exist any more`);
+    return [];
+  }
+  const model = resolved === undefined ? null : grantModel(resolved);
+  const { tools, ...equipment } = fitAgent(fit, plan);
+  return [{ name, description, instructions: roleOf(plan), model, tools, equipment, subagents }];
+}
+
+/** How an expert works: as every agent here does, and in its own role. */
+function roleOf({ name, instructions }: AgentPlan): string {
+  return `${defaultInstructions()}\n\nYour role: ${name}\n${instructions}`;
+}
+
+function instructionsOf({ plan, subagents }: Cast, orchestration: Orchestration | null): string {
+  if (orchestration === null) return plan.name === '' ? defaultInstructions() : roleOf(plan);
+  const members = subagents.map(({ name, description }) => `- ${name}: ${description.replaceAll(/\s+/g, ' ').trim()}`);
+  const own = orchestration.instructions === '' ? '' : `\n${orchestration.instructions}`;
+  return `${roleOf(plan)}
+
+Your team: ${orchestration.team}
+${orchestration.description}
+You lead this team and answer the user yourself. Give parts of the task to its members with the tool delegate, tell each all it needs to know, check what comes back, and put the answer together.
+${members.join('\n')}${own}`;
+}
+
+function noteOf(missing: readonly string[]): string {
+  return missing.length === 0 ? '' : `\n\nNot available in this turn\n${missing.map((one) => `- ${one}`).join('\n')}`;
+}

@@ -1,0 +1,22 @@
+// Texts of documents that tools of runs ask for: read on a thread, and remembered while an agent goes through them.
+import type { DocumentText } from '../../agent/port/protocol.ts';
+import type { DocumentReader } from './document-reader.ts';
+import type { RunServices } from '../queue/services.ts';
+
+const MAX_KNOWN = 16;
+
+/** Makes the service. Each text has at most 200,000 characters. */
+export function makeFileTexts(reader: Pick<DocumentReader, 'read'>): RunServices['read_document'] {
+  /** By file and version, the one asked for longest ago first. */
+  const known = new Map<string, DocumentText>();
+  return async (_run, { root, path, version }) => {
+    const name = JSON.stringify([root, path, version]);
+    const read = known.get(name) ?? (await reader.read({ root, path }));
+    if (read === null) return null;
+    known.delete(name);
+    known.set(name, read);
+    const oldest = known.keys().next();
+    if (known.size > MAX_KNOWN && oldest.done !== true) known.delete(oldest.value);
+    return read;
+  };
+}

@@ -1,0 +1,98 @@
+// What one agent of a run has: what its own plan names, of what its session has and of what is there now.
+import type { BrowserGrant, ConnectionGrant, Equipment } from '../../agent/port/grants.ts';
+import type { Definitions } from '../../catalog/definitions.ts';
+import type { AgentPlan } from '../../domain/orchestration.ts';
+import type { SessionSetup } from '../../domain/session.ts';
+import type { EquipParts } from './equip.ts';
+import { grantMcpServer } from './mcp-grant.ts';
+
+interface Lookup {
+  readonly parts: EquipParts;
+  readonly definitions: Definitions;
+  /** What the agents go without, in words; added to. */
+  readonly missing: string[];
+}
+
+/** What all agents of a run choose from. */
+interface SessionHas {
+  /** Names of built-in tools. */
+  readonly tools: readonly string[];
+  readonly connections: readonly ConnectionGrant[];
+  readonly browser: BrowserGrant | null;
+}
+
+export interface Fitting extends Lookup {
+  readonly has: SessionHas;
+}
+
+/** What a session has to give: its connections that are still there, the browser, and the built-in tools that there are. */
+export async function sessionHas(
+  lookup: Lookup,
+  { capabilityConfig: config, userSeq }: SessionSetup & { readonly userSeq: number },
+  tools: readonly string[],
+): Promise<SessionHas> {
+  return {
+    tools,
+    connections: await connectionsOf(lookup, config.connectorConnectionIds, userSeq),
+    browser: config.browserEnabled ? browserOf(lookup) : null,
+  };
+}
+
+/** What the agent of a plan has. Nothing comes to it from another agent's plan. */
+export function fitAgent(
+  fit: Fitting,
+  plan: AgentPlan,
+): Omit<Equipment, 'subagents'> & { readonly tools: readonly string[] } {
+  const { has } = fit;
+  const names = (chosen: readonly string[] | null, name: string) => chosen === null || chosen.includes(name);
+  return {
+    ...thingsOf(fit, plan),
+    tools: has.tools.filter((name) => names(plan.tools, name)),
+    connections: has.connections.filter(({ connector }) => names(plan.connectors, connector)),
+    browser: plan.browser ? has.browser : null,
+  };
+}
+
+function thingsOf({ parts, definitions, missing }: Lookup, plan: AgentPlan): Pick<Equipment, 'skills' | 'mcp'> {
+  const skills = plan.skills.flatMap((name) => {
+    const skill = definitions.skills.get(name);
+    if (skill === undefined) missing.push(`the skill ${name}, which does not exist any more`);
+    return skill === undefined ? [] : [{ name, description: skill.description, folder: skill.folder }];
+  });
+  const mcp = plan.mcpServers.flatMap((name) => {
+    const server = definitions.mcpServers.get(name);
+    if (server === undefined) missing.push(`the MCP server ${name}, which does not exist any more`);
+    const granted = server === undefined ? undefined : grantMcpServer(server, parts.places);
+    if (granted?.ok === false) {
+      parts.log.error({ mcp_server: name, why: granted.why }, 'an MCP server cannot be used');
+      missing.push(`the MCP server ${name}, whose credential cannot be read`);
+    }
+    return granted?.ok === true ? [granted.grant] : [];
+  });
+  return { skills, mcp };
+}
+
+async function connectionsOf(
+  { parts, definitions, missing }: Lookup,
+  ids: readonly string[],
+  userSeq: number,
+): Promise<ConnectionGrant[]> {
+  if (ids.length === 0) return [];
+  const found = await parts.store.connections.listOf(userSeq, ids);
+  const grants = found.flatMap(({ id, name, connector, state }) => {
+    const definition = definitions.connectors.get(connector);
+    if (definition === undefined || state === 'revoked') return [];
+    const { description, baseUrl, methods, paths } = definition;
+    return [{ id, name, connector, description, baseUrl, methods, paths }];
+  });
+  for (const id of ids) {
+    if (!grants.some((grant) => grant.id === id)) missing.push(`the connection ${id}, which is not there any more`);
+  }
+  return grants;
+}
+
+function browserOf({ parts, missing }: Lookup): BrowserGrant | null {
+  const browser = parts.browser();
+  if (browser === null) missing.push('the browser, which is not available here');
+  return browser;
+}

@@ -1,0 +1,60 @@
+// An MCP server as a worker is granted it, with its secrets read from their files.
+import type { McpGrant } from '../../agent/port/grants.ts';
+import type { McpServerDefinition } from '../../catalog/definitions.ts';
+import {
+  HEADER_SECRET,
+  readSecret,
+  type SecretForm,
+  type SecretPlaces,
+  TEXT_SECRET,
+} from '../../catalog/secret-file.ts';
+
+/** `why` never holds a secret. */
+export type McpGranted = { readonly ok: true; readonly grant: McpGrant } | { readonly ok: false; readonly why: string };
+
+/** The grant of a server. A secret that can't be read now keeps the whole server out. */
+export function grantMcpServer(server: McpServerDefinition, places: SecretPlaces): McpGranted {
+  const { name, transport, startTimeoutMs, callTimeoutMs, tools } = server;
+  const isStdio = transport.kind === 'stdio';
+  const files = isStdio ? transport.envFiles : transport.headerFiles;
+  const read = readSecrets(files, places, isStdio ? TEXT_SECRET : HEADER_SECRET);
+  if ('why' in read) return { ok: false, why: read.why };
+  const granted: McpGrant['transport'] = isStdio
+    ? {
+        kind: 'stdio',
+        command: transport.command,
+        args: transport.args,
+        env: { ...transport.env, ...read.secrets },
+        folders: transport.folders,
+        network: transport.network,
+      }
+    : { kind: 'http', url: transport.url, headers: { ...transport.headers, ...read.secrets } };
+  const secrets = [...Object.values(read.secrets), ...plainSecrets(transport)];
+  return { ok: true, grant: { name, secrets, transport: granted, startTimeoutMs, callTimeoutMs, tools } };
+}
+
+/** A name whose value is a secret, wherever it stands. */
+const SECRET_NAME = /auth|cookie|credential|key|pass|secret|signature|token/i;
+
+/** Secrets that somebody has written into the file itself, by their names. */
+function plainSecrets(transport: McpServerDefinition['transport']): string[] {
+  const named =
+    transport.kind === 'stdio'
+      ? Object.entries(transport.env)
+      : [...Object.entries(transport.headers), ...new URL(transport.url).searchParams];
+  return named.filter(([name]) => SECRET_NAME.test(name)).map(([, value]) => value);
+}
+
+function readSecrets(
+  files: Readonly<Record<string, string>>,
+  places: SecretPlaces,
+  form: SecretForm,
+): { readonly secrets: Readonly<Record<string, string>> } | { readonly why: string } {
+  const secrets: Record<string, string> = {};
+  for (const [name, reference] of Object.entries(files)) {
+    const read = readSecret(reference, places, form);
+    if (!read.ok) return { why: `the file of ${name} ${read.why}` };
+    secrets[name] = read.secret;
+  }
+  return { secrets };
+}

@@ -1,0 +1,31 @@
+// From a connector's definition to one that can be called: its secret is read when it is needed, and goes no further.
+import type { ConnectorDefinition } from '../../catalog/definitions.ts';
+import { HEADER_SECRET, readSecret, type SecretPlaces } from '../../catalog/secret-file.ts';
+import type { Connector, ConnectorAuth } from '../../domain/connector.ts';
+import { ErrandError } from '../../domain/errors.ts';
+
+/** Throws `unavailable` when the file of the client secret cannot be used. */
+export function openConnector(definition: ConnectorDefinition, places: SecretPlaces): Connector {
+  const { name, description, baseUrl, methods, paths } = definition;
+  return { name, description, baseUrl, methods, paths, auth: openAuth(definition, places) };
+}
+
+function openAuth({ name, auth }: ConnectorDefinition, places: SecretPlaces): ConnectorAuth {
+  const { kind, header, prefix, tokenUrl, clientId, clientSecretFile, scopes } = auth;
+  if (kind === 'token') return { kind, header, prefix };
+  const read = clientSecretFile === null ? null : readSecret(clientSecretFile, places, HEADER_SECRET);
+  if (read !== null && !read.ok) {
+    throw new ErrandError('unavailable', `The client secret of the connector "${name}" cannot be read.`, {
+      cause: new Error(read.why),
+    });
+  }
+  return {
+    kind,
+    header,
+    prefix,
+    tokenUrl: tokenUrl ?? '',
+    clientId: clientId ?? '',
+    clientSecret: read?.secret ?? null,
+    scopes,
+  };
+}

@@ -1,0 +1,75 @@
+// The texts of a run's attached documents: those known from before, and those that are read now.
+import { endsOf } from '../../agent/documents/excerpt.ts';
+import { MAX_DOCUMENT_BYTES, TOO_LARGE } from '../../agent/documents/read-document.ts';
+import type { CarriedText, DocumentText } from '../../agent/port/protocol.ts';
+import type { Clock } from '../../domain/clock.ts';
+import type { Attachment } from '../../domain/content.ts';
+import { messageOf } from '../../domain/errors.ts';
+import type { BlobStore } from '../../files/blobs/blobs.ts';
+import type { Log } from '../../log/log.ts';
+import type { Store } from '../../store/open-store.ts';
+import type { DocumentReader } from './document-reader.ts';
+
+export interface DocumentParts {
+  readonly store: Pick<Store, 'documents'>;
+  readonly blobs: Pick<BlobStore, 'read'>;
+  readonly reader: Pick<DocumentReader, 'read'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface Documents {
+  /** What the documents among attachments say, by the sha256 of their content, as much of each as a model is ever shown. */
+  textsOf(attachments: readonly Attachment[]): Promise<Readonly<Record<string, CarriedText>>>;
+}
+
+/** A run waits no longer for the texts of its documents; what is read later is there for the next turn. */
+const PATIENCE_MS = 60_000;
+
+/** Makes it. Failures leave a document without a text: the turn goes on. */
+export function makeDocuments({ store, blobs, reader, clock, log }: DocumentParts): Documents {
+  const underWay = new Map<string, Promise<DocumentText | null>>();
+
+  async function read(attachment: Attachment): Promise<DocumentText | null> {
+    const { sha256, name, mimeType, size } = attachment;
+    const known = await store.documents.find(sha256);
+    if (known !== undefined) return known;
+    if (size > MAX_DOCUMENT_BYTES) return TOO_LARGE;
+    const text = await reader.read({ load: () => blobs.read(sha256), name, mimeType });
+    if (text !== null) await store.documents.keep(sha256, text);
+    return text;
+  }
+
+  function readOnce(attachment: Attachment): Promise<DocumentText | null> {
+    const { sha256 } = attachment;
+    const reading = underWay.get(sha256);
+    if (reading !== undefined) return reading;
+    const fresh = read(attachment)
+      .catch((error: unknown) => {
+        log.warn({ sha256, error: messageOf(error) }, 'the text of a document could not be had');
+        return null;
+      })
+      .finally(() => underWay.delete(sha256));
+    underWay.set(sha256, fresh);
+    return fresh;
+  }
+
+  return {
+    textsOf: async (attachments) => {
+      const documents = attachments.filter(({ mimeType }) => !mimeType.startsWith('image/'));
+      if (documents.length === 0) return {};
+      const texts: Record<string, CarriedText> = {};
+      const all = Promise.all(
+        documents.map(async (attachment) => {
+          const text = await readOnce(attachment);
+          if (text !== null) texts[attachment.sha256] = 'text' in text ? endsOf(text.text) : text;
+        }),
+      );
+      const { promise: late, resolve } = Promise.withResolvers<void>();
+      const timer = clock.after(PATIENCE_MS, resolve);
+      await Promise.race([all, late]);
+      timer.cancel();
+      return { ...texts };
+    },
+  };
+}

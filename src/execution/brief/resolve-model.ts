@@ -1,0 +1,32 @@
+// A model of the catalog with its endpoint, and as the worker is granted it.
+import type { ModelGrant } from '../../agent/port/grants.ts';
+import type { Catalog, CatalogModel, Endpoint } from '../../catalog/models.ts';
+
+export interface ResolvedModel {
+  readonly model: CatalogModel;
+  readonly endpoint: Endpoint;
+}
+
+/** The model of a name with its endpoint, or undefined when the catalog has it no more. */
+export function resolveModel(catalog: Catalog, name: string | null): ResolvedModel | undefined {
+  const model = name === null ? undefined : catalog.models.get(name);
+  const endpoint = model === undefined ? undefined : catalog.endpoints.get(model.endpoint);
+  return model === undefined || endpoint === undefined ? undefined : { model, endpoint };
+}
+
+/** What a worker needs to call the model, with the key of its endpoint. */
+export function grantModel({ model, endpoint }: ResolvedModel): ModelGrant {
+  return {
+    name: model.name,
+    kind: endpoint.kind,
+    baseUrl: endpoint.baseUrl,
+    apiKey: endpoint.apiKey,
+    extras: endpoint.extras,
+    model: model.model,
+    contextWindow: model.contextWindow,
+    maxOutputTokens: model.maxOutputTokens,
+    images: model.images,
+    documents: model.documents,
+    metered: endpoint.maxInFlight !== null,
+  };
+}

@@ -1,0 +1,155 @@
+// The credentials of connections: kept ones, and the access tokens that they are exchanged for (OAuth 2.0, RFC 6749).
+import type { Connection, Connector, ConnectorAuth } from '../../domain/connector.ts';
+import { isJsonObject } from '../../domain/json.ts';
+import { EgressError } from '../../outbound/egress.ts';
+import { type GuardedReply, guardedFetch } from '../../outbound/guarded-fetch.ts';
+import type { BrokerParts } from './broker.ts';
+
+/** What goes into the header; `kept` are other secrets that a service might repeat. */
+export interface Credential {
+  readonly text: string;
+  readonly kept: readonly string[];
+}
+
+/** A service or its token server does not take the credential. The message is fit for a user. */
+export class CredentialError extends Error {
+  override readonly name = 'CredentialError';
+}
+
+type OAuth = Exclude<ConnectorAuth, { kind: 'token' }>;
+
+interface AccessToken {
+  readonly text: string;
+  /** Epoch ms; asked for anew a little before. */
+  readonly expiresAt: number;
+  /** What it was asked for with: another client or scope needs another token. */
+  readonly client: string;
+}
+
+const TIMEOUT_MS = 30_000;
+const MAX_BYTES = 64 * 1024;
+const EARLY_MS = 30_000;
+/** For servers that do not say how long a token is good. */
+const DEFAULT_LIFE_S = 300;
+
+export function makeCredentials({ store, secrets, log, egress, now }: BrokerParts) {
+  const tokens = new Map<string, AccessToken>();
+  /** One exchange at a time for a connection: a refresh token may be good once only. */
+  const exchanges = new Map<string, Promise<AccessToken>>();
+
+  async function secretOf({ id }: Connection): Promise<string> {
+    const sealed = await store.connections.secretOf(id);
+    if (sealed === null) throw new CredentialError('The connection has no credential.');
+    return secrets.open(sealed, id);
+  }
+
+  async function get(connection: Connection, connector: Connector): Promise<Credential> {
+    const { auth } = connector;
+    if (auth.kind === 'token') return { text: await secretOf(connection), kept: [] };
+    const known = tokens.get(connection.id);
+    const good = known !== undefined && known.expiresAt - EARLY_MS > now() && known.client === clientOf(auth);
+    const token = good ? known : await exchange(connection, auth);
+    return { text: token.text, kept: auth.clientSecret === null ? [] : [auth.clientSecret] };
+  }
+
+  function exchange(connection: Connection, auth: OAuth): Promise<AccessToken> {
+    const running = exchanges.get(connection.id);
+    if (running !== undefined) return running;
+    const started = ask(connection, auth).finally(() => exchanges.delete(connection.id));
+    exchanges.set(connection.id, started);
+    return started;
+  }
+
+  async function ask(connection: Connection, auth: OAuth): Promise<AccessToken> {
+    const refresh = auth.kind === 'oauth2_refresh_token' ? await secretOf(connection) : null;
+    const answer = readTokenAnswer(await postForm(auth, refresh, egress()));
+    // A server that changes refresh tokens has ended the old one: without the new one the connection is lost.
+    if (refresh !== null && answer.refreshToken !== null && answer.refreshToken !== refresh) {
+      await store.connections.replaceSecret(connection.id, secrets.seal(answer.refreshToken, connection.id));
+    }
+    const token = {
+      text: answer.accessToken,
+      expiresAt: now() + answer.lifeSeconds * 1_000,
+      client: clientOf(auth),
+    };
+    tokens.set(connection.id, token);
+    return token;
+  }
+
+  return {
+    /** The credential to send now. Throws CredentialError, EgressError. */
+    get,
+    /** Another access token in place of one that was refused. */
+    renew: async (connection: Connection, connector: Connector): Promise<Credential> => {
+      tokens.delete(connection.id);
+      return get(connection, connector);
+    },
+    /** Keeps whether the credential was taken; null means it was. */
+    note: async (connection: Connection, error: string | null): Promise<void> => {
+      const news = await store.connections.noteState(connection.id, error === null ? 'active' : 'failed', error);
+      if (news && error !== null) log.warn({ connection_id: connection.id, error }, 'a connection has failed');
+    },
+  };
+}
+
+const clientOf = ({ tokenUrl, clientId, clientSecret, scopes }: OAuth) =>
+  JSON.stringify([tokenUrl, clientId, clientSecret, scopes]);
+
+/** As RFC 6749 §2.3.1 wants it, which is not what encodeURIComponent alone gives. */
+const formEncode = (text: string) => new URLSearchParams([['', text]]).toString().slice(1);
+
+async function postForm(auth: OAuth, refreshToken: string | null, allow: ReturnType<BrokerParts['egress']>) {
+  const form = new URLSearchParams({
+    grant_type: refreshToken === null ? 'client_credentials' : 'refresh_token',
+    ...(refreshToken !== null && { refresh_token: refreshToken }),
+    ...(auth.scopes.length > 0 && { scope: auth.scopes.join(' ') }),
+    ...(auth.clientSecret === null && { client_id: auth.clientId }),
+  });
+  const basic = `${formEncode(auth.clientId)}:${formEncode(auth.clientSecret ?? '')}`;
+  try {
+    return await guardedFetch(
+      { purpose: 'connector', allow },
+      {
+        url: auth.tokenUrl,
+        method: 'POST',
+        headers: {
+          accept: 'application/json',
+          'content-type': 'application/x-www-form-urlencoded',
+          ...(auth.clientSecret !== null && { authorization: `Basic ${Buffer.from(basic).toString('base64')}` }),
+        },
+        body: form.toString(),
+        timeoutMs: TIMEOUT_MS,
+        maxBytes: MAX_BYTES,
+        maxRedirects: 0,
+      },
+    );
+  } catch (error) {
+    if (!(error instanceof EgressError)) throw error;
+    throw new CredentialError(`The token server cannot be reached: ${error.message}`, { cause: error });
+  }
+}
+
+function readTokenAnswer(reply: GuardedReply) {
+  const body = parse(Buffer.from(reply.body).toString('utf8'));
+  if (reply.status !== 200 || typeof body['access_token'] !== 'string') {
+    const { error: code } = body;
+    // Only what has the form of the codes of RFC 6749 §5.2: a server may repeat what it was sent.
+    const error = typeof code === 'string' && /^[a-z_]{1,40}$/.test(code) ? code : `status ${reply.status}`;
+    throw new CredentialError(`The token server gave no access token (${error}).`);
+  }
+  const life = body['expires_in'];
+  return {
+    accessToken: body['access_token'],
+    refreshToken: typeof body['refresh_token'] === 'string' ? body['refresh_token'] : null,
+    lifeSeconds: typeof life === 'number' && life > 0 ? life : DEFAULT_LIFE_S,
+  };
+}
+
+function parse(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}

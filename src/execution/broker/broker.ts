@@ -1,0 +1,174 @@
+// The broker: calls connected services for runs, adding the credential that no run ever sees (I4).
+import { createHash, randomBytes } from 'node:crypto';
+import type { Services } from '../../agent/port/protocol.ts';
+import type { Connection, Connector } from '../../domain/connector.ts';
+import type { EgressRule } from '../../domain/egress.ts';
+import { ErrandError } from '../../domain/errors.ts';
+import type { SecretBox } from '../../files/secret-box.ts';
+import type { Log } from '../../log/log.ts';
+import { EgressError } from '../../outbound/egress.ts';
+import { guardedFetch } from '../../outbound/guarded-fetch.ts';
+import type { Store } from '../../store/open-store.ts';
+import { type Credential, CredentialError, makeCredentials } from './broker-credentials.ts';
+import { readServiceRequest, type ServiceRequest, tellReply } from './broker-request.ts';
+
+type CallInput = Services['connector_request']['input'];
+type CallOutput = Services['connector_request']['output'];
+
+export interface BrokerParts {
+  readonly store: Pick<Store, 'connections' | 'users'>;
+  readonly secrets: SecretBox;
+  readonly log: Log;
+  /** The connector of a name as it is configured now, or undefined. */
+  connector(name: string): Connector | undefined;
+  egress(): readonly EgressRule[];
+  now(): number;
+}
+
+/** A run's attempt: what its token is good for ends with it. */
+export interface Admission {
+  /** Random; valid for this attempt of this run only. Null when the run has no connections. */
+  readonly token: string | null;
+  end(): void;
+}
+
+export interface Broker {
+  /** Lets a run use these connections until `end`. */
+  admit(runSeq: number, connectionIds: readonly string[]): Admission;
+  /** Does one call for the run that holds the token. Throws `forbidden`, `not_found`, `bad_request`, `bad_gateway`. */
+  call(runSeq: number, input: CallInput): Promise<CallOutput>;
+  /** Whether a connector's base address answers at all; no credential is sent. Throws `not_found`, `bad_gateway`. */
+  reach(connectorName: string): Promise<{ readonly status: number; readonly durationMs: number }>;
+  /** Tries a connection: gets its credential and calls the first of the connector's paths. Answers the status; throws as `call` does. */
+  probe(connectionId: string): Promise<{ readonly status: number; readonly durationMs: number }>;
+}
+
+const TIMEOUT_MS = 60_000;
+const MAX_REPLY_BYTES = 1024 * 1024;
+
+const digestOf = (token: string) => createHash('sha256').update(token).digest('base64');
+
+interface Found {
+  readonly connection: Connection;
+  readonly connector: Connector;
+}
+
+/** Calls of connected services, with their credentials. */
+function makeCalls(parts: BrokerParts) {
+  const credentials = makeCredentials(parts);
+
+  async function attempt({ connector }: Found, request: ServiceRequest, credential: Credential) {
+    const { header, prefix } = connector.auth;
+    const reply = await guardedFetch(
+      { purpose: 'connector', allow: parts.egress() },
+      {
+        url: connector.baseUrl + request.path,
+        method: request.method,
+        headers: { ...request.headers, [header.toLowerCase()]: prefix + credential.text },
+        body: request.body,
+        timeoutMs: TIMEOUT_MS,
+        maxBytes: MAX_REPLY_BYTES,
+        // A redirect would carry the credential somewhere else; the agent is told where it leads.
+        maxRedirects: 0,
+        onOverflow: 'truncate',
+      },
+    );
+    return { reply, credential };
+  }
+
+  /** Sends a request, and once more with another access token when the first was refused before its time. */
+  return async (found: Found, request: ServiceRequest) => {
+    const { connection, connector } = found;
+    try {
+      const first = await attempt(found, request, await credentials.get(connection, connector));
+      const refused = first.reply.status === 401 && connector.auth.kind !== 'token';
+      const last = refused ? await attempt(found, request, await credentials.renew(connection, connector)) : first;
+      await credentials.note(
+        connection,
+        last.reply.status === 401 ? 'The service refuses the credential (401).' : null,
+      );
+      return last;
+    } catch (error) {
+      if (error instanceof CredentialError) await credentials.note(connection, error.message);
+      if (error instanceof CredentialError || error instanceof EgressError) throw badGateway(error);
+      throw error;
+    }
+  };
+}
+
+/** A request that the connector allows: the credential goes to no other place, also when it is tried. */
+function probeOf({ methods, paths }: Connector): ServiceRequest {
+  const [path = '/'] = (paths[0] ?? '/').split('*');
+  return { method: methods.includes('GET') ? 'GET' : 'HEAD', path: path || '/', headers: {}, body: null };
+}
+
+/** All that a service was sent to prove who calls. */
+const secretsOf = ({ auth }: Connector, { text, kept }: Credential) => [text, auth.prefix + text, ...kept];
+
+const badGateway = (cause: Error) => new ErrandError('bad_gateway', cause.message, { cause });
+
+/** Makes the broker. Tokens live in memory only: a run that is resumed gets another one. */
+export function makeBroker(parts: BrokerParts): Broker {
+  /** By the digest of the token, so that looking one up tells nothing of the others by its time. */
+  const admitted = new Map<string, { readonly runSeq: number; readonly ids: ReadonlySet<string> }>();
+  const send = makeCalls(parts);
+
+  async function find(id: string): Promise<Found> {
+    const connection = await parts.store.connections.find(id);
+    if (connection === undefined || connection.state === 'revoked') {
+      throw new ErrandError('not_found', 'The connection was ended.');
+    }
+    const connector = parts.connector(connection.connector);
+    if (connector === undefined) {
+      throw new ErrandError('not_found', `The connector "${connection.connector}" is not configured any more.`);
+    }
+    return { connection, connector };
+  }
+
+  return {
+    admit: (runSeq, connectionIds) => {
+      if (connectionIds.length === 0) return { token: null, end: () => undefined };
+      const token = randomBytes(32).toString('base64url');
+      const digest = digestOf(token);
+      admitted.set(digest, { runSeq, ids: new Set(connectionIds) });
+      return { token, end: () => void admitted.delete(digest) };
+    },
+
+    call: async (runSeq, input) => {
+      const admission = admitted.get(digestOf(input.token));
+      if (admission === undefined || admission.runSeq !== runSeq || !admission.ids.has(input.connectionId)) {
+        throw new ErrandError('forbidden', 'This run may not use that connection.');
+      }
+      const found = await find(input.connectionId);
+      const { connection, connector } = found;
+      const request = readServiceRequest(connector, input);
+      const { reply, credential } = await send(found, request);
+      const facts = { connection_id: connection.id, connector: connector.name, method: request.method };
+      const { told, blotted } = tellReply(reply, secretsOf(connector, credential));
+      parts.log.info({ ...facts, status: reply.status }, 'a connected service was called');
+      if (blotted > 0) parts.log.warn({ ...facts, places: blotted }, 'a connected service repeated its credential');
+      return told;
+    },
+
+    reach: async (connectorName) => {
+      const connector = parts.connector(connectorName);
+      if (connector === undefined) throw new ErrandError('not_found', 'Connector not found.');
+      const startedAt = parts.now();
+      const request = { url: connector.baseUrl, timeoutMs: TIMEOUT_MS, maxBytes: MAX_REPLY_BYTES, maxRedirects: 0 };
+      const reply = await guardedFetch(
+        { purpose: 'connector', allow: parts.egress() },
+        { ...request, onOverflow: 'truncate' },
+      ).catch((error: unknown) => {
+        throw error instanceof EgressError ? badGateway(error) : error;
+      });
+      return { status: reply.status, durationMs: parts.now() - startedAt };
+    },
+
+    probe: async (connectionId) => {
+      const found = await find(connectionId);
+      const startedAt = parts.now();
+      const { reply } = await send(found, probeOf(found.connector));
+      return { status: reply.status, durationMs: parts.now() - startedAt };
+    },
+  };
+}

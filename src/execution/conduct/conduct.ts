@@ -1,0 +1,221 @@
+// Conducting one run from its claim to its end: its brief, its worker, and how the end is kept.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { connectionIdsOf } from '../../agent/port/grants.ts';
+import type { Brief, Outcome, ToolCall } from '../../agent/port/protocol.ts';
+import { messageOf } from '../../domain/errors.ts';
+import type { RunError } from '../../domain/run.ts';
+import type { Claim } from '../../store/runs/claim-runs.ts';
+import type { Ending, Interruption } from '../../store/runs/end-run.ts';
+import type { Fence } from '../../store/runs/record-progress.ts';
+import { faultKindOf, isLocked } from '../../store/engine/storage-fault.ts';
+import { buildBrief } from '../brief/brief.ts';
+import type { Admission } from '../broker/broker.ts';
+import type { PoolEnd } from './pool.ts';
+import { type ResolvedModel, resolveModel } from '../brief/resolve-model.ts';
+import { abort, type AbortReason, type ConductParts, isRefused, logFacts, type RunState } from './run-state.ts';
+import { takeSignals } from './take-signals.ts';
+
+const RETRY_MS = 1_000;
+
+/** A run under way. */
+export interface Conduct {
+  readonly runSeq: number;
+  readonly sessionSeq: number;
+  /** Resolves when the run needs nothing more of this daemon; never rejects. */
+  readonly ended: Promise<void>;
+  /** Asks the worker to stop. */
+  abort(why: AbortReason): void;
+}
+
+/** Begins to conduct a claimed run. */
+export function conductRun(parts: ConductParts, claim: Claim): Conduct {
+  const { run } = claim;
+  const fence: Fence = { sessionSeq: run.sessionSeq, runSeq: run.seq, attempt: run.attempt };
+  const attendance = parts.collector.attend(run);
+  const state: RunState = {
+    parts,
+    claim,
+    fence,
+    attendance,
+    handle: undefined,
+    abortedFor: undefined,
+    permit: undefined,
+  };
+  return {
+    runSeq: run.seq,
+    sessionSeq: run.sessionSeq,
+    ended: conduct(state)
+      .catch((error: unknown) => {
+        // Only the store fails here. The run keeps its row, and its lease brings it back once the store writes again.
+        parts.log.error(
+          { run_id: run.id, err: error },
+          'the run could not be recorded; it resumes when its lease ends',
+        );
+      })
+      .finally(attendance.abort),
+    abort: (why) => abort(state, why),
+  };
+}
+
+async function conduct(state: RunState): Promise<void> {
+  const { parts, claim } = state;
+  const resolved = resolveModel(parts.catalog(), claim.run.model);
+  if (resolved === undefined) {
+    await end(state, { outcome: 'failed', error: noModel(claim) }, false);
+    return;
+  }
+  let workerEnd: PoolEnd;
+  let admission: Admission | undefined;
+  try {
+    await state.attendance.free();
+    // A long text takes its time to be committed, read and handed over: others have their turn in between.
+    await nextTurn();
+    const built = await buildBrief(parts, claim.run, resolved, parts.settings());
+    if (!built.ok) {
+      await end(state, { outcome: 'failed', error: built.error }, false);
+      return;
+    }
+    const { turn, equipment } = built.brief;
+    await nextTurn();
+    state.attendance.takeBaseline(turn.attachments.length > 0);
+    // Tools wait for the baseline, see `keep`; such servers may be at work before any tool is called.
+    if (equipment.mcp.some(({ transport }) => transport.kind === 'stdio')) await state.attendance.baseline();
+    admission = parts.broker.admit(claim.run.seq, connectionIdsOf(equipment));
+    const brief: Brief = { ...built.brief, connectorToken: admission.token };
+    workerEnd = state.abortedFor === undefined ? await work(state, brief, resolved) : NOT_BEGUN;
+  } catch (error) {
+    parts.log.error({ run_id: claim.run.id, err: error }, 'the run could not be started');
+    noteLock(state, error);
+    workerEnd = { kind: 'lost', why: messageOf(error), wasWaiting: false, isCharged: true };
+  } finally {
+    admission?.end();
+    state.permit?.release();
+  }
+  await finish(state, workerEnd);
+}
+
+const NOT_BEGUN: PoolEnd = { kind: 'done', outcome: { status: 'canceled' }, touched: false };
+
+function work(state: RunState, brief: Brief, resolved: ResolvedModel): Promise<PoolEnd> {
+  return new Promise((resolve) => {
+    state.handle = state.parts.pool.start(brief, {
+      signals: (batch) => takeSignals(state, batch, resolved),
+      garbled: (why) => {
+        state.parts.log.error(logFacts(state, { why }), 'a message between a run and its worker was lost');
+        abort(state, 'port');
+      },
+      ended: resolve,
+    });
+  });
+}
+
+function noModel({ run, choice }: Claim): RunError {
+  const wanted = run.model ?? choice.keyModel ?? choice.scenario ?? 'default';
+  return { type: 'api_error', message: `The model configuration "${wanted}" does not exist.`, retryable: false };
+}
+
+const ENDINGS: Readonly<Record<Exclude<Outcome['status'], 'canceled' | 'waiting'>, (outcome: never) => Ending>> = {
+  completed: ({ text, ...rest }: Extract<Outcome, { status: 'completed' }>) => {
+    const { stopReason, structured } = rest;
+    return { outcome: 'completed', answer: text, stopReason, ...(structured === undefined ? {} : { structured }) };
+  },
+  incomplete: ({ error }: Extract<Outcome, { status: 'incomplete' }>) => ({ outcome: 'incomplete', error }),
+  failed: ({ error }: Extract<Outcome, { status: 'failed' }>) => ({ outcome: 'failed', error }),
+};
+
+type EndingOutcome = Exclude<Outcome, { status: 'canceled' | 'waiting' }>;
+
+function isEnding(outcome: Outcome): outcome is EndingOutcome {
+  return Object.hasOwn(ENDINGS, outcome.status);
+}
+
+async function finish(state: RunState, workerEnd: PoolEnd): Promise<void> {
+  const { parts, claim } = state;
+  if (state.abortedFor === 'fenced') return;
+  if (state.abortedFor === 'stop') {
+    if (workerEnd.kind === 'lost') await tidy(state);
+    parts.log.info(logFacts(state, {}), 'run stopped');
+    return;
+  }
+  // What the journal refused is missing from the run, whatever its worker says of the end.
+  if (workerEnd.kind === 'done' && workerEnd.outcome.status !== 'canceled' && !isRefused(state)) {
+    try {
+      await keepEnd(state, workerEnd.outcome, workerEnd.touched);
+      return;
+    } catch (error) {
+      parts.log.error(logFacts(state, { err: error }), 'the end of the run could not be kept; it is interrupted');
+      noteLock(state, error);
+    }
+  }
+  const isLost = workerEnd.kind === 'lost';
+  const isCharged = !isLost || workerEnd.isCharged;
+  const why = isLost ? workerEnd.why : state.abortedFor;
+  const interruption = (state.abortedFor && UNCOUNTED[state.abortedFor]) ?? (isCharged ? 'crash' : 'blameless');
+  const facts = { attempt: claim.run.attempt, why, counted: interruption === 'crash' };
+  parts.log.warn(logFacts(state, facts), 'the run was interrupted');
+  if (isLost) await tidy(state);
+  await interrupt(state, interruption);
+}
+
+/** Keeps how the agent ended, or what it waits for. */
+async function keepEnd(
+  state: RunState,
+  outcome: Exclude<Outcome, { status: 'canceled' }>,
+  touched: boolean,
+): Promise<void> {
+  if (isEnding(outcome)) await end(state, ENDINGS[outcome.status](outcome as never), touched);
+  else if (outcome.status === 'waiting') await waitForUser(state, outcome.question);
+}
+
+/** The run keeps its place in its session, and gives back everything else. */
+async function waitForUser({ parts, fence, claim }: RunState, { id, name, input }: ToolCall): Promise<void> {
+  const lifetimeMs = parts.settings().userInput.expiresSeconds * 1_000;
+  const question = { toolUseId: id, toolName: name, toolInput: input, lifetimeMs };
+  if (await parts.store.runs.waitForUser(fence, question)) {
+    parts.log.info({ run_id: claim.run.id, session_id: claim.run.sessionId }, 'the run waits for its user');
+  }
+}
+
+/** A run that could not go on only because the database was locked has not crashed. */
+function noteLock(state: RunState, error: unknown): void {
+  if (isLocked(error)) state.abortedFor ??= 'locked';
+}
+
+const UNCOUNTED: Readonly<Partial<Record<AbortReason, Interruption>>> = { drain: 'drain', locked: 'blameless' };
+
+/** Gives the run back. A disk that refuses, or a lock, is asked again each second; the run stays held meanwhile. */
+async function interrupt({ parts, fence, abortedFor }: RunState, interruption: Interruption): Promise<void> {
+  for (;;) {
+    try {
+      await parts.store.runs.interrupt(fence, interruption);
+      return;
+    } catch (error) {
+      if (abortedFor === 'drain' || faultKindOf(error) === undefined) throw error;
+      await new Promise<void>((resolve) => {
+        parts.clock.after(RETRY_MS, resolve);
+      });
+    }
+  }
+}
+
+/** Before the run can be claimed anew: its thread may have died in the middle of a write. */
+async function tidy(state: RunState): Promise<void> {
+  const { parts, claim } = state;
+  await parts.workspaces.tidy(claim.run.sessionId).catch((error: unknown) => {
+    parts.log.error(logFacts(state, { err: error }), 'what the run left half-written could not be removed');
+  });
+}
+
+async function end(state: RunState, ending: Ending, touched: boolean): Promise<void> {
+  const { parts, fence, claim } = state;
+  const untouched = await state.attendance.isUntouched(touched);
+  // Both moves are asked for at once, so that they share a commit when nothing stands between them.
+  const finalized = parts.store.runs.finalize(fence, ending);
+  const settled = parts.store.runs.settle(fence, { untouched });
+  const [held] = await Promise.all([finalized, settled]);
+  // Stopped in the moment in which its agent ended.
+  if (!held) return;
+  const facts = { run_id: claim.run.id, session_id: claim.run.sessionId, outcome: ending.outcome };
+  if (ending.outcome === 'completed') parts.log.info(facts, 'run completed');
+  else parts.log.warn({ ...facts, error: ending.error.message }, `run ${ending.outcome}`);
+}

@@ -1,0 +1,138 @@
+// A crew: worker threads of one size, each with many runs, one message port per run.
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import { Piscina } from 'piscina';
+import type { Brief, Control, Outcome, Signal, SignalBatch, WorkerTask } from '../../agent/port/protocol.ts';
+import type { Clock } from '../../domain/clock.ts';
+import { messageOf } from '../../domain/errors.ts';
+import type { Log } from '../../log/log.ts';
+import { type Active, makeWatch } from './watch-threads.ts';
+
+/** How a run left its worker. `lost`: the thread died, exited, ran out of memory or hung. */
+export type WorkerEnd =
+  | { readonly kind: 'done'; readonly outcome: Outcome; readonly touched: boolean }
+  /** `wasWaiting`: nothing of the run was at work, as it waited for its model. */
+  | { readonly kind: 'lost'; readonly why: string; readonly wasWaiting: boolean };
+
+export interface RunHandle {
+  send(control: Control): void;
+}
+
+export interface RunSink {
+  /** Signals in order, without the last one. */
+  signals(batch: readonly Signal[]): void;
+  /** A message of the run can't be sent or read. It has to be called off: what it waits for may never come. */
+  garbled(why: string): void;
+  /** Once, after every signal. */
+  ended(end: WorkerEnd): void;
+}
+
+export interface CrewSize {
+  readonly threads: number;
+  readonly runsPerThread: number;
+  /** V8 heap limit of one thread. */
+  readonly memoryMb: number;
+  readonly hangTimeoutMs: number;
+}
+
+export interface Crew {
+  start(brief: Brief, sink: RunSink): RunHandle;
+  load(): { readonly threads: number; readonly busy: number };
+  /** Ends every thread at once; its runs are lost. */
+  destroy(): Promise<void>;
+}
+
+export interface CrewParts {
+  readonly size: CrewSize;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Called after a run has ended. */
+  runEnded(): void;
+}
+
+/** Starts a crew with one warm thread. Threads are added under load and end when they have been idle for a minute. */
+export function makeCrew({ size, clock, log, runEnded }: CrewParts): Crew {
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+  const piscina = new Piscina<WorkerTask, void>({
+    filename: new URL(`../../agent/port/worker.${extension}`, import.meta.url).href,
+    minThreads: 1,
+    maxThreads: size.threads,
+    idleTimeout: 60_000,
+    concurrentTasksPerWorker: size.runsPerThread,
+    // The default lets an idle thread sleep on a lock, which would also stop its timers and sockets.
+    atomics: 'disabled',
+    // A small young generation costs no time here, and keeps a busy thread some 40 MB smaller.
+    resourceLimits: { maxOldGenerationSizeMb: size.memoryMb, maxYoungGenerationSizeMb: 32 },
+  });
+  // Threads that fail with no run on them are told here. Without a listener they would end the daemon.
+  piscina.on('error', (error: unknown) => log.error({ err: error }, 'an idle worker thread failed'));
+  const active = new Set<Active>();
+  const watch = makeWatch({ piscina, active, clock, hangTimeoutMs: size.hangTimeoutMs });
+
+  return {
+    start: (brief, sink) => {
+      const line = openLine(sink, () => {
+        active.delete(line);
+        runEnded();
+      });
+      active.add(line);
+      watch.begin();
+      // The promise may settle before the port has delivered everything, so only the thread's loss is taken from it.
+      piscina
+        .run({ brief, port: line.workerPort, waiting: line.waiting }, { transferList: [line.workerPort] })
+        .then(() => line.closed)
+        .then(
+          () => line.lose('it ended without telling how'),
+          (error: unknown) => line.lose(messageOf(error)),
+        );
+      return line.handle;
+    },
+    load: () => ({ threads: piscina.threads.length, busy: active.size }),
+    destroy: async () => {
+      watch.stop();
+      await piscina.destroy();
+    },
+  };
+}
+
+interface Line extends Active {
+  readonly workerPort: MessagePort;
+  readonly waiting: Int32Array<SharedArrayBuffer>;
+  /** Resolves when nothing more can come from the worker. */
+  readonly closed: Promise<unknown>;
+}
+
+/** Opens the main thread's end of a run's port. `ended` is called once, after the sink was told of the end. */
+function openLine(sink: RunSink, ended: () => void): Line {
+  const { port1, port2 } = new MessageChannel();
+  let isOver = false;
+  const end = (result: WorkerEnd) => {
+    if (isOver) return;
+    isOver = true;
+    port1.close();
+    sink.ended(result);
+    ended();
+  };
+  const send = (control: Control) => {
+    try {
+      port1.postMessage(control);
+    } catch (error) {
+      sink.garbled(messageOf(error));
+    }
+  };
+  const closed = new Promise<unknown>((resolve) => port1.once('close', resolve));
+  const waiting = new Int32Array(new SharedArrayBuffer(4));
+  const lose = (why: string) => end({ kind: 'lost', why, wasWaiting: waiting[0] === 1 });
+  const line: Line = { handle: { send }, lose, unanswered: null, workerPort: port2, waiting, closed };
+  port1.on('messageerror', (error) => sink.garbled(messageOf(error)));
+  port1.on('message', (batch: SignalBatch) => {
+    line.unanswered = null;
+    const last = batch.at(-1);
+    if (last?.t !== 'done') {
+      sink.signals(batch);
+      return;
+    }
+    if (batch.length > 1) sink.signals(batch.slice(0, -1));
+    end({ kind: 'done', outcome: last.outcome, touched: last.touched });
+  });
+  return line;
+}

@@ -1,0 +1,63 @@
+// A run under way on the main thread: its claim, its worker, and why it was called off.
+import type { Catalog } from '../../catalog/models.ts';
+import type { Clock } from '../../domain/clock.ts';
+import type { Settings } from '../../domain/settings.ts';
+import type { Log } from '../../log/log.ts';
+import type { Claim } from '../../store/runs/claim-runs.ts';
+import type { Fence } from '../../store/runs/record-progress.ts';
+import type { Attendance } from '../artifacts/attendance.ts';
+import type { BriefParts } from '../brief/brief.ts';
+import type { Broker } from '../broker/broker.ts';
+import type { Collector } from '../artifacts/collector.ts';
+import type { RunHandle } from './crew.ts';
+import type { Permit, Permits } from '../queue/permits.ts';
+import type { Pool } from './pool.ts';
+import type { RunServices } from '../queue/services.ts';
+
+export interface ConductParts extends BriefParts {
+  readonly clock: Clock;
+  readonly pool: Pool;
+  readonly permits: Permits;
+  readonly log: Log;
+  readonly services: RunServices;
+  readonly broker: Pick<Broker, 'admit'>;
+  readonly collector: Pick<Collector, 'attend'>;
+  settings(): Settings;
+  catalog(): Catalog;
+}
+
+/**
+ * `drain`: the run goes back to the queue and resumes after the next start. `stop`: it was canceled, and its end is
+ * committed. `fenced`: another move of the run came first. `journal`: its progress could not be kept; `locked`: because
+ * another process held the database. `port`: a message to or from its worker was lost.
+ */
+export type AbortReason = 'drain' | 'stop' | 'fenced' | 'journal' | 'locked' | 'port';
+
+export interface RunState {
+  readonly parts: ConductParts;
+  readonly claim: Claim;
+  readonly fence: Fence;
+  readonly attendance: Attendance;
+  handle: RunHandle | undefined;
+  abortedFor: AbortReason | undefined;
+  permit: Permit | undefined;
+}
+
+/** Calls a run off. The first reason stands, but for a stop. */
+export function abort(state: RunState, why: AbortReason): void {
+  // The worker may learn of a stop from a refused write first.
+  if (why === 'stop') state.abortedFor = why;
+  else state.abortedFor ??= why;
+  state.attendance.abort();
+  state.handle?.send({ t: 'abort', reason: why });
+}
+
+/** Whether something of the attempt was not kept, so that nothing which came after it may be. */
+export function isRefused({ abortedFor }: RunState): boolean {
+  return abortedFor === 'journal' || abortedFor === 'locked';
+}
+
+/** What a log line says of the run beside its own facts. */
+export function logFacts({ claim }: RunState, facts: object): object {
+  return { run_id: claim.run.id, session_id: claim.run.sessionId, ...facts };
+}

@@ -1,0 +1,73 @@
+// Watches worker threads that have runs: a thread whose event loop has stopped turning is ended, and its runs are lost.
+import type { Piscina } from 'piscina';
+import type { WorkerTask } from '../../agent/port/protocol.ts';
+import type { Clock, Timer } from '../../domain/clock.ts';
+import type { RunHandle } from './crew.ts';
+
+/** A run under way on a crew. */
+export interface Active {
+  readonly handle: RunHandle;
+  /** Ends it as a run whose worker is gone. */
+  readonly lose: (why: string) => void;
+  /** Monotonic time of the oldest ping without an answer; null when there is none. */
+  unanswered: number | null;
+}
+
+interface WatchParts {
+  readonly piscina: Piscina<WorkerTask, void>;
+  readonly active: ReadonlySet<Active>;
+  readonly clock: Clock;
+  readonly hangTimeoutMs: number;
+}
+
+/** A thread's idle time, and when it was last seen to have grown. */
+interface Idling {
+  readonly idleMs: number;
+  readonly at: number;
+}
+
+/**
+ * Pings every run while there are any. When one stays silent, threads that have not idled for just as long are ended.
+ * Runs without any thread are lost: the pool starts none by itself after one has died while it began.
+ */
+export function makeWatch({ piscina, active, clock, hangTimeoutMs }: WatchParts): { begin(): void; stop(): void } {
+  let idling = new Map<number, Idling>();
+  let timer: Timer | undefined;
+
+  /** Threads whose loop has not come to rest for the whole timeout; a shorter look takes a starved thread for a hung one. */
+  function restless(now: number): typeof piscina.threads {
+    const before = idling;
+    idling = new Map();
+    return piscina.threads.filter((thread) => {
+      const { idle, active: busy } = thread.performance.eventLoopUtilization();
+      const known = before.get(thread.threadId);
+      const seen = known?.idleMs === idle && busy > 0 ? known : { idleMs: idle, at: now };
+      idling.set(thread.threadId, seen);
+      return now - seen.at >= hangTimeoutMs;
+    });
+  }
+
+  function look(): void {
+    timer = undefined;
+    const now = clock.monotonic();
+    const silentMs = (run: Active) => (run.unanswered === null ? 0 : now - run.unanswered);
+    const hung = restless(now);
+    if (Array.from(active).some((run) => silentMs(run) >= hangTimeoutMs))
+      for (const thread of hung) void thread.terminate();
+    for (const run of active) {
+      if (piscina.threads.length === 0) {
+        run.lose('there is no worker thread');
+        continue;
+      }
+      run.unanswered ??= now;
+      run.handle.send({ t: 'ping' });
+    }
+    begin();
+  }
+
+  function begin(): void {
+    if (timer === undefined && active.size > 0) timer = clock.after(hangTimeoutMs / 4, look);
+  }
+
+  return { begin, stop: () => timer?.cancel() };
+}

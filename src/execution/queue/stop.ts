@@ -1,0 +1,153 @@
+// Stopping what runs: the move is committed first, then the executor is told and has five seconds to confirm (§3.3, E8).
+import type { Clock } from '../../domain/clock.ts';
+import { notFound } from '../../domain/errors.ts';
+import type { Run } from '../../domain/run.ts';
+import type { Session } from '../../domain/session.ts';
+import { STOP_WINDOW_MS, type StopCause, type StopResult, type StopState } from '../../domain/stop.ts';
+import type { Log } from '../../log/log.ts';
+import type { Store } from '../../store/open-store.ts';
+import type { StopCommit } from '../../store/runs/stop-runs.ts';
+import type { Queue } from './queue.ts';
+import type { StopTarget } from './under-way.ts';
+
+export interface StopParts {
+  readonly store: Store;
+  readonly queue: Pick<Queue, 'stop' | 'wake'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Called when the files of a stopped session are no longer in use. */
+  confirmed(sessionSeq: number): void;
+}
+
+export interface Stopper {
+  /** Stops every unfinished run of a session. Throws `not_found` when it was deleted meanwhile. */
+  stopSession(session: StoppedSession, cause: StopCause): Promise<StopResult>;
+  /** Stops one run; the session's next run goes on. Throws `not_found` when the session was deleted meanwhile. */
+  stopRun(run: Pick<Run, 'seq' | 'sessionSeq' | 'sessionId'>, cause: StopCause): Promise<StopResult>;
+  /** Stops every unfinished run of disabled users, without waiting for the executors. */
+  stopDisabled(): Promise<void>;
+  /** Deletes a session and stops what ran, without waiting for the executor. Throws `not_found` for a deleted one. */
+  deleteSession(session: StoppedSession): Promise<void>;
+}
+
+type StoppedSession = Pick<Session, 'seq' | 'id'>;
+type Stopped = Exclude<StopCommit, { kind: 'gone' }>;
+
+const RETRY_MS = 1_000;
+/** Sessions of disabled users that are stopped in one commit. */
+const STOPS_AT_ONCE = 50;
+
+export function makeStopper(parts: StopParts): Stopper {
+  const { store, clock } = parts;
+  const cancellations = makeCancellations(parts);
+
+  /** Asks the executor, unless it was asked just now, and tells how far the stop got. */
+  async function finish(target: StopTarget, sessionId: string, commit: Stopped): Promise<StopResult> {
+    const told = { sessionId, status: commit.status, cause: commit.cause };
+    const ended = { cancelledRuns: commit.canceled, expiredQuestions: commit.expiredQuestions };
+    const end = (stopState: StopState, executorCancelled = false) => ({
+      ...told,
+      ...ended,
+      stopState,
+      executorCancelled,
+    });
+    if (commit.kind === 'confirmed') return end('already_stopped');
+    if (commit.kind === 'idle') return end('not_running');
+    if (!commit.unconfirmed) return end('stopped');
+    if (commit.kind === 'unconfirmed' && cancellations.isRecent(target.sessionSeq)) return end('stopping');
+    return (await within(cancellations.begin(target), clock)) ? end('stopped', true) : end('stopping');
+  }
+
+  async function stopUnwatched({ seq }: StoppedSession): Promise<void> {
+    const commit = await store.runs.stopSession(seq, 'operator_requested_stop');
+    // Deleted meanwhile, or ended.
+    if (commit.kind === 'gone' || commit.kind === 'idle') return;
+    letGo(seq, commit);
+  }
+
+  /** Has the executor told, or what waits for its end begin at once. */
+  function letGo(sessionSeq: number, { unconfirmed }: Stopped): void {
+    if (unconfirmed) void cancellations.begin({ sessionSeq, runSeq: null });
+    else parts.confirmed(sessionSeq);
+  }
+
+  return {
+    stopSession: async ({ seq, id }, cause) => {
+      const commit = await store.runs.stopSession(seq, cause);
+      return finish({ sessionSeq: seq, runSeq: null }, id, present(commit));
+    },
+    stopRun: async ({ seq, sessionSeq, sessionId }, cause) => {
+      const commit = present(await store.runs.stopRun({ sessionSeq, runSeq: seq }, cause));
+      // The session's own stop, made earlier, says nothing of a run that ended in another way.
+      if (commit.kind !== 'ended') return finish({ sessionSeq, runSeq: seq }, sessionId, { ...commit, kind: 'idle' });
+      parts.queue.wake();
+      return finish({ sessionSeq, runSeq: seq }, sessionId, commit);
+    },
+    stopDisabled: async () => {
+      let after = 0;
+      for (;;) {
+        const sessions = await store.runs.listSessionsOfDisabled(after, STOPS_AT_ONCE);
+        await Promise.all(sessions.map(stopUnwatched));
+        if (sessions.length < STOPS_AT_ONCE) return;
+        after = sessions.at(-1)!.seq;
+      }
+    },
+    deleteSession: async ({ seq }) => {
+      letGo(seq, present(await store.sessions.deleteSession(seq)));
+    },
+  };
+}
+
+function present(commit: StopCommit): Stopped {
+  if (commit.kind === 'gone') throw notFound('Session');
+  return commit;
+}
+
+/** Answers whether `work` ended within the time that an executor has. */
+function within(work: Promise<void>, clock: Clock): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = clock.after(STOP_WINDOW_MS, () => resolve(false));
+    void work.then(() => {
+      timer.cancel();
+      resolve(true);
+    });
+  });
+}
+
+/** The attempts to end executors. What is known of them here is lost with the process, and so are the executors. */
+function makeCancellations({ store, queue, clock, log, confirmed }: StopParts) {
+  /** Monotonic times at which the last attempt of each session began. */
+  const begunAt = new Map<number, number>();
+
+  async function confirm(sessionSeq: number): Promise<void> {
+    for (;;) {
+      try {
+        await store.runs.confirmStop(sessionSeq);
+        return;
+      } catch (error) {
+        // The session's next run and its clean-up wait for this note.
+        log.error({ err: error }, 'the end of a stopped run could not be noted yet');
+        await new Promise<void>((resolve) => void clock.after(RETRY_MS, resolve));
+      }
+    }
+  }
+
+  return {
+    /** Within the time that an executor has, or as long after that. */
+    isRecent: (sessionSeq: number): boolean => {
+      const at = begunAt.get(sessionSeq);
+      return at !== undefined && clock.monotonic() - at <= 2 * STOP_WINDOW_MS;
+    },
+
+    /** Tells the executor to stop. Resolves when it has ended and that is noted, however long it takes; never rejects. */
+    begin: async (target: StopTarget): Promise<void> => {
+      const at = clock.monotonic();
+      begunAt.set(target.sessionSeq, at);
+      await queue.stop(target);
+      await confirm(target.sessionSeq);
+      if (begunAt.get(target.sessionSeq) === at) begunAt.delete(target.sessionSeq);
+      queue.wake();
+      confirmed(target.sessionSeq);
+    },
+  };
+}

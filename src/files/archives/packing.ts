@@ -1,0 +1,49 @@
+// What a format is given to pack: names, and the bytes of their blobs piece by piece.
+import { closeSync, openSync, readSync } from 'node:fs';
+import type { Writable } from 'node:stream';
+import { codeOf } from '../../disk/beneath.ts';
+import { ErrandError } from '../../domain/errors.ts';
+import { blobPath } from '../blobs/blob-place.ts';
+import type { Pace } from '../snapshots/pace.ts';
+import type { SnapshotFile } from '../snapshots/snapshot.ts';
+
+export interface Packing {
+  readonly files: readonly SnapshotFile[];
+  /** The bytes of a file, in pieces that are the reader's to keep. */
+  readonly bytesOf: (file: SnapshotFile) => AsyncGenerator<Buffer>;
+  readonly to: Writable;
+  readonly signal: AbortSignal;
+}
+
+const CHUNK_BYTES = 262_144;
+
+/** The bytes of one file. Throws `unavailable` when its blob is gone or broken. */
+export async function* readBlob(
+  directory: string,
+  { path, size, sha256 }: SnapshotFile,
+  pace: Pace,
+): AsyncGenerator<Buffer> {
+  const file = openBlob(blobPath(directory, sha256), path);
+  try {
+    for (let at = 0; at < size; ) {
+      await pace.rest();
+      const bytes = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, size - at));
+      const count = readSync(file, bytes, 0, bytes.length, at);
+      // An archive whose entry is shorter than it says could not be read any further.
+      if (count === 0) throw new ErrandError('unavailable', `${path} is not whole any more.`);
+      at += count;
+      yield bytes.subarray(0, count);
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+function openBlob(place: string, path: string): number {
+  try {
+    return openSync(place, 'r');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') throw new ErrandError('unavailable', `${path} is not there any more.`);
+    throw error;
+  }
+}

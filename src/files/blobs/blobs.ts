@@ -1,0 +1,158 @@
+// Blobs: bytes kept under the SHA-256 of their content, each content once.
+import { createHash, randomUUID } from 'node:crypto';
+import { constants, rmSync } from 'node:fs';
+import { copyFile, mkdir, open, opendir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { codeOf } from '../../disk/beneath.ts';
+import { notFound } from '../../domain/errors.ts';
+import { blobPath, incomingPath } from './blob-place.ts';
+
+const { COPYFILE_FICLONE } = constants;
+const READ_BYTES = 262_144;
+const SHARD = /^[0-9a-f]{2}$/;
+const KEY = /^[0-9a-f]{64}$/;
+
+type Pieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+
+/** The seam to the place where bytes live (design: only `Database` and `BlobStore` have twins). */
+export interface BlobStore {
+  /** Begins to keep bytes that no row refers to yet: what a hold has named is not removed before it is released. */
+  hold(): BlobHold;
+  /** The bytes of a blob. Rejects when there is none of that key. */
+  read(key: string): Promise<Buffer>;
+  /** Copies the bytes of a blob into a file that is there, past this process. Throws `not_found` when there is none of that key. */
+  copyTo(key: string, path: string): Promise<void>;
+  /** Opens a blob to send parts of it; the caller closes it. Throws `not_found` when there is none of that key. */
+  open(key: string): Promise<OpenBlob>;
+  /** Keys of all blobs, a few at a time, in no order. */
+  list(): AsyncIterable<string>;
+  /** Removes a blob unless it is in use or held. Answers false when it is held, and so has to be asked for again. */
+  removeUnless(key: string, isInUse: (key: string) => boolean): boolean;
+}
+
+/** A blob being read. Its bytes stay until it is closed, even when it is removed meanwhile. */
+export interface OpenBlob {
+  /** Bytes. */
+  readonly size: number;
+  /** The bytes from `start` up to and with `end`. The end of the stream, or its destruction, closes the blob. */
+  stream(start: number, end: number): Readable;
+  close(): Promise<void>;
+}
+
+export interface BlobHold {
+  /** Keeps bytes durably, given whole or piece by piece, and answers their key: lower-case hex SHA-256. */
+  put(bytes: Uint8Array | Pieces): Promise<string>;
+  /** Holds a blob that is there. */
+  add(key: string): void;
+  /** Lets go, and answers the keys that were held. */
+  release(): readonly string[];
+}
+
+/** Opens the blob store below a directory, and removes what a crash left half-written. */
+export async function openBlobStore(directory: string): Promise<BlobStore> {
+  const incoming = incomingPath(directory);
+  await rm(incoming, { recursive: true, force: true });
+  await mkdir(incoming, { recursive: true, mode: 0o700 });
+  const pathOf = (key: string) => blobPath(directory, key);
+  const holds = new Set<ReadonlySet<string>>();
+
+  /** Writes the pieces beside the blobs, and has them take their place once their key is known and held. */
+  async function keep(pieces: Pieces, hold: (key: string) => void): Promise<string> {
+    const temporary = join(incoming, randomUUID());
+    try {
+      const key = await writeDurably(temporary, pieces);
+      // Before it is looked for: from here on nobody may remove it.
+      hold(key);
+      await place(temporary, pathOf(key));
+      return key;
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
+    }
+  }
+
+  async function place(temporary: string, path: string): Promise<void> {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    if (await exists(path)) await rm(temporary);
+    else await rename(temporary, path);
+    // Also for what was there: whoever brought it may not have come so far. A directory that is as it was costs little.
+    await syncDirectory(dirname(path));
+    await syncDirectory(directory);
+  }
+
+  return {
+    hold: () => {
+      const held = new Set<string>();
+      holds.add(held);
+      return {
+        put: async (bytes) => keep(bytes instanceof Uint8Array ? [bytes] : bytes, (key) => held.add(key)),
+        add: (key) => void held.add(key),
+        release: () => {
+          holds.delete(held);
+          return [...held];
+        },
+      };
+    },
+    read: async (key) => readFile(pathOf(key)),
+    copyTo: async (key, path) => copyFile(pathOf(key), path, COPYFILE_FICLONE).catch(refuseMissing),
+    open: async (key) => openBlob(pathOf(key)),
+    list: () => listKeys(directory),
+    // In one turn of the event loop: between a look and the removal nobody may begin to refer to it.
+    removeUnless: (key, isInUse) => {
+      if (Array.from(holds).some((held) => held.has(key))) return false;
+      if (!isInUse(key)) rmSync(pathOf(key), { force: true });
+      return true;
+    },
+  };
+}
+
+function refuseMissing(error: unknown): never {
+  throw codeOf(error) === 'ENOENT' ? notFound('File') : error;
+}
+
+async function openBlob(path: string): Promise<OpenBlob> {
+  const file = await open(path, 'r').catch(refuseMissing);
+  try {
+    const { size } = await file.stat();
+    return {
+      size,
+      stream: (start, end) => file.createReadStream({ start, end, highWaterMark: READ_BYTES }),
+      close: async () => file.close(),
+    };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+async function* listKeys(directory: string): AsyncGenerator<string> {
+  for await (const shard of await opendir(directory)) {
+    if (!shard.isDirectory() || !SHARD.test(shard.name)) continue;
+    for await (const { name } of await opendir(join(directory, shard.name))) if (KEY.test(name)) yield name;
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Writes a new file, and answers the hash of what is in it. */
+async function writeDurably(path: string, pieces: Pieces): Promise<string> {
+  const hash = createHash('sha256');
+  await using file = await open(path, 'wx', 0o600);
+  for await (const piece of pieces) {
+    hash.update(piece);
+    await file.writeFile(piece);
+  }
+  await file.sync();
+  return hash.digest('hex');
+}
+
+async function syncDirectory(path: string): Promise<void> {
+  await using directory = await open(path, 'r');
+  await directory.sync();
+}

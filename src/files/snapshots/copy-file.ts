@@ -1,0 +1,144 @@
+// Reads a regular file of a workspace once: its hash, and if wanted a copy of its bytes with the same holes.
+import { createHash, type Hash } from 'node:crypto';
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  writeSync,
+} from 'node:fs';
+import { codeOf, O_PATH } from '../../disk/beneath.ts';
+import type { FoundFile } from './walk-files.ts';
+import type { Pace } from './pace.ts';
+
+const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
+const CHUNK_BYTES = 1_048_576;
+const HOLE_BYTES = 4_096;
+const ZEROS = Buffer.alloc(HOLE_BYTES);
+/** Shared by all readers of a thread: none rests between its reading and what it does with it. */
+const chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+/** Codes of a file that is gone, was replaced, or that its owner has closed. */
+const PASSED_OVER = new Set(['ENOENT', 'ELOOP', 'ENXIO', 'EACCES', 'EPERM', 'EIO', 'ESTALE']);
+
+/** What tells that a file is still the one that it was. The change time can't be set by anyone. */
+export function identityOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+  return `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`;
+}
+
+/**
+ * The hash of a file as it was found, lower-case hex; with `copy`, a new file of that path has its bytes. Undefined when it
+ * can't be read, is something else by now, or changes while it is read. Throws what the copy fails of, and what `pace` says.
+ */
+export async function readFound(found: FoundFile, copy: string | null, pace: Pace): Promise<string | undefined> {
+  const file = openFound(found);
+  if (file === undefined) return undefined;
+  try {
+    const writer = copy === null ? undefined : openWriter(copy, found.stats);
+    try {
+      const hash = createHash('sha256');
+      const size = await readThrough(file, { hash, writer, pace, limit: Number(found.stats.size) });
+      if (size !== Number(found.stats.size) || !isSame(file, found)) return undefined;
+      writer?.finish(size);
+      return hash.digest('hex');
+    } finally {
+      writer?.close();
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+const isSame = (file: number, { stats }: FoundFile) =>
+  identityOf(fstatSync(file, { bigint: true })) === identityOf(stats);
+
+/** Named first and opened by that name, so that no pipe blocks and no device feels it. */
+function openFound(found: FoundFile): number | undefined {
+  let named: number | undefined;
+  try {
+    named = openSync(found.place, O_PATH | O_NOFOLLOW);
+    if (!fstatSync(named).isFile() || !isSame(named, found)) return undefined;
+    return openSync(`/proc/self/fd/${named}`, O_RDONLY | O_NONBLOCK);
+  } catch (error) {
+    if (PASSED_OVER.has(codeOf(error) ?? '')) return undefined;
+    throw error;
+  } finally {
+    if (named !== undefined) closeSync(named);
+  }
+}
+
+interface Reading {
+  readonly hash: Hash;
+  readonly writer: Writer | undefined;
+  readonly pace: Pace;
+  /** A file that grows is read no further. */
+  readonly limit: number;
+}
+
+async function readThrough(file: number, { hash, writer, pace, limit }: Reading): Promise<number> {
+  let size = 0;
+  while (size <= limit) {
+    const bytes = readChunk(file, size);
+    if (bytes === undefined || bytes.length === 0) break;
+    hash.update(bytes);
+    writer?.write(bytes, size);
+    size += bytes.length;
+    await pace.rest();
+  }
+  return size;
+}
+
+function readChunk(file: number, position: number): Buffer | undefined {
+  try {
+    return chunk.subarray(0, readSync(file, chunk, 0, CHUNK_BYTES, position));
+  } catch (error) {
+    if (PASSED_OVER.has(codeOf(error) ?? '')) return undefined;
+    throw error;
+  }
+}
+
+interface Writer {
+  write(bytes: Buffer, position: number): void;
+  finish(size: number): void;
+  close(): void;
+}
+
+function openWriter(path: string, { blocks, size }: BigIntStats): Writer {
+  const file = openSync(path, 'wx', 0o600);
+  // Otherwise a few kilobytes of workspace could become terabytes of blobs.
+  const hasHoles = blocks * 512n < size;
+  return {
+    write: (bytes, position) => {
+      if (hasHoles)
+        for (const [from, to] of filledParts(bytes)) writeAll(file, bytes.subarray(from, to), position + from);
+      else writeAll(file, bytes, position);
+    },
+    finish: (size) => {
+      if (hasHoles) ftruncateSync(file, size);
+    },
+    close: () => closeSync(file),
+  };
+}
+
+/** Writes all of some bytes at a place. */
+export function writeAll(file: number, bytes: Uint8Array, position: number): void {
+  for (let written = 0; written < bytes.length; )
+    written += writeSync(file, bytes, written, bytes.length - written, position + written);
+}
+
+/** The parts of some bytes that hold more than zeros. */
+function* filledParts(bytes: Buffer): Generator<readonly [from: number, to: number]> {
+  let from: number | undefined;
+  for (let at = 0; at < bytes.length; at += HOLE_BYTES) {
+    const end = Math.min(at + HOLE_BYTES, bytes.length);
+    const isHole = bytes.compare(ZEROS, 0, end - at, at, end) === 0;
+    if (!isHole) from ??= at;
+    else if (from !== undefined) {
+      yield [from, at];
+      from = undefined;
+    }
+  }
+  if (from !== undefined) yield [from, bytes.length];
+}

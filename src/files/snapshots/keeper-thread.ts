@@ -1,0 +1,81 @@
+// The thread that reads workspaces and packs archives: several orders in turns, each with a folder of its own to write in.
+import { mkdirSync, rmSync } from 'node:fs';
+import { parentPort } from 'node:worker_threads';
+import { codeOf } from '../../disk/beneath.ts';
+import { ErrandError, messageOf } from '../../domain/errors.ts';
+import type { FromKeeper, PackTask, SnapshotTask, ToKeeper } from './keeper-orders.ts';
+import { packArchive } from '../archives/pack-archive.ts';
+import { lacksSpace } from '../blobs/no-space.ts';
+import { makePace, type Pace } from './pace.ts';
+import type { Skipped, SnapshotFile } from './snapshot.ts';
+import { takeSnapshot, type Work } from './take-snapshot.ts';
+
+interface Order {
+  readonly files: SnapshotFile[];
+  pace?: Pace;
+  held?: () => void;
+}
+
+const orders = new Map<number, Order>();
+
+parentPort?.on('message', (message: ToKeeper) => {
+  const order = orders.get(message.id) ?? { files: [] };
+  if (message.t === 'files') {
+    orders.set(message.id, order);
+    order.files.push(...message.files);
+  } else if (message.t === 'begin') {
+    orders.set(message.id, order);
+    void carryOut(message.id, order, message.task);
+  } else if (message.t === 'cancel') order.pace?.end(new ErrandError('unavailable', 'It was cancelled.'));
+  else order.held?.();
+});
+tell({ t: 'ready' });
+
+async function carryOut(id: number, order: Order, task: SnapshotTask | PackTask): Promise<void> {
+  const pace = makePace(task.deadlineMs);
+  order.pace = pace;
+  let last: FromKeeper;
+  try {
+    mkdirSync(task.scratch, { mode: 0o700 });
+    last = {
+      t: 'done',
+      id,
+      skipped: await work(task, order, { pace, tell: async (files) => tellFound(id, order, files) }),
+    };
+  } catch (error) {
+    last = { t: 'failed', id, ...wordsFor(error) };
+  } finally {
+    pace.stop();
+    orders.delete(id);
+    rmSync(task.scratch, { recursive: true, force: true });
+  }
+  tell(last);
+}
+
+async function work(task: SnapshotTask | PackTask, { files }: Order, how: Work): Promise<Skipped | null> {
+  if (task.kind === 'snapshot') return takeSnapshot(task, how);
+  await packArchive(task, files, how);
+  return null;
+}
+
+async function tellFound(id: number, order: Order, files: readonly SnapshotFile[]): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  order.held = resolve;
+  tell({ t: 'found', id, files });
+  await promise;
+}
+
+function tell(message: FromKeeper): void {
+  parentPort?.postMessage(message, []);
+}
+
+/** Paths in the messages of failed calls are none of the asker's business. */
+function wordsFor(error: unknown): Omit<Extract<FromKeeper, { t: 'failed' }>, 't' | 'id'> {
+  // Ended by its signal, a stream throws an error of its own around the reason.
+  const reason = error instanceof Error && error.name === 'AbortError' ? error.cause : error;
+  if (reason instanceof ErrandError) return { words: reason.message, cause: null, full: false };
+  const cause = messageOf(reason);
+  if (codeOf(reason) === 'EFBIG')
+    return { words: 'A file would be larger than the system allows.', cause, full: false };
+  return { words: 'Files could not be read or written.', cause, full: lacksSpace(reason) };
+}

@@ -1,0 +1,46 @@
+// The pace of one order of the keeper's thread: its end by deadline or cancellation, and rests for the others.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { ErrandError } from '../../domain/errors.ts';
+
+export interface Pace {
+  /** Fires when the order must end. */
+  readonly signal: AbortSignal;
+  /** Throws when the order must end. */
+  check(): void;
+  /** As `check`, and lets the other orders of the thread have their turn when this one has had its own. */
+  rest(): Promise<void>;
+  end(error: ErrandError): void;
+  /** Call it when the order has ended. */
+  stop(): void;
+}
+
+const TURN_MS = 20;
+
+/** The pace of an order that begins now. */
+export function makePace(deadlineMs: number): Pace {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const late = () => controller.abort(new ErrandError('unavailable', 'It took longer than it may.'));
+  const timer = setTimeout(late, deadlineMs);
+  const lateAt = performance.now() + deadlineMs;
+  let turnEndsAt = performance.now() + TURN_MS;
+
+  function check(): void {
+    // The timer gets no turn while this thread is busy.
+    if (performance.now() >= lateAt) late();
+    signal.throwIfAborted();
+  }
+
+  return {
+    signal,
+    check,
+    rest: async () => {
+      check();
+      if (performance.now() < turnEndsAt) return;
+      await nextTurn();
+      turnEndsAt = performance.now() + TURN_MS;
+    },
+    end: (error) => controller.abort(error),
+    stop: () => clearTimeout(timer),
+  };
+}

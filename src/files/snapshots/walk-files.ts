@@ -1,0 +1,187 @@
+// Walks the regular files of a workspace in order of their paths, never along a link, and counts what it passes over.
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  type Dirent,
+  fstatSync,
+  lstatSync,
+  opendirSync,
+  openSync,
+} from 'node:fs';
+import { codeOf, TEMPORARY_PREFIX } from '../../disk/beneath.ts';
+import { ErrandError } from '../../domain/errors.ts';
+import type { KeeperLimits, Skipped } from './snapshot.ts';
+
+/** A regular file as it was named; it may be something else when it is opened. */
+export interface FoundFile {
+  /** Beginning with `/`. */
+  readonly path: string;
+  /** Reaches it through its open folder, without a link on the way. Good until the next file is asked for. */
+  readonly place: string;
+  readonly stats: BigIntStats;
+}
+
+export type SkipCounts = { -readonly [reason in keyof Skipped]: number };
+
+export interface WalkParts {
+  readonly limits: KeeperLimits;
+  readonly skipped: SkipCounts;
+  /** Called for each name; what it throws ends the walk. */
+  readonly check: () => void;
+}
+
+interface Name {
+  readonly text: string;
+  readonly kind: 'file' | 'folder' | keyof Skipped;
+  /** What it is sorted by: a folder as what it holds, so that the walk goes in order of whole paths. */
+  readonly order: string;
+}
+
+interface Level {
+  readonly folder: number;
+  /** Path of the folder; `''` is the root. */
+  readonly path: string;
+  readonly names: readonly Name[];
+  next: number;
+}
+
+const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
+/** What one system call may name; deeper folders could not be unpacked again. */
+const MAX_PATH_BYTES = 4_096;
+/** One descriptor a level is open. */
+const MAX_DEPTH = 256;
+const UUID = /^[0-9a-f-]{36}$/;
+/** By-products of tools. */
+const OWN_FOLDER = '.errand';
+
+/** The files below a root. A root that is not there has none. Blocks: it is for a thread of its own. */
+export function* walkFiles(root: string, parts: WalkParts): Generator<FoundFile> {
+  const top = openFolder(root);
+  if (top === 'gone') return;
+  if (typeof top !== 'number') throw new ErrandError('unavailable', 'The workspace cannot be read.');
+  // A hard link to somebody else's file would carry it out of where it lies.
+  const { uid } = fstatSync(top);
+  const state: WalkState = {
+    ...parts,
+    uid: BigInt(uid),
+    found: 0,
+    bytesLeft: BigInt(parts.limits.maxTotalBytes),
+    namesLeft: 2 * parts.limits.maxFiles + 10_000,
+  };
+  const levels: Level[] = [];
+  try {
+    enter(levels, { folder: top, path: '' }, state);
+    for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
+      const name = level.names[level.next++];
+      if (name !== undefined) yield* visit(levels, level, name, state);
+      else closeSync(levels.pop()!.folder);
+    }
+  } finally {
+    for (const { folder } of levels) closeSync(folder);
+  }
+}
+
+interface WalkState extends WalkParts {
+  readonly uid: bigint;
+  found: number;
+  bytesLeft: bigint;
+  /** Names that are still looked at. Without an end to it, millions of names would hold up everybody's orders. */
+  namesLeft: number;
+}
+
+function* visit(levels: Level[], level: Level, name: Name, state: WalkState): Generator<FoundFile> {
+  const { skipped, limits } = state;
+  state.check();
+  const path = `${level.path}/${name.text}`;
+  const place = `/proc/self/fd/${level.folder}/${name.text}`;
+  if (name.kind === 'file') {
+    const verdict = state.found < limits.maxFiles ? judge(place, state) : 'tooMany';
+    if (verdict === 'gone') return;
+    if (Buffer.byteLength(path) > MAX_PATH_BYTES) skipped.tooDeep += 1;
+    else if (typeof verdict === 'string') skipped[verdict] += 1;
+    else if (verdict.size > state.bytesLeft) skipped.tooLarge += 1;
+    else {
+      state.found += 1;
+      state.bytesLeft -= verdict.size;
+      yield { path, place, stats: verdict };
+    }
+  } else if (name.kind !== 'folder') {
+    skipped[name.kind] += 1;
+  } else if (levels.length > Math.min(limits.maxDepth, MAX_DEPTH) || Buffer.byteLength(path) > MAX_PATH_BYTES) {
+    skipped.tooDeep += 1;
+  } else {
+    const folder = openFolder(place);
+    if (typeof folder === 'number') enter(levels, { folder, path }, state);
+    else if (folder !== 'gone') skipped[folder] += 1;
+  }
+}
+
+/** The facts of a file that belongs into a snapshot, or why it does not. */
+function judge(place: string, { limits, uid }: WalkState): BigIntStats | keyof Skipped | 'gone' {
+  const stats = ifAllowed(() => lstatSync(place, { bigint: true }));
+  if (typeof stats === 'string') return stats;
+  if (stats.isSymbolicLink()) return 'links';
+  if (!stats.isFile()) return stats.isDirectory() ? 'unreadable' : 'special';
+  if (stats.nlink > 1n && stats.uid !== uid) return 'links';
+  return stats.size > BigInt(limits.maxFileBytes) ? 'tooLarge' : stats;
+}
+
+function openFolder(place: string): number | 'gone' | 'links' | 'unreadable' {
+  return ifAllowed(() => openSync(place, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+}
+
+/** What a call answers, or why what it is about is passed over. Faults of the machine are thrown. */
+function ifAllowed<T>(call: () => T): T | 'gone' | 'links' | 'unreadable' {
+  try {
+    return call();
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'ENOENT') return 'gone';
+    // Linux says so of a link, too: it took the folder's place after it was listed.
+    if (code === 'ENOTDIR' || code === 'ELOOP') return 'links';
+    if (code === 'EACCES' || code === 'EPERM') return 'unreadable';
+    throw error;
+  }
+}
+
+/** Takes over the descriptor. */
+function enter(levels: Level[], { folder, path }: Pick<Level, 'folder' | 'path'>, state: WalkState): void {
+  const names: Name[] = [];
+  levels.push({ folder, path, names, next: 0 });
+  const ended = ifAllowed(() => list(folder, path, names, state));
+  if (ended === 'unreadable') state.skipped.unreadable += 1;
+  names.sort((a, b) => (a.order < b.order ? -1 : 1));
+}
+
+function list(folder: number, path: string, names: Name[], state: WalkState): void {
+  const directory = opendirSync(`/proc/self/fd/${folder}`, { encoding: 'buffer' as BufferEncoding, bufferSize: 256 });
+  try {
+    for (let entry = directory.readSync(); entry !== null; entry = directory.readSync()) {
+      state.check();
+      const name = nameOf(entry as unknown as Dirent<Buffer>);
+      if (isOwn(path, name.text)) continue;
+      if (state.namesLeft === 0) {
+        state.skipped.tooMany += 1;
+        return;
+      }
+      state.namesLeft -= 1;
+      names.push(name);
+    }
+  } finally {
+    directory.closeSync();
+  }
+}
+
+function nameOf(entry: Dirent<Buffer>): Name {
+  const text = entry.name.toString();
+  const kind = entry.isFile() ? 'file' : entry.isDirectory() ? 'folder' : entry.isSymbolicLink() ? 'links' : 'special';
+  if (!Buffer.from(text).equals(entry.name)) return { text, kind: 'notUtf8', order: text };
+  return { text, kind, order: kind === 'folder' ? `${text}/` : text };
+}
+
+/** What the daemon itself puts there, and files that a crash left half-written. */
+function isOwn(folder: string, name: string): boolean {
+  if (folder === '' && name === OWN_FOLDER) return true;
+  return name.startsWith(TEMPORARY_PREFIX) && UUID.test(name.slice(TEMPORARY_PREFIX.length));
+}

@@ -1,0 +1,48 @@
+// The chunks of a request's body, from a client that keeps sending.
+import type { IncomingMessage } from 'node:http';
+import type { Clock } from '../../domain/clock.ts';
+import { ErrandError } from '../../domain/errors.ts';
+
+/** How long a client may keep the daemon waiting, at first and at the most, and what earns it more. */
+const FIRST_PATIENCE_MS = 10_000;
+const LONGEST_PATIENCE_MS = 30_000;
+const BYTES_PER_SECOND = 1_024;
+
+const EVENTS = ['readable', 'end', 'close', 'error'] as const;
+
+/**
+ * Gives the body's chunks. Only waiting for the client counts as its time, not what is done with a chunk. Throws
+ * `request_timeout` when it sends less than 1 KB a second, `bad_request` when it leaves in the middle.
+ */
+export async function* chunksOf(req: IncomingMessage, clock: Clock): AsyncGenerator<Buffer> {
+  let patienceMs = FIRST_PATIENCE_MS;
+  for (;;) {
+    const chunk = req.read() as Buffer | null;
+    if (chunk !== null) {
+      patienceMs = Math.min(LONGEST_PATIENCE_MS, patienceMs + (chunk.length * 1_000) / BYTES_PER_SECOND);
+      yield chunk;
+    } else if (req.readableEnded) {
+      return;
+    } else {
+      if (req.destroyed) throw new ErrandError('bad_request', 'The body ended before it was complete.');
+      const since = clock.monotonic();
+      if (!(await hasMore(req, patienceMs, clock)))
+        throw new ErrandError('request_timeout', 'The body took too long to arrive.');
+      patienceMs = Math.max(1, patienceMs - (clock.monotonic() - since));
+    }
+  }
+}
+
+/** Waits until there is something to look at. Answers false when the time is over. Leaves no listener behind. */
+async function hasMore(req: IncomingMessage, patienceMs: number, clock: Clock): Promise<boolean> {
+  return new Promise((resolve) => {
+    const settle = (inTime: boolean) => {
+      timer.cancel();
+      for (const event of EVENTS) req.off(event, look);
+      resolve(inTime);
+    };
+    const look = () => settle(true);
+    const timer = clock.after(patienceMs, () => settle(false));
+    for (const event of EVENTS) req.on(event, look);
+  });
+}

@@ -1,0 +1,172 @@
+// Looks at JSON text as it arrives, byte by byte: counts what it holds before anything walks it, and marks long strings.
+import { ErrandError, unprocessable } from '../../domain/errors.ts';
+import { MAX_JSON_DEPTH } from '../../domain/json.ts';
+
+/** Names that one object may have (A5). */
+const MAX_NAMES = 1_000;
+
+export interface ScanLimits {
+  /** Values in the whole text: scalars, arrays and objects (A5). */
+  readonly maxNodes: number;
+  /** Strings with more bytes than this, as they stand in the text, are marked. */
+  readonly longBytes: number;
+}
+
+/**
+ * A place in a chunk. `long`: the string that stands here is longer than the limit, and `length` bytes of it have passed,
+ * without its opening quote. `end`: the closing quote of such a string.
+ */
+export type Mark =
+  | { readonly kind: 'long'; readonly at: number; readonly length: number }
+  | { readonly kind: 'end'; readonly at: number };
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const FIRST_PRINTABLE = 0x20;
+const HEX_DIGITS = 4;
+const LETTER_U = 0x75;
+const ESCAPES: ReadonlySet<number> = new Set(Array.from('"\\/bfnrtu', (letter) => letter.charCodeAt(0)));
+
+/** What a byte outside of strings is. */
+const [SCALAR, BLANK, OPEN, CLOSE, COMMA, COLON] = [0, 1, 2, 3, 4, 5];
+const CLASSES = new Uint8Array(256);
+for (const [letters, kind] of [
+  [' \t\r\n', BLANK],
+  ['{[', OPEN],
+  ['}]', CLOSE],
+  [',', COMMA],
+  [':', COLON],
+] as const)
+  for (const letter of letters) CLASSES[letter.charCodeAt(0)] = kind!;
+
+/**
+ * Makes a look at one text, whose chunks are given in order; the answer names the places of long strings in each. It is no
+ * parser: it knows just enough that `JSON.parse` meets no text that costs more than its size. Throws `unprocessable` over a
+ * limit, `bad_request` for what can't stand in a string.
+ */
+export function makeJsonScan({ maxNodes, longBytes }: ScanLimits): (chunk: Uint8Array) => Mark[] {
+  const counts = makeCounts(maxNodes);
+  const string = makeStringScan(longBytes);
+  return (chunk) => {
+    const marks: Mark[] = [];
+    for (let at = 0; at < chunk.length; ) {
+      if (string.isOpen()) {
+        at = string.take(chunk, at, marks);
+      } else {
+        const byte = chunk[at]!;
+        counts.take(byte);
+        if (byte === QUOTE) string.open();
+        at += 1;
+      }
+    }
+    return marks;
+  };
+}
+
+/** Counts what stands outside of strings. */
+function makeCounts(maxNodes: number): { take(byte: number): void } {
+  const names = new Uint32Array(MAX_JSON_DEPTH + 1);
+  let depth = 0;
+  let nodes = 0;
+  let inScalar = false;
+
+  function open(): void {
+    nodes += 1;
+    depth += 1;
+    if (depth > MAX_JSON_DEPTH) throw unprocessable('body', `must not nest deeper than ${MAX_JSON_DEPTH} levels`);
+    names[depth] = 0;
+  }
+
+  function takeName(): void {
+    // The string before it was a name, no value.
+    nodes -= 1;
+    names[depth]! += 1;
+    if (names[depth]! > MAX_NAMES) throw unprocessable('body', `no object may have more than ${MAX_NAMES} names`);
+  }
+
+  function requireFew(): void {
+    if (nodes > maxNodes) throw unprocessable('body', `must hold at most ${maxNodes} values`);
+  }
+
+  return {
+    take: (byte) => {
+      const kind = CLASSES[byte];
+      if (kind === SCALAR) {
+        if (byte === QUOTE || !inScalar) nodes += 1;
+        inScalar = byte !== QUOTE;
+        return;
+      }
+      inScalar = false;
+      if (kind === OPEN) open();
+      else if (kind === COLON) takeName();
+      else if (kind !== BLANK) requireFew();
+      if (kind === CLOSE) depth = Math.max(0, depth - 1);
+    },
+  };
+}
+
+interface StringScan {
+  isOpen(): boolean;
+  open(): void;
+  /** Takes the bytes of the open string from `from` on, and answers how far it went: behind the string, or to the end. */
+  take(chunk: Uint8Array, from: number, marks: Mark[]): number;
+}
+
+/** Follows one string at a time, and finds the long ones. */
+function makeStringScan(longBytes: number): StringScan {
+  let isOpen = false;
+  let isLong = false;
+  /** Bytes of the string so far. */
+  let length = 0;
+  /** What is still to come of an escape: the letter after the backslash, then the digits of a `\u`. */
+  let afterBackslash = false;
+  let digits = 0;
+
+  function takeEscaped(byte: number): void {
+    if (digits > 0) {
+      digits -= 1;
+      if (!isHexDigit(byte)) throw malformed();
+      return;
+    }
+    afterBackslash = false;
+    if (!ESCAPES.has(byte)) throw malformed();
+    if (byte === LETTER_U) digits = HEX_DIGITS;
+  }
+
+  return {
+    isOpen: () => isOpen,
+    open: () => {
+      isOpen = true;
+      length = 0;
+    },
+    take: (chunk, from, marks) => {
+      let at = from;
+      for (; at < chunk.length; at += 1) {
+        const byte = chunk[at]!;
+        if (afterBackslash || digits > 0) takeEscaped(byte);
+        else if (byte === QUOTE) break;
+        else if (byte === BACKSLASH) afterBackslash = true;
+        else if (byte < FIRST_PRINTABLE) throw malformed();
+      }
+      length += at - from;
+      if (!isLong && length > longBytes) {
+        isLong = true;
+        marks.push({ kind: 'long', at, length });
+      }
+      if (at === chunk.length) return at;
+      if (isLong) marks.push({ kind: 'end', at });
+      isLong = false;
+      isOpen = false;
+      return at + 1;
+    },
+  };
+}
+
+/** The refusal of what is no JSON. */
+export function malformed(cause?: unknown): ErrandError {
+  return new ErrandError('bad_request', 'The body is not valid JSON.', { cause });
+}
+
+function isHexDigit(byte: number): boolean {
+  return (byte >= 0x30 && byte <= 0x39) || ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66);
+}

@@ -1,0 +1,108 @@
+// The long strings of a body: they lie in a file as they arrived, and what is parsed has a stand-in in their place.
+import { randomUUID } from 'node:crypto';
+import { ErrandError } from '../../domain/errors.ts';
+import type { JsonValue } from '../../domain/json.ts';
+import type { OpenSpool, Spool } from '../../files/blobs/spool.ts';
+
+/** A string that lies in a file. */
+export interface LaidString {
+  /** Its characters, piece by piece, as often as asked. Before the body is let go. */
+  pieces(): AsyncGenerator<string>;
+}
+
+/** The long strings of one body. */
+export interface LaidStrings {
+  /** The string that a text stands in for; undefined for a text that is itself. */
+  find(text: string): LaidString | undefined;
+}
+
+/** How every stand-in begins. Texts with a NUL are refused, so that none is ever taken for what it stands in for. */
+const STAND_IN = '\u0000laid:';
+
+/** Whether a text is a stand-in, or looks like one. */
+export function isStandIn(text: string): boolean {
+  return text.startsWith(STAND_IN);
+}
+
+/** Whether a stand-in is somewhere in a value that would be kept as it is. */
+export function holdsStandIn(value: JsonValue): boolean {
+  return JSON.stringify(value).includes(JSON.stringify(STAND_IN).slice(1, -1));
+}
+
+/** The strings of a body that has no long ones. */
+export const NOTHING_LAID: LaidStrings = { find: () => undefined };
+
+interface Place {
+  readonly start: number;
+  end: number;
+}
+
+/** The side that lays strings down. At most one is open at a time. */
+export interface StringLayer extends LaidStrings {
+  /** Writes a part of a string as it stands in the JSON text. */
+  lay(bytes: Uint8Array): Promise<void>;
+  /** Ends the string, and answers what stands in for it, without quotes. */
+  end(): Buffer;
+  close(): Promise<void>;
+}
+
+/** Makes the layer of one body. Its file is opened with the first string. Throws `unavailable` when the disk refuses to write. */
+export function makeStringLayer(openSpool: OpenSpool): StringLayer {
+  // Known to nobody: no client can write a stand-in.
+  const secret = randomUUID();
+  const places: Place[] = [];
+  let spool: Spool | undefined;
+  let written = 0;
+  let current: Place | undefined;
+
+  return {
+    find: (text) => {
+      const [prefix, index] = [`${STAND_IN}${secret}:`, text.slice(STAND_IN.length + secret.length + 1)];
+      const place = text.startsWith(prefix) ? places[Number(index)] : undefined;
+      return place && { pieces: () => charactersOf(spool!.read(place.start, place.end)) };
+    },
+    lay: async (bytes) => {
+      try {
+        spool ??= await openSpool();
+        await spool.append(bytes);
+      } catch (cause) {
+        throw new ErrandError('unavailable', "The daemon's storage refuses to write.", { cause });
+      }
+      current ??= { start: written, end: written };
+      written += bytes.length;
+      current.end = written;
+    },
+    end: () => {
+      places.push(current!);
+      current = undefined;
+      return Buffer.from(`\\u0000${STAND_IN.slice(1)}${secret}:${places.length - 1}`);
+    },
+    close: async () => {
+      const open = spool;
+      spool = undefined;
+      await open?.close();
+    },
+  };
+}
+
+/** The characters that the inside of a JSON string stands for. It is well-formed: it was looked at when it arrived. */
+async function* charactersOf(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  let kept = '';
+  for await (const bytes of pieces) {
+    const text = kept + decoder.decode(bytes, { stream: true });
+    const cut = endOfWholeEscapes(text);
+    const whole = text.slice(0, cut);
+    kept = text.slice(cut);
+    yield whole.includes('\\') ? (JSON.parse(`"${whole}"`) as string) : whole;
+  }
+}
+
+function endOfWholeEscapes(text: string): number {
+  for (let at = text.indexOf('\\'); at !== -1; ) {
+    const end = at + (text[at + 1] === 'u' ? 6 : 2);
+    if (end > text.length) return at;
+    at = text.indexOf('\\', end);
+  }
+  return text.length;
+}

@@ -1,0 +1,173 @@
+// Reads a request's JSON body within limits, in the order in which refusals are promised.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '../../domain/clock.ts';
+import { ErrandError, unprocessable } from '../../domain/errors.ts';
+import { isJsonObject, type JsonObject } from '../../domain/json.ts';
+import type { OpenSpool } from '../../files/blobs/spool.ts';
+import { chunksOf } from './body-chunks.ts';
+import type { BodyShare } from './body-budget.ts';
+import { makeJsonScan, malformed } from './json-scan.ts';
+import { type LaidStrings, makeStringLayer, NOTHING_LAID, type StringLayer } from './laid-strings.ts';
+import { makeUtf8Guard } from './utf8-guard.ts';
+
+const MEGABYTE = 1024 * 1024;
+const MAX_BODY_BYTES = 128 * MEGABYTE;
+/** Longer strings of a turn go to a file: attachments, and texts that nobody may ever look at. */
+const LONG_BYTES = 64 * 1024;
+const FIRST_ROOM_BYTES = 16 * 1024;
+const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*(?:utf-8|"utf-8")\s*)?;?\s*$/i;
+
+/** The largest body in bytes: four uploads as base64, and never more than 128 MB (A5). */
+export function bodyLimit(maxUploadSizeMb: number): number {
+  return Math.min(MAX_BODY_BYTES, Math.ceil((maxUploadSizeMb * MEGABYTE * 4 * 4) / 3));
+}
+
+export interface BodyRules {
+  readonly limitBytes: number;
+  /** Of the JSON text without its long strings: so much is parsed at once. */
+  readonly limitParsedBytes: number;
+  readonly maxNodes: number;
+  /** The body may be left out, and then reads as `{}`. */
+  readonly optional: boolean;
+  /** Whether long strings are laid into a file. Else they are held, and count as parsed. */
+  readonly lays: boolean;
+}
+
+export interface BodyParts {
+  readonly rules: BodyRules;
+  readonly share: BodyShare;
+  readonly openSpool: OpenSpool;
+  readonly clock: Clock;
+}
+
+/** A body that was read. */
+export interface RequestBody {
+  readonly value: JsonObject;
+  readonly laid: LaidStrings;
+  /** Counts what is held for the request beside its body. Throws `unavailable` when there is no room for it. */
+  takeRoom(bytes: number): void;
+  /** Lets go of all that the body takes. Its long strings are gone then. */
+  release(): Promise<void>;
+}
+
+/**
+ * The body as a JSON object. Throws `too_large`, `unsupported_media_type`, `unavailable` (too many bodies at once, or no
+ * disk), `request_timeout`, `bad_request` (not JSON) and `unprocessable` (no object, nested too deep, too many values):
+ * what can be said without the body before it, and the rest as soon as it is seen (A1).
+ */
+export async function readJsonBody(req: IncomingMessage, res: ServerResponse, parts: BodyParts): Promise<RequestBody> {
+  const { rules, share } = parts;
+  const declared = req.headers['content-length'];
+  if (declared !== undefined && Number(declared) > rules.limitBytes) throw tooLarge(rules.limitBytes);
+  const isEmpty = req.headers['transfer-encoding'] === undefined && (declared === undefined || Number(declared) === 0);
+  if (isEmpty && rules.optional)
+    return { value: {}, laid: NOTHING_LAID, takeRoom: share.take, release: async () => share.release() };
+  requireJsonType(req);
+  if (isEmpty) throw new ErrandError('bad_request', 'The body is empty: a JSON object is required.');
+  const layer = makeStringLayer(parts.openSpool);
+  const release = async () => {
+    share.release();
+    await layer.close();
+  };
+  try {
+    if (declared !== undefined) share.take(Number(declared));
+    // The answer to `Expect: 100-continue` comes here, after everything that can be refused unread.
+    if (req.headers.expect !== undefined) res.writeContinue();
+    const text = await takeIn(req, layer, { ...parts, isCounted: declared !== undefined });
+    return { value: parseObject(text), laid: layer, takeRoom: share.take, release };
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}
+
+function requireJsonType({ headers }: IncomingMessage): void {
+  if (!JSON_TYPE.test(headers['content-type'] ?? ''))
+    throw new ErrandError('unsupported_media_type', 'The Content-Type must be application/json in UTF-8.');
+  if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity')
+    throw new ErrandError('unsupported_media_type', 'The body must be sent without a Content-Encoding.');
+}
+
+interface Intake extends BodyParts {
+  /** Whether the share has the whole body already, since its length was declared. */
+  readonly isCounted: boolean;
+}
+
+/** The JSON text with its long strings laid aside. Each chunk is looked at, and then held or written, before the next one. */
+async function takeIn(req: IncomingMessage, layer: StringLayer, intake: Intake): Promise<string> {
+  const { rules, share, clock, isCounted } = intake;
+  const scan = makeJsonScan({ maxNodes: rules.maxNodes, longBytes: rules.lays ? LONG_BYTES : Infinity });
+  const utf8 = makeUtf8Guard();
+  const rest = makeRest(Math.min(rules.limitBytes, rules.limitParsedBytes));
+  let received = 0;
+  let isLaying = false;
+  const put = async (bytes: Buffer) => (isLaying ? layer.lay(bytes) : rest.append(bytes));
+  for await (const chunk of chunksOf(req, clock)) {
+    received += chunk.length;
+    if (received > rules.limitBytes) throw tooLarge(rules.limitBytes);
+    if (!isCounted) share.take(chunk.length);
+    if (!utf8.take(chunk)) throw notUtf8();
+    let from = 0;
+    for (const mark of scan(chunk)) {
+      await put(chunk.subarray(from, mark.at));
+      from = mark.at;
+      isLaying = mark.kind === 'long';
+      if (mark.kind === 'long') await layer.lay(rest.cut(mark.length));
+      else rest.append(layer.end());
+    }
+    await put(chunk.subarray(from));
+  }
+  if (!utf8.isWhole()) throw notUtf8();
+  return rest.text();
+}
+
+/** Bytes that grow up to a limit. */
+function makeRest(limitBytes: number) {
+  let buffer = Buffer.allocUnsafe(FIRST_ROOM_BYTES);
+  let length = 0;
+  return {
+    append: (bytes: Uint8Array): void => {
+      const needed = length + bytes.length;
+      if (needed > limitBytes) throw tooMuchText(limitBytes);
+      if (needed > buffer.length) {
+        const grown = Buffer.allocUnsafe(Math.min(Math.max(2 * buffer.length, needed), limitBytes));
+        buffer.copy(grown, 0, 0, length);
+        buffer = grown;
+      }
+      buffer.set(bytes, length);
+      length = needed;
+    },
+    /** Takes the last bytes away again. */
+    cut: (count: number): Buffer => {
+      length -= count;
+      return buffer.subarray(length, length + count);
+    },
+    text: (): string => buffer.toString('utf8', 0, length),
+  };
+}
+
+function parseObject(text: string): JsonObject {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw malformed(cause);
+  }
+  if (!isJsonObject(value)) throw unprocessable('body', 'must be a JSON object');
+  return value;
+}
+
+function notUtf8(): ErrandError {
+  return new ErrandError('bad_request', 'The body is not valid UTF-8.');
+}
+
+function tooLarge(limitBytes: number): ErrandError {
+  return new ErrandError('too_large', `The body is larger than ${limitBytes} bytes.`);
+}
+
+function tooMuchText(limitBytes: number): ErrandError {
+  return new ErrandError(
+    'too_large',
+    `The body holds more than ${limitBytes} bytes beside its attachments and long texts.`,
+  );
+}

@@ -1,0 +1,46 @@
+// A background run as a Message with its `background_results` (§2.4, §2.5).
+import { messageIdOf } from '../../domain/ids.ts';
+import { isTerminal, type Run } from '../../domain/run.ts';
+import { NO_USAGE } from '../../domain/usage.ts';
+import type { BackgroundRun } from '../../operations/turns/background-run.ts';
+import { renderMessage, renderUsage } from './messages-wire.ts';
+import type { Reply } from '../frame/reply.ts';
+
+const RETRY_AFTER_MS = 2_000;
+
+/** The reply for a submission (202) or a look-up (200): with `Retry-After` while there is no result yet. */
+export function backgroundReply(status: 200 | 202, found: BackgroundRun): Reply {
+  const headers = isTerminal(found.run.status) ? {} : { 'Retry-After': String(RETRY_AFTER_MS / 1_000) };
+  return { status, headers, body: renderBackground(found) };
+}
+
+function renderBackground({ run, queuePosition }: BackgroundRun): object {
+  return {
+    ...(run.status === 'completed' ? renderMessage(run) : renderWithoutResult(run)),
+    background_results: {
+      session_id: run.sessionId,
+      run_id: run.id,
+      status: run.status,
+      result_url: `/openapi/v1/runs/${run.id}`,
+      retry_after_ms: isTerminal(run.status) ? null : RETRY_AFTER_MS,
+      background_payload: run.backgroundPayload,
+      error: run.error === null ? null : { ...run.error },
+      ...(queuePosition === null ? {} : { queue_position: queuePosition }),
+    },
+  };
+}
+
+/** Nothing of a run that has not completed is passed off as its result. */
+function renderWithoutResult(run: Run): object {
+  return {
+    id: messageIdOf(run.id),
+    type: 'message',
+    role: 'assistant',
+    model: run.requestedModel,
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage: renderUsage(isTerminal(run.status) ? run.usage : NO_USAGE),
+    ...(run.wantsStructured ? { structured_output: null } : {}),
+  };
+}

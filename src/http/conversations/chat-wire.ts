@@ -1,0 +1,91 @@
+// The chat-completions protocol's request and reply (§2.2, §4.2), and its list of models (C13).
+import { completionIdOf } from '../../domain/ids.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import type { Run } from '../../domain/run.ts';
+import type { Usage } from '../../domain/usage.ts';
+import { CHAT_BLOCKS, type ContentParts } from './content-wire.ts';
+import { optional, readBoolean, readObject } from '../frame/fields.ts';
+import { readResponseFormat } from './response-format-wire.ts';
+import {
+  NO_HEADERS,
+  readModel,
+  readSessionId,
+  readUserContent,
+  type TurnHeaders,
+  type TurnRequest,
+} from './turn-wire.ts';
+
+/** The turn a chat request asks for. Throws `unprocessable`, or `too_large` for an attachment or for its text. */
+export async function parseChatRequest(
+  body: JsonObject,
+  parts: ContentParts,
+  headers: TurnHeaders = NO_HEADERS,
+): Promise<TurnRequest> {
+  const model = readModel(body);
+  const stream = optional(body['stream'], 'stream', readBoolean) ?? false;
+  const options = optional(body['stream_options'], 'stream_options', readObject);
+  const usagePath = 'stream_options.include_usage';
+  const includeUsage = optional(options?.['include_usage'], usagePath, readBoolean) ?? false;
+  const sessionId = readSessionId(body, headers);
+  const outputSchema = optional(body['response_format'], 'response_format', readResponseFormat);
+  const content = await readUserContent(body, CHAT_BLOCKS, parts);
+  return {
+    stream,
+    input: {
+      protocol: 'chat',
+      model,
+      content,
+      sessionId,
+      idempotencyKey: headers.idempotencyKey,
+      background: null,
+      includeUsage,
+      outputSchema,
+    },
+  };
+}
+
+/** A completed run as a chat completion. */
+export function renderCompletion(run: Run): object {
+  return {
+    id: completionIdOf(run.id),
+    object: 'chat.completion',
+    created: secondsOf(run.createdAt),
+    model: run.requestedModel,
+    choices: [
+      {
+        index: 0,
+        message: { role: 'assistant', content: contentOf(run) },
+        logprobs: null,
+        finish_reason: 'stop',
+      },
+    ],
+    usage: renderChatUsage(run.usage),
+  };
+}
+
+/** What the agent answered: its words, or its result as JSON text where a schema was given. */
+function contentOf(run: Run): string {
+  return run.wantsStructured ? JSON.stringify(run.structuredOutput?.value ?? null) : (run.answer ?? '');
+}
+
+/** Token counts in this protocol's sense: cached tokens are part of the prompt. */
+export function renderChatUsage(usage: Usage): object {
+  return {
+    prompt_tokens: usage.inputTokens,
+    completion_tokens: usage.outputTokens,
+    total_tokens: usage.inputTokens + usage.outputTokens,
+  };
+}
+
+/** The one model of a key, as a list. */
+export function renderModels(model: string, createdAt: number): object {
+  return {
+    object: 'list',
+    data: [{ id: model, object: 'model', created: secondsOf(createdAt), owned_by: 'errand' }],
+  };
+}
+
+/** Epoch milliseconds as this protocol's whole seconds. */
+export function secondsOf(at: number): number {
+  return Math.floor(at / 1000);
+}

@@ -1,0 +1,183 @@
+// A turn over HTTP, in either protocol: accepted, then waited for or streamed; and a run's stream rejoined.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ErrandError, type ErrorReason } from '../../domain/errors.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import type { Run } from '../../domain/run.ts';
+import type { Settings } from '../../domain/settings.ts';
+import type { KeyCaller } from '../../domain/user.ts';
+import { backgroundReply } from './background-wire.ts';
+import { parseChatRequest, renderCompletion } from './chat-wire.ts';
+import type { ContentParts } from './content-wire.ts';
+import type { WatchCredential } from '../frame/credential-watch.ts';
+import { type Exchange, idInPath } from '../frame/exchange.ts';
+import { optional, readUuid } from '../frame/fields.ts';
+import { parseMessagesRequest, renderMessage } from './messages-wire.ts';
+import type { Operations } from '../../operations/operations.ts';
+import { positionInRequest } from '../frame/query.ts';
+import { type ErrorShape, errorBody } from '../frame/render-error.ts';
+import type { Reply } from '../frame/reply.ts';
+import { failureOfRun } from './run-failure.ts';
+import type { OpenRunStream } from './run-stream.ts';
+import { makeTurnText } from './turn-text.ts';
+import { readIdempotencyKey, type TurnHeaders, type TurnRequest } from './turn-wire.ts';
+
+/** What a protocol adds to a turn. */
+interface ConversationWire {
+  readonly shape: ErrorShape;
+  parse(body: JsonObject, parts: ContentParts, headers: TurnHeaders): Promise<TurnRequest>;
+  render(run: Run): object;
+}
+
+const MESSAGES: ConversationWire = { shape: 'bare', parse: parseMessagesRequest, render: renderMessage };
+const CHAT: ConversationWire = { shape: 'chat', parse: parseChatRequest, render: renderCompletion };
+
+const MEGABYTE = 1024 * 1024;
+const RETRY_AFTER_SECONDS = '5';
+// Both official clients repeat a failed request unless told not to, and a repeated turn is a second run.
+const NO_RETRY = 'X-Should-Retry';
+
+export interface ConversationParts {
+  readonly operations: Operations;
+  readonly openStream: OpenRunStream;
+  readonly watchCredential: WatchCredential;
+  readonly settings: () => Settings;
+}
+
+type KeyHandler = (exchange: Exchange, caller: KeyCaller) => Promise<Reply | undefined>;
+
+export interface Conversations {
+  readonly messages: KeyHandler;
+  readonly chat: KeyHandler;
+  readonly poll: KeyHandler;
+  readonly rejoin: KeyHandler;
+}
+
+/** What is left of a request once its turn is accepted. */
+interface Accepted extends Pick<TurnRequest, 'stream'> {
+  readonly run: Run;
+  readonly isBackground: boolean;
+  /** A repeated request with an idempotency key finds the run again. */
+  readonly repeatable: boolean;
+}
+
+/** The handlers of both conversation endpoints and of the stream of a run. */
+export function makeConversations(parts: ConversationParts): Conversations {
+  const { operations, openStream, settings, watchCredential } = parts;
+
+  /** Accepts the turn. Nothing that it said is held after that, however long its answer takes. */
+  async function accept(wire: ConversationWire, exchange: Exchange, caller: KeyCaller): Promise<Accepted> {
+    const { req, res, laid, takeRoom } = exchange;
+    const { maxUploadSizeMb, limits } = settings();
+    const text = makeTurnText(laid, limits.maxTextMb * MEGABYTE);
+    const reading: ContentParts = { maxUploadBytes: maxUploadSizeMb * MEGABYTE, laid, text };
+    const { input, stream } = await wire.parse(exchange.body, reading, headersOfTurn(req));
+    const { run, replayed } = await whileThere(res, (left) => operations.acceptTurn(caller, input, { left, takeRoom }));
+    await exchange.letGoOfBody();
+    nameRun(res, run);
+    if (replayed) res.setHeader('Idempotency-Replayed', 'true');
+    return { run, stream, isBackground: input.background !== null, repeatable: input.idempotencyKey !== null };
+  }
+
+  async function converse(wire: ConversationWire, exchange: Exchange, caller: KeyCaller): Promise<Reply | undefined> {
+    const { req, res } = exchange;
+    const { run, stream, isBackground, repeatable } = await accept(wire, exchange, caller);
+    if (isBackground) return backgroundReply(202, await operations.withPosition(run));
+    if (stream) {
+      openStream(exchange, run, { afterId: 0, ids: hasFlag(req, 'x-stream-event-ids'), tools: wantsTools(req) });
+      return undefined;
+    }
+    if (!repeatable) res.setHeader(NO_RETRY, 'false');
+    const ended = await awaitResult(run, exchange).catch((error: unknown) => {
+      throw withWayBack(error, run, repeatable);
+    });
+    res.removeHeader(NO_RETRY);
+    return answerOf(ended, wire);
+  }
+
+  /** The client's leaving ends the wait, and so does the end of its credential; the run goes on (C7). */
+  async function awaitResult(run: Run, { res, admit }: Exchange): Promise<Run> {
+    const { promise: refused, reject } = Promise.withResolvers<never>();
+    const unwatch = watchCredential(admit, reject);
+    try {
+      return await Promise.race([whileThere(res, (left) => operations.awaitResult(run, left)), refused]);
+    } finally {
+      unwatch();
+    }
+  }
+
+  return {
+    messages: (exchange, caller) => converse(MESSAGES, exchange, caller),
+    chat: (exchange, caller) => converse(CHAT, exchange, caller),
+    poll: async (exchange, caller) => {
+      const found = await operations.pollRun(caller, exchange.params['id']?.toLowerCase() ?? '');
+      nameRun(exchange.res, found.run);
+      return backgroundReply(200, found);
+    },
+    rejoin: async (exchange, caller) => {
+      const runId = idInPath(exchange, 'Run');
+      const afterId = positionInRequest(exchange);
+      const run = await operations.findRunToFollow(caller, runId);
+      nameRun(exchange.res, run);
+      openStream(exchange, run, { afterId, ids: true, tools: wantsTools(exchange.req) });
+      return undefined;
+    },
+  };
+}
+
+/** Work that the client's leaving may end. */
+async function whileThere<T>(res: ServerResponse, work: (left: AbortSignal) => Promise<T>): Promise<T> {
+  const wait = new AbortController();
+  const leave = () => wait.abort();
+  res.once('close', leave);
+  if (res.destroyed) leave();
+  try {
+    return await work(wait.signal);
+  } catch (error) {
+    if (!wait.signal.aborted) throw error;
+    throw new ErrandError('unavailable', 'The client left.', { cause: error });
+  } finally {
+    res.off('close', leave);
+  }
+}
+
+/** Whoever is refused has no way back. */
+const REFUSALS: ReadonlySet<ErrorReason> = new Set(['unauthenticated', 'forbidden']);
+
+/** What a wait that ended before its run adds: where the run's result comes, and whether the request may be repeated. */
+function withWayBack(error: unknown, run: Run, repeatable: boolean): unknown {
+  if (!(error instanceof ErrandError) || REFUSALS.has(error.reason)) return error;
+  const again = repeatable
+    ? 'or repeat the request with its idempotency key.'
+    : 'repeating the request would begin a second run.';
+  const message = `${error.message} Its result comes at GET /openapi/v1/runs/${run.id}/stream; ${again}`;
+  return new ErrandError(error.reason, message, { cause: error, details: error.details });
+}
+
+/** What the headers of a request say about its turn. */
+function headersOfTurn({ headers }: IncomingMessage): TurnHeaders {
+  return {
+    idempotencyKey: optional(headers['idempotency-key'] as string, 'Idempotency-Key', readIdempotencyKey),
+    sessionId: optional(headers['x-session-id'] as string, 'X-Session-Id', readUuid),
+  };
+}
+
+function nameRun(res: ServerResponse, run: Run): void {
+  res.setHeader('X-Session-Id', run.sessionId);
+  res.setHeader('X-Run-Id', run.id);
+}
+
+function answerOf(run: Run, wire: ConversationWire): Reply {
+  const failure = failureOfRun(run);
+  if (failure === null) return { status: 200, body: wire.render(run) };
+  const headers: Record<string, string> = { [NO_RETRY]: 'false' };
+  if (failure.status === 504) headers['Retry-After'] = RETRY_AFTER_SECONDS;
+  return { status: failure.status, headers, body: errorBody(failure, wire.shape) };
+}
+
+function wantsTools(req: IncomingMessage): boolean {
+  return hasFlag(req, 'x-stream-tool-events');
+}
+
+function hasFlag(req: IncomingMessage, header: string): boolean {
+  return req.headers[header] === 'true';
+}

@@ -1,0 +1,210 @@
+// Streams a run to a client in the protocol that started it: from any event on, with pings in silence.
+import type { Clock, Timer } from '../../domain/clock.ts';
+import type { EventType, JournalEvent } from '../../domain/journal-event.ts';
+import { isTerminal, type Protocol, type Run } from '../../domain/run.ts';
+import type { Settings } from '../../domain/settings.ts';
+import type { Tail, Tails } from '../../events/tail.ts';
+import { CHAT_DONE, CHAT_EVENTS, chatError } from './chat-events-wire.ts';
+import type { WatchCredential } from '../frame/credential-watch.ts';
+import { type EventRenderer, frameOf, makeEventRenderer, type WireEvent } from './event-frame.ts';
+import type { Exchange } from '../frame/exchange.ts';
+import { MESSAGES_EVENTS, MESSAGES_PING, messagesError } from './messages-events-wire.ts';
+import { journalError, renderJournalEvent } from '../management/overview-wire.ts';
+import { type ErrorFacts, factsOf } from '../frame/render-error.ts';
+import { RESTARTING } from './run-failure.ts';
+import { type EventStream, openEventStream } from '../frame/sse.ts';
+
+/** How a client wants a run's stream. */
+interface StreamWish {
+  /** Journal id of the last event the client has; 0 from the first. */
+  readonly afterId: number;
+  /** `id:` lines on the chat protocol. The Messages protocol always has them (C12). */
+  readonly ids: boolean;
+  /** `tool_use` and `tool_result` events on the Messages protocol. */
+  readonly tools: boolean;
+  /** Tells the journal's events as they are, in place of the run's protocol. */
+  readonly voice?: 'journal';
+}
+
+export interface StreamParts {
+  readonly tail: Tails;
+  readonly clock: Clock;
+  readonly settings: () => Settings;
+  /** Fires when open streams must end. */
+  readonly draining: AbortSignal;
+  readonly watchCredential: WatchCredential;
+}
+
+/** Opens a run's stream on a request's response. Returns at once; the stream lives on its own until the run or the client ends. */
+export type OpenRunStream = (exchange: Pick<Exchange, 'res' | 'admit'>, run: Run, wish: StreamWish) => void;
+
+interface Voice {
+  readonly plain: EventRenderer;
+  readonly withIds: EventRenderer;
+  readonly ping: (lastId: number) => Buffer;
+  readonly error: (facts: ErrorFacts) => WireEvent;
+  /** Sent to a client that rejoins after the run's last event. */
+  readonly epilogue: (run: Run) => WireEvent | null;
+}
+
+/** Told on the protocols' own streams only to clients that ask for what tools do. */
+const TOOL_EVENTS: ReadonlySet<EventType> = new Set([
+  'tool_use',
+  'tool_result',
+  'user_input.requested',
+  'user_input.answered',
+  'user_input.expired',
+]);
+const STALL_LIMIT_MS = 60_000;
+const COMMENT_PING = Buffer.from(': ping\n\n');
+
+function makeVoices(): Readonly<Record<Protocol | 'journal', Voice>> {
+  const messages = makeEventRenderer(MESSAGES_EVENTS, true);
+  return {
+    messages: {
+      plain: messages,
+      withIds: messages,
+      ping: (lastId) => frameOf(MESSAGES_PING, lastId),
+      error: messagesError,
+      epilogue: () => null,
+    },
+    chat: {
+      plain: makeEventRenderer(CHAT_EVENTS, false),
+      withIds: makeEventRenderer(CHAT_EVENTS, true),
+      ping: () => COMMENT_PING,
+      error: chatError,
+      epilogue: (run) => (run.status === 'completed' ? CHAT_DONE : null),
+    },
+    journal: {
+      plain: renderJournalEvent,
+      withIds: renderJournalEvent,
+      ping: () => COMMENT_PING,
+      error: journalError,
+      epilogue: () => null,
+    },
+  };
+}
+
+/** Makes the one opener of streams; it ends them all when `draining` fires. */
+export function makeRunStreams(parts: StreamParts): OpenRunStream {
+  const voices = makeVoices();
+  const open = new Set<RunStream>();
+  parts.draining.addEventListener('abort', () => open.forEach((stream) => stream.interrupt(RESTARTING)), {
+    once: true,
+  });
+  return ({ res, admit }, run, wish) => {
+    // The client may have left while its turn was accepted.
+    if (res.destroyed) return;
+    const stream = new RunStream(parts, openEventStream(res), { run, wish, voice: voices[wish.voice ?? run.protocol] });
+    open.add(stream);
+    const unwatch = parts.watchCredential(admit, (error) => stream.interrupt(factsOf(error)));
+    res.once('close', () => {
+      unwatch();
+      open.delete(stream);
+      stream.stop();
+    });
+    if (parts.draining.aborted) stream.interrupt(RESTARTING);
+    else stream.start();
+  };
+}
+
+/** One client's stream of one run. */
+class RunStream {
+  readonly #parts: StreamParts;
+  readonly #stream: EventStream;
+  readonly #run: Run;
+  readonly #wish: StreamWish;
+  readonly #voice: Voice;
+  #tail: Tail | undefined;
+  #timer: Timer | undefined;
+  #stopped = false;
+  #lastId: number;
+  #lastSentAt: number;
+  #pausedAt: number | null = null;
+  #delivered = false;
+
+  constructor(parts: StreamParts, stream: EventStream, what: { run: Run; wish: StreamWish; voice: Voice }) {
+    this.#parts = parts;
+    this.#stream = stream;
+    this.#run = what.run;
+    this.#wish = what.wish;
+    this.#voice = what.voice;
+    this.#lastId = what.wish.afterId;
+    this.#lastSentAt = parts.clock.monotonic();
+  }
+
+  start(): void {
+    this.#tail = this.#parts.tail.follow(this.#run, this.#wish.afterId, {
+      events: (events) => this.#deliver(events),
+      end: () => this.#finish(),
+    });
+    // The tail may have reached the end, or the client may have gone, before it was known here.
+    if (this.#stopped) return this.#tail.close();
+    // Stored events arrive before `follow` returns: none for an ended run means that the client has them all.
+    if (!this.#delivered && isTerminal(this.#run.status)) return this.#finish(this.#voice.epilogue(this.#run));
+    this.#stream.flush();
+    this.#watch(this.#pingMs());
+  }
+
+  /** Ends the stream with an error, though the run goes on. */
+  interrupt(why: ErrorFacts): void {
+    this.#finish(this.#voice.error(why));
+  }
+
+  /** Lets go of the tail and the timer. The run does not notice (C7). */
+  stop(): void {
+    this.#stopped = true;
+    this.#timer?.cancel();
+    this.#tail?.close();
+  }
+
+  #deliver(events: readonly JournalEvent[]): Promise<void> | undefined {
+    if (this.#stopped) return undefined;
+    this.#delivered = true;
+    const render = this.#wish.ids ? this.#voice.withIds : this.#voice.plain;
+    const frames: Buffer[] = [];
+    for (const event of events) {
+      const frame = TOOL_EVENTS.has(event.type) && !this.#wish.tools ? null : render(event, this.#run);
+      if (frame !== null) frames.push(frame);
+    }
+    const last = events.at(-1);
+    if (last !== undefined) this.#lastId = last.id;
+    return frames.length === 0 ? undefined : this.#send(frames.length === 1 ? frames[0]! : Buffer.concat(frames));
+  }
+
+  #send(frames: Buffer): Promise<void> | undefined {
+    this.#lastSentAt = this.#parts.clock.monotonic();
+    const pause = this.#stream.send(frames);
+    if (pause === undefined) return undefined;
+    this.#pausedAt = this.#lastSentAt;
+    return pause.then(() => {
+      this.#pausedAt = null;
+    });
+  }
+
+  #finish(last: WireEvent | null = null): void {
+    if (this.#stopped) return;
+    this.stop();
+    this.#stream.end(last === null ? undefined : frameOf(last, this.#sendsIds() ? this.#lastId : null));
+  }
+
+  /** One timer, set to the earliest moment at which a ping can be due: writing an event costs no timer. */
+  #watch(delayMs: number): void {
+    this.#timer = this.#parts.clock.after(delayMs, () => {
+      const now = this.#parts.clock.monotonic();
+      if (this.#pausedAt !== null && now - this.#pausedAt >= STALL_LIMIT_MS) return this.#stream.drop();
+      const silentMs = now - this.#lastSentAt;
+      const due = silentMs >= this.#pingMs();
+      if (due && this.#pausedAt === null) void this.#send(this.#voice.ping(this.#lastId));
+      this.#watch(due ? this.#pingMs() : this.#pingMs() - silentMs);
+    });
+  }
+
+  #pingMs(): number {
+    return this.#parts.settings().streams.pingSeconds * 1000;
+  }
+
+  #sendsIds(): boolean {
+    return this.#wish.ids || this.#run.protocol === 'messages';
+  }
+}

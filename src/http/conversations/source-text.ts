@@ -1,0 +1,107 @@
+// The text of an attachment's source as it stands in a request: held when it is short, in a file when it is long.
+import { ErrandError, unprocessable } from '../../domain/errors.ts';
+import type { JsonValue } from '../../domain/json.ts';
+import { makeImageHead } from '../../agent/conversation/image-facts.ts';
+import { imageFault } from '../../operations/turns/require-image.ts';
+import type { UploadBytes } from '../../operations/turns/turn.ts';
+import { decodeBase64, textOfAtMost } from '../frame/fields.ts';
+import type { LaidStrings } from '../body/laid-strings.ts';
+
+/** Characters of a source that are looked at to tell what it is. */
+export const HEAD_CHARACTERS = 400;
+
+export interface SourceText {
+  /** Its first characters. */
+  readonly head: string;
+  /** All of it; null when it is long. */
+  readonly whole: string | null;
+  /** Its characters from `start` on, piece by piece, as often as asked. */
+  from(start: number): AsyncGenerator<string>;
+}
+
+const readShort = textOfAtMost(Number.MAX_SAFE_INTEGER);
+
+/** Reads the text of a source. Throws `unprocessable` for what is none. */
+export async function readSourceText(
+  value: JsonValue | undefined,
+  path: string,
+  laid: LaidStrings,
+): Promise<SourceText> {
+  const found = typeof value === 'string' ? laid.find(value) : undefined;
+  if (found !== undefined) {
+    const from = (start: number) => skip(found.pieces(), start);
+    return { head: await firstCharacters(from(0)), whole: null, from };
+  }
+  const text = readShort(value, path);
+  const from = async function* from(start: number) {
+    yield text.slice(start);
+  };
+  return { head: text.slice(0, HEAD_CHARACTERS), whole: text, from };
+}
+
+async function* skip(pieces: AsyncIterable<string>, count: number): AsyncGenerator<string> {
+  let left = count;
+  for await (const piece of pieces) {
+    yield left === 0 ? piece : piece.slice(left);
+    left = Math.max(0, left - piece.length);
+  }
+}
+
+async function firstCharacters(pieces: AsyncIterable<string>): Promise<string> {
+  let head = '';
+  for await (const piece of pieces) {
+    head += piece.slice(0, HEAD_CHARACTERS);
+    if (head.length >= HEAD_CHARACTERS) break;
+  }
+  return head.slice(0, HEAD_CHARACTERS);
+}
+
+/** What base64 has to decode to. */
+export interface UploadRules {
+  readonly path: string;
+  readonly maxBytes: number;
+  /** Images have to be what this media type says; null for other files. */
+  readonly imageType: string | null;
+}
+
+/**
+ * The bytes that a source says in base64, from `start` on. They are decoded here once to be judged, and again when they are
+ * kept: so they are never held. Throws `unprocessable` and `too_large`.
+ */
+export async function readUpload(source: SourceText, start: number, rules: UploadRules): Promise<UploadBytes> {
+  const { path, maxBytes, imageType } = rules;
+  const pieces = () => decodePieces(source.from(start), path);
+  const head = makeImageHead();
+  let size = 0;
+  for await (const bytes of pieces()) {
+    size += bytes.length;
+    if (size > maxBytes) throw tooLarge(path, maxBytes);
+    if (imageType !== null) head.take(bytes);
+  }
+  if (size === 0) throw unprocessable(path, 'must not be empty');
+  const fault = imageType === null ? null : imageFault(head.bytes(), imageType);
+  if (fault !== null) throw unprocessable(path, fault);
+  return { size, pieces };
+}
+
+const GROUP = 4;
+
+/** Decodes strict base64. Only the last group of four may be padded, so it is always decoded by itself. */
+async function* decodePieces(texts: AsyncIterable<string>, path: string): AsyncGenerator<Buffer> {
+  let kept = '';
+  for await (const text of texts) {
+    const all = kept + text;
+    const cut = Math.max(0, all.length - 1 - ((all.length - 1) % GROUP));
+    kept = all.slice(cut);
+    const bytes = decodeBase64(all.slice(0, cut), path);
+    if (bytes.length !== (cut / GROUP) * 3) throw unprocessable(path, 'must be standard Base64');
+    if (bytes.length > 0) yield bytes;
+  }
+  const last = decodeBase64(kept, path);
+  if (last.length > 0) yield last;
+}
+
+function tooLarge(path: string, maxBytes: number): ErrandError {
+  const megabytes = maxBytes / (1024 * 1024);
+  return new ErrandError('too_large', `${path}: must be at most ${megabytes} MB`, { details: { field: path } });
+}

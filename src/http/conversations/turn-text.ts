@@ -1,0 +1,39 @@
+// The text of one turn: read from where it lies, and counted before it is held.
+import { ErrandError } from '../../domain/errors.ts';
+import type { JsonValue } from '../../domain/json.ts';
+import { readString } from '../frame/fields.ts';
+import type { LaidStrings } from '../body/laid-strings.ts';
+
+export interface TurnText {
+  /** Reads one text. Throws `unprocessable`, or `too_large` when all texts of the turn together have too many bytes. */
+  read(value: JsonValue | undefined, path: string): Promise<string>;
+}
+
+/** Makes the reader of one turn's texts. `maxBytes`: of all of them, in UTF-8. */
+export function makeTurnText(laid: LaidStrings, maxBytes: number): TurnText {
+  let left = maxBytes;
+
+  function take(text: string, path: string): void {
+    left -= Buffer.byteLength(text);
+    if (left >= 0) return;
+    const message = `${path}: the text of a turn must be at most ${maxBytes / (1024 * 1024)} MB`;
+    throw new ErrandError('too_large', message, { details: { field: path } });
+  }
+
+  return {
+    read: async (value, path) => {
+      const found = typeof value === 'string' ? laid.find(value) : undefined;
+      if (found === undefined) {
+        const text = readString(value, path);
+        take(text, path);
+        return text;
+      }
+      let text = '';
+      for await (const piece of found.pieces()) {
+        take(piece, path);
+        text += piece;
+      }
+      return readString(text, path);
+    },
+  };
+}

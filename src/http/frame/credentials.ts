@@ -1,0 +1,65 @@
+// Reads the one credential of a request from its headers, and tells which door the request came through.
+import type { IncomingMessage } from 'node:http';
+import type { Server } from 'node:net';
+import { ErrandError } from '../../domain/errors.ts';
+
+const BEARER = /^bearer +([^\s,]+)$/i;
+
+/** Which headers may carry the credential: the management API takes `Authorization` only (§5). */
+export type CredentialHeaders = 'both' | 'authorization';
+
+/**
+ * The credential of a request, or null when it carries none. Query and cookies are never read (A6).
+ * Throws `unauthenticated` for a repeated header, another scheme, or two different credentials.
+ */
+export function readCredential(rawHeaders: readonly string[], accepted: CredentialHeaders): string | null {
+  const authorization = readOnce(rawHeaders, 'authorization');
+  const apiKey = readOnce(rawHeaders, 'x-api-key');
+  const bearer = authorization === null ? null : bearerOf(authorization);
+  if (apiKey === null) return bearer;
+  if (apiKey === '') throw refused('The x-api-key header is empty.');
+  if (bearer !== null && bearer !== apiKey) throw refused('The request carries two different credentials.');
+  if (bearer === null && accepted === 'authorization')
+    throw refused('This endpoint takes its key as "Authorization: Bearer <API_KEY>" only.');
+  return apiKey;
+}
+
+// Node joins or drops repeated headers in `headers`; only the raw list shows them.
+function readOnce(rawHeaders: readonly string[], name: string): string | null {
+  let found: string | null = null;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const header = rawHeaders[i]!;
+    if (header.length !== name.length || header.toLowerCase() !== name) continue;
+    if (found !== null) throw refused(`The ${name} header is repeated.`);
+    found = rawHeaders[i + 1]!.trim();
+  }
+  return found;
+}
+
+function bearerOf(authorization: string): string {
+  const token = BEARER.exec(authorization)?.[1];
+  if (token === undefined) throw refused('The Authorization header must read "Bearer <API_KEY>".');
+  return token;
+}
+
+function refused(message: string): ErrandError {
+  return new ErrandError('unauthenticated', message);
+}
+
+/**
+ * Answers whether a request came over the Unix socket (K1). Asked of the listening server, never of the connection:
+ * a TCP connection that has just been reset has no address either, and would pass for a local one.
+ */
+export function isViaSocket(req: IncomingMessage): boolean {
+  const { server } = req.socket as IncomingMessage['socket'] & { readonly server?: Server };
+  if (server === undefined) return false;
+  let viaSocket = socketServers.get(server);
+  if (viaSocket === undefined) {
+    viaSocket = typeof server.address() === 'string';
+    socketServers.set(server, viaSocket);
+  }
+  return viaSocket;
+}
+
+/** Whether a server listens on a Unix socket; it is asked for with every request and never changes. */
+const socketServers = new WeakMap<Server, boolean>();

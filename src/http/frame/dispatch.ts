@@ -1,0 +1,96 @@
+// Takes a request to its route: guards it, reads its body and answers it, in the promised order of checks (A1).
+import { Router, type RouterContext } from '@koa/router';
+import { ErrandError } from '../../domain/errors.ts';
+import type { Caller, KeyCaller } from '../../domain/user.ts';
+import type { ClientAddressOf } from '../server/client-address.ts';
+import { isViaSocket, readCredential } from './credentials.ts';
+import { type BodyReadingParts, makeWithExchange, type WithExchange } from './open-exchange.ts';
+import type { Operations } from '../../operations/operations.ts';
+import { type Reply, sendJson } from './reply.ts';
+import type { Route } from '../routes.ts';
+
+export interface DispatchParts extends BodyReadingParts {
+  readonly operations: Operations;
+  readonly clientAddressOf: ClientAddressOf;
+}
+
+/** A router of the table's routes. What no route matches falls through it. */
+export function makeRouter(routes: readonly Route[], parts: DispatchParts): Router {
+  const router = new Router({ sensitive: true, strict: true });
+  const streams = new Set(routes.filter((route) => route.sse).map(({ path }) => path));
+  const withExchange = makeWithExchange(parts);
+  for (const route of routes) {
+    router.register(route.path, [route.method], async (ctx: RouterContext) => {
+      // The router answers HEAD wherever it answers GET.
+      if (ctx.method === 'HEAD' && route.sse) throw methodNotAllowed(ctx.matched, streams);
+      const reply = await answer(route, ctx, { ...parts, withExchange });
+      if (reply !== undefined) sendJson(ctx.res, reply);
+    });
+  }
+  return router;
+}
+
+interface Answering extends DispatchParts {
+  readonly withExchange: WithExchange;
+}
+
+async function answer(route: Route, ctx: RouterContext, parts: Answering): Promise<Reply | undefined> {
+  const { withExchange, clientAddressOf, operations } = parts;
+  if (route.guard === 'none')
+    return withExchange({ route, ctx, owner: clientAddressOf(ctx.req), admit: async () => undefined }, route.handler);
+  const { guard } = route;
+  const viaSocket = isViaSocket(ctx.req);
+  const credential = readCredential(ctx.req.rawHeaders, guard === 'key' ? 'both' : 'authorization');
+  const admit = async (): Promise<Caller> => {
+    const caller = await operations.resolveCaller(credential, viaSocket);
+    if (guard === 'key') requireKey(caller);
+    else if (guard === 'admin' || caller.kind === 'key') requireAdministrator(caller);
+    return caller;
+  };
+  const caller = await admit();
+  const owner = caller.kind === 'operator' ? 'operator' : caller.user.id;
+  return withExchange({ route, ctx, owner, admit }, (exchange) => {
+    if (route.guard !== 'key') return route.handler(exchange, caller);
+    requireKey(caller);
+    return route.handler(exchange, caller);
+  });
+}
+
+function requireKey(caller: Caller): asserts caller is KeyCaller {
+  if (caller.kind !== 'key') throw new ErrandError('unauthenticated', 'An API key is required.');
+}
+
+/** The operator behind the socket, or the key of scope `admin` or the login token of an administrator of now (B3, K1). */
+function requireAdministrator(caller: Caller): void {
+  if (caller.kind === 'operator') return;
+  if (caller.kind === 'token' && caller.user.role !== 'admin')
+    throw new ErrandError('forbidden', 'This needs the login token of an administrator.');
+  if (caller.kind === 'key' && (caller.key.scope !== 'admin' || caller.user.role !== 'admin'))
+    throw new ErrandError('forbidden', 'This needs an API key of scope admin whose owner is an administrator.');
+}
+
+type Matched = RouterContext['matched'];
+
+/** The refusal of a request that no route took: 405 when its path is known, else 404 (A1). */
+export function refusalOf(matched: Matched, path: string, routes: readonly Route[]): ErrandError {
+  if (matched === undefined || matched.length === 0) return noSuchEndpoint(path);
+  return methodNotAllowed(matched, new Set(routes.filter((route) => route.sse).map(({ path }) => path)));
+}
+
+/** Client libraries speak to more endpoints than there are here, and some to another one by default. */
+function noSuchEndpoint(path: string): ErrandError {
+  const hint = path.startsWith('/openapi/v1/')
+    ? ' Conversations are at POST /openapi/v1/chat/completions and POST /openapi/v1/messages.'
+    : '';
+  return new ErrandError('not_found', `No such endpoint.${hint}`);
+}
+
+function methodNotAllowed(matched: Matched, streams: ReadonlySet<string>): ErrandError {
+  const methods = new Set<string>();
+  for (const layer of matched ?? [])
+    for (const method of layer.methods) if (method !== 'HEAD' || !streams.has(String(layer.path))) methods.add(method);
+  const allow = [...methods].sort();
+  return new ErrandError('method_not_allowed', `This endpoint answers ${allow.join(', ')} only.`, {
+    details: { allow },
+  });
+}

@@ -1,0 +1,91 @@
+// Opens the exchange of a guarded request: its body read within the limits in force, and let go when it is answered.
+import type { RouterContext } from '@koa/router';
+import type { Clock } from '../../domain/clock.ts';
+import type { Settings } from '../../domain/settings.ts';
+import type { OpenSpool } from '../../files/blobs/spool.ts';
+import { makeBodyBudget } from '../body/body-budget.ts';
+import type { Exchange } from './exchange.ts';
+import { NOTHING_LAID } from '../body/laid-strings.ts';
+import { bodyLimit, readJsonBody, type RequestBody } from '../body/request-body.ts';
+import type { Route } from '../routes.ts';
+
+const MEGABYTE = 1024 * 1024;
+/** The largest body of a route that takes no attachments. */
+const PLAIN_BODY_BYTES = MEGABYTE;
+/** Of a turn, what is parsed at once: its short texts and the history around it, in sizes of its longest text. */
+const PARSED_TEXTS = 2;
+
+export interface BodyReadingParts {
+  readonly settings: () => Settings;
+  readonly openSpool: OpenSpool;
+  readonly clock: Clock;
+}
+
+/** A request that may go on. */
+export interface Admitted {
+  readonly route: Route;
+  readonly ctx: RouterContext;
+  /** Whom its body counts for. */
+  readonly owner: string;
+  readonly admit: Exchange['admit'];
+}
+
+/** Has a handler answer a request. Throws what the reading of the body throws, and what the handler does. */
+export type WithExchange = <T>(admitted: Admitted, handle: (exchange: Exchange) => Promise<T> | T) => Promise<T>;
+
+const NO_BODY: RequestBody = {
+  value: {},
+  laid: NOTHING_LAID,
+  takeRoom: () => undefined,
+  release: async () => undefined,
+};
+
+/** Makes it. All bodies share one budget. */
+export function makeWithExchange({ settings, openSpool, clock }: BodyReadingParts): WithExchange {
+  const budget = makeBodyBudget(() => settings().limits.bodiesInFlightMb * MEGABYTE);
+
+  async function openBody({ route, ctx, owner }: Admitted): Promise<RequestBody> {
+    if (route.body === undefined) return NO_BODY;
+    const { limits, maxUploadSizeMb } = settings();
+    const lays = route.takesAttachments === true;
+    const largest = bodyLimit(maxUploadSizeMb);
+    const rules = {
+      limitBytes: lays ? largest : Math.min(largest, route.maxBodyBytes ?? PLAIN_BODY_BYTES),
+      limitParsedBytes: Math.max(PLAIN_BODY_BYTES, limits.maxTextMb * MEGABYTE * PARSED_TEXTS),
+      maxNodes: limits.maxNodes,
+      optional: route.body === 'optional',
+      lays,
+    };
+    return readJsonBody(ctx.req, ctx.res, { rules, share: budget(owner), openSpool, clock });
+  }
+
+  return async (admitted, handle) => {
+    const { req, res, params, querystring: query } = admitted.ctx;
+    let body = await openBody(admitted);
+    const letGoOfBody = async () => {
+      const { release } = body;
+      body = NO_BODY;
+      await release();
+    };
+    const exchange: Exchange = {
+      req,
+      res,
+      params,
+      query,
+      get body() {
+        return body.value;
+      },
+      get laid() {
+        return body.laid;
+      },
+      takeRoom: (bytes) => body.takeRoom(bytes),
+      letGoOfBody,
+      admit: admitted.admit,
+    };
+    try {
+      return await handle(exchange);
+    } finally {
+      await letGoOfBody();
+    }
+  };
+}

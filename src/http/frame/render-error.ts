@@ -1,0 +1,58 @@
+// Turns whatever was thrown into a status, headers and a body of the route group's shape.
+import { ErrandError, REASONS } from '../../domain/errors.ts';
+import type { Reply } from './reply.ts';
+
+/** The three shapes of an error body (§7, A2). */
+export type ErrorShape = 'bare' | 'chat' | 'envelope';
+
+/** What an error body tells, before it has a shape. */
+export interface ErrorFacts {
+  readonly type: string;
+  readonly message: string;
+  readonly status: number;
+  /** The request field at fault, told as `param` in the chat shape. */
+  readonly field?: string | undefined;
+}
+
+const PREFIXES: readonly (readonly [prefix: string, shape: ErrorShape])[] = [
+  ['/openapi/v1/chat/', 'chat'],
+  ['/openapi/v1/models', 'chat'],
+  ['/api/', 'envelope'],
+];
+
+/** The shape in which errors under a path are told, whether or not a route stands there. */
+export function shapeOfPath(path: string): ErrorShape {
+  return PREFIXES.find(([prefix]) => path.startsWith(prefix))?.[1] ?? 'bare';
+}
+
+const BODIES: Readonly<Record<ErrorShape, (facts: ErrorFacts) => object>> = {
+  bare: ({ type, message }) => ({ type: 'error', error: { type, message } }),
+  chat: ({ type, message, field }) => ({ error: { message, type, param: field ?? null, code: null } }),
+  envelope: ({ status, message }) => ({ code: status, message, data: null }),
+};
+
+/** The body of an error in a shape. Streams use it too. */
+export function errorBody(facts: ErrorFacts, shape: ErrorShape): object {
+  return BODIES[shape](facts);
+}
+
+/** What an error tells, for a place that is not a reply of its own. */
+export function factsOf({ reason, message }: ErrandError): ErrorFacts {
+  const { status, type } = REASONS[reason];
+  return { status, type, message };
+}
+
+const INTERNAL = new ErrandError('internal', 'Internal error.');
+
+/** The reply to anything thrown. What is no `ErrandError` is a bug: 500, and its cause goes to the log only. */
+export function errorReply(thrown: unknown, shape: ErrorShape): Reply {
+  const error = thrown instanceof ErrandError ? thrown : INTERNAL;
+  const { status, type, retryAfterSeconds } = REASONS[error.reason];
+  const { details } = error;
+  const retryAfter = details.retryAfterSeconds ?? retryAfterSeconds;
+  const headers: Record<string, string> = {};
+  if (retryAfter !== undefined) headers['Retry-After'] = String(Math.max(1, Math.ceil(retryAfter)));
+  if (details.allow !== undefined) headers['Allow'] = details.allow.join(', ');
+  if (error.reason === 'unauthenticated') headers['WWW-Authenticate'] = 'Bearer';
+  return { status, headers, body: errorBody({ status, type, message: error.message, field: details.field }, shape) };
+}

@@ -1,0 +1,49 @@
+// Sends JSON replies, and refuses bodies it will not read without losing the answer on the way.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '../../domain/clock.ts';
+
+/** What a handler answers. */
+export interface Reply {
+  readonly status: number;
+  readonly body: object;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+// Secrets pass through the management API's replies: nothing on the way may keep them.
+const PRIVATE = { 'Cache-Control': 'no-store' };
+
+/** A success of the management API in its envelope (A2). */
+export function ok(data: object): Reply {
+  return { status: 200, headers: PRIVATE, body: { code: 0, message: 'ok', data } };
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+const LINGER_MS = 2_000;
+
+/** Sends a reply. For HEAD Node keeps the headers and drops the body (A7). */
+export function sendJson(res: ServerResponse, reply: Reply): void {
+  res.end(writeHead(res, reply));
+}
+
+/**
+ * Sends a reply while the request's body is still arriving, then closes the connection. Closing at once would reset it,
+ * and a client still busy sending would never see the answer: what arrives is thrown away for a moment first.
+ */
+export function sendJsonAndClose(req: IncomingMessage, res: ServerResponse, reply: Reply, clock: Clock): void {
+  res.setHeader('Connection', 'close');
+  res.write(writeHead(res, reply));
+  const finish = () => {
+    timer.cancel();
+    res.end();
+  };
+  const timer = clock.after(LINGER_MS, finish);
+  req.once('end', finish);
+  req.once('close', finish);
+  req.resume();
+}
+
+function writeHead(res: ServerResponse, reply: Reply): Buffer {
+  const body = Buffer.from(JSON.stringify(reply.body));
+  res.writeHead(reply.status, { ...reply.headers, 'Content-Type': JSON_TYPE, 'Content-Length': body.length });
+  return body;
+}

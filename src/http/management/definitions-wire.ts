@@ -1,0 +1,78 @@
+// Definitions as administrators read them. Values that may hold a secret stay out; their names are told.
+import type { ConnectorDefinition, McpServerDefinition } from '../../catalog/definitions.ts';
+import type { Problem } from '../../catalog/problem.ts';
+import {
+  type DefinitionNoun,
+  type DefinitionOf,
+  type DefinitionRecord,
+} from '../../operations/capabilities/definitions.ts';
+
+type Facts = { readonly [N in DefinitionNoun]: (definition: DefinitionOf<N>) => object };
+
+const FACTS: Facts = {
+  experts: (expert) => ({
+    plugin: expert.plugin,
+    model: expert.model,
+    tools: expert.tools,
+    skills: expert.skills,
+    mcp_servers: expert.mcpServers,
+    connectors: expert.connectors,
+    plugins: expert.plugins,
+    subagents: expert.subagents,
+    browser: expert.browser,
+  }),
+  'expert-teams': ({ lead, members }) => ({ lead, members }),
+  skills: (skill) => ({
+    plugin: skill.plugin,
+    license: skill.license,
+    compatibility: skill.compatibility,
+    metadata: skill.metadata,
+    allowed_tools: skill.allowedTools,
+    enabled_by_default: skill.enabledByDefault,
+  }),
+  plugins: ({ version, skills, mcpServers, experts }) => ({ version, skills, mcp_servers: mcpServers, experts }),
+  'mcp-servers': (server) => ({
+    plugin: server.plugin,
+    ...transportOf(server),
+    start_timeout_seconds: server.startTimeoutMs / 1_000,
+    call_timeout_seconds: server.callTimeoutMs / 1_000,
+    tools: server.tools,
+    enabled_by_default: server.enabledByDefault,
+  }),
+  connectors: ({ baseUrl, auth, methods, paths }) => ({ base_url: baseUrl, auth: authOf(auth), methods, paths }),
+};
+
+function transportOf({ transport }: McpServerDefinition): object {
+  const names = (values: object, files: object) => [...Object.keys(values), ...Object.keys(files)];
+  if (transport.kind === 'http') {
+    const { origin, pathname } = new URL(transport.url);
+    // The query of an address may hold a key.
+    return { kind: 'http', url: origin + pathname, headers: names(transport.headers, transport.headerFiles) };
+  }
+  const { command, args, env, envFiles, folders, network } = transport;
+  return { kind: 'stdio', command, args, env: names(env, envFiles), folders, network };
+}
+
+function authOf({ kind, header, tokenUrl, clientId, scopes }: ConnectorDefinition['auth']): object {
+  return { kind, header, token_url: tokenUrl, client_id: clientId, scopes };
+}
+
+/** A definition with its id; `instructions` are left to the one that is looked at alone. */
+export function renderDefinition<N extends DefinitionNoun>({ noun, id, definition }: DefinitionRecord<N>): object {
+  const { name, description, file } = definition;
+  return { id, name, description, file, ...FACTS[noun](definition) };
+}
+
+/** A definition with all that it says. */
+export function renderWholeDefinition<N extends DefinitionNoun>(record: DefinitionRecord<N>): object {
+  const { definition } = record;
+  return {
+    ...renderDefinition(record),
+    ...('instructions' in definition ? { instructions: definition.instructions } : {}),
+  };
+}
+
+/** The outcome of a check. */
+export function renderProblems(problems: readonly Problem[]): object {
+  return { ok: problems.length === 0, problems };
+}

@@ -1,0 +1,24 @@
+// The token endpoint's handler.
+import type { Operations } from '../../operations/operations.ts';
+import type { ClientAddressOf } from '../server/client-address.ts';
+import { readCredential } from '../frame/credentials.ts';
+import type { Exchange } from '../frame/exchange.ts';
+import type { Reply } from '../frame/reply.ts';
+import { parseGrant, renderLoginToken } from './token-wire.ts';
+
+/** Largest body of a grant in bytes: anyone may send one. */
+export const MAX_GRANT_BYTES = 64 * 1024;
+
+/** What every answer under a path carries, also a refusal before any route is found (§4.1). */
+export function standingHeaders(path: string): Readonly<Record<string, string>> {
+  return path.startsWith('/openapi/v1/auth/') ? { 'Cache-Control': 'no-store', Pragma: 'no-cache' } : {};
+}
+
+/** Makes the handler. Throws what `logIn` throws, `unprocessable` for a bad field, `unauthenticated` for a bad header. */
+export function makeTokenEndpoint({ logIn }: Operations, addressOf: ClientAddressOf) {
+  return async ({ req, body }: Exchange): Promise<Reply> => {
+    const readApiKey = () => readCredential(req.rawHeaders, 'authorization');
+    const token = await logIn(parseGrant(body, { address: addressOf(req), readApiKey }));
+    return { status: 200, body: renderLoginToken(token) };
+  };
+}

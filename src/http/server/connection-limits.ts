@@ -1,0 +1,98 @@
+// Bounds the connections that a server holds: all of them together, and those from one address.
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Clock } from '../../domain/clock.ts';
+import type { Settings } from '../../domain/settings.ts';
+import type { Log } from '../../log/log.ts';
+import { networkOf } from '../../outbound/address-range.ts';
+import type { IsTrustedProxy } from './client-address.ts';
+
+export interface ConnectionLimitParts {
+  settings(): Pick<Settings, 'limits'>;
+  /** Behind a trusted proxy all clients share an address: its connections count together only. */
+  readonly isTrustedProxy: IsTrustedProxy;
+  /** Files that the process may have open. */
+  readonly maxDescriptors: number;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Connections that were refused are told of this often at most. */
+const REPORT_EVERY_MS = 10_000;
+/** What is kept free for everything that is no connection of a client: the operator's socket, the store, models, commands. */
+const RESERVED_DESCRIPTORS = 256;
+/** A connection may need a second one: a file that is being sent or received. */
+const DESCRIPTORS_EACH = 2;
+
+type Limit = 'limits.connections' | 'limits.connections_per_address';
+
+/** Connections that a server may hold: as the setting says, or as many as the descriptors of the process allow. */
+export function connectionsFor({ limits }: Pick<Settings, 'limits'>, maxDescriptors: number): number {
+  const reserved = Math.min(RESERVED_DESCRIPTORS, maxDescriptors / 4);
+  return Math.min(limits.connections, Math.max(1, Math.floor((maxDescriptors - reserved) / DESCRIPTORS_EACH)));
+}
+
+/**
+ * Keeps a TCP server's connections within the limits in force. One too many is closed before anything of it is read: while
+ * it had its answer it would hold what others lack. One address never has more than half of all.
+ */
+export function limitConnections(server: Server, parts: ConnectionLimitParts): void {
+  const { settings, isTrustedProxy, maxDescriptors } = parts;
+  const report = makeReport(parts);
+  const byNetwork = new Map<string, number>();
+  let open = 0;
+
+  function exceeded(address: string, network: string): Limit | null {
+    const all = connectionsFor(settings(), maxDescriptors);
+    if (open >= all) return 'limits.connections';
+    const each = Math.min(settings().limits.connectionsPerAddress, Math.ceil(all / 2));
+    if ((byNetwork.get(network) ?? 0) < each || isTrustedProxy(address)) return null;
+    return 'limits.connections_per_address';
+  }
+
+  function count(socket: Socket, network: string): void {
+    open += 1;
+    byNetwork.set(network, (byNetwork.get(network) ?? 0) + 1);
+    socket.once('close', () => {
+      open -= 1;
+      const left = byNetwork.get(network)! - 1;
+      if (left === 0) byNetwork.delete(network);
+      else byNetwork.set(network, left);
+    });
+  }
+
+  // Before the listener of the HTTP server, which would begin to read.
+  server.prependListener('connection', (socket: Socket) => {
+    // Without an address it was reset before it was looked at.
+    const address = socket.remoteAddress ?? '';
+    const network = networkOf(address);
+    const limit = exceeded(address, network);
+    if (limit === null) {
+      count(socket, network);
+    } else {
+      socket.destroy();
+      report(limit, network);
+    }
+  });
+}
+
+/** Tells of the first refusal at once, and of those that follow with their number, ten seconds later. */
+function makeReport({ clock, log }: ConnectionLimitParts): (limit: Limit, network: string) => void {
+  let refused = 0;
+  let resting = false;
+
+  function tell(limit: Limit, network: string): void {
+    log.warn({ refused, limit, newest_from: network }, 'connections refused: too many are open');
+    refused = 0;
+    resting = true;
+    clock.after(REPORT_EVERY_MS, () => {
+      resting = false;
+      if (refused > 0) tell(limit, network);
+    });
+  }
+
+  return (limit, network) => {
+    refused += 1;
+    if (!resting) tell(limit, network);
+  };
+}

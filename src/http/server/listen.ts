@@ -1,0 +1,80 @@
+// The daemon's two doors: a TCP address for everyone, a Unix socket for the local operator (K1).
+import { chmodSync, rmSync, symlinkSync } from 'node:fs';
+import type { Server } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { ErrandError } from '../../domain/errors.ts';
+
+export interface Door {
+  /** `HOST:PORT` as bound, or the socket's path. */
+  readonly address: string;
+  /** Stops listening, lets answers under way finish for a moment, then closes what is left. */
+  close(): Promise<void>;
+}
+
+const LAST_WORDS_MS = 300;
+
+/** Listens on `HOST:PORT`; port 0 takes any free one. Throws `conflict` when the address can't be bound. */
+export async function listenTcp(server: Server, listen: string): Promise<Door> {
+  const colon = listen.lastIndexOf(':');
+  const host = listen.slice(0, colon).replace(/^\[|\]$/g, '');
+  await bind(server, listen, () => server.listen({ host, port: Number(listen.slice(colon + 1)) }));
+  const { address, port, family } = server.address() as AddressInfo;
+  return { address: family === 'IPv6' ? `[${address}]:${port}` : `${address}:${port}`, close: () => close(server) };
+}
+
+/** Listens on a Unix socket that only its owner and group may open. A socket that nobody answers on is replaced. */
+export async function listenSocket(server: Server, path: string): Promise<Door> {
+  if (await answers(path)) throw new ErrandError('conflict', `Another process listens on ${path}.`);
+  rmSync(path, { force: true });
+  const previous = process.umask(0o117);
+  try {
+    await bind(server, path, () => server.listen(path));
+  } finally {
+    process.umask(previous);
+  }
+  chmodSync(path, 0o660);
+  return { address: path, close: () => close(server) };
+}
+
+/**
+ * Leads from the place where a command looks for the socket to the one it really has: under a service manager that is the
+ * runtime directory, which an operator's shell knows nothing of. Answers what removes the link.
+ */
+export function linkSocket(place: string, socketPath: string): () => void {
+  if (place === socketPath) return () => undefined;
+  rmSync(place, { force: true });
+  symlinkSync(socketPath, place);
+  return () => rmSync(place, { force: true });
+}
+
+async function bind(server: Server, address: string, listen: () => void): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(new ErrandError('conflict', `Cannot listen on ${address} (${error.code}).`, { cause: error })),
+    );
+    server.once('listening', resolve);
+    listen();
+  });
+  server.removeAllListeners('error');
+}
+
+async function answers(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}
+
+async function close(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => {
+    server.close(() => resolve());
+  });
+  server.closeIdleConnections();
+  const last = setTimeout(() => server.closeAllConnections(), LAST_WORDS_MS);
+  await closed;
+  clearTimeout(last);
+}

@@ -1,0 +1,75 @@
+// Artifacts on the wire: a session's workspace, and what one run made (§2.8, §2.9).
+import type { ArchiveAddress, RunArtifactList, SessionArtifacts } from '../../operations/sessions/artifacts.ts';
+import type { FileNode } from '../../operations/sessions/file-tree.ts';
+
+/** The workspace of a session. */
+export function renderSessionArtifacts({ sessionId, status, files, archive, error }: SessionArtifacts): object {
+  return {
+    session_id: sessionId,
+    workspace_export_status: status,
+    files: files.map(renderNode),
+    archive: renderArchive(archive),
+    ...(error !== null && { error: { type: 'api_error', message: error } }),
+  };
+}
+
+/** The artifacts of a run. `skipped` counts by reason what was passed over; null while nobody has looked. */
+export function renderRunArtifacts(found: RunArtifactList): object {
+  return {
+    session_id: found.sessionId,
+    run_id: found.runId,
+    artifact_status: found.status,
+    file_count: found.fileCount,
+    total_size: found.totalSize,
+    files: found.files.map(renderNode),
+    archive: renderArchive(found.archive),
+    error: found.error,
+    skipped: found.skipped === null ? null : inSnakeCase(found.skipped),
+  };
+}
+
+/** A node of a tree; folders have no address and no type of their own. */
+function renderNode(node: FileNode): object {
+  if (node.kind === 'folder') {
+    const { id, name, path, children } = node;
+    return {
+      id,
+      name,
+      type: 'folder',
+      path,
+      children: children.map(renderNode),
+      url: null,
+      downloadUrl: null,
+      mimeType: null,
+      oss_status: null,
+      oss_meta: null,
+    };
+  }
+  return {
+    id: node.id,
+    name: node.name,
+    type: 'file',
+    path: node.path,
+    children: null,
+    url: node.previewUrl,
+    downloadUrl: node.downloadUrl,
+    mimeType: node.mimeType,
+    oss_status: node.change,
+    oss_meta: { size: node.size, sha256: node.sha256 },
+  };
+}
+
+/** Size and hash let whoever saves the archive see that it is whole. */
+function renderArchive(archive: ArchiveAddress | null): object | null {
+  if (archive === null) return null;
+  const { url, filename, size, sha256 } = archive;
+  return { url, filename, size, sha256 };
+}
+
+const inSnakeCase = (counts: Readonly<Record<string, number>>) =>
+  Object.fromEntries(
+    Object.entries(counts).map(([name, count]) => [
+      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      count,
+    ]),
+  );

@@ -1,0 +1,87 @@
+// Sends files by their signed addresses (E7): whole or in part, in a way that nothing in them can act as the daemon.
+import type { IncomingMessage } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { create as contentDisposition } from 'content-disposition';
+import type { Clock } from '../../domain/clock.ts';
+import type { OpenedFile } from '../../operations/sessions/open-file.ts';
+import type { Operations } from '../../operations/operations.ts';
+import { isKnown, rangeOf } from './byte-range.ts';
+import type { Exchange } from '../frame/exchange.ts';
+import { errorBody } from '../frame/render-error.ts';
+import type { Reply } from '../frame/reply.ts';
+
+/** Pictures and media may show themselves, and nothing may run. */
+const PASSIVE = "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";
+/** In a sandbox browsers do not start their PDF viewers, which keep the document's scripts from the page by themselves. */
+const POLICY_OF_PDF = `${PASSIVE}; object-src 'self'`;
+const POLICY = `${PASSIVE}; sandbox`;
+
+/** A reader that takes nothing for this long is cut off; players ask for the rest when they go on. */
+const STALL_LIMIT_MS = 120_000;
+/** A client may leave when it likes. */
+const GONE: ReadonlySet<string> = new Set([
+  'ERR_STREAM_PREMATURE_CLOSE',
+  'ERR_STREAM_DESTROYED',
+  'ECONNRESET',
+  'EPIPE',
+]);
+
+/** The handler of signed addresses. Files it sends itself, piece by piece. */
+export function makeFileHandler(operations: Pick<Operations, 'openFile'>, clock: Pick<Clock, 'now'>) {
+  return async (exchange: Exchange): Promise<Reply | undefined> => {
+    const file = await operations.openFile(pathOf(exchange.req));
+    try {
+      return await answer(exchange, file, clock.now());
+    } finally {
+      await file.blob.close();
+    }
+  };
+}
+
+/** As it was sent: what the router has decoded could have been written in several ways. */
+function pathOf({ url = '' }: IncomingMessage): string {
+  const end = url.indexOf('?');
+  return end === -1 ? url : url.slice(0, end);
+}
+
+async function answer({ req, res }: Exchange, file: OpenedFile, now: number): Promise<Reply | undefined> {
+  const { size } = file.blob;
+  const etag = `"${file.grant.key}"`;
+  const headers = headersOf(file, etag, now);
+  if (isKnown(req.headers, etag)) return void res.writeHead(304, headers).end();
+  // HEAD tells of the whole file: a range has no meaning there.
+  const range = req.method === 'HEAD' ? 'whole' : rangeOf(req.headers, size, etag);
+  if (range === 'unsatisfiable') return refusalOfRange(size);
+  const { start, end } = range === 'whole' ? { start: 0, end: size - 1 } : range;
+  res.writeHead(range === 'whole' ? 200 : 206, {
+    ...headers,
+    'Content-Type': file.presentation.contentType,
+    'Content-Disposition': contentDisposition(file.grant.name, { type: file.presentation.disposition }),
+    'Content-Length': end - start + 1,
+    ...(range === 'whole' ? {} : { 'Content-Range': `bytes ${start}-${end}/${size}` }),
+  });
+  if (req.method === 'HEAD' || size === 0) return void res.end();
+  res.setTimeout(STALL_LIMIT_MS, () => res.destroy());
+  await pipeline(file.blob.stream(start, end), res).catch((error: NodeJS.ErrnoException) => {
+    if (!GONE.has(error.code ?? '')) throw error;
+  });
+  return undefined;
+}
+
+/** The address is all that protects a file, so pages of any origin that have it may show it. */
+function headersOf({ grant, presentation }: OpenedFile, etag: string, now: number): Record<string, string> {
+  const seconds = Math.max(0, Math.floor((grant.expiresAt - now) / 1_000));
+  return {
+    ETag: etag,
+    'Accept-Ranges': 'bytes',
+    'Cache-Control': `private, max-age=${seconds}, immutable`,
+    'Content-Security-Policy': presentation.contentType === 'application/pdf' ? POLICY_OF_PDF : POLICY,
+    'Cross-Origin-Resource-Policy': 'cross-origin',
+    'Referrer-Policy': 'no-referrer',
+  };
+}
+
+function refusalOfRange(size: number): Reply {
+  const facts = { type: 'invalid_request_error', message: 'The range lies outside the file.', status: 416 };
+  return { status: 416, headers: { 'Content-Range': `bytes */${size}` }, body: errorBody(facts, 'bare') };
+}

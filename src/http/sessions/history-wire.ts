@@ -1,0 +1,48 @@
+// A session's history as the API tells it (§2.7, E2).
+import type { AssistantBlock, Attachment, Message, UserBlock } from '../../domain/content.ts';
+
+/** A session's messages, oldest first as given. */
+export function renderHistory(history: { readonly sessionId: string; readonly messages: readonly Message[] }): object {
+  return { session_id: history.sessionId, messages: history.messages.map(renderMessage) };
+}
+
+function renderMessage(message: Message): object {
+  return {
+    id: message.id,
+    role: message.role,
+    text_preview: message.textPreview,
+    content:
+      message.role === 'user'
+        ? { _type: 'UserMessage', content: message.content.map((block) => renderUserBlock(block, message.attachments)) }
+        : { _type: 'AssistantMessage', content: message.content.map(renderAssistantBlock) },
+    attachments: message.attachments.map(renderAttachment),
+  };
+}
+
+function renderUserBlock(block: UserBlock, attachments: readonly Attachment[]): object {
+  if (block.type === 'text') return { type: 'text', text: block.text };
+  const attachment = attachments.find(({ id }) => id === block.attachmentId);
+  return {
+    type: block.media,
+    attachment_id: block.attachmentId,
+    file_name: attachment?.name ?? null,
+    path: attachment?.path ?? null,
+  };
+}
+
+function renderAssistantBlock(block: AssistantBlock): object {
+  if (block.type === 'text') return { type: 'text', text: block.text };
+  if (block.type === 'tool_use') return { type: 'tool_use', id: block.id, name: block.name, input: block.input };
+  return { type: 'tool_result', tool_use_id: block.toolUseId, is_error: !block.ok, content: block.output };
+}
+
+function renderAttachment(attachment: Attachment): object {
+  return {
+    id: attachment.id,
+    name: attachment.name,
+    path: attachment.path,
+    mime_type: attachment.mimeType,
+    size: attachment.size,
+    sha256: attachment.sha256,
+  };
+}

@@ -1,0 +1,47 @@
+// API sessions on the wire: list items, the outcomes of stop and delete, capabilities (§2.6, §2.10-2.12).
+import type { CapabilityConfig } from '../../domain/capability-config.ts';
+import { isoTime } from '../../domain/clock.ts';
+import { renderCapabilities } from '../management/capability-wire.ts';
+import type { Session } from '../../domain/session.ts';
+import type { StopResult } from '../../domain/stop.ts';
+
+/** An item of the list (§2.6). */
+export function renderSession(session: Session): object {
+  return {
+    session_id: session.id,
+    title: session.title,
+    status: session.status,
+    created_at: isoTime(session.createdAt),
+    updated_at: isoTime(session.updatedAt),
+  };
+}
+
+/** What a stop did (§2.11). */
+export function renderStop(result: StopResult): object {
+  return {
+    session_id: result.sessionId,
+    status: result.status,
+    stop_state: result.stopState,
+    termination_reason: result.cause,
+    cancelled_runs: result.cancelledRuns,
+    expired_user_input_requests: result.expiredQuestions,
+    executor_cancelled: result.executorCancelled,
+  };
+}
+
+/** What a delete did (§2.12). */
+export function renderDeletion(sessionId: string): object {
+  return { id: sessionId, cleanup: { scheduled: true } };
+}
+
+/** What the agent of a session may use (§2.10). */
+export function renderCapabilityConfig(found: {
+  readonly sessionId: string;
+  readonly config: CapabilityConfig;
+}): object {
+  const { sessionId, config } = found;
+  return {
+    session_id: sessionId,
+    capability_config: renderCapabilities(config),
+  };
+}

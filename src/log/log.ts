@@ -1,0 +1,67 @@
+// The log: one JSON line per happening, on standard error, with secrets struck out.
+import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
+import type { Settings } from '../domain/settings.ts';
+import { standardErrorOutlet } from './log-outlet.ts';
+
+/** The one kind of logger every room is handed. */
+export type Log = Logger;
+
+const SECRET_FIELDS = ['authorization', '["x-api-key"]', 'password', 'secret', 'access_token', 'sso_token'];
+const REDACTED = ['', '*.', '*.*.'].flatMap((depth) =>
+  SECRET_FIELDS.map((field) => (field.startsWith('[') ? depth.replace(/\.$/, '') : depth) + field),
+);
+
+/** A logger of the given level, to standard error when nothing else is given. It never waits for its reader. */
+export function makeLog(options: Pick<Settings['log'], 'level'>, to?: DestinationStream): Log {
+  return pino(
+    {
+      level: options.level,
+      base: null,
+      timestamp: stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      redact: { paths: REDACTED, censor: '[redacted]' },
+    },
+    to ?? standardErrorOutlet(),
+  );
+}
+
+/** What a line may be about. */
+export interface LogSubject {
+  readonly requestId?: string;
+  readonly runId?: string;
+  readonly sessionId?: string;
+}
+
+/** A child logger whose every line names its request, run and session. */
+export function logOf(log: Log, subject: LogSubject): Log {
+  return log.child({
+    ...(subject.requestId === undefined ? {} : { request_id: subject.requestId }),
+    ...(subject.runId === undefined ? {} : { run_id: subject.runId }),
+    ...(subject.sessionId === undefined ? {} : { session_id: subject.sessionId }),
+  });
+}
+
+/** One answered request. `clientAddress` is `socket` on the Unix socket; behind a trusted proxy, whom it speaks for. */
+export interface RequestLine {
+  readonly requestId: string;
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly durationMs: number;
+  readonly clientAddress: string;
+}
+
+/** Writes the line of one answered request. */
+export function logRequest(log: Log, line: RequestLine): void {
+  log.info(
+    {
+      request_id: line.requestId,
+      method: line.method,
+      path: line.path,
+      status: line.status,
+      duration_ms: line.durationMs,
+      client_address: line.clientAddress,
+    },
+    'request',
+  );
+}

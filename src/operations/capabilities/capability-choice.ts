@@ -1,0 +1,100 @@
+// What a key may be told to let its agents use in free mode: things named by id or name, checked to be there (§2.10).
+import type { Definitions } from '../../catalog/definitions.ts';
+import type { CapabilityConfig } from '../../domain/capability-config.ts';
+import { unprocessable } from '../../domain/errors.ts';
+import type { DefinitionKind } from '../../store/people/definition-ids.ts';
+import type { Store } from '../../store/open-store.ts';
+
+/** An integer id, or a name. */
+export type DefinitionReference = number | string;
+
+/** What is wanted. An absent field stays as it is; null gives it back to the defaults. */
+export interface CapabilityChoice {
+  readonly browserEnabled?: boolean | null;
+  readonly mcpServers?: readonly DefinitionReference[] | null;
+  readonly skills?: readonly DefinitionReference[] | null;
+  /** UUIDs. */
+  readonly connections?: readonly string[] | null;
+  readonly plugins?: readonly DefinitionReference[] | null;
+  readonly subagents?: readonly DefinitionReference[] | null;
+}
+
+/** The names of what a configuration's ids stand for. */
+export interface CapabilityNames {
+  readonly mcpServers: readonly string[];
+  readonly skills: readonly string[];
+  readonly plugins: readonly string[];
+  readonly subagents: readonly string[];
+}
+
+interface ChoiceParts {
+  readonly store: Pick<Store, 'definitionIds' | 'connections'>;
+  definitions(): Definitions;
+}
+
+const LISTS = [
+  { choice: 'mcpServers', field: 'mcpServerIds', wire: 'mcp_server_ids', kind: 'mcp_server', among: 'mcpServers' },
+  { choice: 'skills', field: 'skillIds', wire: 'skill_ids', kind: 'skill', among: 'skills' },
+  { choice: 'plugins', field: 'pluginIds', wire: 'plugin_ids', kind: 'plugin', among: 'plugins' },
+  { choice: 'subagents', field: 'subagentIds', wire: 'subagent_ids', kind: 'expert', among: 'experts' },
+] as const;
+
+/** Makes the verbs on a key's choice. */
+export function makeCapabilityChoice({ store, definitions }: ChoiceParts) {
+  async function idsOf(
+    { wire, kind, among }: (typeof LISTS)[number],
+    references: readonly DefinitionReference[],
+  ): Promise<number[]> {
+    const known = definitions()[among];
+    const names = references.map((reference, at) => {
+      const name = typeof reference === 'string' ? reference : store.definitionIds.nameOf(kind, reference);
+      if (name !== undefined && known.has(name)) return name;
+      const all = [...known.keys()].join(', ') || 'there are none';
+      throw unprocessable(`capability_config.${wire}[${at}]`, `must be the id or name of one that is defined (${all})`);
+    });
+    return store.definitionIds.idsFor(kind, [...new Set(names)]);
+  }
+
+  async function connectionsOf(userSeq: number, ids: readonly string[]): Promise<string[]> {
+    const found = new Set((await store.connections.listOf(userSeq, ids)).map(({ id }) => id));
+    for (const [at, id] of ids.entries()) {
+      const path = `capability_config.connector_connection_ids[${at}]`;
+      if (!found.has(id)) throw unprocessable(path, "must be a connection of the key's owner");
+    }
+    return [...new Set(ids)];
+  }
+
+  return {
+    /** The configuration with the choice applied. Throws `unprocessable` for what is not there, or is another user's. */
+    apply: async (
+      before: Partial<CapabilityConfig>,
+      choice: CapabilityChoice,
+      userSeq: number,
+    ): Promise<Partial<CapabilityConfig>> => {
+      const chosen: { -readonly [K in keyof CapabilityConfig]?: CapabilityConfig[K] } = { ...before };
+      for (const list of LISTS) {
+        const wanted = choice[list.choice];
+        if (wanted === null) delete chosen[list.field];
+        else if (wanted !== undefined) chosen[list.field] = await idsOf(list, wanted);
+      }
+      if (choice.connections === null) delete chosen.connectorConnectionIds;
+      else if (choice.connections !== undefined) {
+        chosen.connectorConnectionIds = await connectionsOf(userSeq, choice.connections);
+      }
+      if (choice.browserEnabled === null) delete chosen.browserEnabled;
+      else if (choice.browserEnabled !== undefined) chosen.browserEnabled = choice.browserEnabled;
+      return chosen;
+    },
+
+    namesOf: (config: CapabilityConfig): CapabilityNames => {
+      const names = (kind: DefinitionKind, ids: readonly number[]) =>
+        ids.flatMap((id) => store.definitionIds.nameOf(kind, id) ?? []);
+      return {
+        mcpServers: names('mcp_server', config.mcpServerIds),
+        skills: names('skill', config.skillIds),
+        plugins: names('plugin', config.pluginIds),
+        subagents: names('expert', config.subagentIds),
+      };
+    },
+  };
+}

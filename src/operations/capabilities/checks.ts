@@ -1,0 +1,75 @@
+// Administrators' look at models and MCP servers: which models there are, and how each of them answers now.
+import type { McpCheckReport, ModelCheckReport } from '../../agent/checks/check-task.ts';
+import type { Catalog } from '../../catalog/models.ts';
+import { notFound } from '../../domain/errors.ts';
+import type { Checks } from '../../execution/checks/checks.ts';
+import { type ResolvedModel, resolveModel } from '../../execution/brief/resolve-model.ts';
+import type { Listing } from '../operations.ts';
+import type { makeDefinitionOperations } from './definitions.ts';
+
+/** A model of the catalog with the scenarios that stand for it. */
+export interface ModelRecord extends ResolvedModel {
+  readonly scenarios: readonly string[];
+  /** Whether accounts without a scenario have it. */
+  readonly isDefault: boolean;
+}
+
+/** A check and how long it took. */
+export interface ModelCheck extends ModelCheckReport {
+  readonly resolved: ResolvedModel;
+  readonly durationMs: number;
+}
+
+export interface McpServerCheck extends McpCheckReport {
+  readonly id: number | null;
+  readonly name: string;
+  readonly durationMs: number;
+}
+
+export interface CheckOperationParts {
+  readonly checks: Checks;
+  catalog(): Catalog;
+}
+
+/** The verbs on checks. They need `getDefinition` of the verbs on definitions. */
+export function makeCheckOperations(
+  { checks, catalog }: CheckOperationParts,
+  { getDefinition }: Pick<ReturnType<typeof makeDefinitionOperations>, 'getDefinition'>,
+) {
+  return {
+    /** The models of the catalog, in its order. */
+    listModels: (): Listing<ModelRecord> => {
+      const { models, scenarios, defaultScenario } = catalog();
+      const items = [...models.keys()].map((name): ModelRecord => {
+        const named = [...scenarios.values()].filter(({ model }) => model === name);
+        return {
+          ...resolveModel(catalog(), name)!,
+          scenarios: named.map((scenario) => scenario.name),
+          isDefault: scenarios.get(defaultScenario)?.model === name,
+        };
+      });
+      return { items, total: items.length };
+    },
+
+    /** Tries a model by its name. Throws `not_found`, and as `Checks` does. */
+    checkModel: async (name: string, wish: { context: boolean }, signal: AbortSignal): Promise<ModelCheck> => {
+      const resolved = resolveModel(catalog(), name);
+      if (resolved === undefined) throw notFound('Model');
+      const { result, durationMs } = await timed(() => checks.checkModel(resolved, wish, signal));
+      return { ...result, resolved, durationMs };
+    },
+
+    /** Tries an MCP server by its name or id, whoever may use it. Throws `not_found`, and as `Checks` does. */
+    checkMcpServer: async (reference: string, signal: AbortSignal): Promise<McpServerCheck> => {
+      const { id, definition } = await getDefinition('mcp-servers', reference);
+      const { result, durationMs } = await timed(() => checks.checkMcpServer(definition, signal));
+      return { ...result, id, name: definition.name, durationMs };
+    },
+  };
+}
+
+async function timed<T>(work: () => Promise<T>): Promise<{ readonly result: T; readonly durationMs: number }> {
+  const startedAt = performance.now();
+  const result = await work();
+  return { result, durationMs: Math.round(performance.now() - startedAt) };
+}

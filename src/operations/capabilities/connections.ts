@@ -1,0 +1,164 @@
+// Administration of users' connections to services (I4).
+import { ErrandError, notFound, unprocessable } from '../../domain/errors.ts';
+import type { Clock } from '../../domain/clock.ts';
+import type { ConnectorDefinition, Definitions } from '../../catalog/definitions.ts';
+import type { Connection } from '../../domain/connector.ts';
+import { newId } from '../../domain/ids.ts';
+import type { User } from '../../domain/user.ts';
+import type { Broker } from '../../execution/broker/broker.ts';
+import type { SecretBox } from '../../files/secret-box.ts';
+import type { Store } from '../../store/open-store.ts';
+
+/** A connection with its owner's names. */
+export interface ConnectionRecord extends Connection {
+  readonly userId: string;
+  readonly username: string;
+}
+
+/** `user` is a name or an id. `secret` is a token or a refresh token, where the connector needs one. */
+export interface NewConnectionInput {
+  readonly user: string;
+  readonly connector: string;
+  readonly name: string | null;
+  readonly secret: string | null;
+}
+
+/** How a connection answered. `error` is in words, null when the service took the credential. */
+export interface ConnectionCheck {
+  readonly connection: ConnectionRecord;
+  readonly ok: boolean;
+  readonly status: number | null;
+  readonly durationMs: number | null;
+  readonly error: string | null;
+}
+
+/** How a connector's service answers without a credential, and how with each connection. */
+export interface ConnectorCheck {
+  readonly connector: string;
+  readonly ok: boolean;
+  readonly status: number | null;
+  readonly durationMs: number | null;
+  readonly error: string | null;
+  readonly connections: readonly ConnectionCheck[];
+}
+
+export interface ConnectionParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly secrets: SecretBox;
+  readonly broker: Pick<Broker, 'probe' | 'reach'>;
+  definitions(): Pick<Definitions, 'connectors'>;
+}
+
+/** Connections are tried so many at a time. */
+const TRIED_AT_ONCE = 8;
+
+/** Puts owners' names to connections. */
+function makeNaming(store: Store) {
+  const withOwner = (connection: Connection, owner: User): ConnectionRecord => ({
+    ...connection,
+    userId: owner.id,
+    username: owner.username,
+  });
+  return {
+    withOwner,
+    nameAll: async (connections: readonly Connection[]): Promise<ConnectionRecord[]> => {
+      const { items } = await store.users.list();
+      const owners = new Map(items.map((user) => [user.seq, user]));
+      return connections.map((connection) => withOwner(connection, owners.get(connection.userSeq)!));
+    },
+  };
+}
+
+/** The verbs on connections. Those that take an id throw `not_found` for an unknown one. */
+export function makeConnectionOperations(parts: ConnectionParts) {
+  const { store, clock, secrets, definitions } = parts;
+  const { withOwner, nameAll } = makeNaming(store);
+
+  function requireConnector(name: string, secret: string | null): ConnectorDefinition {
+    const connector = definitions().connectors.get(name);
+    if (connector === undefined) {
+      const known = [...definitions().connectors.keys()].join(', ') || 'none';
+      throw unprocessable('connector', `must be a connector of connectors.yaml (${known})`);
+    }
+    const needsSecret = connector.auth.kind !== 'oauth2_client_credentials';
+    if (needsSecret && secret === null) throw unprocessable('secret', 'is needed by this connector');
+    if (!needsSecret && secret !== null) throw unprocessable('secret', 'must be left out: this connector has its own');
+    return connector;
+  }
+
+  return {
+    /** The connections of a user (name or id), or of everybody. */
+    listConnections: async (userReference: string | null) => {
+      const user = userReference === null ? null : await store.users.get(userReference);
+      const { items, total } = await store.connections.list(user?.seq ?? null);
+      return { items: await nameAll(items), total };
+    },
+
+    createConnection: async (input: NewConnectionInput): Promise<ConnectionRecord> => {
+      const connector = requireConnector(input.connector, input.secret);
+      const user = await store.users.get(input.user);
+      const id = newId(clock.now());
+      const connection = await store.connections.create({
+        id,
+        userSeq: user.seq,
+        connector: connector.name,
+        name: input.name ?? connector.name,
+        secret: input.secret === null ? null : secrets.seal(input.secret, id),
+      });
+      return withOwner(connection, user);
+    },
+
+    revokeConnection: async (id: string): Promise<ConnectionRecord> =>
+      (await nameAll([await store.connections.revoke(id)]))[0]!,
+
+    ...makeConnectionChecks(parts, nameAll),
+  };
+}
+
+function makeConnectionChecks(
+  { store, broker, definitions }: ConnectionParts,
+  nameAll: (connections: readonly Connection[]) => Promise<ConnectionRecord[]>,
+) {
+  async function checkConnection(id: string): Promise<ConnectionCheck> {
+    await store.connections.get(id);
+    const found = await wordsOrResult(broker.probe(id));
+    const [connection] = (await nameAll([await store.connections.get(id)])) as [ConnectionRecord];
+    if (typeof found === 'string') return { connection, ok: false, status: null, durationMs: null, error: found };
+    const ok = found.status !== 401 && found.status < 500;
+    const error = ok ? null : (connection.lastError ?? `The service answers ${found.status}.`);
+    return { connection, ok, ...found, error };
+  }
+
+  return {
+    /** Tries a connection now, as a run would use it. */
+    checkConnection,
+
+    /** Tries a connector's address and all its connections. Throws `not_found` for an unknown name. */
+    checkConnector: async (name: string): Promise<ConnectorCheck> => {
+      if (!definitions().connectors.has(name)) throw notFound('Connector');
+      const reached = await wordsOrResult(broker.reach(name));
+      const { items } = await store.connections.list(null);
+      const own = items.filter(({ connector, state }) => connector === name && state !== 'revoked');
+      const connections: ConnectionCheck[] = [];
+      for (let at = 0; at < own.length; at += TRIED_AT_ONCE) {
+        const some = own.slice(at, at + TRIED_AT_ONCE);
+        connections.push(...(await Promise.all(some.map(({ id }) => checkConnection(id)))));
+      }
+      const answer =
+        typeof reached === 'string'
+          ? { status: null, durationMs: null, error: reached }
+          : { ...reached, error: reached.status < 500 ? null : `The service answers ${reached.status}.` };
+      const ok = answer.error === null && connections.every((connection) => connection.ok);
+      return { connector: name, ok, ...answer, connections };
+    },
+  };
+}
+
+/** What came of it, or the words of an expected failure. */
+async function wordsOrResult<T extends object>(work: Promise<T>): Promise<T | string> {
+  return work.catch((error: unknown) => {
+    if (error instanceof ErrandError) return error.message;
+    throw error;
+  });
+}

@@ -1,0 +1,102 @@
+// What the config directory defines, as administrators look at it: lists, one thing, and what is wrong with the files.
+import type { Definitions } from '../../catalog/definitions.ts';
+import type { Problem } from '../../catalog/problem.ts';
+import { notFound } from '../../domain/errors.ts';
+import type { DefinitionKind } from '../../store/people/definition-ids.ts';
+import type { Store } from '../../store/open-store.ts';
+import type { Listing } from '../operations.ts';
+
+/** The kinds by the name that the interfaces give them. */
+const KINDS = {
+  experts: { among: 'experts', idKind: 'expert', what: 'Expert', files: /^(plugins\/[^/]+\/)?experts($|\/)/ },
+  'expert-teams': { among: 'teams', idKind: null, what: 'Expert team', files: /^expert-teams($|\/)/ },
+  skills: { among: 'skills', idKind: 'skill', what: 'Skill', files: /^(plugins\/[^/]+\/)?skills($|\/)/ },
+  plugins: { among: 'plugins', idKind: 'plugin', what: 'Plugin', files: /^plugins($|\/)/ },
+  'mcp-servers': {
+    among: 'mcpServers',
+    idKind: 'mcp_server',
+    what: 'MCP server',
+    files: /^(plugins\/[^/]+\/)?mcp-servers\.yaml$/,
+  },
+  connectors: { among: 'connectors', idKind: null, what: 'Connector', files: /^connectors\.yaml$/ },
+} as const satisfies Readonly<
+  Record<
+    string,
+    { readonly among: keyof Definitions; readonly idKind: DefinitionKind | null; what: string; files: RegExp }
+  >
+>;
+
+export type DefinitionNoun = keyof typeof KINDS;
+export const DEFINITION_NOUNS = Object.keys(KINDS) as readonly DefinitionNoun[];
+
+type ValueOf<M> = M extends ReadonlyMap<string, infer V> ? V : never;
+/** What a noun's definitions look like. */
+export type DefinitionOf<N extends DefinitionNoun> = ValueOf<Definitions[(typeof KINDS)[N]['among']]>;
+
+/** A definition with its integer id; kinds that §2.10 does not number have none. */
+export interface DefinitionRecord<N extends DefinitionNoun> {
+  readonly noun: N;
+  readonly id: number | null;
+  readonly definition: DefinitionOf<N>;
+}
+
+export interface DefinitionParts {
+  readonly store: Pick<Store, 'definitionIds'>;
+  definitions(): Definitions;
+  readonly problems: {
+    /** What is wrong with the files of the definitions now. */
+    ofFiles(): readonly Problem[];
+    /** What is wrong with what was read last: it is not in force, or left out. */
+    inForce(): readonly Problem[];
+  };
+}
+
+/** The verbs on definitions. */
+export function makeDefinitionOperations({ store, definitions, problems }: DefinitionParts) {
+  async function recordsOf<N extends DefinitionNoun>(noun: N): Promise<DefinitionRecord<N>[]> {
+    const { among, idKind } = KINDS[noun];
+    const all = [...definitions()[among].values()] as DefinitionOf<N>[];
+    const names = all.map(({ name }) => name);
+    const ids = idKind === null ? names.map(() => null) : await store.definitionIds.idsFor(idKind, names);
+    return all.map((definition, at) => ({ noun, id: ids[at] ?? null, definition }));
+  }
+
+  return {
+    /** The definitions in force, in the order of their names, a plugin's after those that stand alone; and what is not. */
+    listDefinitions: async <N extends DefinitionNoun>(
+      noun: N,
+    ): Promise<Listing<DefinitionRecord<N>> & { readonly problems: readonly Problem[] }> => {
+      const items = await recordsOf(noun);
+      const own = problems.inForce().filter(({ file }) => file !== null && isOf(noun, file));
+      return { items, total: items.length, problems: own };
+    },
+
+    /** One of them by its name, else by its id. Throws `not_found`. */
+    getDefinition: async <N extends DefinitionNoun>(noun: N, reference: string): Promise<DefinitionRecord<N>> => {
+      const records = await recordsOf(noun);
+      const found =
+        records.find(({ definition }) => definition.name === reference) ??
+        records.find(({ id }) => id !== null && String(id) === reference);
+      if (found === undefined) throw notFound(KINDS[noun].what);
+      return found;
+    },
+
+    /** Reads the files of a noun now and answers what is wrong with them. What is in force stays as it is. */
+    checkDefinitions: async (noun: DefinitionNoun): Promise<readonly Problem[]> =>
+      problems.ofFiles().filter(({ file }) => file === null || isOf(noun, file)),
+  };
+}
+
+/** Gives every definition its id, so that it has it from the moment it is first seen (J4). */
+export async function numberDefinitions(store: DefinitionParts['store'], definitions: Definitions): Promise<void> {
+  for (const { among, idKind } of Object.values(KINDS)) {
+    if (idKind !== null) await store.definitionIds.idsFor(idKind, [...definitions[among].keys()]);
+  }
+}
+
+/** A problem of the whole directory, and one of a plugin itself, are everybody's whose files may lie there. */
+function isOf(noun: DefinitionNoun, file: string): boolean {
+  if (file === 'definitions' || KINDS[noun].files.test(file)) return true;
+  const isBundled = ['experts', 'skills', 'mcp-servers'].includes(noun);
+  return isBundled && /^plugins(\/[^/]+(\/plugin\.yaml)?)?$/.test(file);
+}

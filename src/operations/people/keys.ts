@@ -1,0 +1,146 @@
+// Administration of API keys (B2).
+import type { Definitions } from '../../catalog/definitions.ts';
+import type { Catalog } from '../../catalog/models.ts';
+import type { CapabilityConfig } from '../../domain/capability-config.ts';
+import type { Clock } from '../../domain/clock.ts';
+import { unprocessable } from '../../domain/errors.ts';
+import { isUuid } from '../../domain/ids.ts';
+import { parseTarget } from '../../domain/target.ts';
+import type { ApiKey, KeyScope, User } from '../../domain/user.ts';
+import type { KeyChange } from '../../store/people/keys.ts';
+import type { Store } from '../../store/open-store.ts';
+import {
+  type CapabilityChoice,
+  type CapabilityNames,
+  makeCapabilityChoice,
+} from '../capabilities/capability-choice.ts';
+import { makeKey } from './secrets.ts';
+import type { MakeSetup } from '../turns/session-setup.ts';
+
+/** An API key with its owner's names. */
+export interface KeyRecord extends ApiKey {
+  readonly userId: string;
+  readonly username: string;
+  /** What a session that it opens now may use (§2.10), and the names of that. */
+  readonly capabilities: CapabilityConfig;
+  readonly capabilityNames: CapabilityNames;
+}
+
+/** `user` is a name or an id; `model` null means automatic. */
+export interface NewKey {
+  readonly user: string;
+  readonly scope: KeyScope;
+  readonly name: string | null;
+  readonly model: string | null;
+  readonly target: string;
+  readonly capabilityChoice: CapabilityChoice | null;
+  readonly projectId: string | null;
+  readonly expiresInSeconds: number | null;
+}
+
+/** What is absent stays. */
+export interface KeyWish extends Pick<KeyChange, 'name' | 'model' | 'target'> {
+  readonly capabilityChoice?: CapabilityChoice;
+}
+
+interface KeyParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly makeSetup: MakeSetup;
+  catalog(): Catalog;
+  definitions(): Definitions;
+}
+
+/** The verbs on API keys. Ids are public ids; each throws `not_found` for an unknown one. */
+export function makeKeyOperations(parts: KeyParts) {
+  const { store, clock, makeSetup } = parts;
+  const choices = makeCapabilityChoice(parts);
+  const check = makeChecks(parts);
+
+  async function withOwner(key: ApiKey, owners: ReadonlyMap<number, User>): Promise<KeyRecord> {
+    const owner = owners.get(key.userSeq)!;
+    const { capabilityConfig: capabilities } = await makeSetup(key);
+    const capabilityNames = choices.namesOf(capabilities);
+    return { ...key, userId: owner.id, username: owner.username, capabilities, capabilityNames };
+  }
+
+  async function owners(): Promise<ReadonlyMap<number, User>> {
+    const { items } = await store.users.list();
+    return new Map(items.map((user) => [user.seq, user]));
+  }
+
+  return {
+    listKeys: async (userReference: string | null) => {
+      const user = userReference === null ? null : await store.users.get(userReference);
+      const { items, total } = await store.keys.list(user?.seq ?? null);
+      const known = await owners();
+      return { items: await Promise.all(items.map((key) => withOwner(key, known))), total };
+    },
+
+    getKey: async (id: string): Promise<KeyRecord> => withOwner(await store.keys.get(id), await owners()),
+
+    /** `secret` is the whole key: it is shown this once and kept nowhere. Throws `unprocessable` for names of nothing. */
+    createKey: async (input: NewKey): Promise<{ readonly key: KeyRecord; readonly secret: string }> => {
+      if (input.projectId !== null && !isUuid(input.projectId)) throw unprocessable('project_id', 'must be a UUID');
+      check.model(input.model);
+      check.target(input.target);
+      if (input.capabilityChoice !== null) check.choosable(input.target);
+      const user = await store.users.get(input.user);
+      const capabilityConfig = await choices.apply({}, input.capabilityChoice ?? {}, user.seq);
+      const fresh = makeKey();
+      const key = await store.keys.create({
+        id: fresh.id,
+        userSeq: user.seq,
+        name: input.name ?? '',
+        scope: input.scope,
+        lastFour: fresh.lastFour,
+        secretSha256: fresh.secretSha256,
+        model: input.model,
+        target: input.target,
+        capabilityConfig,
+        projectId: input.projectId,
+        expiresAt: input.expiresInSeconds === null ? null : clock.now() + input.expiresInSeconds * 1_000,
+      });
+      return { key: await withOwner(key, new Map([[user.seq, user]])), secret: fresh.text };
+    },
+
+    /** Changes a key. Sessions that it opened before keep what they were opened with. */
+    changeKey: async (id: string, { capabilityChoice, ...wish }: KeyWish): Promise<KeyRecord> => {
+      const key = await store.keys.get(id);
+      if (wish.model !== undefined) check.model(wish.model);
+      if (wish.target !== undefined) check.target(wish.target);
+      if (capabilityChoice !== undefined) check.choosable(wish.target ?? key.target);
+      const chosen =
+        capabilityChoice === undefined
+          ? {}
+          : { capabilityConfig: await choices.apply(key.capabilityConfig, capabilityChoice, key.userSeq) };
+      return withOwner(await store.keys.change(id, { ...wish, ...chosen }), await owners());
+    },
+
+    revokeKey: async (id: string): Promise<KeyRecord> => withOwner(await store.keys.revoke(id), await owners()),
+  };
+}
+
+/** What a key may say, each throwing `unprocessable`. */
+function makeChecks({ catalog, definitions }: Pick<KeyParts, 'catalog' | 'definitions'>) {
+  return {
+    model: (model: string | null): void => {
+      if (model === null || catalog().models.has(model)) return;
+      const known = [...catalog().models.keys()].join(', ');
+      throw unprocessable('model', `must be "auto" or a model of models.yaml (${known})`);
+    },
+    target: (target: string): void => {
+      const parsed = parseTarget(target);
+      if (parsed === null) throw unprocessable('target', 'must be free, expert:NAME or team:NAME');
+      if (parsed.kind === 'free') return;
+      const known = parsed.kind === 'expert' ? definitions().experts : definitions().teams;
+      if (known.has(parsed.name)) return;
+      const names = [...known.keys()].join(', ') || 'there are none';
+      throw unprocessable('target', `must name an expert${parsed.kind === 'team' ? ' team' : ''} (${names})`);
+    },
+    choosable: (target: string): void => {
+      if (target === 'free') return;
+      throw unprocessable('capability_config', `must be left out: ${target} decides what its agents may use`);
+    },
+  };
+}

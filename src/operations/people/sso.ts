@@ -1,0 +1,119 @@
+// Asks the single-sign-on provider whose token this is (§4.1 rule 2, B8).
+import type { Agent } from 'undici';
+import { ErrandError } from '../../domain/errors.ts';
+import { isJsonObject, type JsonValue } from '../../domain/json.ts';
+import type { Settings } from '../../domain/settings.ts';
+import { isUsername } from './users.ts';
+
+const MAX_ANSWER_BYTES = 64 * 1024;
+/** Connections to the provider at a time; further questions wait, within the time they have. */
+const CONNECTIONS = 16;
+
+/** Answers the account that a provider's token belongs to. */
+export type AskProvider = (sso: Settings['sso'], token: string) => Promise<string>;
+
+/**
+ * Makes the question. It throws `unauthenticated` when the provider refuses the token, `bad_gateway` when it can't be
+ * reached in time or answers with anything but an account. Redirects are not followed. The token is in no message.
+ */
+export function makeAskProvider(): AskProvider {
+  let door: Promise<Door> | undefined;
+  return async (sso, token) => {
+    door ??= openDoor();
+    const { status, text } = await fetchAnswer(await door, sso, token);
+    if (status === 401 || status === 403) throw refused();
+    if (status !== 200) throw abnormal(`answered with status ${status}`);
+    return accountIn(parse(text));
+  };
+}
+
+/** The client library and its connections. Loaded with the first question: a daemon without sign-on needs none of it. */
+interface Door {
+  readonly request: typeof import('undici').request;
+  readonly dispatcher: Agent;
+}
+
+async function openDoor(): Promise<Door> {
+  const { Agent: Connections, request } = await import('undici');
+  return { request, dispatcher: new Connections({ connections: CONNECTIONS, maxHeaderSize: MAX_ANSWER_BYTES }) };
+}
+
+interface Answer {
+  readonly status: number;
+  /** Empty unless the status is 200. */
+  readonly text: string;
+}
+
+async function fetchAnswer({ request, dispatcher }: Door, sso: Settings['sso'], token: string): Promise<Answer> {
+  const url = new URL(sso.userinfoUrl);
+  url.searchParams.set(sso.tokenParameter, token);
+  try {
+    const { statusCode, body } = await request(url, {
+      dispatcher,
+      // An idle connection may be closed just when it is used again.
+      reset: true,
+      headers: { accept: 'application/json', 'accept-encoding': 'identity' },
+      signal: AbortSignal.timeout(sso.timeoutMs),
+    });
+    if (statusCode !== 200) {
+      body.on('error', () => undefined).destroy();
+      return { status: statusCode, text: '' };
+    }
+    return { status: statusCode, text: await readAll(body) };
+  } catch (error) {
+    throw error instanceof ErrandError ? error : unreachable(error, sso.timeoutMs);
+  }
+}
+
+async function readAll(body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > MAX_ANSWER_BYTES) throw abnormal(`answered with more than ${MAX_ANSWER_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw abnormal('answered with something that is not JSON');
+  }
+}
+
+function accountIn(answer: unknown): string {
+  if (!isJsonObject(answer)) throw abnormal('answered with no JSON object');
+  const { data, code } = answer;
+  if ((data === undefined || data === null) && isFailureCode(code)) throw refused();
+  const account = isJsonObject(data) ? accountOf(data['empNo']) : '';
+  if (!isUsername(account)) throw abnormal('answered without a usable data.empNo');
+  return account;
+}
+
+/** A number beyond those that are exact may stand for a neighbour's account. */
+function accountOf(empNo: JsonValue | undefined): string {
+  if (typeof empNo === 'number') return Number.isSafeInteger(empNo) ? String(empNo) : '';
+  return typeof empNo === 'string' ? empNo : '';
+}
+
+function isFailureCode(code: JsonValue | undefined): boolean {
+  if (typeof code === 'number') return code !== 0;
+  return typeof code === 'string' && code !== '' && Number(code) !== 0;
+}
+
+function unreachable(cause: unknown, timeoutMs: number): ErrandError {
+  const { name, code } = cause as { name?: string; code?: string };
+  if (name === 'TimeoutError') return abnormal(`did not answer within ${timeoutMs} ms`, cause);
+  return abnormal(`could not be reached${code === undefined ? '' : ` (${code})`}`, cause);
+}
+
+function abnormal(what: string, cause?: unknown): ErrandError {
+  return new ErrandError('bad_gateway', `The single-sign-on service ${what}.`, { cause });
+}
+
+function refused(): ErrandError {
+  return new ErrandError('unauthenticated', 'The SSO token is invalid or expired.');
+}

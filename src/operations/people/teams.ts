@@ -1,0 +1,38 @@
+// Administration of teams.
+import { unprocessable } from '../../domain/errors.ts';
+import type { Store } from '../../store/open-store.ts';
+
+export interface NewTeam {
+  readonly name: string;
+  readonly budgetUsd: number | null;
+}
+
+/** What to change: an absent field stays, a null clears. */
+export interface TeamChange {
+  readonly name?: string;
+  readonly budgetUsd?: number | null;
+}
+
+const MAX_NAME_LENGTH = 64;
+
+/** The verbs on teams. Each throws `not_found` for an unknown reference (an id or a name), `conflict` for a taken name. */
+export function makeTeamOperations({ store }: { store: Store }) {
+  return {
+    listTeams: async () => store.teams.list(),
+    createTeam: async (input: NewTeam) => {
+      check(input);
+      return store.teams.create(input);
+    },
+    changeTeam: async (reference: string, change: TeamChange) => {
+      check(change);
+      return store.teams.change(reference, change);
+    },
+  };
+}
+
+function check({ name, budgetUsd }: TeamChange): void {
+  if (name !== undefined && (name.trim() !== name || name === '' || name.length > MAX_NAME_LENGTH)) {
+    throw unprocessable('name', `must be 1 to ${MAX_NAME_LENGTH} characters without blanks at its ends`);
+  }
+  if (typeof budgetUsd === 'number' && budgetUsd < 0) throw unprocessable('budget_amount_usd', 'must be 0 or more');
+}

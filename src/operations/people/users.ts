@@ -1,0 +1,127 @@
+// Administration of users (B1).
+import { ErrandError, unprocessable } from '../../domain/errors.ts';
+import type { Role, User } from '../../domain/user.ts';
+import type { Catalog } from '../../catalog/models.ts';
+import type { Stopper } from '../../execution/queue/stop.ts';
+import type { Store } from '../../store/open-store.ts';
+import { hashPassword, MIN_PASSWORD_LENGTH, makePassword } from './secrets.ts';
+
+/** A user with the name of their team. */
+export interface UserRecord extends User {
+  readonly teamName: string | null;
+}
+
+/** `team` is a name or an id. Without a password the daemon makes one. */
+export interface NewUser {
+  readonly username: string;
+  readonly fullName: string | null;
+  readonly department: string | null;
+  readonly role: Role | null;
+  readonly team: string | null;
+  readonly scenario: string | null;
+  readonly password: string | null;
+}
+
+/** What to change: an absent field stays, a null clears. */
+export interface UserChange {
+  readonly fullName?: string;
+  readonly department?: string;
+  readonly role?: Role;
+  readonly team?: string | null;
+  readonly scenario?: string | null;
+  readonly disabled?: boolean;
+}
+
+/** A user whose password was set; `password` is null unless the daemon made it. */
+export interface UserWithPassword {
+  readonly user: UserRecord;
+  readonly password: string | null;
+}
+
+const USERNAME = /^[\p{L}\p{N}][\p{L}\p{N}._@-]{0,63}$/u;
+/** Letters that are shown as nothing. */
+const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u;
+
+/** Answers whether a text may be an account's name. */
+export function isUsername(text: string): boolean {
+  return USERNAME.test(text) && !INVISIBLE.test(text);
+}
+
+export interface UserOperationParts {
+  readonly store: Store;
+  readonly stopper: Pick<Stopper, 'stopDisabled'>;
+  catalog(): Catalog;
+}
+
+/** The verbs on users. Each throws `not_found` for an unknown reference (an id or a username). */
+export function makeUserOperations({ store, stopper, catalog }: UserOperationParts) {
+  async function teamIdOf(team: string | null | undefined): Promise<string | null> {
+    return team === null || team === undefined ? null : (await store.teams.get(team)).id;
+  }
+
+  function checkScenario(scenario: string | null | undefined): void {
+    if (scenario === null || scenario === undefined || catalog().scenarios.has(scenario)) return;
+    const known = [...catalog().scenarios.keys()].join(', ');
+    throw unprocessable('scenario', `must be a scenario of models.yaml (${known})`);
+  }
+
+  async function withTeamName(user: User): Promise<UserRecord> {
+    return { ...user, teamName: user.teamId === null ? null : (await store.teams.get(user.teamId)).name };
+  }
+
+  return {
+    listUsers: async () => {
+      const { items, total } = await store.users.list();
+      return { items: await Promise.all(items.map(withTeamName)), total };
+    },
+
+    getUser: async (reference: string): Promise<UserRecord> => withTeamName(await store.users.get(reference)),
+
+    /** Throws `conflict` when the username is taken, `unprocessable` when a field does not fit. */
+    createUser: async (input: NewUser): Promise<UserWithPassword> => {
+      if (!isUsername(input.username)) {
+        throw unprocessable('username', 'must be 1 to 64 letters, digits, dots, dashes, underscores or @');
+      }
+      checkScenario(input.scenario);
+      const { hashed, made } = await passwordOf(input.password);
+      const user = await store.users.create({
+        username: input.username,
+        fullName: input.fullName ?? '',
+        department: input.department ?? '',
+        role: input.role ?? 'user',
+        teamId: await teamIdOf(input.team),
+        functionalRole: null,
+        scenario: input.scenario,
+        passwordHash: hashed,
+      });
+      return { user: await withTeamName(user), password: made };
+    },
+
+    /** A user who is disabled has no run left. Throws `conflict` when it would leave no enabled administrator. */
+    changeUser: async (reference: string, { team, ...change }: UserChange): Promise<UserRecord> => {
+      checkScenario(change.scenario);
+      const teamId = team === undefined ? {} : { teamId: await teamIdOf(team) };
+      const user = await store.users.change(reference, { ...change, ...teamId });
+      if (change.disabled === true) await stopper.stopDisabled();
+      return withTeamName(user);
+    },
+
+    /** Ends the user's login tokens. */
+    setPassword: async (reference: string, password: string | null): Promise<UserWithPassword> => {
+      const { hashed, made } = await passwordOf(password);
+      const user = await store.users.change(reference, { passwordHash: hashed });
+      return { user: await withTeamName(user), password: made };
+    },
+  };
+}
+
+async function passwordOf(given: string | null): Promise<{ hashed: string; made: string | null }> {
+  const made = given === null ? makePassword() : null;
+  const password = given ?? made!;
+  if (password.length < MIN_PASSWORD_LENGTH) {
+    throw new ErrandError('unprocessable', `password: must have at least ${MIN_PASSWORD_LENGTH} characters`, {
+      details: { field: 'password' },
+    });
+  }
+  return { hashed: await hashPassword(password), made };
+}

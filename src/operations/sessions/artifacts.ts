@@ -1,0 +1,110 @@
+// What runs have made, told to the key of their session and to administrators (§2.8, §2.9, E6).
+import type { Archive, ArtifactError, ArtifactStatus, ExportStatus } from '../../domain/artifact.ts';
+import { ErrandError, notFound } from '../../domain/errors.ts';
+import type { KeyCaller } from '../../domain/user.ts';
+import type { ArchiveKind, EmptyArchives } from '../../execution/artifacts/empty-archives.ts';
+import type { FileAddresses } from '../../files/file-address.ts';
+import type { Store } from '../../store/open-store.ts';
+import { type FileLeaf, type FileNode, leavesOf, treeOf } from './file-tree.ts';
+import { getOwnSession } from './own-session.ts';
+
+export interface ArchiveAddress {
+  readonly url: string;
+  readonly filename: string;
+  /** Bytes. */
+  readonly size: number;
+  readonly sha256: string;
+}
+
+/** A session's whole workspace. The files are there before the archive is. */
+export interface SessionArtifacts {
+  readonly sessionId: string;
+  readonly status: ExportStatus;
+  readonly files: readonly FileNode[];
+  readonly archive: ArchiveAddress | null;
+  readonly error: string | null;
+}
+
+/** What one run has added or changed. */
+export interface RunArtifactList {
+  readonly sessionId: string;
+  readonly runId: string;
+  readonly status: ArtifactStatus;
+  readonly fileCount: number;
+  readonly totalSize: number;
+  readonly files: readonly FileLeaf[];
+  /** How many names were passed over, by reason; null while nobody has looked. */
+  readonly skipped: Readonly<Record<string, number>> | null;
+  readonly archive: ArchiveAddress | null;
+  readonly error: ArtifactError | null;
+}
+
+export interface ArtifactOperationParts {
+  readonly store: Store;
+  readonly fileAddresses: Pick<FileAddresses, 'sign'>;
+  readonly emptyArchives: EmptyArchives;
+}
+
+type Place = { readonly seq: number; readonly id: string };
+type RunPlace = Place & { readonly sessionId: string };
+
+/** The verbs. Ids of unknown things and of deleted sessions throw `not_found`. */
+export function makeArtifactOperations({ store, fileAddresses, emptyArchives }: ArtifactOperationParts) {
+  async function archiveOf(sessionId: string, filename: string, kept: Archive | null): Promise<ArchiveAddress> {
+    const kind: ArchiveKind = filename.endsWith('.zip') ? 'zip' : 'tar.gz';
+    const { key, size } = kept ?? (await emptyArchives.get(kind));
+    const url = fileAddresses.sign({ key, sessionId, name: filename, disposition: 'attachment' });
+    return { url, filename, size, sha256: key };
+  }
+
+  async function ofSession({ seq, id }: Place): Promise<SessionArtifacts> {
+    const found = await store.artifacts.getWorkspaceArtifacts(seq);
+    const leaves = await leavesOf({ sessionId: id, addresses: fileAddresses }, found.files);
+    return {
+      sessionId: id,
+      status: found.status,
+      files: treeOf(id, leaves),
+      archive: found.status === 'ready' ? await archiveOf(id, `workspace-${id}.zip`, found.archive) : null,
+      error: found.error,
+    };
+  }
+
+  async function ofRun({ seq, id, sessionId }: RunPlace): Promise<RunArtifactList> {
+    const { archive, files, ...found } = await store.artifacts.getRunArtifacts(seq);
+    return {
+      ...found,
+      sessionId,
+      runId: id,
+      files: await leavesOf({ sessionId, addresses: fileAddresses }, files),
+      archive: found.status === 'ready' ? await archiveOf(sessionId, `run-artifacts-${id}.tar.gz`, archive) : null,
+    };
+  }
+
+  return {
+    /** A session's workspace. Throws as `getOwnSession` does. */
+    getSessionArtifacts: async (caller: KeyCaller, sessionId: string): Promise<SessionArtifacts> =>
+      ofSession(await getOwnSession(store, caller, sessionId)),
+
+    /** What a run of this key has made. Throws `forbidden` for another key's, even of the same user (E6). */
+    getRunArtifacts: async (caller: KeyCaller, runId: string): Promise<RunArtifactList> => {
+      const run = await store.runs.find(runId);
+      if (run === undefined) throw notFound('Run');
+      if (run.keySeq !== caller.key.seq) throw new ErrandError('forbidden', 'The run belongs to another API key.');
+      return ofRun(run);
+    },
+
+    /** For administrators. */
+    getAnySessionArtifacts: async (sessionId: string): Promise<SessionArtifacts> => {
+      const session = await store.sessions.find(sessionId);
+      if (session === undefined || session.deletedAt !== null) throw notFound('Session');
+      return ofSession(session);
+    },
+
+    /** For administrators. */
+    getAnyRunArtifacts: async (runId: string): Promise<RunArtifactList> => {
+      const run = await store.runs.find(runId);
+      if (run === undefined) throw notFound('Run');
+      return ofRun(run);
+    },
+  };
+}

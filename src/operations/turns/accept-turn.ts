@@ -1,0 +1,211 @@
+// Accepting a turn: where both protocols meet. After it resolves, the run survives anything (D7).
+import { randomUUID } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { NO_CAPABILITIES } from '../../domain/capability-config.ts';
+import { previewOf, textOf, titleOf, type UserBlock } from '../../domain/content.ts';
+import { ErrandError, notFound } from '../../domain/errors.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import { OUTPUT_SCHEMA_FIELDS, schemaRefusal } from '../../domain/output-schema.ts';
+import type { Protocol, Run } from '../../domain/run.ts';
+import type { SessionSetup } from '../../domain/session.ts';
+import type { KeyCaller } from '../../domain/user.ts';
+import type { SchemaCheck } from '../../execution/checks/schema-check.ts';
+import type { BlobHold, BlobStore } from '../../files/blobs/blobs.ts';
+import type { Disk } from '../../files/disk.ts';
+import type { Settings } from '../../domain/settings.ts';
+import type { BackgroundRefusal } from '../../store/runs/admit-background.ts';
+import type { Store } from '../../store/open-store.ts';
+import type { NewAttachment } from '../../store/sessions/user-message.ts';
+import type { Fetching } from './fetch-images.ts';
+import { getOwnSession } from '../sessions/own-session.ts';
+import { safeName } from './safe-name.ts';
+import type { MakeSetup } from './session-setup.ts';
+import type { AcceptedTurn, Asking, InputBlock, TurnInput } from './turn.ts';
+
+export interface AcceptParts {
+  readonly store: Store;
+  readonly blobs: BlobStore;
+  readonly disk: Disk;
+  readonly queue: { wake(): void; slotFree(): boolean };
+  readonly queueWait: { watch(): void };
+  settings(): Settings;
+  readonly schemas: Pick<SchemaCheck, 'check'>;
+  readonly fetchImages: (fetching: Fetching) => Promise<void>;
+  readonly makeSetup: MakeSetup;
+  /** Whether the daemon is shutting down: new work is refused. */
+  draining(): boolean;
+}
+
+/**
+ * Makes the verb. Throws `not_found` or `forbidden` for a session that is not the key's (§1 rule 7), `not_found` for an
+ * unknown stored attachment, `unprocessable` for a schema that does not compile (C14), `bad_request` or `too_large` for an
+ * image that can't be fetched (§4.3), `conflict` for the idempotency key of a request of the other protocol, `unavailable`
+ * while the daemon drains, or its disk is almost full or refuses to write; for a background run also `conflict` for a busy session, `rate_limited` over a limit, `unavailable` without a place in the queue (D2).
+ */
+export function makeAcceptTurn(parts: AcceptParts) {
+  const { store, blobs, disk, queue, queueWait, settings, schemas, fetchImages, makeSetup, draining } = parts;
+  return async (caller: KeyCaller, input: TurnInput, asking: Asking): Promise<AcceptedTurn> => {
+    refuseWhileDraining();
+    const earlier = await findSubmitted(store, caller, input);
+    if (earlier !== undefined) return replayOf(earlier, input);
+    refuseWithoutSpace(disk);
+    if (input.outputSchema !== null) await requireSchema(schemas, input.outputSchema, input.protocol);
+    if (input.sessionId !== null) await getOwnSession(store, caller, input.sessionId);
+    const hold = blobs.hold();
+    let fresh = false;
+    try {
+      const kept = await storeContent({ store, hold, caller, fetchImages, asking }, input.content);
+      // A long text takes its time to be put together and to be kept: others have their turn in between.
+      await nextTurn();
+      // Fetching may have taken long.
+      refuseWhileDraining();
+      const turn = await accept(caller, input, kept);
+      fresh = !turn.replayed;
+      return turn;
+    } finally {
+      const keys = hold.release();
+      // A refused request leaves no file behind, nor does a repeated one (A1).
+      if (!fresh) for (const key of keys) blobs.removeUnless(key, store.sessions.isBlobInUse);
+    }
+  };
+
+  function refuseWhileDraining(): void {
+    if (draining()) throw new ErrandError('unavailable', 'The server is restarting.');
+  }
+
+  async function accept(
+    caller: KeyCaller,
+    input: TurnInput,
+    { content, attachments }: KeptContent,
+  ): Promise<AcceptedTurn> {
+    const text = textOf(content);
+    const setup = input.sessionId === null ? await makeSetup(caller.key) : NOT_OPENED;
+    const accepted = store.runs.accept({
+      user: caller.user,
+      key: caller.key,
+      protocol: input.protocol,
+      requestedModel: input.model,
+      includeUsage: input.includeUsage,
+      outputSchema: input.outputSchema,
+      sessionId: input.sessionId,
+      title: titleOf(text) || attachments[0]?.name || 'Untitled',
+      idempotencyKey: input.idempotencyKey,
+      setup,
+      content,
+      preview: previewOf(text),
+      attachments,
+      slotFree: queue.slotFree,
+      background: input.background === null ? null : { ...input.background, limits: settings().background },
+    });
+    // Asked for before the commit, so that a run which can start at once is claimed in the same commit.
+    queue.wake();
+    const acceptance = await accepted;
+    if (!('run' in acceptance)) throw REFUSALS[acceptance.kind]();
+    if (input.background !== null) queueWait.watch();
+    return acceptance.kind === 'replayed' ? replayOf(acceptance.run, input) : { run: acceptance.run, replayed: false };
+  }
+}
+
+/** What stays free is for the runs that are under way. */
+function refuseWithoutSpace(disk: Disk): void {
+  const shortage = disk.shortage();
+  if (shortage !== null) throw new ErrandError('unavailable', shortage.words);
+}
+
+/** A session that is there has its own. */
+const NOT_OPENED: SessionSetup = { target: 'free', capabilityConfig: NO_CAPABILITIES, orchestration: null };
+
+const REFUSALS: Readonly<Record<'session_gone' | BackgroundRefusal, () => ErrandError>> = {
+  session_gone: () => notFound('Session'),
+  session_busy: () => new ErrandError('conflict', 'The session has an unfinished run.'),
+  key_limit: () => new ErrandError('rate_limited', 'This API key has too many unfinished background runs.'),
+  user_limit: () => new ErrandError('rate_limited', 'This user has too many unfinished background runs.'),
+  no_capacity: () => new ErrandError('unavailable', 'No worker is there to execute background runs.'),
+  queue_full: () => new ErrandError('unavailable', 'The queue of background runs is full.'),
+};
+
+/**
+ * A repeated background submission finds its run whatever else it says: bodies are not compared (§4.3 rule 3). That of
+ * others is found by the accepting transaction; here only where images would be fetched a second time.
+ */
+async function findSubmitted(store: Store, { user, key }: KeyCaller, input: TurnInput) {
+  const { sessionId, idempotencyKey, background, content } = input;
+  if (idempotencyKey === null) return undefined;
+  if (background !== null) return store.runs.findBackground(key.seq, idempotencyKey);
+  if (!content.some(({ type }) => type === 'address')) return undefined;
+  return store.runs.findSubmitted({ user, key, sessionId, idempotencyKey, background });
+}
+
+/** The run that an earlier request made. A run is told in one protocol only, which a request in the other can't take. */
+function replayOf(run: Run, { protocol }: TurnInput): AcceptedTurn {
+  if (run.protocol === protocol) return { run, replayed: true };
+  const endpoint = ENDPOINTS[run.protocol];
+  throw new ErrandError('conflict', `This idempotency key belongs to a request of the ${endpoint} endpoint.`);
+}
+
+const ENDPOINTS: Readonly<Record<Protocol, string>> = { chat: 'chat completions', messages: 'Messages' };
+
+async function requireSchema(schemas: AcceptParts['schemas'], schema: JsonObject, protocol: Protocol): Promise<void> {
+  const fault = await schemas.check(schema);
+  if (fault !== null) throw schemaRefusal(OUTPUT_SCHEMA_FIELDS[protocol])(fault.pointer, fault.mustBe);
+}
+
+interface ContentParts {
+  readonly store: Store;
+  /** Keeps the bytes until the turn refers to them. */
+  readonly hold: BlobHold;
+  readonly caller: KeyCaller;
+  readonly fetchImages: AcceptParts['fetchImages'];
+  readonly asking: Asking;
+}
+
+interface KeptContent {
+  readonly content: UserBlock[];
+  readonly attachments: NewAttachment[];
+}
+
+/** Turns input blocks into message content, with the bytes of uploads stored as blobs. What costs most comes last. */
+async function storeContent(parts: ContentParts, blocks: readonly InputBlock[]): Promise<KeptContent> {
+  const kept = new Map<InputBlock, NewAttachment>();
+  for (const block of blocks) if (block.type === 'stored') kept.set(block, await reuse(parts, block));
+  for (const block of blocks) if (block.type === 'upload') kept.set(block, await storeUpload(parts, block));
+  const addresses = blocks.filter((block) => block.type === 'address');
+  if (addresses.length > 0) {
+    const keep: Fetching['keep'] = async (block, upload) => void kept.set(block, await storeUpload(parts, upload));
+    await parts.fetchImages({ blocks: addresses, ...parts.asking, keep });
+  }
+  const content = blocks.map((block): UserBlock => {
+    if (block.type === 'text') return block;
+    return { type: 'attachment', attachmentId: kept.get(block)!.id, media: block.media };
+  });
+  return { content, attachments: blocks.flatMap((block) => kept.get(block) ?? []) };
+}
+
+async function storeUpload(
+  { hold }: ContentParts,
+  block: Extract<InputBlock, { type: 'upload' }>,
+): Promise<NewAttachment> {
+  const id = randomUUID();
+  const name = safeName(block.name, block.mimeType);
+  const sha256 = await hold.put(block.bytes.pieces()).catch((error: unknown) => {
+    throw new ErrandError('unavailable', "The daemon's storage refuses to write.", { cause: error });
+  });
+  return {
+    id,
+    name,
+    path: `attachments/${id}/${name}`,
+    mimeType: block.mimeType,
+    size: block.bytes.size,
+    sha256,
+  };
+}
+
+async function reuse(
+  { store, hold, caller }: ContentParts,
+  block: Extract<InputBlock, { type: 'stored' }>,
+): Promise<NewAttachment> {
+  const found = await store.sessions.findAttachment(caller.user.seq, block.path);
+  if (found === undefined) throw notFound('Attachment');
+  hold.add(found.sha256);
+  return { ...found, id: randomUUID() };
+}

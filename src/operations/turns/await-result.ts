@@ -1,0 +1,49 @@
+// Waiting for a run: the answer of a non-stream request (C7, C8).
+import type { Clock } from '../../domain/clock.ts';
+import { ErrandError } from '../../domain/errors.ts';
+import { isTerminal, type Run } from '../../domain/run.ts';
+import type { Settings } from '../../domain/settings.ts';
+import type { Tails } from '../../events/tail.ts';
+import type { Store } from '../../store/open-store.ts';
+
+interface AwaitParts {
+  readonly store: Store;
+  readonly tails: Tails;
+  readonly clock: Clock;
+  settings(): Settings;
+  /** Fires when waiting requests must end because the daemon does. */
+  readonly draining: AbortSignal;
+}
+
+/**
+ * Makes the verb: the run once it is terminal. Throws `wait_timeout` after `wait_timeout_seconds` (the run goes on),
+ * `unavailable` when the daemon ends first; rejects with the signal's reason when the client leaves.
+ */
+export function makeAwaitResult({ store, tails, clock, settings, draining }: AwaitParts) {
+  return async (run: Run, signal: AbortSignal): Promise<Run> => {
+    if (isTerminal(run.status)) return run;
+    await new Promise<void>((resolve, reject) => {
+      const settle = (outcome: () => void) => () => {
+        timer.cancel();
+        tail.close();
+        signal.removeEventListener('abort', leave);
+        draining.removeEventListener('abort', drain);
+        outcome();
+      };
+      const leave = settle(() => reject(signal.reason as Error));
+      const drain = settle(() =>
+        reject(new ErrandError('unavailable', 'The server is restarting; the run goes on afterwards.')),
+      );
+      const expire = settle(() => reject(new ErrandError('wait_timeout', 'The run is not finished yet; it goes on.')));
+      const timer = clock.after(settings().waitTimeoutSeconds * 1_000, expire);
+      signal.addEventListener('abort', leave);
+      draining.addEventListener('abort', drain);
+      const end = settle(resolve);
+      // Not before this call returns: the tail may end while it is being made.
+      const tail = tails.follow(run, 0, { events: () => undefined, end: () => queueMicrotask(end) });
+      if (signal.aborted) leave();
+      else if (draining.aborted) drain();
+    });
+    return { ...run, ...(await store.runs.getOutcome(run.seq)) };
+  };
+}

@@ -1,0 +1,112 @@
+// What a session is opened with: who answers, and what its agents may use (§2.10). It is kept with the session.
+import { expertsOf, orchestrationOf, unique } from '../../catalog/agent-plan.ts';
+import type { Definitions, ExpertDefinition } from '../../catalog/definitions.ts';
+import { BROWSER_IMPL, type CapabilityConfig, NO_CAPABILITIES } from '../../domain/capability-config.ts';
+import type { Orchestration } from '../../domain/orchestration.ts';
+import type { SessionSetup } from '../../domain/session.ts';
+import { parseTarget } from '../../domain/target.ts';
+import type { ApiKey } from '../../domain/user.ts';
+import type { Store } from '../../store/open-store.ts';
+
+export interface SetupParts {
+  readonly store: Pick<Store, 'definitionIds' | 'connections'>;
+  definitions(): Definitions;
+}
+
+/** Answers what a session that a key opens now gets. */
+export type MakeSetup = (key: Pick<ApiKey, 'target' | 'capabilityConfig' | 'userSeq'>) => Promise<SessionSetup>;
+
+/**
+ * Makes the verb. In free mode the key decides, and where it says nothing, what is enabled by default; else the expert
+ * or the team does. A target that is gone gives nothing: the run says so.
+ */
+export function makeSessionSetup(parts: SetupParts): MakeSetup {
+  return async ({ target, capabilityConfig, userSeq }) => {
+    const definitions = parts.definitions();
+    const parsed = parseTarget(target) ?? { kind: 'free' };
+    const setup = (config: CapabilityConfig, orchestration: Orchestration | null = null): SessionSetup => ({
+      target,
+      capabilityConfig: config,
+      orchestration,
+    });
+    if (parsed.kind === 'free') return setup(await configOfKey(parts, capabilityConfig));
+    if (parsed.kind === 'expert') {
+      const expert = definitions.experts.get(parsed.name);
+      if (expert === undefined) return setup(NO_CAPABILITIES);
+      return setup(await configOf(parts, { experts: [expert], subagents: expert.subagents, userSeq }));
+    }
+    const team = definitions.teams.get(parsed.name);
+    if (team === undefined) return setup(NO_CAPABILITIES);
+    const cast: Cast = { experts: expertsOf(team, definitions), subagents: team.members, userSeq };
+    return setup(await configOf(parts, cast), orchestrationOf(team, definitions));
+  };
+}
+
+async function configOfKey(
+  { store, definitions }: SetupParts,
+  chosen: Partial<CapabilityConfig>,
+): Promise<CapabilityConfig> {
+  const { mcpServers, skills } = definitions();
+  return {
+    ...NO_CAPABILITIES,
+    mcpServerIds: await store.definitionIds.idsFor('mcp_server', enabledIn(mcpServers)),
+    skillIds: await store.definitionIds.idsFor('skill', enabledIn(skills)),
+    ...chosen,
+    browserImpl: chosen.browserEnabled === true ? BROWSER_IMPL : '',
+  };
+}
+
+/** Who answers, and to whom parts of the work may go. */
+interface Cast {
+  readonly experts: readonly ExpertDefinition[];
+  readonly subagents: readonly string[];
+  readonly userSeq: number;
+}
+
+/** All that one of the experts may use. */
+async function configOf(parts: SetupParts, { experts, subagents, userSeq }: Cast): Promise<CapabilityConfig> {
+  const { idsFor } = parts.store.definitionIds;
+  const all = (list: (expert: ExpertDefinition) => readonly string[]) => unique(experts.flatMap(list));
+  const browserEnabled = experts.some(({ browser }) => browser);
+  return {
+    browserEnabled,
+    browserImpl: browserEnabled ? BROWSER_IMPL : '',
+    mcpServerIds: await idsFor(
+      'mcp_server',
+      all(({ mcpServers }) => mcpServers),
+    ),
+    skillIds: await idsFor(
+      'skill',
+      all(({ skills }) => skills),
+    ),
+    connectorConnectionIds: await connectionsTo(
+      parts,
+      all(({ connectors }) => connectors),
+      userSeq,
+    ),
+    pluginIds: await idsFor(
+      'plugin',
+      all(({ plugins }) => plugins),
+    ),
+    subagentIds: await idsFor('expert', subagents),
+  };
+}
+
+async function connectionsTo({ store }: SetupParts, connectors: readonly string[], userSeq: number): Promise<string[]> {
+  if (connectors.length === 0) return [];
+  const { items } = await store.connections.list(userSeq);
+  return items
+    .filter(({ connector, state }) => state !== 'revoked' && connectors.includes(connector))
+    .map(({ id }) => id);
+}
+
+function enabledIn(things: ReadonlyMap<string, { readonly name: string; readonly enabledByDefault: boolean }>) {
+  return [...things.values()].filter(({ enabledByDefault }) => enabledByDefault).map(({ name }) => name);
+}
+
+/** The model of the expert that leads a team now; null when the target is no team, or its lead has none of its own. */
+export function leadModelOf(target: string, { experts, teams }: Definitions): string | null {
+  const parsed = parseTarget(target);
+  const team = parsed?.kind === 'team' ? teams.get(parsed.name) : undefined;
+  return (team === undefined ? undefined : experts.get(team.lead)?.model) ?? null;
+}

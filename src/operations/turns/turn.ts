@@ -1,0 +1,63 @@
+// A turn as the caller asked for it, in domain values: what both protocols' wire files produce.
+import type { JsonObject } from '../../domain/json.ts';
+import type { Protocol, Run } from '../../domain/run.ts';
+
+/** Bytes of an upload, which may lie in a file. */
+export interface UploadBytes {
+  readonly size: number;
+  /** Gives them piece by piece, as often as asked, until the turn is accepted or refused. */
+  pieces(): Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+}
+
+/**
+ * One block of the user's message. `stored` names an attachment of an earlier turn by its `attachments/…` path; `address` an
+ * image on the web, and `field` where in the request its address stands (C3, C4).
+ */
+export type InputBlock =
+  | { readonly type: 'text'; readonly text: string }
+  | {
+      readonly type: 'upload';
+      readonly media: 'image' | 'file';
+      readonly name: string | null;
+      readonly mimeType: string;
+      readonly bytes: UploadBytes;
+    }
+  | { readonly type: 'stored'; readonly media: 'image' | 'file'; readonly name: string | null; readonly path: string }
+  | {
+      readonly type: 'address';
+      readonly media: 'image';
+      readonly name: string | null;
+      readonly url: string;
+      readonly field: string;
+    };
+
+/** The input of one turn: the last `user` message and what goes with it. */
+export interface TurnInput {
+  readonly protocol: Protocol;
+  /** The request's `model`: echoed, and used for nothing else. */
+  readonly model: string;
+  readonly content: readonly InputBlock[];
+  readonly sessionId: string | null;
+  readonly idempotencyKey: string | null;
+  /** Present when the run is to go on in the background; its payload is passed back verbatim. */
+  readonly background: { readonly payload: string | null } | null;
+  /** Chat only: the last chunk tells the usage (C9). */
+  readonly includeUsage: boolean;
+  /** The schema of the result, as `readOutputSchema` gave it; null when the answer is text (§4.4). */
+  readonly outputSchema: JsonObject | null;
+}
+
+/** What is there of the request while its turn is accepted. */
+export interface Asking {
+  /** Fires when the caller has gone: it ends the fetching of images, and nothing after that (C7). */
+  readonly left?: AbortSignal;
+  /** Counts bytes before they are held for the turn. Throws `unavailable` when there is no room for them. */
+  readonly takeRoom: (bytes: number) => void;
+}
+
+/** An accepted turn: its rows are committed and synced (D7). */
+export interface AcceptedTurn {
+  readonly run: Run;
+  /** True when an earlier request with the same idempotency key made this run. */
+  readonly replayed: boolean;
+}

@@ -1,0 +1,33 @@
+// The text of attached documents, kept once for each content: reading one is slow, and its text never changes.
+import type { Database } from '../engine/database.ts';
+
+/** What a document says, or why it says nothing, in words that follow its name. */
+export type StoredText = { readonly text: string } | { readonly fault: string };
+
+/** The verbs on texts of documents. */
+export function makeDocuments({ write, reader }: Database) {
+  return {
+    /** What is known of a document by the hash of its content; undefined when it was never read. */
+    find: async (sha256: string): Promise<StoredText | undefined> => {
+      const row = reader.get<{ text: string | null; fault: string | null }>(
+        'SELECT text, fault FROM document_texts WHERE sha256 = ?',
+        sha256,
+      );
+      if (row === undefined) return undefined;
+      return row.text === null ? { fault: row.fault ?? '' } : { text: row.text };
+    },
+
+    /** Keeps what was read. The first reading of a content stands. */
+    keep: (sha256: string, read: StoredText): Promise<void> =>
+      write((tx) => {
+        const [text, fault] = 'text' in read ? [read.text, null] : [null, read.fault];
+        tx.run(
+          'INSERT INTO document_texts (sha256, text, fault, created_at) VALUES (?, ?, ?, ?) ON CONFLICT (sha256) DO NOTHING',
+          sha256,
+          text,
+          fault,
+          tx.now,
+        );
+      }),
+  };
+}

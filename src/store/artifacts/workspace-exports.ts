@@ -1,0 +1,111 @@
+// The export of a session's workspace: to be packed anew after a run that changed it (E3).
+import type { Archive } from '../../domain/artifact.ts';
+import type { Database, Transaction } from '../engine/database.ts';
+
+/** The run after which a workspace is exported. */
+interface ExportingRun {
+  readonly seq: number;
+  readonly id: string;
+  readonly session_seq: number;
+}
+
+/** The verbs that end a packing. Each names the run that the packing began after, and changes nothing once a later one has. */
+export function makeWorkspaceExports({ write }: Database) {
+  return {
+    /** pending → ready, unless a later run has changed the workspace meanwhile. Answers the archive it replaces. */
+    finishExport: (
+      sessionSeq: number,
+      runSeq: number,
+      archive: Archive,
+    ): Promise<{ replacedKey: string | null } | undefined> =>
+      write((tx) => {
+        const old = findPendingExport(tx, sessionSeq, runSeq);
+        if (old === undefined) return undefined;
+        tx.run(
+          `UPDATE workspace_exports SET status = 'ready', archive_key = ?, archive_size = ?, error = NULL, updated_at = ?
+           WHERE session_seq = ?`,
+          archive.key,
+          archive.size,
+          tx.now,
+          sessionSeq,
+        );
+        const payload = { runId: old.id, fileCount: old.file_count, archiveSize: archive.size };
+        tx.emit(sessionSeq, null, { type: 'workspace_export.completed', payload });
+        return { replacedKey: old.archive_key === archive.key ? null : old.archive_key };
+      }),
+
+    /** pending → failed, unless a later run has changed the workspace meanwhile. */
+    failExport: (sessionSeq: number, runSeq: number, message: string): Promise<boolean> =>
+      write((tx) => {
+        const old = findPendingExport(tx, sessionSeq, runSeq);
+        if (old === undefined) return false;
+        tx.run(
+          "UPDATE workspace_exports SET status = 'failed', error = ?, updated_at = ? WHERE session_seq = ?",
+          message,
+          tx.now,
+          sessionSeq,
+        );
+        tx.emit(sessionSeq, null, { type: 'workspace_export.failed', payload: { runId: old.id, message } });
+        return true;
+      }),
+  };
+}
+
+interface ExportRow {
+  id: string;
+  file_count: number;
+  archive_key: string | null;
+}
+
+function findPendingExport(tx: Transaction, sessionSeq: number, runSeq: number): ExportRow | undefined {
+  return tx.get<ExportRow>(
+    `SELECT r.id, e.file_count, e.archive_key FROM workspace_exports e JOIN runs r ON r.seq = e.run_seq
+     WHERE e.session_seq = ? AND e.run_seq = ? AND e.status = 'pending'`,
+    sessionSeq,
+    runSeq,
+  );
+}
+
+interface Exported {
+  readonly files: readonly { readonly size: number }[];
+  readonly hasChanged: boolean;
+}
+
+/** Has the workspace packed anew, unless it is as it was when it was packed last. */
+export function exportIn(tx: Transaction, run: ExportingRun, { files, hasChanged }: Exported): void {
+  const old = tx.get<{ status: string; stale: number; file_count: number; archive_size: number }>(
+    'SELECT status, stale, file_count, archive_size FROM workspace_exports WHERE session_seq = ?',
+    run.session_seq,
+  );
+  if (old?.status === 'ready' && old.stale === 0 && !hasChanged) {
+    const payload = { runId: run.id, fileCount: old.file_count, archiveSize: old.archive_size };
+    tx.emit(run.session_seq, null, { type: 'workspace_export.completed', payload });
+    return;
+  }
+  tx.run(
+    `INSERT INTO workspace_exports (session_seq, run_seq, status, file_count, total_size, updated_at)
+     VALUES (?, ?, 'pending', ?, ?, ?)
+     ON CONFLICT (session_seq) DO UPDATE SET run_seq = excluded.run_seq, status = 'pending', stale = 0,
+       error = NULL, file_count = excluded.file_count, total_size = excluded.total_size, updated_at = excluded.updated_at`,
+    run.session_seq,
+    run.seq,
+    files.length,
+    files.reduce((sum, { size }) => sum + size, 0),
+    tx.now,
+  );
+}
+
+/** The workspace could not be looked at: what is in it is not known. */
+export function failExportIn(tx: Transaction, run: ExportingRun, message: string): void {
+  tx.run(
+    `INSERT INTO workspace_exports (session_seq, run_seq, status, file_count, total_size, error, updated_at)
+     VALUES (?, ?, 'failed', 0, 0, ?, ?)
+     ON CONFLICT (session_seq) DO UPDATE SET run_seq = excluded.run_seq, status = excluded.status,
+       error = excluded.error, updated_at = excluded.updated_at`,
+    run.session_seq,
+    run.seq,
+    message,
+    tx.now,
+  );
+  tx.emit(run.session_seq, null, { type: 'workspace_export.failed', payload: { runId: run.id, message } });
+}

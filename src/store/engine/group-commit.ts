@@ -1,0 +1,135 @@
+// Group commit: the verbs of one tick in one transaction, which waits for other processes without holding the event loop.
+import { setTimeout as pause } from 'node:timers/promises';
+import { ErrandError } from '../../domain/errors.ts';
+import type { JournalEvent } from '../../domain/journal-event.ts';
+import { commitBatch, type Engine, type PendingVerb } from './commit.ts';
+import type { Transaction, VerbKind } from './database.ts';
+import type { Health } from './health.ts';
+import type { Reserve } from './reserve.ts';
+import { isLocked, lacksSpace, refusalOf } from './storage-fault.ts';
+
+/** A disk that stalls must not hold the next commit back for longer than this. */
+const MAX_PAUSE_MS = 20;
+/** Verbs wait so long for a lock of another process: a shell, a tool that makes a copy. */
+const LOCK_WAIT_MS = 5_000;
+/** How often the lock is asked for meanwhile. A try takes microseconds. */
+const LOCK_RETRY_MS = 25;
+
+export interface GroupCommit {
+  write<Result>(body: (tx: Transaction) => Result, kind?: VerbKind): Promise<Result>;
+  /** Takes no further verbs, and resolves when those that wait are settled. */
+  end(): Promise<void>;
+}
+
+export interface GroupCommitParts extends Engine {
+  readonly health: Health;
+  readonly reserve: Reserve;
+  /** Called after each commit, with its events. */
+  committed(events: readonly JournalEvent[]): void;
+}
+
+export function makeGroupCommit(parts: GroupCommitParts): GroupCommit {
+  const { clock } = parts;
+  const settle = makeSettle(parts);
+  let pending: PendingVerb[] = [];
+  let scheduled: NodeJS.Immediate | NodeJS.Timeout | undefined;
+  let ended = false;
+  let last = { endedAt: 0, tookMs: 0 };
+
+  function flush(): void {
+    scheduled = undefined;
+    const [first] = pending;
+    if (first === undefined) return;
+    const startedAt = clock.monotonic();
+    const hindrance = begin(parts);
+    if (isLocked(hindrance) && startedAt - first.askedAt < LOCK_WAIT_MS) {
+      scheduled = setTimeout(flush, LOCK_RETRY_MS);
+      return;
+    }
+    const batch = pending;
+    pending = [];
+    settle(batch, hindrance);
+    const endedAt = clock.monotonic();
+    last = { endedAt, tookMs: endedAt - startedAt };
+  }
+
+  /** Under load, commits take at most half of the time: the longer the disk needs, the more verbs share a commit. */
+  function schedule(): NodeJS.Immediate | NodeJS.Timeout {
+    const pauseMs = last.endedAt + last.tookMs - clock.monotonic();
+    return pauseMs > 0.5 ? setTimeout(flush, Math.min(pauseMs, MAX_PAUSE_MS)) : setImmediate(flush);
+  }
+
+  return {
+    write: <Result>(body: (tx: Transaction) => Result, kind: VerbKind = 'keep') =>
+      new Promise<Result>((resolve, reject) => {
+        if (ended) {
+          reject(new ErrandError('unavailable', 'The daemon is shutting down.'));
+          return;
+        }
+        pending.push({ askedAt: clock.monotonic(), kind, body, resolve, reject });
+        scheduled ??= schedule();
+      }),
+    end: async () => {
+      ended = true;
+      flush();
+      // A lock may be there now of all times.
+      while (pending.length > 0) await pause(LOCK_RETRY_MS);
+    },
+  };
+}
+
+/**
+ * Makes what commits a batch whose transaction has begun, unless something hinders it, and tells its verbs. On a full disk
+ * only those that give space back are kept, from the reserve.
+ */
+function makeSettle(parts: GroupCommitParts) {
+  const { health, reserve, committed } = parts;
+  /** What the disk said when the reserve was given up; nothing while there is one. */
+  let full: unknown;
+
+  function commit(batch: readonly PendingVerb[], hindrance: unknown): void {
+    const done = hindrance === undefined ? commitBatch(parts, batch) : { ok: false as const, error: hindrance };
+    if (done.ok) {
+      if (full === undefined) health.well();
+      done.settle();
+      committed(done.events);
+      return;
+    }
+    const isFreeing = batch.some(({ kind }) => kind === 'free');
+    if (!isFreeing || !lacksSpace(done.error) || !reserve.spend()) return refuse(batch, done.error);
+    full = done.error;
+    health.failed(full);
+    commit(onlyFreeing(batch, full), begin(parts));
+  }
+
+  /** Refuses all others: what was set aside would be gone with the first of them. */
+  function onlyFreeing(batch: readonly PendingVerb[], error: unknown): readonly PendingVerb[] {
+    const others = batch.filter(({ kind }) => kind === 'keep');
+    if (others.length > 0) refuse(others, error);
+    return batch.filter(({ kind }) => kind === 'free');
+  }
+
+  /** All of a batch, also those that came last: they may build on what is lost with the first. */
+  function refuse(batch: readonly PendingVerb[], error: unknown): void {
+    health.failed(error);
+    const refusal = refusalOf(error);
+    for (const verb of batch) verb.reject(refusal);
+  }
+
+  return (batch: readonly PendingVerb[], hindrance: unknown): void => {
+    if (full !== undefined && !reserve.isSpent()) full = undefined;
+    commit(full === undefined ? batch : onlyFreeing(batch, full), hindrance);
+  };
+}
+
+/** Begins a transaction, or answers why there is none. */
+function begin({ statements, health }: GroupCommitParts): unknown {
+  const lost = health.lost();
+  if (lost !== undefined) return lost;
+  try {
+    statements('BEGIN IMMEDIATE').run();
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}

@@ -1,0 +1,53 @@
+// How the storage is doing: what callers and readiness are told of it, and what an operator has to hear once.
+import { messageOf } from '../../domain/errors.ts';
+import { explainToOperator, faultKindOf, refusalOf } from './storage-fault.ts';
+
+/** What a store tells who opened it. Words name files, and are for the log. */
+export interface StoreAlarms {
+  /** The storage began to refuse, or is damaged. */
+  trouble(words: string): void;
+  /** The log of the database has grown to so many bytes, since another process keeps an old state of it open. */
+  held(bytes: number): void;
+  /** What was written may not be on the disk. Nothing is written any more: only a new start knows what is there. */
+  lost(error: unknown): void;
+}
+
+export const NO_ALARMS: StoreAlarms = { trouble: () => undefined, held: () => undefined, lost: () => undefined };
+
+export interface Health {
+  /** Something with the file failed. Errors that are not of the storage are passed over. */
+  failed(error: unknown): void;
+  /** A commit succeeded. */
+  well(): void;
+  /** What is wrong, in words for callers. Damage stays; what else was wrong has passed with the next commit. */
+  fault(): string | null;
+  /** Why nothing may be written any more. */
+  lost(): unknown;
+}
+
+export function makeHealth(file: string, alarms: StoreAlarms): Health {
+  let fault: string | null = null;
+  let damage: string | null = null;
+  let lost: unknown;
+
+  return {
+    failed: (error) => {
+      const kind = faultKindOf(error);
+      if (kind === undefined || lost !== undefined) return;
+      const words = messageOf(refusalOf(error));
+      const isNew = words !== fault && words !== damage;
+      fault = words;
+      if (kind === 'damaged') damage = words;
+      const told = explainToOperator(error, file);
+      if (isNew) alarms.trouble(messageOf(told));
+      if (kind !== 'lost') return;
+      lost = error;
+      alarms.lost(told);
+    },
+    well: () => {
+      fault = damage;
+    },
+    fault: () => fault,
+    lost: () => lost,
+  };
+}

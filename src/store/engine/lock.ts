@@ -1,0 +1,50 @@
+// The data directory's exclusive lock: one process at a time, and the next one is told who holds it.
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Connection from 'better-sqlite3';
+import { ErrandError } from '../../domain/errors.ts';
+import { makePrivateFile } from './private-file.ts';
+
+/** A held lock. Keep it: the lock ends when it is collected. */
+export interface DirectoryLock {
+  release(): void;
+}
+
+/**
+ * Takes the lock of a data directory. The kernel frees it when the process dies, however it dies.
+ * Throws `conflict` with the holder's pid when another process has it.
+ */
+export function lockDataDirectory(dataDir: string): DirectoryLock {
+  const pidFile = join(dataDir, 'errand.pid');
+  const lockFile = join(dataDir, 'errand.lock');
+  makePrivateFile(lockFile);
+  const connection = new Connection(lockFile, { timeout: 0 });
+  try {
+    connection.pragma('journal_mode = DELETE');
+    connection.exec('BEGIN EXCLUSIVE');
+  } catch (error) {
+    connection.close();
+    if (!(error instanceof Connection.SqliteError) || !error.code.startsWith('SQLITE_BUSY')) throw error;
+    throw new ErrandError('conflict', `${dataDir} is in use by another Errand${describeHolder(pidFile)}.`, {
+      cause: error,
+    });
+  }
+  writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
+  let held = true;
+  return {
+    release: () => {
+      if (!held) return;
+      held = false;
+      rmSync(pidFile, { force: true });
+      connection.close();
+    },
+  };
+}
+
+function describeHolder(pidFile: string): string {
+  try {
+    return ` (pid ${readFileSync(pidFile, 'utf8').trim()})`;
+  } catch {
+    return '';
+  }
+}

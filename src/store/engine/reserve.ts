@@ -1,0 +1,66 @@
+// Space that is set aside, so that a full disk can be made less full: deleting has to be written down first.
+import { closeSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { dirname } from 'node:path';
+import { freeBytes } from '../../disk/disk-space.ts';
+
+/** Enough for some hundred commits of such a kind, and for the log of the database to begin anew. */
+const RESERVE_BYTES = 8 * 1_048_576;
+/** What is free when a reserve is made again: else it would itself be what fills the disk. */
+const PLENTY_BYTES = 4 * RESERVE_BYTES;
+const PIECE_BYTES = 1_048_576;
+
+export interface Reserve {
+  /** Gives the space up. Answers false when it was given up before. */
+  spend(): boolean;
+  /** Whether it is given up. It is made again as soon as there is plenty of space. */
+  isSpent(): boolean;
+}
+
+/** For who sets nothing aside. */
+export const NO_RESERVE: Reserve = { spend: () => false, isSpent: () => false };
+
+/** Sets space aside in a file, unless it is there from before. A disk without space for it has spent it. */
+export function openReserve(file: string): Reserve {
+  let spent = !isWhole(file);
+  const refill = () => {
+    try {
+      if (freeBytes(dirname(file)) < PLENTY_BYTES) return;
+      fill(file);
+      spent = false;
+    } catch {
+      rmSync(file, { force: true });
+    }
+  };
+  if (spent) refill();
+  return {
+    spend: () => {
+      if (spent) return false;
+      rmSync(file, { force: true });
+      spent = true;
+      return true;
+    },
+    isSpent: () => {
+      if (spent) refill();
+      return spent;
+    },
+  };
+}
+
+function isWhole(file: string): boolean {
+  const stats = statSync(file, { throwIfNoEntry: false });
+  return stats?.isFile() === true && stats.size === RESERVE_BYTES;
+}
+
+/** Not zeros: some disks keep those in no space at all. */
+function fill(file: string): void {
+  rmSync(file, { force: true });
+  const opened = openSync(file, 'wx', 0o600);
+  try {
+    const piece = randomBytes(PIECE_BYTES);
+    for (let at = 0; at < RESERVE_BYTES; )
+      at += writeSync(opened, piece, 0, Math.min(PIECE_BYTES, RESERVE_BYTES - at), at);
+  } finally {
+    closeSync(opened);
+  }
+}

@@ -1,0 +1,42 @@
+// Brings a database file to the schema this code knows, in one transaction a migration, with a backup before.
+import type { Database as Connection } from 'better-sqlite3';
+import { accountOf } from '../../domain/account-name.ts';
+import { ErrandError } from '../../domain/errors.ts';
+import { backUp } from './backup.ts';
+import { foundation } from './migrations/001-foundation.ts';
+import { realWork } from './migrations/002-real-work.ts';
+import { upkeep } from './migrations/003-upkeep.ts';
+import { timeAtWork } from './migrations/004-time-at-work.ts';
+import { texts } from './migrations/005-texts.ts';
+import { accounts } from './migrations/006-accounts.ts';
+
+/** Every migration in order. Add new ones at the end; never change one that was released. */
+const MIGRATIONS: readonly string[] = [foundation, realWork, upkeep, timeAtWork, texts, accounts];
+
+/** The schema version this code writes. */
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+/**
+ * Applies what is missing. A file that holds data is copied to `<file>.v<version>.backup` first.
+ * Throws `conflict` when the file was written by a newer Errand.
+ */
+export function migrate(connection: Connection, file: string): void {
+  const version = connection.pragma('user_version', { simple: true }) as number;
+  if (version > SCHEMA_VERSION) {
+    throw new ErrandError(
+      'conflict',
+      `${file} has schema version ${version}, newer than the ${SCHEMA_VERSION} this Errand knows. Run the Errand that wrote it, or a newer one.`,
+    );
+  }
+  if (version === SCHEMA_VERSION) return;
+  if (version > 0) backUp(connection, `${file}.v${version}.backup`);
+  connection.function('account_of', { deterministic: true, directOnly: true }, (name) => accountOf(String(name)));
+  for (let next = version; next < SCHEMA_VERSION; next += 1) {
+    connection
+      .transaction(() => {
+        connection.exec(MIGRATIONS[next]!);
+        connection.pragma(`user_version = ${next + 1}`);
+      })
+      .immediate();
+  }
+}

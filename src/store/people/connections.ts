@@ -1,0 +1,147 @@
+// Rows of users' connections to services. The secret is opaque here: it is encrypted before it comes (I4, J6).
+import { notFound } from '../../domain/errors.ts';
+import type { Connection, ConnectionState } from '../../domain/connector.ts';
+import type { Database, Reader } from '../engine/database.ts';
+
+interface ConnectionRow {
+  seq: number;
+  id: string;
+  user_seq: number;
+  connector: string;
+  name: string;
+  state: ConnectionState;
+  last_error: string | null;
+  created_at: number;
+  updated_at: number;
+}
+
+const COLUMNS = 'seq, id, user_seq, connector, name, state, last_error, created_at, updated_at';
+
+const toConnection = (row: ConnectionRow): Connection => ({
+  seq: row.seq,
+  id: row.id,
+  userSeq: row.user_seq,
+  connector: row.connector,
+  name: row.name,
+  state: row.state,
+  lastError: row.last_error,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+});
+
+export interface NewConnection {
+  readonly id: string;
+  readonly userSeq: number;
+  readonly connector: string;
+  readonly name: string;
+  /** Null where the connector needs none of the user. */
+  readonly secret: Buffer | null;
+}
+
+/** The verbs that read connections. */
+function makeReads(reader: Reader) {
+  const find = (id: string): Connection | undefined => {
+    const row = reader.get<ConnectionRow>(`SELECT ${COLUMNS} FROM connections WHERE id = ?`, id);
+    return row === undefined ? undefined : toConnection(row);
+  };
+  return {
+    find: async (id: string): Promise<Connection | undefined> => find(id),
+
+    /** Throws `not_found`. */
+    get: async (id: string): Promise<Connection> => {
+      const found = find(id);
+      if (found === undefined) throw notFound('Connection');
+      return found;
+    },
+
+    /** Every connection, or those of one user, in order of creation. */
+    list: async (userSeq: number | null): Promise<{ items: Connection[]; total: number }> => {
+      const items = reader
+        .all<ConnectionRow>(
+          `SELECT ${COLUMNS} FROM connections WHERE user_seq = coalesce(?, user_seq) ORDER BY seq`,
+          userSeq,
+        )
+        .map(toConnection);
+      return { items, total: items.length };
+    },
+
+    /** Those of the ids that are a user's and not revoked, in order of creation. */
+    listOf: async (userSeq: number, ids: readonly string[]): Promise<Connection[]> =>
+      reader
+        .all<ConnectionRow>(
+          `SELECT ${COLUMNS} FROM connections
+           WHERE user_seq = ? AND state <> 'revoked' AND id IN (SELECT value FROM json_each(?)) ORDER BY seq`,
+          userSeq,
+          JSON.stringify(ids),
+        )
+        .map(toConnection),
+
+    /** The sealed secret; null when there is none. */
+    secretOf: async (id: string): Promise<Buffer | null> =>
+      reader.get<{ secret: Buffer | null }>('SELECT secret FROM connections WHERE id = ?', id)?.secret ?? null,
+  };
+}
+
+/** The verbs on connections. */
+export function makeConnections({ write, reader }: Database) {
+  return {
+    ...makeReads(reader),
+
+    create: (connection: NewConnection): Promise<Connection> =>
+      write((tx) => {
+        tx.run(
+          `INSERT INTO connections (id, user_seq, connector, name, secret, state, created_at, updated_at)
+           VALUES (?, ?, ?, ?, ?, 'active', ?, ?)`,
+          connection.id,
+          connection.userSeq,
+          connection.connector,
+          connection.name,
+          connection.secret,
+          tx.now,
+          tx.now,
+        );
+        return toConnection(tx.get<ConnectionRow>(`SELECT ${COLUMNS} FROM connections WHERE id = ?`, connection.id)!);
+      }),
+
+    /** Takes the place of the secret that a service has exchanged, unless the connection was revoked meanwhile. */
+    replaceSecret: (id: string, secret: Buffer): Promise<boolean> =>
+      write(
+        (tx) =>
+          tx.run(
+            "UPDATE connections SET secret = ?, updated_at = ? WHERE id = ? AND state <> 'revoked'",
+            secret,
+            tx.now,
+            id,
+          ) > 0,
+      ),
+
+    /** Notes whether the service took the credential; a revoked connection stays so. Answers whether that was news. */
+    noteState: (id: string, state: 'active' | 'failed', error: string | null): Promise<boolean> =>
+      write(
+        (tx) =>
+          tx.run(
+            `UPDATE connections SET state = ?, last_error = ?, updated_at = ?
+             WHERE id = ? AND state <> 'revoked' AND (state <> ? OR last_error IS NOT ?)`,
+            state,
+            error,
+            tx.now,
+            id,
+            state,
+            error,
+          ) > 0,
+      ),
+
+    /** Ends a connection for good and forgets its secret. Throws `not_found`. */
+    revoke: (id: string): Promise<Connection> =>
+      write((tx) => {
+        tx.run(
+          "UPDATE connections SET state = 'revoked', secret = NULL, updated_at = ? WHERE id = ? AND state <> 'revoked'",
+          tx.now,
+          id,
+        );
+        const row = tx.get<ConnectionRow>(`SELECT ${COLUMNS} FROM connections WHERE id = ?`, id);
+        if (row === undefined) throw notFound('Connection');
+        return toConnection(row);
+      }),
+  };
+}

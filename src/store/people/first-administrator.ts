@@ -1,0 +1,15 @@
+// The first administrator and their key, made together or not at all.
+import type { ApiKey, User } from '../../domain/user.ts';
+import type { Database } from '../engine/database.ts';
+import { createKeyIn, type NewApiKey } from './keys.ts';
+import { createUserIn, type NewUser } from './users.ts';
+
+/** The verb: the new user and key, or null when there are users already. */
+export function makeCreateFirstAdministrator({ write }: Database) {
+  return (user: NewUser, key: Omit<NewApiKey, 'userSeq'>): Promise<{ user: User; key: ApiKey } | null> =>
+    write((tx) => {
+      if (tx.get('SELECT 1 FROM users LIMIT 1') !== undefined) return null;
+      const created = createUserIn(tx, user);
+      return { user: created, key: createKeyIn(tx, { ...key, userSeq: created.seq }) };
+    });
+}

@@ -1,0 +1,62 @@
+// Rows of teams (people, not agents).
+import { ErrandError, notFound } from '../../domain/errors.ts';
+import { newId } from '../../domain/ids.ts';
+import type { Team } from '../../domain/user.ts';
+import type { Database } from '../engine/database.ts';
+import { type TeamRow, toTeam } from '../rows.ts';
+
+export type TeamChanges = Partial<Pick<Team, 'name' | 'budgetUsd'>>;
+
+/** The verbs on teams. A `reference` is an id or a name. */
+export function makeTeams({ write, reader }: Database) {
+  const byReference = 'SELECT * FROM teams WHERE ? IN (id, name) LIMIT 1';
+  const nameTaken = (name: string) => new ErrandError('conflict', `The team name ${name} is taken.`);
+  return {
+    /** Throws `conflict` when the name is taken. */
+    create: (team: Pick<Team, 'name' | 'budgetUsd'>): Promise<Team> =>
+      write((tx) => {
+        if (tx.get('SELECT 1 FROM teams WHERE name = ?', team.name) !== undefined) throw nameTaken(team.name);
+        const id = newId(tx.now);
+        tx.run(
+          'INSERT INTO teams (id, name, budget_usd, created_at, updated_at) VALUES (?, ?, ?, ?, ?)',
+          id,
+          team.name,
+          team.budgetUsd,
+          tx.now,
+          tx.now,
+        );
+        return { id, ...team, createdAt: tx.now, updatedAt: tx.now };
+      }),
+
+    /** Throws `not_found`. */
+    get: async (reference: string): Promise<Team> => {
+      const row = reader.get<TeamRow>(byReference, reference);
+      if (row === undefined) throw notFound('Team');
+      return toTeam(row);
+    },
+
+    list: async (): Promise<{ items: Team[]; total: number }> => {
+      const items = reader.all<TeamRow>('SELECT * FROM teams ORDER BY name').map(toTeam);
+      return { items, total: items.length };
+    },
+
+    /** Throws `not_found`, and `conflict` when the new name is taken. */
+    change: (reference: string, changes: TeamChanges): Promise<Team> =>
+      write((tx) => {
+        const row = tx.get<TeamRow>(byReference, reference);
+        if (row === undefined) throw notFound('Team');
+        const team = { ...toTeam(row), ...changes, updatedAt: tx.now };
+        if (tx.get('SELECT 1 FROM teams WHERE name = ? AND id <> ?', team.name, team.id) !== undefined) {
+          throw nameTaken(team.name);
+        }
+        tx.run(
+          'UPDATE teams SET name = ?, budget_usd = ?, updated_at = ? WHERE id = ?',
+          team.name,
+          team.budgetUsd,
+          tx.now,
+          team.id,
+        );
+        return team;
+      }),
+  };
+}

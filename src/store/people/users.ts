@@ -1,0 +1,146 @@
+// Rows of users.
+import { accountOf } from '../../domain/account-name.ts';
+import { ErrandError, notFound } from '../../domain/errors.ts';
+import { newId } from '../../domain/ids.ts';
+import type { User } from '../../domain/user.ts';
+import type { Database, Reader, Transaction } from '../engine/database.ts';
+import { toUser, type UserRow } from '../rows.ts';
+
+export type NewUser = Pick<
+  User,
+  'username' | 'fullName' | 'department' | 'role' | 'teamId' | 'functionalRole' | 'scenario'
+> & { readonly passwordHash: string };
+
+export type UserChanges = Partial<
+  Pick<User, 'fullName' | 'department' | 'role' | 'teamId' | 'functionalRole' | 'scenario' | 'disabled'> & {
+    readonly passwordHash: string;
+  }
+>;
+
+/** What a login with a password is checked against. */
+interface Login extends TokenHolder {
+  readonly passwordHash: string;
+}
+
+/** Whom a login token is for, and how many passwords they have had before: a token of another one is over. */
+export interface TokenHolder {
+  readonly user: User;
+  readonly tokenGeneration: number;
+}
+
+const COLUMNS = {
+  fullName: 'full_name',
+  department: 'department',
+  role: 'role',
+  teamId: 'team_id',
+  functionalRole: 'functional_role',
+  scenario: 'scenario',
+  disabled: 'disabled',
+  passwordHash: 'password_hash',
+} as const satisfies Record<keyof UserChanges, string>;
+
+/** The verbs on users. A `reference` is an id or a username. */
+export function makeUsers({ write, reader }: Database) {
+  const byReference = 'SELECT * FROM users WHERE ? IN (id, username) LIMIT 1';
+  return {
+    /** Throws `conflict` when the username is taken. */
+    create: (user: NewUser): Promise<User> => write((tx) => createUserIn(tx, user)),
+
+    /** Throws `not_found`. */
+    get: async (reference: string): Promise<User> => {
+      const row = reader.get<UserRow>(byReference, reference);
+      if (row === undefined) throw notFound('User');
+      return toUser(row);
+    },
+
+    /** By the id alone: a username may look like one. */
+    findTokenHolder: async (id: string): Promise<TokenHolder | undefined> => {
+      const row = reader.get<UserRow>('SELECT * FROM users WHERE id = ?', id);
+      return row === undefined ? undefined : { user: toUser(row), tokenGeneration: row.token_generation };
+    },
+
+    /** By the username alone, however it is written, with what the password must hash to. */
+    findLogin: async (username: string): Promise<Login | undefined> => {
+      const row = findByName(reader, username);
+      if (row === undefined) return undefined;
+      return { user: toUser(row), passwordHash: row.password_hash, tokenGeneration: row.token_generation };
+    },
+
+    /** The user of this username as they are, made from the rest where there is none. Throws as `create` does. */
+    ensure: (user: NewUser): Promise<User> =>
+      write((tx) => {
+        const row = findByName(tx, user.username);
+        return row === undefined ? createUserIn(tx, user) : toUser(row);
+      }),
+
+    /** Accounts of earlier times whose names look like one another's, each found by its exact username alone. */
+    listLookAlikes: async (): Promise<string[]> =>
+      reader
+        .all<{ username: string }>('SELECT username FROM users WHERE exact_only = 1 ORDER BY account, username')
+        .map(({ username }) => username),
+
+    list: async (): Promise<{ items: User[]; total: number }> => {
+      const items = reader.all<UserRow>('SELECT * FROM users ORDER BY username').map(toUser);
+      return { items, total: items.length };
+    },
+
+    /** Throws `not_found`, and `conflict` when it would leave no enabled administrator. */
+    change: (reference: string, changes: UserChanges): Promise<User> =>
+      write((tx) => {
+        const row = tx.get<UserRow>(byReference, reference);
+        if (row === undefined) throw notFound('User');
+        for (const [name, value] of Object.entries(changes)) {
+          const column = COLUMNS[name as keyof UserChanges];
+          const stored = typeof value === 'boolean' ? Number(value) : value;
+          tx.run(`UPDATE users SET ${column} = ?, updated_at = ? WHERE seq = ?`, stored, tx.now, row.seq);
+        }
+        // Whoever knew the old password must not go on by a token that it gave.
+        if (changes.passwordHash !== undefined) {
+          tx.run('UPDATE users SET token_generation = token_generation + 1 WHERE seq = ?', row.seq);
+        }
+        const wasAdmin = row.role === 'admin' && row.disabled === 0;
+        const remaining = tx.get("SELECT 1 FROM users WHERE role = 'admin' AND disabled = 0 LIMIT 1");
+        if (wasAdmin && remaining === undefined) {
+          throw new ErrandError('conflict', `${row.username} is the last enabled administrator.`);
+        }
+        return toUser(tx.get<UserRow>('SELECT * FROM users WHERE seq = ?', row.seq)!);
+      }),
+  };
+}
+
+const BY_ACCOUNT = 'SELECT * FROM users WHERE account = ? AND exact_only';
+
+/** The user whose name this is exactly; else the one user whose name looks like it. */
+function findByName(reader: Reader, username: string): UserRow | undefined {
+  return (
+    reader.get<UserRow>('SELECT * FROM users WHERE username = ?', username) ??
+    reader.get<UserRow>(`${BY_ACCOUNT} = 0`, accountOf(username))
+  );
+}
+
+/** Inserts a user. Throws `conflict` when the username is taken, or looks like one that is. */
+export function createUserIn(tx: Transaction, user: NewUser): User {
+  const account = accountOf(user.username);
+  const taken = tx.get<UserRow>(`${BY_ACCOUNT} = 0`, account) ?? tx.get<UserRow>(`${BY_ACCOUNT} = 1`, account);
+  if (taken !== undefined) {
+    const which = taken.username === user.username ? '' : `: it looks like ${taken.username}`;
+    throw new ErrandError('conflict', `The username ${user.username} is taken${which}.`);
+  }
+  const seq = tx.insert(
+    `INSERT INTO users (id, username, account, full_name, department, role, team_id, functional_role, scenario,
+       password_hash, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    newId(tx.now),
+    user.username,
+    account,
+    user.fullName,
+    user.department,
+    user.role,
+    user.teamId,
+    user.functionalRole,
+    user.scenario,
+    user.passwordHash,
+    tx.now,
+    tx.now,
+  );
+  return toUser(tx.get<UserRow>('SELECT * FROM users WHERE seq = ?', seq)!);
+}

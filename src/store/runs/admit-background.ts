@@ -1,0 +1,37 @@
+// Admission of background runs: counted inside the transaction that accepts, so that nothing is ever over-admitted (§8, D2, D3).
+import type { ApiKey, User } from '../../domain/user.ts';
+import type { Transaction } from '../engine/database.ts';
+import { countCapacity } from './worker-nodes.ts';
+
+export interface BackgroundLimits {
+  readonly maxUnfinishedPerKey: number;
+  readonly maxUnfinishedPerUser: number;
+}
+
+/** Why a background run is refused. */
+export type BackgroundRefusal = 'session_busy' | 'key_limit' | 'user_limit' | 'no_capacity' | 'queue_full';
+
+/** Places in the global queue for each run that the online workers can execute at once. */
+const PLACES_PER_SLOT = 10;
+
+// Each asks whether there are as many as the limit, and reads no further: queues may be long.
+const OF_KEY = `SELECT 1 FROM runs WHERE user_seq = ? AND key_seq = ?
+  AND status IN ('queued', 'running', 'finalizing') AND schedule_mode = 'background' LIMIT 1 OFFSET ?`;
+const OF_USER = `SELECT 1 FROM runs WHERE user_seq = ?
+  AND status IN ('queued', 'running', 'finalizing') AND schedule_mode = 'background' LIMIT 1 OFFSET ?`;
+const WAITING = "SELECT 1 FROM runs WHERE status = 'queued' AND schedule_mode = 'background' LIMIT 1 OFFSET ?";
+
+/** The reason to refuse a new background run, or undefined: first the session, then key and user, then capacity (A1). */
+export function admitBackground(
+  tx: Transaction,
+  { user, key }: { readonly user: User; readonly key: ApiKey },
+  limits: BackgroundLimits & { readonly busy: boolean },
+): BackgroundRefusal | undefined {
+  const reaches = (limit: number, sql: string, ...values: number[]) => tx.get(sql, ...values, limit - 1) !== undefined;
+  if (limits.busy) return 'session_busy';
+  if (reaches(limits.maxUnfinishedPerKey, OF_KEY, user.seq, key.seq)) return 'key_limit';
+  if (reaches(limits.maxUnfinishedPerUser, OF_USER, user.seq)) return 'user_limit';
+  const capacity = countCapacity(tx);
+  if (capacity === 0) return 'no_capacity';
+  return reaches(PLACES_PER_SLOT * capacity, WAITING) ? 'queue_full' : undefined;
+}

@@ -1,0 +1,149 @@
+// Claiming: the next runs that may start, moved to `running` under an attempt number and a lease.
+import type { JsonObject } from '../../domain/json.ts';
+import type { Run } from '../../domain/run.ts';
+import type { Database, Transaction } from '../engine/database.ts';
+import { stopIn } from './stop-runs.ts';
+
+/** What decides the model of a run: its key's fixed model, else that of the agent that answers, else its owner's scenario (§1 rule 9). */
+export interface ModelChoice {
+  readonly keyModel: string | null;
+  readonly scenario: string | null;
+  /** Who answers in its session. */
+  readonly target: string;
+  /** The model of the lead, as the session keeps it; null without a team, or when the lead has none of its own. */
+  readonly leadModel: string | null;
+}
+
+export interface ClaimOrder {
+  /** How many runs at most. */
+  readonly limit: number;
+  readonly leaseMs: number;
+  /** Background runs may hold so many slots, and so many of one key may execute (C6, §8). */
+  readonly background: { readonly slots: number; readonly maxExecutingPerKey: number };
+  /** The catalog's model for a choice; null when it has none. */
+  modelFor(choice: ModelChoice): string | null;
+}
+
+/** What carrying a run out needs of its row: a run has many columns, and reading them all costs as much as the claim. */
+export type ClaimedRun = Pick<Run, 'seq' | 'id' | 'sessionSeq' | 'sessionId' | 'attempt' | 'model'> & {
+  /** Time that its earlier attempts were at work: it counts against its time limit. */
+  readonly workedMs: number;
+  /** `free`, `expert:NAME` or `team:NAME`. */
+  readonly target: string;
+  /** Whether it is the first run of its session, so that there is no history. */
+  readonly opensSession: boolean;
+  readonly outputSchema: JsonObject | null;
+};
+
+/** A claimed run with its attempt number: every later write of the run names it and is refused once it is outdated (D7). */
+export interface Claim {
+  readonly run: ClaimedRun;
+  readonly choice: ModelChoice;
+}
+
+// The heads of every key's queue are found by skipping from key to key in an index of the claimable runs only, so the
+// cost grows with the number of waiting keys, not of waiting runs. The key with the fewest executing runs goes first.
+const nextOf = (kind: string, condition: string) => `
+  WITH RECURSIVE waiting (key_seq) AS (
+    SELECT min(key_seq) FROM runs WHERE status = 'queued' AND ready = 1 AND ${kind}
+    UNION ALL
+    SELECT (SELECT min(key_seq) FROM runs
+      WHERE status = 'queued' AND ready = 1 AND ${kind} AND key_seq > waiting.key_seq)
+    FROM waiting WHERE waiting.key_seq IS NOT NULL
+  )
+  SELECT head FROM (
+    SELECT
+      (SELECT min(seq) FROM runs
+        WHERE status = 'queued' AND ready = 1 AND ${kind} AND key_seq = waiting.key_seq) AS head,
+      (SELECT count(*) FROM runs
+        WHERE status IN ('running', 'finalizing') AND runs.waiting = 0 AND key_seq = waiting.key_seq AND ${condition}) AS executing
+    FROM waiting WHERE waiting.key_seq IS NOT NULL
+  )`;
+const BACKGROUND = "schedule_mode = 'background'";
+const NEXT_ORDINARY = `${nextOf("schedule_mode <> 'background'", '1')} ORDER BY executing, head LIMIT 1`;
+const NEXT_BACKGROUND = `${nextOf(BACKGROUND, BACKGROUND)} WHERE executing < ? ORDER BY executing, head LIMIT 1`;
+const EXECUTING_BACKGROUND = `SELECT count(*) AS runs FROM runs
+  WHERE status IN ('running', 'finalizing') AND waiting = 0 AND ${BACKGROUND}`;
+
+const CLAIM = `UPDATE runs SET status = 'running', attempt = ?, model = ?, lease_until = ?, 
+  started_at = coalesce(started_at, ?), worked_until = ?
+  WHERE seq = ? AND status = 'queued' AND ready = 1`;
+
+/**
+ * The verb that claims up to `limit` runs: ordinary before background, fair between keys, in order within one (C6). What a
+ * disabled user has left in the queue is stopped instead.
+ */
+export function makeClaimRuns({ write }: Database): (order: ClaimOrder) => Promise<Claim[]> {
+  return (order) =>
+    write((tx) => {
+      const claims: Claim[] = [];
+      while (claims.length < order.limit) {
+        const next = findNext(tx, order);
+        if (next === undefined) break;
+        const claimed = claim(tx, next, order);
+        if (claimed !== null) claims.push(claimed);
+      }
+      return claims;
+    });
+}
+
+function findNext(tx: Transaction, { background }: ClaimOrder): number | undefined {
+  const ordinary = tx.get<{ head: number | null }>(NEXT_ORDINARY)?.head;
+  if (typeof ordinary === 'number') return ordinary;
+  if (tx.get("SELECT 1 FROM runs WHERE status = 'queued' AND schedule_mode = 'background' LIMIT 1") === undefined) {
+    return undefined;
+  }
+  if (tx.get<{ runs: number }>(EXECUTING_BACKGROUND)!.runs >= background.slots) return undefined;
+  return tx.get<{ head: number | null }>(NEXT_BACKGROUND, background.maxExecutingPerKey)?.head ?? undefined;
+}
+
+interface CandidateRow {
+  id: string;
+  session_seq: number;
+  session_id: string;
+  attempt: number;
+  worked_ms: number;
+  opened_session: number;
+  output_schema: string | null;
+  key_model: string | null;
+  scenario: string | null;
+  disabled: number;
+  target: string;
+  lead_model: string | null;
+}
+
+const CANDIDATE = `SELECT r.id, r.session_seq, s.id AS session_id, r.attempt, r.worked_ms, r.opened_session,
+  r.output_schema, k.model AS key_model, u.scenario, u.disabled, s.target,
+  s.orchestration ->> '$.lead.model' AS lead_model FROM runs r
+  JOIN sessions s ON s.seq = r.session_seq JOIN api_keys k ON k.seq = r.key_seq JOIN users u ON u.seq = r.user_seq
+  WHERE r.seq = ?`;
+
+function claim(tx: Transaction, runSeq: number, order: ClaimOrder): Claim | null {
+  const row = tx.get<CandidateRow>(CANDIDATE, runSeq)!;
+  if (row.disabled === 1) {
+    // Accepted in the moment in which the user was disabled.
+    stopIn(tx, { sessionSeq: row.session_seq, runSeq }, 'operator_requested_stop');
+    return null;
+  }
+  const { scenario, target } = row;
+  const choice: ModelChoice = { keyModel: row.key_model, scenario, target, leadModel: row.lead_model };
+  const run: ClaimedRun = {
+    seq: runSeq,
+    id: row.id,
+    sessionSeq: row.session_seq,
+    sessionId: row.session_id,
+    attempt: row.attempt + 1,
+    model: order.modelFor(choice),
+    workedMs: row.worked_ms,
+    target,
+    opensSession: row.opened_session === 1,
+    outputSchema: row.output_schema === null ? null : (JSON.parse(row.output_schema) as JsonObject),
+  };
+  tx.run(CLAIM, run.attempt, run.model, tx.now + order.leaseMs, tx.now, tx.steadyNow, runSeq);
+  tx.run("UPDATE sessions SET status = 'running' WHERE seq = ?", run.sessionSeq);
+  tx.emit(run.sessionSeq, runSeq, {
+    type: 'run.started',
+    payload: { attempt: run.attempt, model: run.model ?? '' },
+  });
+  return { run, choice };
+}

@@ -1,0 +1,173 @@
+// What a running run leaves behind: its stream, its model replies, its tool results. Every write is fenced by the attempt.
+import type { JsonObject, JsonValue } from '../../domain/json.ts';
+import type { NewEvent } from '../../domain/journal-event.ts';
+import { costOf, type Price, type Usage } from '../../domain/usage.ts';
+import type { Database, Transaction } from '../engine/database.ts';
+import { ADD_WORK, noteWork } from './work-time.ts';
+
+/** The run that a write belongs to, and the attempt that makes it. */
+export interface Fence {
+  readonly sessionSeq: number;
+  readonly runSeq: number;
+  readonly attempt: number;
+}
+
+/** A model reply to keep. `message` is opaque to everyone but the agent. */
+export interface NewStep {
+  readonly step: number;
+  readonly kind: string;
+  readonly message: JsonValue;
+  readonly text: string;
+  readonly calls: readonly { readonly id: string; readonly name: string; readonly input: JsonObject }[];
+  readonly usage: Usage;
+}
+
+export interface NewToolResult {
+  readonly step: number;
+  readonly toolUseId: string;
+  readonly name: string;
+  readonly ok: boolean;
+  readonly output: string;
+  readonly durationMs: number;
+}
+
+const PREVIEW_CHARACTERS = 1_000;
+
+/** The verbs of a running run. Each answers false, and writes nothing, when the attempt no longer holds the run (D7). */
+export function makeRecordProgress({ write }: Database) {
+  return {
+    /** Adds stream events to the journal, in order. */
+    appendStream: (fence: Fence, events: readonly NewEvent[]): Promise<boolean> =>
+      write((tx) => {
+        if (!holds(tx, fence)) return false;
+        for (const event of events) tx.emit(fence.sessionSeq, fence.runSeq, event);
+        return true;
+      }),
+
+    /** Keeps a model reply before any of its tool calls runs; the first call counts as begun. */
+    recordStep: (fence: Fence, step: NewStep, price: Price): Promise<boolean> =>
+      write((tx) => {
+        if (!holds(tx, fence)) return false;
+        insertStep(tx, fence, step);
+        addUsage(tx, fence, step.usage, price);
+        const { inputTokens, outputTokens } = step.usage;
+        tx.emit(fence.sessionSeq, fence.runSeq, {
+          type: 'run.step',
+          payload: { step: step.step, inputTokens, outputTokens },
+        });
+        for (const call of step.calls) {
+          tx.emit(fence.sessionSeq, fence.runSeq, {
+            type: 'tool_use',
+            payload: { step: step.step, toolUseId: call.id, name: call.name, input: call.input },
+          });
+        }
+        return true;
+      }),
+
+    /** Adds what a sub-agent or a summary has used to the run's usage. */
+    recordSpent: (fence: Fence, usage: Usage, price: Price): Promise<boolean> =>
+      write((tx) => {
+        if (!holds(tx, fence)) return false;
+        addUsage(tx, fence, usage, price);
+        return true;
+      }),
+
+    /** Keeps a tool's result; the reply's next call counts as begun. A call that has a result keeps it. */
+    recordToolResult: (fence: Fence, result: NewToolResult): Promise<boolean> =>
+      write((tx) => {
+        if (!holds(tx, fence)) return false;
+        noteWork(tx, fence.runSeq);
+        return keepToolResult(tx, fence, result);
+      }),
+  };
+}
+
+/** Answers whether the attempt still holds the run. None holds a run that waits for its user. */
+export function holds(tx: Transaction, fence: Fence): boolean {
+  const found = tx.get(
+    "SELECT 1 FROM runs WHERE seq = ? AND attempt = ? AND status = 'running' AND waiting = 0",
+    fence.runSeq,
+    fence.attempt,
+  );
+  return found !== undefined;
+}
+
+function insertStep(tx: Transaction, fence: Fence, step: NewStep): void {
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = step.usage;
+  tx.run(
+    `INSERT INTO steps (run_seq, step, attempt, kind, message, text, input_tokens, output_tokens, cache_read_tokens,
+       cache_write_tokens, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    fence.runSeq,
+    step.step,
+    fence.attempt,
+    step.kind,
+    JSON.stringify(step.message),
+    step.text,
+    inputTokens,
+    outputTokens,
+    cacheReadTokens,
+    cacheWriteTokens,
+    tx.now,
+  );
+  for (const [position, call] of step.calls.entries()) {
+    tx.run(
+      `INSERT INTO tool_calls (run_seq, step, position, tool_use_id, name, input, state, created_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      fence.runSeq,
+      step.step,
+      position,
+      call.id,
+      call.name,
+      JSON.stringify(call.input),
+      position === 0 ? 'running' : 'waiting',
+      tx.now,
+    );
+  }
+}
+
+function addUsage(tx: Transaction, fence: Fence, usage: Usage, price: Price): void {
+  tx.run(
+    `UPDATE runs SET input_tokens = input_tokens + ?, output_tokens = output_tokens + ?,
+       cache_read_tokens = cache_read_tokens + ?, cache_write_tokens = cache_write_tokens + ?,
+       cost_usd = cost_usd + ?, ${ADD_WORK} WHERE seq = ?`,
+    usage.inputTokens,
+    usage.outputTokens,
+    usage.cacheReadTokens,
+    usage.cacheWriteTokens,
+    costOf(usage, price),
+    tx.steadyNow,
+    tx.steadyNow,
+    fence.runSeq,
+  );
+}
+
+function keepToolResult(tx: Transaction, fence: Fence, result: NewToolResult): boolean {
+  const kept = tx.get<{ position: number }>(
+    `UPDATE tool_calls SET state = 'ended', ok = ?, output = ?, duration_ms = ?
+     WHERE run_seq = ? AND step = ? AND tool_use_id = ? AND state <> 'ended' RETURNING position`,
+    Number(result.ok),
+    result.output,
+    Math.round(result.durationMs),
+    fence.runSeq,
+    result.step,
+    result.toolUseId,
+  );
+  if (kept === undefined) return true;
+  tx.run(
+    "UPDATE tool_calls SET state = 'running' WHERE run_seq = ? AND step = ? AND position = ? AND state = 'waiting'",
+    fence.runSeq,
+    result.step,
+    kept.position + 1,
+  );
+  tx.emit(fence.sessionSeq, fence.runSeq, {
+    type: 'tool_result',
+    payload: {
+      toolUseId: result.toolUseId,
+      name: result.name,
+      ok: result.ok,
+      preview: result.output.slice(0, PREVIEW_CHARACTERS).toWellFormed(),
+      durationMs: Math.round(result.durationMs),
+    },
+  });
+  return true;
+}

@@ -1,0 +1,92 @@
+// What an agent said, as it is told again: a text stands in its step, and is not kept a second time for who reads it.
+import type { AssistantBlock } from '../../domain/content.ts';
+import { previewOf } from '../../domain/content.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import type { Reader } from '../engine/database.ts';
+
+/** The content of an assistant's message whose blocks are made of its run's steps. Earlier ones have them as JSON. */
+export const IN_STEPS = '';
+
+/** The answer of a run `r`: text of its last step, unless it is another, as that of a structured result. */
+export const ANSWER = `CASE WHEN r.outcome = 'completed' THEN coalesce(r.answer,
+  (SELECT last.text FROM steps last WHERE last.run_seq = r.seq ORDER BY last.step DESC LIMIT 1)) END AS answer`;
+
+/** More than a preview shows. */
+const PREVIEW_SOURCE = 2_000;
+
+/** The text of a run's last step; undefined before the first. */
+export function findLastText(reader: Reader, runSeq: number): string | undefined {
+  const sql = 'SELECT text FROM steps WHERE run_seq = ? ORDER BY step DESC LIMIT 1';
+  return reader.get<{ text: string }>(sql, runSeq)?.text;
+}
+
+/** The start of what a run's agent said; undefined when it neither said nor did anything. */
+export function previewOfReplies(reader: Reader, runSeq: number): string | undefined {
+  const texts = reader.all<{ text: string }>(
+    "SELECT substr(text, 1, ?) AS text FROM steps WHERE run_seq = ? AND text <> '' ORDER BY step LIMIT ?",
+    PREVIEW_SOURCE,
+    runSeq,
+    PREVIEW_SOURCE,
+  );
+  if (texts.length > 0) return previewOf(texts.map(({ text }) => text).join('\n'));
+  return reader.get('SELECT 1 FROM tool_calls WHERE run_seq = ? LIMIT 1', runSeq) === undefined ? undefined : '';
+}
+
+interface StepRow {
+  run_seq: number;
+  step: number;
+  text: string;
+}
+
+interface CallRow {
+  run_seq: number;
+  step: number;
+  tool_use_id: string;
+  name: string;
+  input: string;
+  ok: number | null;
+  output: string | null;
+}
+
+/** What the agent said and did in the runs of a session, as blocks of one message each, by run (E2). */
+export function readReplies(reader: Reader, sessionSeq: number): Map<number, AssistantBlock[]> {
+  const steps = reader.all<StepRow>(
+    `SELECT t.run_seq, t.step, t.text FROM runs r CROSS JOIN steps t ON t.run_seq = r.seq
+     WHERE r.session_seq = ? ORDER BY r.seq, t.step`,
+    sessionSeq,
+  );
+  const calls = Map.groupBy(
+    reader.all<CallRow>(
+      `SELECT c.run_seq, c.step, c.tool_use_id, c.name, c.input, c.ok, c.output
+       FROM runs r CROSS JOIN tool_calls c ON c.run_seq = r.seq
+       WHERE r.session_seq = ? ORDER BY r.seq, c.step, c.position`,
+      sessionSeq,
+    ),
+    ({ run_seq, step }) => `${run_seq}/${step}`,
+  );
+  const replies = new Map<number, AssistantBlock[]>();
+  for (const { run_seq, step, text } of steps) {
+    const blocks = replies.get(run_seq) ?? [];
+    blocks.push(...blocksOf(text, calls.get(`${run_seq}/${step}`) ?? []));
+    replies.set(run_seq, blocks);
+  }
+  return replies;
+}
+
+function blocksOf(text: string, calls: readonly CallRow[]): AssistantBlock[] {
+  const said: AssistantBlock[] = text === '' ? [] : [{ type: 'text', text }];
+  const asked = calls.map(
+    (call): AssistantBlock => ({
+      type: 'tool_use',
+      id: call.tool_use_id,
+      name: call.name,
+      input: JSON.parse(call.input) as JsonObject,
+    }),
+  );
+  const answered = calls.flatMap((call): AssistantBlock[] =>
+    call.output === null
+      ? []
+      : [{ type: 'tool_result', toolUseId: call.tool_use_id, ok: call.ok === 1, output: call.output }],
+  );
+  return [...said, ...asked, ...answered];
+}

@@ -1,0 +1,80 @@
+// Rescue: runs that lost their worker are settled, given back to the queue, or failed (D7).
+import type { Database } from '../engine/database.ts';
+import { interruptIn, settleIn } from './end-run.ts';
+import { ADD_WORK } from './work-time.ts';
+
+export interface Rescued {
+  /** Runs whose agent had ended: they are settled now. */
+  readonly settled: number;
+  /** Runs that were executing: they are queued again, or failed once resumed too often. */
+  readonly interrupted: number;
+  /** Runs that wait in the queue as they did before. */
+  readonly queued: number;
+}
+
+interface UnfinishedRow {
+  sessionSeq: number;
+  runSeq: number;
+  attempt: number;
+  status: 'queued' | 'running' | 'finalizing';
+}
+
+/** One question for each index: joined by UNION they would be merged in order of id, through all sessions. */
+const EXECUTING_SESSIONS = [
+  `SELECT s.id FROM runs r JOIN sessions s ON s.seq = r.session_seq
+   WHERE r.status IN ('running', 'finalizing') AND r.waiting = 0 AND r.status = 'running'`,
+  'SELECT id FROM sessions WHERE stop_requested_at IS NOT NULL AND stop_confirmed_at IS NULL',
+];
+
+/** The verbs that find runs without a worker. */
+export function makeRescueRuns({ write, reader }: Database) {
+  return {
+    /** Sessions with an executor: before a rescue, those that a crash may have cut off in the middle of a write. */
+    listExecutingSessions: (): string[] => {
+      const rows = EXECUTING_SESSIONS.flatMap((sql) => reader.all<{ id: string }>(sql));
+      return [...new Set(rows.map(({ id }) => id))];
+    },
+
+    /** Rescues every unfinished run but those that wait for their user. Only for a start: no worker may hold a run. */
+    rescue: (): Promise<Rescued> =>
+      write((tx) => {
+        const rows = tx.all<UnfinishedRow>(
+          `SELECT session_seq AS sessionSeq, seq AS runSeq, attempt, status FROM runs
+           WHERE status IN ('queued', 'running', 'finalizing') AND waiting = 0 ORDER BY session_seq, seq`,
+        );
+        // While no daemon ran nobody could have taken them: each has its whole wait again.
+        tx.run(
+          `UPDATE runs SET queued_steady_at = ? WHERE status = 'queued' AND schedule_mode = 'background' AND started_at IS NULL`,
+          tx.steadyNow,
+        );
+        const count = { settled: 0, interrupted: 0, queued: 0 };
+        for (const row of rows) {
+          if (row.status === 'queued') count.queued += 1;
+          else if (row.status === 'finalizing' && settleIn(tx, row)) count.settled += 1;
+          else if (row.status === 'running' && interruptIn(tx, row, 'crash')) count.interrupted += 1;
+        }
+        return count;
+      }, 'free'),
+
+    /** Extends the leases of the runs that have a worker, then rescues those whose lease ended. Answers how many. */
+    renewLeases: (held: readonly number[], leaseMs: number): Promise<number> =>
+      write((tx) => {
+        // In this order: after a jump of the clock every lease looks expired, also those that are held.
+        tx.run(
+          `UPDATE runs SET lease_until = ?, ${ADD_WORK}
+           WHERE status = 'running' AND waiting = 0 AND seq IN (SELECT value FROM json_each(?))`,
+          tx.now + leaseMs,
+          tx.steadyNow,
+          tx.steadyNow,
+          JSON.stringify(held),
+        );
+        const expired = tx.all<UnfinishedRow>(
+          `SELECT session_seq AS sessionSeq, seq AS runSeq, attempt, status FROM runs
+           WHERE status IN ('running', 'finalizing') AND waiting = 0 AND status = 'running' AND lease_until < ?`,
+          tx.now,
+        );
+        for (const row of expired) interruptIn(tx, row, 'crash');
+        return expired.length;
+      }),
+  };
+}

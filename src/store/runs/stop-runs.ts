@@ -1,0 +1,134 @@
+// Stopping: unfinished runs are canceled in one transaction, before any executor is told (§3.3, D1, E8).
+import type { SessionStatus } from '../../domain/session.ts';
+import type { StopCause } from '../../domain/stop.ts';
+import type { Database, Transaction } from '../engine/database.ts';
+import { cancelIn } from './end-run.ts';
+
+/**
+ * What a stop found. `ended`: it canceled runs; `executing` are those that a worker may still carry out.
+ * `unconfirmed`, `confirmed`: an earlier stop did. `idle`: the session ended by itself. `gone`: it is deleted.
+ */
+export type StopCommit =
+  | { readonly kind: 'gone' }
+  | {
+      readonly kind: 'ended' | 'unconfirmed' | 'confirmed' | 'idle';
+      readonly status: SessionStatus;
+      readonly cause: StopCause;
+      readonly canceled: number;
+      /** Questions to users that nobody can answer any more. */
+      readonly expiredQuestions: number;
+      /** Whether an executor has yet to confirm. */
+      readonly unconfirmed: boolean;
+    };
+
+interface StopRow {
+  status: SessionStatus;
+  requested_at: number | null;
+  confirmed_at: number | null;
+  cause: StopCause | null;
+  deleted_at: number | null;
+}
+
+interface UnfinishedRow {
+  seq: number;
+  status: 'queued' | 'running' | 'finalizing';
+  waiting: number;
+}
+
+// By what is unfinished, not by users: that costs the same however much a user has done.
+const OF_DISABLED = `SELECT DISTINCT s.seq, s.id FROM runs r INDEXED BY runs_unfinished
+  CROSS JOIN users u ON u.seq = r.user_seq CROSS JOIN sessions s ON s.seq = r.session_seq
+  WHERE r.status IN ('queued', 'running', 'finalizing') AND u.disabled = 1 AND r.session_seq > ?
+  ORDER BY r.session_seq LIMIT +?`;
+
+/** The verbs that stop. */
+export function makeStopRuns({ write, reader }: Database) {
+  return {
+    /** Cancels every unfinished run of a session. */
+    stopSession: (sessionSeq: number, cause: StopCause): Promise<StopCommit> =>
+      write((tx) => stopIn(tx, { sessionSeq, runSeq: null }, cause), 'free'),
+
+    /** Cancels one run, unless it has ended; the session's next run goes on. */
+    stopRun: (which: { readonly sessionSeq: number; readonly runSeq: number }, cause: StopCause): Promise<StopCommit> =>
+      write((tx) => stopIn(tx, which, cause), 'free'),
+
+    /** Sessions of disabled users with unfinished runs, in order: up to a number, after the given one. */
+    listSessionsOfDisabled: async (afterSeq: number, limit: number): Promise<{ seq: number; id: string }[]> =>
+      reader.all(OF_DISABLED, afterSeq, limit),
+
+    /** Notes that the executor of a session's stopped run has ended, and lets the session's next run begin. */
+    confirmStop: (sessionSeq: number): Promise<boolean> => write((tx) => confirmIn(tx, sessionSeq), 'free'),
+
+    /** Confirms every stop. Only for a start: no executor may be at work. Answers how many. */
+    confirmStops: (): Promise<number> =>
+      write((tx) => {
+        const rows = tx.all<{ seq: number }>(
+          'SELECT seq FROM sessions WHERE stop_requested_at IS NOT NULL AND stop_confirmed_at IS NULL',
+        );
+        for (const { seq } of rows) confirmIn(tx, seq);
+        return rows.length;
+      }, 'free'),
+  };
+}
+
+/** The runs to stop: all of a session, or one. */
+interface StopScope {
+  readonly sessionSeq: number;
+  readonly runSeq: number | null;
+}
+
+/** Stops within a transaction; deleting a session begins with it. */
+export function stopIn(tx: Transaction, { sessionSeq, runSeq }: StopScope, cause: StopCause): StopCommit {
+  const session = tx.get<StopRow>(
+    `SELECT status, stop_requested_at AS requested_at, stop_confirmed_at AS confirmed_at, stop_cause AS cause, deleted_at
+     FROM sessions WHERE seq = ?`,
+    sessionSeq,
+  );
+  if (session === undefined || session.deleted_at !== null) return { kind: 'gone' };
+  const wasUnconfirmed = session.requested_at !== null && session.confirmed_at === null;
+  const runs = listUnfinished(tx, sessionSeq).filter(({ seq }) => runSeq === null || seq === runSeq);
+  if (runs.length === 0) {
+    const nothing = { canceled: 0, expiredQuestions: 0 };
+    const told = { status: session.status, cause: session.cause ?? cause, ...nothing, unconfirmed: wasUnconfirmed };
+    if (session.status !== 'stopped') return { ...told, kind: 'idle' };
+    return { ...told, kind: wasUnconfirmed ? 'unconfirmed' : 'confirmed' };
+  }
+  const unconfirmed = wasUnconfirmed || runs.some(({ status, waiting }) => status !== 'queued' && waiting === 0);
+  // Before the runs end: the end of a run lets the next one begin, unless an executor is still in the workspace.
+  tx.run(
+    'UPDATE sessions SET stop_requested_at = ?, stop_confirmed_at = ?, stop_cause = ? WHERE seq = ?',
+    tx.now,
+    unconfirmed ? null : tx.now,
+    cause,
+    sessionSeq,
+  );
+  let expiredQuestions = 0;
+  for (const run of runs) expiredQuestions += cancelIn(tx, { sessionSeq, runSeq: run.seq }, cause);
+  const { status } = tx.get<{ status: SessionStatus }>('SELECT status FROM sessions WHERE seq = ?', sessionSeq)!;
+  return { kind: 'ended', status, cause, canceled: runs.length, expiredQuestions, unconfirmed };
+}
+
+// The newest first, so that no run is made ready only to be canceled next.
+function listUnfinished(tx: Transaction, sessionSeq: number): UnfinishedRow[] {
+  return tx.all<UnfinishedRow>(
+    `SELECT seq, status, waiting FROM runs WHERE session_seq = ? AND status IN ('queued', 'running', 'finalizing')
+     ORDER BY seq DESC`,
+    sessionSeq,
+  );
+}
+
+function confirmIn(tx: Transaction, sessionSeq: number): boolean {
+  const confirmed = tx.run(
+    `UPDATE sessions SET stop_confirmed_at = ?
+     WHERE seq = ? AND stop_requested_at IS NOT NULL AND stop_confirmed_at IS NULL`,
+    tx.now,
+    sessionSeq,
+  );
+  if (confirmed === 0) return false;
+  tx.run(
+    `UPDATE runs SET ready = 1 WHERE status = 'queued' AND seq =
+       (SELECT min(seq) FROM runs WHERE session_seq = ? AND status IN ('queued', 'running', 'finalizing'))`,
+    sessionSeq,
+  );
+  return true;
+}

@@ -1,0 +1,182 @@
+// Questions to users: read, answered and expired. A settled one sends its run back to the queue in the same commit (I2).
+import type { JsonObject, JsonValue } from '../../domain/json.ts';
+import type { UserInput, UserInputStatus } from '../../domain/user-input.ts';
+import { conditions } from '../sessions/conditions.ts';
+import type { Database, Transaction } from '../engine/database.ts';
+import type { Page } from '../sessions/overview.ts';
+import { goOn } from './wait-for-user.ts';
+
+/** Null leaves a filter out. */
+export interface UserInputFilter extends Page {
+  readonly userSeq: number | null;
+  readonly sessionSeq: number | null;
+  readonly status: UserInputStatus | null;
+}
+
+/** What became of one question of a run; `answers` is null unless it was answered. */
+export interface SettledQuestion {
+  readonly toolUseId: string;
+  readonly status: Exclude<UserInputStatus, 'pending'>;
+  readonly answers: JsonValue | null;
+}
+
+interface UserInputRow {
+  seq: number;
+  id: string;
+  session_seq: number;
+  session_id: string;
+  run_id: string;
+  user_seq: number;
+  user_id: string;
+  username: string;
+  tool_use_id: string;
+  tool_name: string;
+  tool_input: string;
+  status: UserInputStatus;
+  answers: string | null;
+  created_at: number;
+  expires_at: number;
+  answered_at: number | null;
+}
+
+interface PendingRow {
+  requestId: string;
+  sessionSeq: number;
+  runSeq: number;
+  toolUseId: string;
+}
+
+const SELECT = `SELECT q.*, s.id AS session_id, r.id AS run_id, u.id AS user_id, u.username FROM user_inputs q
+  JOIN sessions s ON s.seq = q.session_seq JOIN runs r ON r.seq = q.run_seq JOIN users u ON u.seq = q.user_seq`;
+const SETTLED = `RETURNING id AS requestId, session_seq AS sessionSeq, run_seq AS runSeq, tool_use_id AS toolUseId`;
+
+/** Expired in one commit at most: a long list must not hold other writers back. */
+const EXPIRE_AT_ONCE = 200;
+
+/** The verbs on questions. Those of deleted sessions are not there. */
+export function makeUserInputs(database: Database) {
+  return { ...makeReads(database), ...makeMoves(database) };
+}
+
+function makeReads({ reader }: Database) {
+  return {
+    /** The question of an id, or undefined. */
+    find: async (id: string): Promise<UserInput | undefined> => {
+      const row = reader.get<UserInputRow>(`${SELECT} WHERE q.id = ? AND s.deleted_at IS NULL`, id);
+      return row === undefined ? undefined : toUserInput(row);
+    },
+
+    /** Questions, the newest first, and how many there are in all. */
+    list: async ({ userSeq, sessionSeq, status, limit, offset }: UserInputFilter) => {
+      const { where, values } = conditions(['s.deleted_at IS NULL'], {
+        'q.user_seq = ?': userSeq,
+        'q.session_seq = ?': sessionSeq,
+        'q.status = ?': status,
+      });
+      const from = `FROM user_inputs q JOIN sessions s ON s.seq = q.session_seq ${where}`;
+      const { total } = reader.get<{ total: number }>(`SELECT count(*) AS total ${from}`, ...values)!;
+      const rows = reader.all<UserInputRow>(
+        `${SELECT} ${where} ORDER BY q.seq DESC LIMIT ? OFFSET ?`,
+        ...values,
+        limit,
+        offset,
+      );
+      return { items: rows.map(toUserInput), total };
+    },
+
+    /** What a run has asked and been told, or not been told. */
+    listSettled: async (runSeq: number): Promise<SettledQuestion[]> =>
+      reader
+        .all<Pick<UserInputRow, 'tool_use_id' | 'answers'> & { status: SettledQuestion['status'] }>(
+          "SELECT tool_use_id, status, answers FROM user_inputs WHERE run_seq = ? AND status <> 'pending'",
+          runSeq,
+        )
+        .map((row) => ({ toolUseId: row.tool_use_id, status: row.status, answers: readAnswers(row.answers) })),
+
+    /** When the next question expires; undefined when none is pending. */
+    nextExpiryAt: (): number | undefined =>
+      reader.get<{ expires_at: number }>(
+        "SELECT expires_at FROM user_inputs WHERE status = 'pending' ORDER BY expires_at LIMIT 1",
+      )?.expires_at,
+  };
+}
+
+function makeMoves({ write }: Database) {
+  return {
+    /** pending → answered. Answers false when another move came first. */
+    answer: (id: string, answers: JsonValue): Promise<boolean> =>
+      write((tx) => {
+        const row = tx.get<PendingRow>(
+          `UPDATE user_inputs SET status = 'answered', answers = ?, answered_at = ? WHERE id = ? AND status = 'pending'
+           ${SETTLED}`,
+          JSON.stringify(answers),
+          tx.now,
+          id,
+        );
+        if (row === undefined) return false;
+        const { requestId, toolUseId } = row;
+        tx.emit(row.sessionSeq, row.runSeq, {
+          type: 'user_input.answered',
+          payload: { requestId, toolUseId, answers },
+        });
+        goOn(tx, row);
+        return true;
+      }),
+
+    /** pending → expired, before its time. Answers false when another move came first. */
+    expire: (id: string): Promise<boolean> =>
+      write((tx) => {
+        const row = tx.get<PendingRow>(
+          `UPDATE user_inputs SET status = 'expired' WHERE id = ? AND status = 'pending' ${SETTLED}`,
+          id,
+        );
+        if (row !== undefined) tellExpired(tx, row);
+        return row !== undefined;
+      }),
+
+    /** pending → expired for those whose time is over, the oldest first and not all of a long list. Answers how many. */
+    expireDue: (): Promise<number> =>
+      write((tx) => {
+        const rows = tx.all<PendingRow>(
+          `UPDATE user_inputs SET status = 'expired' WHERE status = 'pending' AND seq IN (
+             SELECT seq FROM user_inputs WHERE status = 'pending' AND expires_at <= ? ORDER BY expires_at LIMIT ?)
+           ${SETTLED}`,
+          tx.now,
+          EXPIRE_AT_ONCE,
+        );
+        for (const row of rows) tellExpired(tx, row);
+        return rows.length;
+      }),
+  };
+}
+
+function tellExpired(tx: Transaction, row: PendingRow): void {
+  const { requestId, toolUseId } = row;
+  tx.emit(row.sessionSeq, row.runSeq, { type: 'user_input.expired', payload: { requestId, toolUseId } });
+  goOn(tx, row);
+}
+
+function readAnswers(text: string | null): JsonValue | null {
+  return text === null ? null : (JSON.parse(text) as JsonValue);
+}
+
+function toUserInput(row: UserInputRow): UserInput {
+  return {
+    seq: row.seq,
+    id: row.id,
+    sessionSeq: row.session_seq,
+    sessionId: row.session_id,
+    runId: row.run_id,
+    userSeq: row.user_seq,
+    userId: row.user_id,
+    username: row.username,
+    toolUseId: row.tool_use_id,
+    toolName: row.tool_name,
+    toolInput: JSON.parse(row.tool_input) as JsonObject,
+    status: row.status,
+    answers: readAnswers(row.answers),
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    answeredAt: row.answered_at,
+  };
+}

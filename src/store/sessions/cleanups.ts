@@ -1,0 +1,72 @@
+// Deleting sessions softly, and the durable list of what is still to be cleaned up after them (E9).
+import type { Database } from '../engine/database.ts';
+import { type StopCommit, stopIn } from '../runs/stop-runs.ts';
+
+/** A deleted session whose files are still there. */
+export interface Cleanup {
+  readonly sessionSeq: number;
+  readonly sessionId: string;
+}
+
+/** Where a row refers to a blob, and how its session is found from there. */
+const REFERENCES = [
+  { key: 'a.sha256', from: 'attachments a JOIN messages m ON m.id = a.message_id', session: 'm.session_seq' },
+  { key: 'f.sha256', from: 'run_artifact_files f JOIN runs r ON r.seq = f.run_seq', session: 'r.session_seq' },
+  { key: 'p.archive_key', from: 'run_artifacts p JOIN runs r ON r.seq = p.run_seq', session: 'r.session_seq' },
+  { key: 'w.sha256', from: 'workspace_files w', session: 'w.session_seq' },
+  { key: 'e.archive_key', from: 'workspace_exports e', session: 'e.session_seq' },
+  { key: 'i.sha256', from: 'screenshots i JOIN runs r ON r.seq = i.run_seq', session: 'r.session_seq' },
+] as const;
+
+const BLOBS_OF_SESSION = REFERENCES.map(
+  ({ key, from, session }) => `SELECT ${key} AS key FROM ${from} WHERE ${session} = ? AND ${key} IS NOT NULL`,
+).join(' UNION ');
+const IS_BLOB_IN_USE = `SELECT ${REFERENCES.map(
+  ({ key, from, session }) =>
+    `EXISTS (SELECT 1 FROM ${from} JOIN sessions s ON s.seq = ${session} WHERE ${key} = ? AND s.deleted_at IS NULL)`,
+).join(' OR ')} AS used`;
+
+/** The verbs that delete and clean up. */
+export function makeCleanups({ write, reader }: Database) {
+  return {
+    /** Deletes a session: what runs is canceled, the clean-up is noted. `gone` when it was deleted before. */
+    deleteSession: (sessionSeq: number): Promise<StopCommit> =>
+      write((tx) => {
+        const stop = stopIn(tx, { sessionSeq, runSeq: null }, 'session_deleted');
+        if (stop.kind === 'gone') return stop;
+        const { title } = tx.get<{ title: string }>('SELECT title FROM sessions WHERE seq = ?', sessionSeq)!;
+        tx.run('UPDATE sessions SET deleted_at = ? WHERE seq = ? AND deleted_at IS NULL', tx.now, sessionSeq);
+        tx.run('INSERT INTO cleanups (session_seq, created_at) VALUES (?, ?)', sessionSeq, tx.now);
+        tx.run(
+          "UPDATE runs SET artifact_status = 'failed' WHERE session_seq = ? AND artifact_status = 'pending'",
+          sessionSeq,
+        );
+        tx.run(
+          "UPDATE workspace_exports SET status = 'failed' WHERE session_seq = ? AND status = 'pending'",
+          sessionSeq,
+        );
+        tx.emit(sessionSeq, null, { type: 'session.deleted', payload: { title } });
+        return stop;
+      }, 'free'),
+
+    /** Up to `limit` clean-ups after the given session, leaving out those whose executor may still be at work. */
+    listCleanups: async (afterSessionSeq: number, limit: number): Promise<Cleanup[]> =>
+      reader.all<Cleanup>(
+        // A cross join is read in this order: the list is short, the sessions are not.
+        `SELECT cleanups.session_seq AS sessionSeq, s.id AS sessionId
+         FROM cleanups CROSS JOIN sessions s ON s.seq = cleanups.session_seq
+         WHERE cleanups.session_seq > ? AND (s.stop_requested_at IS NULL OR s.stop_confirmed_at IS NOT NULL)
+         ORDER BY cleanups.session_seq LIMIT ?`,
+        afterSessionSeq,
+        limit,
+      ),
+
+    /** Keys of the blobs that a session refers to. */
+    listBlobs: async (sessionSeq: number): Promise<string[]> =>
+      reader.all<{ key: string }>(BLOBS_OF_SESSION, ...REFERENCES.map(() => sessionSeq)).map(({ key }) => key),
+
+    /** Whether a session that is not deleted refers to a blob. Answers at once, so that nothing comes between. */
+    isBlobInUse: (key: string): boolean =>
+      reader.get<{ used: number }>(IS_BLOB_IN_USE, ...REFERENCES.map(() => key))!.used === 1,
+  };
+}

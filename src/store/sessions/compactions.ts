@@ -1,0 +1,45 @@
+// Summaries that stand for the older part of a session's conversation.
+import type { Database } from '../engine/database.ts';
+import { type Fence, holds } from '../runs/record-progress.ts';
+
+/** Stands for all turns before a run, and for that run's steps up to `step`. */
+export interface StoredCompaction {
+  readonly runSeq: number;
+  readonly step: number;
+  readonly summary: string;
+}
+
+export interface NewCompaction {
+  readonly step: number;
+  readonly summary: string;
+  /** Length of what it stands for. */
+  readonly characters: number;
+}
+
+/** The verbs of summaries. */
+export function makeCompactions({ write, reader }: Database) {
+  return {
+    /** Keeps a summary of a running run. Answers false, and writes nothing, when the attempt no longer holds the run (D7). */
+    record: (fence: Fence, { step, summary, characters }: NewCompaction): Promise<boolean> =>
+      write((tx) => {
+        if (!holds(tx, fence)) return false;
+        tx.run(
+          'INSERT INTO compactions (session_seq, run_seq, step, summary, created_at) VALUES (?, ?, ?, ?, ?)',
+          fence.sessionSeq,
+          fence.runSeq,
+          step,
+          summary,
+          tx.now,
+        );
+        tx.emit(fence.sessionSeq, fence.runSeq, { type: 'run.compacted', payload: { step, characters } });
+        return true;
+      }),
+
+    /** The newest summary of a session; undefined when nothing of it was summarised. */
+    findNewest: async (sessionSeq: number): Promise<StoredCompaction | undefined> =>
+      reader.get<StoredCompaction>(
+        'SELECT run_seq AS runSeq, step, summary FROM compactions WHERE session_seq = ? ORDER BY seq DESC LIMIT 1',
+        sessionSeq,
+      ),
+  };
+}

@@ -1,0 +1,172 @@
+// Taking texts out of the database, a bounded number of rows a commit: those of deleted sessions (E9), and what was
+// streamed and then thrown away. The sums that usage is told from stay (§4.8 rule 7).
+import type { Database, Transaction } from '../engine/database.ts';
+
+/** Removes or blanks up to a number of rows; a row that is done is not met again. Parameters: which, and how many. */
+interface Erasure {
+  readonly sql: string;
+  /** What a row costs, in rows of the journal: those that may be large cost more. */
+  readonly weight: number;
+}
+
+/** Of one commit, in rows of the journal. */
+const BUDGET = 1_000;
+const LARGE = 50;
+
+/** By run. Steps and messages stay as rows: they tell when tokens were used, and ids are not given twice. */
+const TEXTS_OF_RUN: readonly Erasure[] = [
+  { sql: 'DELETE FROM events WHERE run_seq = ? LIMIT ?', weight: 1 },
+  { sql: 'DELETE FROM tool_calls WHERE run_seq = ? LIMIT ?', weight: LARGE },
+  {
+    sql: "UPDATE steps SET message = 'null', text = '' WHERE run_seq = ? AND (message <> 'null' OR text <> '') LIMIT ?",
+    weight: LARGE,
+  },
+  {
+    sql: "UPDATE messages SET content = '[]', text_preview = '' WHERE run_seq = ? AND content <> '[]' LIMIT ?",
+    weight: LARGE,
+  },
+  { sql: 'DELETE FROM user_inputs WHERE run_seq = ? LIMIT ?', weight: LARGE },
+  { sql: 'DELETE FROM insights WHERE run_seq = ? LIMIT ?', weight: LARGE },
+  { sql: 'DELETE FROM discarded_texts WHERE run_seq = ? LIMIT ?', weight: 1 },
+  {
+    sql: `UPDATE runs SET answer = NULL, structured_output = NULL, output_schema = NULL, background_payload = NULL,
+            error = json_set(error, '$.message', '')
+          WHERE seq = ? AND (answer IS NOT NULL OR output_schema IS NOT NULL OR background_payload IS NOT NULL
+            OR error ->> '$.message' <> '') LIMIT ?`,
+    weight: LARGE,
+  },
+];
+
+/** By session. The event of the deletion stays: it is the newest of its session, so that no id comes again. */
+const TEXTS_OF_SESSION: readonly Erasure[] = [
+  {
+    sql: "DELETE FROM events WHERE session_seq = ? AND run_seq IS NULL AND type <> 'session.deleted' LIMIT ?",
+    weight: 1,
+  },
+  {
+    sql: `UPDATE events SET payload = '{"title":""}' WHERE session_seq = ? AND run_seq IS NULL
+            AND type = 'session.deleted' AND payload <> '{"title":""}' LIMIT ?`,
+    weight: 1,
+  },
+  { sql: 'DELETE FROM compactions WHERE session_seq = ? LIMIT ?', weight: LARGE },
+  {
+    sql: "UPDATE sessions SET title = '', orchestration = NULL WHERE seq = ? AND (title <> '' OR orchestration IS NOT NULL) LIMIT ?",
+    weight: 1,
+  },
+];
+
+const DOCUMENT_TEXTS = `DELETE FROM document_texts WHERE sha256 IN (
+    SELECT a.sha256 FROM messages m JOIN attachments a ON a.message_id = m.id WHERE m.session_seq = ?)
+  AND NOT EXISTS (
+    SELECT 1 FROM attachments a JOIN messages m ON m.id = a.message_id JOIN sessions s ON s.seq = m.session_seq
+    WHERE a.sha256 = document_texts.sha256 AND s.deleted_at IS NULL) LIMIT ?`;
+
+const inRunsOf = (table: string, key: string) => `DELETE FROM ${table} WHERE (${key}) IN (
+  SELECT ${key} FROM runs r CROSS JOIN ${table} x ON x.run_seq = r.seq WHERE r.session_seq = ? LIMIT ?)`;
+
+/** Rows that name files: only when the files are gone, since they are found by them. */
+const NAMES_OF_FILES: readonly Erasure[] = [
+  { sql: DOCUMENT_TEXTS, weight: LARGE },
+  {
+    sql: `DELETE FROM attachments WHERE seq IN (
+            SELECT a.seq FROM messages m CROSS JOIN attachments a ON a.message_id = m.id WHERE m.session_seq = ? LIMIT ?)`,
+    weight: 1,
+  },
+  { sql: inRunsOf('run_artifact_files', 'run_seq, path'), weight: 1 },
+  { sql: inRunsOf('run_artifacts', 'run_seq'), weight: 1 },
+  { sql: inRunsOf('screenshots', 'run_seq, tool_use_id'), weight: 1 },
+  { sql: 'DELETE FROM workspace_files WHERE session_seq = ? LIMIT ?', weight: 1 },
+  { sql: 'DELETE FROM workspace_exports WHERE session_seq = ? LIMIT ?', weight: 1 },
+];
+
+/** So long whoever comes back to a stream is told what others have seen, also what was thrown away since. */
+const KEEP_DISCARDED_MS = 86_400_000;
+/** The oldest: what comes after it is due later, or not much earlier. */
+const DISCARDED = `SELECT discarded_texts.run_seq AS runSeq, from_stream_seq AS "from", to_stream_seq AS "to",
+    e.created_at AS streamedAt
+  FROM discarded_texts CROSS JOIN events e
+    ON e.run_seq = discarded_texts.run_seq AND e.stream_seq = discarded_texts.to_stream_seq
+  ORDER BY discarded_texts.run_seq, to_stream_seq LIMIT 1`;
+/** The events stay, without their text: a reader would take a gap in the stream for something that it has missed. */
+const EMPTY_DELTAS = `UPDATE events SET payload = json_set(payload, '$.text', '')
+  WHERE run_seq = ? AND stream_seq > ? AND stream_seq <= ? AND type = 'content_block_delta'`;
+
+/** The verbs. Each is one commit, and is called until it says that nothing is left; a kill in between costs nothing. */
+export function makeErasures({ write }: Database) {
+  return {
+    /** Erases texts of a deleted session's runs after `afterRunSeq`. Answers after which to go on; null at the end. */
+    eraseRuns: (sessionSeq: number, afterRunSeq: number): Promise<number | null> =>
+      write((tx) => {
+        let [after, left] = [afterRunSeq, BUDGET];
+        while (left > 0) {
+          const run = tx.get<{ seq: number }>(
+            'SELECT seq FROM runs WHERE session_seq = ? AND seq > ? ORDER BY seq LIMIT 1',
+            sessionSeq,
+            after,
+          );
+          if (run === undefined) return null;
+          left = eraseIn(tx, TEXTS_OF_RUN, { key: run.seq, budget: left - 1 });
+          if (left > 0) after = run.seq;
+        }
+        return after;
+      }, 'free'),
+
+    /** Erases the other texts of a deleted session. Answers whether any may be left. */
+    eraseSession: (sessionSeq: number): Promise<boolean> =>
+      write((tx) => eraseIn(tx, TEXTS_OF_SESSION, { key: sessionSeq, budget: BUDGET }) === 0, 'free'),
+
+    /** Erases the rows that name files of a deleted session, then strikes its clean-up off. Answers whether any may be left. */
+    finishCleanup: (sessionSeq: number): Promise<boolean> =>
+      write((tx) => {
+        if (eraseIn(tx, NAMES_OF_FILES, { key: sessionSeq, budget: BUDGET }) === 0) return true;
+        tx.run('DELETE FROM cleanups WHERE session_seq = ?', sessionSeq);
+        return false;
+      }, 'free'),
+
+    /** Empties deltas of text that was thrown away a day ago. `more`: some may be left; `later`: they are not due yet. */
+    eraseDiscarded: (): Promise<'more' | 'later' | 'none'> =>
+      write((tx) => {
+        const text = tx.get<{ runSeq: number; from: number; to: number; streamedAt: number }>(DISCARDED);
+        if (text === undefined) return 'none';
+        const { runSeq, from, to } = text;
+        if (text.streamedAt > tx.now - KEEP_DISCARDED_MS) return 'later';
+        const reached = Math.min(from + BUDGET, to);
+        tx.run(EMPTY_DELTAS, runSeq, from, reached);
+        const which = 'WHERE run_seq = ? AND to_stream_seq = ?';
+        if (reached === to) tx.run(`DELETE FROM discarded_texts ${which}`, runSeq, to);
+        else tx.run(`UPDATE discarded_texts SET from_stream_seq = ? ${which}`, reached, runSeq, to);
+        return 'more';
+      }),
+  };
+}
+
+/** Answers what is left of the budget; 0 when there may be more to erase. */
+function eraseIn(
+  tx: Transaction,
+  erasures: readonly Erasure[],
+  { key, budget }: { readonly key: number; readonly budget: number },
+): number {
+  let left = budget;
+  for (const { sql, weight } of erasures) {
+    if (left <= 0) return 0;
+    left -= weight * tx.run(sql, key, Math.ceil(left / weight));
+  }
+  return Math.max(left, 0);
+}
+
+const LAST_STEP = `SELECT stream_seq FROM events WHERE run_seq = ? AND type = 'run.step' ORDER BY stream_seq DESC LIMIT 1`;
+const LAST_DELTA = `SELECT stream_seq FROM events WHERE run_seq = ? AND stream_seq > ? AND type = 'content_block_delta'
+  ORDER BY stream_seq DESC LIMIT 1`;
+
+/** Notes that what a run has streamed since its last kept reply is part of none. */
+export function discardIn(tx: Transaction, runSeq: number): void {
+  const from = tx.get<{ stream_seq: number }>(LAST_STEP, runSeq)?.stream_seq ?? 0;
+  const last = tx.get<{ stream_seq: number }>(LAST_DELTA, runSeq, from);
+  if (last === undefined) return;
+  tx.run(
+    'INSERT INTO discarded_texts (run_seq, from_stream_seq, to_stream_seq) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+    runSeq,
+    from,
+    last.stream_seq,
+  );
+}

@@ -1,0 +1,47 @@
+// The journal, read.
+import type { EventType, JournalEvent, NewEvent } from '../../domain/journal-event.ts';
+import type { Database } from '../engine/database.ts';
+
+interface EventRow {
+  id: number;
+  session_seq: number;
+  run_seq: number | null;
+  stream_seq: number | null;
+  type: EventType;
+  payload: string;
+  created_at: number;
+}
+
+function toEvent(row: EventRow): JournalEvent {
+  const event = { type: row.type, payload: JSON.parse(row.payload) as unknown } as NewEvent;
+  return {
+    ...event,
+    id: row.id,
+    sessionSeq: row.session_seq,
+    runSeq: row.run_seq,
+    streamSeq: row.stream_seq,
+    createdAt: row.created_at,
+  };
+}
+
+export type Events = ReturnType<typeof makeEvents>;
+
+/** The verbs that read the journal. They answer at once, so that a tail can change from store to bus without a gap. */
+export function makeEvents({ reader }: Database) {
+  return {
+    /** Up to `limit` events of a run with an id above `afterId`, in order. */
+    listOfRun: (runSeq: number, afterId: number, limit: number): JournalEvent[] =>
+      reader
+        .all<EventRow>(
+          `SELECT * FROM events WHERE run_seq = ? AND id > ? ORDER BY stream_seq LIMIT ?`,
+          runSeq,
+          afterId,
+          limit,
+        )
+        .map(toEvent),
+
+    /** Whether a run has ended. When its terminal event cannot be read, its session was deleted. */
+    isOver: (runSeq: number): boolean =>
+      reader.get('SELECT 1 FROM runs WHERE seq = ? AND finished_at IS NOT NULL', runSeq) !== undefined,
+  };
+}

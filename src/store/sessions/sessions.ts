@@ -1,0 +1,147 @@
+// Rows of sessions and the messages of their history.
+import type { AssistantBlock, Attachment, Message, UserBlock } from '../../domain/content.ts';
+import { type CapabilityConfig, NO_CAPABILITIES } from '../../domain/capability-config.ts';
+import type { AgentPlan, Orchestration } from '../../domain/orchestration.ts';
+import type { Session, SessionSetup } from '../../domain/session.ts';
+import type { Database, Reader } from '../engine/database.ts';
+import { IN_STEPS, readReplies } from '../runs/replies.ts';
+import { type SessionRow, toSession } from '../rows.ts';
+
+export interface AttachmentRow {
+  id: string;
+  message_id: number;
+  name: string;
+  path: string;
+  workspace_path: string;
+  mime_type: string;
+  size: number;
+  sha256: string;
+}
+
+export function toAttachment(row: AttachmentRow): Attachment {
+  return {
+    id: row.id,
+    name: row.name,
+    path: row.path,
+    workspacePath: row.workspace_path,
+    mimeType: row.mime_type,
+    size: row.size,
+    sha256: row.sha256,
+  };
+}
+
+interface MessageRow {
+  id: number;
+  run_seq: number;
+  role: 'user' | 'assistant';
+  content: string;
+  text_preview: string;
+  created_at: number;
+}
+
+/** What a plan says nothing of, when it was kept before plans did. */
+const UNSAID = { connectors: [], subagents: [], browser: false } satisfies Partial<AgentPlan>;
+
+function toOrchestration(json: string): Orchestration {
+  const { lead, members, ...rest } = JSON.parse(json) as Orchestration;
+  return { ...rest, lead: { ...UNSAID, ...lead }, members: members.map((one) => ({ ...UNSAID, ...one })) };
+}
+
+type SetupRow = Pick<SessionRow, 'user_seq' | 'target' | 'capability_config' | 'orchestration'>;
+
+// A key has one owner for good, so its sessions are that user's.
+const OF_KEY = "FROM sessions WHERE key_seq = ? AND kind = 'api' AND deleted_at IS NULL";
+const NEWEST_FIRST = 'ORDER BY updated_at DESC, created_at DESC, seq DESC';
+
+/** The verbs on sessions. */
+export function makeSessions({ reader }: Database) {
+  return {
+    /** The session of an id, deleted ones included, or undefined. */
+    find: async (id: string): Promise<Session | undefined> => {
+      const row = reader.get<SessionRow>('SELECT * FROM sessions WHERE id = ?', id);
+      return row === undefined ? undefined : toSession(row);
+    },
+
+    /** What a session was opened with, and whose it is. */
+    getSetup: async (sessionSeq: number): Promise<SessionSetup & { readonly userSeq: number }> => {
+      const row = reader.get<SetupRow>(
+        'SELECT user_seq, target, capability_config, orchestration FROM sessions WHERE seq = ?',
+        sessionSeq,
+      )!;
+      const config = JSON.parse(row.capability_config) as Partial<CapabilityConfig>;
+      return {
+        userSeq: row.user_seq,
+        target: row.target,
+        capabilityConfig: { ...NO_CAPABILITIES, ...config },
+        orchestration: row.orchestration === null ? null : toOrchestration(row.orchestration),
+      };
+    },
+
+    /** A page of a key's API sessions, the one changed last first, and how many there are (§4.6). */
+    listOfKey: async (keySeq: number, limit: number, offset: number): Promise<{ items: Session[]; total: number }> => {
+      const { total } = reader.get<{ total: number }>(`SELECT count(*) AS total ${OF_KEY}`, keySeq)!;
+      // The page is found in the index alone; only its own rows are read.
+      const items = reader.all<SessionRow>(
+        `SELECT * FROM sessions WHERE seq IN (SELECT seq ${OF_KEY} ${NEWEST_FIRST} LIMIT ? OFFSET ?) ${NEWEST_FIRST}`,
+        keySeq,
+        limit,
+        offset,
+      );
+      return { items: items.map(toSession), total };
+    },
+
+    /** The whole history of a session, oldest first. */
+    listMessages: async (sessionSeq: number): Promise<Message[]> => {
+      const attachments = attachmentsByMessage(reader, sessionSeq);
+      const rows = reader.all<MessageRow>(
+        'SELECT id, run_seq, role, content, text_preview, created_at FROM messages WHERE session_seq = ? ORDER BY id',
+        sessionSeq,
+      );
+      const replies = readReplies(reader, sessionSeq);
+      return rows.map((row) =>
+        row.role === 'user'
+          ? { ...sharedOf(row, attachments), role: 'user', content: JSON.parse(row.content) as UserBlock[] }
+          : { ...sharedOf(row, attachments), role: 'assistant', content: contentOf(row, replies) },
+      );
+    },
+
+    /** A user's attachment by its API path, or undefined when there is none or its session is deleted. */
+    findAttachment: async (userSeq: number, apiPath: string): Promise<Attachment | undefined> => {
+      const row = reader.get<AttachmentRow>(
+        `SELECT a.* FROM attachments a JOIN messages m ON m.id = a.message_id JOIN sessions s ON s.seq = m.session_seq
+         WHERE a.path = ? AND a.user_seq = ? AND s.deleted_at IS NULL LIMIT 1`,
+        apiPath,
+        userSeq,
+      );
+      return row === undefined ? undefined : toAttachment(row);
+    },
+  };
+}
+
+function attachmentsByMessage(reader: Reader, sessionSeq: number): Map<number, Attachment[]> {
+  const rows = reader.all<AttachmentRow>(
+    `SELECT a.* FROM attachments a JOIN messages m ON m.id = a.message_id
+     WHERE m.session_seq = ? ORDER BY a.seq`,
+    sessionSeq,
+  );
+  const byMessage = new Map<number, Attachment[]>();
+  for (const row of rows) {
+    const own = byMessage.get(row.message_id) ?? [];
+    own.push(toAttachment(row));
+    byMessage.set(row.message_id, own);
+  }
+  return byMessage;
+}
+
+function sharedOf(row: MessageRow, attachments: ReadonlyMap<number, readonly Attachment[]>) {
+  return {
+    id: row.id,
+    textPreview: row.text_preview,
+    attachments: attachments.get(row.id) ?? [],
+    createdAt: row.created_at,
+  };
+}
+
+function contentOf(row: MessageRow, replies: ReadonlyMap<number, AssistantBlock[]>): AssistantBlock[] {
+  return row.content === IN_STEPS ? (replies.get(row.run_seq) ?? []) : (JSON.parse(row.content) as AssistantBlock[]);
+}

@@ -1,0 +1,251 @@
+// The turns of a session as an agent needs them: what the user said, and each run's recorded steps.
+import type { Attachment, UserBlock } from '../../domain/content.ts';
+import type { JsonObject, JsonValue } from '../../domain/json.ts';
+import type { Usage } from '../../domain/usage.ts';
+import type { Database, Reader } from '../engine/database.ts';
+import { type AttachmentRow, toAttachment } from './sessions.ts';
+
+/** A recorded tool call. `running`: it had begun and has no recorded result. */
+export interface StoredCall {
+  readonly id: string;
+  readonly name: string;
+  readonly input: JsonObject;
+  readonly state: 'waiting' | 'running' | 'ended';
+  readonly ok: boolean;
+  readonly output: string;
+}
+
+export interface StoredStep {
+  readonly step: number;
+  readonly kind: string;
+  readonly message: JsonValue;
+  readonly text: string;
+  readonly usage: Usage;
+  readonly calls: readonly StoredCall[];
+}
+
+export interface StoredTurn {
+  readonly runSeq: number;
+  readonly user: readonly UserBlock[];
+  readonly attachments: readonly Attachment[];
+  readonly steps: readonly StoredStep[];
+}
+
+/** Turns are read so many at a time, then twice as many, newest first, until the budget is spent. */
+const FIRST_PAGE = 8;
+const LARGEST_PAGE = 256;
+
+/** What earlier turns may take. A turn that goes beyond `bytes` is not read at all. */
+export interface TurnBudget {
+  /** About how many of what a model reads. */
+  readonly characters: number;
+  /** As the rows have them, and the texts of documents. */
+  readonly bytes: number;
+  /** The most that the text of a document takes. */
+  readonly documentBytes: number;
+  /** No turn before this run. */
+  readonly fromRunSeq?: number;
+}
+
+interface SizedTurn extends Pick<TurnBudget, 'documentBytes'> {
+  readonly sessionSeq: number;
+  /** Of its run. */
+  readonly seq: number;
+}
+
+/** Turns, oldest first. `isCut`: there are older ones, for which there was no room. */
+export interface EarlierTurns {
+  readonly turns: readonly StoredTurn[];
+  readonly isCut: boolean;
+}
+
+/** The verbs that read turns. */
+export function makeTurns({ reader }: Database) {
+  return {
+    /** The turn of one run. A run that was never attempted before has no steps to read. */
+    get: async (runSeq: number, attempt: number): Promise<StoredTurn> => readTurn(reader, runSeq, attempt > 1),
+
+    /** Bytes of the turn of one run, counted as the budget of those before it is. */
+    bytesOf: async ({ sessionSeq, seq, documentBytes }: SizedTurn): Promise<number> =>
+      readSizes(reader, { sessionSeq, before: seq + 1, from: seq, limit: 1, documentBytes })[0] ?? 0,
+
+    /** The turns before a run: as many of the newest as the budget allows. Their sizes are looked at before they are read. */
+    listBefore: async (sessionSeq: number, runSeq: number, budget: TurnBudget): Promise<EarlierTurns> => {
+      const turns: StoredTurn[] = [];
+      let before = runSeq;
+      let left = budget.characters;
+      let bytesLeft = budget.bytes;
+      for (let limit = FIRST_PAGE; ; limit = Math.min(2 * limit, LARGEST_PAGE)) {
+        const place = { sessionSeq, before, from: budget.fromRunSeq ?? 0, limit };
+        const sizes = readSizes(reader, { ...place, documentBytes: budget.documentBytes });
+        const fitting = sizes.findIndex((bytes) => (bytesLeft -= bytes) < 0);
+        const count = fitting === -1 ? sizes.length : fitting;
+        for (const turn of count === 0 ? [] : readPage(reader, { ...place, limit: count })) {
+          if (left <= 0) return { turns: turns.toReversed(), isCut: true };
+          left -= sizeOf(turn);
+          turns.push(turn);
+        }
+        if (count < sizes.length) return { turns: turns.toReversed(), isCut: true };
+        if (sizes.length < limit) return { turns: turns.toReversed(), isCut: false };
+        before = turns.at(-1)!.runSeq;
+      }
+    },
+
+    /** The index that the next text block of a run's stream takes. */
+    nextBlockIndex: async (runSeq: number): Promise<number> => {
+      const last = reader.get<{ payload: string }>(
+        `SELECT payload FROM events WHERE run_seq = ? AND type = 'content_block_start' ORDER BY stream_seq DESC LIMIT 1`,
+        runSeq,
+      );
+      return last === undefined ? 0 : (JSON.parse(last.payload) as { index: number }).index + 1;
+    },
+  };
+}
+
+function sizeOf(turn: StoredTurn): number {
+  let size = 0;
+  for (const block of turn.user) size += block.type === 'text' ? block.text.length : 0;
+  for (const step of turn.steps) {
+    size += step.text.length;
+    for (const call of step.calls) size += call.output.length + 100;
+  }
+  return size + 50;
+}
+
+function readTurn(reader: Reader, runSeq: number, withSteps: boolean): StoredTurn {
+  const message = reader.get<{ id: number; content: string }>(
+    "SELECT id, content FROM messages WHERE run_seq = ? AND role = 'user'",
+    runSeq,
+  )!;
+  const user = JSON.parse(message.content) as UserBlock[];
+  const steps = withSteps ? reader.all<StepRow>('SELECT * FROM steps WHERE run_seq = ? ORDER BY step', runSeq) : [];
+  const calls =
+    steps.length === 0
+      ? []
+      : reader.all<ToolCallRow>('SELECT * FROM tool_calls WHERE run_seq = ? ORDER BY step, position', runSeq);
+  return { runSeq, user, attachments: readAttachments(reader, user, message.id), steps: toSteps(steps, calls) };
+}
+
+interface Page {
+  readonly sessionSeq: number;
+  readonly before: number;
+  readonly from: number;
+  readonly limit: number;
+}
+
+interface SizedPage extends Page, Pick<TurnBudget, 'documentBytes'> {}
+
+/** Bytes that the turns of a page have in the store, newest first. None of their texts is read for it. */
+function readSizes(reader: Reader, { sessionSeq, before, from, limit, documentBytes }: SizedPage): number[] {
+  const rows = reader.all<{ bytes: number }>(
+    `SELECT octet_length(m.content)
+       + (SELECT coalesce(sum(octet_length(s.message) + octet_length(s.text)), 0) FROM steps s WHERE s.run_seq = r.seq)
+       + (SELECT coalesce(sum(octet_length(c.input) + coalesce(octet_length(c.output), 0)), 0)
+          FROM tool_calls c WHERE c.run_seq = r.seq)
+       + (SELECT coalesce(sum(min(octet_length(d.text), +?)), 0) FROM attachments a
+          JOIN document_texts d ON d.sha256 = a.sha256 WHERE a.message_id = m.id) AS bytes
+     FROM runs r JOIN messages m ON m.run_seq = r.seq AND m.role = 'user'
+     WHERE r.session_seq = ? AND r.seq < ? AND r.seq >= ? ORDER BY r.seq DESC LIMIT ?`,
+    documentBytes,
+    sessionSeq,
+    before,
+    from,
+    limit,
+  );
+  return rows.map(({ bytes }) => bytes);
+}
+
+/** A page of turns, newest first, with one query for each kind of row. */
+function readPage(reader: Reader, { sessionSeq, before, from, limit }: Page): StoredTurn[] {
+  const messages = reader.all<{ runSeq: number; id: number; content: string }>(
+    `SELECT r.seq AS runSeq, m.id, m.content FROM runs r JOIN messages m ON m.run_seq = r.seq AND m.role = 'user'
+     WHERE r.session_seq = ? AND r.seq < ? AND r.seq >= ? ORDER BY r.seq DESC LIMIT ?`,
+    sessionSeq,
+    before,
+    from,
+    limit,
+  );
+  const oldest = messages.at(-1)?.runSeq ?? before;
+  const steps = Map.groupBy(
+    reader.all<StepRow>(
+      `SELECT s.* FROM runs r JOIN steps s ON s.run_seq = r.seq
+       WHERE r.session_seq = ? AND r.seq < ? AND r.seq >= ? ORDER BY r.seq, s.step`,
+      sessionSeq,
+      before,
+      oldest,
+    ),
+    (row) => row.run_seq,
+  );
+  const calls = Map.groupBy(
+    reader.all<ToolCallRow>(
+      `SELECT c.* FROM runs r JOIN tool_calls c ON c.run_seq = r.seq
+       WHERE r.session_seq = ? AND r.seq < ? AND r.seq >= ? ORDER BY r.seq, c.step, c.position`,
+      sessionSeq,
+      before,
+      oldest,
+    ),
+    (row) => row.run_seq,
+  );
+  return messages.map(({ runSeq, id, content }) => {
+    const user = JSON.parse(content) as UserBlock[];
+    const attachments = readAttachments(reader, user, id);
+    return { runSeq, user, attachments, steps: toSteps(steps.get(runSeq) ?? [], calls.get(runSeq) ?? []) };
+  });
+}
+
+function readAttachments(reader: Reader, user: readonly UserBlock[], messageId: number): Attachment[] {
+  if (!user.some((block) => block.type === 'attachment')) return [];
+  return reader
+    .all<AttachmentRow>('SELECT * FROM attachments WHERE message_id = ? ORDER BY seq', messageId)
+    .map((row) => toAttachment(row));
+}
+
+interface StepRow {
+  run_seq: number;
+  step: number;
+  kind: string;
+  message: string;
+  text: string;
+  input_tokens: number;
+  output_tokens: number;
+  cache_read_tokens: number;
+  cache_write_tokens: number;
+}
+
+interface ToolCallRow {
+  run_seq: number;
+  step: number;
+  tool_use_id: string;
+  name: string;
+  input: string;
+  state: StoredCall['state'];
+  ok: number | null;
+  output: string | null;
+}
+
+function toSteps(steps: readonly StepRow[], calls: readonly ToolCallRow[]): StoredStep[] {
+  return steps.map((row) => ({
+    step: row.step,
+    kind: row.kind,
+    message: JSON.parse(row.message) as JsonValue,
+    text: row.text,
+    usage: {
+      inputTokens: row.input_tokens,
+      outputTokens: row.output_tokens,
+      cacheReadTokens: row.cache_read_tokens,
+      cacheWriteTokens: row.cache_write_tokens,
+    },
+    calls: calls.filter((call) => call.step === row.step).map(toStoredCall),
+  }));
+}
+
+function toStoredCall(row: ToolCallRow): StoredCall {
+  return {
+    id: row.tool_use_id,
+    name: row.name,
+    input: JSON.parse(row.input) as JsonObject,
+    state: row.state,
+    ok: row.ok === 1,
+    output: row.output ?? '',
+  };
+}

@@ -1,0 +1,72 @@
+// What a turn adds to its session beside the run: the user's message and its attachments.
+import type { Attachment } from '../../domain/content.ts';
+import type { Transaction } from '../engine/database.ts';
+
+/** An attachment whose bytes are already stored as a blob. Its place in the workspace is chosen here. */
+export type NewAttachment = Omit<Attachment, 'workspacePath'>;
+
+export interface NewMessage {
+  readonly sessionSeq: number;
+  readonly runSeq: number;
+  /** Its blocks as they are kept. */
+  readonly content: string;
+  readonly preview: string;
+}
+
+/** Answers the message's id. */
+export function insertUserMessage(tx: Transaction, { sessionSeq, runSeq, content, preview }: NewMessage): number {
+  return tx.insert(
+    `INSERT INTO messages (session_seq, run_seq, role, content, text_preview, created_at)
+     VALUES (?, ?, 'user', ?, ?, ?)`,
+    sessionSeq,
+    runSeq,
+    content,
+    preview,
+    tx.now,
+  );
+}
+
+export interface MessagePlace {
+  readonly userSeq: number;
+  readonly sessionSeq: number;
+  readonly messageId: number;
+}
+
+export function insertAttachments(
+  tx: Transaction,
+  { userSeq, sessionSeq, messageId }: MessagePlace,
+  attachments: readonly NewAttachment[],
+): void {
+  for (const attachment of attachments) {
+    tx.run(
+      `INSERT INTO attachments (id, user_seq, message_id, name, path, workspace_path, mime_type, size, sha256, created_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      attachment.id,
+      userSeq,
+      messageId,
+      attachment.name,
+      attachment.path,
+      freeUploadPath(tx, sessionSeq, attachment.name),
+      attachment.mimeType,
+      attachment.size,
+      attachment.sha256,
+      tx.now,
+    );
+  }
+}
+
+/** `/uploads/<name>`, or `/uploads/<stem>-2.<ext>` and so on when an earlier attachment of the session has that path. */
+function freeUploadPath(tx: Transaction, sessionSeq: number, name: string): string {
+  const dot = name.lastIndexOf('.');
+  const [stem, extension] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, ''];
+  for (let copy = 1; ; copy += 1) {
+    const path = `/uploads/${copy === 1 ? name : `${stem}-${copy}${extension}`}`;
+    const taken = tx.get(
+      `SELECT 1 FROM attachments a JOIN messages m ON m.id = a.message_id
+       WHERE m.session_seq = ? AND a.workspace_path = ?`,
+      sessionSeq,
+      path,
+    );
+    if (taken === undefined) return path;
+  }
+}

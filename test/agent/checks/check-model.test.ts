@@ -1,0 +1,170 @@
+// The check of a model against the scripted model server: a good one, and every oddity that an administrator should hear of.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { checkModel } from '../../../src/agent/checks/check-model.ts';
+import type { ModelCheckTask } from '../../../src/agent/checks/check-task.ts';
+import type { ModelQuestion, Reply } from '../../support/model-reply.ts';
+import { type ModelServer, startModelServer } from '../../support/model-server.ts';
+import { GRANT, LIMITS } from '../play-main.ts';
+
+let server: ModelServer;
+beforeAll(async () => {
+  server = await startModelServer();
+});
+afterAll(() => server.close());
+
+type Grant = Partial<ModelCheckTask['grant']>;
+
+const check = (grant: Grant = {}, more: Partial<ModelCheckTask> = {}) =>
+  checkModel({
+    kind: 'model',
+    grant: { ...GRANT, baseUrl: server.url, model: 'scripted', ...grant },
+    limits: LIMITS,
+    context: true,
+    ...more,
+  });
+
+/** Counts four characters a token, as far as its context reaches, and forgets what lies before it. */
+function obedient({ body, userText }: ModelQuestion, window = Infinity): Reply {
+  const read = Math.min(window, Math.ceil(userText.length / 4));
+  const usage = { input: read, output: 20 };
+  if (body['tools'] !== undefined) return { tools: [{ name: 'add', input: { a: 17, b: 25 } }], usage };
+  const [marker] = /MARKER-\d+/.exec(userText.slice(-read * 4)) ?? [];
+  return {
+    text: marker === undefined ? ['one, ', 'two, ', 'three, ', 'four, ', 'five, ', 'six'] : [marker],
+    deltaMs: 30,
+    usage,
+  };
+}
+
+const stateOf = async (report: ReturnType<typeof checkModel>) =>
+  Object.fromEntries((await report).findings.map(({ check, state }) => [check, state]));
+const detailOf = async (report: ReturnType<typeof checkModel>, check: string) =>
+  (await report).findings.find((finding) => finding.check === check)?.detail;
+
+test.each(['openai', 'anthropic'] as const)(
+  'a good model passes everything, and its speed is told (%s)',
+  async (kind) => {
+    server.script((question) => obedient(question));
+    const report = await check({ kind });
+    expect(await stateOf(Promise.resolve(report))).toEqual({
+      name: 'ok',
+      stream: 'ok',
+      usage: 'ok',
+      tool_call: 'ok',
+      context: 'ok',
+    });
+    expect(report.firstTokenMs).toBeGreaterThan(0);
+    expect(report.tokensPerSecond).toBeGreaterThan(0);
+  },
+);
+
+test('a server that cuts prompts is told of, with the remedy', async () => {
+  server.script((question) => obedient(question, 4_096));
+  const report = check({ contextWindow: 32_768 });
+  expect(await stateOf(report)).toMatchObject({ context: 'warning' });
+  expect(await detailOf(report, 'context')).toMatch(
+    /^The server read 4096 of about 19660 tokens: .*OLLAMA_CONTEXT_LENGTH=32768.*set context_window to about 4096 in models\.yaml\.$/,
+  );
+});
+
+test('a server that cuts prompts and counts nothing is told of by what the model forgot', async () => {
+  server.script((question) => ({ ...obedient(question, 4_096), usage: { input: 0, output: 0 } }));
+  const report = check({ contextWindow: 32_768 });
+  expect(await stateOf(report)).toMatchObject({ usage: 'warning', context: 'warning' });
+  expect(await detailOf(report, 'context')).toContain('The server may have cut it.');
+});
+
+test('a server that refuses a long prompt is told of', async () => {
+  server.script((question) =>
+    question.userText.length > 10_000 ? { status: 400, body: { error: { message: 'too long' } } } : obedient(question),
+  );
+  expect(await detailOf(check({ contextWindow: 32_768 }), 'context')).toMatch(
+    /^A prompt of about 19660 tokens failed: .*400/,
+  );
+});
+
+test('the prompt that fills the window leaves room for the answer, and is never huge', async () => {
+  const lengths: number[] = [];
+  server.script((question) => {
+    lengths.push(question.userText.length);
+    return obedient(question);
+  });
+  await check({ contextWindow: 1_000_000 });
+  expect(Math.max(...lengths)).toBeLessThan(32_000 * 5);
+  lengths.length = 0;
+  await check({ contextWindow: 2_048, maxOutputTokens: 2_048 });
+  expect(Math.max(...lengths)).toBeLessThan(2_048 * 0.6 * 5);
+});
+
+test('the long prompt is left out on demand', async () => {
+  server.script((question) => obedient(question));
+  expect(await stateOf(check({}, { context: false }))).toMatchObject({ context: 'skipped' });
+});
+
+test.each<[string, Reply, string, string]>([
+  ['words', { text: '42' }, 'failed', 'The model answered in words in place of calling the tool'],
+  ['another tool', { tools: [{ name: 'sum', input: {} }] }, 'failed', 'The model called "sum" in place of'],
+  [
+    'broken arguments',
+    { tools: [{ name: 'add', rawArguments: '{"a": 1' }] },
+    'failed',
+    'the arguments were not valid JSON',
+  ],
+  [
+    'other numbers',
+    { tools: [{ name: 'add', input: { a: 1, b: 2 } }] },
+    'warning',
+    'with other arguments: {"a":1,"b":2}',
+  ],
+  ['a refusal', { status: 400, body: { error: { message: 'no tools here' } } }, 'failed', 'no tools here'],
+])('a tool call that is answered by %s', async (_name, reply, state, words) => {
+  server.script((question) => (question.body['tools'] === undefined ? obedient(question) : reply));
+  const report = check({}, { context: false });
+  expect(await stateOf(report)).toMatchObject({ stream: 'ok', tool_call: state });
+  expect(await detailOf(report, 'tool_call')).toContain(words);
+});
+
+test('a key that is refused ends the check at once, and the key is not told', async () => {
+  server.script({ status: 401, body: { error: { message: `bad key ${GRANT.apiKey}` } } });
+  const report = check();
+  expect(await stateOf(report)).toMatchObject({
+    stream: 'failed',
+    usage: 'skipped',
+    tool_call: 'skipped',
+    context: 'skipped',
+  });
+  expect(await detailOf(report, 'stream')).toContain('HTTP status 401');
+  expect(JSON.stringify(await report)).not.toContain(GRANT.apiKey);
+});
+
+test('nobody at the address', async () => {
+  const report = check({ baseUrl: 'http://127.0.0.1:9' });
+  expect(await stateOf(report)).toMatchObject({ name: 'skipped', stream: 'failed' });
+  expect(await detailOf(report, 'stream')).toContain('the connection was refused');
+});
+
+test('a model that the endpoint does not list', async () => {
+  server.script((question) => obedient(question));
+  expect(await detailOf(check({ model: 'other' }, { context: false }), 'name')).toBe(
+    'The endpoint does not list "other"; it lists scripted, scripted-large.',
+  );
+});
+
+test('an answer without a word, and one that is not streamed', async () => {
+  server.script({ text: '', usage: { input: 5, output: 0 } });
+  expect(await stateOf(check({}, { context: false }))).toMatchObject({ stream: 'warning', usage: 'warning' });
+  server.script({ text: 'all at once', firstMs: 1_600 });
+  expect(await detailOf(check({}, { context: false }), 'stream')).toContain('in one piece');
+});
+
+test('the offline engine passes and says what it is', async () => {
+  const report = check({ kind: 'offline', baseUrl: '', apiKey: null });
+  expect(await stateOf(report)).toEqual({
+    engine: 'ok',
+    stream: 'ok',
+    usage: 'skipped',
+    tool_call: 'skipped',
+    context: 'skipped',
+  });
+  expect(await detailOf(report, 'engine')).toContain('no language model');
+});

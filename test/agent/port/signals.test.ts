@@ -1,0 +1,156 @@
+// The worker's end of the port: order, batches, acks and permits.
+import { MessageChannel } from 'node:worker_threads';
+import { expect, test } from 'vitest';
+import { makeOutbox } from '../../../src/agent/port/outbox.ts';
+import type { Signal, SignalBatch } from '../../../src/agent/port/protocol.ts';
+import { openChannel, untilAborted } from '../../../src/agent/port/signals.ts';
+import { makeTextBlocks } from '../../../src/agent/loop/text-blocks.ts';
+import { sitAtMain } from '../play-main.ts';
+
+function makePair(manners: Parameters<typeof sitAtMain>[1] = {}) {
+  const { port1, port2 } = new MessageChannel();
+  return { main: sitAtMain(port1, manners), channel: openChannel(port2) };
+}
+
+const CALL = { id: 'c', name: 'echo', input: {} };
+const RESULT = {
+  t: 'tool-result',
+  step: 1,
+  call: CALL,
+  result: { ok: true, output: 'x' },
+  durationMs: 1,
+} as const;
+
+test('the first text of a quiet stream leaves in the same tick, with its block', () => {
+  const batches: SignalBatch[] = [];
+  const outbox = makeOutbox((batch) => batches.push(batch));
+  outbox.add({ t: 'block-start', index: 0 });
+  outbox.add({ t: 'text', index: 0, text: 'Hi' });
+  expect(batches).toEqual([
+    [
+      { t: 'block-start', index: 0 },
+      { t: 'text', index: 0, text: 'Hi' },
+    ],
+  ]);
+});
+
+test('text that follows closely is merged into one signal, and what is urgent takes it along in order', () => {
+  const batches: SignalBatch[] = [];
+  const outbox = makeOutbox((batch) => batches.push(batch));
+  for (const text of ['a', 'b', 'c']) outbox.add({ t: 'text', index: 0, text });
+  outbox.add({ t: 'text', index: 1, text: 'd' });
+  outbox.add({ ...RESULT, ack: 1 });
+  expect(batches).toEqual([
+    [{ t: 'text', index: 0, text: 'a' }],
+    [
+      { t: 'text', index: 0, text: 'bc' },
+      { t: 'text', index: 1, text: 'd' },
+      { ...RESULT, ack: 1 },
+    ],
+  ]);
+});
+
+test('text that nothing follows leaves when its window ends', async () => {
+  const second = Promise.withResolvers<SignalBatch>();
+  let count = 0;
+  const outbox = makeOutbox((batch) => {
+    count += 1;
+    if (count === 2) second.resolve(batch);
+  });
+  outbox.add({ t: 'text', index: 0, text: 'a' });
+  outbox.add({ t: 'text', index: 0, text: 'b' });
+  expect(await second.promise).toEqual([{ t: 'text', index: 0, text: 'b' }]);
+});
+
+test('a batch never grows beyond 64 signals', () => {
+  const batches: SignalBatch[] = [];
+  const outbox = makeOutbox((batch) => batches.push(batch));
+  for (let index = 0; index < 200; index += 1) outbox.add({ t: 'text', index, text: 'x' });
+  expect(batches.map(({ length }) => length)).toEqual([1, 64, 64, 64]);
+});
+
+test('a commit resolves with its own ack only', async () => {
+  const { main, channel } = makePair({ acks: () => false });
+  const order: string[] = [];
+  const first = channel.commit(RESULT).then(() => order.push('first'));
+  const second = channel.commit(RESULT).then(() => order.push('second'));
+  await main.next((signal) => 'ack' in signal && signal.ack === 2);
+  main.control({ t: 'ack', ack: 2 });
+  await second;
+  main.control({ t: 'ack', ack: 1 });
+  await first;
+  expect(order).toEqual(['second', 'first']);
+  channel.finish({ status: 'canceled' }, false);
+});
+
+test('a message that cannot be sent stops the run, and its end is told all the same', async () => {
+  const { main, channel } = makePair();
+  const facts = { unfit: () => undefined } as never;
+  channel.send({ t: 'log', level: 'info', message: 'x', facts });
+  await expect(channel.commit(RESULT)).rejects.toThrow();
+  expect(channel.stopped()).toEqual({ kind: 'canceled', reason: 'port' });
+  channel.finish({ status: 'failed', error: facts }, false);
+  expect(await main.done).toEqual({ status: 'canceled' });
+});
+
+test('a message that cannot be read stops the run', async () => {
+  const { port1, port2 } = new MessageChannel();
+  const channel = openChannel(port2);
+  // What Node says of a message that its thread has not the stack to read.
+  port2.emit('messageerror', new RangeError('Maximum call stack size exceeded'));
+  expect(channel.stopped()).toEqual({ kind: 'canceled', reason: 'port' });
+  port1.close();
+});
+
+test('an ack that never comes stops the run', async () => {
+  const { port1, port2 } = new MessageChannel();
+  const main = sitAtMain(port1, { acks: () => false });
+  const channel = openChannel(port2, { ackTimeoutMs: 20 });
+  await expect(channel.commit(RESULT)).rejects.toThrow();
+  expect(channel.stopped()).toEqual({ kind: 'canceled', reason: 'port' });
+  main.hangUp();
+});
+
+test('a grant that nobody waits for any more goes back exactly once', async () => {
+  const { main, channel } = makePair({ permits: false });
+  const taking = channel.takePermit('house-model');
+  await main.next(({ t }) => t === 'permit-wanted');
+  channel.stop({ kind: 'canceled', reason: 'stop' });
+  await expect(taking).rejects.toThrow();
+  main.control({ t: 'permit' });
+  await main.next(({ t }) => t === 'permit-returned');
+  channel.returnPermit();
+  channel.finish({ status: 'canceled' }, false);
+  await main.done;
+  expect(main.of('permit-returned')).toHaveLength(1);
+});
+
+test('everything sent before the end arrives before it, and the end is last', async () => {
+  const { main, channel } = makePair();
+  const blocks = makeTextBlocks(channel, 0);
+  for (let i = 0; i < 500; i += 1) blocks.write('x');
+  blocks.close();
+  channel.finish({ status: 'completed', text: '', stopReason: 'end_turn' }, false);
+  await main.done;
+  expect(main.blocks()[0]).toHaveLength(500);
+  expect(main.signals.at(-1)?.t).toBe('done');
+});
+
+test('a character that the server cut in two arrives whole', () => {
+  const sent: Signal[] = [];
+  const blocks = makeTextBlocks({ send: (signal) => sent.push(signal) }, 0);
+  const [high, low] = ['\uD83D', '\uDE00'];
+  blocks.write(`a${high}`);
+  blocks.write(`${low}b`);
+  blocks.close();
+  expect(sent.flatMap((signal) => (signal.t === 'text' ? [signal.text] : []))).toEqual(['a', '😀b']);
+});
+
+test('an abort wins over work that never ends, and over its late failure', async () => {
+  const controller = new AbortController();
+  const work = Promise.withResolvers<void>();
+  const raced = untilAborted(work.promise, controller.signal);
+  controller.abort(new Error('stopped'));
+  await expect(raced).rejects.toThrow('stopped');
+  work.reject(new Error('too late'));
+});

@@ -1,0 +1,433 @@
+import { availableParallelism } from 'node:os';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { loadCatalog } from '../../src/catalog/models.ts';
+import { formatProblem } from '../../src/catalog/problem.ts';
+import {
+  type Config,
+  describeSettings,
+  type Environment,
+  type Flags,
+  loadConfig,
+  resolvePlaces,
+} from '../../src/config/config.ts';
+import { defaultConfigFiles } from '../../src/config/default-config-files.ts';
+import { EGRESS_PURPOSES } from '../../src/domain/egress.ts';
+import { parseListen, publicUrlFor } from '../../src/config/listen-address.ts';
+import { environmentName, OPTIONS, SETTING_NAMES } from '../../src/config/options.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+function load(file: string, environment: Environment = {}, flags: Flags = {}): Config {
+  const loaded = loadConfig({ configDir: temporaryDirectory({ 'errand.yaml': file }), ...flags }, environment);
+  if (!loaded.ok) throw new Error(loaded.problems.map(formatProblem).join('\n'));
+  return loaded.config;
+}
+
+function problemsOf(file: string, environment: Environment = {}, flags: Flags = {}): string[] {
+  const loaded = loadConfig({ configDir: temporaryDirectory({ 'errand.yaml': file }), ...flags }, environment);
+  return loaded.ok ? [] : loaded.problems.map(formatProblem);
+}
+
+test('with nothing said, every setting has its default and says so', () => {
+  const { settings, origins, workers } = load('');
+  expect(settings).toEqual({
+    listen: '127.0.0.1:8484',
+    publicUrl: 'http://127.0.0.1:8484',
+    trustedProxies: [],
+    waitTimeoutSeconds: 600,
+    maxUploadSizeMb: 20,
+    limits: { maxTextMb: 4, bodiesInFlightMb: 256, maxNodes: 100_000, connections: 2_000, connectionsPerAddress: 200 },
+    loginTokenTtlSeconds: 86_400,
+    sso: {
+      provider: '',
+      userinfoUrl: '',
+      tokenParameter: 'token',
+      timeoutMs: 5000,
+      defaults: { team: '', functionalRole: '', scenario: '' },
+    },
+    model: {
+      connectTimeoutSeconds: 10,
+      firstTokenTimeoutSeconds: 120,
+      idleTimeoutSeconds: 60,
+      runTimeoutSeconds: 3600,
+      maxSteps: 200,
+      maxReplyMb: 4,
+    },
+    background: {
+      queueWaitSeconds: 3600,
+      maxUnfinishedPerKey: 20,
+      maxExecutingPerKey: 2,
+      maxUnfinishedPerUser: 50,
+      pollsPerSecond: 10,
+    },
+    userInput: { expiresSeconds: 86_400 },
+    workers: { threads: Math.min(4, availableParallelism()), runsPerThread: 32, memoryMb: 512, hangTimeoutSeconds: 30 },
+    streams: { pingSeconds: 10, drainSeconds: 30 },
+    shell: { enabled: true, timeoutSeconds: 120, maxOutputKb: 1024, memoryMb: 1024, maxProcesses: 256 },
+    browser: { enabled: false, executable: '', timeoutSeconds: 30, memoryMb: 1536 },
+    workspace: { quotaMb: 2048 },
+    disk: { keepFreeMb: 500 },
+    egress: { allow: [] },
+    artifacts: { deadlineSeconds: 600, maxFileMb: 1024, maxFiles: 200_000, maxTotalMb: 4096 },
+    log: { level: 'info' },
+  });
+  expect(new Set(origins.values())).toEqual(new Set(['default']));
+  expect([...origins.keys()]).toEqual(SETTING_NAMES);
+  expect(workers).toBe(true);
+});
+
+test('a flag wins over the environment, that over the file, and that over the default', () => {
+  const file = 'listen: 127.0.0.1:1\nmax_upload_size_mb: 1\nmodel: { max_steps: 1 }\n';
+  const environment = { ERRAND_LISTEN: '127.0.0.1:2', MAX_UPLOAD_SIZE_MB: '2' };
+  const { settings, origins } = load(file, environment, { listen: '127.0.0.1:3' });
+  expect(settings).toMatchObject({
+    listen: '127.0.0.1:3',
+    maxUploadSizeMb: 2,
+    model: { maxSteps: 1, idleTimeoutSeconds: 60 },
+  });
+  expect(origins.get('listen')).toBe('flag');
+  expect(origins.get('max_upload_size_mb')).toBe('environment');
+  expect(origins.get('model.max_steps')).toBe('file');
+  expect(origins.get('model.idle_timeout_seconds')).toBe('default');
+});
+
+test('every setting can be given by the environment and by the file, to the same effect', () => {
+  const others: Readonly<Record<string, string>> = {
+    listen: '[::1]:9',
+    public_url: 'https://errand.example',
+    trusted_proxies: '["10.0.0.0/8", "::1"]',
+    'log.level': 'warn',
+    'shell.enabled': 'false',
+    'browser.enabled': 'true',
+    'browser.executable': '/opt/chromium/chromium',
+    'sso.userinfo_url': 'https://sso.example/user?app=errand',
+    'sso.timeout_ms': '900',
+    'egress.allow': '[{ "host": "Wiki.Example.", "ports": [8080] }, { "cidr": "10.0.0.0/8", "for": ["image"] }]',
+  };
+  const valueOf = (name: string) => others[name] ?? '9';
+  const numeric = {
+    'limits.max_nodes': '1999',
+    'workers.memory_mb': '199',
+    'shell.memory_mb': '199',
+    'browser.memory_mb': '299',
+  } as Readonly<Record<string, string>>;
+  for (const name of SETTING_NAMES) {
+    const value = numeric[name] ?? valueOf(name);
+    const scalar = OPTIONS[name].schema['type'] === 'string' ? `"${value}"` : value;
+    const yaml = name.split('.').reduceRight((inner, key) => `{ ${key}: ${inner} }`, scalar);
+    // The provider and its address are given together or not at all.
+    const other: Environment =
+      name === 'sso.provider'
+        ? { ERRAND_SSO_USERINFO_URL: 'http://sso' }
+        : name === 'sso.userinfo_url'
+          ? { ERRAND_SSO_PROVIDER: 'corp' }
+          : {};
+    const fromFile = load(yaml, other);
+    const fromEnvironment = load('', { ...other, [environmentName(name)]: value });
+    expect(fromEnvironment.settings, name).toEqual(fromFile.settings);
+    expect(fromEnvironment.settings, name).not.toEqual(load('').settings);
+    expect(fromEnvironment.origins.get(name)).toBe('environment');
+    expect(fromFile.origins.get(name)).toBe('file');
+  }
+});
+
+test.each(['0', '86401', '-1', '1.5', '1h', ' 60', '60s'])(
+  'a validity of login tokens of %j stops the start',
+  (text) => {
+    expect(problemsOf('', { OPENAPI_LOGIN_TOKEN_TTL_SECONDS: text })).toEqual([
+      expect.stringContaining('OPENAPI_LOGIN_TOKEN_TTL_SECONDS: must be a whole number of seconds from 1 to 86400'),
+    ]);
+  },
+);
+
+test.each([1, 86_400])('login tokens may be valid for %i seconds', (seconds) => {
+  const { settings } = load('', { OPENAPI_LOGIN_TOKEN_TTL_SECONDS: String(seconds) });
+  expect(settings.loginTokenTtlSeconds).toBe(seconds);
+  expect(load(`login_token_ttl_seconds: ${seconds}`).settings).toEqual(settings);
+});
+
+test('single sign-on is read whole, with its defaults for accounts', () => {
+  const file = `
+sso:
+  provider: corp
+  userinfo_url: https://sso.example/user?app=errand
+  token_parameter: ticket
+  timeout_ms: 900
+  defaults: { team: Labs, functional_role: analyst, scenario: general }
+`;
+  expect(load(file).settings.sso).toEqual({
+    provider: 'corp',
+    userinfoUrl: 'https://sso.example/user?app=errand',
+    tokenParameter: 'ticket',
+    timeoutMs: 900,
+    defaults: { team: 'Labs', functionalRole: 'analyst', scenario: 'general' },
+  });
+});
+
+test('what is wrong with single sign-on is told, each in its place', () => {
+  const file = `
+sso:
+  provider: 7
+  userinfo_url: ftp://sso.example
+  token_parameter: "a b"
+  timeout_ms: 99
+  defaults: { role: admin, team: [Labs] }
+`;
+  expect(problemsOf(file)).toEqual([
+    'errand.yaml:3:13 sso.provider: must be the name of a provider, at most 64 characters, not a number',
+    'errand.yaml:4:17 sso.userinfo_url: must be an http or https address without user or fragment',
+    'errand.yaml:5:20 sso.token_parameter: must be the name of a query parameter, at most 64 characters',
+    'errand.yaml:6:15 sso.timeout_ms: must be a whole number of milliseconds from 100 to 60000',
+    'errand.yaml:7:15 sso.defaults.role: is not a known key',
+    "errand.yaml:7:34 sso.defaults.team: must be a team's name, or empty, not a list",
+  ]);
+  const half = 'needs provider and userinfo_url, or neither of them';
+  expect(problemsOf('sso:\n  provider: corp\n')).toEqual([`errand.yaml:2:3 sso: ${half}`]);
+  expect(problemsOf('', { ERRAND_SSO_USERINFO_URL: 'https://sso.example' })).toEqual([`errand.yaml:1:1 sso: ${half}`]);
+});
+
+test('names in the environment follow from those in the file, but two keep their own', () => {
+  expect(environmentName('model.idle_timeout_seconds')).toBe('ERRAND_MODEL_IDLE_TIMEOUT_SECONDS');
+  expect(environmentName('public_url')).toBe('ERRAND_PUBLIC_URL');
+  expect(environmentName('sso.defaults.team')).toBe('ERRAND_SSO_DEFAULTS_TEAM');
+  expect(environmentName('max_upload_size_mb')).toBe('MAX_UPLOAD_SIZE_MB');
+  expect(environmentName('login_token_ttl_seconds')).toBe('OPENAPI_LOGIN_TOKEN_TTL_SECONDS');
+});
+
+test('all problems of file, environment and flags are told at once', () => {
+  const file = 'listen: 8484\nmodel:\n  idle_timeout: 5\n  max_steps: 0\n';
+  const environment = { ERRAND_WORKERS_THREADS: 'many', ERRAND_SHELL_ENABLED: 'yes', ERRAND_LOG_LEVEL: 'loud' };
+  expect(problemsOf(file, environment, { publicUrl: 'errand.example' })).toEqual([
+    'errand.yaml:1:9 listen: must be HOST:PORT, such as 127.0.0.1:8484 or [::1]:8484, the port at most 65535, not a number',
+    'errand.yaml:3:3 model.idle_timeout: is not a known key',
+    'errand.yaml:4:14 model.max_steps: must be a whole number from 1 to 10000',
+    '--public-url: must be an http or https address without user, query or fragment',
+    'ERRAND_WORKERS_THREADS: must be a whole number from 1 to 256, not text',
+    'ERRAND_SHELL_ENABLED: must be true or false, not text',
+    'ERRAND_LOG_LEVEL: must be one of trace, debug, info, warn, error, fatal',
+  ]);
+});
+
+test('a bad value in the file is told even where a flag is in force', () => {
+  expect(problemsOf('listen: nowhere\n', {}, { listen: '127.0.0.1:1' })).toHaveLength(1);
+});
+
+test.each(['1e3', '0x10', '-1', '600.5', ' 600', '99999999999999999999'])(
+  'the number %j in the environment is refused',
+  (text) => {
+    expect(problemsOf('', { ERRAND_WAIT_TIMEOUT_SECONDS: text })).toEqual([
+      expect.stringContaining('ERRAND_WAIT_TIMEOUT_SECONDS: must be a whole number of seconds from 1 to 86400'),
+    ]);
+  },
+);
+
+test('an empty variable is none, and one of the platform is not ours', () => {
+  const { settings } = load('', {
+    ERRAND_LISTEN: '',
+    ERRAND_PORT: 'tcp://10.0.0.1:80',
+    ERRAND_SERVICE_HOST: '10.0.0.1',
+  });
+  expect(settings.listen).toBe('127.0.0.1:8484');
+});
+
+test('the public address follows from the listening address unless it is given', () => {
+  expect(load('listen: 127.0.0.1:9000').settings.publicUrl).toBe('http://127.0.0.1:9000');
+  expect(load('listen: 127.0.0.1:9000\npublic_url: https://errand.example/base/').settings.publicUrl).toBe(
+    'https://errand.example/base',
+  );
+  expect(publicUrlFor('0.0.0.0:80')).toBe('http://127.0.0.1:80');
+  expect(publicUrlFor('[::]:80')).toBe('http://[::1]:80');
+  expect(publicUrlFor('errand.local:80')).toBe('http://errand.local:80');
+});
+
+test.each([
+  ['127.0.0.1:8484', { host: '127.0.0.1', port: 8484 }],
+  ['[::1]:0', { host: '::1', port: 0 }],
+  ['localhost:65535', { host: 'localhost', port: 65_535 }],
+  ['127.0.0.1', null],
+  [':8484', null],
+  ['::1:8484', null],
+  ['[nonsense]:1', null],
+  ['256.0.0.1:1', null],
+  ['localhost:65536', null],
+  ['localhost:80/', null],
+])('%s as a listening address', (listen, parts) => {
+  expect(parseListen(listen)).toEqual(parts);
+});
+
+test('without anything given, everything lies below ./data', () => {
+  const dataDir = path.resolve('data');
+  expect(resolvePlaces({}, {})).toEqual({
+    dataDir,
+    configDir: path.join(dataDir, 'config'),
+    socketPath: path.join(dataDir, 'errand.sock'),
+    credentialsDirectory: null,
+    masterKeyPath: path.join(dataDir, 'master.key'),
+    url: null,
+    apiKey: null,
+    tokenFile: null,
+  });
+});
+
+test('as a service, things lie where systemd made room for them', () => {
+  const credentials = temporaryDirectory({ 'master-key': 'k' });
+  const service = {
+    STATE_DIRECTORY: '/var/lib/errand:/var/lib/other',
+    RUNTIME_DIRECTORY: '/run/errand',
+    CREDENTIALS_DIRECTORY: credentials,
+  };
+  expect(resolvePlaces({}, service)).toMatchObject({
+    dataDir: '/var/lib/errand',
+    configDir: '/etc/errand',
+    socketPath: '/run/errand/errand.sock',
+    credentialsDirectory: credentials,
+    masterKeyPath: path.join(credentials, 'master-key'),
+  });
+  expect(resolvePlaces({}, { ...service, CONFIGURATION_DIRECTORY: '/home/u/.config/errand' }).configDir).toBe(
+    '/home/u/.config/errand',
+  );
+  expect(resolvePlaces({}, { ...service, CREDENTIALS_DIRECTORY: temporaryDirectory() }).masterKeyPath).toBe(
+    '/var/lib/errand/master.key',
+  );
+});
+
+test('a shell that a systemd session started is no service', () => {
+  expect(resolvePlaces({}, { INVOCATION_ID: 'f'.repeat(32) }).configDir).toBe(path.resolve('data/config'));
+});
+
+test('flags and variables say where things lie, flags first', () => {
+  const environment = {
+    ERRAND_DATA_DIR: '/a',
+    ERRAND_CONFIG_DIR: '/b',
+    ERRAND_URL: 'http://c',
+    ERRAND_API_KEY: 'd',
+    STATE_DIRECTORY: '/s',
+  };
+  expect(resolvePlaces({}, environment)).toMatchObject({
+    dataDir: '/a',
+    configDir: '/b',
+    url: 'http://c',
+    apiKey: 'd',
+    socketPath: '/a/errand.sock',
+  });
+  const flags = { dataDir: 'x', configDir: '/y', url: 'http://z', tokenFile: 't' };
+  expect(resolvePlaces(flags, environment)).toMatchObject({
+    dataDir: path.resolve('x'),
+    configDir: '/y',
+    url: 'http://z',
+    tokenFile: path.resolve('t'),
+  });
+});
+
+test('exceptions for outgoing requests are for every port and purpose unless they say otherwise', () => {
+  const { settings } = load(
+    'egress: { allow: [{ host: "*.bücher.example" }, { cidr: fd00::/8, ports: [1, 2], for: [mcp] }] }',
+  );
+  expect(settings.egress.allow).toEqual([
+    { cidr: null, host: '*.xn--bcher-kva.example', ports: null, for: EGRESS_PURPOSES },
+    { cidr: 'fd00::/8', host: null, ports: [1, 2], for: ['mcp'] },
+  ]);
+});
+
+test('each mistake in an exception is told where it stands', () => {
+  const file = `egress:
+  allow:
+    - { host: 10.0.0.1 }
+    - { cidr: 10.0.0.0/33 }
+    - { cidr: 10.0.0.0/8, host: a.example }
+    - { ports: [80] }
+    - { host: a.example, port: 80 }
+    - { host: a.example, ports: [0] }
+    - { host: a.example, ports: 80 }
+    - { host: a.example, for: [images] }
+    - { host: a.example, for: [] }
+    - intranet
+`;
+  const either = 'must be a map with either cidr or host, and ports and for beside it where they are wanted';
+  expect(problemsOf(file)).toEqual([
+    'errand.yaml:3:15 egress.allow.0.host: must be a name such as wiki.example.com or *.example.com; addresses stand in cidr',
+    'errand.yaml:4:15 egress.allow.1.cidr: must be a range of addresses, such as 10.0.0.0/8 or fd00::/8, or one address',
+    `errand.yaml:5:7 egress.allow.2: ${either}`,
+    `errand.yaml:6:7 egress.allow.3: ${either}`,
+    'errand.yaml:7:26 egress.allow.4.port: is not a known key (did you mean "ports"?)',
+    'errand.yaml:8:34 egress.allow.5.ports.0: must be a whole number from 1 to 65535',
+    'errand.yaml:9:33 egress.allow.6.ports: must be a list of ports from 1 to 65535, each once, at most 100, not a number',
+    'errand.yaml:10:32 egress.allow.7.for.0: must be one of image, web_fetch, mcp, connector, webhook',
+    'errand.yaml:11:31 egress.allow.8.for: must be a list of image, web_fetch, mcp, connector, webhook, each once, at most 100',
+    `errand.yaml:12:7 egress.allow.9: ${either}, not text`,
+  ]);
+  expect(problemsOf('', { ERRAND_EGRESS_ALLOW: 'intranet' })).toEqual([
+    'ERRAND_EGRESS_ALLOW: must be a list of exceptions, each once, at most 200, not text',
+  ]);
+});
+
+test('a data directory too deep for a socket is a problem that says what to do', () => {
+  const dataDir = `/${'d'.repeat(94)}`;
+  expect(problemsOf('', {}, { dataDir })).toEqual([]);
+  expect(problemsOf('', {}, { dataDir: `${dataDir}é` })).toEqual([
+    `${dataDir}é/errand.sock: is 109 bytes long, and a socket's path has at most 107; choose a shorter data directory`,
+  ]);
+});
+
+test('what is shown of a setting tells its value, its origin and who gave it', () => {
+  const config = load(
+    'model: { max_steps: 7 }',
+    { ERRAND_LOG_LEVEL: 'warn' },
+    { listen: '127.0.0.1:1', noWorkers: true },
+  );
+  const rows = new Map(describeSettings(config).map((row) => [row.name, row]));
+  expect([...rows.keys()]).toEqual(SETTING_NAMES);
+  expect(rows.get('listen')).toMatchObject({ value: '127.0.0.1:1', origin: 'flag', source: '--listen' });
+  expect(rows.get('log.level')).toMatchObject({ value: 'warn', origin: 'environment', source: 'ERRAND_LOG_LEVEL' });
+  expect(rows.get('model.max_steps')).toMatchObject({
+    value: 7,
+    origin: 'file',
+    source: path.join(config.places.configDir, 'errand.yaml'),
+  });
+  expect(rows.get('shell.enabled')).toMatchObject({
+    value: true,
+    origin: 'default',
+    source: null,
+    environment: 'ERRAND_SHELL_ENABLED',
+  });
+  expect(config.workers).toBe(false);
+});
+
+/** A default file with its settings switched on: the lines whose `#` is followed by a key. */
+const switchedOn = (text: string) => text.replaceAll(/^#( *[a-z_]+:)/gm, '$1');
+const defaultFile = (name: string) => defaultConfigFiles().find((file) => file.name === name)?.text ?? '';
+
+test('the default files say nothing, so a new directory has the defaults', () => {
+  expect(load(defaultFile('errand.yaml')).settings).toEqual(load('').settings);
+  const files = Object.fromEntries(defaultConfigFiles().map(({ name, text }) => [name, text]));
+  expect(loadCatalog(temporaryDirectory(files), null)).toEqual(loadCatalog(temporaryDirectory(), null));
+});
+
+test('errand.yaml shows every setting with its default', () => {
+  const text = switchedOn(defaultFile('errand.yaml'));
+  const { settings, origins } = load(text);
+  const defaults = load('').settings;
+  // The one default that follows from the machine.
+  expect(settings).toEqual({ ...defaults, workers: { ...defaults.workers, threads: 4 } });
+  expect([...origins].filter(([, origin]) => origin !== 'file')).toEqual([]);
+});
+
+test('models.yaml shows every key, and works when switched on', () => {
+  const loaded = loadCatalog(temporaryDirectory({ 'models.yaml': switchedOn(defaultFile('models.yaml')) }), null);
+  expect(loaded).toMatchObject({ ok: true, catalog: { defaultScenario: 'general' } });
+  for (const key of [
+    'api_key_file',
+    'headers',
+    'header_files',
+    'query',
+    'max_tokens_field',
+    'extra_body',
+    'max_in_flight',
+    'context_window',
+    'max_output_tokens',
+    'images',
+    'cache_write_per_million_usd',
+  ]) {
+    expect(defaultFile('models.yaml')).toMatch(new RegExp(`^# *${key}: `, 'm'));
+  }
+});

@@ -1,0 +1,511 @@
+// The collector on real workspaces: what each run made, whatever ends or crashes between the steps.
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { ErrandError } from '../../../src/domain/errors.ts';
+import { type Collector, makeCollector } from '../../../src/execution/artifacts/collector.ts';
+import { makeSweeper } from '../../../src/execution/artifacts/sweeper.ts';
+import type { Keeper } from '../../../src/files/snapshots/keeper.ts';
+import { noSpace } from '../../../src/files/blobs/no-space.ts';
+import type { ClaimedRun } from '../../../src/store/runs/claim-runs.ts';
+import { type ArtifactHouse, artifactHouse } from '../../support/artifact-house.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+let house: ArtifactHouse;
+let collector: Collector;
+
+beforeEach(async () => {
+  house = await artifactHouse();
+  collector = house.collect();
+});
+
+const settled = (run: ClaimedRun) =>
+  waitFor(async () => {
+    const [own, whole] = [await house.artifactsOf(run), await house.exportOf(run)];
+    return own.status !== 'pending' && whole.status !== 'pending' ? { own, whole } : null;
+  });
+
+/** Takes the baseline, does something, ends the run and waits for what is kept of it. */
+async function turn(files: Record<string, string | null>, sessionId: string | null = null) {
+  const run = await house.begin(sessionId);
+  const attendance = collector.attend(run);
+  await attendance.free();
+  attendance.takeBaseline(false);
+  await attendance.baseline();
+  house.write(run, files);
+  await house.end(run);
+  collector.wake(run.sessionSeq);
+  return { run, ...(await settled(run)) };
+}
+
+const pathsOf = (files: readonly { readonly path: string }[]) => files.map(({ path }) => path);
+const changesOf = (files: readonly { readonly path: string; readonly change: string }[]) =>
+  files.map(({ path, change }) => `${change} ${path}`);
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+
+async function tarText(key: string): Promise<string> {
+  return gunzipSync(await house.blobs.read(key)).toString('latin1');
+}
+
+test('each run lists its own changes only, and its archive holds those files', async () => {
+  const first = await turn({ 'a.txt': 'one', 'deep/b.txt': 'two', 'same.txt': 'same' });
+  expect(first.own).toMatchObject({ status: 'ready', fileCount: 3, totalSize: 10 });
+  expect(changesOf(first.own.files)).toEqual(['added /a.txt', 'added /deep/b.txt', 'added /same.txt']);
+  const second = await turn(
+    { 'a.txt': 'changed', 'c.txt': 'new', 'deep/b.txt': null, 'same.txt': 'same' },
+    first.run.sessionId,
+  );
+  expect(changesOf(second.own.files)).toEqual(['modified /a.txt', 'added /c.txt']);
+  expect(second.own.files[0]!.sha256).toBe(sha256('changed'));
+  expect(pathsOf(second.whole.files)).toEqual(['/a.txt', '/c.txt', '/same.txt']);
+  const packed = await tarText(second.own.archive!.key);
+  expect([packed.includes('c.txt'), packed.includes('changed'), packed.includes('same.txt')]).toEqual([
+    true,
+    true,
+    false,
+  ]);
+  expect(second.whole).toMatchObject({ status: 'ready', error: null });
+  // The first run's archive and its version of the file are still there; the replaced zip is not.
+  expect(await tarText(first.own.archive!.key)).toContain('one');
+  expect(house.blobKeys()).toContain(sha256('one'));
+  expect(house.blobKeys()).not.toContain(first.whole.archive!.key);
+});
+
+test('files that somebody laid by hand between two runs are in the export, and no run made them', async () => {
+  const first = await turn({ 'a.txt': 'one' });
+  house.write(first.run, { 'by-hand.txt': 'hand' });
+  const second = await turn({ 'b.txt': 'two' }, first.run.sessionId);
+  expect(changesOf(second.own.files)).toEqual(['added /b.txt']);
+  expect(pathsOf(second.whole.files)).toEqual(['/a.txt', '/b.txt', '/by-hand.txt']);
+});
+
+test('uploads are laid before the baseline; those that the agent changed are its artifacts', async () => {
+  const hold = house.blobs.hold();
+  const attach = async (id: string) => {
+    const key = await hold.put(Buffer.from(id));
+    return { id, name: `${id}.txt`, path: `attachments/${id}/a`, mimeType: 'text/plain', size: 1, sha256: key };
+  };
+  const block = (attachmentId: string) => ({ type: 'attachment', attachmentId, media: 'file' }) as const;
+  await house.accept({
+    content: [block('kept'), block('changed')],
+    attachments: [await attach('kept'), await attach('changed')],
+  });
+  hold.release();
+  const run = (await house.claim())[0]!;
+  const { attachments } = await house.store.turns.get(run.seq, 1);
+  await house.workspaces.layUploads(run.sessionId, attachments, { quotaBytes: 2 ** 30, hasBegun: false });
+  const attendance = collector.attend(run);
+  attendance.takeBaseline(true);
+  await attendance.baseline();
+  house.write(run, { 'uploads/changed.txt': 'by the agent' });
+  await house.end(run);
+  collector.wake(run.sessionSeq);
+  const { own, whole } = await settled(run);
+  expect(changesOf(own.files)).toEqual(['modified /uploads/changed.txt']);
+  expect(pathsOf(whole.files)).toEqual(['/uploads/changed.txt', '/uploads/kept.txt']);
+});
+
+test('what a failed or stopped run wrote is in the export, and in no artifacts', async () => {
+  const failed = await house.begin();
+  house.write(failed, { 'half.txt': 'half' });
+  const error = { type: 'api_error', message: 'The model is gone.', retryable: true } as const;
+  await house.end(failed, { outcome: 'failed', error });
+  collector.wake(failed.sessionSeq);
+  expect(await settled(failed)).toMatchObject({
+    own: { status: 'failed', files: [], archive: null, error: { message: 'The run failed: The model is gone.' } },
+    whole: { status: 'ready', files: [{ path: '/half.txt' }] },
+  });
+  const stopped = await house.begin();
+  house.write(stopped, { 'half.txt': 'half' });
+  await house.store.runs.stopSession(stopped.sessionSeq, 'user_requested_stop');
+  collector.wake(stopped.sessionSeq);
+  await house.store.runs.confirmStop(stopped.sessionSeq);
+  collector.wake(stopped.sessionSeq);
+  expect(await settled(stopped)).toMatchObject({
+    own: { status: 'failed', error: { type: 'canceled_error' } },
+    whole: { status: 'ready', files: [{ path: '/half.txt' }] },
+  });
+});
+
+describe('the session’s next run', () => {
+  /** A keeper whose snapshots wait until they are let go. */
+  function heldKeeper() {
+    const gate = Promise.withResolvers<void>();
+    let asked = 0;
+    const keeper: Keeper = {
+      ...house.keeper,
+      takeSnapshot: async (order) => {
+        asked += 1;
+        await gate.promise;
+        return house.keeper.takeSnapshot(order);
+      },
+    };
+    return { keeper, letGo: () => gate.resolve(), asked: () => asked };
+  }
+
+  test('begins only after the earlier one was looked at, and without waiting for its archives', async () => {
+    const held = heldKeeper();
+    const packing = Promise.withResolvers<void>();
+    const slow = house.collect({
+      keeper: { ...held.keeper, packTarGz: async (order) => packing.promise.then(() => house.keeper.packTarGz(order)) },
+    });
+    const first = await house.begin();
+    house.write(first, { 'a.txt': 'one' });
+    await house.end(first);
+    const second = await house.begin(first.sessionId);
+    let free = false;
+    const waiting = slow
+      .attend(second)
+      .free()
+      .then(() => (free = true));
+    await waitFor(() => held.asked() === 1);
+    expect(free).toBe(false);
+    held.letGo();
+    await waiting;
+    expect(await house.artifactsOf(first)).toMatchObject({ status: 'pending', fileCount: 1 });
+    // It begins to write while the archive of the first is still to be packed of what it was.
+    house.write(second, { 'a.txt': 'two' });
+    packing.resolve();
+    const { archive } = (await settled(first)).own;
+    expect(await tarText(archive!.key)).toContain('one');
+  });
+
+  test('does not wait when it was called off', async () => {
+    const held = heldKeeper();
+    const slow = house.collect({ keeper: held.keeper });
+    const first = await house.begin();
+    await house.end(first);
+    const attendance = slow.attend(await house.begin(first.sessionId));
+    const free = attendance.free();
+    attendance.abort();
+    await free;
+    held.letGo();
+  });
+
+  test('begins when the earlier one could not be looked at', async () => {
+    const refusing = house.collect({
+      keeper: {
+        ...house.keeper,
+        takeSnapshot: async () => Promise.reject(new ErrandError('unavailable', 'No space is left on the disk.')),
+      },
+    });
+    const first = await house.begin();
+    await house.end(first);
+    const second = await house.begin(first.sessionId);
+    await refusing.attend(second).free();
+    expect(await house.artifactsOf(first)).toMatchObject({
+      status: 'failed',
+      error: { message: 'No space is left on the disk.' },
+    });
+    expect(await house.exportOf(first)).toMatchObject({ status: 'failed' });
+  });
+});
+
+describe('attending', () => {
+  test('a first run that did nothing needs no baseline, and is untouched', async () => {
+    const attendance = collector.attend(await house.begin());
+    attendance.takeBaseline(false);
+    expect(await attendance.isUntouched(false)).toBe(true);
+  });
+
+  test('a run that used a tool, or goes on after an interruption, is not', async () => {
+    const run = await house.begin();
+    const attendance = collector.attend(run);
+    attendance.takeBaseline(false);
+    expect(await attendance.isUntouched(true)).toBe(false);
+    const resumed = collector.attend({ ...run, attempt: 2 });
+    resumed.takeBaseline(false);
+    expect(await resumed.isUntouched(false)).toBe(false);
+  });
+
+  test('a run with uploads whose baseline failed is not', async () => {
+    const refusing = house.collect({
+      keeper: { ...house.keeper, takeSnapshot: async () => Promise.reject(new ErrandError('unavailable', 'No.')) },
+    });
+    const run = await house.begin();
+    house.write(run, { 'uploads/a.txt': 'a' });
+    const attendance = refusing.attend(run);
+    attendance.takeBaseline(true);
+    expect(await attendance.isUntouched(false)).toBe(false);
+  });
+
+  test('a run that ends before its baseline is taken does not wait for it', async () => {
+    const first = await turn({ 'a.txt': 'one' });
+    const run = await house.begin(first.run.sessionId);
+    const stuck = house.collect({
+      keeper: {
+        ...house.keeper,
+        takeSnapshot: ({ signal }) =>
+          new Promise((_resolve, reject) => {
+            const refuse = () => reject(new ErrandError('unavailable', 'It was cancelled.'));
+            if (signal!.aborted) refuse();
+            signal!.addEventListener('abort', refuse);
+          }),
+      },
+    });
+    const attendance = stuck.attend(run);
+    attendance.takeBaseline(false);
+    expect(await attendance.isUntouched(false)).toBe(true);
+  });
+
+  test('a baseline that takes too long is given up, and the run begins', async () => {
+    const first = await turn({ 'a.txt': 'one' });
+    const run = await house.begin(first.run.sessionId);
+    const asked = Promise.withResolvers<void>();
+    const stuck = house.collect({
+      keeper: {
+        ...house.keeper,
+        takeSnapshot: ({ signal }) =>
+          new Promise((_resolve, reject) => {
+            signal!.addEventListener('abort', () => reject(new ErrandError('unavailable', 'It was cancelled.')));
+            asked.resolve();
+          }),
+      },
+    });
+    const attendance = stuck.attend(run);
+    attendance.takeBaseline(false);
+    await asked.promise;
+    house.clock.advance(60_000);
+    await attendance.baseline();
+    // What its last run left stands in for it.
+    house.write(run, { 'b.txt': 'two' });
+    await house.end(run);
+    collector.wake(run.sessionSeq);
+    expect(changesOf((await settled(run)).own.files)).toEqual(['added /b.txt']);
+  });
+});
+
+describe('after a crash', () => {
+  /** The steps of a run's collection, each of which may be the last that a process takes. */
+  test.each([
+    ['before the workspace was looked at', (keeper: Keeper): Keeper => ({ ...keeper, takeSnapshot: never })],
+    ['before the run’s archive was packed', (keeper: Keeper): Keeper => ({ ...keeper, packTarGz: never })],
+    ['before the workspace’s archive was packed', (keeper: Keeper): Keeper => ({ ...keeper, packZip: never })],
+  ])('%s the next start goes on, and everything is told once', async (_when, breaking) => {
+    let reached = 0;
+    never = () => {
+      reached += 1;
+      return new Promise<never>(() => undefined);
+    };
+    const dying = makeCollector({ ...house.parts, keeper: breaking(house.keeper) });
+    const run = await house.begin();
+    house.write(run, { 'a.txt': 'one' });
+    await house.end(run);
+    dying.wake(run.sessionSeq);
+    await waitFor(() => reached === 1);
+    // The process is gone: nobody will ever hear of that step again.
+    collector.start();
+    expect(await settled(run)).toMatchObject({ own: { status: 'ready', fileCount: 1 }, whole: { status: 'ready' } });
+    const types = house.told.map(({ type }) => type).filter((type) => /artifacts|export/.test(type));
+    expect(types).toEqual(['artifacts.ready', 'workspace_export.completed']);
+  });
+});
+
+let never: () => Promise<never>;
+
+test('an archive that can’t be packed fails, its run stays completed, and nothing of it is left', async () => {
+  const full = () => Promise.reject(new ErrandError('unavailable', 'No space is left on the disk.'));
+  const broke = house.collect({ keeper: { ...house.keeper, packTarGz: full, packZip: full } });
+  const run = await house.begin();
+  house.write(run, { 'a.txt': 'one' });
+  await house.end(run);
+  broke.wake(run.sessionSeq);
+  expect(await settled(run)).toMatchObject({
+    own: { status: 'failed', archive: null, error: { message: 'No space is left on the disk.' }, fileCount: 1 },
+    whole: { status: 'failed', archive: null, files: [{ path: '/a.txt' }] },
+  });
+  expect((await house.store.runs.get(run.seq)).status).toBe('completed');
+  // The files themselves are kept, and listed.
+  expect(house.blobKeys()).toEqual([sha256('one')]);
+  // The next run has the workspace packed again.
+  const second = await turn({ 'b.txt': 'two' }, run.sessionId);
+  expect(second.whole).toMatchObject({ status: 'ready', files: [{ path: '/a.txt' }, { path: '/b.txt' }] });
+});
+
+describe('without space on the disk', () => {
+  /** Refuses an order as the keeper does, until there is space; counts the refusals. */
+  function fullDisk() {
+    const disk = { full: true, refusals: 0 };
+    const unless =
+      <Order, Result>(order: (given: Order) => Promise<Result>) =>
+      async (given: Order) => {
+        if (!disk.full) return order(given);
+        disk.refusals += 1;
+        throw noSpace();
+      };
+    const { keeper } = house;
+    const refusing = {
+      ...keeper,
+      takeSnapshot: unless(keeper.takeSnapshot),
+      packTarGz: unless(keeper.packTarGz),
+      packZip: unless(keeper.packZip),
+    };
+    return { disk, keeper: refusing };
+  }
+
+  const endedRun = async () => {
+    const run = await house.begin(null);
+    house.write(run, { 'a.txt': 'one' });
+    await house.end(run);
+    return run;
+  };
+  const statuses = async (run: ClaimedRun) => [
+    (await house.artifactsOf(run)).status,
+    (await house.exportOf(run)).status,
+  ];
+  const minutesUntil = (condition: () => Promise<boolean> | boolean) =>
+    waitFor(() => {
+      house.clock.advance(60_000);
+      return condition();
+    });
+
+  test('what a run made stays pending, and is kept when space is back', async () => {
+    const { disk, keeper } = fullDisk();
+    const patient = house.collect({ keeper });
+    const run = await endedRun();
+    patient.wake(run.sessionSeq);
+    await minutesUntil(() => disk.refusals >= 2);
+    expect(await statuses(run)).toEqual(['pending', 'pending']);
+    expect(house.blobKeys()).toEqual([]);
+    disk.full = false;
+    await minutesUntil(async () => !(await statuses(run)).includes('pending'));
+    expect(await statuses(run)).toEqual(['ready', 'ready']);
+    expect(changesOf((await house.artifactsOf(run)).files)).toEqual(['added /a.txt']);
+  });
+
+  test('an archive stays pending, and is packed when space is back', async () => {
+    const { disk, keeper } = fullDisk();
+    const patient = house.collect({ keeper: { ...keeper, takeSnapshot: house.keeper.takeSnapshot } });
+    const run = await endedRun();
+    patient.wake(run.sessionSeq);
+    await minutesUntil(() => disk.refusals >= 2);
+    expect(await statuses(run)).toEqual(['pending', 'pending']);
+    disk.full = false;
+    await minutesUntil(async () => !(await statuses(run)).includes('pending'));
+    expect(await statuses(run)).toEqual(['ready', 'ready']);
+  });
+
+  test('the session’s next run does not wait for space', async () => {
+    const { disk, keeper } = fullDisk();
+    const patient = house.collect({ keeper });
+    const run = await endedRun();
+    patient.wake(run.sessionSeq);
+    await waitFor(() => disk.refusals === 1);
+    const next = await house.begin(run.sessionId);
+    await patient.attend(next).free();
+    expect(await house.artifactsOf(run)).toMatchObject({
+      status: 'failed',
+      error: { message: 'There is no space left on the disk.' },
+    });
+  });
+});
+
+test('a store that refuses to write is asked again', async () => {
+  let refusals = 0;
+  const { artifacts } = house.store;
+  const store = {
+    ...house.store,
+    artifacts: {
+      ...artifacts,
+      recordArtifacts: async (...given: Parameters<typeof artifacts.recordArtifacts>) => {
+        if (refusals > 0) return artifacts.recordArtifacts(...given);
+        refusals += 1;
+        throw new ErrandError('unavailable', 'The disk is full.');
+      },
+    },
+  };
+  const stubborn = house.collect({ store });
+  const run = await house.begin();
+  house.write(run, { 'a.txt': 'one' });
+  await house.end(run);
+  stubborn.wake(run.sessionSeq);
+  await waitFor(() => refusals === 1);
+  const { own } = await waitFor(async () => {
+    house.clock.advance(1_000);
+    const found = await house.artifactsOf(run);
+    return found.status === 'pending' ? null : { own: found };
+  });
+  expect(own.status).toBe('ready');
+});
+
+test('a session that is deleted meanwhile leaves no blob behind', async () => {
+  const run = await house.begin();
+  house.write(run, { 'a.txt': 'one' });
+  await house.end(run);
+  const gate = Promise.withResolvers<void>();
+  const asked = Promise.withResolvers<void>();
+  const slow = house.collect({
+    keeper: {
+      ...house.keeper,
+      takeSnapshot: async (order) => {
+        const snapshot = await house.keeper.takeSnapshot(order);
+        asked.resolve();
+        await gate.promise;
+        return snapshot;
+      },
+    },
+  });
+  slow.wake(run.sessionSeq);
+  await asked.promise;
+  await house.store.sessions.deleteSession(run.sessionSeq);
+  gate.resolve();
+  await waitFor(() => house.blobKeys().length === 0);
+});
+
+test('a clean-up that packing held up is done as soon as it has ended', async () => {
+  const packing = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  const sweeper = makeSweeper({ ...house.parts, workspaces: house.workspaces });
+  onTestFinished(sweeper.stop);
+  const slow = house.collect({
+    released: sweeper.released,
+    keeper: {
+      ...house.keeper,
+      packTarGz: async (order) => {
+        const archive = await house.keeper.packTarGz(order);
+        packing.resolve();
+        await goOn.promise;
+        return archive;
+      },
+    },
+  });
+  const run = await house.begin();
+  house.write(run, { 'a.txt': 'of a session that is deleted' });
+  await house.end(run);
+  slow.wake(run.sessionSeq);
+  await packing.promise;
+  await house.store.sessions.deleteSession(run.sessionSeq);
+  sweeper.wake();
+  const cleanups = () => house.rows('SELECT session_seq FROM cleanups').length;
+  await waitFor(() => !existsSync(house.workspaces.pathOf(run.sessionId)), { what: 'the sweeper has been there' });
+  goOn.resolve();
+  // The clock does not move: nothing is tried again because of the time.
+  await waitFor(() => cleanups() === 0, { what: 'the clean-up is done' });
+});
+
+test('many sessions are all collected, two at a time', async () => {
+  let [atOnce, most] = [0, 0];
+  const counting = house.collect({
+    keeper: {
+      ...house.keeper,
+      takeSnapshot: async (order) => {
+        atOnce += 1;
+        most = Math.max(most, atOnce);
+        const snapshot = await house.keeper.takeSnapshot(order);
+        atOnce -= 1;
+        return snapshot;
+      },
+    },
+  });
+  const runs: ClaimedRun[] = [];
+  for (let count = 0; count < 12; count += 1) {
+    const run = await house.begin();
+    house.write(run, { 'a.txt': `run ${count}` });
+    await house.end(run);
+    runs.push(run);
+  }
+  for (const { sessionSeq } of runs) counting.wake(sessionSeq);
+  for (const run of runs) expect((await settled(run)).own).toMatchObject({ status: 'ready', fileCount: 1 });
+  expect(most).toBe(2);
+});

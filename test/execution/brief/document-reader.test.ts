@@ -1,0 +1,115 @@
+// Documents that are meant to do harm: each costs its thread, and nothing else.
+import { symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { systemClock } from '../../../src/domain/clock.ts';
+import type { Document } from '../../../src/agent/documents/read-document.ts';
+import { makeDocumentReader } from '../../../src/execution/brief/document-reader.ts';
+import { makeLog } from '../../../src/log/log.ts';
+import { aPdf, aWordDocument, aZip, paragraph, stream } from '../../support/documents.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+function house(parts: Partial<Parameters<typeof makeDocumentReader>[0]> = {}) {
+  const reader = makeDocumentReader({ clock: systemClock, log: makeLog({ level: 'fatal' }), ...parts });
+  onTestFinished(() => reader.stop());
+  return reader;
+}
+
+const WORD = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
+const MEBIBYTE = 1024 * 1024;
+/** A document as the reader asks for it. */
+const lying = ({ bytes, name, mimeType }: Document) => ({ load: async () => bytes, name, mimeType });
+const bytes = aWordDocument(paragraph('High water at noon.'));
+const good = lying({ bytes, name: 'a.docx', mimeType: WORD });
+
+test('a document is read on a thread', async () => {
+  expect(await house().read(good)).toEqual({ text: 'High water at noon.' });
+});
+
+test('a document in a folder is opened on the thread, and no link leads out of the folder', async () => {
+  const root = temporaryDirectory();
+  const reader = house();
+  writeFileSync(join(root, 'a.docx'), bytes);
+  symlinkSync(join(root, 'a.docx'), join(root, 'link.docx'));
+  expect(await reader.read({ root, path: 'a.docx' })).toEqual({ text: 'High water at noon.' });
+  const gone = { fault: expect.stringMatching(/^could not be read: /) };
+  expect(await reader.read({ root, path: 'b.docx' })).toEqual(gone);
+  expect(await reader.read({ root, path: 'link.docx' })).toEqual(gone);
+  expect(await reader.read({ root, path: '../a.docx' })).toEqual(gone);
+  truncateSync(join(root, 'a.docx'), 65 * MEBIBYTE);
+  expect(await reader.read({ root, path: 'a.docx' })).toEqual({ fault: 'is too large to be read' });
+});
+
+test('more documents than threads are all read', async () => {
+  const reader = house();
+  const all = await Promise.all(Array.from({ length: 5 }, () => reader.read(good)));
+  expect(all).toEqual(Array.from({ length: 5 }, () => ({ text: 'High water at noon.' })));
+});
+
+test('documents are loaded when their turn has come, so that no more are held than are read', async () => {
+  const reader = house();
+  const [first, ...others] = Array.from({ length: 5 }, () => Promise.withResolvers<Uint8Array>());
+  let loading = 0;
+  const load = (from: Promise<Uint8Array>) => () => {
+    loading += 1;
+    return from;
+  };
+  const all = [first!, ...others].map(({ promise }) => reader.read({ ...good, load: load(promise) }));
+  await new Promise(setImmediate);
+  expect(loading).toBe(2);
+  first!.resolve(Buffer.from(bytes));
+  await all[0];
+  await waitFor(() => loading === 3);
+  for (const { resolve } of others) resolve(Buffer.from(bytes));
+  expect(new Set((await Promise.all(all)).map((said) => JSON.stringify(said)))).toEqual(
+    new Set([JSON.stringify({ text: 'High water at noon.' })]),
+  );
+});
+
+test('the bytes of a document move to its thread, and are not copied', async () => {
+  const alone = new Uint8Array(bytes);
+  expect(await house().read({ ...good, load: async () => alone })).toEqual({ text: 'High water at noon.' });
+  expect(alone.byteLength).toBe(0);
+});
+
+test('a Word document that unpacks to 300 MB is given up before it is', async () => {
+  const body = Buffer.concat([Buffer.from('<w:document>'), Buffer.alloc(300 * MEBIBYTE, ' ')]);
+  const bomb = {
+    bytes: aZip({ '[Content_Types].xml': '<Types/>', 'word/document.xml': body }),
+    name: 'a.docx',
+    mimeType: WORD,
+  };
+  const reader = house();
+  expect(bomb.bytes.length).toBeLessThan(MEBIBYTE);
+  expect(await reader.read(lying(bomb))).toEqual({ fault: 'is too large to be read' });
+  expect(await reader.read(good)).toEqual({ text: 'High water at noon.' });
+}, 30_000);
+
+test('a PDF whose page unpacks to 300 MB is given up before it is', async () => {
+  const content = stream(Buffer.alloc(300 * MEBIBYTE, ' '));
+  const bomb = { bytes: aPdf(['x'], () => content), name: 'a.pdf', mimeType: 'application/pdf' };
+  expect(await house().read(lying(bomb))).toMatchObject({ fault: expect.stringMatching(/too large|too long/) });
+}, 40_000);
+
+test('a document whose deadline passes ends with its thread', async () => {
+  const clock = fakeClock();
+  const reading = house({ clock, deadlineMs: 1_000 }).read(good);
+  await new Promise(setImmediate);
+  clock.advance(1_000);
+  expect(await reading).toEqual({ fault: 'took too long to be read' });
+});
+
+test('a document that takes too much CPU time ends with its thread, whatever the clock says', async () => {
+  const many = { bytes: aPdf(Array.from({ length: 5_000 }, () => 'High water')), name: 'a.pdf', mimeType: '' };
+  const reader = house({ maxCpuMs: 20, clock: fakeClock() });
+  expect(await reader.read(lying(many))).toEqual({ fault: 'took too long to be read' });
+});
+
+test('a reader that is stopped says nothing of what it was at', async () => {
+  const reader = house();
+  const reading = Promise.all([reader.read(good), reader.read(good), reader.read(good)]);
+  await reader.stop();
+  expect(await reading).toEqual([null, null, null]);
+});

@@ -1,0 +1,143 @@
+// Which turns and which summary a run is given of its session.
+import { expect, test } from 'vitest';
+import { historyOf, turnBytes } from '../../../src/execution/brief/history.ts';
+import type { UserBlock } from '../../../src/domain/content.ts';
+import type { ClaimedRun } from '../../../src/store/runs/claim-runs.ts';
+import { SETTINGS } from '../../support/http-house.ts';
+import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store-house.ts';
+
+const MUCH = { characters: 1_000_000, bytes: 1_000_000 };
+
+/** Takes one turn of a session to its end, with so many steps. */
+async function turn(
+  house: StoreHouse,
+  text: string,
+  { sessionId = null as string | null, steps = 1, compactAt = -1 } = {},
+) {
+  await house.accept({ sessionId, content: [{ type: 'text', text }] });
+  const [run] = await house.claim();
+  const fence = fenceOf(run!);
+  for (let step = 1; step <= steps; step += 1) {
+    await house.store.runs.recordStep(fence, aStep({ step, text: `${text}, step ${step}` }), FREE);
+    if (step === compactAt) await house.store.compactions.record(fence, { step, summary: `to ${text}`, characters: 9 });
+  }
+  await house.store.runs.finalize(fence, { outcome: 'completed', answer: text, stopReason: 'end_turn' });
+  await house.store.runs.settle(fence);
+  return run!;
+}
+
+async function claimNext(house: StoreHouse, sessionId: string): Promise<ClaimedRun> {
+  await house.accept({ sessionId, content: [{ type: 'text', text: 'now' }] });
+  const [run] = await house.claim();
+  return run!;
+}
+
+const textsOf = (turns: readonly { readonly user: readonly unknown[] }[]) =>
+  turns.map(({ user }) => (user[0] as { text: string }).text);
+
+test('the first run of a session has no history', async () => {
+  const house = await storeHouse();
+  await house.accept();
+  const [run] = await house.claim();
+  expect(await historyOf(house.store, run!, MUCH)).toEqual({ compaction: null, turns: [], isCut: false });
+});
+
+test('without a summary all turns are given, with what was said, called and answered in each', async () => {
+  const house = await storeHouse();
+  const first = await turn(house, 'one');
+  await house.accept({ sessionId: first.sessionId, content: [{ type: 'text', text: 'two' }] });
+  const [run] = await house.claim();
+  const calls = ['a', 'b'].map((id) => ({ id, name: 'shell', input: { command: id } }));
+  await house.store.runs.recordStep(fenceOf(run!), aStep({ calls }), FREE);
+  const result = { step: 1, toolUseId: 'a', name: 'shell', ok: true, output: 'out', durationMs: 1 };
+  await house.store.runs.recordToolResult(fenceOf(run!), result);
+  await house.store.runs.finalize(fenceOf(run!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
+  await house.store.runs.settle(fenceOf(run!));
+  const { compaction, turns } = await historyOf(house.store, await claimNext(house, first.sessionId), MUCH);
+  expect(compaction).toBeNull();
+  expect(textsOf(turns)).toEqual(['one', 'two']);
+  expect(turns[1]).toEqual(await house.store.turns.get(run!.seq, 2));
+  expect(turns[1]?.steps[0]?.calls).toMatchObject([
+    { id: 'a', state: 'ended', output: 'out' },
+    { id: 'b', state: 'running' },
+  ]);
+});
+
+test('turns are read page by page to the last one, and never those of another session', async () => {
+  const house = await storeHouse();
+  const first = await turn(house, 'turn 1');
+  await turn(house, 'of another session');
+  for (let i = 2; i <= 30; i += 1) await turn(house, `turn ${i}`, { sessionId: first.sessionId });
+  const { turns } = await historyOf(house.store, await claimNext(house, first.sessionId), MUCH);
+  expect(textsOf(turns)).toEqual(Array.from({ length: 30 }, (_, i) => `turn ${i + 1}`));
+});
+
+test('a summary stands for the turns before its run and for the first steps of it', async () => {
+  const house = await storeHouse();
+  const first = await turn(house, 'one');
+  await turn(house, 'two', { sessionId: first.sessionId, steps: 4, compactAt: 3 });
+  await turn(house, 'three', { sessionId: first.sessionId });
+  const { compaction, turns } = await historyOf(house.store, await claimNext(house, first.sessionId), MUCH);
+  expect(compaction).toEqual({ summary: 'to two', step: 0 });
+  expect(textsOf(turns)).toEqual(['two', 'three']);
+  expect(turns[0]?.steps.map(({ step }) => step)).toEqual([4]);
+});
+
+test('a resumed run stands on its own summary, also in the first turn of a session', async () => {
+  const house = await storeHouse();
+  await house.accept();
+  const [run] = await house.claim();
+  await house.store.runs.recordStep(fenceOf(run!), aStep(), FREE);
+  await house.store.compactions.record(fenceOf(run!), { step: 1, summary: 'mine', characters: 9 });
+  await house.store.runs.interrupt(fenceOf(run!), 'crash');
+  const [again] = await house.claim();
+  expect(await historyOf(house.store, again!, MUCH)).toEqual({
+    compaction: { summary: 'mine', step: 1 },
+    turns: [],
+    isCut: false,
+  });
+});
+
+test('the briefs of all runs of a thread together have at most a quarter of its memory', () => {
+  for (const runsPerThread of [8, 32, 100])
+    expect(turnBytes({ ...SETTINGS.workers, memoryMb: 512, runsPerThread }) * runsPerThread).toBeLessThanOrEqual(
+      128 * 1024 * 1024,
+    );
+  expect(turnBytes({ ...SETTINGS.workers, memoryMb: 512, runsPerThread: 1 })).toBe(16 * 1024 * 1024);
+});
+
+test('the longer the text of a turn, the less room has its history', async () => {
+  const house = await storeHouse();
+  const first = await turn(house, 'a'.repeat(1_000));
+  await turn(house, 'b'.repeat(1_000), { sessionId: first.sessionId });
+  const room = { characters: 1_000_000, bytes: 4_000 };
+  const afterShort = await historyOf(house.store, await claimNext(house, first.sessionId), room);
+  expect([afterShort.turns.length, afterShort.isCut]).toEqual([1, true]);
+  const other = await turn(house, 'a'.repeat(1_000));
+  await house.accept({ sessionId: other.sessionId, content: [{ type: 'text', text: 'c'.repeat(3_900) }] });
+  const runs = await house.claim(9);
+  const long = runs.find(({ sessionId }) => sessionId === other.sessionId);
+  expect(await historyOf(house.store, long!, room)).toEqual({ compaction: null, turns: [], isCut: true });
+});
+
+test('the texts of documents count as much as a brief carries of them', async () => {
+  const house = await storeHouse();
+  const sha256 = 'd'.repeat(64);
+  await house.store.documents.keep(sha256, { text: 'x'.repeat(200_000) });
+  const attachment = {
+    id: 'a',
+    name: 'a.txt',
+    path: 'attachments/a/a.txt',
+    mimeType: 'text/plain',
+    size: 200_000,
+    sha256,
+  };
+  const content: UserBlock[] = [{ type: 'attachment', attachmentId: 'a', media: 'file' }];
+  await house.accept({ content, attachments: [attachment] });
+  const [first] = await house.claim();
+  await house.store.runs.finalize(fenceOf(first!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
+  await house.store.runs.settle(fenceOf(first!));
+  const run = await claimNext(house, first!.sessionId);
+  const given = async (bytes: number) => (await historyOf(house.store, run, { ...MUCH, bytes })).turns.length;
+  expect([await given(60_000), await given(61_000)]).toEqual([0, 1]);
+});

@@ -1,0 +1,145 @@
+// Checks as the main thread holds them: few at once, each within its time, ended with the daemon or with who asked.
+import { NO_EXTRAS } from '../../../src/domain/model.ts';
+import { readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { expect, onTestFinished, test } from 'vitest';
+import type { McpServerDefinition } from '../../../src/catalog/definitions.ts';
+import { makeChecks } from '../../../src/execution/checks/checks.ts';
+import { makePermits } from '../../../src/execution/queue/permits.ts';
+import type { ResolvedModel } from '../../../src/execution/brief/resolve-model.ts';
+import { NO_PRICE } from '../../../src/domain/usage.ts';
+import { makeLog } from '../../../src/log/log.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
+import { SETTINGS } from '../../support/http-house.ts';
+import { startModelServer } from '../../support/model-server.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+async function openHouse() {
+  const server = await startModelServer();
+  onTestFinished(() => server.close());
+  const clock = fakeClock();
+  const permits = makePermits();
+  const checks = makeChecks({
+    clock,
+    permits,
+    log: makeLog({ level: 'silent' } as never),
+    places: { configDir: '/nothing', credentialsDirectory: null },
+    settings: () => SETTINGS,
+    sandbox: () => null,
+  });
+  onTestFinished(() => checks.stop());
+  const model = (maxInFlight: number | null): ResolvedModel => ({
+    model: {
+      name: 'm',
+      endpoint: 'e',
+      model: 'scripted',
+      contextWindow: 8_192,
+      maxOutputTokens: 1_024,
+      images: false,
+      documents: false,
+      price: NO_PRICE,
+    },
+    endpoint: { name: 'e', kind: 'openai', baseUrl: server.url, apiKey: null, extras: NO_EXTRAS, maxInFlight },
+  });
+  const check = (signal = new AbortController().signal, maxInFlight: number | null = null) =>
+    checks.checkModel(model(maxInFlight), { context: false }, signal);
+  return { server, clock, permits, checks, check };
+}
+
+test('a check runs on its thread and answers', async () => {
+  const { check } = await openHouse();
+  expect((await check()).findings.map(({ check, state }) => [check, state])).toContainEqual(['stream', 'ok']);
+});
+
+test('a third check at the same time is refused, and taken again when one has ended', async () => {
+  const { server, check } = await openHouse();
+  server.script({ hang: 'before-headers' });
+  const leaving = new AbortController();
+  const [first, second] = [check(leaving.signal), check()];
+  second.catch(() => undefined);
+  await server.waitForRequest(2);
+  await expect(check()).rejects.toMatchObject({ reason: 'unavailable' });
+  leaving.abort();
+  await expect(first).rejects.toMatchObject({ reason: 'unavailable' });
+  server.script({ text: 'ok' });
+  expect((await check()).findings).not.toEqual([]);
+});
+
+test('a check that takes too long is ended, and its call of the model with it', async () => {
+  const { server, clock, check } = await openHouse();
+  server.script({ hang: 'before-headers' });
+  const late = check();
+  late.catch(() => undefined);
+  await server.waitForRequest(1);
+  clock.advance(900_000);
+  await expect(late).rejects.toMatchObject({ reason: 'wait_timeout' });
+  await waitFor(() => server.inFlight() === 0);
+});
+
+test('a check ends with the daemon, and none begins after it', async () => {
+  const { server, checks, check } = await openHouse();
+  server.script({ hang: 'before-headers' });
+  const cut = check();
+  cut.catch(() => undefined);
+  await server.waitForRequest(1);
+  checks.stop();
+  await expect(cut).rejects.toMatchObject({ reason: 'unavailable' });
+  await expect(check()).rejects.toMatchObject({ reason: 'unavailable' });
+});
+
+test('a check waits for a permit of its endpoint like a run, and gives it back', async () => {
+  const { server, permits, check } = await openHouse();
+  let granted = 0;
+  const held = permits.acquire('e', 1, () => (granted += 1));
+  expect(granted).toBe(1);
+  const leaving = new AbortController();
+  const gone = check(leaving.signal, 1);
+  leaving.abort();
+  await expect(gone).rejects.toMatchObject({ reason: 'unavailable' });
+  const waiting = check(undefined, 1);
+  expect(server.requests).toEqual([]);
+  held.release();
+  expect((await waiting).findings).not.toEqual([]);
+  permits.acquire('e', 1, () => (granted += 1));
+  expect(granted).toBe(2);
+});
+
+const definition = (changes: Partial<McpServerDefinition>): McpServerDefinition => ({
+  name: 'files',
+  description: '',
+  file: 'mcp-servers.yaml',
+  plugin: null,
+  transport: {
+    kind: 'stdio',
+    command: 'true',
+    args: [],
+    env: {},
+    envFiles: {},
+    folders: [],
+    network: false,
+  },
+  startTimeoutMs: 1_000,
+  callTimeoutMs: 1_000,
+  tools: null,
+  enabledByDefault: false,
+  ...changes,
+});
+
+test('an MCP server is not started without a sandbox, and its directory does not stay', async () => {
+  const { checks } = await openHouse();
+  const before = readdirSync(tmpdir()).filter((name) => name.startsWith('errand-check-'));
+  const report = await checks.checkMcpServer(definition({}), new AbortController().signal);
+  expect(report.findings).toEqual([
+    { check: 'start', state: 'failed', detail: 'The server cannot be started: there is no sandbox.' },
+  ]);
+  expect(readdirSync(tmpdir()).filter((name) => name.startsWith('errand-check-'))).toEqual(before);
+});
+
+test('an MCP server whose secret cannot be read is told of, without it', async () => {
+  const { checks } = await openHouse();
+  const { transport } = definition({});
+  const secret = { ...transport, envFiles: { TOKEN: 'missing-file' } } as McpServerDefinition['transport'];
+  const report = await checks.checkMcpServer(definition({ transport: secret }), new AbortController().signal);
+  expect(report.findings).toMatchObject([{ check: 'secrets', state: 'failed' }]);
+  expect(report.findings[0]?.detail).toContain('TOKEN');
+});

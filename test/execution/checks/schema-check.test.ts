@@ -1,0 +1,83 @@
+// Schemas are checked away from the main thread, and a bad one costs nobody else anything.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { type Clock, systemClock } from '../../../src/domain/clock.ts';
+import type { JsonObject } from '../../../src/domain/json.ts';
+import { SchemaCheck } from '../../../src/execution/checks/schema-check.ts';
+import { makeLog } from '../../../src/log/log.ts';
+
+const DEADLINE_MS = 30_000;
+
+function open(clock: Clock = systemClock): SchemaCheck {
+  const check = new SchemaCheck({ clock, log: makeLog({ level: 'fatal' }), deadlineMs: DEADLINE_MS });
+  onTestFinished(() => check.stop());
+  return check;
+}
+
+/** Compiles, but takes its time. */
+const heavy = (seed: number): JsonObject => ({
+  properties: Object.fromEntries(Array.from({ length: 900 }, (_, i) => [`p${i}`, { type: 'string', minLength: seed }])),
+});
+
+test('a schema is good or has a fault with its place', async () => {
+  const check = open();
+  expect(await check.check({ type: 'string' })).toBeNull();
+  expect(await check.check({ items: { type: 'strin' } })).toMatchObject({ pointer: '/items/type' });
+  expect(await check.check({ pattern: '(a)\\1' })).toMatchObject({ pointer: '/pattern' });
+});
+
+test('a schema that passes its deadline is too complex, and the next one is checked as if nothing had been', async () => {
+  const late = [heavy(1), heavy(2)];
+  let sent = 0;
+  const clock: Clock = {
+    ...systemClock,
+    // The deadlines of the first and the third schema are over as soon as they begin.
+    after: (delayMs, action) => {
+      sent += Number(delayMs === DEADLINE_MS);
+      return systemClock.after(delayMs === DEADLINE_MS && sent !== 2 ? 0 : delayMs, action);
+    },
+  };
+  const check = open(clock);
+  const ends = await Promise.all([late[0]!, { type: 'integer' }, late[1]!].map((schema) => check.check(schema)));
+  expect(ends.map((fault) => fault?.mustBe)).toEqual([
+    'is too complex to be compiled',
+    undefined,
+    'is too complex to be compiled',
+  ]);
+});
+
+test('the main thread turns while a schema is compiled', async () => {
+  const check = open();
+  await check.check({});
+  let turns = 0;
+  let done = false;
+  const compiled = check.check(heavy(1)).finally(() => (done = true));
+  while (!done) {
+    await sleep(1);
+    turns += 1;
+  }
+  expect(await compiled).toBeNull();
+  expect(turns).toBeGreaterThan(3);
+});
+
+test('a schema that was checked before is answered at once, also a bad one', async () => {
+  const check = open();
+  const bad = { type: 'strin' };
+  const fault = await check.check(bad);
+  const waiting = check.check(heavy(1));
+  // The thread is busy, so this answer comes from memory.
+  expect(await Promise.race([check.check({ ...bad }), waiting.then(() => 'the other')])).toEqual(fault);
+  await waiting;
+});
+
+test('too many that wait are refused, and so is everyone once it is stopped', async () => {
+  const check = open();
+  const waiting = Array.from({ length: 34 }, (_, i) => check.check({ const: i }));
+  const ends = await Promise.allSettled(waiting);
+  expect(ends.map(({ status }) => status)).toEqual([...Array(33).fill('fulfilled'), 'rejected']);
+  const last = check.check(heavy(1));
+  const refused = expect(last).rejects.toMatchObject({ reason: 'unavailable' });
+  await check.stop();
+  await refused;
+  await expect(check.check({ const: 'after' })).rejects.toMatchObject({ reason: 'unavailable' });
+});

@@ -1,0 +1,102 @@
+// What a run that waited is told when it goes on: its answers, and the time that it has left.
+import { NO_EXTRAS } from '../../../src/domain/model.ts';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { NO_EQUIPMENT } from '../../../src/agent/port/grants.ts';
+import { type BriefParts, buildBrief } from '../../../src/execution/brief/brief.ts';
+import type { ResolvedModel } from '../../../src/execution/brief/resolve-model.ts';
+import { openBlobStore } from '../../../src/files/blobs/blobs.ts';
+import { makeWorkspaces } from '../../../src/files/workspaces.ts';
+import { SETTINGS } from '../../support/http-house.ts';
+import { fenceOf, type StoreHouse, storeHouse } from '../../support/store-house.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
+
+const HOUR_MS = 3_600_000;
+const MODEL: ResolvedModel = {
+  model: {
+    name: 'scripted',
+    endpoint: 'local',
+    model: 'scripted',
+    contextWindow: 32_000,
+    maxOutputTokens: 1_000,
+    images: false,
+    documents: false,
+    price: {
+      inputPerMillionUsd: 0,
+      outputPerMillionUsd: 0,
+      cacheReadPerMillionUsd: 0,
+      cacheWritePerMillionUsd: 0,
+    },
+  },
+  endpoint: {
+    name: 'local',
+    kind: 'openai',
+    baseUrl: 'http://127.0.0.1:9',
+    apiKey: null,
+    maxInFlight: null,
+    extras: NO_EXTRAS,
+  },
+};
+
+async function partsOf({ store }: StoreHouse): Promise<BriefParts> {
+  const directory = temporaryDirectory();
+  const blobs = await openBlobStore(join(directory, 'blobs'));
+  return {
+    store,
+    workspaces: makeWorkspaces({ directory, blobs, owner: null }),
+    sandbox: () => null,
+    documents: { textsOf: async () => ({}) },
+    equip: async () => ({ ok: true, outfit: { instructions: '', tools: [], equipment: NO_EQUIPMENT } }),
+  };
+}
+
+/** Lets the house's run ask, wait an hour and a half and go on; answers its brief. */
+async function resumed(house: StoreHouse, toolUseId: string, settle: (id: string) => Promise<boolean>) {
+  const [run] = await house.claim();
+  const question = { toolUseId, toolName: 'ask_user', toolInput: {}, lifetimeMs: 9 * HOUR_MS };
+  await house.store.runs.waitForUser(fenceOf(run!), question);
+  house.clock.advance(1.5 * HOUR_MS);
+  const all = { userSeq: null, sessionSeq: null, status: 'pending', limit: 1, offset: 0 } as const;
+  const { items } = await house.store.userInputs.list(all);
+  expect(await settle(items[0]!.id)).toBe(true);
+}
+
+test('the answers of a run come by call, as texts; what nobody answered is told so', async () => {
+  const house = await storeHouse();
+  await house.accept();
+  const { userInputs } = house.store;
+  await resumed(house, 'text', (id) => userInputs.answer(id, 'red\nor blue'));
+  await resumed(house, 'form', (id) => userInputs.answer(id, { colour: ['red', 2] }));
+  await resumed(house, 'empty', (id) => userInputs.answer(id, ''));
+  await resumed(house, 'none', (id) => userInputs.expire(id));
+  const [run] = await house.claim();
+  const built = await buildBrief(await partsOf(house), run!, MODEL, SETTINGS);
+  expect(built).toMatchObject({
+    ok: true,
+    brief: {
+      attempt: 5,
+      answers: {
+        text: { ok: true, output: 'red\nor blue' },
+        form: { ok: true, output: '{"colour":["red",2]}' },
+        empty: { ok: true, output: expect.stringContaining('empty') },
+        none: { ok: false, output: expect.stringContaining('did not answer') },
+      },
+    },
+  });
+});
+
+test('the time that a run waited, for its user or in the queue, is no part of its time limit; its work is', async () => {
+  const house = await storeHouse();
+  await house.accept();
+  await resumed(house, 'one', (id) => house.store.userInputs.answer(id, 'red'));
+  house.clock.advance(2 * HOUR_MS);
+  const [before] = await house.claim();
+  house.clock.advance(60_000);
+  await house.store.runs.interrupt(fenceOf(before!), 'crash');
+  house.clock.advance(2 * HOUR_MS);
+  const [run] = await house.claim();
+  const built = await buildBrief(await partsOf(house), run!, MODEL, SETTINGS);
+  expect(built).toMatchObject({
+    brief: { limits: { runTimeoutMs: SETTINGS.model.runTimeoutSeconds * 1_000 - 60_000 } },
+  });
+});

@@ -1,0 +1,31 @@
+// Who is charged when a thread dies.
+import { expect, test } from 'vitest';
+import type { WorkerEnd } from '../../../src/execution/conduct/crew.ts';
+import { makeSuspects } from '../../../src/execution/conduct/suspects.ts';
+
+const lost = (wasWaiting: boolean): WorkerEnd => ({ kind: 'lost', why: 'it died', wasWaiting });
+const DONE: WorkerEnd = { kind: 'done', outcome: { status: 'canceled' }, touched: false };
+
+test('a loss on a shared thread charges nobody: what was at work is kept apart, and charged when it is lost alone', () => {
+  const suspects = makeSuspects();
+  expect(suspects.has('r')).toBe(false);
+  expect(suspects.judge('r', lost(false), false)).toBe(false);
+  expect(suspects.has('r')).toBe(true);
+  expect(suspects.judge('r', lost(false), true)).toBe(true);
+  expect(suspects.has('r')).toBe(true);
+});
+
+test('what waited for its model is no suspect before it is lost again', () => {
+  const suspects = makeSuspects();
+  expect(suspects.judge('r', lost(true), false)).toBe(false);
+  expect(suspects.has('r')).toBe(false);
+  expect(suspects.judge('r', lost(true), false)).toBe(false);
+  expect(suspects.has('r')).toBe(true);
+});
+
+test('a run that ends alone is a suspect no more', () => {
+  const suspects = makeSuspects();
+  suspects.judge('r', lost(false), false);
+  expect(suspects.judge('r', DONE, true)).toBe(false);
+  expect(suspects.has('r')).toBe(false);
+});

@@ -1,0 +1,277 @@
+// Stopping, row by row of the table in §3.3, with an executor that confirms when the test says so.
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { Run } from '../../../src/domain/run.ts';
+import type { StopResult } from '../../../src/domain/stop.ts';
+import { makeStopper, type Stopper } from '../../../src/execution/queue/stop.ts';
+import type { StopTarget } from '../../../src/execution/queue/under-way.ts';
+import { makeLog } from '../../../src/log/log.ts';
+import { fenceOf, type StoreHouse, storeHouse } from '../../support/store-house.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+const USER = 'user_requested_stop';
+const ENDED = { outcome: 'completed', answer: '', stopReason: 'end_turn' } as const;
+const FAILED = {
+  outcome: 'failed',
+  error: { type: 'api_error', message: 'The model is gone.', retryable: true },
+} as const;
+
+let house: StoreHouse;
+let stopper: Stopper;
+/** What the executors were asked, and what it takes for them to confirm. */
+let asked: StopTarget[];
+let confirm: () => void;
+let confirmed: number;
+
+beforeEach(async () => {
+  house = await storeHouse();
+  asked = [];
+  confirmed = 0;
+  const waiting: (() => void)[] = [];
+  confirm = () => waiting.splice(0).forEach((resolve) => resolve());
+  stopper = makeStopper({
+    store: house.store,
+    queue: {
+      stop: (target) => {
+        asked.push(target);
+        return new Promise((resolve) => waiting.push(resolve));
+      },
+      wake: () => undefined,
+    },
+    clock: house.clock,
+    log: makeLog({ level: 'fatal' }),
+    confirmed: () => {
+      confirmed += 1;
+    },
+  });
+});
+
+async function executing(): Promise<Run> {
+  const run = await house.accept();
+  await house.claim();
+  return run;
+}
+
+const sessionOf = ({ sessionSeq, sessionId }: Run) => ({ seq: sessionSeq, id: sessionId });
+const stop = (run: Run) => stopper.stopSession(sessionOf(run), USER);
+const told = ({ stopState, status, cancelledRuns, executorCancelled }: StopResult) => [
+  stopState,
+  status,
+  cancelledRuns,
+  executorCancelled,
+];
+const stops = () => house.told.filter(({ type }) => type === 'run.stopped').length;
+/** Everything stored of sessions and runs, to see that nothing has changed. */
+const data = () => JSON.stringify([house.rows('SELECT * FROM sessions'), house.rows('SELECT * FROM runs')]);
+
+/** Stops an executing run and lets the five seconds pass without a confirmation. */
+async function unconfirmed(run: Run): Promise<StopResult> {
+  const before = asked.length;
+  const stopping = stop(run);
+  await waitFor(() => asked.length > before);
+  house.clock.advance(5_000);
+  return stopping;
+}
+
+describe('the first stop', () => {
+  test('is stopped once the executor confirms within five seconds', async () => {
+    const run = await executing();
+    await house.accept({ sessionId: run.sessionId });
+    const stopping = stop(run);
+    await waitFor(() => asked.length === 1);
+    // The move is committed before the executor is asked.
+    expect(stops()).toBe(2);
+    house.clock.advance(4_999);
+    confirm();
+    expect(told(await stopping)).toEqual(['stopped', 'stopped', 2, true]);
+    expect(confirmed).toBe(1);
+  });
+
+  test('is stopping when the executor does not confirm, and the session is stopped all the same', async () => {
+    const run = await executing();
+    expect(told(await unconfirmed(run))).toEqual(['stopping', 'stopped', 1, false]);
+    expect((await house.store.sessions.find(run.sessionId))!.status).toBe('stopped');
+    expect([stops(), confirmed]).toEqual([1, 0]);
+  });
+
+  test('of waiting runs needs no executor', async () => {
+    const run = await house.accept();
+    expect(told(await stop(run))).toEqual(['stopped', 'stopped', 1, false]);
+    expect(asked).toEqual([]);
+  });
+});
+
+test('of a run that waits for its user needs no executor, and counts the question that it ends', async () => {
+  const run = await executing();
+  const fence = { sessionSeq: run.sessionSeq, runSeq: run.seq, attempt: 1 };
+  const question = { toolUseId: 'ask1', toolName: 'ask_user', toolInput: {}, lifetimeMs: 1_000 };
+  await house.store.runs.waitForUser(fence, question);
+  const result = await stop(run);
+  expect(told(result)).toEqual(['stopped', 'stopped', 1, false]);
+  expect([result.expiredQuestions, asked]).toEqual([1, []]);
+  expect((await stop(run)).expiredQuestions).toBe(0);
+});
+
+describe('a further stop', () => {
+  test('while a cancel is in progress is stopping: no second cancel, no change, no second event', async () => {
+    const run = await executing();
+    const first = stop(run);
+    await waitFor(() => asked.length === 1);
+    const before = data();
+    expect(told(await stop(run))).toEqual(['stopping', 'stopped', 0, false]);
+    expect([asked.length, stops(), data()]).toEqual([1, 1, before]);
+    confirm();
+    expect((await first).stopState).toBe('stopped');
+  });
+
+  test('within five seconds after an unconfirmed cancel is stopping and changes nothing', async () => {
+    const run = await executing();
+    await unconfirmed(run);
+    const before = data();
+    house.clock.advance(5_000);
+    expect(told(await stop(run))).toEqual(['stopping', 'stopped', 0, false]);
+    expect([asked.length, stops(), data()]).toEqual([1, 1, before]);
+  });
+
+  test.each([
+    ['stopped', true],
+    ['stopping', false],
+  ])('more than five seconds after it asks the executor again and is %s', async (state, confirms) => {
+    const run = await executing();
+    await unconfirmed(run);
+    house.clock.advance(5_001);
+    const before = data();
+    const again = stop(run);
+    await waitFor(() => asked.length === 2);
+    expect([stops(), data()]).toEqual([1, before]);
+    if (confirms) confirm();
+    else house.clock.advance(5_000);
+    expect(told(await again)).toEqual([state, 'stopped', 0, confirms]);
+    expect(stops()).toBe(1);
+  });
+
+  test('after the executor has confirmed, be it late, is already_stopped', async () => {
+    const run = await executing();
+    await unconfirmed(run);
+    confirm();
+    await waitFor(() => confirmed === 1);
+    const before = data();
+    expect(told(await stop(run))).toEqual(['already_stopped', 'stopped', 0, false]);
+    expect([asked.length, stops(), data()]).toEqual([1, 1, before]);
+  });
+});
+
+test.each([
+  ['completed', ENDED],
+  ['failed', FAILED],
+])('a %s session is not_running and keeps its status', async (status, ending) => {
+  await house.accept();
+  const [run] = await house.claim();
+  await house.store.runs.finalize(fenceOf(run!), ending);
+  await house.store.runs.settle(fenceOf(run!));
+  const before = data();
+  const result = await stopper.stopSession({ seq: run!.sessionSeq, id: run!.sessionId }, USER);
+  expect(told(result)).toEqual(['not_running', status, 0, false]);
+  expect([asked.length, stops(), data()]).toEqual([0, 0, before]);
+});
+
+test('a hundred stops at once end each run once and ask the executor once', async () => {
+  const run = await executing();
+  await house.accept({ sessionId: run.sessionId });
+  const all = Array.from({ length: 100 }, () => stop(run));
+  await waitFor(() => asked.length === 1);
+  confirm();
+  const results = await Promise.all(all);
+  expect(results.filter(({ stopState }) => stopState === 'stopped')).toHaveLength(1);
+  expect(results.reduce((sum, { cancelledRuns }) => sum + cancelledRuns, 0)).toBe(2);
+  expect([asked.length, stops()]).toEqual([1, 2]);
+});
+
+test('a stopped session goes on with its next turn, and that can be stopped anew', async () => {
+  const run = await executing();
+  const first = stop(run);
+  await waitFor(() => asked.length === 1);
+  confirm();
+  await first;
+  const next = await house.accept({ sessionId: run.sessionId });
+  expect((await house.claim()).map(({ id }) => id)).toEqual([next.id]);
+  const second = stop(next);
+  await waitFor(() => asked.length === 2);
+  confirm();
+  expect(told(await second)).toEqual(['stopped', 'stopped', 1, true]);
+});
+
+test('stopping one run asks its executor alone, and lets the next run of the session begin', async () => {
+  const run = await executing();
+  const next = await house.accept({ sessionId: run.sessionId });
+  const stopping = stopper.stopRun(run, 'operator_requested_stop');
+  await waitFor(() => asked.length === 1);
+  expect(asked).toEqual([{ sessionSeq: run.sessionSeq, runSeq: run.seq }]);
+  confirm();
+  expect(told(await stopping)).toEqual(['stopped', 'pending', 1, true]);
+  expect((await house.claim()).map(({ id }) => id)).toEqual([next.id]);
+  expect((await stopper.stopRun(run, 'operator_requested_stop')).stopState).toBe('not_running');
+});
+
+test('deleting does not wait for the executor, but its files do', async () => {
+  const run = await executing();
+  await stopper.deleteSession(sessionOf(run));
+  expect(asked).toHaveLength(1);
+  expect([confirmed, await house.store.sessions.listCleanups(0, 10)]).toEqual([0, []]);
+  confirm();
+  await waitFor(() => confirmed === 1);
+  expect(await house.store.sessions.listCleanups(0, 10)).toHaveLength(1);
+  await expect(stopper.deleteSession(sessionOf(run))).rejects.toMatchObject({ reason: 'not_found' });
+  await expect(stop(run)).rejects.toMatchObject({ reason: 'not_found' });
+});
+
+describe('a user who is disabled', () => {
+  test('has every run of every session stopped, queued or executing; nobody else has', async () => {
+    const running = await executing();
+    const queued = await house.accept({ sessionId: running.sessionId });
+    const elsewhere = await house.accept();
+    const nils = await house.store.users.create({ ...house.user, username: 'nils', passwordHash: 'x' });
+    const newKey = { ...house.key, id: 'nilskey0', userSeq: nils.seq, secretSha256: Buffer.alloc(32) };
+    const key = await house.store.keys.create(newKey);
+    const others = await house.accept({ user: nils, key });
+    await stopper.stopDisabled();
+    expect(stops()).toBe(0);
+    await house.store.users.change(nils.username, { role: 'admin' });
+    await house.store.users.change(house.user.username, { disabled: true });
+    await stopper.stopDisabled();
+    const statusOf = async ({ seq }: Run) => (await house.store.runs.get(seq)).status;
+    expect(await Promise.all([running, queued, elsewhere, others].map(statusOf))).toEqual([
+      'canceled',
+      'canceled',
+      'canceled',
+      'queued',
+    ]);
+    expect([stops(), confirmed]).toEqual([3, 1]);
+    expect(asked).toEqual([{ sessionSeq: running.sessionSeq, runSeq: null }]);
+    confirm();
+    await waitFor(() => confirmed === 2);
+    const before = data();
+    await stopper.stopDisabled();
+    expect(data()).toBe(before);
+  });
+
+  test('has them stopped also when there are more sessions than are stopped at once', async () => {
+    for (let i = 0; i < 120; i += 1) await house.accept();
+    await house.store.users.create({ ...house.user, username: 'nils', passwordHash: 'x' });
+    await house.store.users.change(house.user.username, { disabled: true });
+    await stopper.stopDisabled();
+    expect(stops()).toBe(120);
+    expect(await house.store.runs.countUnfinished()).toMatchObject({ queued: 0, running: 0 });
+  });
+
+  test('has what was accepted too late stopped instead of claimed, and what waits behind it goes on', async () => {
+    const nils = await house.store.users.create({ ...house.user, username: 'nils', passwordHash: 'x' });
+    const newKey = { ...house.key, id: 'nilskey0', userSeq: nils.seq, secretSha256: Buffer.alloc(32) };
+    const key = await house.store.keys.create(newKey);
+    await house.store.users.change(house.user.username, { disabled: true });
+    const [late] = await Promise.all([house.accept(), house.accept()]);
+    const others = await house.accept({ user: nils, key });
+    expect((await house.claim(1)).map(({ seq }) => seq)).toEqual([others.seq]);
+    expect(stops()).toBe(2);
+    expect(house.told.some(({ type, runSeq }) => type === 'run.started' && runSeq === late.seq)).toBe(false);
+  });
+});

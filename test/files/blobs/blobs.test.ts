@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import { openBlobStore } from '../../../src/files/blobs/blobs.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
+
+const filesIn = (directory: string) =>
+  readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+
+test('bytes come back under the hash of their content, and the same content is kept once', async () => {
+  const directory = temporaryDirectory();
+  const blobs = await openBlobStore(directory);
+  const bytes = Buffer.from('tides\u0000\u00ff');
+  const keys = await Promise.all([
+    blobs.hold().put(bytes),
+    blobs.hold().put(bytes),
+    blobs.hold().put(Buffer.from(bytes)),
+  ]);
+  expect(new Set(keys)).toEqual(new Set([createHash('sha256').update(bytes).digest('hex')]));
+  expect(await blobs.read(keys[0])).toEqual(bytes);
+  expect(filesIn(directory)).toHaveLength(1);
+});
+
+test('what a crash left half-written is gone after a start', async () => {
+  const directory = temporaryDirectory({ 'incoming/half': 'xx' });
+  await openBlobStore(directory);
+  expect(filesIn(directory)).toEqual([]);
+});
+
+test('a blob that cannot be put leaves nothing behind', async () => {
+  const directory = temporaryDirectory();
+  const blobs = await openBlobStore(directory);
+  const bytes = Buffer.from('blocked');
+  const key = createHash('sha256').update(bytes).digest('hex');
+  // A folder where the file should go makes the last move fail.
+  mkdirSync(join(directory, key.slice(0, 2)));
+
+  writeFileSync(join(directory, 'plain'), '');
+  const broken = await openBlobStore(join(directory, 'second'));
+  writeFileSync(join(directory, 'second', key.slice(0, 2)), 'a file where a folder must be');
+  await expect(broken.hold().put(bytes)).rejects.toThrow();
+  expect(readdirSync(join(directory, 'second', 'incoming'))).toEqual([]);
+  expect(await blobs.hold().put(bytes)).toBe(key);
+});
+
+test('an open blob gives any part of itself, and stays whole when it is removed meanwhile', async () => {
+  const directory = temporaryDirectory();
+  const blobs = await openBlobStore(directory);
+  const hold = blobs.hold();
+  const key = await hold.put(Buffer.from('0123456789'));
+  hold.release();
+  const [one, two] = [await blobs.open(key), await blobs.open(key)];
+  expect(one.size).toBe(10);
+  expect((await buffer(one.stream(2, 5))).toString()).toBe('2345');
+  expect(blobs.removeUnless(key, () => false)).toBe(true);
+  expect((await buffer(two.stream(0, 9))).toString()).toBe('0123456789');
+  await expect(blobs.open(key)).rejects.toMatchObject({ reason: 'not_found' });
+  // Once by the end of its stream and once by hand.
+  await one.close();
+  const links = readdirSync('/proc/self/fd').map((fd) => linkOf(fd));
+  expect(links.filter((link) => link.startsWith(directory))).toEqual([]);
+});
+
+function linkOf(fd: string): string {
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`);
+  } catch {
+    return '';
+  }
+}
+
+test('the list has every blob, and nothing else that lies about', async () => {
+  const directory = temporaryDirectory();
+  const blobs = await openBlobStore(directory);
+  const hold = blobs.hold();
+  const keys = await Promise.all(Array.from({ length: 300 }, async (_, i) => hold.put(Buffer.from(`blob ${i}`))));
+  writeFileSync(join(directory, 'incoming', 'half'), 'x');
+  writeFileSync(join(directory, 'stray'), 'x');
+  writeFileSync(join(directory, keys[0]!.slice(0, 2), 'stray'), 'x');
+  const listed = await Array.fromAsync(blobs.list());
+  expect(listed.sort()).toEqual([...keys].sort());
+});
+
+test('a sweep over the list removes what nobody uses or holds', async () => {
+  const blobs = await openBlobStore(temporaryDirectory());
+  const [forgotten, held] = [blobs.hold(), blobs.hold()];
+  const [unused, used] = [await forgotten.put(Buffer.from('unused')), await forgotten.put(Buffer.from('used'))];
+  const kept = await held.put(Buffer.from('held'));
+  forgotten.release();
+  for await (const key of blobs.list()) blobs.removeUnless(key, (other) => other === used);
+  expect((await Array.fromAsync(blobs.list())).sort()).toEqual([used, kept].sort());
+  await expect(blobs.open(unused)).rejects.toMatchObject({ reason: 'not_found' });
+});

@@ -1,0 +1,36 @@
+// A process that takes snapshots and packs archives without end, to be killed in the middle of it.
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { systemClock } from '../../../src/domain/clock.ts';
+import { openBlobStore } from '../../../src/files/blobs/blobs.ts';
+import { makeKeeper } from '../../../src/files/snapshots/keeper.ts';
+import { makeLog } from '../../../src/log/log.ts';
+
+const [, , directory = ''] = process.argv;
+const blobsDir = join(directory, 'blobs');
+const root = join(directory, 'workspace');
+mkdirSync(root, { recursive: true });
+const blobs = await openBlobStore(blobsDir);
+const parts = {
+  directory: join(directory, 'snapshots'),
+  blobs: blobsDir,
+  clock: systemClock,
+  log: makeLog({ level: 'fatal' }),
+};
+const keeper = makeKeeper(parts);
+const limits = { maxFileBytes: 1e9, maxFiles: 1e5, maxTotalBytes: 1e12, maxDepth: 64 };
+
+for (;;) {
+  const hold = blobs.hold();
+  for (let i = 0; i < 20; i += 1) writeFileSync(join(root, `f${i}`), randomBytes(1 + ((i * 7_919) % 90_000)));
+  process.stdout.write('writing\n');
+  const { files } = await keeper.takeSnapshot({ sessionId: 's', root, limits, hold, deadlineMs: 30_000 });
+  process.stdout.write('taken\n');
+  await Promise.all([
+    keeper.packTarGz({ files, hold, deadlineMs: 30_000 }),
+    keeper.packZip({ files, hold, deadlineMs: 30_000 }),
+  ]);
+  process.stdout.write('packed\n');
+  hold.release();
+}

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { ErrandError } from '../../../src/domain/errors.ts';
+import { makeJsonScan } from '../../../src/http/body/json-scan.ts';
+
+/** Scans a text in chunks of a size, and answers its long strings as they stand in it, or how it is refused. */
+function scanned(text: string, { chunk = 7, maxNodes = 1_000_000, longBytes = Infinity } = {}): string[] | string {
+  const bytes = Buffer.from(text);
+  const scan = makeJsonScan({ maxNodes, longBytes });
+  const found: string[] = [];
+  let from = -1;
+  try {
+    for (let at = 0; at < bytes.length; at += chunk) {
+      for (const mark of scan(bytes.subarray(at, at + chunk))) {
+        if (mark.kind === 'long') from = at + mark.at - mark.length;
+        else found.push(bytes.subarray(from, at + mark.at).toString());
+      }
+    }
+  } catch (error) {
+    if (error instanceof ErrandError) return error.message;
+    throw error;
+  }
+  return found;
+}
+
+const objectOf = (names: number) => Object.fromEntries(Array.from({ length: names }, (_, i) => [`n${i}`, i]));
+
+test('a million names in one object are refused at the thousand and first', () => {
+  const scan = makeJsonScan({ maxNodes: 100_000, longBytes: Infinity });
+  const text = Buffer.from(JSON.stringify(objectOf(1_001)).slice(0, -1));
+  expect(() => scan(text)).toThrow('body: no object may have more than 1000 names');
+  expect(scanned(JSON.stringify([objectOf(1_000), objectOf(1_000)]))).toEqual([]);
+  expect(scanned(JSON.stringify({ a: objectOf(999), b: objectOf(1_001) }))).toMatch('more than 1000 names');
+});
+
+test.each([
+  ['scalars', [1, 'a', null, true, false, -1.5e3, ''], 8],
+  ['empty containers', [[], {}, [[]], {}], 6],
+  ['names, which are no values', { a: 1, b: { c: [1, 2] } }, 6],
+])('values are counted exactly: %s', (_, value, count) => {
+  for (const text of [JSON.stringify(value), JSON.stringify(value, null, 2)]) {
+    expect(scanned(text, { maxNodes: count })).toEqual([]);
+    expect(scanned(text, { maxNodes: count - 1 })).toBe(`body: must hold at most ${count - 1} values`);
+  }
+});
+
+test('sixty-four levels pass, sixty-five do not', () => {
+  expect(scanned('['.repeat(64) + ']'.repeat(64))).toEqual([]);
+  expect(scanned('['.repeat(65))).toBe('body: must not nest deeper than 64 levels');
+});
+
+test.each([1, 2, 3, 5, 7, 64, 4_096])('long strings are found whole in chunks of %i bytes', (chunk) => {
+  const long = 'é"\\\u2028{[,:]}'.repeat(20);
+  const text = JSON.stringify({ [long]: 'short', a: ['x'.repeat(30), long, { b: 'y'.repeat(31) }], c: '[' });
+  const inside = JSON.stringify(long).slice(1, -1);
+  expect(scanned(text, { chunk, longBytes: 30 })).toEqual([inside, inside, 'y'.repeat(31)]);
+});
+
+test.each(['"a\nb"', '"\\x"', '"\\u12g4"', '"\\u12"', '"\u0000"'])('what no string may hold is refused: %j', (text) => {
+  for (const chunk of [1, 2, 100]) expect(scanned(text, { chunk })).toBe('The body is not valid JSON.');
+});

@@ -1,0 +1,223 @@
+import { request } from 'node:http';
+import { expect, test } from 'vitest';
+import { ErrandError } from '../../../src/domain/errors.ts';
+import type { Message } from '../../../src/domain/content.ts';
+import type { RunError } from '../../../src/domain/run.ts';
+import { AT, finish, openHouse, send, TURN } from '../../support/http-house.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+const KEY = 'conversation-key';
+const MESSAGES = { method: 'POST', path: '/openapi/v1/messages', as: KEY };
+const CHAT = { method: 'POST', path: '/openapi/v1/chat/completions', as: KEY };
+
+test('a Messages reply is a whole message, with usage in that protocol’s sense', async () => {
+  const house = await openHouse();
+  const got = await send(house, { ...MESSAGES, body: { ...TURN, model: 'any name' } });
+  const run = house.book.runs[0]!;
+  expect(got.json).toEqual({
+    id: `msg_${run.id.replaceAll('-', '')}`,
+    type: 'message',
+    role: 'assistant',
+    model: 'any name',
+    content: [{ type: 'text', text: 'Hello.' }],
+    stop_reason: 'end_turn',
+    stop_sequence: null,
+    usage: { input_tokens: 30, output_tokens: 7, cache_creation_input_tokens: 10, cache_read_input_tokens: 60 },
+  });
+  expect([got.headers['x-session-id'], got.headers['x-run-id']]).toEqual([run.sessionId, run.id]);
+  expect(got.headers['x-should-retry']).toBeUndefined();
+});
+
+test('a chat reply is a whole completion, with usage in that protocol’s sense', async () => {
+  const house = await openHouse();
+  const got = await send(house, { ...CHAT, body: TURN });
+  const run = house.book.runs[0]!;
+  expect(got.json).toEqual({
+    id: `chatcmpl-${run.id.replaceAll('-', '')}`,
+    object: 'chat.completion',
+    created: AT / 1000,
+    model: 'errand',
+    choices: [{ index: 0, message: { role: 'assistant', content: 'Hello.' }, logprobs: null, finish_reason: 'stop' }],
+    usage: { prompt_tokens: 100, completion_tokens: 7, total_tokens: 107 },
+  });
+  expect([got.headers['x-session-id'], got.headers['x-run-id']]).toEqual([run.sessionId, run.id]);
+});
+
+test('an answer without text has no content blocks', async () => {
+  const house = await openHouse({ play: (run, book) => finish(book, run, '') });
+  expect((await send(house, { ...MESSAGES, body: TURN })).json).toMatchObject({ content: [] });
+});
+
+const FAILURES = [
+  ['api_error', 500, 'api_error', undefined],
+  ['interrupted_error', 500, 'api_error', undefined],
+  ['structured_output_error', 500, 'api_error', undefined],
+  ['timeout_error', 504, 'timeout_error', '5'],
+  ['queue_timeout_error', 504, 'timeout_error', '5'],
+] as const;
+
+test.each(FAILURES)(
+  'a run that failed with %s is a %i that no client repeats',
+  async (type, status, told, retryAfter) => {
+    const error: RunError = { type, message: 'It broke.', retryable: false };
+    const house = await openHouse({ play: (run, book) => book.move(run, { status: 'failed', error }) });
+    const got = await send(house, { ...MESSAGES, body: TURN });
+    expect([got.status, got.json]).toEqual([status, { type: 'error', error: { type: told, message: 'It broke.' } }]);
+    expect(got.headers).toMatchObject({ 'x-should-retry': 'false', 'x-run-id': house.book.runs[0]!.id });
+    expect(got.headers['retry-after']).toBe(retryAfter);
+    const chat = await send(house, { ...CHAT, body: TURN });
+    expect(chat.json).toEqual({ error: { message: 'It broke.', type: told, param: null, code: null } });
+  },
+);
+
+test('a run stopped under its waiting request is a 409', async () => {
+  const house = await openHouse({ play: () => {} });
+  const waiting = send(house, { ...MESSAGES, body: TURN });
+  await waitFor(() => house.book.waiting() === 1);
+  house.book.move(house.book.runs[0]!, { status: 'canceled' });
+  const got = await waiting;
+  expect([got.status, got.json]).toEqual([
+    409,
+    { type: 'error', error: { type: 'invalid_request_error', message: 'The run was stopped.' } },
+  ]);
+});
+
+test('a wait that runs out tells the run, and may be repeated only with an idempotency key', async () => {
+  const awaitResult = async () => {
+    throw new ErrandError('wait_timeout', 'Still running.');
+  };
+  const house = await openHouse({ play: () => {}, operations: { awaitResult } });
+  const got = await send(house, { ...MESSAGES, body: TURN });
+  expect([got.status, got.headers['retry-after'], got.headers['x-should-retry']]).toEqual([504, '5', 'false']);
+  const { id } = house.book.runs[0]!;
+  expect(got.headers['x-run-id']).toBe(id);
+  const place = `Still running. Its result comes at GET /openapi/v1/runs/${id}/stream;`;
+  const messageOf = ({ json }: typeof got) => (json as { error: { message: string } }).error.message;
+  expect(messageOf(got)).toBe(`${place} repeating the request would begin a second run.`);
+  const again = await send(house, { ...MESSAGES, body: { ...TURN, idempotency_key: 'k' } });
+  expect([again.status, again.headers['x-should-retry']]).toEqual([504, undefined]);
+  expect(messageOf(again)).toMatch(/or repeat the request with its idempotency key\.$/);
+});
+
+test.each([MESSAGES, CHAT])('the header X-Session-Id of $path continues a session', async (request) => {
+  const house = await openHouse();
+  const first = await send(house, { ...request, body: TURN });
+  const sessionId = String(first.headers['x-session-id']);
+  const same = { metadata: { session_id: sessionId.toUpperCase() } };
+  for (const body of [TURN, { ...TURN, ...same }])
+    await send(house, { ...request, body, headers: { 'x-session-id': sessionId } });
+  expect(house.turns.map((turn) => turn.sessionId)).toEqual([null, sessionId, sessionId]);
+
+  const other = { metadata: { session_id: '0198c0de-0000-7000-8000-0000000000ff' } };
+  for (const [body, header] of [
+    [{ ...TURN, ...other }, sessionId],
+    [TURN, 'mine'],
+    [TURN, ''],
+  ] as const) {
+    const refused = await send(house, { ...request, body, headers: { 'x-session-id': header } });
+    expect(refused.status).toBe(422);
+    expect(refused.text).toMatch(/X-Session-Id/);
+  }
+});
+
+test('a client that leaves ends its wait and nothing else', async () => {
+  const house = await openHouse({ play: () => {} });
+  const req = request({
+    port: house.port,
+    method: 'POST',
+    path: '/openapi/v1/messages',
+    headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+  });
+  req.on('error', () => {});
+  req.end(JSON.stringify(TURN));
+  await waitFor(() => house.book.waiting() === 1);
+  req.destroy();
+  await waitFor(() => house.book.waiting() === 0);
+  expect(house.book.runs[0]!.status).toBe('queued');
+  await waitFor(() => house.lines.some(({ msg }) => msg === 'request'));
+  expect(house.lines.filter(({ level }) => level === 'error')).toEqual([]);
+});
+
+test('the history tells blocks, tools and attachments in wire names', async () => {
+  const attachment = {
+    id: 'a1',
+    name: 'p.png',
+    path: 'attachments/a1/p.png',
+    workspacePath: '/uploads/p.png',
+    mimeType: 'image/png',
+    size: 2,
+    sha256: 'ff',
+  };
+  const messages: Message[] = [
+    {
+      id: 1,
+      role: 'user',
+      textPreview: 'see',
+      createdAt: AT,
+      attachments: [attachment],
+      content: [
+        { type: 'text', text: 'see' },
+        { type: 'attachment', attachmentId: 'a1', media: 'image' },
+      ],
+    },
+    {
+      id: 2,
+      role: 'assistant',
+      textPreview: 'done',
+      createdAt: AT,
+      attachments: [],
+      content: [
+        { type: 'tool_use', id: 't1', name: 'write_file', input: { path: '/x' } },
+        { type: 'tool_result', toolUseId: 't1', ok: false, output: 'no room' },
+        { type: 'text', text: 'done' },
+      ],
+    },
+  ];
+  const house = await openHouse({
+    operations: { listMessages: async (_caller, sessionId) => ({ sessionId, messages }) },
+  });
+  const id = '0198C0DE-0000-7000-8000-000000000009';
+  const got = await send(house, { path: `/openapi/v1/sessions/${id}/messages`, as: KEY });
+  expect(got.json).toEqual({
+    session_id: id.toLowerCase(),
+    messages: [
+      {
+        id: 1,
+        role: 'user',
+        text_preview: 'see',
+        content: {
+          _type: 'UserMessage',
+          content: [
+            { type: 'text', text: 'see' },
+            { type: 'image', attachment_id: 'a1', file_name: 'p.png', path: 'attachments/a1/p.png' },
+          ],
+        },
+        attachments: [
+          { id: 'a1', name: 'p.png', path: 'attachments/a1/p.png', mime_type: 'image/png', size: 2, sha256: 'ff' },
+        ],
+      },
+      {
+        id: 2,
+        role: 'assistant',
+        text_preview: 'done',
+        content: {
+          _type: 'AssistantMessage',
+          content: [
+            { type: 'tool_use', id: 't1', name: 'write_file', input: { path: '/x' } },
+            { type: 'tool_result', tool_use_id: 't1', is_error: true, content: 'no room' },
+            { type: 'text', text: 'done' },
+          ],
+        },
+        attachments: [],
+      },
+    ],
+  });
+});
+
+test('the list of models holds the one model of the key', async () => {
+  const house = await openHouse();
+  expect((await send(house, { path: '/openapi/v1/models', as: KEY })).json).toEqual({
+    object: 'list',
+    data: [{ id: 'qwen', object: 'model', created: AT / 1000, owned_by: 'errand' }],
+  });
+});

@@ -1,0 +1,126 @@
+import { expect, test } from 'vitest';
+import { ErrandError } from '../../../src/domain/errors.ts';
+import { makeCredentialWatch, RECHECK_MS } from '../../../src/http/frame/credential-watch.ts';
+import { finish, openHouse, send, TURN } from '../../support/http-house.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
+import { makeSseParser } from '../../support/sse.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+const revoked = () => new ErrandError('unauthenticated', 'The API key is missing or invalid.');
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+test('a credential is looked at twice a minute, and a refusal is told once', async () => {
+  const clock = fakeClock();
+  const watch = makeCredentialWatch(clock);
+  let [looks, isGood] = [0, true];
+  const refusals: string[] = [];
+  const admit = async () => {
+    looks += 1;
+    if (!isGood) throw revoked();
+  };
+  watch(admit, ({ reason }) => refusals.push(reason));
+  clock.advance(RECHECK_MS - 1);
+  expect(looks).toBe(0);
+  clock.advance(30_001);
+  await settled();
+  expect([looks, refusals]).toEqual([2, []]);
+  isGood = false;
+  clock.advance(RECHECK_MS);
+  await settled();
+  clock.advance(10 * RECHECK_MS);
+  await settled();
+  expect([looks, refusals]).toEqual([3, ['unauthenticated']]);
+});
+
+test('a store that cannot be read refuses nobody', async () => {
+  const clock = fakeClock();
+  const refusals: string[] = [];
+  const broken = [new Error('SQLITE_BUSY'), new ErrandError('unavailable', 'The disk is full.')];
+  for (const error of broken)
+    makeCredentialWatch(clock)(
+      () => Promise.reject(error),
+      (why) => refusals.push(why.reason),
+    );
+  clock.advance(RECHECK_MS);
+  await settled();
+  expect(refusals).toEqual([]);
+});
+
+test('thousands are looked at in small parts, all within the minute, and those that have left never', async () => {
+  const clock = fakeClock();
+  const watch = makeCredentialWatch(clock);
+  let [looks, timers] = [0, 0];
+  const after = clock.after.bind(clock);
+  clock.after = (delayMs, callback) => {
+    timers += 1;
+    return after(delayMs, callback);
+  };
+  const look = async () => void (looks += 1);
+  const ends = Array.from({ length: 5_000 }, () => watch(look, () => undefined));
+  expect(timers).toBe(1);
+  clock.advance(RECHECK_MS);
+  expect(looks).toBe(50);
+  clock.advance(1_000);
+  expect(looks).toBe(5_000);
+  for (const end of ends) end();
+  clock.advance(10 * RECHECK_MS);
+  expect(looks).toBe(5_000);
+});
+
+/** A house in which a run waits, and a key that can be revoked. */
+async function houseWithKey() {
+  const clock = fakeClock();
+  let refusal: ErrandError | undefined;
+  const original = (await openHouse()).parts.operations.resolveCaller;
+  const house = await openHouse({
+    play: () => undefined,
+    parts: { clock },
+    operations: {
+      resolveCaller: async (credential, viaSocket) => {
+        if (refusal !== undefined) throw refusal;
+        return original(credential, viaSocket);
+      },
+    },
+  });
+  return { house, clock, refuse: (error: ErrandError) => (refusal = error) };
+}
+
+test.each([
+  ['/openapi/v1/messages', revoked(), 401, 'authentication_error'],
+  ['/openapi/v1/chat/completions', new ErrandError('forbidden', 'The owner is disabled.'), 403, 'permission_error'],
+])('%s: a stream ends within a minute of the end of its key, with the error; so does a wait', async (...given) => {
+  const [path, error, status, type] = given;
+  const { house, clock, refuse } = await houseWithKey();
+  const asking = (stream: boolean) =>
+    send(house, { method: 'POST', path, as: 'conversation-key', body: { ...TURN, stream } });
+  const [streaming, waiting] = [asking(true), asking(false)];
+  await waitFor(() => house.book.runs.length === 2 && house.book.waiting() === 1);
+  for (let i = 0; i < 12; i += 1) clock.advance(10_000);
+  refuse(error);
+  for (let i = 0; i < 6; i += 1) {
+    clock.advance(10_000);
+    await settled();
+  }
+  const last = makeSseParser()
+    .push((await streaming).text)
+    .at(-1);
+  expect(JSON.parse(last!.data!)).toMatchObject({ error: { type, message: error.message } });
+  expect(await waiting).toMatchObject({ status, json: { error: { type, message: error.message } } });
+});
+
+test('a stream whose key stays good goes on to its end', async () => {
+  const { house, clock } = await houseWithKey();
+  const streaming = send(house, {
+    method: 'POST',
+    path: '/openapi/v1/messages',
+    as: 'conversation-key',
+    body: { ...TURN, stream: true },
+  });
+  await waitFor(() => house.book.runs.length === 1);
+  for (let i = 0; i < 30; i += 1) {
+    clock.advance(10_000);
+    await settled();
+  }
+  finish(house.book, house.book.runs[0]!, 'Hello.');
+  expect((await streaming).text).toContain('event: message_stop');
+});

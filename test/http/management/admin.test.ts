@@ -1,0 +1,330 @@
+import { expect, test } from 'vitest';
+import { NO_CAPABILITIES } from '../../../src/domain/capability-config.ts';
+import type { Operations } from '../../../src/operations/operations.ts';
+import type { KeyRecord } from '../../../src/operations/people/keys.ts';
+import type { UserRecord } from '../../../src/operations/people/users.ts';
+import { AT, aKey, aUser, openHouse, send, STATUS } from '../../support/http-house.ts';
+
+const USER: UserRecord = { ...aUser(), teamName: 'Optics' };
+const KEY: KeyRecord = {
+  ...aKey({ expiresAt: AT }),
+  userId: USER.id,
+  username: USER.username,
+  capabilities: { ...NO_CAPABILITIES, mcpServerIds: [3], skillIds: [1, 9] },
+  capabilityNames: { mcpServers: ['files'], skills: ['reports', 'office:memo'], plugins: [], subagents: [] },
+};
+const TEAM = { id: 't-1', name: 'Optics', budgetUsd: 12.5, createdAt: AT, updatedAt: AT };
+const ISO = '2026-03-01T12:00:00.000Z';
+
+const user = {
+  user_id: USER.id,
+  username: 'mara',
+  full_name: 'Mara Vogt',
+  department: 'Lab',
+  role: 'user',
+  team: 'Optics',
+  functional_role: null,
+  scenario: null,
+  disabled: false,
+  created_at: ISO,
+  updated_at: ISO,
+};
+const team = { id: 't-1', name: 'Optics', budget_amount_usd: 12.5, created_at: ISO, updated_at: ISO };
+const key = {
+  id: 'k1234567',
+  name: 'test',
+  user_id: USER.id,
+  username: 'mara',
+  scope: 'conversation',
+  last_four: 'wxyz',
+  model: 'auto',
+  target: 'free',
+  capability_config: {
+    browser_enabled: false,
+    browser_impl: '',
+    mcp_server_ids: [3],
+    skill_ids: [1, 9],
+    connector_connection_ids: [],
+    plugin_ids: [],
+    subagent_ids: [],
+  },
+  capability_names: { mcp_servers: ['files'], skills: ['reports', 'office:memo'], plugins: [], subagents: [] },
+  project_id: null,
+  expires_at: ISO,
+  last_used_at: null,
+  revoked_at: null,
+  created_at: ISO,
+};
+
+/** Operations that record how they were asked. */
+function recorder() {
+  const asked: unknown[][] = [];
+  const verb =
+    <T>(name: string, answer: T) =>
+    async (...input: unknown[]): Promise<T> => {
+      asked.push([name, ...input]);
+      return answer;
+    };
+  const operations: Partial<Operations> = {
+    listUsers: verb('listUsers', { items: [USER], total: 1 }),
+    getUser: verb('getUser', USER),
+    createUser: verb('createUser', { user: USER, password: 'made-up' }),
+    changeUser: verb('changeUser', USER),
+    setPassword: verb('setPassword', { user: USER, password: null }),
+    listTeams: verb('listTeams', { items: [TEAM], total: 1 }),
+    createTeam: verb('createTeam', TEAM),
+    changeTeam: verb('changeTeam', TEAM),
+    listKeys: verb('listKeys', { items: [KEY], total: 1 }),
+    getKey: verb('getKey', KEY),
+    createKey: verb('createKey', { key: KEY, secret: 'errand_k1234567_secret' }),
+    changeKey: verb('changeKey', KEY),
+    revokeKey: verb('revokeKey', KEY),
+  };
+  return { asked, operations };
+}
+
+const NOTHING = { fullName: null, department: null, role: null, team: null, scenario: null, password: null };
+const NEW_KEY = {
+  user: 'mara',
+  scope: 'global',
+  name: null,
+  model: null,
+  target: 'free',
+  capabilityChoice: null,
+  projectId: null,
+  expiresInSeconds: null,
+};
+const PROJECT = '0198c0de-0000-7000-8000-0000000000aa';
+
+const ASKED: readonly (readonly [
+  line: string,
+  body: object | undefined,
+  status: number,
+  call: unknown[],
+  data: object,
+])[] = [
+  ['GET /users', undefined, 200, ['listUsers'], { items: [user], total: 1 }],
+  ['GET /users/mara', undefined, 200, ['getUser', 'mara'], user],
+  ['GET /users/j%C3%BCrgen%2F1', undefined, 200, ['getUser', 'jürgen/1'], user],
+  [
+    'POST /users',
+    { username: 'mara' },
+    201,
+    ['createUser', { username: 'mara', ...NOTHING }],
+    { ...user, password: 'made-up' },
+  ],
+  [
+    'POST /users',
+    {
+      username: 'm',
+      full_name: 'M V',
+      department: '',
+      role: 'admin',
+      team: 'Optics',
+      scenario: 's',
+      password: 'long enough',
+    },
+    201,
+    [
+      'createUser',
+      {
+        username: 'm',
+        fullName: 'M V',
+        department: '',
+        role: 'admin',
+        team: 'Optics',
+        scenario: 's',
+        password: 'long enough',
+      },
+    ],
+    { ...user, password: 'made-up' },
+  ],
+  [
+    'PATCH /users/mara',
+    { full_name: 'X', team: null, disabled: true },
+    200,
+    ['changeUser', 'mara', { fullName: 'X', team: null, disabled: true }],
+    user,
+  ],
+  [
+    'PUT /users/mara/password',
+    { password: 'long enough' },
+    200,
+    ['setPassword', 'mara', 'long enough'],
+    { user_id: USER.id, username: 'mara' },
+  ],
+  ['PUT /users/mara/password', undefined, 200, ['setPassword', 'mara', null], { user_id: USER.id, username: 'mara' }],
+  ['GET /teams', undefined, 200, ['listTeams'], { items: [team], total: 1 }],
+  ['POST /teams', { name: 'Optics' }, 201, ['createTeam', { name: 'Optics', budgetUsd: null }], team],
+  ['PATCH /teams/t-1', { budget_amount_usd: null }, 200, ['changeTeam', 't-1', { budgetUsd: null }], team],
+  [
+    'PATCH /teams/t-1',
+    { name: 'N', budget_amount_usd: 3 },
+    200,
+    ['changeTeam', 't-1', { name: 'N', budgetUsd: 3 }],
+    team,
+  ],
+  ['GET /keys', undefined, 200, ['listKeys', null], { items: [key], total: 1 }],
+  ['GET /keys?user=mara', undefined, 200, ['listKeys', 'mara'], { items: [key], total: 1 }],
+  [
+    'POST /keys',
+    { user: 'mara', scope: 'global' },
+    201,
+    ['createKey', NEW_KEY],
+    { ...key, key: 'errand_k1234567_secret' },
+  ],
+  [
+    'POST /keys',
+    {
+      user: 'mara',
+      scope: 'global',
+      name: 'ci',
+      model: 'qwen',
+      target: 'free',
+      project_id: PROJECT.toUpperCase(),
+      expires_in_seconds: 60,
+    },
+    201,
+    ['createKey', { ...NEW_KEY, name: 'ci', model: 'qwen', projectId: PROJECT, expiresInSeconds: 60 }],
+    { ...key, key: 'errand_k1234567_secret' },
+  ],
+  [
+    'POST /keys',
+    { user: 'mara', scope: 'global', model: 'auto' },
+    201,
+    ['createKey', NEW_KEY],
+    { ...key, key: 'errand_k1234567_secret' },
+  ],
+  ['GET /keys/k1234567', undefined, 200, ['getKey', 'k1234567'], key],
+  [
+    'PATCH /keys/k1234567',
+    { name: '', model: 'auto', target: 'team:crew' },
+    200,
+    ['changeKey', 'k1234567', { name: '', model: null, target: 'team:crew' }],
+    key,
+  ],
+  [
+    'PATCH /keys/k1234567',
+    {
+      capability_config: {
+        browser_enabled: true,
+        mcp_server_ids: [3, 'wiki'],
+        skill_ids: null,
+        connector_connection_ids: [PROJECT.toUpperCase()],
+        plugin_ids: [],
+      },
+    },
+    200,
+    [
+      'changeKey',
+      'k1234567',
+      {
+        capabilityChoice: {
+          browserEnabled: true,
+          mcpServers: [3, 'wiki'],
+          skills: null,
+          connections: [PROJECT],
+          plugins: [],
+        },
+      },
+    ],
+    key,
+  ],
+  [
+    'POST /keys',
+    { user: 'mara', scope: 'global', target: 'expert:office:typist', capability_config: {} },
+    201,
+    ['createKey', { ...NEW_KEY, target: 'expert:office:typist', capabilityChoice: {} }],
+    { ...key, key: 'errand_k1234567_secret' },
+  ],
+  ['DELETE /keys/k1234567', undefined, 200, ['revokeKey', 'k1234567'], key],
+];
+
+test.each(ASKED)('%s %j asks one operation and wraps its answer', async (...row) => {
+  const [line, body, status, call, data] = row;
+  const { asked, operations } = recorder();
+  const house = await openHouse({ operations });
+  const [method, path] = line.split(' ') as [string, string];
+  const sent = { method, path: `/api/v1${path}`, ...(body === undefined ? {} : { body }) };
+  for (const who of [{ via: 'socket' as const }, { as: 'admin-key' }]) {
+    const got = await send(house, { ...sent, ...who });
+    expect([got.status, got.json]).toEqual([status, { code: 0, message: 'ok', data }]);
+    expect(got.headers['cache-control']).toBe('no-store');
+  }
+  expect(asked).toEqual([call, call]);
+});
+
+const REFUSED: readonly (readonly [line: string, body: object, message: string])[] = [
+  ['POST /users', {}, 'username: must be a string'],
+  ['POST /users', { username: 'a\nb' }, 'username: must not contain control characters'],
+  ['POST /users', { username: 'm', role: 'root' }, 'role: must be one of admin, user'],
+  ['POST /users', { username: 'm', password: 7 }, 'password: must be a string'],
+  ['PATCH /users/mara', {}, 'body: must name at least one field to change'],
+  ['PATCH /users/mara', { disable: true }, 'body: must name at least one field to change'],
+  ['PATCH /users/mara', { disabled: 'yes' }, 'disabled: must be true or false'],
+  ['PATCH /users/mara', { role: null }, 'role: must be one of admin, user'],
+  ['PUT /users/mara/password', { password: '' }, 'password: must not be empty'],
+  ['POST /teams', { name: 'N', budget_amount_usd: -1 }, 'budget_amount_usd: must not be negative'],
+  ['POST /teams', { name: 'N', budget_amount_usd: '3' }, 'budget_amount_usd: must be a number'],
+  ['POST /keys', { scope: 'global' }, 'user: must be a string'],
+  ['POST /keys', { user: 'mara', scope: 'all' }, 'scope: must be one of conversation, global, admin'],
+  ['PATCH /keys/k1234567', {}, 'body: must name at least one field to change'],
+  ['PATCH /keys/k1234567', { target: '' }, 'target: must not be empty'],
+  ['PATCH /keys/k1234567', { capability_config: [] }, 'capability_config: must be an object'],
+  [
+    'PATCH /keys/k1234567',
+    { capability_config: { mcp_servers: [] } },
+    'capability_config.mcp_servers: must be one of browser_enabled, mcp_server_ids, skill_ids, connector_connection_ids, plugin_ids, subagent_ids',
+  ],
+  [
+    'PATCH /keys/k1234567',
+    { capability_config: { skill_ids: ['a', 1.5] } },
+    'capability_config.skill_ids[1]: must be an integer',
+  ],
+  [
+    'PATCH /keys/k1234567',
+    { capability_config: { connector_connection_ids: ['x'] } },
+    'capability_config.connector_connection_ids[0]: must be a UUID string',
+  ],
+  ['POST /keys', { user: 'mara', scope: 'global', project_id: 'p' }, 'project_id: must be a UUID string'],
+  [
+    'POST /keys',
+    { user: 'mara', scope: 'global', expires_in_seconds: 0 },
+    'expires_in_seconds: must be from 1 to 3153600000 seconds',
+  ],
+  ['POST /keys', { user: 'mara', scope: 'global', expires_in_seconds: 1.5 }, 'expires_in_seconds: must be an integer'],
+];
+
+test.each(REFUSED)('%s %j is a 422 that asks no operation', async (line, body, message) => {
+  const { asked, operations } = recorder();
+  const house = await openHouse({ operations });
+  const [method, path] = line.split(' ') as [string, string];
+  const got = await send(house, { method, path: `/api/v1${path}`, body, via: 'socket' });
+  expect([got.status, got.json]).toEqual([422, { code: 422, message, data: null }]);
+  expect(asked).toEqual([]);
+});
+
+test('the status is told in wire names', async () => {
+  const house = await openHouse();
+  expect((await send(house, { path: '/api/v1/status', via: 'socket' })).json).toEqual({
+    code: 0,
+    message: 'ok',
+    data: {
+      version: '0.1.0',
+      node_version: 'v24.0.0',
+      pid: 42,
+      started_at: ISO,
+      uptime_seconds: 7,
+      ready: true,
+      listen: STATUS.listen,
+      public_url: STATUS.publicUrl,
+      data_dir: '/data',
+      config_dir: '/config',
+      parts: [{ name: 'store', state: 'ok', detail: null }],
+      runs: { queued: 1, running: 2, waiting: 0, finalizing: 0 },
+      workers: { threads: 1, slots: 2, busy: 2 },
+      nodes: [{ id: 'tide', capacity: 8, online: true }],
+      models: [{ name: 'qwen', endpoint: 'local', kind: 'openai', default: true }],
+    },
+  });
+});

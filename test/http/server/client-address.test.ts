@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import { makeIsTrustedProxy } from '../../../src/http/server/client-address.ts';
+import { openHouse, send } from '../../support/http-house.ts';
+
+/** Whom requests with these headers are from, to a daemon with these proxies. */
+async function clientsOf(trustedProxies: readonly string[], headers: readonly (string | string[])[]) {
+  const house = await openHouse({ settings: { trustedProxies } });
+  for (const forwarded of headers) await send(house, { path: '/healthz', headers: { 'x-forwarded-for': forwarded } });
+  await send(house, { path: '/healthz', via: 'socket', headers: { 'x-forwarded-for': '192.0.2.1' } });
+  return house.lines.map((line) => line['client_address']);
+}
+
+test('what a peer that is no trusted proxy says of others is not believed', async () => {
+  expect(await clientsOf([], ['192.0.2.1'])).toEqual(['127.0.0.1', 'socket']);
+  expect(await clientsOf(['10.0.0.0/8'], ['192.0.2.1'])).toEqual(['127.0.0.1', 'socket']);
+});
+
+test('behind trusted proxies a client is the rightmost address that is not one of theirs', async () => {
+  const told: readonly [forwarded: string | string[], client: string][] = [
+    ['192.0.2.1', '192.0.2.1'],
+    // What a client writes itself stands left of what the proxy adds.
+    ['203.0.113.9, 192.0.2.1', '192.0.2.1'],
+    ['203.0.113.9,192.0.2.1 ,10.1.2.3', '192.0.2.1'],
+    [['203.0.113.9', '192.0.2.1'], '192.0.2.1'],
+    ['2001:DB8::1', '2001:db8::1'],
+    ['::ffff:192.0.2.1', '192.0.2.1'],
+    ['192.0.2.1:4711', '192.0.2.1'],
+    ['[2001:db8::1]:4711', '2001:db8::1'],
+    // Whoever comes from inside counts by the proxy that is farthest from here.
+    ['10.9.9.9, 10.1.2.3', '10.9.9.9'],
+    ['', '127.0.0.1'],
+    ['unknown', '127.0.0.1'],
+    ['192.0.2.1, unknown, 10.1.2.3', '10.1.2.3'],
+  ];
+  const clients = await clientsOf(
+    ['127.0.0.1', '10.0.0.0/8'],
+    told.map(([forwarded]) => forwarded),
+  );
+  expect(clients).toEqual([...told.map(([, client]) => client), 'socket']);
+});
+
+test('a password grant counts for the client that a trusted proxy names', async () => {
+  const addresses: string[] = [];
+  const house = await openHouse({
+    settings: { trustedProxies: ['127.0.0.0/8'] },
+    operations: {
+      logIn: async (grant) => {
+        if (grant.type === 'password') addresses.push(grant.address);
+        return { text: 'a.b.c', expiresInSeconds: 60 };
+      },
+    },
+  });
+  const body = { grant_type: 'password', username: 'mara', password: 'x' };
+  await send(house, {
+    method: 'POST',
+    path: '/openapi/v1/auth/token',
+    body,
+    headers: { 'x-forwarded-for': '192.0.2.1' },
+  });
+  expect(addresses).toEqual(['192.0.2.1']);
+});
+
+test('a proxy is trusted by its address or range, in either form, and as the settings say now', () => {
+  let list: readonly string[] = ['192.0.2.7', 'fd00::/8'];
+  const isTrustedProxy = makeIsTrustedProxy(() => list);
+  const asked = ['192.0.2.7', '::ffff:192.0.2.7', 'fd00::1', '192.0.2.8', 'fe80::1%eth0', 'socket', 'gone', ''];
+  expect(asked.filter(isTrustedProxy)).toEqual(['192.0.2.7', '::ffff:192.0.2.7', 'fd00::1']);
+  list = ['192.0.2.8'];
+  expect(asked.filter(isTrustedProxy)).toEqual(['192.0.2.8']);
+});

@@ -1,0 +1,33 @@
+import { Writable } from 'node:stream';
+import { expect, test } from 'vitest';
+import { type Log, logOf, makeLog } from '../../src/log/log.ts';
+
+/** The lines that `write` makes. */
+function linesOf(write: (log: Log) => void, level: 'info' | 'warn' = 'info'): Record<string, unknown>[] {
+  const lines: Record<string, unknown>[] = [];
+  const sink = new Writable({
+    write(line: Buffer, _encoding, done) {
+      lines.push(JSON.parse(line.toString()) as Record<string, unknown>);
+      done();
+    },
+  });
+  write(makeLog({ level }, sink));
+  return lines;
+}
+
+test('secrets are struck out wherever a line may carry them', () => {
+  const secrets = { authorization: 'hush', 'x-api-key': 'hush', password: 'hush', secret: 'hush' };
+  const lines = linesOf((log) => log.info({ ...secrets, headers: secrets, request: { headers: secrets } }, 'x'));
+  expect(JSON.stringify(lines)).not.toContain('hush');
+  expect(JSON.stringify(lines).split('[redacted]')).toHaveLength(13);
+});
+
+test('a line names its level, its time, and what it is about', () => {
+  const [line] = linesOf((log) => logOf(log, { requestId: 'q', runId: 'r', sessionId: 's' }).warn('slow'));
+  expect(line).toMatchObject({ level: 'warn', msg: 'slow', request_id: 'q', run_id: 'r', session_id: 's' });
+  expect(line!['time']).toMatch(/^\d{4}-\d\d-\d\dT.*Z$/);
+});
+
+test('lines below the level are not written', () => {
+  expect(linesOf((log) => log.info('quiet'), 'warn')).toEqual([]);
+});

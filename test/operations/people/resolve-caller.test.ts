@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest';
+import { makeLoginTokens } from '../../../src/operations/people/login-tokens.ts';
+import { makeResolveCaller } from '../../../src/operations/people/resolve-caller.ts';
+import { makeResolveKey } from '../../../src/operations/people/resolve-key.ts';
+import { makeKey } from '../../../src/operations/people/secrets.ts';
+import { storeHouse } from '../../support/store-house.ts';
+
+async function house(expiresInMs: number | null = null) {
+  const stores = await storeHouse();
+  const fresh = makeKey();
+  const key = await stores.store.keys.create({
+    ...fresh,
+    userSeq: stores.user.seq,
+    name: '',
+    scope: 'global',
+    model: null,
+    target: 'free',
+    projectId: null,
+    expiresAt: expiresInMs === null ? null : stores.clock.now() + expiresInMs,
+  });
+  const deriveKey = () => Buffer.alloc(32, 7);
+  const tokens = makeLoginTokens({ ...stores, deriveKey, settings: () => ({ loginTokenTtlSeconds: 60 }) });
+  const resolve = makeResolveCaller({ resolveKey: makeResolveKey(stores), resolveToken: tokens.resolveToken });
+  return { ...stores, tokens, resolve, secret: fresh.text, key };
+}
+
+test('a key resolves to itself and its owner as they are now', async () => {
+  const { resolve, secret, key } = await house();
+  expect(await resolve(secret, false)).toMatchObject({ kind: 'key', user: { username: 'mara' }, key: { id: key.id } });
+});
+
+test('a login token resolves to its user, at either door', async () => {
+  const { resolve, tokens, user } = await house();
+  const { text } = await tokens.issueToken(user);
+  for (const viaSocket of [false, true]) expect(await resolve(text, viaSocket)).toEqual({ kind: 'token', user });
+  await expect(resolve(`${text}x`, true)).rejects.toMatchObject({ reason: 'unauthenticated' });
+});
+
+test('without a credential only the control socket has a caller', async () => {
+  const { resolve } = await house();
+  expect(await resolve(null, true)).toEqual({ kind: 'operator' });
+  await expect(resolve(null, false)).rejects.toMatchObject({ reason: 'unauthenticated' });
+});
+
+test('a wrong key on the control socket is refused like anywhere else', async () => {
+  const { resolve } = await house();
+  await expect(resolve('nonsense', true)).rejects.toMatchObject({ reason: 'unauthenticated' });
+});
+
+test('an expired key, a revoked key and an altered secret are 401; a disabled owner is 403', async () => {
+  const expiring = await house(1_000);
+  expiring.clock.advance(1_000);
+  await expect(expiring.resolve(expiring.secret, false)).rejects.toMatchObject({ reason: 'unauthenticated' });
+
+  const { resolve, secret, key, store } = await house();
+  const altered = secret.slice(0, -1) + (secret.endsWith('A') ? 'B' : 'A');
+  await expect(resolve(altered, false)).rejects.toMatchObject({ reason: 'unauthenticated' });
+  await store.keys.revoke(key.id);
+  await expect(resolve(secret, false)).rejects.toMatchObject({ reason: 'unauthenticated' });
+
+  const disabled = await house();
+  await disabled.store.users.create({
+    username: 'second',
+    fullName: '',
+    department: '',
+    role: 'admin',
+    teamId: null,
+    functionalRole: null,
+    scenario: null,
+    passwordHash: 'x',
+  });
+  await disabled.store.users.change('mara', { disabled: true });
+  await expect(disabled.resolve(disabled.secret, false)).rejects.toMatchObject({ reason: 'forbidden' });
+});
+
+test('the last use of a key is noted, at most once a minute', async () => {
+  const { resolve, secret, key, store, clock } = await house();
+  await resolve(secret, false);
+  const firstAt = clock.now();
+  await expect.poll(async () => (await store.keys.get(key.id)).lastUsedAt).toBe(firstAt);
+  clock.advance(59_000);
+  await resolve(secret, false);
+  expect((await store.keys.get(key.id)).lastUsedAt).toBe(firstAt);
+  clock.advance(2_000);
+  await resolve(secret, false);
+  await expect.poll(async () => (await store.keys.get(key.id)).lastUsedAt).toBe(clock.now());
+});
+
+test('the last enabled administrator can be neither disabled nor demoted', async () => {
+  const { store } = await storeHouse();
+  await expect(store.users.change('mara', { disabled: true })).rejects.toMatchObject({ reason: 'conflict' });
+  await expect(store.users.change('mara', { role: 'user' })).rejects.toMatchObject({ reason: 'conflict' });
+  expect(await store.users.get('mara')).toMatchObject({ role: 'admin', disabled: false });
+});

@@ -1,0 +1,127 @@
+import { readdirSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { NO_DEFINITIONS } from '../../../src/catalog/definitions.ts';
+import type { KeyCaller } from '../../../src/domain/user.ts';
+import { openBlobStore } from '../../../src/files/blobs/blobs.ts';
+import { makeAcceptTurn } from '../../../src/operations/turns/accept-turn.ts';
+import { makeSessionSetup } from '../../../src/operations/turns/session-setup.ts';
+import type { InputBlock, TurnInput } from '../../../src/operations/turns/turn.ts';
+import { SETTINGS } from '../../support/http-house.ts';
+import { storeHouse } from '../../support/store-house.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
+
+const upload = (text: string): InputBlock => ({
+  type: 'upload',
+  media: 'file',
+  name: 'data.csv',
+  mimeType: 'text/csv',
+  bytes: { size: text.length, pieces: () => [Buffer.from(text)] },
+});
+
+async function house({ slotFree = () => true } = {}) {
+  const stores = await storeHouse();
+  const directory = join(temporaryDirectory(), 'blobs');
+  const acceptTurn = makeAcceptTurn({
+    store: stores.store,
+    blobs: await openBlobStore(directory),
+    disk: { shortage: () => null },
+    queue: { wake: () => undefined, slotFree },
+    queueWait: { watch: () => undefined },
+    schemas: { check: async () => null },
+    settings: () => SETTINGS,
+    fetchImages: async () => undefined,
+    makeSetup: makeSessionSetup({ store: stores.store, definitions: () => NO_DEFINITIONS }),
+    draining: () => false,
+  });
+  const caller: KeyCaller = { kind: 'key', user: stores.user, key: stores.key };
+  const accept = (content: readonly InputBlock[], over: Partial<TurnInput> = {}) =>
+    acceptTurn(
+      caller,
+      {
+        protocol: 'messages',
+        model: 'errand',
+        content,
+        sessionId: null,
+        idempotencyKey: null,
+        background: null,
+        outputSchema: null,
+        includeUsage: false,
+        ...over,
+      },
+      { takeRoom: () => undefined },
+    );
+  const files = () =>
+    readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).length;
+  return { ...stores, accept, files };
+}
+
+const BACKGROUND = { background: { payload: null }, idempotencyKey: 'job' };
+
+test('a text is put together in one turn of the event loop and committed in a later one', async () => {
+  const loops: Record<string, number> = {};
+  const note = (what: string) => (loops[what] = performance.nodeTiming.uvMetricsInfo.loopCount);
+  const { accept } = await house({
+    slotFree: () => {
+      note('committed');
+      return true;
+    },
+  });
+  const toJSON = () => {
+    note('made');
+    return { type: 'text', text: 'Tell me.' };
+  };
+  // As what was read from a file ends: what is due at once comes in the same turn of the loop.
+  await stat('.');
+  await accept([{ type: 'text', text: 'Tell me.', toJSON } as InputBlock]);
+  expect(loops['committed']).toBeGreaterThan(loops['made']!);
+});
+
+test('an accepted turn keeps the bytes of its attachments', async () => {
+  const { accept, files } = await house();
+  await accept([upload('a,b')]);
+  expect(files()).toBe(1);
+});
+
+test('a turn that is refused in the accepting transaction leaves no file behind', async () => {
+  const { accept, files } = await house();
+  const { run } = await accept([{ type: 'text', text: 'hello' }]);
+  const refused = accept([upload('a,b')], { ...BACKGROUND, sessionId: run.sessionId });
+  await expect(refused).rejects.toMatchObject({ reason: 'conflict' });
+  expect(files()).toBe(0);
+});
+
+test('a turn that names an unknown attachment leaves nothing of its own uploads behind', async () => {
+  const { accept, files } = await house();
+  const unknown: InputBlock = { type: 'stored', media: 'file', name: null, path: 'attachments/none/none.txt' };
+  await expect(accept([upload('a,b'), unknown])).rejects.toMatchObject({ reason: 'not_found' });
+  expect(files()).toBe(0);
+});
+
+test('a repeated turn adds no file, and what an accepted one refers to stays', async () => {
+  const { accept, files } = await house();
+  const first = await accept([upload('a,b')], { idempotencyKey: 'once' });
+  const again = await accept([upload('a,b'), upload('c,d')], { idempotencyKey: 'once' });
+  expect([again.replayed, again.run.id]).toEqual([true, first.run.id]);
+  expect(files()).toBe(1);
+  const refused = accept([upload('a,b')], { ...BACKGROUND, sessionId: first.run.sessionId });
+  await expect(refused).rejects.toMatchObject({ reason: 'conflict' });
+  expect(files()).toBe(1);
+});
+
+test('a key of the other protocol is a conflict, and what came with it leaves nothing behind', async () => {
+  const { accept, files } = await house();
+  const address: InputBlock = { type: 'address', media: 'image', name: null, url: 'http://a.example/', field: 'url' };
+  for (const [protocol, other] of [
+    ['messages', 'chat'],
+    ['chat', 'messages'],
+  ] as const) {
+    const idempotencyKey = `of ${protocol}`;
+    const first = await accept([{ type: 'text', text: 'once' }], { protocol, idempotencyKey });
+    for (const block of [upload('a,b'), address])
+      await expect(accept([block], { protocol: other, idempotencyKey })).rejects.toMatchObject({ reason: 'conflict' });
+    expect((await accept([upload('a,b')], { protocol, idempotencyKey })).run.id).toBe(first.run.id);
+  }
+  expect(files()).toBe(0);
+});

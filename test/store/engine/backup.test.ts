@@ -1,0 +1,104 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import Connection from 'better-sqlite3';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { backUp } from '../../../src/store/engine/backup.ts';
+import { foundation } from '../../../src/store/engine/migrations/001-foundation.ts';
+import { migrate, SCHEMA_VERSION } from '../../../src/store/engine/schema.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+const MAIN = fileURLToPath(new URL('backup-main.ts', import.meta.url));
+const BACKUP_OF_1 = '.v1.backup';
+
+/** A database of the first schema, with rows in it. */
+function oldDatabase(rows = 200): string {
+  const file = join(temporaryDirectory(), 'errand.db');
+  const connection = new Connection(file);
+  connection.exec(foundation);
+  connection.pragma('user_version = 1');
+  const insert = connection.prepare('INSERT INTO teams (id, name, created_at, updated_at) VALUES (?, ?, 0, 0)');
+  connection.transaction(() => {
+    for (let at = 0; at < rows; at += 1) insert.run(`team ${at}`, 'x'.repeat(5_000) + String(at));
+  })();
+  connection.close();
+  return file;
+}
+
+function openFile(file: string, options: Connection.Options = {}): Connection.Database {
+  const connection = new Connection(file, options);
+  onTestFinished(() => void connection.close());
+  return connection;
+}
+
+/** What a backup holds; throws when it is not whole. */
+function readBackup(file: string): { version: unknown; teams: unknown; state: unknown } {
+  const copy = openFile(`${file}${BACKUP_OF_1}`, { readonly: true });
+  return {
+    version: copy.pragma('user_version', { simple: true }),
+    teams: copy.prepare('SELECT count(*) FROM teams').pluck().get(),
+    state: copy.pragma('integrity_check', { simple: true }),
+  };
+}
+
+test('a database is copied before its schema changes, and nothing else is left beside it', () => {
+  const file = oldDatabase();
+  const connection = openFile(file);
+  migrate(connection, file);
+  expect(connection.pragma('user_version', { simple: true })).toBe(SCHEMA_VERSION);
+  expect(readBackup(file)).toEqual({ version: 1, teams: 200, state: 'ok' });
+  expect(readdirSync(dirname(file)).toSorted()).toEqual(['errand.db', `errand.db${BACKUP_OF_1}`]);
+  expect(statSync(file + BACKUP_OF_1).mode & 0o777).toBe(0o600);
+});
+
+test.each([
+  { left: 'an empty file', bytes: Buffer.alloc(0) },
+  { left: 'half a copy', bytes: Buffer.alloc(40_000, 1) },
+])('$left of a start that was killed is not taken for the backup', ({ bytes }) => {
+  const file = oldDatabase();
+  for (const name of [BACKUP_OF_1, `${BACKUP_OF_1}.new`]) writeFileSync(file + name, bytes);
+  migrate(openFile(file), file);
+  expect(readBackup(file)).toEqual({ version: 1, teams: 200, state: 'ok' });
+  expect(existsSync(`${file}${BACKUP_OF_1}.new`)).toBe(false);
+});
+
+test('killed in the middle of the copy, a start leaves a whole backup under its name or none', async () => {
+  const file = oldDatabase(2_000);
+  const target = file + BACKUP_OF_1;
+  for (let round = 0; round < 4; round += 1) {
+    const child = fork(MAIN, [file, target], { silent: true });
+    const ended = once(child, 'exit');
+    await waitFor(() => existsSync(`${target}.new`), { everyMs: 1, timeoutMs: 20_000 });
+    child.kill('SIGKILL');
+    await ended;
+    if (existsSync(target)) expect(readBackup(file)).toEqual({ version: 1, teams: 2_000, state: 'ok' });
+  }
+  migrate(openFile(file), file);
+  expect(readBackup(file)).toEqual({ version: 1, teams: 2_000, state: 'ok' });
+}, 90_000);
+
+test('a copy that cannot be written changes nothing, and the refusal names the file', () => {
+  const file = oldDatabase();
+  const connection = openFile(file);
+  vi.spyOn(connection, 'prepare').mockImplementationOnce(() => {
+    throw new Error('database or disk is full');
+  });
+  expect(() => migrate(connection, file)).toThrow(/errand\.db\.v1\.backup .*disk is full.*Nothing was changed/);
+  expect(connection.pragma('user_version', { simple: true })).toBe(1);
+  expect(readdirSync(dirname(file))).toEqual(['errand.db']);
+});
+
+test('a copy that is damaged does not get the name', () => {
+  const file = oldDatabase();
+  const connection = openFile(file);
+  const { prepare } = connection;
+  vi.spyOn(connection, 'prepare').mockImplementation((sql: string) => {
+    if (!sql.startsWith('VACUUM INTO')) return prepare.call(connection, sql) as never;
+    return { run: (target: string) => writeFileSync(target, 'half of it') } as never;
+  });
+  expect(() => backUp(connection, `${file}${BACKUP_OF_1}`)).toThrow(/file is not a database/);
+  expect(readdirSync(dirname(file))).toEqual(['errand.db']);
+});

@@ -1,0 +1,89 @@
+// The log of the database: short again when nothing is written, and told of when somebody keeps it from that.
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import Connection from 'better-sqlite3';
+import { expect, onTestFinished, test } from 'vitest';
+import { openDatabase, type Transaction } from '../../../src/store/engine/database.ts';
+import { NO_ALARMS } from '../../../src/store/engine/health.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
+
+const MB = 1_048_576;
+
+function open() {
+  const file = join(temporaryDirectory(), 'errand.db');
+  const clock = fakeClock();
+  const held: number[] = [];
+  const database = openDatabase(file, clock, { ...NO_ALARMS, held: (bytes) => void held.push(bytes) });
+  onTestFinished(() => database.close());
+  let teams = 0;
+  // A name stands in the table and in its index.
+  const addTeam = (tx: Transaction) =>
+    tx.run(
+      'INSERT INTO teams (id, name, created_at, updated_at) VALUES (?, ?, 0, 0)',
+      (teams += 1),
+      `${teams}${'x'.repeat(MB / 2)}`,
+    );
+  return {
+    database,
+    clock,
+    held,
+    logBytes: () => statSync(`${file}-wal`).size,
+    fileBytes: () => statSync(file).size,
+    /** Writes so many megabytes, one a commit, each followed by the look that comes after a commit. */
+    write: async (megabytes: number) => {
+      for (let at = 0; at < megabytes; at += 1) {
+        await database.write(addTeam);
+        clock.advance(50);
+      }
+    },
+    /** A process that reads one state of the database for as long as it likes. */
+    readBeside: () => {
+      const reader = new Connection(file, { readonly: true });
+      onTestFinished(() => void reader.close());
+      reader.exec('BEGIN');
+      reader.prepare('SELECT count(*) FROM teams').get();
+      return { end: () => void reader.exec('COMMIT') };
+    },
+  };
+}
+
+test('the log stays short while much is written, and is cut when the database is quiet', async () => {
+  const house = open();
+  await house.write(60);
+  expect(house.logBytes()).toBeLessThan(12 * MB);
+  house.clock.advance(5_000);
+  expect(house.logBytes()).toBeLessThan(MB);
+  expect(house.fileBytes()).toBeGreaterThan(60 * MB);
+  expect(house.held).toEqual([]);
+});
+
+test('a little that was written is moved into the file when the database is quiet', async () => {
+  const house = open();
+  await house.write(2);
+  expect(house.fileBytes()).toBeLessThan(MB);
+  house.clock.advance(5_000);
+  expect(house.fileBytes()).toBeGreaterThan(2 * MB);
+});
+
+test('a reader that keeps the log growing is told of, at each doubling; the log shrinks when it has ended', async () => {
+  const house = open();
+  await house.write(1);
+  const reader = house.readBeside();
+  await house.write(60);
+  expect(house.database.heldLogBytes()).toBeNull();
+  expect(house.held).toEqual([]);
+  await house.write(10);
+  expect(house.database.heldLogBytes()).toBeGreaterThan(64 * MB);
+  expect(house.held).toHaveLength(1);
+  await house.write(40);
+  expect(house.held).toHaveLength(1);
+  await house.write(30);
+  expect(house.held).toHaveLength(2);
+  expect(house.logBytes()).toBeGreaterThan(128 * MB);
+  reader.end();
+  await house.write(1);
+  house.clock.advance(5_000);
+  expect(house.database.heldLogBytes()).toBeNull();
+  expect(house.logBytes()).toBeLessThan(MB);
+}, 60_000);

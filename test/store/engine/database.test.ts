@@ -1,0 +1,155 @@
+import { join } from 'node:path';
+import Connection from 'better-sqlite3';
+import { expect, onTestFinished, test } from 'vitest';
+import { openDatabase } from '../../../src/store/engine/database.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
+import { storeHouse } from '../../support/store-house.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
+
+function openTemporary(file = join(temporaryDirectory(), 'errand.db')) {
+  const database = openDatabase(file, fakeClock());
+  onTestFinished(() => database.close());
+  return { database, file };
+}
+
+const addTeam = (name: string) => (tx: { run(sql: string, ...values: (string | number)[]): number }) =>
+  tx.run('INSERT INTO teams (id, name, created_at, updated_at) VALUES (?, ?, 0, 0)', name, name);
+
+test('a verb that throws rejects alone; the others of its commit are kept', async () => {
+  const { database } = openTemporary();
+  const outcomes = await Promise.allSettled([
+    database.write(addTeam('one')),
+    database.write((tx) => {
+      addTeam('half')(tx);
+      throw new Error('changed my mind');
+    }),
+    database.write(addTeam('two')),
+  ]);
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect(database.reader.all('SELECT name FROM teams ORDER BY name')).toEqual([{ name: 'one' }, { name: 'two' }]);
+});
+
+test('verbs of one tick share one commit', async () => {
+  const { database, file } = openTemporary();
+  const other = new Connection(file, { readonly: true });
+  onTestFinished(() => void other.close());
+  const version = () => other.pragma('data_version', { simple: true }) as number;
+  const before = version();
+  await Promise.all(Array.from({ length: 50 }, async (_, index) => database.write(addTeam(`team ${index}`))));
+  expect(version() - before).toBe(1);
+});
+
+test('readers see committed rows only, and see them as soon as the verb resolves', async () => {
+  const { database } = openTemporary();
+  const write = database.write(addTeam('one'));
+  expect(database.reader.all('SELECT name FROM teams')).toEqual([]);
+  await write;
+  expect(database.reader.all('SELECT name FROM teams')).toEqual([{ name: 'one' }]);
+});
+
+test('an event is told only after its commit, and never when its verb was rolled back', async () => {
+  const house = await storeHouse();
+  const accepted = house.accept();
+  expect(house.told).toEqual([]);
+  await accepted;
+  expect(house.told.map(({ type }) => type)).toEqual(['run.queued']);
+  const before = house.told.length;
+  await expect(house.accept({ key: { ...house.key, seq: 999 } })).rejects.toThrow(/FOREIGN KEY/);
+  expect(house.told).toHaveLength(before);
+});
+
+test('a verb that was rolled back leaves no gap in the stream of a run', async () => {
+  const { database } = openTemporary();
+  const seqs = await database.write((tx) => {
+    const user = tx.insert(
+      `INSERT INTO users (id, username, full_name, department, role, password_hash, created_at, updated_at)
+       VALUES ('u', 'u', '', '', 'user', '', 0, 0)`,
+    );
+    const key = tx.insert(
+      `INSERT INTO api_keys (id, user_seq, name, scope, secret_sha256, last_four, target, created_at)
+       VALUES ('k', ?, '', 'global', x'00', '', 'free', 0)`,
+      user,
+    );
+    const session = tx.insert(
+      `INSERT INTO sessions (id, user_seq, key_seq, kind, title, status, created_at, updated_at)
+       VALUES ('s', ?, ?, 'api', '', 'pending', 0, 0)`,
+      user,
+      key,
+    );
+    const run = tx.insert(
+      `INSERT INTO runs (id, session_seq, user_seq, key_seq, protocol, status, schedule_mode, ready, requested_model,
+         include_usage, opened_session, target, queued_steady_at, created_at)
+       VALUES ('r', ?, ?, ?, 'chat', 'queued', 'queued', 1, '', 0, 1, 'free', 0, 0)`,
+      session,
+      user,
+      key,
+    );
+    return { session, run };
+  });
+  const emit = (index: number, fails: boolean) =>
+    database.write((tx) => {
+      tx.emit(seqs.session, seqs.run, { type: 'content_block_start', payload: { index } });
+      if (fails) throw new Error('changed my mind');
+    });
+  await Promise.allSettled([emit(0, false), emit(1, true), emit(2, false), emit(3, true), emit(4, false)]);
+  expect(database.reader.all('SELECT stream_seq FROM events ORDER BY id')).toEqual([
+    { stream_seq: 1 },
+    { stream_seq: 2 },
+    { stream_seq: 3 },
+  ]);
+});
+
+test('a disk that is full refuses the verb with `unavailable`, keeps nothing of it, and recovers by itself', async () => {
+  const { database, file } = openTemporary();
+  await database.write(addTeam('before'));
+  // The page limit is per connection, so it is set through the writing one: SQLite answers SQLITE_FULL as on a full disk.
+  await database.write((tx) => {
+    const { page_count: pages } = tx.get<{ page_count: number }>('PRAGMA page_count')!;
+    tx.all(`PRAGMA max_page_count = ${pages}`);
+  });
+  const large = 'x'.repeat(5_000_000);
+  await expect(database.write(addTeam(large))).rejects.toMatchObject({ reason: 'unavailable' });
+  await database.write((tx) => void tx.all('PRAGMA max_page_count = 1000000'));
+  await database.write(addTeam('after'));
+  expect(database.fault()).toBeNull();
+  const other = new Connection(file, { readonly: true });
+  expect(other.prepare('SELECT name FROM teams ORDER BY rowid').all()).toEqual([{ name: 'before' }, { name: 'after' }]);
+  expect(other.pragma('integrity_check', { simple: true })).toBe('ok');
+  other.close();
+});
+
+test('commits are synced fully', () => {
+  const { database } = openTemporary();
+  return expect(database.write((tx) => tx.get('PRAGMA synchronous'))).resolves.toEqual({ synchronous: 2 });
+});
+
+test('a closed database refuses verbs', async () => {
+  const { database } = openTemporary();
+  await database.close();
+  await expect(database.write(addTeam('late'))).rejects.toMatchObject({ reason: 'unavailable' });
+});
+
+test('a statement keeps the plan it was prepared with, whatever values it is executed with', async () => {
+  const { database } = openTemporary();
+  await database.write((tx) => {
+    tx.run('CREATE TABLE tides (place TEXT NOT NULL, height INTEGER NOT NULL) STRICT');
+    // Of use only to who knows the value: a statement that is planned by its values is seen to read in this order.
+    tx.run("CREATE INDEX tides_of_brest ON tides (height) WHERE place = 'Brest'");
+    tx.run("INSERT INTO tides VALUES ('Brest', 7), ('Brest', 5), ('Kiel', 1)");
+  });
+  const heights = (place: string) =>
+    database.reader.all<{ height: number }>('SELECT height FROM tides WHERE place = ?', place).map((row) => row.height);
+  expect(heights('Kiel')).toEqual([1]);
+  expect(heights('Brest')).toEqual([7, 5]);
+});
+
+test('values compare as they do without a plus: by the column they meet', async () => {
+  const { database } = openTemporary();
+  await database.write((tx) => {
+    tx.run('CREATE TABLE kinds (number INTEGER, words TEXT) STRICT');
+    tx.run('INSERT INTO kinds VALUES (?, ?)', '7', '7');
+  });
+  expect(database.reader.all('SELECT * FROM kinds WHERE number = ? AND words = ?', '7', '7')).toEqual([
+    { number: 7, words: '7' },
+  ]);
+});

@@ -1,0 +1,34 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { expect, onTestFinished, test } from 'vitest';
+import { lockDataDirectory } from '../../../src/store/engine/lock.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
+
+const HOLDER = `
+  import { lockDataDirectory } from ${JSON.stringify(new URL('../../../src/store/engine/lock.ts', import.meta.url).href)};
+  globalThis.lock = lockDataDirectory(process.argv[1]);
+  console.log('held');
+  setInterval(() => undefined, 1000);
+`;
+
+test('a directory that another process holds is refused with its pid, and free again once it was killed', async () => {
+  const directory = temporaryDirectory();
+  const holder = spawn(process.execPath, ['--input-type=module', '-e', HOLDER, directory], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void holder.kill('SIGKILL'));
+  await once(holder.stdout, 'data');
+  expect(() => lockDataDirectory(directory)).toThrow(`in use by another Errand (pid ${holder.pid})`);
+  holder.kill('SIGKILL');
+  await once(holder, 'exit');
+  lockDataDirectory(directory).release();
+});
+
+test('a released directory can be locked again', () => {
+  const directory = temporaryDirectory();
+  const lock = lockDataDirectory(directory);
+  expect(() => lockDataDirectory(directory)).toThrow(/in use/);
+  lock.release();
+  lock.release();
+  lockDataDirectory(directory).release();
+});

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { openStore } from '../../../src/store/open-store.ts';
+import { storeHouse } from '../../support/store-house.ts';
+
+test('a name gets its id at first sight and keeps it, whatever comes and goes', async () => {
+  const { store } = await storeHouse();
+  const { idsFor, idOf, nameOf } = store.definitionIds;
+  expect(idOf('skill', 'tides')).toBeUndefined();
+  const [tides, reefs] = await idsFor('skill', ['tides', 'reefs']);
+  expect(await idsFor('skill', ['reefs', 'currents', 'tides'])).toEqual([reefs, expect.any(Number), tides]);
+  expect(idOf('skill', 'tides')).toBe(tides);
+  expect(nameOf('skill', reefs!)).toBe('reefs');
+  expect(nameOf('expert', reefs!)).toBeUndefined();
+});
+
+test('the same name has another id among another kind', async () => {
+  const { store } = await storeHouse();
+  const [skill] = await store.definitionIds.idsFor('skill', ['tides']);
+  const [expert] = await store.definitionIds.idsFor('expert', ['tides']);
+  expect(expert).not.toBe(skill);
+});
+
+test('ids survive a restart, and so does the one of a name that is gone', async () => {
+  const { store, file, clock } = await storeHouse();
+  const before = await store.definitionIds.idsFor('mcp_server', ['files', 'wiki']);
+  await store.close();
+  const again = openStore(file, clock);
+  const after = await again.definitionIds.idsFor('mcp_server', ['new', 'wiki']);
+  expect(after[1]).toBe(before[1]);
+  expect(before).not.toContain(after[0]);
+  expect(again.definitionIds.nameOf('mcp_server', before[0]!)).toBe('files');
+  await again.close();
+});
+
+test('two who ask for a new name at once are given one id', async () => {
+  const { store, rows } = await storeHouse();
+  const { idsFor } = store.definitionIds;
+  const [[a], [b]] = await Promise.all([idsFor('plugin', ['office']), idsFor('plugin', ['office', 'office'])]);
+  expect(a).toBe(b);
+  expect(rows('SELECT * FROM definition_ids')).toHaveLength(1);
+});

@@ -1,0 +1,58 @@
+// What a stream says of its prompt at its start: the best that was known when the turn was accepted, and the same for ever.
+import { expect, test } from 'vitest';
+import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store-house.ts';
+
+const ENDED = { outcome: 'completed', answer: 'Six.', stopReason: 'end_turn' } as const;
+const content = [{ type: 'text', text: 'x'.repeat(300) }] as const;
+
+/** What each accepted run said, in order. */
+const told = (house: StoreHouse) =>
+  house.told.flatMap((event) => (event.type === 'run.queued' ? [event.payload.promptTokens] : []));
+
+/** Does the run that was accepted last, in steps of so many tokens. */
+async function work(house: StoreHouse, steps: readonly { input: number; output: number }[]): Promise<void> {
+  const [run] = await house.claim();
+  for (const [index, { input, output }] of steps.entries()) {
+    const usage = { inputTokens: input, outputTokens: output, cacheReadTokens: 0, cacheWriteTokens: 0 };
+    await house.store.runs.recordStep(fenceOf(run!), aStep({ step: index + 1, usage }), FREE);
+  }
+  await house.store.runs.finalize(fenceOf(run!), ENDED);
+  await house.store.runs.settle(fenceOf(run!), { untouched: true });
+}
+
+test('before anything is known it is an estimate of the words', async () => {
+  const house = await storeHouse();
+  await house.accept({ content });
+  expect(told(house)).toEqual([100]);
+});
+
+test('a session that goes on sends what its last step held, and the new words', async () => {
+  const house = await storeHouse();
+  const { sessionId } = await house.accept({ content });
+  await work(house, [
+    { input: 2_000, output: 30 },
+    { input: 2_100, output: 50 },
+  ]);
+  await house.accept({ content, sessionId });
+  expect(told(house)).toEqual([100, 2_250]);
+});
+
+test("a new session begins with about what the key's newest one began with", async () => {
+  const house = await storeHouse();
+  const { sessionId } = await house.accept({ content });
+  await work(house, [
+    { input: 2_000, output: 30 },
+    { input: 9_000, output: 30 },
+  ]);
+  await house.accept({ sessionId });
+  await work(house, [{ input: 9_100, output: 30 }]);
+  await house.accept({ content });
+  await house.accept({ content, key: await house.makeKey() });
+  expect(told(house).slice(2)).toEqual([2_000, 100]);
+});
+
+test('a chat run, whose stream tells none, has none', async () => {
+  const house = await storeHouse();
+  await house.accept({ content, protocol: 'chat' });
+  expect(told(house)).toEqual([undefined]);
+});

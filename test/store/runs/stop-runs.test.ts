@@ -1,0 +1,163 @@
+// Stopping in the store: what moves, what is told, and that exactly one end of a run is ever committed.
+import { expect, test } from 'vitest';
+import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store-house.ts';
+
+const ENDED = { outcome: 'completed', answer: 'The moon pulls.', stopReason: 'end_turn' } as const;
+const USER = 'user_requested_stop';
+
+const ends = (house: StoreHouse) =>
+  house.rows<{ run_seq: number; type: string }>(
+    "SELECT run_seq, type FROM events WHERE type IN ('run.done', 'run.failed', 'run.stopped') ORDER BY id",
+  );
+const sessionRow = (house: StoreHouse) =>
+  house.rows<Record<string, unknown>>(
+    'SELECT status, stop_requested_at, stop_confirmed_at, stop_cause FROM sessions ORDER BY seq',
+  )[0];
+
+test('queued runs end at once as canceled, each with one event, and the stop counts as confirmed', async () => {
+  const house = await storeHouse();
+  const first = await house.accept();
+  const second = await house.accept({ sessionId: first.sessionId });
+  const commit = await house.store.runs.stopSession(first.sessionSeq, USER);
+  expect(commit).toMatchObject({ kind: 'ended', status: 'stopped', canceled: 2, unconfirmed: false });
+  expect(ends(house).map(({ type }) => type)).toEqual(['run.stopped', 'run.stopped']);
+  for (const { seq } of [first, second]) expect((await house.store.runs.get(seq)).status).toBe('canceled');
+  expect(sessionRow(house)).toMatchObject({
+    status: 'stopped',
+    stop_confirmed_at: house.clock.now(),
+    stop_cause: USER,
+  });
+  expect(await house.claim(10)).toEqual([]);
+});
+
+test('an executing run is canceled with its open block closed and what it did kept; its worker can write no more', async () => {
+  const house = await storeHouse();
+  await house.accept();
+  const [run] = await house.claim();
+  const fence = fenceOf(run!);
+  await house.store.runs.recordStep(fence, aStep({ calls: [{ id: 'a', name: 'shell', input: {} }] }), FREE);
+  await house.store.runs.appendStream(fence, [{ type: 'content_block_start', payload: { index: 1 } }]);
+  expect(await house.store.runs.stopSession(run!.sessionSeq, USER)).toMatchObject({ canceled: 1, unconfirmed: true });
+  expect(house.told.slice(-3).map(({ type }) => type)).toEqual(['content_block_stop', 'message', 'run.stopped']);
+  const [, assistant] = await house.store.sessions.listMessages(run!.sessionSeq);
+  expect(assistant!.content).toMatchObject([{ type: 'text' }, { type: 'tool_use' }]);
+  const result = { step: 1, toolUseId: 'a', name: 'shell', ok: true, output: 'x', durationMs: 1 };
+  const late = await Promise.all([
+    house.store.runs.recordToolResult(fence, result),
+    house.store.runs.finalize(fence, ENDED),
+    house.store.runs.settle(fence),
+    house.store.runs.interrupt(fence, 'crash'),
+  ]);
+  expect(late).toEqual([false, false, false, false]);
+});
+
+test('a finalizing run is canceled, too', async () => {
+  const house = await storeHouse();
+  await house.accept();
+  const [run] = await house.claim();
+  await house.store.runs.finalize(fenceOf(run!), ENDED);
+  await house.store.runs.stopSession(run!.sessionSeq, USER);
+  expect(await house.store.runs.settle(fenceOf(run!))).toBe(false);
+  expect(ends(house).map(({ type }) => type)).toEqual(['run.stopped']);
+});
+
+test('stop against completion, a thousand times: exactly one outcome, one event, and both agree', async () => {
+  const house = await storeHouse();
+  const outcomes = { completed: 0, canceled: 0 };
+  for (let round = 0; round < 1_000; round += 1) {
+    const { seq, sessionSeq } = await house.accept();
+    const [run] = await house.claim();
+    const complete = () => [house.store.runs.finalize(fenceOf(run!), ENDED), house.store.runs.settle(fenceOf(run!))];
+    const stop = () => house.store.runs.stopSession(sessionSeq, USER);
+    // In every order, also between the two moves of the completion.
+    const orders = [
+      () => [...complete(), stop()],
+      () => [stop(), ...complete()],
+      () => [house.store.runs.finalize(fenceOf(run!), ENDED), stop(), house.store.runs.settle(fenceOf(run!))],
+    ];
+    await Promise.all(orders[round % 3]!());
+    const { status } = await house.store.runs.get(seq);
+    const session = await house.store.sessions.find(run!.sessionId);
+    expect(session!.status).toBe(status === 'completed' ? 'completed' : 'stopped');
+    outcomes[status as keyof typeof outcomes] += 1;
+  }
+  expect(outcomes).toEqual({ completed: 334, canceled: 666 });
+  const told = ends(house);
+  expect(new Set(told.map(({ run_seq }) => run_seq)).size).toBe(1_000);
+  expect(told.filter(({ type }) => type === 'run.stopped')).toHaveLength(666);
+  expect(told).toHaveLength(1_000);
+});
+
+test('what follows in the session waits until the executor of a stopped run has confirmed', async () => {
+  const house = await storeHouse();
+  const { sessionId, sessionSeq } = await house.accept();
+  await house.claim();
+  await house.store.runs.stopSession(sessionSeq, USER);
+  const next = await house.accept({ sessionId });
+  expect(next.scheduleMode).toBe('queued');
+  expect(await house.claim(10)).toEqual([]);
+  expect((await house.store.sessions.find(sessionId))!.status).toBe('pending');
+  expect(await house.store.runs.confirmStop(sessionSeq)).toBe(true);
+  expect(await house.store.runs.confirmStop(sessionSeq)).toBe(false);
+  expect((await house.claim(10)).map(({ id }) => id)).toEqual([next.id]);
+});
+
+test('a stop that is confirmed is forgotten with the next turn', async () => {
+  const house = await storeHouse();
+  const { sessionId, sessionSeq } = await house.accept();
+  await house.store.runs.stopSession(sessionSeq, USER);
+  const next = await house.accept({ sessionId });
+  expect(sessionRow(house)).toEqual({
+    status: 'pending',
+    stop_requested_at: null,
+    stop_confirmed_at: null,
+    stop_cause: null,
+  });
+  expect((await house.claim(10)).map(({ id }) => id)).toEqual([next.id]);
+});
+
+test('stopping one queued run leaves the run before it executing and the one behind it waiting', async () => {
+  const house = await storeHouse();
+  const first = await house.accept();
+  const [second, third] = [
+    await house.accept({ sessionId: first.sessionId }),
+    await house.accept({ sessionId: first.sessionId }),
+  ];
+  await house.claim();
+  const which = { sessionSeq: first.sessionSeq, runSeq: second.seq };
+  expect(await house.store.runs.stopRun(which, USER)).toMatchObject({ canceled: 1, unconfirmed: false });
+  expect((await house.store.sessions.find(first.sessionId))!.status).toBe('running');
+  expect(await house.claim(10)).toEqual([]);
+  // Now the executing one: the third may begin once its executor has let go.
+  await house.store.runs.stopRun({ ...which, runSeq: first.seq }, USER);
+  expect(await house.claim(10)).toEqual([]);
+  await house.store.runs.confirmStop(first.sessionSeq);
+  expect((await house.claim(10)).map(({ id }) => id)).toEqual([third.id]);
+});
+
+test('after a restart every stop is confirmed, for no executor has survived', async () => {
+  const house = await storeHouse();
+  const { sessionId, sessionSeq } = await house.accept();
+  await house.claim();
+  await house.store.runs.stopSession(sessionSeq, USER);
+  const next = await house.accept({ sessionId });
+  expect(house.store.runs.listExecutingSessions()).toEqual([sessionId]);
+  await house.store.runs.rescue();
+  expect(await house.store.runs.confirmStops()).toBe(1);
+  expect(house.store.runs.listExecutingSessions()).toEqual([]);
+  expect((await house.claim(10)).map(({ id }) => id)).toEqual([next.id]);
+});
+
+test('a session that ended by itself has nothing to stop and keeps its status', async () => {
+  const house = await storeHouse();
+  await house.accept();
+  const [run] = await house.claim();
+  await house.store.runs.finalize(fenceOf(run!), ENDED);
+  await house.store.runs.settle(fenceOf(run!));
+  const before = house.told.length;
+  expect(await house.store.runs.stopSession(run!.sessionSeq, USER)).toMatchObject({
+    kind: 'idle',
+    status: 'completed',
+  });
+  expect(house.told).toHaveLength(before);
+});
