@@ -6,15 +6,9 @@ import { misfits } from '../catalog/schema.ts';
 import { readYamlFile } from '../catalog/yaml-file.ts';
 import { isJsonObject, type JsonObject } from '../domain/json.ts';
 import type { Settings } from '../domain/settings.ts';
-import {
-  environmentName,
-  OPTIONS,
-  readText,
-  SETTING_NAMES,
-  type SettingName,
-  settingsSchema,
-  type Value,
-} from './options.ts';
+import type { SettingName, Value } from './option.ts';
+import { OPTIONS } from './options.ts';
+import { environmentName, readText, SETTING_NAMES, settingsSchema } from './setting-texts.ts';
 
 export const SETTINGS_FILE = 'errand.yaml';
 const SETTINGS_SCHEMA = settingsSchema();

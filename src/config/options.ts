@@ -2,40 +2,10 @@
 // and `errand config show` all derive from it (J2, J7).
 import { availableParallelism } from 'node:os';
 import { egressRulesSchema, readEgressRules } from '../catalog/egress-rules.ts';
-import { choice, flag, integer, list, type Schema, section, text } from '../catalog/schema.ts';
-import type { EgressRule } from '../domain/egress.ts';
-import type { Settings } from '../domain/settings.ts';
+import { choice, flag, integer, list, text } from '../catalog/schema.ts';
 import { isPublicUrl, isUserinfoUrl, parseListen, publicUrlFor } from './listen-address.ts';
+import type { Option, SettingName } from './option.ts';
 import { isAddressRange } from '../outbound/address-range.ts';
-
-type Scalar = string | number | boolean;
-/** What a setting may hold. */
-export type Value = Scalar | readonly EgressRule[] | readonly string[];
-
-type Snake<Name extends string> = Name extends `${infer First}${infer Rest}`
-  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${Snake<Rest>}`
-  : Name;
-type Keys<Section> = Extract<keyof Section, string>;
-type Paths<Section> = {
-  [Key in Keys<Section>]: Section[Key] extends Value ? Snake<Key> : `${Snake<Key>}.${Paths<Section[Key]>}`;
-}[Keys<Section>];
-/** The name of a setting in errand.yaml, such as `model.idle_timeout_seconds`. A setting without an option doesn't compile. */
-export type SettingName = Paths<Settings>;
-
-/** One setting: what it may be, what it is when nobody says, and the other names it goes by. */
-export interface Option {
-  readonly schema: Schema;
-  /** The default; some follow from the machine or from the listening address in force. */
-  readonly fallback: Value | ((listen: string) => Scalar);
-  /** Makes the setting of what was written, where they differ. */
-  readonly read?: (written: unknown) => Value;
-  /** One line for people. */
-  readonly about: string;
-  /** The key of the command's flags, for the few that have one. */
-  readonly flag?: 'listen' | 'publicUrl';
-  /** The name in the environment where it is not `ERRAND_` and the setting's own. */
-  readonly environment?: string;
-}
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
 
@@ -284,43 +254,3 @@ export const OPTIONS: Readonly<Record<SettingName, Option>> = {
   },
   'log.level': { schema: choice(LEVELS), fallback: 'info', about: 'The least severe messages that are logged.' },
 };
-
-/** The settings' names in the order of the table. */
-export const SETTING_NAMES = Object.keys(OPTIONS) as readonly SettingName[];
-
-/** A setting's name in the environment (J2). */
-export function environmentName(name: SettingName): string {
-  return OPTIONS[name].environment ?? `ERRAND_${name.replaceAll('.', '_').toUpperCase()}`;
-}
-
-/** The schema of errand.yaml. */
-export function settingsSchema(): Schema {
-  return sectionOf(SETTING_NAMES.map((name) => [name.split('.'), OPTIONS[name].schema]));
-}
-
-function sectionOf(entries: readonly (readonly [path: readonly string[], schema: Schema])[]): Schema {
-  const byKey = Map.groupBy(entries, ([path]) => path[0] ?? '');
-  const properties = [...byKey].map(([key, [first, ...others]]) => {
-    const [path, schema] = first!;
-    if (path.length === 1) return [key, schema] as const;
-    return [key, sectionOf([first!, ...others].map(([whole, of]) => [whole.slice(1), of]))] as const;
-  });
-  return section(Object.fromEntries(properties));
-}
-
-/** What a text stands for: numbers, true and false, and lists in JSON, for settings of those types; else itself. Never throws. */
-export function readText(name: SettingName, value: string): unknown {
-  const { type } = OPTIONS[name].schema as { type?: unknown };
-  if (type === 'integer' && /^-?\d{1,15}(\.\d{1,15})?$/.test(value)) return Number(value);
-  if (Array.isArray(type)) return readJson(value);
-  if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
-  return value;
-}
-
-function readJson(value: string): unknown {
-  try {
-    return JSON.parse(value) as unknown;
-  } catch {
-    return value;
-  }
-}

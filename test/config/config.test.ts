@@ -14,7 +14,8 @@ import {
 import { defaultConfigFiles } from '../../src/config/default-config-files.ts';
 import { EGRESS_PURPOSES } from '../../src/domain/egress.ts';
 import { parseListen, publicUrlFor } from '../../src/config/listen-address.ts';
-import { environmentName, OPTIONS, SETTING_NAMES } from '../../src/config/options.ts';
+import { OPTIONS } from '../../src/config/options.ts';
+import { environmentName, SETTING_NAMES } from '../../src/config/setting-texts.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 function load(file: string, environment: Environment = {}, flags: Flags = {}): Config {

@@ -1,0 +1,44 @@
+// Settings by name: in the environment, in errand.yaml, and as text on the command line.
+import { type Schema, section } from '../catalog/schema.ts';
+import type { SettingName } from './option.ts';
+import { OPTIONS } from './options.ts';
+
+/** The settings' names in the order of the table. */
+export const SETTING_NAMES = Object.keys(OPTIONS) as readonly SettingName[];
+
+/** A setting's name in the environment (J2). */
+export function environmentName(name: SettingName): string {
+  return OPTIONS[name].environment ?? `ERRAND_${name.replaceAll('.', '_').toUpperCase()}`;
+}
+
+/** The schema of errand.yaml. */
+export function settingsSchema(): Schema {
+  return sectionOf(SETTING_NAMES.map((name) => [name.split('.'), OPTIONS[name].schema]));
+}
+
+function sectionOf(entries: readonly (readonly [path: readonly string[], schema: Schema])[]): Schema {
+  const byKey = Map.groupBy(entries, ([path]) => path[0] ?? '');
+  const properties = [...byKey].map(([key, [first, ...others]]) => {
+    const [path, schema] = first!;
+    if (path.length === 1) return [key, schema] as const;
+    return [key, sectionOf([first!, ...others].map(([whole, of]) => [whole.slice(1), of]))] as const;
+  });
+  return section(Object.fromEntries(properties));
+}
+
+/** What a text stands for: numbers, true and false, and lists in JSON, for settings of those types; else itself. Never throws. */
+export function readText(name: SettingName, value: string): unknown {
+  const { type } = OPTIONS[name].schema as { type?: unknown };
+  if (type === 'integer' && /^-?\d{1,15}(\.\d{1,15})?$/.test(value)) return Number(value);
+  if (Array.isArray(type)) return readJson(value);
+  if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
+  return value;
+}
+
+function readJson(value: string): unknown {
+  try {
+    return JSON.parse(value) as unknown;
+  } catch {
+    return value;
+  }
+}

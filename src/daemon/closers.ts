@@ -1,0 +1,8 @@
+// What has to be closed, in the order in which it was opened.
+
+export type Closer = () => Promise<void> | void;
+
+/** Closes everything, the last first. */
+export async function closeAll(closers: Closer[]): Promise<void> {
+  for (let closer = closers.pop(); closer !== undefined; closer = closers.pop()) await closer();
+}

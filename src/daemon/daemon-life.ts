@@ -1,0 +1,106 @@
+// A daemon that runs: how it is reloaded, drained, halted, and what ends it.
+import type { LiveConfig } from '../config/live-config.ts';
+import type { Log } from '../log/log.ts';
+import { type Closer, closeAll } from './closers.ts';
+import type { Engine } from './engine.ts';
+import type { Created } from './initialize.ts';
+
+/** A running daemon. */
+export interface Daemon {
+  /** Base address of its TCP door. */
+  readonly url: string;
+  /** What was made when the data directory was empty. */
+  readonly created: Created | null;
+  /** Resolves when everything is closed. */
+  readonly ended: Promise<void>;
+  /** SIGHUP: reads every file of the configuration now. */
+  reload(): void;
+  /** SIGTERM: no new turns, open streams get their time, unfinished runs go back to the queue. */
+  drain(): Promise<void>;
+  /** A second SIGTERM: everything ends now; what was committed is safe. */
+  halt(): Promise<void>;
+}
+
+interface Running {
+  readonly url: string;
+  readonly created: Created | null;
+  readonly closers: Closer[];
+  readonly log: Log;
+  readonly live: LiveConfig;
+  readonly engine: Engine;
+  readonly closing: AbortController;
+  readonly draining: AbortController;
+  /** Resolves with the reason when the database can no longer be written. */
+  readonly lost: Promise<unknown>;
+}
+
+/** What the last moves of a daemon take that can't go on; whoever hangs is left behind. */
+const LAST_MOVES_SECONDS = 2;
+
+export function makeDaemon({ url, created, closers, log, live, engine, closing, draining, lost }: Running): Daemon {
+  const { promise: ended, resolve: end, reject: fail } = Promise.withResolvers<void>();
+  // Whoever waits for the end is told; nobody may.
+  ended.catch(() => undefined);
+  let drained: Promise<void> | undefined;
+  let closed: Promise<void> | undefined;
+
+  /** Once, whoever asks first: closers that overlapped would close the store under those that still write. */
+  const close = (): Promise<void> => (closed ??= closeAll(closers));
+
+  async function drain(): Promise<void> {
+    log.info('draining');
+    closing.abort();
+    engine.queue.pause();
+    await withinDrainTime(engine.queue.idle(), live.settings().streams.drainSeconds);
+    draining.abort();
+    await engine.queue.release();
+    await close();
+    log.info('stopped');
+    end();
+  }
+
+  async function endAtOnce(): Promise<void> {
+    closing.abort();
+    draining.abort();
+    // The runs go back to the queue as in a drain, but their threads end without being waited for. Only then may the store close.
+    const released = engine.queue.release();
+    await engine.pool.destroy();
+    await released;
+    await close();
+  }
+
+  void lost.then(async (error) => {
+    log.fatal({ err: error }, 'the daemon ends: only a new start knows what of the database is on the disk');
+    await withinDrainTime(endAtOnce(), LAST_MOVES_SECONDS).catch(() => undefined);
+    fail(error);
+  });
+
+  return {
+    url,
+    created,
+    ended,
+    reload: () => {
+      log.info('reading the configuration anew');
+      live.reload();
+    },
+    drain: () => {
+      drained ??= drain();
+      return drained;
+    },
+    halt: async () => {
+      await endAtOnce();
+      end();
+    },
+  };
+}
+
+async function withinDrainTime(work: Promise<void>, seconds: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  await Promise.race([
+    work,
+    new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, seconds * 1_000);
+    }),
+  ]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,84 @@
+// What everything stands on: the locked directory, its key, the log, the live configuration, the store, the files.
+import { join } from 'node:path';
+import { formatProblem } from '../catalog/problem.ts';
+import type { Config } from '../config/config.ts';
+import { type Configuration, type ConfigEvent, type LiveConfig, makeLiveConfig } from '../config/live-config.ts';
+import { systemClock } from '../domain/clock.ts';
+import { incomingPath } from '../files/blobs/blob-place.ts';
+import { openBlobStore } from '../files/blobs/blobs.ts';
+import { makeOpenSpool } from '../files/blobs/spool.ts';
+import { makeDisk } from '../files/disk.ts';
+import { openMasterKey } from '../files/master-key.ts';
+import { makeKeeper } from '../files/snapshots/keeper.ts';
+import { type Log, makeLog } from '../log/log.ts';
+import { numberDefinitions } from '../operations/capabilities/definitions.ts';
+import type { StoreAlarms } from '../store/engine/health.ts';
+import { lockDataDirectory } from '../store/engine/lock.ts';
+import { openReserve } from '../store/engine/reserve.ts';
+import { openStore } from '../store/open-store.ts';
+import type { Closer } from './closers.ts';
+import { DATABASE_FILE, masterKeyPlace, prepareDirectories } from './initialize.ts';
+
+/** The database file of a daemon. */
+export const databaseOf = ({ places }: Config) => join(places.dataDir, DATABASE_FILE);
+
+/** What a daemon is built of, and what was opened so far. */
+export interface Start extends Configuration {
+  readonly closers: Closer[];
+}
+
+/** What everything stands on: the locked directory, its key, the log, the live configuration, the store. */
+export function layFoundations({ closers, ...configuration }: Start) {
+  const { config } = configuration;
+  const { places } = config;
+  prepareDirectories(places);
+  const lock = lockDataDirectory(places.dataDir);
+  closers.push(lock.release);
+  const deriveKey = openMasterKey(masterKeyPlace(places));
+  const log = makeLog(config.settings.log);
+  const live = makeLiveConfig({ ...configuration, report: (event) => reportConfig(log, event) });
+  closers.push(live.stop);
+  live.onChange(() => {
+    log.level = live.settings().log.level;
+  });
+  const lost = Promise.withResolvers<unknown>();
+  const alarms: StoreAlarms = {
+    trouble: (words) => log.error(words),
+    held: (bytes) => log.warn({ megabytes: Math.round(bytes / 1_048_576) }, HELD_LOG),
+    lost: lost.resolve,
+  };
+  const reserve = openReserve(join(places.dataDir, 'reserve'));
+  const store = openStore(databaseOf(config), systemClock, alarms, reserve);
+  closers.push(store.close);
+  live.onChange((changed) => {
+    if (changed !== 'definitions') return;
+    numberDefinitions(store, live.definitions()).catch((error: unknown) => {
+      log.error({ err: error }, 'new definitions could not be given their ids; they get them when they are used');
+    });
+  });
+  return { deriveKey, log, live, store, lost: lost.promise };
+}
+
+const HELD_LOG =
+  'the log of the database keeps growing, because another process reads an old state of it; "fuser errand.db" names it';
+
+/** Where bytes are kept, and the thread that makes them of workspaces. */
+export async function openFiles({ config, closers }: Start, { live, log }: { live: LiveConfig; log: Log }) {
+  const { dataDir } = config.places;
+  const directory = join(dataDir, 'blobs');
+  const blobs = await openBlobStore(directory);
+  const keeper = makeKeeper({ directory: join(dataDir, 'snapshots'), blobs: directory, clock: systemClock, log });
+  closers.push(keeper.stop);
+  const disk = makeDisk(dataDir, live.settings);
+  return { blobs, keeper, disk, openSpool: makeOpenSpool(incomingPath(directory)) };
+}
+
+function reportConfig(log: Log, event: ConfigEvent): void {
+  if (event.kind === 'accepted') log.info({ file: event.file }, 'configuration reloaded');
+  else if (event.kind === 'rejected') {
+    const problems = event.problems.map(formatProblem);
+    log.error({ file: event.file, problems }, 'configuration refused; the last good one stays in force');
+  } else if (event.kind === 'left-out') {
+    log.warn({ problems: event.problems.map(formatProblem) }, 'skills and plugins with problems are left out');
+  } else log.warn(event, 'configuration');
+}
