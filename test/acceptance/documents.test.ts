@@ -27,7 +27,7 @@ const DOCUMENTS = [
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'npm install && npm start': 'the tests themselves are built and run so',
   'export ERRAND_API_KEY=errand_...': 'stands for the key of the reader, which is set here',
-  'npm install && npm test': 'the tests themselves',
+  'export URL=http://127.0.0.1:8484': 'stands for the address of the daemon, which is set here',
   'npm install                     # brings': 'the tests themselves',
   'apt-get install': 'changes the system',
   'npm run build && npm pack': 'installs a service of the system',
@@ -108,11 +108,15 @@ afterAll(async () => {
 
 /** A models.yaml of the documents with the scripted model server behind all its endpoints. */
 const withModels = (yaml: string) =>
-  yaml.replaceAll(/base_url: (\S+)/g, (_, url: string) => `base_url: ${model.url}${url.endsWith('/v1') ? '/v1' : ''}`);
+  yaml.replaceAll(
+    /base_url: "?([^\s",]+)"?/g,
+    (_, url: string) => `base_url: "${model.url}${url.endsWith('/v1') ? '/v1' : ''}"`,
+  );
 
 describe('the first hour, on the offline engine', () => {
   let reader: Reader;
   const readme = (holding: string) => block('README.md', holding).text;
+  const clients = (holding: string) => block('docs/CLIENTS.md', holding).text;
   beforeAll(async () => {
     reader = makeReader(await startDaemonProcess());
   });
@@ -136,25 +140,60 @@ describe('the first hour, on the offline engine', () => {
     expect(await reader.paste(second ?? '')).toContain('more.md');
   });
 
+  /** Saves a script of a document, runs it, and has its types checked; answers what it printed. */
+  async function runScript(name: string, text: string): Promise<string> {
+    writeFileSync(join(reader.directory, name), text.replaceAll('http://127.0.0.1:8484', reader.daemon.url));
+    const printed = await reader.paste(`node ${name}`);
+    const options = '--noEmit --allowJs --checkJs --strict --skipLibCheck --module nodenext --target es2024';
+    await reader.paste(`node node_modules/typescript/bin/tsc ${options} --types node ${name}`);
+    return printed;
+  }
+
   test.each([
     ['OpenAI', "from 'openai'"],
     ['Anthropic', "from '@anthropic-ai/sdk'"],
-  ])('the script for the %s client runs, continues its session, and is right by its types', async (name, holding) => {
-    const file = `hello-${name}.mjs`;
-    writeFileSync(join(reader.directory, file), readme(holding).replaceAll('http://127.0.0.1:8484', reader.daemon.url));
-    const printed = await reader.paste(`node ${file}`);
+  ])('the first script for %s runs, and is right by its types', async (name, holding) => {
+    expect(await runScript(`first-${name}.mjs`, readme(holding))).toContain('notes.md');
+  });
+
+  test.each([
+    ['OpenAI', '.withResponse();\nconsole.log(completion'],
+    ['Anthropic', "from '@anthropic-ai/sdk'"],
+    ['AI SDK', "from 'ai'"],
+  ])('the longer script for %s continues its session, and is right by its types', async (name, holding) => {
+    const printed = await runScript(`hello-${name.replace(' ', '-')}.mjs`, clients(holding));
     expect(printed).toContain('notes.md');
-    expect(printed).toContain('more.md');
+    expect(printed).toMatch(name === 'AI SDK' ? /^\d+$/m : /more\.md/);
     const sessions = await reader.paste('bin/errand sessions list -o json');
     const [newest] = (JSON.parse(sessions) as { items: { session_id: string }[] }).items;
     const history = await reader.paste(`bin/errand sessions messages ${newest?.session_id} -o json`);
     expect(history.match(/"UserMessage"/g)).toHaveLength(2);
-    const options = '--noEmit --allowJs --checkJs --strict --skipLibCheck --module nodenext --target es2024';
-    await reader.paste(`node node_modules/typescript/bin/tsc ${options} --types node ${file}`);
   });
 
-  test('an attachment is sent, and what the run made is fetched', async () => {
-    const printed = await reader.paste(readme('curl -i'));
+  test("a result that fits a schema, by the OpenAI client's parser", async () => {
+    expect(await runScript('tide.mjs', clients('zodResponseFormat'))).toMatch(/^\d+$/m);
+  });
+
+  test('a stream tells of tools, and is joined again; its session is listed, read, stopped and deleted', async () => {
+    const streamed = await reader.paste(clients('X-Stream-Tool-Events'));
+    expect(streamed).toContain('event: tool_use');
+    const ids = Array.from(streamed.matchAll(/^id: (\d+)/gm), ([, id = '']) => id);
+    reader.set({
+      RUN_ID: headerOf(streamed, 'x-run-id'),
+      SESSION_ID: headerOf(streamed, 'x-session-id'),
+      LAST_EVENT_ID: ids.at(-2) ?? '',
+    });
+    const rejoined = await reader.paste(clients('Last-Event-ID'));
+    expect(rejoined).toContain('event: message_stop');
+    expect(rejoined).not.toContain('event: message_start');
+    const session = await reader.paste(clients('-X DELETE'));
+    expect(session).toContain('"UserMessage"');
+    expect(session).toContain('"not_running"');
+    expect(session).toContain('"scheduled":true');
+  });
+
+  test('what the run made is fetched', async () => {
+    const printed = await reader.paste(clients('curl -i "$URL/openapi/v1/messages" \\'));
     reader.set({ RUN_ID: headerOf(printed, 'x-run-id') });
     const [list, download] = readme('files.tar.gz').split(/(?<=\n)(?=curl -o)/);
     await waitFor(async () => {
@@ -165,14 +204,14 @@ describe('the first hour, on the offline engine', () => {
     expect(await reader.paste('tar -tzf files.tar.gz')).toContain('report.md\n');
   });
 
-  test('an expert and a skill are written, and a key talks to the expert', async () => {
+  test('an expert is written, and a key talks to the expert', async () => {
     const printed = await waitFor(() => reader.paste(readme('data/config/experts/writer.md')));
     expect(printed).toContain('expert:writer');
   });
 
-  test('a background run, and its end', async () => {
-    const text = readme('"background":true');
-    const [submit, collect] = text.split(/(?<=\n)(?=curl "http[^\n]*RUN_ID)/);
+  test.each(['README.md', 'docs/CLIENTS.md'])('a background run, and its end, as in %s', async (document) => {
+    const { text } = block(document, '"background":true');
+    const [submit, collect] = text.split(/(?<=\n)(?=curl "[^\n]*RUN_ID)/);
     const { background_results: begun } = jsonIn(await reader.paste(submit ?? '')) as {
       background_results: { run_id: string };
     };
@@ -188,12 +227,12 @@ describe('the first hour, on the offline engine', () => {
   });
 
   test('a result that fits a schema', async () => {
-    const { structured_output: result } = jsonIn(await reader.paste(readme('output_format')));
+    const { structured_output: result } = jsonIn(await reader.paste(clients('output_format')));
     expect(result).toEqual({ metres: expect.any(Number) as number });
   });
 
-  test('people, keys and settings', async () => {
-    const printed = await reader.paste(readme('users create alice'));
+  test('settings', async () => {
+    const printed = await reader.paste(block('docs/OPERATING.md', 'config show --origin').text);
     expect(printed).toContain('background.queue_wait_seconds');
   });
 
@@ -261,8 +300,14 @@ describe('models, people and capabilities', () => {
     expect(printed).toMatch(/claude\s+stream\s+ok/);
   });
 
+  test('the models.yaml with all common options is taken up, too', async () => {
+    save(block('docs/OPERATING.md', 'default_scenario: local'), withModels);
+    expect(await reader.paste('errand config check')).not.toContain('problem');
+    await waitFor(async () => (await reader.paste('errand models list -o json')).includes('200000'));
+  });
+
   test('an endpoint with headers, a query and fields of its own', async () => {
-    const { text } = block('README.md', 'header_files:');
+    const { text } = block('docs/OPERATING.md', 'header_files:');
     const rest = 'models: { m: { endpoint: azure, model: m } }\nscenarios: { s: { model: m } }\ndefault_scenario: s\n';
     const directory = temporaryDirectory({ 'azure.key': 'of-azure\n', 'models.yaml': `${text}${rest}` });
     expect(await reader.paste(`errand config check --config-dir ${directory}`)).not.toContain('models.yaml');
@@ -275,10 +320,10 @@ describe('models, people and capabilities', () => {
         : { tools: [{ name: 'ask_user', input: { question: 'Which one?' } }] },
     );
     const asking = reader.paste('errand chat "Ask me."');
-    const [list, answer] = block('README.md', 'inputs answer').text.split(/(?<=\n)/);
-    const id = await waitFor(async () => /^[0-9a-f-]{36}/m.exec(await reader.paste(list ?? ''))?.[0]);
+    const list = 'bin/errand inputs list --status pending';
+    const id = await waitFor(async () => /^[0-9a-f-]{36}/m.exec(await reader.paste(list))?.[0]);
     reader.set({ QUESTION_ID: id });
-    await reader.paste(answer ?? '');
+    await reader.paste(block('docs/OPERATING.md', 'inputs answer "$').text);
     expect(await asking).toContain('Thank you.');
   });
 
