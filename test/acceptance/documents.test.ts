@@ -78,7 +78,8 @@ function makeReader(daemon: DaemonProcess): Reader {
     paste: async (text) => {
       const script = text.replaceAll('http://127.0.0.1:8484', daemon.url);
       const options = { cwd: directory, env: { ...Object.fromEntries(own), ...variables }, encoding: 'utf8' } as const;
-      const { stdout, stderr } = await run('bash', ['-euo', 'pipefail', '-c', script], options);
+      // Under a shell of level 0 bash takes itself for one over ssh, and would read the machine's own start file.
+      const { stdout, stderr } = await run('bash', ['--norc', '-euo', 'pipefail', '-c', script], options);
       return `${stdout}\n${stderr}`;
     },
   };
