@@ -1,6 +1,6 @@
 // In which order files, names and directories come onto the disk: a power cut leaves what was synced, and maybe no more.
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -12,16 +12,19 @@ const MAIN = fileURLToPath(new URL('../support/durable-main.ts', import.meta.url
 
 /** The calls that one deed makes, such as `sync named` and `rename named`; paths are relative to its directory. */
 function traced(what: string, directory: string): string[] {
-  const trace = join(temporaryDirectory(), 'trace');
+  const traces = temporaryDirectory();
   const calls = 'trace=fsync,fdatasync,rename,renameat,renameat2,execve';
-  const args = ['-f', '-y', '-o', trace, '-e', calls, process.execPath, MAIN, what, directory];
+  // A file for each thread, whose calls are whole lines: in a common one a call that another interrupts stands on two.
+  const args = ['-ff', '-ttt', '-y', '-o', join(traces, 'of'), '-e', calls, process.execPath, MAIN, what, directory];
   const { status, stderr } = spawnSync('strace', args, { encoding: 'utf8' });
   expect([status, stderr]).toEqual([0, expect.any(String)]);
   const seen: string[] = [];
-  for (const line of readFileSync(trace, 'utf8').split('\n')) {
+  const lines = readdirSync(traces).flatMap((name) => readFileSync(join(traces, name), 'utf8').split('\n'));
+  // Each begins with its time, to the microsecond and of one length.
+  for (const line of lines.toSorted()) {
     const synced = /f(?:data)?sync\(\d+<([^>]*)>/.exec(line)?.[1];
     if (synced?.startsWith(directory)) seen.push(`sync ${synced.slice(directory.length + 1) || '.'}`);
-    if (/rename/.test(line) && line.includes('= 0')) seen.push('rename');
+    if (/ rename/.test(line) && line.includes('= 0')) seen.push('rename');
     const program = /execve\("[^"]*\/sync", \["sync", "-f", "--", "([^"]*)"\].* = 0/.exec(line)?.[1];
     if (program?.startsWith(directory)) seen.push(`sync of the disk of ${program.slice(directory.length + 1)}`);
   }

@@ -172,7 +172,7 @@ describe.skipIf(sandbox === null)('a server in the sandbox', () => {
     const stdio = { command: '/bin/sh', args: complain, env: { TOKEN: 'Bearer sesame-open-123' } };
     const run = await openRun([goodServer({ stdio })]);
     const log = await waitFor(() => run.main.of('log').find(({ message }) => message.includes('could not be used')));
-    expect(log.facts).toMatchObject({ mcp_server: 'files', stderr: 'bad token [credential]\n' });
+    expect(log.facts).toMatchObject({ mcp_server: 'files', stderr: 'bad token Bearer [credential]\n' });
   });
 
   test('whose program is not there is told apart', async () => {
