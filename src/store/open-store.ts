@@ -35,6 +35,7 @@ import { makeUsers } from './people/users.ts';
 import { makeWorkspaceExports } from './artifacts/workspace-exports.ts';
 import { makeWorkspaceTree } from './artifacts/workspace-tree.ts';
 import { makeWaitForUser } from './runs/wait-for-user.ts';
+import { makeWaitForWorker } from './runs/wait-for-worker.ts';
 import { makeWorkerNodes } from './runs/worker-nodes.ts';
 
 export type Store = ReturnType<typeof makeStore>;
@@ -81,6 +82,7 @@ function makeStore(database: Database) {
       ...makeRescueRuns(database),
       ...makeStopRuns(database),
       ...makeWaitForUser(database),
+      ...makeWaitForWorker(database),
       ...makeExpireQueued(database),
     },
     fault: database.fault,

@@ -48,6 +48,8 @@ async function callRuns(house: StoreHouse): Promise<void> {
   await house.accept({ sessionId: first.sessionId, idempotencyKey: 'c' });
   for (const run of await house.claim(3)) {
     const fence = fenceOf(run);
+    await runs.waitForWorker(fence);
+    await runs.beginWork(fence);
     await runs.appendStream(fence, [{ type: 'content_block_start', payload: { index: 0 } }]);
     await runs.recordStep(fence, aStep({ calls: [{ id: 'x', name: 'shell', input: {} }] }), FREE);
     await runs.recordSpent(fence, aStep().usage, FREE);

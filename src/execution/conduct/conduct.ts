@@ -9,10 +9,10 @@ import type { Ending, Interruption } from '../../store/runs/end-run.ts';
 import type { Fence } from '../../store/runs/record-progress.ts';
 import { faultKindOf, isLocked } from '../../store/engine/storage-fault.ts';
 import { buildBrief } from '../brief/brief.ts';
-import type { Admission } from '../broker/broker.ts';
-import type { PoolEnd } from './pool.ts';
+import type { Place, PoolEnd } from './pool.ts';
 import { type ResolvedModel, resolveModel } from '../brief/resolve-model.ts';
 import { abort, type AbortReason, type ConductParts, isRefused, logFacts, type RunState } from './run-state.ts';
+import { takePlace } from './take-place.ts';
 import { takeSignals } from './take-signals.ts';
 
 const RETRY_MS = 1_000;
@@ -27,8 +27,8 @@ export interface Conduct {
   abort(why: AbortReason): void;
 }
 
-/** Begins to conduct a claimed run. */
-export function conductRun(parts: ConductParts, claim: Claim): Conduct {
+/** Begins to conduct a claimed run. `wentApart` is called when the run turns out to take no slot. */
+export function conductRun(parts: ConductParts, claim: Claim, wentApart: () => void): Conduct {
   const { run } = claim;
   const fence: Fence = { sessionSeq: run.sessionSeq, runSeq: run.seq, attempt: run.attempt };
   const attendance = parts.collector.attend(run);
@@ -40,6 +40,8 @@ export function conductRun(parts: ConductParts, claim: Claim): Conduct {
     handle: undefined,
     abortedFor: undefined,
     permit: undefined,
+    place: undefined,
+    wentApart,
   };
   return {
     runSeq: run.seq,
@@ -64,41 +66,56 @@ async function conduct(state: RunState): Promise<void> {
     await end(state, { outcome: 'failed', error: noModel(claim) }, false);
     return;
   }
-  let workerEnd: PoolEnd;
-  let admission: Admission | undefined;
+  let workerEnd: PoolEnd | null;
   try {
-    await state.attendance.free();
-    // A long text takes its time to be committed, read and handed over: others have their turn in between.
-    await nextTurn();
-    const built = await buildBrief(parts, claim.run, resolved, parts.settings());
-    if (!built.ok) {
-      await end(state, { outcome: 'failed', error: built.error }, false);
-      return;
-    }
-    const { turn, equipment } = built.brief;
-    await nextTurn();
-    state.attendance.takeBaseline(turn.attachments.length > 0);
-    // Tools wait for the baseline, see `keep`; such servers may be at work before any tool is called.
-    if (equipment.mcp.some(({ transport }) => transport.kind === 'stdio')) await state.attendance.baseline();
-    admission = parts.broker.admit(claim.run.seq, connectionIdsOf(equipment));
-    const brief: Brief = { ...built.brief, connectorToken: admission.token };
-    workerEnd = state.abortedFor === undefined ? await work(state, brief, resolved) : NOT_BEGUN;
+    workerEnd = await carryOut(state, resolved);
   } catch (error) {
     parts.log.error({ run_id: claim.run.id, err: error }, 'the run could not be started');
     noteLock(state, error);
     workerEnd = { kind: 'lost', why: messageOf(error), wasWaiting: false, isCharged: true };
   } finally {
-    admission?.end();
     state.permit?.release();
+    state.place?.leave();
   }
-  await finish(state, workerEnd);
+  if (workerEnd !== null) await finish(state, workerEnd);
 }
 
 const NOT_BEGUN: PoolEnd = { kind: 'done', outcome: { status: 'canceled' }, touched: false };
 
-function work(state: RunState, brief: Brief, resolved: ResolvedModel): Promise<PoolEnd> {
+/** Answers null when the run can have no brief: it has failed of that. */
+async function carryOut(state: RunState, resolved: ResolvedModel): Promise<PoolEnd | null> {
+  const { parts, claim } = state;
+  const place = await takePlace(state);
+  if (state.abortedFor !== undefined) return NOT_BEGUN;
+  // A long text takes its time to be committed, read and handed over: others have their turn in between.
+  await nextTurn();
+  const built = await buildBrief(parts, claim.run, resolved, parts.settings());
+  if (!built.ok) {
+    await end(state, { outcome: 'failed', error: built.error }, false);
+    return null;
+  }
+  const { turn, equipment } = built.brief;
+  await nextTurn();
+  state.attendance.takeBaseline(turn.attachments.length > 0);
+  // Tools wait for the baseline, see `keep`; such servers may be at work before any tool is called.
+  if (equipment.mcp.some(({ transport }) => transport.kind === 'stdio')) await state.attendance.baseline();
+  const admission = parts.broker.admit(claim.run.seq, connectionIdsOf(equipment));
+  const task: Task = { place, brief: { ...built.brief, connectorToken: admission.token } };
+  try {
+    return state.abortedFor === undefined ? await work(state, task, resolved) : NOT_BEGUN;
+  } finally {
+    admission.end();
+  }
+}
+
+interface Task {
+  readonly place: Place;
+  readonly brief: Brief;
+}
+
+function work(state: RunState, { place, brief }: Task, resolved: ResolvedModel): Promise<PoolEnd> {
   return new Promise((resolve) => {
-    state.handle = state.parts.pool.start(brief, {
+    state.handle = place.start(brief, {
       signals: (batch) => takeSignals(state, batch, resolved),
       garbled: (why) => {
         state.parts.log.error(logFacts(state, { why }), 'a message between a run and its worker was lost');

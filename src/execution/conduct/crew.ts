@@ -46,7 +46,7 @@ export interface CrewParts {
   readonly clock: Clock;
   readonly log: Log;
   /** Called after a run has ended. */
-  runEnded(): void;
+  runEnded?(): void;
 }
 
 /** Starts a crew with one warm thread. Threads are added under load and end when they have been idle for a minute. */
@@ -72,7 +72,7 @@ export function makeCrew({ size, clock, log, runEnded }: CrewParts): Crew {
     start: (brief, sink) => {
       const line = openLine(sink, () => {
         active.delete(line);
-        runEnded();
+        runEnded?.();
       });
       active.add(line);
       watch.begin();

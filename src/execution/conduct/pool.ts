@@ -4,6 +4,7 @@ import type { Brief } from '../../agent/port/protocol.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Log } from '../../log/log.ts';
 import { type Crew, type CrewSize, makeCrew, type RunHandle, type RunSink, type WorkerEnd } from './crew.ts';
+import { makeSideCrew, type Seat } from './side-crew.ts';
 import { makeSuspects } from './suspects.ts';
 
 /** Threads for suspects: each has one run, and others wait for it. */
@@ -21,10 +22,22 @@ export type PoolSink = Omit<RunSink, 'ended'> & {
   ended(end: PoolEnd): void;
 };
 
-export interface Pool {
-  /** Starts a run, on a thread of its own when it may have ended the last one. */
+/** Where one run is going to be carried out. */
+export interface Place {
+  /** Whether it is apart from the slots, so that the run takes none, also while it waits. */
+  readonly isApart: boolean;
+  /** Resolves when the run may start, or has left. */
+  readonly ready: Promise<void>;
+  /** Starts the run. Only once the place is `ready`. */
   start(brief: Brief, sink: PoolSink): RunHandle;
-  /** Runs under way that are kept apart: they take no slot. */
+  /** To be called when the run has ended, or is not going to start. A second call does nothing. */
+  leave(): void;
+}
+
+export interface Pool {
+  /** Takes a place for a run: on a thread of its own when it may have ended the last one. */
+  take(runId: string): Place;
+  /** Runs that are kept apart, at work or waiting: they take no slot. */
   apart(): number;
   /** Runs that may be under way at once. */
   slots(): number;
@@ -45,40 +58,44 @@ export interface PoolParts {
 export function makePool({ size: initial, clock, log }: PoolParts): Pool {
   const retired = new Set<Crew>();
   const suspects = makeSuspects();
-  let alone: Crew | undefined;
   let size = initial;
   let current = hire(size);
+  const alone = makeSideCrew({
+    places: ALONE_THREADS,
+    hire: () => makeCrew({ size: { ...size, threads: ALONE_THREADS, runsPerThread: 1 }, clock, log }),
+  });
+  const common: Seat = { ready: Promise.resolve(), crew: () => current, leave: () => undefined };
 
   function hire(of: CrewSize): Crew {
     const crew = makeCrew({ size: of, clock, log, runEnded: () => dismiss(crew) });
     return crew;
   }
 
-  /** A retired crew ends with its last run, and so does that of suspects. */
+  /** A retired crew ends with its last run. */
   function dismiss(crew: Crew): void {
     if (crew === current || crew.load().busy > 0) return;
-    if (crew === alone) alone = undefined;
     retired.delete(crew);
     void crew.destroy();
   }
 
-  const crews = () => [current, ...retired, ...(alone === undefined ? [] : [alone])];
+  const crews = () => [current, ...retired, ...[alone.hired()].filter((crew) => crew !== undefined)];
 
-  function start(brief: Brief, sink: PoolSink): RunHandle {
-    const { runId } = brief;
+  function take(runId: string): Place {
     const isApart = suspects.has(runId);
-    if (isApart) alone ??= hire({ ...size, threads: ALONE_THREADS, runsPerThread: 1 });
-    const crew = isApart && alone !== undefined ? alone : current;
-    const ended = (end: WorkerEnd) => {
-      const isCharged = suspects.judge(runId, end, isApart);
-      sink.ended(end.kind === 'lost' ? { ...end, isCharged } : end);
+    const seat = isApart ? alone.take() : common;
+    const start = (brief: Brief, sink: PoolSink) => {
+      const ended = (end: WorkerEnd) => {
+        const isCharged = suspects.judge(runId, end, isApart);
+        sink.ended(end.kind === 'lost' ? { ...end, isCharged } : end);
+      };
+      return seat.crew().start(brief, { ...sink, ended });
     };
-    return crew.start(brief, { ...sink, ended });
+    return { isApart, ready: seat.ready, start, leave: seat.leave };
   }
 
   return {
-    start,
-    apart: () => alone?.load().busy ?? 0,
+    take,
+    apart: alone.count,
     slots: () => size.threads * size.runsPerThread,
     load: () => {
       const loads = crews().map((crew) => crew.load());

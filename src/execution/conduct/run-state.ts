@@ -5,13 +5,14 @@ import type { Settings } from '../../domain/settings.ts';
 import type { Log } from '../../log/log.ts';
 import type { Claim } from '../../store/runs/claim-runs.ts';
 import type { Fence } from '../../store/runs/record-progress.ts';
+import { isLocked } from '../../store/engine/storage-fault.ts';
 import type { Attendance } from '../artifacts/attendance.ts';
 import type { BriefParts } from '../brief/brief.ts';
 import type { Broker } from '../broker/broker.ts';
 import type { Collector } from '../artifacts/collector.ts';
 import type { RunHandle } from './crew.ts';
 import type { Permit, Permits } from '../queue/permits.ts';
-import type { Pool } from './pool.ts';
+import type { Place, Pool } from './pool.ts';
 import type { RunServices } from '../queue/services.ts';
 
 export interface ConductParts extends BriefParts {
@@ -41,6 +42,9 @@ export interface RunState {
   handle: RunHandle | undefined;
   abortedFor: AbortReason | undefined;
   permit: Permit | undefined;
+  place: Place | undefined;
+  /** Called when the run turns out to take no slot. */
+  wentApart(): void;
 }
 
 /** Calls a run off. The first reason stands, but for a stop. */
@@ -49,7 +53,15 @@ export function abort(state: RunState, why: AbortReason): void {
   if (why === 'stop') state.abortedFor = why;
   else state.abortedFor ??= why;
   state.attendance.abort();
+  // Who is still in the line leaves it; a run at work keeps its place until its worker has ended.
+  if (state.handle === undefined) state.place?.leave();
   state.handle?.send({ t: 'abort', reason: why });
+}
+
+/** Calls a run off of which something could not be written. */
+export function callOffUnkept(state: RunState, error: unknown): void {
+  state.parts.log.error(logFacts(state, { err: error }), 'the journal could not be written; the run is interrupted');
+  abort(state, isLocked(error) ? 'locked' : 'journal');
 }
 
 /** Whether something of the attempt was not kept, so that nothing which came after it may be. */

@@ -5,8 +5,7 @@ import { ErrandError } from '../../domain/errors.ts';
 import type { NewEvent } from '../../domain/journal-event.ts';
 import { NO_PRICE, type Price } from '../../domain/usage.ts';
 import { type ResolvedModel, resolveModel } from '../brief/resolve-model.ts';
-import { isLocked } from '../../store/engine/storage-fault.ts';
-import { abort, isRefused, logFacts, type RunState } from './run-state.ts';
+import { abort, callOffUnkept, isRefused, logFacts, type RunState } from './run-state.ts';
 
 type StreamSignal = Extract<Signal, { t: 'block-start' | 'text' | 'block-stop' }>;
 
@@ -100,8 +99,5 @@ function keep(state: RunState, write: Promise<boolean>, ack?: number): void {
     await state.attendance.baseline();
     state.handle?.send({ t: 'ack', ack });
   };
-  answer().catch((error: unknown) => {
-    state.parts.log.error(logFacts(state, { err: error }), 'the journal could not be written; the run is interrupted');
-    abort(state, isLocked(error) ? 'locked' : 'journal');
-  });
+  answer().catch((error: unknown) => callOffUnkept(state, error));
 }

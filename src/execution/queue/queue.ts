@@ -65,7 +65,7 @@ export function makeQueue(parts: QueueParts): Queue {
   async function claim(limit: number): Promise<void> {
     try {
       for (const claimed of await store.runs.claim(claimOrder(parts, limit))) {
-        const conduct = conductRun(parts, claimed);
+        const conduct = conductRun(parts, claimed, wake);
         underWay.add(conduct);
         if (!open) conduct.abort('drain');
       }

@@ -1,54 +1,12 @@
 // How one run is carried to its worker, beside everything else that the main thread does.
-import { expect, onTestFinished, test } from 'vitest';
-import { NO_EQUIPMENT } from '../../../src/agent/port/grants.ts';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Brief } from '../../../src/agent/port/protocol.ts';
-import type { Catalog } from '../../../src/catalog/models.ts';
-import { NO_EXTRAS } from '../../../src/domain/model.ts';
 import { conductRun } from '../../../src/execution/conduct/conduct.ts';
-import type { PoolSink } from '../../../src/execution/conduct/pool.ts';
-import type { ConductParts } from '../../../src/execution/conduct/run-state.ts';
-import { makeLog } from '../../../src/log/log.ts';
-import { SETTINGS } from '../../support/http-house.ts';
-import { storeHouse } from '../../support/store-house.ts';
-
-const price = {
-  inputPerMillionUsd: 0,
-  outputPerMillionUsd: 0,
-  cacheReadPerMillionUsd: 0,
-  cacheWritePerMillionUsd: 0,
-};
-const catalog: Catalog = {
-  endpoints: new Map([
-    [
-      'local',
-      {
-        name: 'local',
-        kind: 'openai',
-        baseUrl: 'http://127.0.0.1:9',
-        apiKey: null,
-        maxInFlight: null,
-        extras: NO_EXTRAS,
-      },
-    ],
-  ]),
-  models: new Map([
-    [
-      'scripted',
-      {
-        name: 'scripted',
-        endpoint: 'local',
-        model: 'scripted',
-        contextWindow: 32_000,
-        maxOutputTokens: 1_000,
-        images: false,
-        documents: false,
-        price,
-      },
-    ],
-  ]),
-  scenarios: new Map(),
-  defaultScenario: 'general',
-};
+import type { Place, PoolEnd, PoolSink } from '../../../src/execution/conduct/pool.ts';
+import type { Store } from '../../../src/store/open-store.ts';
+import { AT_ONCE, conductParts } from '../../support/conduct-parts.ts';
+import { type StoreHouse, storeHouse } from '../../support/store-house.ts';
+import { waitFor } from '../../support/wait-for.ts';
 
 /** Counts turns of the event loop from now on. */
 function countTurns(): () => number {
@@ -62,51 +20,101 @@ function countTurns(): () => number {
   return () => turns;
 }
 
+const DONE: PoolEnd = {
+  kind: 'done',
+  outcome: { status: 'completed', text: '', stopReason: 'end_turn' },
+  touched: false,
+};
+const CHOICE = { keyModel: null, scenario: null, target: 'free', leadModel: null };
+const partsWith = (house: StoreHouse, place: Partial<Place>, turns: Partial<Store['turns']> = {}) =>
+  conductParts(house, { take: () => ({ ...AT_ONCE, ...place }) }, turns);
+const nobody = () => undefined;
+
 test('the claim of a run, the reading of its text and the start of its worker have a turn of the event loop each', async () => {
-  const { store, accept, claim, clock } = await storeHouse();
-  await accept();
-  const [run] = await claim();
+  const house = await storeHouse();
+  const { store } = house;
+  await house.accept();
+  const [run] = await house.claim();
   const turn = countTurns();
   const at: Record<string, number> = {};
-  const parts = {
-    store: {
-      ...store,
-      turns: { ...store.turns, get: (...of: [number, number]) => ((at['read'] = turn()), store.turns.get(...of)) },
-    },
-    clock,
-    log: makeLog({ level: 'fatal' }),
-    settings: () => SETTINGS,
-    catalog: () => catalog,
-    sandbox: () => null,
-    workspaces: { owner: null, pathOf: () => '/nowhere' },
-    documents: { textsOf: async () => ({}) },
-    equip: async () => ({ ok: true, outfit: { instructions: '', tools: [], equipment: NO_EQUIPMENT } }),
-    broker: { admit: () => ({ token: '', end: () => undefined }) },
-    collector: {
-      attend: () => ({
-        free: async () => undefined,
-        takeBaseline: () => undefined,
-        baseline: async () => undefined,
-        isUntouched: async () => true,
-        abort: () => undefined,
-      }),
-    },
-    pool: {
-      start: (_: Brief, sink: PoolSink) => {
-        at['start'] = turn();
-        sink.ended({
-          kind: 'done',
-          outcome: { status: 'completed', text: '', stopReason: 'end_turn' },
-          touched: false,
-        });
-        return { send: () => undefined };
-      },
-    },
-  } as unknown as ConductParts;
-  const choice = { keyModel: null, scenario: null, target: 'free', leadModel: null };
+  const start = (_: Brief, sink: PoolSink) => {
+    at['start'] = turn();
+    sink.ended(DONE);
+    return { send: () => undefined };
+  };
+  const get = (...of: [number, number]) => {
+    at['read'] = turn();
+    return store.turns.get(...of);
+  };
   at['claim'] = turn();
-  await conductRun(parts, { run: run!, choice }).ended;
+  await conductRun(partsWith(house, { start }, { get }), { run: run!, choice: CHOICE }, nobody).ended;
   expect((await store.runs.get(run!.seq))?.status).toBe('completed');
   expect(at['read']).toBeGreaterThan(at['claim']);
   expect(at['start']).toBeGreaterThan(at['read']!);
+});
+
+/** A place that is not ready before it is let in, or left. */
+function latePlace() {
+  const { promise: ready, resolve: letIn } = Promise.withResolvers<void>();
+  const seen = { starts: 0, leaves: 0 };
+  const start = (_: Brief, sink: PoolSink) => {
+    seen.starts += 1;
+    end = sink.ended;
+    return { send: nobody };
+  };
+  const leave = () => {
+    seen.leaves += 1;
+    letIn();
+  };
+  let end: PoolSink['ended'] | undefined;
+  return { place: { isApart: true, ready, start, leave }, seen, letIn, lose: () => end!(LOST) };
+}
+
+const LOST: PoolEnd = { kind: 'lost', why: 'it died', wasWaiting: false, isCharged: false };
+const workedUntil = (house: StoreHouse) => house.rows<{ at: number }>('SELECT worked_until AS at FROM runs')[0]!.at;
+
+test('what a run waits for its place is not time at work, what follows is, and nothing is read before', async () => {
+  const house = await storeHouse();
+  await house.accept();
+  const [run] = await house.claim();
+  const { place, seen, letIn, lose } = latePlace();
+  const reads: number[] = [];
+  const get = (...of: [number, number]) => {
+    reads.push(of[0]);
+    return house.store.turns.get(...of);
+  };
+  const claimedAt = workedUntil(house);
+  const went = vi.fn<() => void>();
+  const conduct = conductRun(partsWith(house, place, { get }), { run: run!, choice: CHOICE }, went);
+  await waitFor(() => workedUntil(house) !== claimedAt);
+  expect(went).toHaveBeenCalledTimes(1);
+  house.clock.advance(600_000);
+  await house.store.runs.renewLeases([run!.seq], 60_000);
+  expect(reads).toEqual([]);
+  letIn();
+  await waitFor(() => seen.starts === 1);
+  house.clock.advance(5_000);
+  lose();
+  await conduct.ended;
+  expect(seen.leaves).toBe(1);
+  expect((await house.claim())[0]).toMatchObject({ seq: run!.seq, attempt: 2, workedMs: 5_000 });
+});
+
+test.each(['drain', 'stop'] as const)('a run that waits for its place answers a %s at once', async (why) => {
+  const house = await storeHouse();
+  const accepted = await house.accept();
+  const [run] = await house.claim();
+  const { place, seen } = latePlace();
+  const claimedAt = workedUntil(house);
+  const conduct = conductRun(partsWith(house, place), { run: run!, choice: CHOICE }, nobody);
+  await waitFor(() => workedUntil(house) !== claimedAt);
+  house.clock.advance(600_000);
+  if (why === 'stop')
+    await house.store.runs.stopRun({ sessionSeq: accepted.sessionSeq, runSeq: run!.seq }, 'operator_requested_stop');
+  conduct.abort(why);
+  await conduct.ended;
+  expect(seen.starts).toBe(0);
+  expect(seen.leaves).toBeGreaterThan(0);
+  const [row] = house.rows('SELECT status, resumes, worked_ms FROM runs');
+  expect(row).toEqual({ status: why === 'stop' ? 'canceled' : 'queued', resumes: 0, worked_ms: 0 });
 });

@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest';
 import { NO_DEFINITIONS } from '../../../src/catalog/definitions.ts';
 import type { Catalog } from '../../../src/catalog/models.ts';
-import { modelOf } from '../../../src/execution/queue/queue.ts';
+import type { Place } from '../../../src/execution/conduct/pool.ts';
+import { makeQueue, modelOf } from '../../../src/execution/queue/queue.ts';
+import { AT_ONCE, conductParts } from '../../support/conduct-parts.ts';
+import { storeHouse } from '../../support/store-house.ts';
+import { waitFor } from '../../support/wait-for.ts';
 
 const catalog: Catalog = {
   endpoints: new Map(),
@@ -27,4 +31,21 @@ test.each([
 ])('the model of a run: $why', ({ keyModel, scenario, model }) => {
   const choice = { keyModel, scenario, target: 'free', leadModel: null };
   expect(modelOf({ catalog, definitions: NO_DEFINITIONS }, choice)).toBe(model);
+});
+
+test('a run that waits apart for its place leaves its slot to the next at once', async () => {
+  const house = await storeHouse();
+  const [apart, other] = [await house.accept(), await house.accept()];
+  const taken: string[] = [];
+  const { promise: ready, resolve: leave } = Promise.withResolvers<void>();
+  const take = (runId: string): Place => {
+    taken.push(runId);
+    return runId === apart.id ? { ...AT_ONCE, isApart: true, ready, leave } : AT_ONCE;
+  };
+  const queue = makeQueue(conductParts(house, { take, slots: () => 1, apart: () => Number(taken.includes(apart.id)) }));
+  queue.start();
+  await waitFor(() => taken.includes(other.id));
+  expect(queue.load()).toMatchObject({ slots: 1, busy: 1 });
+  queue.pause();
+  await queue.stop({ sessionSeq: apart.sessionSeq, runSeq: null });
 });

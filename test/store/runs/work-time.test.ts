@@ -50,6 +50,28 @@ test.each(Object.keys(KEEPERS))(
   },
 );
 
+test('the wait of a claimed run for its worker adds nothing, whatever comes meanwhile or ends it', async () => {
+  const house = await storeHouse();
+  const run = await begin(house);
+  const fence = fenceOf(run);
+  house.clock.advance(MINUTE_MS);
+  expect(await house.store.runs.waitForWorker(fence)).toBe(true);
+  for (let i = 0; i < 3; i += 1) {
+    house.clock.advance(MINUTE_MS / 3);
+    await house.store.runs.renewLeases([run.seq], 60_000);
+  }
+  await house.store.runs.interrupt(fence, 'drain');
+  expect(await house.store.runs.beginWork(fence)).toBe(false);
+  const [again] = await house.claim();
+  expect(again).toMatchObject({ attempt: 2, workedMs: 0 });
+  await house.store.runs.waitForWorker(fenceOf(again!));
+  house.clock.advance(MINUTE_MS);
+  await house.store.runs.beginWork(fenceOf(again!));
+  house.clock.advance(2 * MINUTE_MS);
+  await house.store.runs.interrupt(fenceOf(again!), 'drain');
+  expect((await house.claim())[0]).toMatchObject({ attempt: 3, workedMs: 2 * MINUTE_MS });
+});
+
 test('attempts add up, and the time between them in the queue does not', async () => {
   const house = await storeHouse();
   let run = await begin(house);

@@ -1,0 +1,38 @@
+// From the claim to a place for the run: what it waits for there is not its time at work (docs/DECISIONS/0025).
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Place } from './pool.ts';
+import { abort, callOffUnkept, type RunState } from './run-state.ts';
+
+/** Waits until the run may start, or was called off. Never rejects. */
+export async function takePlace(state: RunState): Promise<Place> {
+  const { runs } = state.parts.store;
+  const place = findPlace(state);
+  // Nearly every run has its place at once, and nothing is written for it.
+  if (await isNear(place)) return place;
+  await note(state, runs.waitForWorker(state.fence));
+  await place;
+  if (state.abortedFor === undefined) await note(state, runs.beginWork(state.fence));
+  return place;
+}
+
+async function findPlace(state: RunState): Promise<Place> {
+  await state.attendance.free();
+  const place = state.parts.pool.take(state.claim.run.id);
+  state.place = place;
+  if (state.abortedFor !== undefined) place.leave();
+  if (place.isApart) state.wentApart();
+  await place.ready;
+  return place;
+}
+
+function isNear(place: Promise<Place>): Promise<boolean> {
+  return Promise.race([place.then(() => true), nextTurn(false)]);
+}
+
+async function note(state: RunState, write: Promise<boolean>): Promise<void> {
+  try {
+    if (!(await write)) abort(state, 'fenced');
+  } catch (error) {
+    callOffUnkept(state, error);
+  }
+}

@@ -1,0 +1,87 @@
+// What conducts a run of a store's house, with a pool of the test's own and no threads.
+import { NO_EQUIPMENT } from '../../src/agent/port/grants.ts';
+import { NO_DEFINITIONS } from '../../src/catalog/definitions.ts';
+import type { Catalog } from '../../src/catalog/models.ts';
+import { NO_EXTRAS } from '../../src/domain/model.ts';
+import type { Place, Pool } from '../../src/execution/conduct/pool.ts';
+import type { QueueParts } from '../../src/execution/queue/queue.ts';
+import { makeLog } from '../../src/log/log.ts';
+import type { Store } from '../../src/store/open-store.ts';
+import { SETTINGS } from './http-house.ts';
+import type { StoreHouse } from './store-house.ts';
+
+const price = {
+  inputPerMillionUsd: 0,
+  outputPerMillionUsd: 0,
+  cacheReadPerMillionUsd: 0,
+  cacheWritePerMillionUsd: 0,
+};
+const catalog: Catalog = {
+  endpoints: new Map([
+    [
+      'local',
+      {
+        name: 'local',
+        kind: 'openai',
+        baseUrl: 'http://127.0.0.1:9',
+        apiKey: null,
+        maxInFlight: null,
+        extras: NO_EXTRAS,
+      },
+    ],
+  ]),
+  models: new Map([
+    [
+      'scripted',
+      {
+        name: 'scripted',
+        endpoint: 'local',
+        model: 'scripted',
+        contextWindow: 32_000,
+        maxOutputTokens: 1_000,
+        images: false,
+        documents: false,
+        price,
+      },
+    ],
+  ]),
+  scenarios: new Map([['general', { name: 'general', model: 'scripted' }]]),
+  defaultScenario: 'general',
+};
+
+/** A place that is ready, for a run that never ends. */
+export const AT_ONCE: Place = {
+  isApart: false,
+  ready: Promise.resolve(),
+  start: () => ({ send: () => undefined }),
+  leave: () => undefined,
+};
+
+type Turns = Partial<Store['turns']>;
+
+/** The parts of a queue, or of a conductor, with a verb on turns replaced. */
+export function conductParts({ store, clock }: StoreHouse, pool: Partial<Pool>, turns: Turns = {}): QueueParts {
+  return {
+    store: { ...store, turns: { ...store.turns, ...turns } },
+    clock,
+    log: makeLog({ level: 'fatal' }),
+    settings: () => SETTINGS,
+    catalog: () => catalog,
+    sandbox: () => null,
+    workspaces: { owner: null, pathOf: () => '/nowhere', tidy: async () => undefined },
+    documents: { textsOf: async () => ({}) },
+    equip: async () => ({ ok: true, outfit: { instructions: '', tools: [], equipment: NO_EQUIPMENT } }),
+    broker: { admit: () => ({ token: '', end: () => undefined }) },
+    collector: {
+      attend: () => ({
+        free: async () => undefined,
+        takeBaseline: () => undefined,
+        baseline: async () => undefined,
+        isUntouched: async () => true,
+        abort: () => undefined,
+      }),
+    },
+    pool,
+    definitions: () => NO_DEFINITIONS,
+  } as unknown as QueueParts;
+}
