@@ -38,8 +38,19 @@ export async function contentsOf(place: DataPlace): Promise<Contents> {
   return { ...rows, blobs: filesBelow(join(place.dataDir, 'blobs')).length };
 }
 
-/** Paths of the files below a directory, relative to it, in order. */
+/** Paths of the files below a directory, relative to it, in order. What goes while it is looked at is looked at anew. */
 export function filesBelow(directory: string): string[] {
+  for (;;) {
+    try {
+      return listFiles(directory);
+    } catch (error) {
+      const { code, path } = error as NodeJS.ErrnoException;
+      if (code !== 'ENOENT' || path === directory) throw error;
+    }
+  }
+}
+
+function listFiles(directory: string): string[] {
   return readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1))
