@@ -11,7 +11,8 @@ import type { Store } from '../../store/open-store.ts';
 import type { StoredStep, StoredTurn } from '../../store/sessions/turns.ts';
 import { answersOf } from '../conduct/answers.ts';
 import type { Equip } from './equip.ts';
-import { historyOf, turnBytes } from './history.ts';
+import { briefBytes } from './brief-room.ts';
+import { historyOf } from './history.ts';
 import type { Documents } from './read-documents.ts';
 import { grantModel, type ResolvedModel } from './resolve-model.ts';
 
@@ -51,7 +52,10 @@ export async function buildBrief(
     if (!laid) return { ok: false, error: noRoom(space) };
   }
   // A token is rarely less than two characters; the worker makes the finer choice.
-  const room = { characters: resolved.model.contextWindow * 6, bytes: turnBytes(settings.workers) };
+  const room = {
+    characters: resolved.model.contextWindow * 6,
+    bytesFor: (own: number) => briefBytes(own, settings.workers),
+  };
   const history = await historyOf(store, run, room);
   const brief: Brief = {
     runId: run.id,

@@ -1,9 +1,8 @@
 // What a run is told of the turns before it: the newest summary of its session, and the turns since.
-import { MAX_SHOWN_CHARACTERS } from '../../agent/documents/excerpt.ts';
 import type { Compaction } from '../../agent/port/protocol.ts';
-import type { Settings } from '../../domain/settings.ts';
 import type { ClaimedRun } from '../../store/runs/claim-runs.ts';
 import type { Store } from '../../store/open-store.ts';
+import { DOCUMENT_BYTES, ownBytesOf } from './brief-room.ts';
 import type { EarlierTurns, StoredTurn } from '../../store/sessions/turns.ts';
 
 export interface History {
@@ -14,42 +13,30 @@ export interface History {
   readonly isCut: boolean;
 }
 
-const MEGABYTE = 1024 * 1024;
-/** What no brief holds more of, however large its model's window is. */
-const MAX_BYTES = 16 * MEGABYTE;
-/** Of a thread's memory, what the briefs of all its runs may have: a brief is parsed, shown to a model and sent. */
-const PART_OF_MEMORY = 1 / 4;
 /** Texts stand twice in the rows of a step, and characters may have more bytes than one. */
 const BYTES_PER_CHARACTER = 2;
-
-/** No character has more in memory. */
-const DOCUMENT_BYTES = 2 * MAX_SHOWN_CHARACTERS;
-
-/** What a run's brief may hold of turns, its own among them: a thread has as many as it has runs. */
-export function turnBytes({ memoryMb, runsPerThread }: Settings['workers']): number {
-  return Math.min(MAX_BYTES, Math.floor((memoryMb * MEGABYTE * PART_OF_MEMORY) / runsPerThread));
-}
 
 /** What a history may have. */
 export interface HistoryRoom {
   /** About so many of what a model reads. */
   readonly characters: number;
-  /** Together with the run's own turn, which is never cut. */
-  readonly bytes: number;
+  /** Together with the run's own turn of so many bytes, which is never cut. */
+  bytesFor(ownBytes: number): number;
 }
 
 const NO_TURNS: EarlierTurns = { turns: [], isCut: false };
 
 /** Reads the history of a claimed run: as many of the newest turns as there is room for, none that a summary stands for. */
 export async function historyOf(
-  { turns, compactions }: Pick<Store, 'turns' | 'compactions'>,
+  store: Pick<Store, 'turns' | 'compactions'>,
   run: ClaimedRun,
-  { characters, bytes }: HistoryRoom,
+  { characters, bytesFor }: HistoryRoom,
 ): Promise<History> {
+  const { turns, compactions } = store;
   // Nothing comes before the run, unless an earlier attempt has left a summary of its own steps.
   if (run.opensSession && run.attempt <= 1) return { compaction: null, ...NO_TURNS };
-  const own = await turns.bytesOf({ ...run, documentBytes: DOCUMENT_BYTES });
-  const left = Math.max(0, bytes - own);
+  const own = await ownBytesOf(store, run);
+  const left = Math.max(0, bytesFor(own) - own);
   const budget = {
     characters,
     bytes: Math.min(left, characters * BYTES_PER_CHARACTER),

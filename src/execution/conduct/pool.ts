@@ -3,8 +3,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Brief } from '../../agent/port/protocol.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Log } from '../../log/log.ts';
+import { briefBytes, shareBytes, threadBytes } from '../brief/brief-room.ts';
 import { type Crew, type CrewSize, makeCrew, type RunHandle, type RunSink, type WorkerEnd } from './crew.ts';
-import { makeSideCrew, type Seat } from './side-crew.ts';
+import { type CrewPlan, makeSideCrew, type Seat } from './side-crew.ts';
 import { makeSuspects } from './suspects.ts';
 
 /** Threads for suspects: each has one run, and others wait for it. */
@@ -35,8 +36,11 @@ export interface Place {
 }
 
 export interface Pool {
-  /** Takes a place for a run: on a thread of its own when it may have ended the last one. */
-  take(runId: string): Place;
+  /**
+   * Takes a place for a run whose turn has so many bytes: on a thread of its own when it may have ended the last one, among
+   * other large ones when its turn takes more than its share of a thread.
+   */
+  take(runId: string, turnBytes: number): Place;
   /** Runs that are kept apart, at work or waiting: they take no slot. */
   apart(): number;
   /** Runs that may be under way at once. */
@@ -60,10 +64,9 @@ export function makePool({ size: initial, clock, log }: PoolParts): Pool {
   const suspects = makeSuspects();
   let size = initial;
   let current = hire(size);
-  const alone = makeSideCrew({
-    places: ALONE_THREADS,
-    hire: () => makeCrew({ size: { ...size, threads: ALONE_THREADS, runsPerThread: 1 }, clock, log }),
-  });
+  const hireBeside = (of: CrewSize) => makeCrew({ size: of, clock, log });
+  const alone = makeSideCrew({ plan: () => planAlone(size), hire: hireBeside });
+  const large = makeSideCrew({ plan: () => planLarge(size), hire: hireBeside });
   const common: Seat = { ready: Promise.resolve(), crew: () => current, leave: () => undefined };
 
   function hire(of: CrewSize): Crew {
@@ -78,24 +81,29 @@ export function makePool({ size: initial, clock, log }: PoolParts): Pool {
     void crew.destroy();
   }
 
-  const crews = () => [current, ...retired, ...[alone.hired()].filter((crew) => crew !== undefined)];
+  const crews = () => [current, ...retired, ...[alone.hired(), large.hired()].filter((crew) => crew !== undefined)];
 
-  function take(runId: string): Place {
-    const isApart = suspects.has(runId);
-    const seat = isApart ? alone.take() : common;
+  function seatFor(isSuspect: boolean, turnBytes: number): Seat {
+    if (isSuspect) return alone.take(1);
+    return turnBytes > shareBytes(size) ? large.take(briefBytes(turnBytes, size)) : common;
+  }
+
+  function take(runId: string, turnBytes: number): Place {
+    const isSuspect = suspects.has(runId);
+    const seat = seatFor(isSuspect, turnBytes);
     const start = (brief: Brief, sink: PoolSink) => {
       const ended = (end: WorkerEnd) => {
-        const isCharged = suspects.judge(runId, end, isApart);
+        const isCharged = suspects.judge(runId, end, isSuspect);
         sink.ended(end.kind === 'lost' ? { ...end, isCharged } : end);
       };
       return seat.crew().start(brief, { ...sink, ended });
     };
-    return { isApart, ready: seat.ready, start, leave: seat.leave };
+    return { isApart: seat !== common, ready: seat.ready, start, leave: seat.leave };
   }
 
   return {
     take,
-    apart: alone.count,
+    apart: () => alone.count() + large.count(),
     slots: () => size.threads * size.runsPerThread,
     load: () => {
       const loads = crews().map((crew) => crew.load());
@@ -114,4 +122,14 @@ export function makePool({ size: initial, clock, log }: PoolParts): Pool {
       await Promise.all(crews().map((crew) => crew.destroy()));
     },
   };
+}
+
+function planAlone(size: CrewSize): CrewPlan {
+  return { size: { ...size, threads: ALONE_THREADS, runsPerThread: 1 }, room: ALONE_THREADS };
+}
+
+/** One thread, because nobody says which of several a run would come to. */
+function planLarge(size: CrewSize): CrewPlan {
+  const room = threadBytes(size);
+  return { size: { ...size, threads: 1, runsPerThread: Math.ceil(room / shareBytes(size)) }, room };
 }

@@ -1,6 +1,6 @@
 // A crew beside the ordinary one, for runs that are kept apart. It is hired for the first of them and ends with the last.
 import { makePermits } from '../queue/permits.ts';
-import type { Crew } from './crew.ts';
+import type { Crew, CrewSize } from './crew.ts';
 
 /** A place for one run, or one in the line for it. */
 export interface Seat {
@@ -13,22 +13,30 @@ export interface Seat {
 }
 
 export interface SideCrew {
-  take(): Seat;
+  /** Takes a place that weighs so much of the room. One that outweighs all of it has the room for itself. */
+  take(weight: number): Seat;
   /** Runs that have a place, or wait for one. */
   count(): number;
   /** The crew, while there is one. */
   hired(): Crew | undefined;
 }
 
-export interface SideCrewParts {
-  /** How many runs there may be at once: no more than its threads take, so that none waits unseen in their queue. */
-  readonly places: number;
-  hire(): Crew;
+/** How large a crew is hired, and what it has room for: no more runs than its threads take, so that none waits unseen. */
+export interface CrewPlan {
+  readonly size: CrewSize;
+  readonly room: number;
 }
 
-export function makeSideCrew({ places, hire }: SideCrewParts): SideCrew {
+export interface SideCrewParts {
+  /** Asked for the first run; what it says holds until the last one has left. */
+  plan(): CrewPlan;
+  hire(size: CrewSize): Crew;
+}
+
+export function makeSideCrew(parts: SideCrewParts): SideCrew {
   const permits = makePermits();
   const seats = new Set<Seat>();
+  let plan = parts.plan();
   let crew: Crew | undefined;
 
   function dismiss(): void {
@@ -37,12 +45,13 @@ export function makeSideCrew({ places, hire }: SideCrewParts): SideCrew {
     crew = undefined;
   }
 
-  function take(): Seat {
+  function take(weight: number): Seat {
+    if (seats.size === 0) plan = parts.plan();
     const { promise: ready, resolve } = Promise.withResolvers<void>();
-    const permit = permits.acquire('', places, resolve);
+    const permit = permits.acquire('', { limit: plan.room, weight }, resolve);
     const seat: Seat = {
       ready,
-      crew: () => (crew ??= hire()),
+      crew: () => (crew ??= parts.hire(plan.size)),
       leave: () => {
         if (!seats.delete(seat)) return;
         permit.release();

@@ -1,9 +1,10 @@
 // From the claim to a place for the run: what it waits for there is not its time at work (docs/DECISIONS/0025).
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { ownBytesOf } from '../brief/brief-room.ts';
 import type { Place } from './pool.ts';
 import { abort, callOffUnkept, type RunState } from './run-state.ts';
 
-/** Waits until the run may start, or was called off. Never rejects. */
+/** Waits until the run may start, or was called off. Rejects when the size of its turn can't be read. */
 export async function takePlace(state: RunState): Promise<Place> {
   const { runs } = state.parts.store;
   const place = findPlace(state);
@@ -17,7 +18,9 @@ export async function takePlace(state: RunState): Promise<Place> {
 
 async function findPlace(state: RunState): Promise<Place> {
   await state.attendance.free();
-  const place = state.parts.pool.take(state.claim.run.id);
+  const { pool, store } = state.parts;
+  const { run } = state.claim;
+  const place = pool.take(run.id, await ownBytesOf(store, run));
   state.place = place;
   if (state.abortedFor !== undefined) place.leave();
   if (place.isApart) state.wentApart();

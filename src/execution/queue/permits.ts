@@ -1,4 +1,4 @@
-// Permits: how many model calls may be under way at one endpoint, counted across all runs (`max_in_flight`).
+// Permits: what may be under way behind one gate. Model calls at an endpoint (`max_in_flight`) weigh one each, runs what they hold.
 
 export interface Permit {
   /** Gives the permit back, or leaves the line. A second call does nothing. */
@@ -6,8 +6,17 @@ export interface Permit {
 }
 
 export interface Permits {
-  /** Calls `granted` when a permit is free, first come first served. */
-  acquire(endpoint: string, limit: number, granted: () => void): Permit;
+  /**
+   * Calls `granted` when there is room, first come first served: none overtakes one that is too heavy yet. A permit that
+   * outweighs the limit is granted when nothing else is held.
+   */
+  acquire(gate: string, load: number | Load, granted: () => void): Permit;
+}
+
+/** Of the limit of its gate, what a permit takes; a number alone is the limit of permits that weigh one. */
+export interface Load {
+  readonly limit: number;
+  readonly weight: number;
 }
 
 interface Gate {
@@ -18,6 +27,7 @@ interface Gate {
 
 interface Waiter {
   state: 'waiting' | 'held' | 'released';
+  readonly weight: number;
   readonly granted: () => void;
 }
 
@@ -25,29 +35,31 @@ export function makePermits(): Permits {
   const gates = new Map<string, Gate>();
 
   function admit(gate: Gate): void {
-    while (gate.held < gate.limit) {
-      const next = gate.line.shift();
-      if (next === undefined) return;
+    for (;;) {
+      const next = gate.line[0];
+      if (next === undefined || (gate.held > 0 && gate.held + next.weight > gate.limit)) return;
+      gate.line.shift();
       next.state = 'held';
-      gate.held += 1;
+      gate.held += next.weight;
       next.granted();
     }
   }
 
   return {
-    acquire: (endpoint, limit, granted) => {
-      const gate = gates.get(endpoint) ?? { held: 0, limit, line: [] };
-      gates.set(endpoint, gate);
+    acquire: (name, load, granted) => {
+      const { limit, weight } = typeof load === 'number' ? { limit: load, weight: 1 } : load;
+      const gate = gates.get(name) ?? { held: 0, limit, line: [] };
+      gates.set(name, gate);
       // The catalog may have been reloaded with another limit: the newest one counts.
       gate.limit = limit;
-      const waiter: Waiter = { state: 'waiting', granted };
+      const waiter: Waiter = { state: 'waiting', weight, granted };
       gate.line.push(waiter);
       admit(gate);
       return {
         release: () => {
           const before = waiter.state;
           waiter.state = 'released';
-          if (before === 'held') gate.held -= 1;
+          if (before === 'held') gate.held -= weight;
           else if (before === 'waiting') gate.line.splice(gate.line.indexOf(waiter), 1);
           admit(gate);
         },

@@ -1,12 +1,13 @@
 // Which turns and which summary a run is given of its session.
 import { expect, test } from 'vitest';
-import { historyOf, turnBytes } from '../../../src/execution/brief/history.ts';
+import { historyOf } from '../../../src/execution/brief/history.ts';
 import type { UserBlock } from '../../../src/domain/content.ts';
 import type { ClaimedRun } from '../../../src/store/runs/claim-runs.ts';
-import { SETTINGS } from '../../support/http-house.ts';
 import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store-house.ts';
 
-const MUCH = { characters: 1_000_000, bytes: 1_000_000 };
+/** So much for all turns of a brief. */
+const roomOf = (bytes: number) => ({ characters: 1_000_000, bytesFor: () => bytes });
+const MUCH = roomOf(1_000_000);
 
 /** Takes one turn of a session to its end, with so many steps. */
 async function turn(
@@ -98,19 +99,11 @@ test('a resumed run stands on its own summary, also in the first turn of a sessi
   });
 });
 
-test('the briefs of all runs of a thread together have at most a quarter of its memory', () => {
-  for (const runsPerThread of [8, 32, 100])
-    expect(turnBytes({ ...SETTINGS.workers, memoryMb: 512, runsPerThread }) * runsPerThread).toBeLessThanOrEqual(
-      128 * 1024 * 1024,
-    );
-  expect(turnBytes({ ...SETTINGS.workers, memoryMb: 512, runsPerThread: 1 })).toBe(16 * 1024 * 1024);
-});
-
 test('the longer the text of a turn, the less room has its history', async () => {
   const house = await storeHouse();
   const first = await turn(house, 'a'.repeat(1_000));
   await turn(house, 'b'.repeat(1_000), { sessionId: first.sessionId });
-  const room = { characters: 1_000_000, bytes: 4_000 };
+  const room = roomOf(4_000);
   const afterShort = await historyOf(house.store, await claimNext(house, first.sessionId), room);
   expect([afterShort.turns.length, afterShort.isCut]).toEqual([1, true]);
   const other = await turn(house, 'a'.repeat(1_000));
@@ -138,6 +131,6 @@ test('the texts of documents count as much as a brief carries of them', async ()
   await house.store.runs.finalize(fenceOf(first!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
   await house.store.runs.settle(fenceOf(first!));
   const run = await claimNext(house, first!.sessionId);
-  const given = async (bytes: number) => (await historyOf(house.store, run, { ...MUCH, bytes })).turns.length;
+  const given = async (bytes: number) => (await historyOf(house.store, run, roomOf(bytes))).turns.length;
   expect([await given(60_000), await given(61_000)]).toEqual([0, 1]);
 });

@@ -100,6 +100,22 @@ test('what a run waits for its place is not time at work, what follows is, and n
   expect((await house.claim())[0]).toMatchObject({ seq: run!.seq, attempt: 2, workedMs: 5_000 });
 });
 
+test('a place is taken for the bytes of the turn, before any of it is read', async () => {
+  const house = await storeHouse();
+  await house.accept({ content: [{ type: 'text', text: 'ü'.repeat(50_000) }] });
+  const [run] = await house.claim();
+  const taken: number[] = [];
+  const take = (_: string, bytes: number): Place => {
+    taken.push(bytes);
+    return { ...AT_ONCE, ready: new Promise(nobody) };
+  };
+  const get = vi.fn<Store['turns']['get']>();
+  conductRun(conductParts(house, { take }, { get }), { run: run!, choice: CHOICE }, nobody);
+  await waitFor(() => taken.length === 1);
+  expect(taken[0]).toBeGreaterThanOrEqual(100_000);
+  expect(get).not.toHaveBeenCalled();
+});
+
 test.each(['drain', 'stop'] as const)('a run that waits for its place answers a %s at once', async (why) => {
   const house = await storeHouse();
   const accepted = await house.accept();

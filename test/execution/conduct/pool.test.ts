@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { makePool, type Place, type Pool } from '../../../src/execution/conduct/pool.ts';
 import { makeLog } from '../../../src/log/log.ts';
@@ -7,8 +7,8 @@ import { waitFor } from '../../support/wait-for.ts';
 
 const SIZE = { threads: 1, runsPerThread: 4, memoryMb: 256, hangTimeoutMs: 30_000 };
 
-function housedPool() {
-  const pool = makePool({ size: SIZE, clock: systemClock, log: makeLog({ level: 'fatal' }) });
+function housedPool(size = SIZE) {
+  const pool = makePool({ size, clock: systemClock, log: makeLog({ level: 'fatal' }) });
   onTestFinished(() => pool.destroy());
   return pool;
 }
@@ -20,7 +20,7 @@ test('a new size takes effect at once, and the threads of the old one end when t
   const pool = housedPool();
   expect(pool.slots()).toBe(4);
   const ended = new Promise((resolve) => {
-    pool.take('r').start(NONSENSE, { signals: () => undefined, garbled: () => undefined, ended: resolve });
+    pool.take('r', 0).start(NONSENSE, { signals: () => undefined, garbled: () => undefined, ended: resolve });
   });
   pool.resize({ ...SIZE, threads: 2, runsPerThread: 8 });
   expect([pool.slots(), pool.load().busy]).toEqual([16, 1]);
@@ -39,7 +39,7 @@ test('the same size changes nothing', () => {
 async function makeSuspect(pool: Pool, runId: string): Promise<void> {
   const brief = { runId, tools: () => undefined } as never;
   await new Promise((resolve) => {
-    pool.take(runId).start(brief, { signals: () => undefined, garbled: () => undefined, ended: resolve });
+    pool.take(runId, 0).start(brief, { signals: () => undefined, garbled: () => undefined, ended: resolve });
   });
 }
 
@@ -55,8 +55,8 @@ test('suspects wait for their places outside the slots, in order; who leaves the
   const pool = housedPool();
   const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
   for (const name of names) await makeSuspect(pool, name);
-  const places = Object.fromEntries(names.map((name) => [name, pool.take(name)]));
-  const common = pool.take('other');
+  const places = Object.fromEntries(names.map((name) => [name, pool.take(name, 0)]));
+  const common = pool.take('other', 0);
   expect(Object.values(places).every(({ isApart }) => isApart)).toBe(true);
   expect(common.isApart).toBe(false);
   expect(await ready({ ...places, common })).toEqual(['a', 'b', 'c', 'd', 'common']);
@@ -72,11 +72,50 @@ test('suspects wait for their places outside the slots, in order; who leaves the
 test('the threads of suspects end with the last of them', async () => {
   const pool = housedPool();
   await makeSuspect(pool, 'r');
-  const place = pool.take('r');
+  const place = pool.take('r', 0);
   await new Promise((resolve) => {
     place.start(NONSENSE, { signals: () => undefined, garbled: () => undefined, ended: resolve });
   });
   expect(pool.load().threads).toBe(2);
   place.leave();
   expect(pool.load().threads).toBe(1);
+});
+
+describe('turns that take more than their share of a thread', () => {
+  const MEGABYTE = 1024 * 1024;
+  /** A share has 2 MB, and a thread 64. */
+  const size = { ...SIZE, runsPerThread: 32, memoryMb: 512 };
+  const take = (pool: Pool, count: number, bytes: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [`${i}`, pool.take(`r${i}`, bytes)]));
+
+  test('are together on one thread for as many bytes as it has room for; the others wait, and small ones never', async () => {
+    const pool = housedPool(size);
+    const large = take(pool, 32, 4 * MEGABYTE);
+    const small = pool.take('small', 2 * MEGABYTE);
+    expect(small.isApart).toBe(false);
+    expect(await ready({ ...large, small })).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'small']);
+    expect(pool.apart()).toBe(32);
+    for (const name of ['3', '10']) large[name]!.leave();
+    expect(await ready({ '11': large['11']!, '12': large['12']! })).toEqual(['11']);
+  });
+
+  test('are carried out one after another when each outweighs the room', async () => {
+    const pool = housedPool(size);
+    const places = take(pool, 3, 100 * MEGABYTE);
+    for (const name of ['0', '1', '2']) {
+      expect(await ready(places)).toEqual([...Array(Number(name) + 1).keys()].map(String));
+      places[name]!.leave();
+    }
+  });
+
+  test('have a thread of their own, that ends with the last of them', async () => {
+    const pool = housedPool(size);
+    const place = pool.take('r', 4 * MEGABYTE);
+    await new Promise((resolve) => {
+      place.start(NONSENSE, { signals: () => undefined, garbled: () => undefined, ended: resolve });
+    });
+    expect(pool.load().threads).toBe(2);
+    place.leave();
+    expect(pool.load().threads).toBe(1);
+  });
 });

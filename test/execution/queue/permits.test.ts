@@ -75,3 +75,21 @@ test('a permit that is given back while it is granted is not lost', () => {
   first.release();
   expect(granted).toEqual(['first', 'second', 'third']);
 });
+
+test('permits weigh what they say; none overtakes a heavy one, and one beyond the limit is granted alone', () => {
+  const permits = makePermits();
+  const granted: string[] = [];
+  const ask = (name: string, weight: number) =>
+    permits.acquire('here', { limit: 10, weight }, () => void granted.push(name));
+  const a = ask('a', 6);
+  const b = ask('b', 4);
+  const heavy = ask('heavy', 11);
+  ask('light', 1);
+  expect(granted).toEqual(['a', 'b']);
+  a.release();
+  expect(granted).toEqual(['a', 'b']);
+  b.release();
+  expect(granted).toEqual(['a', 'b', 'heavy']);
+  heavy.release();
+  expect(granted).toEqual(['a', 'b', 'heavy', 'light']);
+});
