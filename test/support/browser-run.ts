@@ -104,6 +104,12 @@ export async function browserRun(of: Of, ports: readonly number[], { grant = {},
   };
 }
 
+/** The reference that a page gave an element, by a piece of its line. */
+export function refOf(view: string, line: RegExp): string {
+  const found = view.split('\n').find((one) => line.test(one));
+  return /\[ref=(\w+)\]/.exec(found ?? '')?.[1] ?? `(none in ${view})`;
+}
+
 /** Ids of the processes that a run's browser consists of, as far as their arguments tell. */
 export function processesOf(runId: string): number[] {
   return readdirSync('/proc')

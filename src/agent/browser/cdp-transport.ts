@@ -1,4 +1,5 @@
 // The line to a browser: messages of the DevTools protocol on two pipes, each with a NUL behind it.
+import { setImmediate as nextTask } from 'node:timers/promises';
 import type { ConnectOverCDPTransport } from 'playwright-core';
 import type { Readable, Writable } from 'node:stream';
 
@@ -14,18 +15,36 @@ export interface CdpPipes {
 
 /** The transport that Playwright speaks through. A browser that sends what is no message, or too large a one, is ended. */
 export function cdpTransport({ stdin, stdout, end }: CdpPipes): ConnectOverCDPTransport {
-  let parts: Buffer[] = [];
-  let bytes = 0;
   const transport: ConnectOverCDPTransport = {
     send: (message) => void stdin.write(`${JSON.stringify(message)}\0`),
     close: end,
   };
+  void handOn(stdout, transport)
+    .catch(end)
+    .finally(() => transport.onclose?.());
+  return transport;
+}
+
+/**
+ * Each message in a task of its own: on a reply Playwright begins to listen for events that may be right behind it, and
+ * never has the page of a new window when it misses one.
+ */
+async function handOn(stdout: Readable, transport: ConnectOverCDPTransport): Promise<void> {
+  for await (const message of messagesOf(stdout)) {
+    transport.onmessage?.(message);
+    await nextTask();
+  }
+}
+
+async function* messagesOf(stdout: Readable): AsyncGenerator<object> {
+  let parts: Buffer[] = [];
+  let bytes = 0;
   const take = (part: Buffer) => {
     parts.push(part);
     bytes += part.length;
     if (bytes > MAX_MESSAGE_BYTES) throw new Error('The browser sent a message that is too large.');
   };
-  const read = (chunk: Buffer) => {
+  for await (const chunk of stdout as AsyncIterable<Buffer>) {
     let start = 0;
     for (let at = chunk.indexOf(0); at !== -1; at = chunk.indexOf(0, start)) {
       take(chunk.subarray(start, at));
@@ -33,17 +52,8 @@ export function cdpTransport({ stdin, stdout, end }: CdpPipes): ConnectOverCDPTr
       parts = [];
       bytes = 0;
       start = at + 1;
-      transport.onmessage?.(message);
+      yield message;
     }
     if (start < chunk.length) take(chunk.subarray(start));
-  };
-  stdout.on('data', (chunk: Buffer) => {
-    try {
-      read(chunk);
-    } catch {
-      end();
-    }
-  });
-  stdout.once('close', () => transport.onclose?.());
-  return transport;
+  }
 }

@@ -2,6 +2,7 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import type { BrowserGrant } from '../port/grants.ts';
 import type { Brief } from '../port/protocol.ts';
+import { followWindows, type OpenedWindows } from './opened-windows.ts';
 import { type Chromium, startChromium } from './start-chromium.ts';
 
 /** Pixels. */
@@ -13,6 +14,8 @@ export interface Browser {
   /** The page in front: the newest that is open; undefined when none is, as after a crash of the last one. */
   front(): Page | undefined;
   newPage(): Promise<Page>;
+  /** The windows that pages open from now on. */
+  openedFromNow(): OpenedWindows;
   /** Why a host was not reached, in a sentence; null when that is not known. */
   refusalOf(host: string): string | null;
   alive(): boolean;
@@ -47,10 +50,13 @@ export async function openBrowser(
     });
     const context = await browser.newContext({ viewport: VIEWPORT, acceptDownloads: false, serviceWorkers: 'block' });
     context.setDefaultTimeout(grant.timeoutMs);
+    // In this order: a window that has arrived is in front.
     const pages = followPages(context);
+    const openedFromNow = await followWindows(browser, context);
     return {
       front: () => pages.at(-1),
       newPage: () => context.newPage(),
+      openedFromNow,
       refusalOf: chromium.refusalOf,
       alive: () => alive,
       close: chromium.close,
@@ -63,15 +69,16 @@ export async function openBrowser(
   }
 }
 
-/** The open pages, oldest first. A page that opens comes to the front; beyond a few, pages that open are closed at once. */
+/** The open pages, oldest first. A page that opens comes to the front; beyond a few, the oldest is closed for it. */
 function followPages(context: BrowserContext): readonly Page[] {
   const pages: Page[] = [];
   context.on('page', (page) => {
-    if (pages.length >= MAX_PAGES) {
-      void page.close().catch(() => undefined);
-      return;
-    }
     pages.push(page);
+    if (pages.length > MAX_PAGES)
+      void pages
+        .shift()
+        ?.close()
+        .catch(() => undefined);
     const leave = () => {
       const at = pages.indexOf(page);
       if (at !== -1) pages.splice(at, 1);

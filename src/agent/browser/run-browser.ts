@@ -12,7 +12,7 @@ import { type Browser, openBrowser } from './open-browser.ts';
 const CLOSE_MS = 2_000;
 
 /** What an action has at most: its own waits, each within its time, and what keeps no time, as a look at a page's title. */
-const mostMs = ({ timeoutMs }: BrowserGrant) => 3 * timeoutMs + 10_000;
+const mostMs = ({ timeoutMs }: BrowserGrant) => 4 * timeoutMs + 10_000;
 
 /** What is said when an action needs a page and there is none. */
 export const NO_PAGE = 'No page is open. Call browser_open first.';

@@ -3,7 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import type { JsonObject } from '../../domain/json.ts';
 import { type Action, ACTIONS } from '../browser/actions.ts';
-import { VIEWPORT } from '../browser/open-browser.ts';
+import { type Browser, VIEWPORT } from '../browser/open-browser.ts';
+import type { OpenedWindows } from '../browser/opened-windows.ts';
 import { settle, viewOf } from '../browser/page-view.ts';
 import { makeRunBrowser, NO_PAGE, type RunBrowser } from '../browser/run-browser.ts';
 import type { Run } from '../loop/run.ts';
@@ -14,6 +15,8 @@ const MAX_PICTURE_HEIGHT = 8_000;
 const JPEG = { type: 'jpeg', quality: 70, timeout: 10_000 } as const;
 /** What a click sets going has begun by then. */
 const MOMENT_MS = 300;
+const NO_ANSWER =
+  'A new window was opened, but the server of its page has not answered yet. This is the page before it; call browser_read later.';
 
 type KeepPicture = (page: Page, callId: string, fullPage: boolean) => Promise<void>;
 
@@ -36,8 +39,9 @@ function toolOf(action: Action, browser: RunBrowser, keepPicture: KeepPicture): 
     execute: async (input, { callId }) => {
       const fault = action.fault?.(input) ?? null;
       if (fault !== null) return failed(fault);
-      return browser.onPage(needsPage, async (page, { front }) => {
-        const told = (await action.act(page, input)) ?? (await whatFollowed(page, front));
+      return browser.onPage(needsPage, async (page, { front, openedFromNow }) => {
+        const windows = openedFromNow();
+        const told = (await action.act(page, input)) ?? (await whatFollowed(page, front, windows));
         const shown = front();
         // A picture that can't be had takes nothing from what was done.
         if (pictured && shown !== undefined) await keepPicture(shown, callId, false).catch(() => undefined);
@@ -48,13 +52,20 @@ function toolOf(action: Action, browser: RunBrowser, keepPicture: KeepPicture): 
 }
 
 /** The page after an action, which may have opened another one, or closed this one. */
-async function whatFollowed(page: Page, front: () => Page | undefined): Promise<string> {
+async function whatFollowed(page: Page, front: Browser['front'], windows: OpenedWindows): Promise<string> {
   await delay(MOMENT_MS);
   await settle(page);
+  const areHere = await windows.arrive();
+  const opened = front();
+  if (opened !== undefined && opened !== page) {
+    await opened.waitForLoadState('domcontentloaded').catch(() => undefined);
+    await settle(opened);
+  }
+  // A window that was opened for a download alone has closed by now.
   const shown = front();
   if (shown === undefined) return NO_PAGE;
-  if (shown !== page) await settle(shown);
-  return viewOf(shown);
+  const view = await viewOf(shown);
+  return areHere ? view : `${NO_ANSWER}\n\n${view}`;
 }
 
 function screenshot(browser: RunBrowser, keepPicture: KeepPicture): Tool {
