@@ -590,8 +590,9 @@ describe.skipIf(!canMount)('disks', () => {
     source: { type: 'base64', media_type: 'application/octet-stream', data: bytes.toString('base64') },
   });
 
+  /** Takes what is free. The daemon may give some back by and by, as when it cuts the log of its database. */
   function fill(): void {
-    const filler = openSync(join(disk, 'filler'), 'w');
+    const filler = openSync(join(disk, 'filler'), 'a');
     try {
       for (const bytes of [1 << 20, 1 << 12]) {
         for (;;) {
@@ -627,15 +628,20 @@ describe.skipIf(!canMount)('disks', () => {
     const before = await contentsOf(daemon);
     const pid = daemon.pid();
     for (const { protocol, stream } of WAYS) {
+      fill();
       const answer = await ask(long, protocol, stream);
       expect(answer).toMatchObject(refused);
       expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
       expect(answer.runId).toBeNull();
     }
+    fill();
     expect(await ask([attachment(randomBytes(3_000_000))])).toMatchObject(refused);
     expect(await contentsOf(daemon)).toEqual(before);
-    const ready = await fetch(`${daemon.url}/readyz`);
-    expect(ready.status).toBe(503);
+    const ready = await waitFor(async () => {
+      fill();
+      const response = await fetch(`${daemon.url}/readyz`);
+      return response.status === 503 && response;
+    });
     expect(await ready.json()).toMatchObject({
       parts: expect.arrayContaining([expect.objectContaining({ name: 'disk', state: 'failed' })]),
     });
@@ -671,15 +677,18 @@ describe.skipIf(!canMount)('disks', () => {
   });
 
   test('a disk that fills up under a run fails neither the daemon nor, once there is room, the run', async () => {
+    const full = Promise.withResolvers<void>();
+    const text = ['y', 'y'.repeat(2_000_000)];
     model.script((question) =>
       question.step === 0
-        ? { firstMs: 300, text: 'y'.repeat(2_000_000), tools: [{ name: 'list_files', input: {} }] }
+        ? { text, hang: 'mid-stream', until: full.promise, tools: [{ name: 'list_files', input: {} }] }
         : { text: 'over it' },
     );
     const before = model.requests.length;
     const turn = ask('long one', 'messages', true);
     await model.waitForRequest(before + 1);
     fill();
+    full.resolve();
     await waitFor(() => daemon.stderr().includes('the journal could not be written'));
     rmSync(join(disk, 'filler'));
     const answer = await turn;
