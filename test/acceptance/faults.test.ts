@@ -480,7 +480,7 @@ describe('worker threads', () => {
   test('a message of a run that cannot be read interrupts it, and it goes on with the others beside it', async () => {
     const garbled = Promise.withResolvers<void>();
     const words = Array.from({ length: 10 }, () => 'w');
-    model.script({ text: words, deltaMs: 20, hang: 'mid-stream', until: garbled.promise });
+    model.script({ text: words, hang: 'mid-stream', until: garbled.promise });
     const before = model.requests.length;
     const turns = Array.from({ length: 4 }, () =>
       takeTurn({ url: crowd.url, apiKey: crowd.apiKey }, { content: 'garbled' }),

@@ -64,9 +64,12 @@ export function callOffUnkept(state: RunState, error: unknown): void {
   abort(state, isLocked(error) ? 'locked' : 'journal');
 }
 
+/** Reasons that leave a gap in the run. */
+const GAPS: ReadonlySet<AbortReason | undefined> = new Set(['journal', 'locked', 'port'] as const);
+
 /** Whether something of the attempt was not kept, so that nothing which came after it may be. */
 export function isRefused({ abortedFor }: RunState): boolean {
-  return abortedFor === 'journal' || abortedFor === 'locked';
+  return GAPS.has(abortedFor);
 }
 
 /** What a log line says of the run beside its own facts. */
