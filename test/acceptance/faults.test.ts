@@ -2,9 +2,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
-import { once } from 'node:events';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -55,14 +52,8 @@ function makeScript(): (question: ModelQuestion) => Reply {
 let asked = 0;
 const scripted = (name: string): string => `{{${name}#${(asked += 1)}}}`;
 
-async function closedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
+/** Loopback where nothing listens: a port that was free a moment ago on 127.0.0.1 may be another daemon's by now. */
+const CLOSED = 'http://127.0.0.77:8484';
 
 interface Expected {
   readonly status: number;
@@ -133,7 +124,7 @@ describe('models and tools', () => {
         `  openai: { kind: openai, base_url: "${model.url}" }`,
         `  anthropic: { kind: anthropic, base_url: "${model.url}" }`,
         `  narrow: { kind: openai, base_url: "${narrow.url}", max_in_flight: 2 }`,
-        `  closed: { kind: openai, base_url: "http://127.0.0.1:${await closedPort()}" }`,
+        `  closed: { kind: openai, base_url: "${CLOSED}" }`,
         'models:',
         '  openai: { endpoint: openai, model: m }',
         '  anthropic: { endpoint: anthropic, model: m }',
