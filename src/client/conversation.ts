@@ -6,11 +6,11 @@ import { readEvents } from './transport/event-stream.ts';
 import { exchange } from './transport/exchange.ts';
 import { readConversationEvent, readMessage, turnBody } from './wire/messages-wire.ts';
 import type { ConversationEvent, MessageWire } from './wire/messages-wire.ts';
-import { makePatience, type Patience } from './transport/patience.ts';
+import { makeReconnectBackoff, type ReconnectBackoff } from './transport/reconnect-backoff.ts';
 import { heard, openStream, retry } from './transport/stream-connection.ts';
 import { lostWhile, traceOf, type Address, type Call } from './transport/transport.ts';
 
-/** What to ask, with whose key, and how patient to be. */
+/** What to ask, with whose key, and how long to keep trying. */
 export interface Ask {
   readonly apiKey: string;
   readonly model: string;
@@ -47,19 +47,20 @@ export interface Messages {
 
 /** The Messages protocol over an address. `signal` ends the waiting, never the run (C7). */
 export function makeMessages(address: Address, signal?: AbortSignal): Messages {
-  const patienceFor = (ask: Ask) => makePatience((tries) => ask.onRetry?.(tries), ask.retryDelaysMs, signal);
+  const backoffFor = (ask: Ask) =>
+    makeReconnectBackoff((attempts) => ask.onRetry?.(attempts), ask.retryDelaysMs, signal);
   return {
     async create(ask) {
       const call = turnCall(ask, false, signal);
-      const answer = await sendTurn(patienceFor(ask), () => exchange(address, call));
+      const answer = await sendTurn(backoffFor(ask), () => exchange(address, call));
       return { message: readMessage(answer.body), sessionId: answer.sessionId, runId: answer.runId };
     },
     async stream(ask) {
       const call = turnCall(ask, true, signal);
-      const patience = patienceFor(ask);
-      const reply = await sendTurn(patience, () => openStream(address, call));
+      const backoff = backoffFor(ask);
+      const reply = await sendTurn(backoff, () => openStream(address, call));
       const { sessionId = null, runId = null } = traceOf(reply);
-      return { sessionId, runId, events: follow({ address, ask, patience, signal }, reply) };
+      return { sessionId, runId, events: follow({ address, ask, backoff, signal }, reply) };
     },
   };
 }
@@ -79,19 +80,19 @@ function turnCall(ask: Ask, stream: boolean, signal: AbortSignal | undefined): C
 const STREAM_HEADERS = { accept: 'text/event-stream', 'x-stream-tool-events': 'true' };
 
 /** A turn whose connection broke is sent again under the same idempotency key: the daemon finds the run it began. */
-async function sendTurn<T>(patience: Patience, attempt: () => Promise<T>): Promise<T> {
+async function sendTurn<T>(backoff: ReconnectBackoff, attempt: () => Promise<T>): Promise<T> {
   try {
     return await attempt();
   } catch (error) {
     if (!isClientFailure(error, 'lost')) throw error;
-    return await retry(patience, attempt, error);
+    return await retry(backoff, attempt, error);
   }
 }
 
 interface Following {
   readonly address: Address;
   readonly ask: Ask;
-  readonly patience: Patience;
+  readonly backoff: ReconnectBackoff;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -109,7 +110,7 @@ async function* follow(
         lastEventId = event.id ?? lastEventId;
         const told = readConversationEvent(event, trace);
         if (told === undefined) continue;
-        following.patience.renew();
+        following.backoff.reset();
         yield told;
         if (told.type === 'end') return;
       }
@@ -125,7 +126,7 @@ async function* follow(
 }
 
 async function rejoin(following: Following, trace: FailureTrace, lastEventId: string | null): Promise<IncomingMessage> {
-  const { address, ask, patience, signal } = following;
+  const { address, ask, backoff, signal } = following;
   const lost = new ClientError({ kind: 'lost' }, 'The connection was lost; the run goes on in the daemon.', { trace });
   if (trace.runId === undefined) throw lost;
   const call: Call = {
@@ -135,5 +136,5 @@ async function rejoin(following: Following, trace: FailureTrace, lastEventId: st
     headers: { ...STREAM_HEADERS, ...(lastEventId !== null && { 'last-event-id': lastEventId }) },
     ...(signal && { signal }),
   };
-  return await retry(patience, () => openStream(address, call), lost);
+  return await retry(backoff, () => openStream(address, call), lost);
 }

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { type EventType, TERMINAL_EVENTS } from '../domain/journal-event.ts';
 import { ClientError, isClientFailure } from './transport/client-error.ts';
 import { readEvents } from './transport/event-stream.ts';
-import { makePatience } from './transport/patience.ts';
+import { makeReconnectBackoff } from './transport/reconnect-backoff.ts';
 import type { RunEventWire } from './wire/session-wire.ts';
 import { heard, openStream, retry } from './transport/stream-connection.ts';
 import { lostWhile, traceOf, type Address, type Call } from './transport/transport.ts';
@@ -21,7 +21,7 @@ export async function* tailRun(
   runId: string,
   { onRetry, retryDelaysMs, signal }: TailOptions,
 ): AsyncGenerator<RunEventWire, void, undefined> {
-  const patience = makePatience((tries) => onRetry?.(tries), retryDelaysMs, signal);
+  const backoff = makeReconnectBackoff((attempts) => onRetry?.(attempts), retryDelaysMs, signal);
   let lastEventId: string | null = null;
   let reply: IncomingMessage = await openStream(address, callFor(runId, lastEventId, signal));
   for (;;) {
@@ -31,7 +31,7 @@ export async function* tailRun(
         // The daemon ends its streams when it restarts; the run goes on.
         if (event === 'error') break;
         lastEventId = id ?? lastEventId;
-        patience.renew();
+        backoff.reset();
         yield parseEvent(data);
         if (TERMINAL_EVENTS.has(event as EventType)) return;
       }
@@ -42,7 +42,7 @@ export async function* tailRun(
       reply.destroy();
     }
     const lost = new ClientError({ kind: 'lost' }, 'The connection was lost; the run goes on in the daemon.');
-    reply = await retry(patience, () => openStream(address, callFor(runId, lastEventId, signal)), lost);
+    reply = await retry(backoff, () => openStream(address, callFor(runId, lastEventId, signal)), lost);
   }
 }
 

@@ -1,4 +1,5 @@
-// Server-sent events out of bytes. Nothing is held beyond a limit, whatever a server sends.
+// Server-sent events of model servers out of bytes. Nothing is held beyond a limit, whatever a server sends.
+// Not eventsource-parser's work: it drops the unknown field `error` when the network cuts its line.
 
 export interface ServerEvent {
   /** Empty when the server gave none. */

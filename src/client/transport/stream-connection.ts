@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { ClientError } from './client-error.ts';
 import { isRefusal, refusalOf } from './exchange.ts';
-import { mayPass, type Patience } from './patience.ts';
+import { isTransient, type ReconnectBackoff } from './reconnect-backoff.ts';
 import { send, type Address, type Call } from './transport.ts';
 
 const IDLE_TIMEOUT_MS = 60_000;
@@ -16,13 +16,13 @@ export async function openStream(address: Address, call: Call): Promise<Incoming
   throw new ClientError({ kind: 'malformed' }, 'What answers there is not an Errand daemon.');
 }
 
-/** Tries until an attempt succeeds. Throws `lost` when patience is over, and at once what will not pass by itself. */
-export async function retry<T>(patience: Patience, attempt: () => Promise<T>, lost: ClientError): Promise<T> {
-  while (await patience.pause()) {
+/** Retries until an attempt succeeds. Throws `lost` after the last attempt, and at once any error that isn't transient. */
+export async function retry<T>(backoff: ReconnectBackoff, attempt: () => Promise<T>, lost: ClientError): Promise<T> {
+  while (await backoff.pause()) {
     try {
       return await attempt();
     } catch (error) {
-      if (!mayPass(error)) throw error;
+      if (!isTransient(error)) throw error;
     }
   }
   throw lost;

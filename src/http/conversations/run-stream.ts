@@ -22,8 +22,8 @@ interface StreamWish {
   readonly ids: boolean;
   /** `tool_use` and `tool_result` events on the Messages protocol. */
   readonly tools: boolean;
-  /** Tells the journal's events as they are, in place of the run's protocol. */
-  readonly voice?: 'journal';
+  /** Sends the journal's events as they are, instead of in the run's protocol. */
+  readonly format?: 'journal';
 }
 
 export interface StreamParts {
@@ -38,7 +38,7 @@ export interface StreamParts {
 /** Opens a run's stream on a request's response. Returns at once; the stream lives on its own until the run or the client ends. */
 export type OpenRunStream = (exchange: Pick<Exchange, 'res' | 'admit'>, run: Run, wish: StreamWish) => void;
 
-interface Voice {
+interface StreamFormat {
   readonly plain: EventRenderer;
   readonly withIds: EventRenderer;
   readonly ping: (lastId: number) => Buffer;
@@ -58,7 +58,7 @@ const TOOL_EVENTS: ReadonlySet<EventType> = new Set([
 const STALL_LIMIT_MS = 60_000;
 const COMMENT_PING = Buffer.from(': ping\n\n');
 
-function makeVoices(): Readonly<Record<Protocol | 'journal', Voice>> {
+function makeStreamFormats(): Readonly<Record<Protocol | 'journal', StreamFormat>> {
   const messages = makeEventRenderer(MESSAGES_EVENTS, true);
   return {
     messages: {
@@ -87,7 +87,7 @@ function makeVoices(): Readonly<Record<Protocol | 'journal', Voice>> {
 
 /** Makes the one opener of streams; it ends them all when `draining` fires. */
 export function makeRunStreams(parts: StreamParts): OpenRunStream {
-  const voices = makeVoices();
+  const formats = makeStreamFormats();
   const open = new Set<RunStream>();
   parts.draining.addEventListener('abort', () => open.forEach((stream) => stream.interrupt(RESTARTING)), {
     once: true,
@@ -95,7 +95,11 @@ export function makeRunStreams(parts: StreamParts): OpenRunStream {
   return ({ res, admit }, run, wish) => {
     // The client may have left while its turn was accepted.
     if (res.destroyed) return;
-    const stream = new RunStream(parts, openEventStream(res), { run, wish, voice: voices[wish.voice ?? run.protocol] });
+    const stream = new RunStream(parts, openEventStream(res), {
+      run,
+      wish,
+      format: formats[wish.format ?? run.protocol],
+    });
     open.add(stream);
     const unwatch = parts.watchCredential(admit, (error) => stream.interrupt(factsOf(error)));
     res.once('close', () => {
@@ -114,7 +118,7 @@ class RunStream {
   readonly #stream: EventStream;
   readonly #run: Run;
   readonly #wish: StreamWish;
-  readonly #voice: Voice;
+  readonly #format: StreamFormat;
   #tail: Tail | undefined;
   #timer: Timer | undefined;
   #stopped = false;
@@ -123,12 +127,12 @@ class RunStream {
   #pausedAt: number | null = null;
   #delivered = false;
 
-  constructor(parts: StreamParts, stream: EventStream, what: { run: Run; wish: StreamWish; voice: Voice }) {
+  constructor(parts: StreamParts, stream: EventStream, what: { run: Run; wish: StreamWish; format: StreamFormat }) {
     this.#parts = parts;
     this.#stream = stream;
     this.#run = what.run;
     this.#wish = what.wish;
-    this.#voice = what.voice;
+    this.#format = what.format;
     this.#lastId = what.wish.afterId;
     this.#lastSentAt = parts.clock.monotonic();
   }
@@ -141,14 +145,14 @@ class RunStream {
     // The tail may have reached the end, or the client may have gone, before it was known here.
     if (this.#stopped) return this.#tail.close();
     // Stored events arrive before `follow` returns: none for an ended run means that the client has them all.
-    if (!this.#delivered && isTerminal(this.#run.status)) return this.#finish(this.#voice.epilogue(this.#run));
+    if (!this.#delivered && isTerminal(this.#run.status)) return this.#finish(this.#format.epilogue(this.#run));
     this.#stream.flush();
     this.#watch(this.#pingMs());
   }
 
   /** Ends the stream with an error, though the run goes on. */
   interrupt(why: ErrorFacts): void {
-    this.#finish(this.#voice.error(why));
+    this.#finish(this.#format.error(why));
   }
 
   /** Lets go of the tail and the timer. The run does not notice (C7). */
@@ -161,7 +165,7 @@ class RunStream {
   #deliver(events: readonly JournalEvent[]): Promise<void> | undefined {
     if (this.#stopped) return undefined;
     this.#delivered = true;
-    const render = this.#wish.ids ? this.#voice.withIds : this.#voice.plain;
+    const render = this.#wish.ids ? this.#format.withIds : this.#format.plain;
     const frames: Buffer[] = [];
     for (const event of events) {
       const frame = TOOL_EVENTS.has(event.type) && !this.#wish.tools ? null : render(event, this.#run);
@@ -195,7 +199,7 @@ class RunStream {
       if (this.#pausedAt !== null && now - this.#pausedAt >= STALL_LIMIT_MS) return this.#stream.drop();
       const silentMs = now - this.#lastSentAt;
       const due = silentMs >= this.#pingMs();
-      if (due && this.#pausedAt === null) void this.#send(this.#voice.ping(this.#lastId));
+      if (due && this.#pausedAt === null) void this.#send(this.#format.ping(this.#lastId));
       this.#watch(due ? this.#pingMs() : this.#pingMs() - silentMs);
     });
   }

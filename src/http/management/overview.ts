@@ -63,7 +63,7 @@ export function makeOverviewHandlers({ operations, openStream, log }: OverviewPa
       const afterId = positionInRequest(exchange);
       const run = await operations.getAnyRun(idInPath(exchange, 'Run'));
       noteReader(caller, run, { session_id: run.sessionId, run_id: run.id });
-      openStream(exchange, run, { afterId, ids: true, tools: true, voice: 'journal' });
+      openStream(exchange, run, { afterId, ids: true, tools: true, format: 'journal' });
       return undefined;
     },
 

@@ -40,3 +40,23 @@ test('a byte order mark at the start is no part of the first field', async () =>
 test('an id with a NUL is not taken', async () => {
   expect(await read('id: 1\ndata: a\n\nid: 2\0\ndata: b\n\n', 100)).toMatchObject([{ id: '1' }, { id: '1' }]);
 });
+
+test.each([
+  ['one line', `data: ${'x'.repeat(200)}\n\n`],
+  ['many lines', 'data: xxxx\n'.repeat(40)],
+])('an event of %s that is longer than the limit is refused, after the one before it', async (_name, long) => {
+  for (const size of [1, 7, 150]) {
+    const events: ServerEvent[] = [];
+    const reading = async () => {
+      const chunks = inPieces(new TextEncoder().encode(`data: whole\n\n${long}`), size);
+      for await (const event of readEvents(chunks, 100)) events.push(event);
+    };
+    await expect(reading()).rejects.toMatchObject({ failure: { kind: 'malformed' } });
+    expect(events).toEqual([{ id: null, event: 'message', data: 'whole' }]);
+  }
+});
+
+test('the limit is for one event: any number of them may follow', async () => {
+  const chunks = inPieces(new TextEncoder().encode(`data: ${'x'.repeat(50)}\n\n`.repeat(50)), 30);
+  expect(await Array.fromAsync(readEvents(chunks, 100))).toHaveLength(50);
+});
