@@ -1,5 +1,5 @@
 // The shape of a setting's line in the table of options, and the names that the table must have.
-import type { Schema } from '../catalog/schema.ts';
+import { integer, type Schema } from '../catalog/schema.ts';
 import type { EgressRule } from '../domain/egress.ts';
 import type { Settings } from '../domain/settings.ts';
 
@@ -14,20 +14,38 @@ type Keys<Section> = Extract<keyof Section, string>;
 type Paths<Section> = {
   [Key in Keys<Section>]: Section[Key] extends Value ? Snake<Key> : `${Snake<Key>}.${Paths<Section[Key]>}`;
 }[Keys<Section>];
+type Sections<Section> = {
+  [Key in Keys<Section>]: Section[Key] extends Value ? never : Snake<Key> | `${Snake<Key>}.${Sections<Section[Key]>}`;
+}[Keys<Section>];
 /** The name of a setting in errand.yaml, such as `model.idle_timeout_seconds`. A setting without an option doesn't compile. */
 export type SettingName = Paths<Settings>;
+/** The name of a section of errand.yaml, such as `sso.defaults`. */
+export type SectionName = Sections<Settings>;
 
-/** One setting: what it may be, what it is when nobody says, and the other names it goes by. */
+/** One setting: its values, its default, its help, and its other names. */
 export interface Option {
   readonly schema: Schema;
-  /** The default; some follow from the machine or from the listening address in force. */
+  /** The default. Some follow from the machine or from the listening address in effect. */
   readonly fallback: Value | ((listen: string) => Scalar);
+  /** A default that stands for those that follow from something. */
+  readonly example?: Scalar;
   /** Makes the setting of what was written, where they differ. */
   readonly read?: (written: unknown) => Value;
-  /** One line for people. */
+  /**
+   * The help: what it is, with its unit, and what happens at the limit. The only place of these words; `errand serve --help`
+   * shows the first sentence.
+   */
   readonly about: string;
   /** The key of the command's flags, for the few that have one. */
   readonly flag?: 'listen' | 'publicUrl';
   /** The name in the environment where it is not `ERRAND_` and the setting's own. */
   readonly environment?: string;
 }
+
+/** A part of the table. */
+export type Options = Partial<Record<SettingName, Option>>;
+
+export const count = (minimum: number, maximum: number) => integer(minimum, maximum);
+export const seconds = (minimum: number, maximum: number) => integer(minimum, maximum, 'seconds');
+export const milliseconds = (minimum: number, maximum: number) => integer(minimum, maximum, 'milliseconds');
+export const megabytes = (minimum: number, maximum: number) => integer(minimum, maximum, 'megabytes');

@@ -11,6 +11,12 @@ export function environmentName(name: SettingName): string {
   return OPTIONS[name].environment ?? `ERRAND_${name.replaceAll('.', '_').toUpperCase()}`;
 }
 
+/** A setting's help where a line has to do: its first sentence, as the help of a flag. */
+export function flagHelp(name: SettingName): string {
+  const [sentence = ''] = OPTIONS[name].about.split(/[.;] /);
+  return sentence.charAt(0).toLowerCase() + sentence.slice(1);
+}
+
 /** The schema of errand.yaml. */
 export function settingsSchema(): Schema {
   return sectionOf(SETTING_NAMES.map((name) => [name.split('.'), OPTIONS[name].schema]));

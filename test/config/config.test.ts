@@ -15,7 +15,7 @@ import { defaultConfigFiles } from '../../src/config/default-config-files.ts';
 import { EGRESS_PURPOSES } from '../../src/domain/egress.ts';
 import { parseListen, publicUrlFor } from '../../src/config/listen-address.ts';
 import { OPTIONS } from '../../src/config/options.ts';
-import { environmentName, SETTING_NAMES } from '../../src/config/setting-texts.ts';
+import { environmentName, flagHelp, SETTING_NAMES } from '../../src/config/setting-texts.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 function load(file: string, environment: Environment = {}, flags: Flags = {}): Config {
@@ -402,6 +402,11 @@ test('the default files say nothing, so a new directory has the defaults', () =>
   expect(load(defaultFile('errand.yaml')).settings).toEqual(load('').settings);
   const files = Object.fromEntries(defaultConfigFiles().map(({ name, text }) => [name, text]));
   expect(loadCatalog(temporaryDirectory(files), null)).toEqual(loadCatalog(temporaryDirectory(), null));
+});
+
+test("a flag's help is the first sentence of its setting's", () => {
+  expect(flagHelp('listen')).toBe('address to listen on, as HOST:PORT');
+  expect(flagHelp('public_url')).toBe('base URL that clients use');
 });
 
 test('errand.yaml shows every setting with its default', () => {

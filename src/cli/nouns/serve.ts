@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { messageOf } from '../../domain/errors.ts';
 import { writeWhole } from '../../files/blobs/write-whole.ts';
+import { flagHelp } from '../../config/setting-texts.ts';
 import { requireConfiguration } from '../frame/configuration.ts';
 import { act, type Context } from '../frame/context.ts';
 import { createdWire } from '../terminal/created-wire.ts';
@@ -30,8 +31,8 @@ export function addServe(program: Command, io: Io): void {
         'SIGTERM or Ctrl-C ends it when its runs have ended or are safe; a second one ends it at once. SIGHUP has it read ' +
         'its configuration anew, but the end of its terminal ends it as SIGTERM does.',
     )
-    .option('--listen <host:port>', 'address to listen on')
-    .option('--public-url <url>', 'address that clients reach it by')
+    .option('--listen <host:port>', flagHelp('listen'))
+    .option('--public-url <url>', flagHelp('public_url'))
     .option('--no-workers', 'answer requests but carry out no runs')
     .addHelpText('after', '\nExample:\n  errand serve --data-dir /srv/errand --listen 0.0.0.0:8484')
     .action(act(io, serve));

@@ -1,0 +1,99 @@
+// Settings of what agents use: shell, browser, files, disk, addresses; and of the log.
+import { egressRulesSchema, readEgressRules } from '../../catalog/egress-rules.ts';
+import { choice, flag, integer, text } from '../../catalog/schema.ts';
+import { count, megabytes, type Options, seconds } from '../option.ts';
+
+const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
+
+export const AGENT_OPTIONS = {
+  'shell.enabled': {
+    schema: flag(),
+    fallback: true,
+    about: 'Whether agents have the shell tool. It needs bubblewrap.',
+  },
+  'shell.timeout_seconds': {
+    schema: seconds(1, 86_400),
+    fallback: 120,
+    about: 'Seconds that one command can take. Then it is ended.',
+  },
+  'shell.max_output_kb': {
+    schema: integer(1, 65_536, 'kilobytes'),
+    fallback: 1024,
+    about: 'Kilobytes that one command can print. A command that prints more is ended.',
+  },
+  'shell.memory_mb': {
+    schema: megabytes(64, 1_048_576),
+    fallback: 1024,
+    about: 'Megabytes of memory for a command with all its processes. A command that takes more is ended.',
+  },
+  'shell.max_processes': {
+    schema: count(8, 65_536),
+    fallback: 256,
+    about: 'Processes and threads of a command. It cannot start more.',
+  },
+  'browser.enabled': {
+    schema: flag(),
+    fallback: false,
+    about: 'Whether agents can have the browser. It needs bubblewrap and Chromium.',
+  },
+  'browser.executable': {
+    schema: text('an absolute path, or empty', (value) => value === '' || value.startsWith('/')),
+    fallback: '',
+    about: "Path of Chromium's executable. Empty: where Debian, Fedora and Chrome's own packages install it.",
+  },
+  'browser.timeout_seconds': {
+    schema: seconds(1, 600),
+    fallback: 30,
+    about: 'Seconds that one action can take. Then it fails, and the agent sees why.',
+  },
+  'browser.memory_mb': {
+    schema: megabytes(256, 1_048_576),
+    fallback: 1536,
+    about: 'Megabytes of memory for a browser with all its processes. A browser that takes more is ended.',
+  },
+  'workspace.quota_mb': {
+    schema: megabytes(1, 16_777_216),
+    fallback: 2048,
+    about: 'Megabytes of one workspace. Files beyond that are not written, and a command that exceeds it is ended.',
+  },
+  'artifacts.deadline_seconds': {
+    schema: seconds(1, 86_400),
+    fallback: 600,
+    about: 'Seconds to examine a workspace after a run, and to pack an archive. After that, the artifacts fail.',
+  },
+  'artifacts.max_file_mb': {
+    schema: megabytes(1, 1_048_576),
+    fallback: 1024,
+    about: 'Megabytes of one file. Larger files are neither listed nor packed.',
+  },
+  'artifacts.max_files': {
+    schema: count(1, 10_000_000),
+    fallback: 200_000,
+    about: 'Files of one workspace. Further files are neither listed nor packed.',
+  },
+  'artifacts.max_total_mb': {
+    schema: megabytes(1, 16_777_216),
+    fallback: 4096,
+    about: 'Megabytes of all files of one workspace. Files beyond that are neither listed nor packed.',
+  },
+  'disk.keep_free_mb': {
+    schema: megabytes(0, 16_777_216),
+    fallback: 500,
+    about:
+      'Megabytes that stay free. With less, new turns get 503, commands are ended and no files are written. 0: no limit.',
+  },
+  'egress.allow': {
+    schema: egressRulesSchema(),
+    fallback: [],
+    read: readEgressRules,
+    about:
+      'Exceptions, such as [{ host: wiki.example.com, ports: [443], for: [web_fetch] }, { cidr: 10.20.0.0/16 }]. Each names ' +
+      'an address range (cidr) or a host (`*.` for all names below it). Without `ports` and `for` it applies to every port ' +
+      'and purpose: image, web_fetch, mcp, connector, webhook. Only cidr opens link-local and cloud metadata addresses.',
+  },
+  'log.level': {
+    schema: choice(LEVELS),
+    fallback: 'info',
+    about: 'Least severe level that is logged: trace, debug, info, warn, error or fatal.',
+  },
+} satisfies Options;
