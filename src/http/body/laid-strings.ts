@@ -1,8 +1,8 @@
 // The long strings of a body: they lie in a file as they arrived, and what is parsed has a stand-in in their place.
 import { randomUUID } from 'node:crypto';
 import { ErrandError } from '../../domain/errors.ts';
-import type { JsonValue } from '../../domain/json.ts';
 import type { OpenSpool, Spool } from '../../files/blobs/spool.ts';
+import { STAND_IN } from '../../wire/stand-in.ts';
 
 /** A string that lies in a file. */
 export interface LaidString {
@@ -14,19 +14,6 @@ export interface LaidString {
 export interface LaidStrings {
   /** The string that a text stands in for; undefined for a text that is itself. */
   find(text: string): LaidString | undefined;
-}
-
-/** How every stand-in begins. Texts with a NUL are refused, so that none is ever taken for what it stands in for. */
-const STAND_IN = '\u0000laid:';
-
-/** Whether a text is a stand-in, or looks like one. */
-export function isStandIn(text: string): boolean {
-  return text.startsWith(STAND_IN);
-}
-
-/** Whether a stand-in is somewhere in a value that would be kept as it is. */
-export function holdsStandIn(value: JsonValue): boolean {
-  return JSON.stringify(value).includes(JSON.stringify(STAND_IN).slice(1, -1));
 }
 
 /** The strings of a body that has no long ones. */

@@ -3,7 +3,7 @@ import { unprocessable } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { readOutputSchema } from '../../domain/output-schema.ts';
 import type { Reader } from '../frame/fields.ts';
-import { holdsStandIn } from '../body/laid-strings.ts';
+import { holdsStandIn } from '../../wire/stand-in.ts';
 
 /** As `readOutputSchema`, of a body whose long strings are laid aside: they are longer than a schema may be. */
 export const readSchema: Reader<JsonObject> = (value, field) => {

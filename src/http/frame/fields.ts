@@ -2,7 +2,7 @@
 import { unprocessable } from '../../domain/errors.ts';
 import { isUuid } from '../../domain/ids.ts';
 import { findTextFault, isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
-import { isStandIn } from '../body/laid-strings.ts';
+import { isStandIn } from '../../wire/stand-in.ts';
 
 /** Reads one field; `path` is its place in the request, such as `messages[2].content`. */
 export type Reader<T> = (value: JsonValue | undefined, path: string) => T;
