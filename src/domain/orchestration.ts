@@ -1,4 +1,4 @@
-// How a team of experts works together in one session: as it was when the session was opened (J1).
+// How an expert team works together in one session: as it was when the session was opened (J1).
 
 /** One agent: an expert as its file described it. The lists hold full names, those of its plugins included. */
 export interface AgentPlan {

@@ -1,4 +1,4 @@
-// Who answers in a session: the plain agent, one expert, or a team of experts (B2).
+// Who answers in a session: the plain agent, one expert, or an expert team (B2).
 
 /** A target in its parts. A name may be that of a plugin's expert, such as `office:lawyer`. */
 export type Target =

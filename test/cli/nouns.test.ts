@@ -331,7 +331,7 @@ test('what the config directory defines is listed with its ids, and shown by nam
   const list = await run(['skills', 'list'], { dataDir });
   expect(list.stdout).toBe('4\ttides\ttrue\tskills/tides/SKILL.md\tAbout tides\n');
   expect((await run(['skills', 'show', '4'], { dataDir })).stdout).toContain('metadata\tauthor=mara\n');
-  const teams = await run(['teams-of-experts', 'list'], { dataDir });
+  const teams = await run(['expert-teams', 'list'], { dataDir });
   expect(teams.stdout).toBe('crew\tann\tbo, cy\tf\tA ship\n');
   expect((await run(['experts', 'show', 'office:typist'], { dataDir })).stdout).toContain('skills\ta, b\n');
   expect(received).toHaveLength(4);

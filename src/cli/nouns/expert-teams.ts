@@ -1,4 +1,4 @@
-// `errand teams-of-experts`: experts that work together under a lead.
+// `errand expert-teams`: experts that work together under a lead.
 import type { Command } from 'commander';
 import type { DefinitionWire } from '../../client/wire/definition-wire.ts';
 import { ABOUT, addFileCheck, addReading, names, type Noun } from './definitions.ts';
@@ -14,15 +14,15 @@ const COLUMNS: readonly Column<DefinitionWire<'expert-teams'>>[] = [
 
 const TEAMS: Noun<'expert-teams'> = {
   noun: 'expert-teams',
-  one: 'team',
+  one: 'expert team',
   inAList: COLUMNS,
   alone: [...COLUMNS, field('instructions')],
 };
 
 /** Adds the noun and its verbs. */
-export function addTeamsOfExperts(program: Command, io: Io): void {
+export function addExpertTeams(program: Command, io: Io): void {
   const teams = program
-    .command('teams-of-experts')
+    .command('expert-teams')
     .summary('experts that work together')
     .description('A lead and the members it delegates to: expert-teams/NAME.yaml in the config directory.');
   addReading(teams, io, TEAMS);
