@@ -242,6 +242,7 @@ test('a permit is asked for under the name of the model that is called', async (
 test("a sub-agent's calls have ids of their own in the run, and its log names it", async () => {
   const ids: string[] = [];
   const noting: Tool = {
+    kind: 'executes',
     name: 'note',
     description: 'Notes.',
     inputSchema: { type: 'object' },

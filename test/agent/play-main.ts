@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { RetryPolicy } from '../../src/agent/loop/ask-model.ts';
 import { runLoop } from '../../src/agent/loop/loop.ts';
-import { hasTouched } from '../../src/agent/loop/perform-call.ts';
 import { type ModelGrant, NO_EQUIPMENT } from '../../src/agent/port/grants.ts';
 import type { Brief, Control, Outcome, RunLimits, Signal, SignalBatch } from '../../src/agent/port/protocol.ts';
 import { NO_EXTRAS } from '../../src/domain/model.ts';
-import type { ToolPack } from '../../src/agent/loop/run.ts';
-import { openChannel } from '../../src/agent/port/signals.ts';
-import type { Tool } from '../../src/agent/tools/tool.ts';
+import type { Run, ToolPack } from '../../src/agent/loop/run.ts';
+import { openWorkspace } from '../../src/agent/loop/run-workspace.ts';
+import { type Channel, openChannel } from '../../src/agent/port/signals.ts';
+import type { ExecutedTool, Tool } from '../../src/agent/tools/tool.ts';
 import { ROOMY } from '../support/space.ts';
 import { afterAll } from 'vitest';
 
@@ -84,11 +84,17 @@ export async function makeBrief(changes: Partial<Brief> = {}): Promise<Brief> {
   };
 }
 
+/** A run of a brief on a channel, without packs. */
+export function makeRun(brief: Brief, channel: Channel, changes: Partial<Run> = {}): Run {
+  return { brief, channel, workspace: openWorkspace(brief), packs: [], retryPolicy: FAST_RETRIES, ...changes };
+}
+
 /** Two tools that tell what they were called with. */
-export function makeTools(): { tools: readonly Tool[]; echo: Tool; ran: string[] } {
+export function makeTools(): { tools: readonly ExecutedTool[]; echo: ExecutedTool; ran: string[] } {
   const ran: string[] = [];
   const number = { type: 'number' };
-  const add: Tool = {
+  const add: ExecutedTool = {
+    kind: 'executes',
     name: 'add',
     description: 'Adds two numbers.',
     inputSchema: {
@@ -102,7 +108,8 @@ export function makeTools(): { tools: readonly Tool[]; echo: Tool; ran: string[]
       return Promise.resolve({ ok: true, output: String(Number(a) + Number(b)) });
     },
   };
-  const echo: Tool = {
+  const echo: ExecutedTool = {
+    kind: 'executes',
     name: 'echo',
     description: 'Gives back what it is given.',
     inputSchema: { type: 'object', properties: { text: { type: 'string' } } },
@@ -191,8 +198,9 @@ export function startRun(
     close: async () => undefined,
   });
   const packs = [granted, ...(manners.packs ?? [])];
-  void runLoop({ brief, channel, packs, retryPolicy: manners.retries ?? FAST_RETRIES }).then(
-    (outcome) => channel.finish(outcome, hasTouched(brief)),
+  const run = makeRun(brief, channel, { packs, retryPolicy: manners.retries ?? FAST_RETRIES });
+  void runLoop(run).then(
+    (outcome) => channel.finish(outcome, run.workspace.isTouched()),
     (error: unknown) => {
       const message = `bug: ${String(error)}`;
       channel.finish({ status: 'failed', error: { type: 'api_error', message, retryable: false } }, true);

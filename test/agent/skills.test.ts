@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { skillTools, withoutFrontMatter } from '../../src/agent/packs/skills.ts';
 import { NO_EQUIPMENT, type SkillGrant } from '../../src/agent/port/grants.ts';
 import { probeSandbox } from '../../src/agent/sandbox/sandbox.ts';
-import type { Tool } from '../../src/agent/tools/tool.ts';
+import type { ExecutedTool } from '../../src/agent/tools/tool.ts';
 import { editFile } from '../../src/agent/tools/edit-file.ts';
 import { listFiles } from '../../src/agent/tools/list-files.ts';
 import { readFile } from '../../src/agent/tools/read-file.ts';
@@ -13,7 +13,7 @@ import { searchFiles } from '../../src/agent/tools/search-files.ts';
 import { shell } from '../../src/agent/tools/shell.ts';
 import { writeFile } from '../../src/agent/tools/write-file.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { makeBrief } from './play-main.ts';
+import { makeBrief, makeRun } from './play-main.ts';
 import { makeWorkspace } from './tools/tool-context.ts';
 
 const MIB = 1024 * 1024;
@@ -43,8 +43,8 @@ function makeSkill(files: Readonly<Record<string, string>> = {}, name = 'letters
 
 async function open(skills: readonly SkillGrant[]) {
   const brief = await makeBrief({ equipment: { ...NO_EQUIPMENT, skills } });
-  const opened = await skillTools({ brief, channel: undefined as never, packs: [], retryPolicy: undefined as never });
-  return { ...opened, tool: opened.tools[0] as Tool };
+  const opened = await skillTools(makeRun(brief, undefined as never));
+  return { ...opened, tool: opened.tools[0] as ExecutedTool };
 }
 
 test.each([

@@ -11,7 +11,7 @@ import { type BrowserGrant, NO_EQUIPMENT, type SandboxGrant } from '../../src/ag
 import type { Brief, Services } from '../../src/agent/port/protocol.ts';
 import { probeSandbox } from '../../src/agent/sandbox/sandbox.ts';
 import { openChannel } from '../../src/agent/port/signals.ts';
-import { FAST_RETRIES, makeBrief, sitAtMain } from '../agent/play-main.ts';
+import { makeBrief, makeRun, sitAtMain } from '../agent/play-main.ts';
 import type { Of } from './temporary-directory.ts';
 
 const MIB = 1024 * 1024;
@@ -83,7 +83,8 @@ export async function browserRun(of: Of, ports: readonly number[], { grant = {},
   });
   const main = sitAtMain(port1);
   const channel = openChannel(port2);
-  const opened = await browserTools({ brief, channel, packs: [], retryPolicy: FAST_RETRIES }, limitMs);
+  const run = makeRun(brief, channel);
+  const opened = await browserTools(run, limitMs);
   of.onTestFinished(async () => {
     await opened.close();
     port1.close();
@@ -96,8 +97,7 @@ export async function browserRun(of: Of, ports: readonly number[], { grant = {},
     call: (name: string, input: Record<string, unknown> = {}) => {
       last += 1;
       const call = { id: `call-${last}`, name, input: input as never };
-      const readDocument = async () => null;
-      return performCall({ brief, tools: opened.tools, call, fault: undefined, readDocument, signal: channel.signal });
+      return performCall(run, { tools: opened.tools, call, fault: undefined });
     },
     stop: () => main.control({ t: 'abort', reason: 'stop' }),
     processes: () => processesOf(brief.runId),

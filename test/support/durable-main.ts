@@ -1,7 +1,8 @@
 // Writes one thing the way the daemon does, for a tracer to look at.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { performCall } from '../../src/agent/loop/perform-call.ts';
+import { type Asked, performCall } from '../../src/agent/loop/perform-call.ts';
+import { openWorkspace } from '../../src/agent/loop/run-workspace.ts';
 import type { Brief } from '../../src/agent/port/protocol.ts';
 import { writeFile } from '../../src/agent/tools/write-file.ts';
 import { replaceFileBeneath } from '../../src/disk/beneath.ts';
@@ -18,14 +19,13 @@ async function call(writes: boolean): Promise<void> {
   const model = { contextWindow: 100_000, maxOutputTokens: 1_000 } as Brief['model'];
   const equipment = { skills: [], mcp: [], subagents: [], connections: [], browser: null };
   const brief = { workspace, workspaceOwner: null, sandbox: null, space: ROOMY, egress: [], model, equipment };
-  await performCall({
-    brief: brief as unknown as Brief,
+  const channel = { signal: new AbortController().signal, request: async () => null as never };
+  const asked: Asked = {
     tools: [{ ...writeFile, writes, execute: async () => ({ ok: true, output: 'done' }) }],
     call: { id: 'call', name: 'write_file', input: { path: 'a', content: 'b' } },
     fault: undefined,
-    readDocument: async () => null,
-    signal: new AbortController().signal,
-  });
+  };
+  await performCall({ brief: brief as unknown as Brief, channel, workspace: openWorkspace(brief) }, asked);
 }
 
 const DEEDS: Readonly<Record<string, () => Promise<void> | void>> = {

@@ -8,11 +8,10 @@ import { mcpTools } from '../../src/agent/packs/mcp-tools.ts';
 import { performCall } from '../../src/agent/loop/perform-call.ts';
 import { type McpGrant, NO_EQUIPMENT, type SandboxGrant } from '../../src/agent/port/grants.ts';
 import type { Brief, ToolResult } from '../../src/agent/port/protocol.ts';
-import type { Run } from '../../src/agent/loop/run.ts';
 import { probeSandbox } from '../../src/agent/sandbox/sandbox.ts';
 import { openChannel } from '../../src/agent/port/signals.ts';
 import type { OpenedTools } from '../../src/agent/tools/tool.ts';
-import { FAST_RETRIES, type MainSide, makeBrief, sitAtMain } from '../agent/play-main.ts';
+import { type MainSide, makeBrief, makeRun, sitAtMain } from '../agent/play-main.ts';
 import { type Of, temporaryDirectory } from './temporary-directory.ts';
 
 const MIB = 1024 * 1024;
@@ -78,7 +77,6 @@ export async function openRun(
   const prepared = await prepareRun(mcp, changes, of);
   const opened = await mcpTools(prepared.run);
   of.onTestFinished(() => opened.close());
-  const { signal } = prepared.run.channel;
   let last = 0;
   return {
     opened,
@@ -88,8 +86,7 @@ export async function openRun(
     call: (name, input = {}) => {
       last += 1;
       const call = { id: `call-${last}`, name, input: input as never };
-      const readDocument = async () => null;
-      return performCall({ brief: prepared.brief, tools: opened.tools, call, fault: undefined, readDocument, signal });
+      return performCall(prepared.run, { tools: opened.tools, call, fault: undefined });
     },
   };
 }
@@ -104,7 +101,7 @@ export async function prepareRun(mcp: readonly McpGrant[], changes: Partial<Brie
   const main = sitAtMain(port1);
   of.onTestFinished(() => port1.close());
   const channel = openChannel(port2);
-  const run: Run = { brief, channel, packs: [mcpTools], retryPolicy: FAST_RETRIES };
+  const run = makeRun(brief, channel, { packs: [mcpTools] });
   return { run, brief, main, stop: () => channel.stop({ kind: 'canceled', reason: 'stop' }) };
 }
 

@@ -8,21 +8,12 @@ import { type AnsweredCall, assistantMessage, openConversation, toolMessage } fr
 import type { ModelCall } from './model-call.ts';
 import { seconds } from './model-failure.ts';
 import { openModel } from '../models/open-model.ts';
-import { INTERRUPTED, performCall, type Performing, refusalOf } from './perform-call.ts';
+import { type Asked, findTool, INTERRUPTED, performCall, refusalOf } from './perform-call.ts';
 import { instructionsOf } from './prompt.ts';
-import {
-  ASK_USER,
-  type Brief,
-  type Outcome,
-  type RecordedCall,
-  type RecordedStep,
-  type StepReply,
-  SUBMIT_RESULT,
-  type ToolCall,
-  type ToolResult,
-} from '../port/protocol.ts';
+import type { Brief, Outcome, RecordedCall, RecordedStep, StepReply, ToolCall, ToolResult } from '../port/protocol.ts';
 import { readRecorded } from '../conversation/recorded-message.ts';
 import { type ResultSearch, searchResult } from '../result/result-search.ts';
+import { NOT_RUN } from '../result/structured-result.ts';
 import { openTools, type Run } from './run.ts';
 import { makeTextBlocks } from './text-blocks.ts';
 import type { OpenedTools, Tool } from '../tools/tool.ts';
@@ -65,7 +56,7 @@ async function takeTurn(run: Run, opened: OpenedTools, endsAt: number): Promise<
   const { brief, channel } = run;
   const recorded = brief.turn.steps;
   const search = brief.outputSchema === null ? null : searchResult(brief.outputSchema);
-  const { tools } = opened;
+  const tools = [...opened.tools, ...(search === null ? [] : [search.tool])];
   const turn: TurnUnderWay = { run, tools, conversation: await openConversation(brief), search };
   for (const step of recorded) {
     const outcome = await finishStep(turn, step);
@@ -76,7 +67,7 @@ async function takeTurn(run: Run, opened: OpenedTools, endsAt: number): Promise<
     model: openModel(brief.model, brief.limits.connectTimeoutMs),
     instructions: instructionsOf(brief, opened, Date.now()),
     messages: [],
-    tools: { ...toolSetOf(tools), ...(search === null ? {} : { [SUBMIT_RESULT]: search.offer }) },
+    tools: toolSetOf(tools),
     blocks: makeTextBlocks(channel, brief.nextBlockIndex),
     usedIds: new Set(recorded.flatMap(({ calls }) => calls.map(({ id }) => id))),
     signal: channel.signal,
@@ -106,24 +97,21 @@ async function takeTurn(run: Run, opened: OpenedTools, endsAt: number): Promise<
 
 /** Brings a kept reply to its end and adds it to the conversation. Answers the outcome when the turn ends with it. */
 async function finishStep(turn: TurnUnderWay, step: RecordedStep): Promise<Outcome | null> {
-  const { run, conversation, search } = turn;
+  const { run, tools, conversation, search } = turn;
   const { faults, finishReason } = readRecorded(step, run.brief.model.kind);
   if (step.calls.length === 0 && search === null) return completed(step.text, finishReason);
   const answered: AnsweredCall[] = [];
   for (const { state, ...call } of step.calls) {
     if (state.kind === 'ended') {
-      search?.recall(call, state.result);
+      if (findTool({ tools, call })?.kind === 'settles') search?.recall(call, state.result);
       answered.push({ call, result: state.result });
       continue;
     }
     // Ids are the model's: one may be the name of what every object has.
     const fault = Object.hasOwn(faults, call.id) ? faults[call.id] : undefined;
-    const asks = asksUser(turn, call, fault);
-    if (asks && !Object.hasOwn(run.brief.answers, call.id)) return { status: 'waiting', question: call };
     const startedAt = performance.now();
-    const result =
-      (asks ? run.brief.answers[call.id] : search?.answer(call, fault)) ??
-      (await resultOf(turn, { ...call, state }, fault));
+    const result = await resultOf(turn, { tools, call, fault }, state.kind);
+    if (result === 'waits') return { status: 'waiting', question: call };
     const durationMs = Math.round(performance.now() - startedAt);
     await run.channel.commit({ t: 'tool-result', step: step.step, call, result, durationMs });
     answered.push({ call, result });
@@ -138,20 +126,23 @@ async function finishStep(turn: TurnUnderWay, step: RecordedStep): Promise<Outco
   return outcome;
 }
 
-/** Whether a call is a question that can be asked. A resumed run asks it again: one call is one question (I2). */
-function asksUser({ tools }: TurnUnderWay, call: ToolCall, fault: string | undefined): boolean {
-  return call.name === ASK_USER && refusalOf({ tools, call, fault }) === undefined;
+/** What a call is answered, by the kind of its tool; `waits` when it is for the user to answer it. */
+async function resultOf(
+  { run, search }: TurnUnderWay,
+  asked: Asked,
+  state: 'waiting' | 'unknown',
+): Promise<ToolResult | 'waits'> {
+  const { call, fault } = asked;
+  const kind = findTool(asked)?.kind;
+  // A resumed run asks again: one call is one question (I2).
+  if (kind === 'waits' && refusalOf(asked) === undefined) return answerTo(call, run.brief);
+  if (search?.isOver() === true) return NOT_RUN;
+  if (kind === 'settles' && search !== null) return search.judge(call, fault);
+  return state === 'unknown' ? INTERRUPTED : performCall(run, asked);
 }
 
-function resultOf(
-  { run, tools }: TurnUnderWay,
-  { state, ...call }: RecordedCall,
-  fault: string | undefined,
-): Promise<ToolResult> {
-  if (state.kind === 'unknown') return Promise.resolve(INTERRUPTED);
-  const { brief, channel, callPrefix = '' } = run;
-  const readDocument: Performing['readDocument'] = (file) => channel.request('read_document', file);
-  return performCall({ brief, tools, call, callPrefix, fault, readDocument, signal: channel.signal });
+function answerTo({ id }: ToolCall, { answers }: Brief): ToolResult | 'waits' {
+  return (Object.hasOwn(answers, id) ? answers[id] : undefined) ?? 'waits';
 }
 
 function toolSetOf(tools: readonly Tool[]): ToolSet {

@@ -1,13 +1,13 @@
 // One tool call, from the model's arguments to the words the model reads.
 import { Ajv, type ValidateFunction } from 'ajv';
-import { makeRoot } from '../../disk/beneath.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { syncDiskOf } from '../../disk/sync-disk.ts';
 import { shownOutput } from './kept-output.ts';
-import type { Brief, ToolCall, ToolResult } from '../port/protocol.ts';
-import { untilAborted } from '../port/signals.ts';
+import type { ToolCall, ToolResult } from '../port/protocol.ts';
+import { type Channel, untilAborted } from '../port/signals.ts';
 import { wordsOfFailure } from './tool-failure.ts';
-import type { Tool, ToolContext } from '../tools/tool.ts';
+import type { Tool } from '../tools/tool.ts';
+import type { Run } from './run.ts';
 
 const MAX_SCHEMA_FAULTS = 10;
 
@@ -17,49 +17,52 @@ export const INTERRUPTED: ToolResult = {
   output: 'Interrupted, outcome unknown. The call may have had an effect.',
 };
 
-export interface Performing {
-  readonly brief: Brief;
+/** A call that a model asks for. */
+export interface Asked {
   /** The tools that the run has. */
   readonly tools: readonly Tool[];
   readonly call: ToolCall;
-  /** What stands before the call's id to make it unique in the run, see `Run`. */
-  readonly callPrefix?: string;
   /** What was wrong with the arguments as the model sent them, when they could not be read. */
   readonly fault: string | undefined;
-  readonly readDocument: ToolContext['readDocument'];
-  readonly signal: AbortSignal;
 }
+
+/** What calls need of their run. */
+export type Performing = Pick<Run, 'brief' | 'workspace' | 'callPrefix'> & {
+  readonly channel: Pick<Channel, 'request' | 'signal'>;
+};
 
 const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false });
 /** Compiled schemas of this thread, by the schema object itself. */
 const validators = new WeakMap<JsonObject, ValidateFunction>();
 
 /** Runs one call. Whatever goes wrong in it is the result's business; rejects only when the run is stopped. */
-export async function performCall(performing: Performing): Promise<ToolResult> {
-  const { brief, call, signal } = performing;
-  const tool = findTool(performing);
-  const refusal = refusalOf(performing);
-  if (tool === undefined || refusal !== undefined) return { ok: false, output: refusal ?? '' };
+export async function performCall(run: Performing, asked: Asked): Promise<ToolResult> {
+  const { brief, channel, callPrefix = '' } = run;
+  const { signal } = channel;
+  const { call } = asked;
+  const tool = findTool(asked);
+  const refusal = refusalOf(asked);
+  if (refusal !== undefined) return { ok: false, output: refusal };
+  if (tool?.kind !== 'executes') throw new Error(`Calls of "${call.name}" are not executed.`);
   const { workspace, workspaceOwner, sandbox, space, egress } = brief;
-  const callId = `${performing.callPrefix ?? ''}${call.id}`;
+  const callId = `${callPrefix}${call.id}`;
   const shown = (output: string) =>
     shownOutput(output, { workspace, owner: workspaceOwner, callId, model: brief.model });
-  const { skills } = brief.equipment;
   try {
-    await prepareWorkspace(brief);
+    await run.workspace.prepare();
     // A tool that ignores its signal is left behind, so that a stop is a stop.
     const execution = tool.execute(call.input, {
       workspace,
       workspaceOwner,
       sandbox,
       space,
-      skills,
+      skills: brief.equipment.skills,
       egress,
-      readDocument: performing.readDocument,
+      readDocument: (file) => channel.request('read_document', file),
       callId,
       signal,
     });
-    noteExecution(brief, execution);
+    run.workspace.begun(execution);
     const result = await untilAborted(execution, signal);
     const told = { ok: result.ok, output: await shown(result.output) };
     // Before it is committed: the journal must not tell of files that a power cut has emptied.
@@ -73,45 +76,14 @@ export async function performCall(performing: Performing): Promise<ToolResult> {
 
 const NOT_SYNCED = 'what it may have written is not on the disk yet. Look before you go on.';
 
-type Asked = Pick<Performing, 'tools' | 'call' | 'fault'>;
-
-const findTool = ({ tools, call }: Asked) => tools.find(({ name }) => name === call.name);
+/** The tool that a call names. */
+export const findTool = ({ tools, call }: Pick<Asked, 'tools' | 'call'>) =>
+  tools.find(({ name }) => name === call.name);
 
 /** Why a call can't be performed at all, in words for the model; nothing when it can. */
 export function refusalOf(asked: Asked): string | undefined {
   const tool = findTool(asked);
   return tool === undefined ? unknownTool(asked) : (asked.fault ?? schemaFaults(tool, asked.call.input));
-}
-
-/** The newest execution of each run of this thread; a run performs one call at a time. */
-const executions = new WeakMap<Brief, Promise<void>>();
-
-function noteExecution(brief: Brief, execution: Promise<unknown>): void {
-  const settled = execution.then(
-    () => undefined,
-    () => undefined,
-  );
-  executions.set(brief, settled);
-}
-
-/** Resolves when no tool of the run is at work any more, also none that ignored its signal and was left behind. */
-export async function toolsEnded(brief: Brief): Promise<void> {
-  await executions.get(brief);
-}
-
-/** The runs of this thread whose workspace is there. */
-const prepared = new WeakSet<Brief>();
-
-/** Whether a tool of the run may have changed its workspace. */
-export function hasTouched(brief: Brief): boolean {
-  return prepared.has(brief);
-}
-
-/** A session has no workspace before its agent first uses a tool. */
-export async function prepareWorkspace(brief: Brief): Promise<void> {
-  if (prepared.has(brief)) return;
-  await makeRoot(brief.workspace, brief.workspaceOwner);
-  prepared.add(brief);
 }
 
 function unknownTool({ tools, call }: Asked): string {

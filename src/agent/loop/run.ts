@@ -3,10 +3,12 @@ import type { RetryPolicy } from './ask-model.ts';
 import type { Brief } from '../port/protocol.ts';
 import type { Channel } from '../port/signals.ts';
 import type { OpenedTools, Tool } from '../tools/tool.ts';
+import type { RunWorkspace } from './run-workspace.ts';
 
 export interface Run {
   readonly brief: Brief;
   readonly channel: Channel;
+  readonly workspace: RunWorkspace;
   /** Where its tools come from, in the order in which the model sees them. */
   readonly packs: readonly ToolPack[];
   readonly retryPolicy: RetryPolicy;

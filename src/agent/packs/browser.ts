@@ -8,7 +8,7 @@ import type { OpenedWindows } from '../browser/opened-windows.ts';
 import { settle, viewOf } from '../browser/page-view.ts';
 import { makeRunBrowser, NO_PAGE, type RunBrowser } from '../browser/run-browser.ts';
 import type { Run } from '../loop/run.ts';
-import type { OpenedTools, Tool } from '../tools/tool.ts';
+import type { ExecutedTool, OpenedTools } from '../tools/tool.ts';
 import { failed, inputOf, succeeded } from '../tools/workspace-tool.ts';
 
 const MAX_PICTURE_HEIGHT = 8_000;
@@ -30,9 +30,10 @@ export async function browserTools(run: Run, limitMs?: number): Promise<OpenedTo
   return { tools, notes: [], close: browser.close };
 }
 
-function toolOf(action: Action, browser: RunBrowser, keepPicture: KeepPicture): Tool {
+function toolOf(action: Action, browser: RunBrowser, keepPicture: KeepPicture): ExecutedTool {
   const { name, description, inputSchema, needsPage, pictured } = action;
   return {
+    kind: 'executes',
     name,
     description,
     inputSchema,
@@ -68,9 +69,10 @@ async function whatFollowed(page: Page, front: Browser['front'], windows: Opened
   return areHere ? view : `${NO_ANSWER}\n\n${view}`;
 }
 
-function screenshot(browser: RunBrowser, keepPicture: KeepPicture): Tool {
+function screenshot(browser: RunBrowser, keepPicture: KeepPicture): ExecutedTool {
   const fullPage: JsonObject = { type: 'boolean', description: 'The whole page, not only what fits the window.' };
   return {
+    kind: 'executes',
     name: 'browser_screenshot',
     description:
       'Keeps a picture of the page that is open, beside this call. You are told that it was kept, not what is on it.',

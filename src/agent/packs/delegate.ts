@@ -1,6 +1,6 @@
 // The tool by which an agent hands a task to another one and waits for its answer.
 import { runLoop } from '../loop/loop.ts';
-import { toolsEnded } from '../loop/perform-call.ts';
+import { openWorkspace } from '../loop/run-workspace.ts';
 import type { SubagentGrant } from '../port/grants.ts';
 import type { Brief, Outcome, ToolResult } from '../port/protocol.ts';
 import type { Run, ToolPack } from '../loop/run.ts';
@@ -47,13 +47,14 @@ interface Delegation {
 async function delegateTo(run: Run, agent: SubagentGrant, { task, endsAt, context }: Delegation): Promise<ToolResult> {
   const brief = briefOf(run.brief, agent, { task, timeoutMs: endsAt - performance.now() });
   const channel = openSubChannel(run.channel, { name: agent.name, model: brief.model.name });
+  const workspace = openWorkspace(brief);
   try {
-    const outcome = await runLoop({ ...run, brief, channel, callPrefix: `${context.callId}/` });
+    const outcome = await runLoop({ ...run, brief, channel, workspace, callPrefix: `${context.callId}/` });
     context.signal.throwIfAborted();
     return resultOf(agent, outcome);
   } finally {
     // A tool of the sub-agent may have ignored the stop; this call lasts as long as it does.
-    await toolsEnded(brief);
+    await workspace.atRest();
   }
 }
 

@@ -4,10 +4,9 @@ import { makeBlot, secretsIn } from '../../outbound/blot.ts';
 import { connectMcp, type McpSite } from '../mcp/connection.ts';
 import { keepServer, type McpServer, noteFailure, type Note } from '../mcp/server.ts';
 import { nameTools } from '../mcp/tool-names.ts';
-import { prepareWorkspace } from '../loop/perform-call.ts';
 import type { McpGrant } from '../port/grants.ts';
 import type { Run, ToolPack } from '../loop/run.ts';
-import type { Tool } from '../tools/tool.ts';
+import type { ExecutedTool } from '../tools/tool.ts';
 
 const MAX_INSTRUCTIONS_CHARACTERS = 2_000;
 const MAX_NAMES_TOLD = 10;
@@ -18,7 +17,7 @@ export const mcpTools: ToolPack = async (run) => {
   const grants = brief.equipment.mcp;
   if (grants.length === 0) return { tools: [], notes: [], close: async () => undefined };
   // A server may write there.
-  if (grants.some(({ transport }) => transport.kind === 'stdio')) await prepareWorkspace(brief);
+  if (grants.some(({ transport }) => transport.kind === 'stdio')) await run.workspace.prepare();
   const settled = await Promise.allSettled(grants.map((grant) => openServer(run, grant)));
   const opened = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   const servers = opened.flatMap(({ server }) => (server === null ? [] : [server]));
@@ -99,10 +98,11 @@ function notesOn(
 
 const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ').trim();
 
-function toolsOf(servers: readonly McpServer[]): Tool[] {
+function toolsOf(servers: readonly McpServer[]): ExecutedTool[] {
   const all = servers.flatMap((server) => server.connection.tools.map((tool) => ({ server, tool })));
   const names = nameTools(all.map(({ server, tool }) => ({ server: server.name, tool: tool.name })));
   return all.map(({ server, tool }, at) => ({
+    kind: 'executes',
     name: names[at]!,
     description: tool.description || `The tool "${tool.name}" of the MCP server "${server.name}".`,
     inputSchema: tool.inputSchema,

@@ -16,9 +16,6 @@ export type { EndpointKind };
 /** Name of the tool that takes the result of a run with an output schema. No other tool may have it. */
 export const SUBMIT_RESULT = 'submit_result';
 
-/** Name of the tool that asks the user. Its calls are never executed: they wait for an answer (I2). */
-export const ASK_USER = 'ask_user';
-
 /** One tool call of a model's reply. */
 export interface ToolCall {
   readonly id: string;
@@ -168,6 +165,11 @@ export interface Services {
 
 export type ServiceName = keyof Services;
 
+/** What a tool asks of a service, with the service's own input. */
+export type ServiceRequest<S extends ServiceName = ServiceName> = {
+  readonly [N in S]: { readonly service: N; readonly input: Services[N]['input'] };
+}[S];
+
 /** How a run ended, from the worker's view. */
 export type Outcome =
   | {
@@ -204,7 +206,7 @@ export type Signal =
   | { readonly t: 'compaction'; readonly ack: number; readonly compaction: Compaction; readonly characters: number }
   /** Tokens that a sub-agent or a summary has used. `model` is the catalog's name. */
   | { readonly t: 'spent'; readonly model: string; readonly usage: Usage }
-  | { readonly t: 'request'; readonly request: number; readonly service: ServiceName; readonly input: unknown }
+  | ({ readonly t: 'request'; readonly request: number } & ServiceRequest)
   /** For one call of a model, by the catalog's name: a sub-agent's may be another endpoint's than the run's. */
   | { readonly t: 'permit-wanted'; readonly model: string }
   | { readonly t: 'permit-returned' }

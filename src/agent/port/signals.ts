@@ -2,7 +2,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import { ErrandError } from '../../domain/errors.ts';
 import { makeOutbox } from './outbox.ts';
-import type { Control, Outcome, ServiceName, Services, Signal, SignalBatch } from './protocol.ts';
+import type { Control, Outcome, ServiceName, ServiceRequest, Services, Signal, SignalBatch } from './protocol.ts';
 
 /** The longest that a commit waits for its ack: well beyond what the baseline of a workspace may take. */
 const ACK_TIMEOUT_MS = 300_000;
@@ -69,14 +69,23 @@ export function openChannel(
     reason ??= why;
     controller.abort();
   };
-  const receive: { readonly [T in Control['t']]: (control: Extract<Control, { t: T }>) => void } = {
-    ack: commits.acked,
-    permit: permits.granted,
-    reply: requests.answered,
-    ping: () => send({ t: 'pong' }),
-    abort: ({ reason }) => stop({ kind: 'canceled', reason }),
+  const receive = (control: Control): void => {
+    switch (control.t) {
+      case 'ack':
+        return commits.acked(control);
+      case 'permit':
+        return permits.granted();
+      case 'reply':
+        return requests.answered(control);
+      case 'ping':
+        return send({ t: 'pong' });
+      case 'abort':
+        return stop({ kind: 'canceled', reason: control.reason });
+      default:
+        return control satisfies never;
+    }
   };
-  port.on('message', (control: Control) => receive[control.t](control as never));
+  port.on('message', receive);
   port.on('messageerror', () => stop(LOST));
   port.once('close', () => stop({ kind: 'canceled', reason: 'closed' }));
 
@@ -137,15 +146,19 @@ function makeRequests(send: (signal: Signal) => void, signal: AbortSignal) {
     waiting.get(request)?.(reply);
     waiting.delete(request);
   };
-  const ask: Channel['request'] = async (service, input) => {
+  const ask = async <S extends ServiceName>(
+    service: S,
+    input: Services[S]['input'],
+  ): Promise<Services[S]['output']> => {
     last += 1;
     const request = last;
     const { promise, resolve } = Promise.withResolvers<Extract<Control, { t: 'reply' }>['reply']>();
     waiting.set(request, resolve);
-    send({ t: 'request', request, service, input });
+    // The types of an input and its output go by the name of the service, which no union shows across a port.
+    send({ t: 'request', request, ...({ service, input } as ServiceRequest) });
     const reply = await untilAborted(promise, signal);
     if (!reply.ok) throw new ErrandError('bad_request', reply.message);
-    return reply.output as never;
+    return reply.output as Services[S]['output'];
   };
   return { ask, answered };
 }

@@ -4,7 +4,7 @@ import { messageOf } from '../../domain/errors.ts';
 import { RETRY_POLICY } from '../loop/ask-model.ts';
 import { runLoop } from '../loop/loop.ts';
 import { PACKS } from '../packs/all-packs.ts';
-import { hasTouched, toolsEnded } from '../loop/perform-call.ts';
+import { openWorkspace } from '../loop/run-workspace.ts';
 import type { WorkerTask } from './protocol.ts';
 import { openChannel, type Stop } from './signals.ts';
 
@@ -20,11 +20,12 @@ const reasonOf = (stopped: Stop | null) => (stopped?.kind === 'canceled' ? stopp
 /** Runs a turn and reports it on the port. Never rejects: `done` is the last signal, and then the port closes. */
 export default async function run({ brief, port, waiting }: WorkerTask): Promise<void> {
   const channel = openChannel(port, { waiting });
+  const workspace = openWorkspace(brief);
   try {
-    const outcome = await runLoop({ brief, channel, packs: PACKS, retryPolicy: RETRY_POLICY });
+    const outcome = await runLoop({ brief, channel, workspace, packs: PACKS, retryPolicy: RETRY_POLICY });
     // The answer to a stop says that nothing of the run is at work in its workspace any more.
-    if (outcome.status === 'canceled' && STOPS.has(reasonOf(channel.stopped()))) await toolsEnded(brief);
-    channel.finish(outcome, hasTouched(brief));
+    if (outcome.status === 'canceled' && STOPS.has(reasonOf(channel.stopped()))) await workspace.atRest();
+    channel.finish(outcome, workspace.isTouched());
   } catch (error) {
     channel.send({
       t: 'log',

@@ -1,13 +1,13 @@
 // A run's way to its structured result: submissions judged, corrections asked for and counted, until one fits or there are too many.
-import type { ModelMessage, ToolSet } from 'ai';
+import type { ModelMessage } from 'ai';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
-import { type Outcome, type RecordedStep, SUBMIT_RESULT, type ToolCall, type ToolResult } from '../port/protocol.ts';
+import type { Outcome, RecordedStep, ToolCall, ToolResult } from '../port/protocol.ts';
+import type { SettlingTool } from '../tools/tool.ts';
 import {
   askToSubmit,
   type Judgement,
   makeResultTaker,
   MAX_CORRECTIONS,
-  NOT_RUN,
   noResultError,
   submissionResult,
   submittedValue,
@@ -15,11 +15,13 @@ import {
 
 /** Goes through a turn's steps in order, those recorded before a crash first, so that it counts on where it stood. */
 export interface ResultSearch {
-  /** The `submit_result` tool as the model is offered it. */
-  readonly offer: ToolSet[string];
-  /** The result of a call that this search answers; undefined for calls of other tools, as long as they are to run. */
-  answer(call: ToolCall, fault: string | undefined): ToolResult | undefined;
-  /** Takes note of a call that was answered before a crash. */
+  /** Takes the result. */
+  readonly tool: SettlingTool;
+  /** Whether a result that fits was submitted: no call after it is executed. */
+  isOver(): boolean;
+  /** What a call of the tool is answered. `fault`: why its arguments could not be read. */
+  judge(call: ToolCall, fault: string | undefined): ToolResult;
+  /** Takes note of a call of the tool that was answered before a crash. */
   recall(call: ToolCall, result: ToolResult): void;
   /** After all calls of a step: how the run ends with it, or null when it goes on. May add to the messages. */
   afterStep(step: RecordedStep, messages: ModelMessage[]): Outcome | null;
@@ -49,16 +51,15 @@ export function searchResult(schema: JsonObject): ResultSearch {
   }
 
   return {
-    offer: taker.offer,
-    answer: (call, fault) => {
-      if (found !== null) return NOT_RUN;
-      if (call.name !== SUBMIT_RESULT) return undefined;
+    tool: taker.tool,
+    isOver: () => found !== null,
+    judge: (call, fault) => {
       const judgement = taker.judgeCall(call, fault);
       take(judgement);
       return submissionResult(judgement);
     },
     recall: (call, { ok, output }) => {
-      if (call.name !== SUBMIT_RESULT || found !== null) return;
+      if (found !== null) return;
       take(ok ? { ok, value: submittedValue(call) } : { ok, faults: [output] });
     },
     afterStep: (step, messages) => {

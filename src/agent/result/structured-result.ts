@@ -1,9 +1,9 @@
 // The structured result of a run: the tool that takes it, how it is checked, and what the model is told when it does not fit.
-import { jsonSchema, type ToolSet } from 'ai';
 import { isJsonObject, type JsonObject, type JsonValue, nestsDeeperThan } from '../../domain/json.ts';
 import { mapSchemas } from '../../domain/json-schema.ts';
 import type { RunError } from '../../domain/run.ts';
 import { SUBMIT_RESULT, type ToolCall, type ToolResult } from '../port/protocol.ts';
+import type { SettlingTool } from '../tools/tool.ts';
 import { compileResultCheck, type ResultCheck } from './result-schema.ts';
 
 /** How often the model is asked to correct its result (C14). */
@@ -16,8 +16,7 @@ export type Judgement =
 
 /** What a run with a schema needs to come to its result. */
 export interface ResultTaker {
-  /** The tool as the model is offered it. */
-  readonly offer: ToolSet[string];
+  readonly tool: SettlingTool;
   /** `fault`: why the arguments could not be read at all. */
   judgeCall(call: ToolCall, fault: string | undefined): Judgement;
   /** Looks for the result in a text, which some models write in place of a call. */
@@ -39,7 +38,7 @@ export function makeResultTaker(schema: JsonObject): ResultTaker {
     return faults.length === 0 ? { ok: true, value } : { ok: false, faults };
   };
   return {
-    offer: { description: DESCRIPTION, inputSchema: jsonSchema(parametersOf(schema)) },
+    tool: { kind: 'settles', name: SUBMIT_RESULT, description: DESCRIPTION, inputSchema: parametersOf(schema) },
     judgeCall: ({ input }, fault) => {
       if (fault !== undefined) return { ok: false, faults: [fault] };
       const extra = Object.keys(input).find((name) => name !== 'result');

@@ -4,9 +4,9 @@ import { listFiles } from './list-files.ts';
 import { readFile } from './read-file.ts';
 import { searchFiles } from './search-files.ts';
 import { shell } from './shell.ts';
-import type { Tool } from './tool.ts';
+import type { ExecutedTool } from './tool.ts';
 import { webFetch } from './web-fetch.ts';
 import { writeFile } from './write-file.ts';
 
 /** The tools in the order of their names in `tool-names.ts`. */
-export const TOOLS: readonly Tool[] = [readFile, writeFile, editFile, listFiles, searchFiles, webFetch, shell];
+export const TOOLS: readonly ExecutedTool[] = [readFile, writeFile, editFile, listFiles, searchFiles, webFetch, shell];

@@ -1,11 +1,10 @@
 // The ask_user tool: a question that the run waits for, without a worker, until its user answers (I2).
-import { ASK_USER } from '../port/protocol.ts';
-import type { Tool } from './tool.ts';
-import { failed, inputOf } from './workspace-tool.ts';
+import type { AskingTool } from './tool.ts';
+import { inputOf } from './workspace-tool.ts';
 
-/** The loop takes its calls before they are executed: what they wait for is an answer, not a function. */
-export const askUser: Tool = {
-  name: ASK_USER,
+export const askUser: AskingTool = {
+  kind: 'waits',
+  name: 'ask_user',
   description:
     'Asks the user a question and waits for the answer, for hours if need be. Ask only when you cannot go on sensibly without it, and everything in one question.',
   inputSchema: inputOf(
@@ -28,5 +27,4 @@ export const askUser: Tool = {
     },
     ['question'],
   ),
-  execute: async () => failed('Nobody can be asked here.'),
 };

@@ -1,13 +1,13 @@
 // The `edit_file` tool: exchanges one exact piece of a text file for another.
 import { openFileBeneath, partsBeneath, replaceFileBeneath } from '../../disk/beneath.ts';
 import { binaryKind, decodeText } from './text.ts';
-import type { Tool } from './tool.ts';
+import type { ExecutedTool } from './tool.ts';
 import { writablePath } from './skill-paths.ts';
 import { defineTool, failed, inputOf, requireRoom, succeeded, textOf } from './workspace-tool.ts';
 
 const MAX_BYTES = 10 * 1024 * 1024;
 
-export const editFile: Tool = defineTool({
+export const editFile: ExecutedTool = defineTool({
   name: 'edit_file',
   description:
     'Replaces text in a file of the workspace. `old_text` must match the file exactly, white space and line ends included, and occur once, unless `replace_all` is true.',

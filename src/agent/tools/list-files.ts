@@ -1,7 +1,7 @@
 // The `list_files` tool: what lies in the workspace, one line each.
 import type { Entry } from '../../disk/beneath.ts';
 import { walkBeneath } from '../../disk/walk-beneath.ts';
-import type { Tool } from './tool.ts';
+import type { ExecutedTool } from './tool.ts';
 import { placeOf } from './skill-paths.ts';
 import { defineTool, inputOf, printableName, succeeded, textOf } from './workspace-tool.ts';
 
@@ -9,7 +9,7 @@ const MAX_ENTRIES = 1000;
 const DEFAULT_DEPTH = 3;
 const MAX_DEPTH = 50;
 
-export const listFiles: Tool = defineTool({
+export const listFiles: ExecutedTool = defineTool({
   name: 'list_files',
   description: `Lists files and folders of the workspace, one a line: folders end in "/", files are followed by their size in bytes. Looks ${DEFAULT_DEPTH} levels deep unless \`depth\` says otherwise; shows at most ${MAX_ENTRIES} entries.`,
   inputSchema: inputOf(

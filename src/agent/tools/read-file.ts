@@ -4,7 +4,7 @@ import { openFileBeneath } from '../../disk/beneath.ts';
 import type { ToolResult } from '../port/protocol.ts';
 import { readDocumentLines } from './document-lines.ts';
 import { binaryKind, decodeText, DOCUMENT_KINDS } from './text.ts';
-import type { Tool } from './tool.ts';
+import type { ExecutedTool } from './tool.ts';
 import { placeOf } from './skill-paths.ts';
 import { defineTool, failed, inputOf, succeeded, textOf } from './workspace-tool.ts';
 
@@ -21,7 +21,7 @@ interface Excerpt {
   readonly cut: boolean;
 }
 
-export const readFile: Tool = defineTool({
+export const readFile: ExecutedTool = defineTool({
   name: 'read_file',
   description:
     'Reads a text file of the workspace. Returns its text as it is, up to 256 KB. For more, or for a part, give `offset` (first line, counted from 1) and `limit` (number of lines). PDF, Word and Excel files are read as text. Other binary files are described, not shown.',

@@ -1,7 +1,7 @@
 // The report_insight tool: tells people what they should know beside the answer (I3).
 import { INSIGHT_PRIORITIES } from '../../domain/insight.ts';
 import type { Channel } from '../port/signals.ts';
-import type { Tool } from './tool.ts';
+import type { ExecutedTool } from './tool.ts';
 import { defineTool, failed, inputOf, succeeded, textOf } from './workspace-tool.ts';
 
 const MAX_TITLE_CHARACTERS = 200;
@@ -11,7 +11,7 @@ const MAX_SUMMARY_CHARACTERS = 4_000;
 const clean = (text: string) => text.replaceAll('\u0000', '\uFFFD').toWellFormed().trim();
 
 /** Makes the tool of a run. The main thread keeps what it reports, once for each call. */
-export function makeReportInsight(channel: Pick<Channel, 'request'>): Tool {
+export function makeReportInsight(channel: Pick<Channel, 'request'>): ExecutedTool {
   return defineTool({
     name: 'report_insight',
     description:

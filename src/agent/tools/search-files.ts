@@ -5,7 +5,7 @@ import { ErrandError } from '../../domain/errors.ts';
 import type { ToolResult } from '../port/protocol.ts';
 import { type LineMatcher, makeLineMatcher } from './line-matcher.ts';
 import { binaryKind, decodeText } from './text.ts';
-import type { Tool } from './tool.ts';
+import type { ExecutedTool } from './tool.ts';
 import { type Place, placeOf } from './skill-paths.ts';
 import { defineTool, failed, inputOf, printableName, succeeded, textOf } from './workspace-tool.ts';
 
@@ -17,7 +17,7 @@ const MATCH_BUDGET_MS = 3000;
 const WALL_BUDGET_MS = 20_000;
 const PASSED_OVER: ReadonlySet<string> = new Set(['.git', '.errand', 'node_modules']);
 
-export const searchFiles: Tool = defineTool({
+export const searchFiles: ExecutedTool = defineTool({
   name: 'search_files',
   description: `Searches the workspace's text files and returns matching lines as "path:line: text", at most ${MAX_MATCHES}. \`pattern\` is plain text unless \`regexp\` is true. Binary files, files over 2 MB and the folders .git, .errand and node_modules are passed over; give \`path\` to search inside such a folder.`,
   inputSchema: inputOf(

@@ -4,12 +4,12 @@ import type { ToolResult } from '../port/protocol.ts';
 import { runInSandbox, type ShellResult } from '../sandbox/sandbox.ts';
 import { diskIsFull, quotaIsTaken } from '../sandbox/workspace-room.ts';
 import { skillMounts } from './skill-paths.ts';
-import type { Tool } from './tool.ts';
+import type { ExecutedTool } from './tool.ts';
 import { defineTool, failed, inputOf, textOf } from './workspace-tool.ts';
 
 const MAX_COMMAND_BYTES = 100_000;
 
-export const shell: Tool = defineTool({
+export const shell: ExecutedTool = defineTool({
   name: 'shell',
   description:
     'Runs a command with bash (or sh) in a sandbox and returns its output and exit code. The current folder is /workspace, the workspace; only it and /tmp can be written, and /tmp is empty each time. No network, no input, and everything the command started ends with it.',

@@ -25,20 +25,38 @@ export interface ToolContext {
   readonly signal: AbortSignal;
 }
 
-/**
- * A tool. `inputSchema` is JSON Schema Draft-07 with an object root; `execute` is called only with input that fits it.
- * A failure that the model can act on is a result with `ok: false`; a throw is treated as one too, with its message.
- */
-export interface Tool {
+/** A tool as its model sees it. `inputSchema` is JSON Schema Draft-07 with an object root. */
+interface Offered {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonObject;
   /** Answers what in an input does not fit, for a schema from a stranger, which is not compiled as those of the house are. */
   readonly check?: (input: JsonObject) => readonly string[];
+}
+
+/**
+ * A tool whose calls are executed, only with input that fits its schema. A failure that the model can act on is a result
+ * with `ok: false`; a throw is treated as one too, with its message.
+ */
+export interface ExecutedTool extends Offered {
+  readonly kind: 'executes';
   /** Whether a call may leave something in the workspace that it has not synced itself. */
   readonly writes?: boolean;
   execute(input: JsonObject, context: ToolContext): Promise<ToolResult>;
 }
+
+/** A tool whose calls ask the user: each waits for an answer, without a worker (I2). */
+export interface AskingTool extends Offered {
+  readonly kind: 'waits';
+}
+
+/** A tool that takes the result of the turn: a call whose result fits settles it (C14). */
+export interface SettlingTool extends Offered {
+  readonly kind: 'settles';
+}
+
+/** A tool says by its `kind` what becomes of its calls. */
+export type Tool = ExecutedTool | AskingTool | SettlingTool;
 
 /** Tools made for one run, what its agent has to know of them, and how what they hold open is closed. */
 export interface OpenedTools {

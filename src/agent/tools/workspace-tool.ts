@@ -3,7 +3,7 @@ import { ErrandError } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { ToolResult } from '../port/protocol.ts';
 import { shortageFor } from '../sandbox/workspace-room.ts';
-import type { Tool, ToolContext } from './tool.ts';
+import type { ExecutedTool, ToolContext } from './tool.ts';
 
 /** Where commands in the sandbox see the workspace. */
 const WORKSPACE_MOUNT = '/workspace';
@@ -35,8 +35,9 @@ export function textOf(input: JsonObject, name: string): string {
 }
 
 /** A tool whose expected refusals (`ErrandError`) become results that the model reads. Bugs still throw. */
-export function defineTool(tool: Tool): Tool {
+export function defineTool(tool: Omit<ExecutedTool, 'kind'>): ExecutedTool {
   return {
+    kind: 'executes',
     ...tool,
     async execute(input, context) {
       try {

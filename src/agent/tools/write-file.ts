@@ -1,13 +1,13 @@
 // The `write_file` tool: puts a whole file into the workspace.
 import { dirname } from 'node:path/posix';
 import { makeDirectoriesBeneath, partsBeneath, replaceFileBeneath } from '../../disk/beneath.ts';
-import type { Tool } from './tool.ts';
+import type { ExecutedTool } from './tool.ts';
 import { writablePath } from './skill-paths.ts';
 import { defineTool, failed, inputOf, requireRoom, succeeded, textOf } from './workspace-tool.ts';
 
 const MAX_BYTES = 10 * 1024 * 1024;
 
-export const writeFile: Tool = defineTool({
+export const writeFile: ExecutedTool = defineTool({
   name: 'write_file',
   description:
     'Writes a text file in the workspace, replacing what was there. Folders on the way are created. To change part of a file, use edit_file.',

@@ -131,21 +131,6 @@ function noModel({ run, choice }: Claim): RunError {
   return { type: 'api_error', message: `The model configuration "${wanted}" does not exist.`, retryable: false };
 }
 
-const ENDINGS: Readonly<Record<Exclude<Outcome['status'], 'canceled' | 'waiting'>, (outcome: never) => Ending>> = {
-  completed: ({ text, ...rest }: Extract<Outcome, { status: 'completed' }>) => {
-    const { stopReason, structured } = rest;
-    return { outcome: 'completed', answer: text, stopReason, ...(structured === undefined ? {} : { structured }) };
-  },
-  incomplete: ({ error }: Extract<Outcome, { status: 'incomplete' }>) => ({ outcome: 'incomplete', error }),
-  failed: ({ error }: Extract<Outcome, { status: 'failed' }>) => ({ outcome: 'failed', error }),
-};
-
-type EndingOutcome = Exclude<Outcome, { status: 'canceled' | 'waiting' }>;
-
-function isEnding(outcome: Outcome): outcome is EndingOutcome {
-  return Object.hasOwn(ENDINGS, outcome.status);
-}
-
 async function finish(state: RunState, workerEnd: PoolEnd): Promise<void> {
   const { parts, claim } = state;
   if (state.abortedFor === 'fenced') return;
@@ -180,8 +165,20 @@ async function keepEnd(
   outcome: Exclude<Outcome, { status: 'canceled' }>,
   touched: boolean,
 ): Promise<void> {
-  if (isEnding(outcome)) await end(state, ENDINGS[outcome.status](outcome as never), touched);
-  else if (outcome.status === 'waiting') await waitForUser(state, outcome.question);
+  switch (outcome.status) {
+    case 'waiting':
+      return waitForUser(state, outcome.question);
+    case 'completed': {
+      const { text, stopReason, structured } = outcome;
+      const result = structured === undefined ? {} : { structured };
+      return end(state, { outcome: 'completed', answer: text, stopReason, ...result }, touched);
+    }
+    case 'incomplete':
+    case 'failed':
+      return end(state, { outcome: outcome.status, error: outcome.error }, touched);
+    default:
+      return outcome satisfies never;
+  }
 }
 
 /** The run keeps its place in its session, and gives back everything else. */

@@ -1,55 +1,77 @@
 // What a worker tells of its run: signals become journal events, commits become acks, requests are served.
-import type { ServiceName, Signal } from '../../agent/port/protocol.ts';
+import type { ServiceName, ServiceRequest, Signal } from '../../agent/port/protocol.ts';
 import type { Endpoint } from '../../catalog/models.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import type { NewEvent } from '../../domain/journal-event.ts';
 import { NO_PRICE, type Price } from '../../domain/usage.ts';
 import { type ResolvedModel, resolveModel } from '../brief/resolve-model.ts';
+import type { RunServices, ServedRun } from '../queue/services.ts';
 import { abort, callOffUnkept, isRefused, logFacts, type RunState } from './run-state.ts';
 
-type StreamSignal = Extract<Signal, { t: 'block-start' | 'text' | 'block-stop' }>;
-
-const STREAM_EVENTS: { [T in StreamSignal['t']]: (signal: Extract<StreamSignal, { t: T }>) => NewEvent } = {
-  'block-start': ({ index }) => ({ type: 'content_block_start', payload: { index } }),
-  text: ({ index, text }) => ({ type: 'content_block_delta', payload: { index, text: text.toWellFormed() } }),
-  'block-stop': ({ index }) => ({ type: 'content_block_stop', payload: { index } }),
-};
-
-function isStreamSignal(signal: Signal): signal is StreamSignal {
-  return Object.hasOwn(STREAM_EVENTS, signal.t);
-}
-
 /** Takes a batch of signals in order. Every write of the batch lands in the same commit. */
-export function takeSignals(state: RunState, batch: readonly Signal[], { model, endpoint }: ResolvedModel): void {
-  const { runs } = state.parts.store;
+export function takeSignals(state: RunState, batch: readonly Signal[], resolved: ResolvedModel): void {
   if (isRefused(state)) return;
   let stream: NewEvent[] = [];
   const flush = () => {
-    if (stream.length > 0) keep(state, runs.appendStream(state.fence, stream));
+    if (stream.length > 0) keep(state, state.parts.store.runs.appendStream(state.fence, stream));
     stream = [];
   };
   for (const signal of batch) {
-    if (isStreamSignal(signal)) {
-      stream.push(STREAM_EVENTS[signal.t](signal as never));
-      continue;
+    switch (signal.t) {
+      case 'block-start':
+        stream.push({ type: 'content_block_start', payload: { index: signal.index } });
+        break;
+      case 'text':
+        stream.push({
+          type: 'content_block_delta',
+          payload: { index: signal.index, text: signal.text.toWellFormed() },
+        });
+        break;
+      case 'block-stop':
+        stream.push({ type: 'content_block_stop', payload: { index: signal.index } });
+        break;
+      default:
+        flush();
+        takeSignal(state, signal, resolved);
     }
-    flush();
-    if (signal.t === 'step') keep(state, runs.recordStep(state.fence, signal.reply, model.price), signal.ack);
-    else if (signal.t === 'tool-result') {
-      const { call, result, step, durationMs } = signal;
-      const kept = { step, toolUseId: call.id, name: call.name, ...result, durationMs };
-      keep(state, runs.recordToolResult(state.fence, kept), signal.ack);
-    } else if (signal.t === 'compaction') {
-      const kept = { ...signal.compaction, characters: signal.characters };
-      keep(state, state.parts.store.compactions.record(state.fence, kept), signal.ack);
-    } else if (signal.t === 'spent')
-      keep(state, runs.recordSpent(state.fence, signal.usage, priceOf(state, signal.model)));
-    else if (signal.t === 'request') void serve(state, signal);
-    else if (signal.t === 'permit-wanted') acquirePermit(state, endpointOf(state, signal.model) ?? endpoint);
-    else if (signal.t === 'permit-returned') state.permit?.release();
-    else if (signal.t === 'log') state.parts.log[signal.level](logFacts(state, signal.facts), signal.message);
   }
   flush();
+}
+
+type StreamSignal = Extract<Signal, { t: 'block-start' | 'text' | 'block-stop' }>;
+
+function takeSignal(state: RunState, signal: Exclude<Signal, StreamSignal>, { model, endpoint }: ResolvedModel): void {
+  const { store, log } = state.parts;
+  const { fence } = state;
+  switch (signal.t) {
+    case 'step':
+      return keep(state, store.runs.recordStep(fence, signal.reply, model.price), signal.ack);
+    case 'tool-result': {
+      const { call, result, step, durationMs } = signal;
+      const kept = { step, toolUseId: call.id, name: call.name, ...result, durationMs };
+      return keep(state, store.runs.recordToolResult(fence, kept), signal.ack);
+    }
+    case 'compaction': {
+      const kept = { ...signal.compaction, characters: signal.characters };
+      return keep(state, store.compactions.record(fence, kept), signal.ack);
+    }
+    case 'spent':
+      return keep(state, store.runs.recordSpent(fence, signal.usage, priceOf(state, signal.model)));
+    case 'request':
+      return void serve(state, signal);
+    case 'permit-wanted':
+      return acquirePermit(state, endpointOf(state, signal.model) ?? endpoint);
+    case 'permit-returned':
+      return state.permit?.release();
+    case 'log':
+      return log[signal.level](logFacts(state, signal.facts), signal.message);
+    // That they came at all, and the end, are the crew's business.
+    case 'pong':
+    case 'done':
+      return undefined;
+    default:
+      return signal satisfies never;
+  }
 }
 
 function priceOf({ parts }: RunState, model: string): Price {
@@ -57,11 +79,11 @@ function priceOf({ parts }: RunState, model: string): Price {
 }
 
 /** Does what a tool of the run asks for, and answers it. Failures become words for the model. */
-async function serve(state: RunState, { request, service, input }: Extract<Signal, { t: 'request' }>): Promise<void> {
+async function serve(state: RunState, signal: Extract<Signal, { t: 'request' }>): Promise<void> {
   const { run } = state.claim;
+  const { request, service } = signal;
   const served = { ...state.fence, runId: run.id, sessionId: run.sessionId };
-  const verb = state.parts.services[service] as (run: typeof served, input: never) => Promise<unknown>;
-  const reply = await verb(served, input as never).then(
+  const reply = await callService(state.parts.services, served, signal).then(
     (output) => ({ ok: true, output }) as const,
     (error: unknown) => {
       if (!(error instanceof ErrandError)) {
@@ -72,6 +94,14 @@ async function serve(state: RunState, { request, service, input }: Extract<Signa
     },
   );
   state.handle?.send({ t: 'reply', request, reply });
+}
+
+async function callService<S extends ServiceName>(
+  services: RunServices,
+  run: ServedRun,
+  { service, input }: ServiceRequest<S>,
+): Promise<unknown> {
+  return services[service](run, input);
 }
 
 const WORDS: Readonly<Record<ServiceName, string>> = {

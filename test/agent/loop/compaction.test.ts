@@ -63,6 +63,7 @@ function script(summary: Reply, ...replies: Reply[]): void {
 /** A tool that gives back so many characters. */
 function reader(characters: number): Tool {
   return {
+    kind: 'executes',
     name: 'echo',
     description: 'Reads.',
     inputSchema: { type: 'object' },

@@ -1,7 +1,7 @@
 // The loop as the main thread sees it: what is sent in which order, and how each kind of turn ends.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { EndpointKind, RecordedCall, RecordedStep, Signal } from '../../../src/agent/port/protocol.ts';
-import type { Tool } from '../../../src/agent/tools/tool.ts';
+import type { ExecutedTool } from '../../../src/agent/tools/tool.ts';
 import { type ModelServer, startModelServer } from '../../support/model-server.ts';
 import { GRANT, LIMITS, makeBrief, makeTools, type SignalOf, startRun } from '../play-main.ts';
 
@@ -222,7 +222,7 @@ test('a recorded final answer is completed without asking the model', async () =
 });
 
 test('a tool that throws is a failed result', async () => {
-  const broken: Tool = {
+  const broken: ExecutedTool = {
     ...makeTools().echo,
     execute: () => Promise.reject(new Error('disk full')),
   };
@@ -233,7 +233,7 @@ test('a tool that throws is a failed result', async () => {
 });
 
 test('an abort ends the run at once inside a tool that ignores its signal', async () => {
-  const deaf: Tool = { ...makeTools().echo, execute: () => new Promise(() => undefined) };
+  const deaf: ExecutedTool = { ...makeTools().echo, execute: () => new Promise(() => undefined) };
   server.enqueue({ tools: [{ name: 'echo', input: {} }] });
   const main = startRun(await briefFor('openai'), [deaf]);
   await main.next(({ t }) => t === 'step');
@@ -243,7 +243,7 @@ test('an abort ends the run at once inside a tool that ignores its signal', asyn
 });
 
 test('the run ends by its own time limit, also inside a tool', async () => {
-  const deaf: Tool = { ...makeTools().echo, execute: () => new Promise(() => undefined) };
+  const deaf: ExecutedTool = { ...makeTools().echo, execute: () => new Promise(() => undefined) };
   server.enqueue({ tools: [{ name: 'echo', input: {} }] });
   const main = startRun(await briefFor('openai', { limits: { ...LIMITS, runTimeoutMs: 300 } }), [deaf]);
   expect(await main.done).toMatchObject({ status: 'failed', error: { type: 'timeout_error', retryable: true } });

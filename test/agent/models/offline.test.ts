@@ -1,15 +1,20 @@
 // The offline engine takes the whole path of a turn: files, a listing, an honest answer.
 import { expect, test } from 'vitest';
 import type { Brief, RecordedStep } from '../../../src/agent/port/protocol.ts';
-import type { Tool } from '../../../src/agent/tools/tool.ts';
+import type { ExecutedTool } from '../../../src/agent/tools/tool.ts';
 import { GRANT, makeBrief, startRun } from '../play-main.ts';
 
 const OFFLINE = { ...GRANT, kind: 'offline' as const, baseUrl: '', apiKey: null };
 
-function makeFileTools(): { tools: readonly [Tool, Tool]; written: Map<string, string>; listed: () => number } {
+function makeFileTools(): {
+  tools: readonly [ExecutedTool, ExecutedTool];
+  written: Map<string, string>;
+  listed: () => number;
+} {
   const written = new Map<string, string>();
   let listings = 0;
-  const writeFile: Tool = {
+  const writeFile: ExecutedTool = {
+    kind: 'executes',
     name: 'write_file',
     description: 'Writes.',
     inputSchema: { type: 'object', required: ['path', 'content'] },
@@ -18,7 +23,8 @@ function makeFileTools(): { tools: readonly [Tool, Tool]; written: Map<string, s
       return Promise.resolve({ ok: true, output: 'Written.' });
     },
   };
-  const listFiles: Tool = {
+  const listFiles: ExecutedTool = {
+    kind: 'executes',
     name: 'list_files',
     description: 'Lists.',
     inputSchema: { type: 'object' },
@@ -80,7 +86,10 @@ test('a later turn is planned anew, whatever earlier turns did', async () => {
 
 test('it does not claim to have done what failed', async () => {
   const [writeFile, listFiles] = makeFileTools().tools;
-  const full: Tool = { ...writeFile, execute: () => Promise.resolve({ ok: false, output: 'The disk is full.' }) };
+  const full: ExecutedTool = {
+    ...writeFile,
+    execute: () => Promise.resolve({ ok: false, output: 'The disk is full.' }),
+  };
   const outcome = await startRun(await offlineBrief('write a.txt: one'), [full, listFiles]).done;
   expect(outcome).toMatchObject({ text: expect.stringMatching(/tried to write `a\.txt`.*1 of the tool calls failed/) });
 });

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { type ConnectionGrant, NO_EQUIPMENT } from '../../../src/agent/port/grants.ts';
 import { connectorTools } from '../../../src/agent/packs/connectors.ts';
 import type { Channel } from '../../../src/agent/port/signals.ts';
-import type { ToolContext } from '../../../src/agent/tools/tool.ts';
-import { FAST_RETRIES, makeBrief } from '../play-main.ts';
+import type { ExecutedTool, ToolContext } from '../../../src/agent/tools/tool.ts';
+import { makeBrief, makeRun } from '../play-main.ts';
 
 const CRM: ConnectionGrant = {
   id: 'c0000000-0000-7000-8000-000000000001',
@@ -28,10 +28,10 @@ async function toolOf(connections: readonly ConnectionGrant[]) {
   };
   const brief = await makeBrief({ equipment: { ...NO_EQUIPMENT, connections }, connectorToken: 'token' });
   const channel = { request } as unknown as Channel;
-  const { tools } = await connectorTools({ brief, channel, packs: [], retryPolicy: FAST_RETRIES });
-  const call = (connection: string) =>
-    tools[0]!.execute({ connection, method: 'GET', path: '/orders' }, {} as ToolContext);
-  return { tool: tools[0]!, call, asked };
+  const { tools } = await connectorTools(makeRun(brief, channel));
+  const tool = tools[0] as ExecutedTool;
+  const call = (connection: string) => tool.execute({ connection, method: 'GET', path: '/orders' }, {} as ToolContext);
+  return { tool, call, asked };
 }
 
 test('a model is told each connection by its connector, with the methods and paths that it may call', async () => {

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import { expect, test } from 'vitest';
 import { TOOLS } from '../../../src/agent/tools/all-tools.ts';
-import type { Tool } from '../../../src/agent/tools/tool.ts';
+import type { ExecutedTool } from '../../../src/agent/tools/tool.ts';
 import { TOOL_NAMES, toolNamesFor } from '../../../src/agent/tools/tool-names.ts';
 import type { JsonObject } from '../../../src/domain/json.ts';
 import { makeWorkspace, SECRET } from './tool-context.ts';
 
-const tool = (name: string): Tool => {
+const tool = (name: string): ExecutedTool => {
   const found = TOOLS.find((candidate) => candidate.name === name);
   if (found === undefined) throw new Error(`no tool ${name}`);
   return found;

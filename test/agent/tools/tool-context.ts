@@ -1,7 +1,7 @@
 // A workspace for one test, beside a file outside that no tool may ever reach.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Tool, ToolContext } from '../../../src/agent/tools/tool.ts';
+import type { ExecutedTool, ToolContext } from '../../../src/agent/tools/tool.ts';
 import type { JsonObject } from '../../../src/domain/json.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { ROOMY } from '../../support/space.ts';
@@ -11,7 +11,7 @@ export interface TestWorkspace {
   /** A file beside the workspace; its content is `SECRET`. */
   readonly secret: string;
   readonly context: ToolContext;
-  run(tool: Tool, input: JsonObject): ReturnType<Tool['execute']>;
+  run(tool: ExecutedTool, input: JsonObject): ReturnType<ExecutedTool['execute']>;
 }
 
 export const SECRET = 'not for agents\n';
