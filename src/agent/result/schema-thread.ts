@@ -1,11 +1,17 @@
 // A thread that does nothing but compile callers' schemas, so that a hostile one can be ended with it.
 import { parentPort } from 'node:worker_threads';
 import type { JsonObject } from '../../domain/json.ts';
+import { type Numbered, READY } from '../../threads/resident.ts';
 import { withinCpuTime } from './cpu-time.ts';
 import { findSchemaFault, type SchemaFault, TOO_COMPLEX } from './result-schema.ts';
 
 /** The largest schema within the limits takes a tenth of that. */
 const MAX_CPU_MS = 2_000;
+
+/** What the thread answers to a schema. */
+export interface SchemaVerdict {
+  readonly fault: SchemaFault | null;
+}
 
 function check(schema: JsonObject): SchemaFault | null {
   try {
@@ -17,5 +23,7 @@ function check(schema: JsonObject): SchemaFault | null {
 
 // The first compile warms up what all later ones use; the time of a schema begins after it.
 findSchemaFault({ type: 'object', properties: { a: { pattern: '^a$' } } });
-parentPort?.on('message', (schema: JsonObject) => parentPort?.postMessage({ fault: check(schema) }, []));
-parentPort?.postMessage('ready', []);
+parentPort?.on('message', ({ id, message }: Numbered<JsonObject>) => {
+  parentPort?.postMessage({ id, message: { fault: check(message) } } satisfies Numbered<SchemaVerdict>, []);
+});
+parentPort?.postMessage(READY, []);

@@ -1,6 +1,5 @@
 // Checks of models and MCP servers: each on a thread of its own, a few at a time, within a deadline.
 import { rm } from 'node:fs/promises';
-import { Worker } from 'node:worker_threads';
 import type {
   CheckTask,
   McpCheckReport,
@@ -20,13 +19,15 @@ import { grantMcpServer } from '../brief/mcp-grant.ts';
 import type { Permits } from '../queue/permits.ts';
 import { grantModel, type ResolvedModel } from '../brief/resolve-model.ts';
 import { makeTemporaryFolder } from '../../disk/temporary-folder.ts';
+import { makeOneShotHost } from '../../threads/one-shot.ts';
+import type { ThreadFailure } from '../../threads/thread-end.ts';
+import { threadFile } from '../../threads/thread-file.ts';
 
 const MAX_AT_ONCE = 2;
 /** A small machine needs minutes to read a long prompt. */
 const MODEL_DEADLINE_MS = 900_000;
 /** For what comes beside the server's own time to start. */
 const MCP_GRACE_MS = 20_000;
-const MEMORY_MB = 256;
 
 export interface CheckParts {
   readonly clock: Clock;
@@ -52,97 +53,79 @@ export interface Checks {
 
 /** Makes the checks. Each ends early when its signal aborts, and then throws `unavailable`. */
 export function makeChecks(parts: CheckParts): Checks {
-  const stopping = new AbortController();
-  let busy = 0;
+  const { clock, log, permits, places, settings } = parts;
+  const threads = makeOneShotHost<CheckTask, unknown>({
+    clock,
+    file: threadFile('../../agent/checks/check-thread.ts', import.meta.url),
+    memoryMb: 256,
+    maxAtOnce: MAX_AT_ONCE,
+    maxTasks: MAX_AT_ONCE,
+  });
 
-  async function perform<T extends CheckTask>(task: T, deadlineMs: number, signal: AbortSignal): Promise<ReportOf<T>> {
-    return runThread(task, { ...parts, deadlineMs, signal: AbortSignal.any([signal, stopping.signal]) });
-  }
-
-  async function oneOfFew<T>(work: () => Promise<T>): Promise<T> {
-    if (busy >= MAX_AT_ONCE || stopping.signal.aborted) throw busyNow();
-    busy += 1;
-    try {
-      return await work();
-    } finally {
-      busy -= 1;
-    }
+  async function perform<T extends CheckTask>(prepare: () => Promise<T>, limits: CheckLimits): Promise<ReportOf<T>> {
+    const end = await threads.run(async () => ({ task: await prepare() }), limits);
+    if (end.kind === 'done') return end.value as ReportOf<T>;
+    if ('error' in end) log.error({ err: end.error }, 'the thread of a check failed');
+    throw failed(end, limits.deadlineMs);
   }
 
   async function checkMcp(grant: McpCheckTask['grant'], signal: AbortSignal): Promise<McpCheckReport> {
-    const workspace = await makeTemporaryFolder('check');
-    const egress = parts.settings().egress.allow;
-    const task: McpCheckTask = { kind: 'mcp', grant, workspace, sandbox: sandboxFor(parts), egress };
+    let workspace: string | undefined;
+    const prepare = async (): Promise<McpCheckTask> => {
+      workspace = await makeTemporaryFolder('check');
+      return { kind: 'mcp', grant, workspace, sandbox: sandboxFor(parts), egress: settings().egress.allow };
+    };
     try {
-      return await perform(task, grant.startTimeoutMs + MCP_GRACE_MS, signal);
+      return await perform(prepare, { deadlineMs: grant.startTimeoutMs + MCP_GRACE_MS, signal });
     } finally {
-      await rm(workspace, { recursive: true, force: true }).catch((error: unknown) => {
-        parts.log.warn({ err: error, directory: workspace }, 'what a check left behind could not be removed');
-      });
+      if (workspace !== undefined) await removeWorkspace(workspace);
     }
   }
 
+  async function removeWorkspace(directory: string): Promise<void> {
+    await rm(directory, { recursive: true, force: true }).catch((error: unknown) => {
+      log.warn({ err: error, directory }, 'what a check left behind could not be removed');
+    });
+  }
+
   return {
-    checkModel: (resolved, { context }, signal) =>
-      oneOfFew(async () => {
-        const { name, maxInFlight } = resolved.endpoint;
-        const release = await holdPermit(parts.permits, name, maxInFlight, signal);
-        const task = {
-          kind: 'model' as const,
-          grant: grantModel(resolved),
-          limits: limitsOf(parts.settings()),
-          context,
-        };
-        try {
-          return await perform(task, MODEL_DEADLINE_MS, signal);
-        } finally {
-          release();
-        }
-      }),
-    checkMcpServer: (server, signal) =>
-      oneOfFew(async () => {
-        const granted = grantMcpServer(server, parts.places);
-        if (granted.ok) return checkMcp(granted.grant, signal);
-        const detail = `The server cannot be started: ${granted.why}.`;
-        const findings = [{ check: 'secrets', state: 'failed' as const, detail }];
-        return { findings, serverName: '', startMs: null, listMs: null, tools: [], stderr: '' };
-      }),
-    stop: () => stopping.abort(),
+    checkModel: async (resolved, { context }, signal) => {
+      const { name, maxInFlight } = resolved.endpoint;
+      let release: (() => void) | undefined;
+      const prepare = async () => {
+        release = await holdPermit(permits, name, maxInFlight, signal);
+        return { kind: 'model' as const, grant: grantModel(resolved), limits: limitsOf(settings()), context };
+      };
+      try {
+        return await perform(prepare, { deadlineMs: MODEL_DEADLINE_MS, signal });
+      } finally {
+        release?.();
+      }
+    },
+    checkMcpServer: async (server, signal) => {
+      const granted = grantMcpServer(server, places);
+      if (granted.ok) return checkMcp(granted.grant, signal);
+      const detail = `The server cannot be started: ${granted.why}.`;
+      const findings = [{ check: 'secrets', state: 'failed' as const, detail }];
+      return { findings, serverName: '', startMs: null, listMs: null, tools: [], stderr: '' };
+    },
+    stop: () => void threads.stop(),
   };
 }
 
-interface ThreadParts extends Pick<CheckParts, 'clock' | 'log'> {
+interface CheckLimits {
   readonly deadlineMs: number;
   readonly signal: AbortSignal;
 }
 
-async function runThread<T extends CheckTask>(task: T, { clock, log, deadlineMs, signal }: ThreadParts) {
-  if (signal.aborted) throw ended();
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-  const worker = new Worker(new URL(`../../agent/checks/check-thread.${extension}`, import.meta.url), {
-    workerData: task,
-    resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
-  });
-  const { promise, resolve, reject } = Promise.withResolvers<ReportOf<T>>();
-  const abort = () => reject(ended());
-  const timer = clock.after(deadlineMs, () => {
-    const words = `The check did not end within ${Math.round(deadlineMs / 1_000)} seconds.`;
-    reject(new ErrandError('wait_timeout', words));
-  });
-  signal.addEventListener('abort', abort, { once: true });
-  worker.once('message', resolve);
-  worker.once('error', (error) => {
-    log.error({ err: error }, 'the thread of a check failed');
-    reject(new ErrandError('internal', 'The check failed unexpectedly.'));
-  });
-  worker.once('exit', () => reject(new ErrandError('internal', 'The check ended without a result.')));
-  try {
-    return await promise;
-  } finally {
-    timer.cancel();
-    signal.removeEventListener('abort', abort);
-    await worker.terminate();
-  }
+function failed(failure: ThreadFailure, deadlineMs: number): ErrandError {
+  if (failure.kind === 'busy')
+    return new ErrandError('unavailable', 'Other checks are under way. Try again in a moment.');
+  if (failure.kind === 'timeout')
+    return new ErrandError('wait_timeout', `The check did not end within ${Math.round(deadlineMs / 1_000)} seconds.`);
+  if (failure.kind === 'cancelled' || failure.kind === 'stopped') return ended();
+  if ('error' in failure) return new ErrandError('internal', 'The check failed unexpectedly.');
+  return new ErrandError('internal', 'The check ended without a result.');
 }
 
 /** Resolves with what gives the permit back. */
@@ -187,8 +170,4 @@ function limitsOf({ model }: Settings): RunLimits {
 
 function ended(): ErrandError {
   return new ErrandError('unavailable', 'The check was ended before it was done.');
-}
-
-function busyNow(): ErrandError {
-  return new ErrandError('unavailable', 'Other checks are under way. Try again in a moment.');
 }

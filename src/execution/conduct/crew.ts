@@ -5,6 +5,7 @@ import type { Brief, Control, Outcome, Signal, SignalBatch, WorkerTask } from '.
 import type { Clock } from '../../domain/clock.ts';
 import { messageOf } from '../../domain/errors.ts';
 import type { Log } from '../../log/log.ts';
+import { threadFile } from '../../threads/thread-file.ts';
 import { type Active, makeWatch } from './watch-threads.ts';
 
 /** How a run left its worker. `lost`: the thread died, exited, ran out of memory or hung. */
@@ -51,9 +52,8 @@ export interface CrewParts {
 
 /** Starts a crew with one warm thread. Threads are added under load and end when they have been idle for a minute. */
 export function makeCrew({ size, clock, log, runEnded }: CrewParts): Crew {
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
   const piscina = new Piscina<WorkerTask, void>({
-    filename: new URL(`../../agent/port/worker.${extension}`, import.meta.url).href,
+    filename: threadFile('../../agent/port/worker.ts', import.meta.url).href,
     minThreads: 1,
     maxThreads: size.threads,
     idleTimeout: 60_000,

@@ -24,21 +24,16 @@ export interface PackTask extends Task {
 
 export type ToKeeper =
   /** Files of an order that is to begin: a few at a time, so that no thread stops for many. */
-  | { readonly t: 'files'; readonly id: number; readonly files: readonly SnapshotFile[] }
-  | { readonly t: 'begin'; readonly id: number; readonly task: SnapshotTask | PackTask }
-  | { readonly t: 'held'; readonly id: number }
-  | { readonly t: 'cancel'; readonly id: number };
+  | { readonly t: 'files'; readonly files: readonly SnapshotFile[] }
+  | { readonly t: 'begin'; readonly task: SnapshotTask | PackTask }
+  | { readonly t: 'held' }
+  | { readonly t: 'cancel' };
 
 export type FromKeeper =
-  | { readonly t: 'ready' }
   /** Files that were found, or the one archive without a path: before they take their places as blobs, they must be held. */
-  | { readonly t: 'found'; readonly id: number; readonly files: readonly SnapshotFile[] }
-  | { readonly t: 'done'; readonly id: number; readonly skipped: Skipped | null }
+  { readonly t: 'found'; readonly files: readonly SnapshotFile[] } | LastFromKeeper;
+
+export type LastFromKeeper =
+  | { readonly t: 'done'; readonly skipped: Skipped | null }
   /** `words` are for the one who asked, `cause` for the log. `full`: for want of space, so that it may go well later. */
-  | {
-      readonly t: 'failed';
-      readonly id: number;
-      readonly words: string;
-      readonly cause: string | null;
-      readonly full: boolean;
-    };
+  | { readonly t: 'failed'; readonly words: string; readonly cause: string | null; readonly full: boolean };

@@ -6,6 +6,7 @@ import { ErrandError, messageOf } from '../../domain/errors.ts';
 import type { FromKeeper, PackTask, SnapshotTask, ToKeeper } from './keeper-orders.ts';
 import { packArchive } from '../archives/pack-archive.ts';
 import { lacksSpace } from '../blobs/no-space.ts';
+import { type Numbered, READY } from '../../threads/resident.ts';
 import { makePace, type Pace } from './pace.ts';
 import type { Skipped, SnapshotFile } from './snapshot.ts';
 import { takeSnapshot, type Work } from './take-snapshot.ts';
@@ -18,18 +19,18 @@ interface Order {
 
 const orders = new Map<number, Order>();
 
-parentPort?.on('message', (message: ToKeeper) => {
-  const order = orders.get(message.id) ?? { files: [] };
+parentPort?.on('message', ({ id, message }: Numbered<ToKeeper>) => {
+  const order = orders.get(id) ?? { files: [] };
   if (message.t === 'files') {
-    orders.set(message.id, order);
+    orders.set(id, order);
     order.files.push(...message.files);
   } else if (message.t === 'begin') {
-    orders.set(message.id, order);
-    void carryOut(message.id, order, message.task);
+    orders.set(id, order);
+    void carryOut(id, order, message.task);
   } else if (message.t === 'cancel') order.pace?.end(new ErrandError('unavailable', 'It was cancelled.'));
   else order.held?.();
 });
-tell({ t: 'ready' });
+parentPort?.postMessage(READY, []);
 
 async function carryOut(id: number, order: Order, task: SnapshotTask | PackTask): Promise<void> {
   const pace = makePace(task.deadlineMs);
@@ -37,19 +38,16 @@ async function carryOut(id: number, order: Order, task: SnapshotTask | PackTask)
   let last: FromKeeper;
   try {
     mkdirSync(task.scratch, { mode: 0o700 });
-    last = {
-      t: 'done',
-      id,
-      skipped: await work(task, order, { pace, tell: async (files) => tellFound(id, order, files) }),
-    };
+    const skipped = await work(task, order, { pace, tell: async (files) => tellFound(id, order, files) });
+    last = { t: 'done', skipped };
   } catch (error) {
-    last = { t: 'failed', id, ...wordsFor(error) };
+    last = { t: 'failed', ...wordsFor(error) };
   } finally {
     pace.stop();
     orders.delete(id);
     rmSync(task.scratch, { recursive: true, force: true });
   }
-  tell(last);
+  tell(id, last);
 }
 
 async function work(task: SnapshotTask | PackTask, { files }: Order, how: Work): Promise<Skipped | null> {
@@ -61,16 +59,16 @@ async function work(task: SnapshotTask | PackTask, { files }: Order, how: Work):
 async function tellFound(id: number, order: Order, files: readonly SnapshotFile[]): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   order.held = resolve;
-  tell({ t: 'found', id, files });
+  tell(id, { t: 'found', files });
   await promise;
 }
 
-function tell(message: FromKeeper): void {
-  parentPort?.postMessage(message, []);
+function tell(id: number, message: FromKeeper): void {
+  parentPort?.postMessage({ id, message } satisfies Numbered<FromKeeper>, []);
 }
 
 /** Paths in the messages of failed calls are none of the asker's business. */
-function wordsFor(error: unknown): Omit<Extract<FromKeeper, { t: 'failed' }>, 't' | 'id'> {
+function wordsFor(error: unknown): Omit<Extract<FromKeeper, { t: 'failed' }>, 't'> {
   // Ended by its signal, a stream throws an error of its own around the reason.
   const reason = error instanceof Error && error.name === 'AbortError' ? error.cause : error;
   if (reason instanceof ErrandError) return { words: reason.message, cause: null, full: false };

@@ -3,13 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
 import type { JsonObject } from '../../../src/domain/json.ts';
-import { SchemaCheck } from '../../../src/execution/checks/schema-check.ts';
+import { makeSchemaCheck, type SchemaCheck } from '../../../src/execution/checks/schema-check.ts';
 import { makeLog } from '../../../src/log/log.ts';
 
 const DEADLINE_MS = 30_000;
 
 function open(clock: Clock = systemClock): SchemaCheck {
-  const check = new SchemaCheck({ clock, log: makeLog({ level: 'fatal' }), deadlineMs: DEADLINE_MS });
+  const check = makeSchemaCheck({ clock, log: makeLog({ level: 'fatal' }), deadlineMs: DEADLINE_MS });
   onTestFinished(() => check.stop());
   return check;
 }

@@ -1,0 +1,147 @@
+// Hosts threads that do one task each: a hostile or broken task costs its thread, and nothing else.
+import { type ResourceLimits, type Transferable, Worker } from 'node:worker_threads';
+import type { Clock } from '../domain/clock.ts';
+import { failureOf, type ThreadEnd, type ThreadFailure } from './thread-end.ts';
+
+export interface OneShotParts {
+  readonly clock: Clock;
+  /** Executed with the task as `workerData`. Its first message is the result. */
+  readonly file: URL;
+  /** V8 heap limit of one thread. */
+  readonly memoryMb: number;
+  /** Limit of the bytes outside the heap, which V8's limit doesn't count. */
+  readonly maxExternalBytes?: number;
+  readonly maxCpuMs?: number;
+  /** The threads' environment; the daemon's own when it is missing. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Threads at the same time. */
+  readonly maxAtOnce: number;
+  /** Tasks at work and waiting; one more is `busy`. */
+  readonly maxTasks?: number;
+}
+
+/** A task, and what moves to its thread with it. */
+export interface Prepared<Task> {
+  readonly task: Task;
+  readonly transfer?: readonly Transferable[];
+}
+
+export interface OneShotLimits {
+  /** Of the thread itself, without the time that the task waits. */
+  readonly deadlineMs: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface OneShotHost<Task, Result> {
+  /**
+   * Does a task on a thread of its own. `prepare` is called when its turn has come, and its rejection passed on.
+   * Resolves once the thread has ended.
+   */
+  run(prepare: () => Promise<Prepared<Task>>, limits: OneShotLimits): Promise<ThreadEnd<Result>>;
+  /** Ends the threads; tasks under way and new ones are `stopped`. */
+  stop(): Promise<void>;
+}
+
+/** How often the use of a thread is compared with its limits. */
+const LOOK_MS = 100;
+
+export function makeOneShotHost<Task, Result>(parts: OneShotParts): OneShotHost<Task, Result> {
+  const { maxAtOnce, maxTasks = Infinity } = parts;
+  const stopping = new AbortController();
+  const threads = new Set<Promise<unknown>>();
+  const waiting: (() => void)[] = [];
+  let underWay = 0;
+
+  async function takeTurn(): Promise<void> {
+    underWay += 1;
+    if (underWay > maxAtOnce) await new Promise<void>((resolve) => waiting.push(resolve));
+  }
+
+  function giveTurn(): void {
+    underWay -= 1;
+    waiting.shift()?.();
+  }
+
+  function calledOff({ signal }: OneShotLimits): ThreadFailure | undefined {
+    if (stopping.signal.aborted) return { kind: 'stopped' };
+    return signal?.aborted === true ? { kind: 'cancelled' } : undefined;
+  }
+
+  async function runOnThread(prepared: Prepared<Task>, limits: OneShotLimits): Promise<ThreadEnd<Result>> {
+    const thread = runThread<Result>(startThread(parts, prepared), { ...parts, ...limits, stopping: stopping.signal });
+    threads.add(thread);
+    try {
+      return await thread;
+    } finally {
+      threads.delete(thread);
+    }
+  }
+
+  return {
+    run: async (prepare, limits) => {
+      if (!stopping.signal.aborted && underWay >= maxTasks) return { kind: 'busy' };
+      await takeTurn();
+      try {
+        const before = calledOff(limits);
+        if (before !== undefined) return before;
+        const prepared = await prepare();
+        return calledOff(limits) ?? (await runOnThread(prepared, limits));
+      } finally {
+        giveTurn();
+      }
+    },
+    stop: async () => {
+      stopping.abort();
+      await Promise.all(threads);
+    },
+  };
+}
+
+function startThread<Task>({ file, memoryMb, env }: OneShotParts, { task, transfer = [] }: Prepared<Task>): Worker {
+  const resourceLimits: ResourceLimits = { maxOldGenerationSizeMb: memoryMb };
+  return new Worker(file, {
+    workerData: task,
+    transferList: [...transfer],
+    ...(env === undefined ? {} : { env }),
+    resourceLimits,
+  });
+}
+
+interface Limits extends OneShotLimits, Pick<OneShotParts, 'clock' | 'maxCpuMs' | 'maxExternalBytes'> {
+  readonly stopping: AbortSignal;
+}
+
+async function runThread<Result>(worker: Worker, limits: Limits): Promise<ThreadEnd<Result>> {
+  const { clock, deadlineMs, signal, stopping } = limits;
+  const { promise, resolve: end } = Promise.withResolvers<ThreadEnd<Result>>();
+  const cancel = () => end({ kind: 'cancelled' });
+  const stop = () => end({ kind: 'stopped' });
+  worker.once('message', (value: Result) => end({ kind: 'done', value }));
+  worker.on('messageerror', (error) => end({ kind: 'crashed', error }));
+  worker.on('error', (error) => end(failureOf(error as NodeJS.ErrnoException)));
+  worker.once('exit', () => end({ kind: 'crashed' }));
+  signal?.addEventListener('abort', cancel);
+  stopping.addEventListener('abort', stop);
+  const timer = clock.after(deadlineMs, () => end({ kind: 'timeout' }));
+  const watch = setInterval(() => void look(worker, limits, end), LOOK_MS);
+  try {
+    return await promise;
+  } finally {
+    timer.cancel();
+    clearInterval(watch);
+    signal?.removeEventListener('abort', cancel);
+    stopping.removeEventListener('abort', stop);
+    await worker.terminate();
+  }
+}
+
+/** Ends a thread that has taken too much. One that has just ended answers nothing. */
+async function look(
+  worker: Worker,
+  { maxCpuMs = Infinity, maxExternalBytes = Infinity }: Limits,
+  end: (failure: ThreadEnd<never>) => void,
+): Promise<void> {
+  const [heap, cpu] = await Promise.allSettled([worker.getHeapStatistics(), worker.cpuUsage()]);
+  if (heap.status === 'fulfilled' && heap.value.external_memory > maxExternalBytes) end({ kind: 'out_of_memory' });
+  if (cpu.status === 'fulfilled' && cpu.value.user + cpu.value.system > maxCpuMs * 1_000) end({ kind: 'timeout' });
+}

@@ -1,0 +1,203 @@
+// Hosts a thread that is kept for many orders, a few of them at a time, and replaced when it dies.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import type { Clock, Timer } from '../domain/clock.ts';
+import { failureOf, type ThreadEnd, type ThreadFailure } from './thread-end.ts';
+
+/** Posted by the thread as soon as it can take orders. */
+export const READY = 'ready';
+
+/** A message with the number of its order, as both sides post it. */
+export interface Numbered<Message> {
+  readonly id: number;
+  readonly message: Message;
+}
+
+export interface ResidentParts {
+  readonly clock: Clock;
+  readonly file: URL;
+  /** V8 heap limit of the thread. */
+  readonly memoryMb: number;
+  /** How long the thread lives without orders. */
+  readonly idleMs: number;
+  /** Orders that the thread has at the same time. */
+  readonly maxAtOnce: number;
+  /** Orders at work and waiting; one more is `busy`. */
+  readonly maxOrders?: number;
+  /** Called with each error that ends a thread. */
+  failed(error: Error): void;
+}
+
+export interface Order<To, From, T> {
+  /** What the thread is told, with a turn of the event loop after each message. */
+  readonly messages: Iterable<To>;
+  /** Called with each message of the thread about the order. Returns the result when it is the last. */
+  hear(message: From, post: (message: To) => void): { readonly value: T } | undefined;
+  /** From the last of its messages on. A thread that passes it is ended, and its other orders with it. */
+  readonly deadlineMs: number;
+  /** Called when the deadline has passed, before the thread has ended. */
+  late(): void;
+  /** When the signal fires, an order that waits leaves; for one at work the message is posted, and the thread ends it. */
+  readonly cancel?: { readonly signal: AbortSignal; readonly message: To } | undefined;
+}
+
+interface Job<To, From> extends Omit<Order<To, From, unknown>, 'hear'> {
+  /** Returns whether it was the last message. */
+  hear(message: From, post: (message: To) => void): boolean;
+  fail(failure: ThreadFailure): void;
+  timer?: Timer;
+  isLate?: boolean;
+}
+
+interface Thread {
+  readonly worker: Worker;
+  state: 'starting' | 'ready' | 'ending';
+  failure: ThreadFailure;
+}
+
+/** The orders that wait and those the thread has, and the thread's life. */
+export class ResidentThread<To, From> {
+  readonly #parts: ResidentParts;
+  readonly #waiting: Job<To, From>[] = [];
+  readonly #atWork = new Map<number, Job<To, From>>();
+  #thread: Thread | undefined;
+  #idle: Timer | undefined;
+  #lastId = 0;
+  #stopped = false;
+
+  constructor(parts: ResidentParts) {
+    this.#parts = parts;
+  }
+
+  /** Has an order carried out. When the thread is lost, resolves after its end: nothing of the order moves any more. */
+  async order<T>(order: Order<To, From, T>): Promise<ThreadEnd<T>> {
+    if (this.#stopped) return { kind: 'stopped' };
+    if (this.#waiting.length + this.#atWork.size >= (this.#parts.maxOrders ?? Infinity)) return { kind: 'busy' };
+    const { cancel } = order;
+    if (cancel?.signal.aborted === true) return { kind: 'cancelled' };
+    const { promise, resolve } = Promise.withResolvers<ThreadEnd<T>>();
+    const hear: Job<To, From>['hear'] = (message, post) => {
+      const last = order.hear(message, post);
+      if (last !== undefined) resolve({ kind: 'done', value: last.value });
+      return last !== undefined;
+    };
+    const job: Job<To, From> = { ...order, hear, fail: resolve };
+    const aborted = () => this.#cancel(job);
+    cancel?.signal.addEventListener('abort', aborted);
+    this.#waiting.push(job);
+    this.#next();
+    try {
+      return await promise;
+    } finally {
+      cancel?.signal.removeEventListener('abort', aborted);
+    }
+  }
+
+  /** Ends the thread; orders under way and new ones are `stopped`. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#idle?.cancel();
+    for (const job of this.#waiting.splice(0)) job.fail({ kind: 'stopped' });
+    // What it had fails when it has exited.
+    await this.#endThread();
+  }
+
+  #cancel(job: Job<To, From>): void {
+    const place = this.#waiting.indexOf(job);
+    if (place !== -1) {
+      this.#waiting.splice(place, 1);
+      job.fail({ kind: 'cancelled' });
+    }
+    for (const [id, other] of this.#atWork) if (other === job) this.#postCancel(id, job);
+  }
+
+  #next(): void {
+    this.#idle?.cancel();
+    if (this.#stopped) return;
+    if (this.#waiting.length === 0) {
+      if (this.#atWork.size === 0)
+        this.#idle = this.#parts.clock.after(this.#parts.idleMs, () => void this.#endThread());
+      return;
+    }
+    this.#thread ??= this.#startThread();
+    if (this.#thread.state !== 'ready') return;
+    while (this.#atWork.size < this.#parts.maxAtOnce) {
+      const job = this.#waiting.shift();
+      if (job === undefined) return;
+      const id = (this.#lastId += 1);
+      this.#atWork.set(id, job);
+      void this.#send(id, job);
+    }
+  }
+
+  async #send(id: number, job: Job<To, From>): Promise<void> {
+    for (const message of job.messages) {
+      this.#post(id, message);
+      await nextTurn();
+      if (!this.#atWork.has(id)) return;
+    }
+    // Before it had the whole order, the thread may not have heard of it.
+    if (job.cancel?.signal.aborted === true) this.#postCancel(id, job);
+    job.timer = this.#parts.clock.after(job.deadlineMs, () => {
+      job.isLate = true;
+      job.late();
+      void this.#endThread();
+    });
+  }
+
+  #post(id: number, message: To): void {
+    this.#thread?.worker.postMessage({ id, message } satisfies Numbered<To>, []);
+  }
+
+  #postCancel(id: number, { cancel }: Job<To, From>): void {
+    if (cancel !== undefined) this.#post(id, cancel.message);
+  }
+
+  /** What comes now waits for the next thread. */
+  async #endThread(): Promise<void> {
+    if (this.#thread === undefined) return;
+    this.#thread.state = 'ending';
+    await this.#thread.worker.terminate();
+  }
+
+  #startThread(): Thread {
+    const { file, memoryMb } = this.#parts;
+    const worker = new Worker(file, { resourceLimits: { maxOldGenerationSizeMb: memoryMb } });
+    const thread: Thread = { worker, state: 'starting', failure: { kind: 'crashed' } };
+    worker.unref();
+    worker.on('message', (message: typeof READY | Numbered<From>) => {
+      if (message !== READY) this.#hear(message);
+      else if (thread.state === 'starting') thread.state = 'ready';
+      this.#next();
+    });
+    // Without a listener the error would end the daemon; `exit` follows it.
+    worker.on('error', (error) => {
+      thread.failure = failureOf(error as NodeJS.ErrnoException);
+      this.#parts.failed(error as Error);
+    });
+    worker.on('exit', () => this.#lost(thread));
+    return thread;
+  }
+
+  #hear({ id, message }: Numbered<From>): void {
+    const job = this.#atWork.get(id);
+    if (job?.hear(message, (answer) => this.#post(id, answer)) === true) this.#leave(id);
+  }
+
+  #leave(id: number): void {
+    this.#atWork.get(id)?.timer?.cancel();
+    this.#atWork.delete(id);
+  }
+
+  #lost({ state, failure }: Thread): void {
+    this.#thread = undefined;
+    for (const [id, job] of this.#atWork) {
+      this.#leave(id);
+      if (this.#stopped) job.fail({ kind: 'stopped' });
+      else job.fail(job.isLate === true ? { kind: 'timeout' } : failure);
+    }
+    // A thread that can't even start would be started for ever.
+    if (state === 'starting') for (const job of this.#waiting.splice(0)) job.fail({ kind: 'not_started' });
+    this.#next();
+  }
+}

@@ -1,0 +1,6 @@
+// Finds the file that a thread executes.
+
+/** The URL of a worker's file. `path`: as an import of the module at `from` would name it; in `dist/` it ends in `.js`. */
+export function threadFile(path: `${string}.ts`, from: string): URL {
+  return new URL(from.endsWith('.ts') ? path : path.replace(/\.ts$/, '.js'), from);
+}

@@ -1,0 +1,165 @@
+// A thread that is kept: it serves many orders, and its death costs those it had, and no others.
+import { expect, onTestFinished, test } from 'vitest';
+import { systemClock } from '../../src/domain/clock.ts';
+import { type Order, type ResidentParts, ResidentThread } from '../../src/threads/resident.ts';
+import type { ThreadEnd } from '../../src/threads/thread-end.ts';
+import { threadFile } from '../../src/threads/thread-file.ts';
+import { fakeClock } from '../support/fake-clock.ts';
+import type { Answer, Deed } from './resident-main.ts';
+
+type TheOrder = Order<Deed, Answer, Deed>;
+
+const IDLE_MS = 1_000;
+const OUT_OF_MEMORY = expect.objectContaining({ code: 'ERR_WORKER_OUT_OF_MEMORY' }) as Error;
+const IMPOSSIBLE = expect.objectContaining({ name: 'TypeError', message: 'the order is impossible' }) as Error;
+
+function open(parts: Partial<ResidentParts> = {}) {
+  const file = threadFile('./resident-main.ts', import.meta.url);
+  const errors: Error[] = [];
+  /** The threads that answered, each once. */
+  const threads = new Set<number>();
+  const thread = new ResidentThread<Deed, Answer>({
+    clock: systemClock,
+    file,
+    memoryMb: 64,
+    idleMs: IDLE_MS,
+    maxAtOnce: 2,
+    failed: (error) => errors.push(error),
+    ...parts,
+  });
+  onTestFinished(() => thread.stop());
+
+  /** Sends messages; the order ends with the answer to `answer` or `cancel`. `begun` resolves with the first answer. */
+  function order(messages: Iterable<Deed>, more: Partial<TheOrder> = {}) {
+    const first = Promise.withResolvers<void>();
+    const hear: TheOrder['hear'] = ({ said, threadId }, post) => {
+      threads.add(threadId);
+      first.resolve();
+      if (said === 'ask') post('answer');
+      return said === 'answer' || said === 'cancel' ? { value: said } : undefined;
+    };
+    const end = thread.order<Deed>({ messages, hear, deadlineMs: 60_000, late: () => undefined, ...more });
+    return { end, begun: first.promise };
+  }
+
+  const answer = async (): Promise<ThreadEnd<Deed>> => order(['answer']).end;
+  return { thread, order, answer, errors, threads };
+}
+
+const DONE = { kind: 'done', value: 'answer' };
+
+test('one thread serves many orders', async () => {
+  const { answer, threads } = open();
+  expect(await Promise.all([answer(), answer(), answer()])).toEqual([DONE, DONE, DONE]);
+  expect(await answer()).toEqual(DONE);
+  expect(threads.size).toBe(1);
+});
+
+test('an order can have many messages, and be asked back', async () => {
+  const { order } = open();
+  expect(await order(['wait', 'wait', 'ask']).end).toEqual(DONE);
+});
+
+test('orders over the number at once wait until one has ended', async () => {
+  const { order, answer } = open({ maxAtOnce: 1 });
+  const leaving = new AbortController();
+  const first = order(['wait'], { cancel: { signal: leaving.signal, message: 'cancel' } });
+  await first.begun;
+  const second = answer();
+  leaving.abort();
+  expect(await first.end).toEqual({ kind: 'done', value: 'cancel' });
+  expect(await second).toEqual(DONE);
+});
+
+test('orders over the number of all are refused', async () => {
+  const { answer } = open({ maxAtOnce: 1, maxOrders: 3 });
+  expect(await Promise.all(Array.from({ length: 4 }, answer))).toEqual([DONE, DONE, DONE, { kind: 'busy' }]);
+  expect(await answer()).toEqual(DONE);
+});
+
+test.each([
+  ['throws', 'throw', { kind: 'crashed', error: IMPOSSIBLE }],
+  ['exits', 'exit', { kind: 'crashed' }],
+  ['fills its heap', 'eat', { kind: 'out_of_memory', error: OUT_OF_MEMORY }],
+] as const)('a thread that %s under an order fails it, and another serves the next', async (_, deed, failure) => {
+  const { order, answer, errors, threads } = open({ maxAtOnce: 1 });
+  const [lost, next] = [order([deed]).end, answer()];
+  expect(await lost).toEqual(failure);
+  expect(await next).toEqual(DONE);
+  expect(errors).toEqual('error' in failure ? [failure.error] : []);
+  expect(threads.size).toBe(2);
+});
+
+test('an order that never ends is timed out, and those beside it are lost with its thread', async () => {
+  const { order, answer } = open();
+  const beside = order(['wait']);
+  await beside.begun;
+  let late = 0;
+  const hung = order(['spin'], { deadlineMs: 100, late: () => (late += 1) });
+  const next = answer();
+  expect(await hung.end).toEqual({ kind: 'timeout' });
+  expect(late).toBe(1);
+  expect(await beside.end).toEqual({ kind: 'crashed' });
+  expect(await next).toEqual(DONE);
+});
+
+test('an order that was cancelled before does not begin, and one that waits leaves', async () => {
+  const { order } = open({ maxAtOnce: 1 });
+  const first = order(['wait']);
+  await first.begun;
+  const before = order(['wait'], { cancel: { signal: AbortSignal.abort(), message: 'cancel' } });
+  expect(await before.end).toEqual({ kind: 'cancelled' });
+  const leaving = new AbortController();
+  const waiting = order(['wait'], { cancel: { signal: leaving.signal, message: 'cancel' } });
+  leaving.abort();
+  expect(await waiting.end).toEqual({ kind: 'cancelled' });
+});
+
+test('an order that is cancelled while it is sent is cancelled again when the thread has all of it', async () => {
+  const { order } = open();
+  const leaving = new AbortController();
+  const said: Deed[] = [];
+  function* messages(): Iterable<Deed> {
+    yield 'wait';
+    leaving.abort();
+    yield 'wait';
+  }
+  const hear: TheOrder['hear'] = (answer) => {
+    said.push(answer.said);
+    return said.filter((one) => one === 'cancel').length === 2 ? { value: 'cancel' } : undefined;
+  };
+  const cancelled = order(messages(), { hear, cancel: { signal: leaving.signal, message: 'cancel' } });
+  expect(await cancelled.end).toEqual({ kind: 'done', value: 'cancel' });
+  expect(said).toEqual(['wait', 'cancel', 'wait', 'cancel']);
+});
+
+test('a thread without orders ends after a while, and another serves the next', async () => {
+  const clock = fakeClock();
+  const { answer, threads } = open({ clock });
+  expect(await answer()).toEqual(DONE);
+  expect(await answer()).toEqual(DONE);
+  expect(threads.size).toBe(1);
+  clock.advance(IDLE_MS);
+  expect(await answer()).toEqual(DONE);
+  expect(threads.size).toBe(2);
+});
+
+test('a thread that cannot start fails whoever waits for it, and is tried again for the next', async () => {
+  const FAILED = { kind: 'not_started' };
+  const { answer, errors } = open({ file: threadFile('./nothing.ts', import.meta.url) });
+  expect(await Promise.all([answer(), answer(), answer()])).toEqual([FAILED, FAILED, FAILED]);
+  expect(await answer()).toEqual(FAILED);
+  expect(errors).toHaveLength(2);
+});
+
+test('a stop ends what is at work and what waits, and nothing begins after it', async () => {
+  const STOPPED = { kind: 'stopped' };
+  const { thread, order, answer } = open({ maxAtOnce: 1 });
+  const atWork = order(['spin']);
+  await atWork.begun;
+  const ends = Promise.all([atWork.end, answer()]);
+  await thread.stop();
+  expect(await ends).toEqual([STOPPED, STOPPED]);
+  expect(await answer()).toEqual(STOPPED);
+  await thread.stop();
+});
