@@ -1,4 +1,4 @@
-// An expert as an agent to run: its plugins taken apart into what they bring.
+// An expert as an agent to run: its plugins resolved into what they contain.
 import type { AgentPlan, Orchestration } from '../domain/orchestration.ts';
 import type { Definitions, ExpertDefinition, TeamDefinition } from './definitions.ts';
 
@@ -20,7 +20,7 @@ export function planOf(expert: ExpertDefinition, { plugins }: Definitions): Agen
   };
 }
 
-/** The experts of a team, the lead first. Those that are gone are left out. */
+/** The experts of a team, the lead first. Experts that no longer exist are left out. */
 export function expertsOf({ lead, members }: TeamDefinition, { experts }: Definitions): ExpertDefinition[] {
   return [lead, ...members].flatMap((name) => experts.get(name) ?? []);
 }
@@ -33,7 +33,7 @@ export function orchestrationOf(team: TeamDefinition, definitions: Definitions):
   return { team: name, description, instructions, lead, members };
 }
 
-/** The values in their order, each once. */
+/** The values in their order, without duplicates. */
 export function unique<T>(values: readonly T[]): T[] {
   return [...new Set(values)];
 }

@@ -9,7 +9,7 @@ import type { YamlFile } from './yaml-file.ts';
 
 const MAX_BODY_CHARACTERS = 16_384;
 const MAX_BODY_DEPTH = 16;
-/** Fields that the daemon fills by itself, and headers that make or break the exchange. */
+/** Fields and headers that the daemon sets itself. */
 const OWN_FIELDS = ['model', 'messages', 'system', 'tools', 'stream', ...MAX_TOKENS_FIELDS];
 const OWN_HEADERS: ReadonlySet<string> = new Set([
   'accept-encoding',
@@ -25,7 +25,7 @@ const OWN_HEADERS: ReadonlySet<string> = new Set([
   'transfer-encoding',
   'upgrade',
 ]);
-/** The header that `api_key_file` goes into, by the kind of endpoint. */
+/** The header that carries the key of `api_key_file`, by the kind of endpoint. */
 const KEY_HEADERS: Readonly<Record<string, string>> = { openai: 'authorization', anthropic: 'x-api-key' };
 
 const PARAMETER: Naming = {
@@ -64,7 +64,7 @@ interface Place {
   readonly endpoint: JsonObject;
 }
 
-/** The extras of an endpoint with the secrets of its header files, and what is wrong with them. Names are in lower case. */
+/** The extras of an endpoint with the secrets of its header files, and their problems. Names are in lower case. */
 export function readExtras(place: Place, places: SecretPlaces): { extras: CallExtras; problems: Problem[] } {
   const { endpoint } = place;
   const problems = misplaced(place);
@@ -85,22 +85,22 @@ export function readExtras(place: Place, places: SecretPlaces): { extras: CallEx
   return { extras, problems };
 }
 
-/** Keys that this kind of endpoint has no use for, and headers that may not be given here, or stand there twice. */
+/** Keys that this kind of endpoint does not use, and headers that must not be set here, or are set twice. */
 function misplaced({ file, at, endpoint }: Place): Problem[] {
   const kind = textOr(endpoint['kind'], '');
   const useless = kind === 'offline' ? Object.keys(EXTRAS_SCHEMA) : kind === 'anthropic' ? ['max_tokens_field'] : [];
   const problems = useless
     .filter((key) => key in endpoint)
-    .map((key) => file.problemAt([...at, key], `must be left out: kind ${kind} has no use for it`, 'key'));
+    .map((key) => file.problemAt([...at, key], `must be removed: kind ${kind} does not use it`, 'key'));
   const seen = new Set<string>();
   const hasKey = typeof endpoint['api_key_file'] === 'string';
   for (const key of ['headers', 'header_files']) {
     for (const name of Object.keys(mapOf(endpoint[key]))) {
       const folded = name.toLowerCase();
       const add = (why: string) => problems.push(file.problemAt([...at, key, name], why, 'key'));
-      if (OWN_HEADERS.has(folded)) add('must be left out: the daemon sets it by itself');
-      else if (seen.has(folded)) add('is given twice');
-      else if (hasKey && folded === KEY_HEADERS[kind]) add('is given by api_key_file already');
+      if (OWN_HEADERS.has(folded)) add('must be removed: the daemon sets it');
+      else if (seen.has(folded)) add('is set twice');
+      else if (hasKey && folded === KEY_HEADERS[kind]) add('is already set by api_key_file');
       seen.add(folded);
     }
   }

@@ -62,7 +62,7 @@ const SCHEMA: Schema = section({ connectors: dictionary(CONNECTOR, NAMING) });
 
 const OF_OAUTH = ['token_url', 'client_id', 'client_secret_file', 'scopes'];
 
-/** Reads the connectors of the config directory; plugins have none. */
+/** Reads the connectors of the config directory; plugins have no connectors. */
 export function readConnectors(scope: Scope): Reading<ConnectorDefinition> {
   const source = readYamlFile(scope.configDir, CONNECTORS_FILE, SCHEMA);
   const problems: Problem[] = [...source.problems];
@@ -81,11 +81,11 @@ export function readConnectors(scope: Scope): Reading<ConnectorDefinition> {
 
 type Add = (key: string, message: string, place?: 'key' | 'value') => void;
 
-/** The client secret is looked for, so that a missing one is told, and not kept. */
+/** The client secret is read to report a missing one, and not kept. */
 function checkAuth(scope: Scope, auth: JsonObject, add: Add): void {
   const isOauth = auth['kind'] === 'oauth2_client_credentials' || auth['kind'] === 'oauth2_refresh_token';
   if (auth['kind'] === 'token') {
-    for (const key of OF_OAUTH) if (key in auth) add(key, 'must be left out: kind token has none', 'key');
+    for (const key of OF_OAUTH) if (key in auth) add(key, 'must be removed: kind token does not use it', 'key');
   } else if (isOauth) {
     for (const key of ['token_url', 'client_id']) if (!(key in auth)) add(key, 'is missing', 'key');
   }

@@ -1,21 +1,21 @@
-// What the config directory defines by name beside models: experts, teams, skills, plugins, MCP servers, connectors (J1).
+// What the config directory defines by name in addition to models: experts, teams, skills, plugins, MCP servers, connectors (J1).
 import type { Connector, ConnectorAuth } from '../domain/connector.ts';
 
-/** What every definition has. A plugin's things are named `plugin:thing`. */
+/** What every definition has. Those of a plugin are named `plugin:name`. */
 interface Defined {
   readonly name: string;
-  /** The file it stands in, relative to the config directory. */
+  /** Its file, relative to the config directory. */
   readonly file: string;
   readonly description: string;
 }
 
-/** A definition that a plugin may bring. */
+/** A definition that can be part of a plugin. */
 interface Bundled extends Defined {
-  /** The plugin it belongs to; null when it stands alone. */
+  /** The plugin that it belongs to; null when there is none. */
   readonly plugin: string | null;
 }
 
-/** An agent with instructions and things to use. Every list holds full names of other definitions. */
+/** An agent with instructions and what it can use. Every list contains full names of other definitions. */
 export interface ExpertDefinition extends Bundled {
   readonly instructions: string;
   /** A model of models.yaml; null is the model that the run would have without it. */
@@ -34,23 +34,23 @@ export interface ExpertDefinition extends Bundled {
 export interface TeamDefinition extends Defined {
   readonly lead: string;
   readonly members: readonly string[];
-  /** Said to the lead beside its own instructions; may be empty. */
+  /** For the lead, in addition to its own instructions; may be empty. */
   readonly instructions: string;
 }
 
 /** A skill in the Agent Skills format. */
 export interface SkillDefinition extends Bundled {
-  /** Absolute path of the folder that holds SKILL.md. */
+  /** Absolute path of the folder with SKILL.md. */
   readonly folder: string;
   readonly license: string | null;
   readonly compatibility: string | null;
   readonly metadata: Readonly<Record<string, string>>;
   readonly allowedTools: readonly string[];
-  /** Whether keys that choose nothing have it: `enabled_by_default` among its metadata. */
+  /** Whether keys without a choice of skills have it: `enabled_by_default` in its metadata. */
   readonly enabledByDefault: boolean;
 }
 
-/** A folder of skills, MCP servers and experts that are chosen together. The lists hold full names. */
+/** A folder of skills, MCP servers and experts that are chosen together. The lists contain full names. */
 export interface PluginDefinition extends Defined {
   readonly version: string | null;
   readonly skills: readonly string[];
@@ -58,7 +58,7 @@ export interface PluginDefinition extends Defined {
   readonly experts: readonly string[];
 }
 
-/** How an MCP server is reached. Files hold secrets and are read for each run: paths, or `credential:NAME`. */
+/** How an MCP server is reached. Files contain secrets and are read for each run: paths, or `credential:NAME`. */
 export type McpTransport =
   | {
       readonly kind: 'stdio';
@@ -86,10 +86,10 @@ export interface McpServerDefinition extends Bundled {
   readonly enabledByDefault: boolean;
 }
 
-/** How a connector proves who it is. What depends on the user stands in the user's connection. */
+/** How a connector authenticates. What depends on the user is in the user's connection. */
 export interface ConnectorAuthDefinition {
   readonly kind: ConnectorAuth['kind'];
-  /** The header that carries the credential, and what stands before it there. */
+  /** The header that carries the credential, and the text before it. */
   readonly header: string;
   readonly prefix: string;
   /** This and the rest are for OAuth; null and empty for kind token. */
@@ -100,14 +100,14 @@ export interface ConnectorAuthDefinition {
   readonly scopes: readonly string[];
 }
 
-/** A service that users connect to (I4). Its client secret is read when it is needed. */
+/** A service that users connect to (I4). Its client secret is read when needed. */
 export interface ConnectorDefinition extends Defined, Omit<Connector, 'auth'> {
   readonly auth: ConnectorAuthDefinition;
 }
 
 /**
- * All of them by name. Every name in it that refers to another definition, a model or a tool was there when it was read;
- * a skill or a plugin that was left out may be missing all the same.
+ * All definitions by name. Every reference to another definition, a model or a tool was valid when the files were read,
+ * except that skills and plugins that were left out can be missing.
  */
 export interface Definitions {
   readonly experts: ReadonlyMap<string, ExpertDefinition>;

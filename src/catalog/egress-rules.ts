@@ -1,4 +1,4 @@
-// Reads the exceptions of `egress.allow`: what may be reached beside the public internet (J7).
+// Reads the exceptions of `egress.allow`: what can be reached in addition to the public internet (J7).
 import { domainToASCII } from 'node:url';
 import { EGRESS_PURPOSES, type EgressPurpose, type EgressRule } from '../domain/egress.ts';
 import { isAddressRange } from '../outbound/address-range.ts';
@@ -6,10 +6,10 @@ import { choice, integer, list, type Schema, section, text } from './schema.ts';
 
 const MAX_RULES = 200;
 const LABEL = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?';
-// A name that ends in a number is an address in disguise.
+// A name that ends in a number is really an address.
 const HOST = new RegExp(String.raw`^(?:\*\.)?(?:${LABEL}\.)*(?!\d+$|0x[0-9a-f]*$)${LABEL}$`);
 
-/** An exception as errand.yaml has it, after its check against the schema. */
+/** An exception as written in errand.yaml, after its check against the schema. */
 interface WrittenRule {
   readonly cidr?: string;
   readonly host?: string;
@@ -32,18 +32,18 @@ export function egressRulesSchema(): Schema {
   const rule: Schema = {
     ...section({
       cidr: text('a range of addresses, such as 10.0.0.0/8 or fd00::/8, or one address', isAddressRange),
-      host: text('a name such as wiki.example.com or *.example.com; addresses stand in cidr', isHost),
+      host: text('a name such as wiki.example.com or *.example.com; addresses belong in cidr', isHost),
       ports: someOf(integer(1, 65_535), 'ports from 1 to 65535'),
-      for: someOf(choice(EGRESS_PURPOSES), EGRESS_PURPOSES.join(', ')),
+      for: someOf(choice(EGRESS_PURPOSES), `purposes (${EGRESS_PURPOSES.join(', ')})`),
     }),
     type: 'object',
     passes: hasOneTarget,
-    mustBe: 'must be a map with either cidr or host, and ports and for beside it where they are wanted',
+    mustBe: 'must be a map with either cidr or host, and optionally ports and for',
   };
   return list(rule, 'exceptions', MAX_RULES);
 }
 
-/** The rules of a list that fits the schema. Without `ports` a rule is for all of them, without `for` for every purpose. */
+/** The rules of a list that matches the schema. Without `ports` a rule applies to every port, without `for` to every purpose. */
 export function readEgressRules(written: unknown): readonly EgressRule[] {
   return (written as readonly WrittenRule[]).map((rule) => ({
     cidr: rule.cidr ?? null,

@@ -31,7 +31,7 @@ const SCHEMA: Schema = section(
 const FOLDER = 'expert-teams';
 const SUFFIX = '.yaml';
 
-/** Reads the teams of the config directory; plugins have none. */
+/** Reads the expert teams of the config directory; plugins have no expert teams. */
 export function readExpertTeams(scope: Scope): Reading<TeamDefinition> {
   const { entries, problems: unread } = listFolder(scope.configDir, FOLDER);
   const problems: Problem[] = [...unread];
@@ -53,7 +53,8 @@ export function readExpertTeams(scope: Scope): Reading<TeamDefinition> {
     };
     problems.push(...nameProblems(file, name), ...source.problems);
     const self = team.members.indexOf(team.lead);
-    if (self >= 0) problems.push(source.problemAt(['members', String(self)], 'is the lead, which is no member too'));
+    if (self >= 0)
+      problems.push(source.problemAt(['members', String(self)], 'is the lead, which cannot also be a member'));
     found.push({ thing: team, source, at: [] });
   }
   return { found, problems };

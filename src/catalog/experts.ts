@@ -34,7 +34,7 @@ const SCHEMA: Schema = section(
 
 const SUFFIX = '.md';
 
-/** Reads the experts of a scope. Files that are no Markdown are passed over, and so is README.md. */
+/** Reads the experts of a scope. Files that are not Markdown are ignored, and so is README.md. */
 export function readExperts(scope: Scope): Reading<ExpertDefinition> {
   const folder = `${scope.prefix}experts`;
   const { entries, problems: unread } = listFolder(scope.configDir, folder);

@@ -8,12 +8,12 @@ import { emptyYamlFile, readYamlText, type YamlFile } from './yaml-file.ts';
 const MAX_BYTES = 256 * 1024;
 const FENCE = '---';
 
-/** What the front matter says, and the text below it without the white space around it. */
+/** The front matter, and the text below it without surrounding white space. */
 export interface FrontMatterFile extends YamlFile {
   readonly body: string;
 }
 
-/** Reads `<directory>/<name>`. A missing, unreadable or unfenced file has a problem, and positions are those of the file. */
+/** Reads `<directory>/<name>`. A missing or unreadable file, or one without front matter, has a problem. Positions are those of the file. */
 export function readFrontMatterFile(directory: string, name: string, schema: Schema): FrontMatterFile {
   const read = readSmallFile(path.join(directory, name), MAX_BYTES);
   if (read.kind !== 'text') {
@@ -23,7 +23,7 @@ export function readFrontMatterFile(directory: string, name: string, schema: Sch
   const end = lines[0]?.trimEnd() === FENCE ? lines.findIndex((line, at) => at > 0 && line.trimEnd() === FENCE) : -1;
   if (end < 0) {
     const empty = emptyYamlFile(name, null);
-    const message = `must begin with a line ${FENCE}, keys and values, and another line ${FENCE}`;
+    const message = `must begin with front matter: a line ${FENCE}, keys and values, and another line ${FENCE}`;
     return { ...empty, problems: [empty.problemAt([], message)], body: '' };
   }
   const source = { file: name, text: lines.slice(1, end).join('\n'), linesBefore: 1 };

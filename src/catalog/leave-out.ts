@@ -1,4 +1,4 @@
-// What others have made and is broken: skills and plugins are left out alone, and all else is taken up.
+// Broken things that others have made: such skills and plugins are left out, and everything else is applied.
 import type { Definitions, PluginDefinition, SkillDefinition } from './definitions.ts';
 import type { Problem } from './problem.ts';
 import type { Found } from './reading.ts';
@@ -15,7 +15,7 @@ interface Made {
   readonly plugins: ReadonlyMap<string, Found<PluginDefinition>>;
 }
 
-/** Every skill and plugin with a fault. `references` are names in plugins that lead nowhere. */
+/** Every skill and plugin with a fault. `references` are unresolved names in plugins. */
 export function brokenOf(
   { skills, plugins }: Made,
   references: readonly { readonly plugin: string | null; readonly problem: Problem }[],
@@ -38,7 +38,7 @@ export function brokenOf(
   };
 }
 
-/** The definitions without what is broken. What was there before it broke stays as it was. */
+/** The definitions without what is broken. What was valid before stays as it was. */
 export function leaveOut(now: Definitions, { skills, plugins }: Broken, before: Definitions): Definitions {
   const kept = <T>(from: ReadonlyMap<string, T>, old: ReadonlyMap<string, T>, isBroken: (thing: T) => boolean) =>
     new Map([...[...from].filter(([, thing]) => !isBroken(thing)), ...[...old].filter(([, thing]) => isBroken(thing))]);

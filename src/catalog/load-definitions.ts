@@ -1,4 +1,4 @@
-// Reads every definition of the config directory, and looks up the names by which they refer to each other (J1, J2).
+// Reads every definition of the config directory, and resolves the names by which they refer to each other (J1, J2).
 import { type Definitions, type ExpertDefinition, NO_DEFINITIONS, type TeamDefinition } from './definitions.ts';
 import { readConnectors } from './connectors.ts';
 import { readExpertTeams } from './expert-teams.ts';
@@ -12,23 +12,23 @@ import type { Found, Scope } from './reading.ts';
 import type { SecretPlaces } from './secret-file.ts';
 import { readSkills } from './skills.ts';
 
-/** What definitions may name that is defined elsewhere. */
+/** What definitions can refer to that is defined elsewhere. */
 export interface KnownNames {
-  /** Names of models.yaml; null when that file could not be read, so that none is doubted. */
+  /** Names in models.yaml; null when that file could not be read, so that no name counts as wrong. */
   readonly models: ReadonlySet<string> | null;
   /** Names of built-in tools. */
   readonly tools: ReadonlySet<string>;
 }
 
 export type DefinitionsLoad =
-  /** `problems` are those of what is left out. */
+  /** `problems` are those of the skills and plugins that are left out. */
   | { readonly ok: true; readonly definitions: Definitions; readonly problems: readonly Problem[] }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
 /**
- * Reads them all. Problems come at once, in the order of their files and places. One in what the operator writes for
- * this daemon (experts, teams, servers, connectors) holds back all; a skill or a plugin with one is left out alone, or
- * stays as it was `before`. Names of what is left out are known still: whoever uses them is told then.
+ * Reads all definitions. Returns all problems at once, in the order of their files and places. A problem in what the
+ * operator writes for this daemon (experts, teams, servers, connectors) rejects everything; a skill or a plugin with a
+ * problem is left out by itself, or stays as it was `before`. References to it stay valid: whoever uses it is told then.
  */
 export function loadDefinitions(
   places: SecretPlaces,
@@ -70,7 +70,7 @@ export function loadDefinitions(
   return { ok: true, definitions: leaveOut(definitions, broken, before), problems };
 }
 
-/** A name that leads nowhere, and the plugin whose expert has it; null for one that stands alone. */
+/** An unresolved name, and the plugin of the expert that uses it; null when it has no plugin. */
 interface Reference {
   readonly plugin: string | null;
   readonly problem: Problem;
@@ -80,7 +80,7 @@ type ByName<T> = ReadonlyMap<string, Found<T>>;
 
 interface LookUp {
   readonly all: { readonly [Kind in keyof Definitions]: ByName<unknown> };
-  /** Kinds of which not all names could be made out. */
+  /** Kinds whose names could not all be read. */
   readonly partial: { readonly [Kind in keyof Definitions]?: boolean };
   readonly known: KnownNames;
   readonly references: Reference[];
@@ -94,14 +94,14 @@ function mapValues<T, U>(from: ReadonlyMap<string, T>, to: (value: T) => U): Rea
   return new Map([...from].map(([name, value]) => [name, to(value)]));
 }
 
-/** The full name: one of the same plugin first, then one of that very name. Undefined when there is none. */
+/** The full name: in the same plugin first, then the exact name. Undefined when there is none. */
 function resolve(name: string, plugin: string | null, among: { has(name: string): boolean }): string | undefined {
   const own = `${plugin}:${name}`;
   if (plugin !== null && among.has(own)) return own;
   return among.has(name) ? name : undefined;
 }
 
-/** The lists of an expert, the keys they stand under in its file, and what they name. */
+/** The lists of an expert, their keys in its file, and what they refer to. */
 const LISTS = [
   { field: 'skills', key: 'skills', kind: 'skills', what: 'a skill' },
   { field: 'mcpServers', key: 'mcp_servers', kind: 'mcpServers', what: 'an MCP server' },
@@ -118,18 +118,21 @@ function withFullNames(
   const add = (path: readonly string[], message: string) =>
     void references.push({ plugin, problem: source.problemAt(path, message) });
   if (model !== null && known.models?.has(model) === false) {
-    add(['model'], `names no model of models.yaml, "${model}"${didYouMean(model, known.models)}`);
+    add(
+      ['model'],
+      `refers to a model that does not exist in models.yaml: "${model}"${didYouMean(model, known.models)}`,
+    );
   }
   for (const { index, name } of namesIn(source, 'tools')) {
     if (known.tools.has(name)) continue;
-    add(['tools', index], `names no built-in tool, "${name}"${didYouMean(name, known.tools)}`);
+    add(['tools', index], `refers to a built-in tool that does not exist: "${name}"${didYouMean(name, known.tools)}`);
   }
   const lists = LISTS.map(({ field, key, kind, what }) => {
     const fullNames = namesIn(source, key).map(({ index, name }) => {
       const full = resolve(name, plugin, all[kind]);
       if (full === undefined && partial[kind] !== true) {
-        add([key, index], `names ${what} that does not exist, "${name}"${didYouMean(name, all[kind].keys())}`);
-      } else if (field === 'subagents' && full === self) add([key, index], 'names the expert itself');
+        add([key, index], `refers to ${what} that does not exist: "${name}"${didYouMean(name, all[kind].keys())}`);
+      } else if (field === 'subagents' && full === self) add([key, index], 'refers to the expert itself');
       return full ?? name;
     });
     return [field, fullNames];
@@ -137,7 +140,7 @@ function withFullNames(
   return { ...thing, ...(Object.fromEntries(lists) as Pick<ExpertDefinition, (typeof LISTS)[number]['field']>) };
 }
 
-/** The names of a list and their places in it. What is no name is told by the schema. */
+/** The names in a list and their positions. The schema reports what is not a name. */
 function namesIn(
   { value }: Found<unknown>['source'],
   key: string,
@@ -152,7 +155,7 @@ function namesIn(
 function withFullMembers({ all, references }: LookUp, { thing, source }: Found<TeamDefinition>): TeamDefinition {
   const check = (name: string, path: readonly string[]) => {
     if (name.trim() === '' || all.experts.has(name)) return;
-    const message = `names an expert that does not exist, "${name}"${didYouMean(name, all.experts.keys())}`;
+    const message = `refers to an expert that does not exist: "${name}"${didYouMean(name, all.experts.keys())}`;
     references.push({ plugin: null, problem: source.problemAt(path, message) });
   };
   check(thing.lead, ['lead']);

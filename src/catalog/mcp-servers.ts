@@ -22,7 +22,7 @@ import { dictionary, flag, integer, list, type Naming, orNull, type Schema, sect
 import { HEADER_SECRET, readSecret, type SecretForm, TEXT_SECRET } from './secret-file.ts';
 import { readYamlFile, type YamlFile } from './yaml-file.ts';
 
-/** The file, beside others of its scope. */
+/** The file's name in its scope. */
 export const MCP_SERVERS_FILE = 'mcp-servers.yaml';
 
 const VARIABLE: Naming = {
@@ -60,11 +60,11 @@ const SERVER = section({
 });
 const SCHEMA: Schema = section({ servers: dictionary(SERVER, NAMING) });
 
-/** Keys that only one of the two kinds has. */
+/** Keys that only one of the two kinds uses. */
 const OF_COMMAND = ['args', 'env', 'env_files', 'folders', 'network'];
 const OF_URL = ['headers', 'header_files'];
 
-/** Reads the MCP servers of a scope. Secrets are looked for, so that a missing one is told, and not kept. */
+/** Reads the MCP servers of a scope. Secrets are read to report missing ones, and not kept. */
 export function readMcpServers(scope: Scope): Reading<McpServerDefinition> {
   const file = `${scope.prefix}${MCP_SERVERS_FILE}`;
   const source = readYamlFile(scope.configDir, file, SCHEMA);
@@ -88,7 +88,7 @@ function kindProblems(source: YamlFile, at: readonly string[], server: JsonObjec
   const [foreign, other] = isCommand ? [OF_URL, 'url'] : [OF_COMMAND, 'command'];
   return foreign
     .filter((key) => key in server)
-    .map((key) => source.problemAt([...at, key], `must be left out: it belongs to a server with ${other}`, 'key'));
+    .map((key) => source.problemAt([...at, key], `must be removed: it belongs to a server with ${other}`, 'key'));
 }
 
 interface ServerPlace {
@@ -108,7 +108,7 @@ function secretProblems(scope: Scope, { source, at, server }: ServerPlace): Prob
     const given = new Set(Object.keys(mapOf(server[values])).map(fold));
     for (const [name, reference] of Object.entries(textMapOf(server[files]))) {
       const place = [...at, files, name];
-      if (given.has(fold(name))) problems.push(source.problemAt(place, `stands in ${values} too`, 'key'));
+      if (given.has(fold(name))) problems.push(source.problemAt(place, `is also in ${values}`, 'key'));
       const read = isFilled(reference) ? readSecret(reference, scope, form) : null;
       if (read !== null && !read.ok) problems.push(source.problemAt(place, read.why));
     }
@@ -146,7 +146,7 @@ function transportOf({ configDir, prefix }: Scope, server: JsonObject): McpTrans
   return {
     kind: 'stdio',
     command: textOr(server['command'], ''),
-    // Servers begin in /tmp, where a path of the file's own folder would lead nowhere.
+    // Servers start in /tmp, where a path relative to the file's folder would not work.
     args: textsOf(server['args']).map((arg) => (arg.startsWith('./') ? absolute(arg) : arg)),
     env: textMapOf(server['env']),
     envFiles: textMapOf(server['env_files']),

@@ -11,7 +11,7 @@ import { readYamlFile, type YamlFile } from './yaml-file.ts';
 
 export const MODELS_FILE = 'models.yaml';
 
-/** A server that models are called at. `baseUrl` has no trailing slash and is empty for the offline engine. */
+/** A server that serves models. `baseUrl` has no trailing slash and is empty for the offline engine. */
 export interface Endpoint {
   readonly name: string;
   readonly kind: EndpointKind;
@@ -30,18 +30,18 @@ export interface CatalogModel {
   readonly contextWindow: number;
   readonly maxOutputTokens: number;
   readonly images: boolean;
-  /** Whether it takes PDF documents as files. */
+  /** Whether it accepts PDF documents as files. */
   readonly documents: boolean;
   readonly price: Price;
 }
 
-/** A model configuration that accounts are given by name (B1). */
+/** A model configuration that is assigned to accounts by name (B1). */
 export interface Scenario {
   readonly name: string;
   readonly model: string;
 }
 
-/** Every name in it that refers to another is there: a model's endpoint, a scenario's model, the default scenario. */
+/** Every reference in it is valid: a model's endpoint, a scenario's model, the default scenario. */
 export interface Catalog {
   readonly endpoints: ReadonlyMap<string, Endpoint>;
   readonly models: ReadonlyMap<string, CatalogModel>;
@@ -55,13 +55,13 @@ export type CatalogLoad =
 
 const DEFAULT_CONTEXT_WINDOW = 8192;
 const DEFAULT_MAX_OUTPUT_TOKENS = 4096;
-/** A key's word for "the account's model"; a model of this name could never be chosen (B2). */
+/** In an API key, this stands for "the account's model"; a model of this name could never be chosen (B2). */
 const AUTOMATIC = 'auto';
 
 function isBaseUrl(value: string): boolean {
   const url = URL.parse(value);
   if (url === null || !['http:', 'https:'].includes(url.protocol)) return false;
-  // The key has its own file, and the path of a call is appended to the address.
+  // The key has a file of its own, and the path of a call is appended to the address.
   return url.username === '' && url.password === '' && !/[?#]/.test(value);
 }
 
@@ -118,7 +118,7 @@ const entriesOf = (file: JsonObject, key: string) =>
     .slice(0, MAX_NAMES)
     .map(([name, value]) => [name, mapOf(value)] as const);
 
-/** Collects problems at their places. The file may be ill-shaped: that is told apart, and looked over here. */
+/** Collects problems at their places. A file that does not match the schema is reported elsewhere, and tolerated here. */
 interface Check {
   readonly value: JsonObject;
   readonly add: (path: readonly string[], message: string, place?: 'key' | 'value') => void;
@@ -128,19 +128,18 @@ function checkEndpoints({ value, add }: Check): void {
   for (const [name, endpoint] of entriesOf(value, 'endpoints')) {
     const path = ['endpoints', name];
     const isOffline = endpoint['kind'] === 'offline';
-    if (isOffline && 'base_url' in endpoint)
-      add([...path, 'base_url'], 'must be left out: kind offline has no address');
+    if (isOffline && 'base_url' in endpoint) add([...path, 'base_url'], 'must be removed: kind offline has no address');
     const isRemote = endpoint['kind'] === 'openai' || endpoint['kind'] === 'anthropic';
     if (isRemote && !('base_url' in endpoint)) add([...path, 'base_url'], 'is missing', 'key');
   }
 }
 
-/** A value that must be one of the names under another key. */
+/** Checks a value that must be one of the names under another key. */
 function checkReference(check: Check, path: readonly string[], name: JsonValue | undefined, among: string): void {
   if (typeof name !== 'string' || name.trim() === '') return;
   const known = namesOf(check.value, among);
   if (known.includes(name)) return;
-  check.add(path, `names "${name}", which is not among the ${among}${didYouMean(name, known)}`);
+  check.add(path, `refers to "${name}", which is not among the ${among}${didYouMean(name, known)}`);
 }
 
 function checkModels(check: Check): void {
@@ -170,7 +169,7 @@ function checkScenarios(check: Check): void {
 function checkCompleteness({ value, add }: Check): void {
   for (const key of ['endpoints', 'models', 'scenarios']) {
     const isThere = isJsonObject(value[key]) || value[key] === undefined || value[key] === null;
-    if (isThere && namesOf(value, key).length === 0) add([key], 'must name at least one', 'key');
+    if (isThere && namesOf(value, key).length === 0) add([key], 'must have at least one entry', 'key');
   }
 }
 
@@ -183,17 +182,17 @@ function crossProblems(file: YamlFile): Problem[] {
   return problems;
 }
 
-// Anything else would break the header that the key travels in.
+// Anything else would break the header that carries the key.
 const API_KEY: SecretForm = {
   passes: (secret) => /^[\x21-\x7e]+$/.test(secret),
-  mustHold: 'must hold one key on one line',
+  mustHold: 'must contain one key on one line',
 };
 
-/** What an endpoint is called with that may be secret. */
+/** The parts of a call to an endpoint that can be secret. */
 type Credentials = Pick<Endpoint, 'apiKey' | 'extras'>;
 const NO_CREDENTIALS: Credentials = { apiKey: null, extras: NO_EXTRAS };
 
-/** Keys and extras by endpoint, and what is wrong with them. */
+/** Keys and extras by endpoint, and their problems. */
 function readCredentials(
   file: YamlFile,
   places: SecretPlaces,
@@ -262,8 +261,8 @@ function build(file: JsonObject, credentials: ReadonlyMap<string, Credentials>):
 }
 
 /**
- * Reads models.yaml and the files of keys and headers that it names. All problems come at once; the catalog only when there are none.
- * A missing or empty file gives the built-in engine (J2, J3).
+ * Reads models.yaml and the files of keys and headers that it refers to. Returns all problems at once, or the catalog when
+ * there are none. A missing or empty file stands for the built-in engine (J2, J3).
  */
 export function loadCatalog(
   configDir: string,

@@ -1,4 +1,4 @@
-// Finds the name that somebody probably meant.
+// Finds the name that was probably meant.
 
 /** How many letters must be inserted, removed, replaced or swapped with their neighbour to make one word the other. */
 function distance(from: string, to: string): number {
@@ -23,7 +23,7 @@ const LONGEST_NAME = 64;
 
 /** The known name that a mistyped one is closest to; undefined when none is close (a third of its letters, at least one). */
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
-  // The table grows with the product of the lengths, and a name comes from a file of up to a megabyte.
+  // The table grows with the product of the lengths, and a name can come from a file of up to a megabyte.
   if (name.length > LONGEST_NAME) return undefined;
   let best: { readonly name: string; readonly cost: number } | undefined;
   for (const candidate of known) {

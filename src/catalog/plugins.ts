@@ -20,7 +20,7 @@ import { emptyYamlFile, readYamlFile } from './yaml-file.ts';
 
 const SCHEMA: Schema = section({ description: DESCRIPTION, version: words('a version', 64) }, ['description']);
 
-/** What plugins bring: themselves, and their things. What is wrong with a plugin stands among its own faults. */
+/** Plugins and what they contain. Problems of a plugin are among its own faults. */
 export interface PluginsReading {
   readonly plugins: readonly Found<PluginDefinition>[];
   readonly skills: readonly Found<SkillDefinition>[];
@@ -29,7 +29,7 @@ export interface PluginsReading {
   readonly problems: readonly Problem[];
 }
 
-/** Reads every plugin of the config directory. Files beside the folders are passed over. */
+/** Reads every plugin of the config directory. Files next to the folders are ignored. */
 export function readPlugins(scope: Scope): PluginsReading {
   const { entries, problems } = listFolder(scope.configDir, 'plugins');
   const read = entries

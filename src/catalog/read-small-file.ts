@@ -1,10 +1,10 @@
-// Reads a small text file of the operator's: never waits on a FIFO, never takes more than it may.
+// Reads a small text file of the operator's: never waits on a FIFO, and never reads more than its limit.
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
 
 export type SmallFile =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'missing' }
-  /** `why` names no path and no content. */
+  /** `why` contains no path and no content. */
   | { readonly kind: 'unreadable'; readonly why: string };
 
 const WHY: Readonly<Record<string, string>> = {
@@ -31,7 +31,7 @@ function readUpTo(descriptor: number, limit: number): Buffer {
   return buffer.subarray(0, length);
 }
 
-/** The text of a regular UTF-8 file of at most `limit` bytes. Links are followed: the operator may place them. */
+/** The text of a regular UTF-8 file of at most `limit` bytes. Links are followed: the operator made them. */
 export function readSmallFile(path: string, limit: number): SmallFile {
   let descriptor: number;
   try {
@@ -39,9 +39,9 @@ export function readSmallFile(path: string, limit: number): SmallFile {
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
-      // A link to nothing was meant to be a file; taking it for none would silently bring the defaults.
+      // A broken link was meant to be a file; to treat it as missing would silently apply the defaults.
       const link = lstatSync(path, { throwIfNoEntry: false });
-      return link === undefined ? { kind: 'missing' } : { kind: 'unreadable', why: 'is a link to nothing' };
+      return link === undefined ? { kind: 'missing' } : { kind: 'unreadable', why: 'is a broken link' };
     }
     return { kind: 'unreadable', why: whyOf(error) };
   }

@@ -1,4 +1,4 @@
-// What the readers of definitions share: names, where to look, what was found and where each part of it stands.
+// What the readers of definitions share: names, where to look, what was found and where each part of it is.
 import { type Dirent, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts';
@@ -9,13 +9,13 @@ import type { YamlFile } from './yaml-file.ts';
 
 const NAME = /^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
-/** Names of definitions, as the Agent Skills format has them. */
+/** Names of definitions, as in the Agent Skills format. */
 export const NAMING: Naming = {
   pattern: NAME.source,
-  mustBe: 'must be a name: up to 64 of a-z and 0-9, with single hyphens between them',
+  mustBe: 'must be a name: up to 64 characters of a-z and 0-9, with single hyphens between them',
 };
 
-/** Names of HTTP headers, and what may stand in one. */
+/** Names and values of HTTP headers. */
 export const HEADER_NAMING: Naming = {
   pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$",
   mustBe: 'must be the name of an HTTP header',
@@ -30,28 +30,28 @@ export interface Scope extends SecretPlaces {
   readonly prefix: string;
 }
 
-/** A definition whose references are not looked up yet, and where in its file it stands. */
+/** A definition whose references are not resolved yet, and where it is in its file. */
 export interface Found<T> {
   readonly thing: T;
   readonly source: YamlFile;
   readonly at: readonly string[];
-  /** What is wrong with it and costs it alone: things that others have made are left out, and the rest stays. */
+  /** Problems that affect only this definition: what others have made is left out, and the rest is applied. */
   readonly faults?: readonly Problem[];
 }
 
-/** What a reader has found. With problems, the things are those that could be made out. */
+/** What a reader has found. With problems, it is what could be read. */
 export interface Reading<T> {
   readonly found: readonly Found<T>[];
   readonly problems: readonly Problem[];
-  /** Whether there may be things whose names could not be made out, so that no name is doubted. */
+  /** Whether some names could not be read, so that no reference counts as wrong. */
   readonly isPartial?: boolean;
 }
 
-/** Whether a file has a fault before which nothing of it could be made out. */
+/** Whether a fault kept everything in a file from being read. */
 export const isUnread = ({ value, problems }: YamlFile): boolean =>
   problems.length > 0 && Object.keys(value).length === 0;
 
-/** The full name of a thing of a scope. */
+/** The full name of a definition in a scope. */
 export function fullName({ plugin }: Scope, name: string): string {
   return plugin === null ? name : `${plugin}:${name}`;
 }
@@ -63,7 +63,7 @@ export interface FolderEntry {
   readonly isLink: boolean;
 }
 
-/** What a folder below the config directory holds, sorted by name, hidden names left out. A missing one is empty. */
+/** The content of a folder in the config directory, sorted by name, without hidden names. A missing folder is empty. */
 export function listFolder(
   configDir: string,
   folder: string,
@@ -78,7 +78,7 @@ export function listFolder(
     return { entries: [], problems: [problem(code === 'ENOTDIR' ? 'must be a folder' : `cannot be read: ${code}`)] };
   }
   const visible = found.filter(({ name }) => !name.startsWith('.')).sort((a, b) => (a.name < b.name ? -1 : 1));
-  const problems = visible.length > MAX_NAMES ? [problem(`holds more than ${MAX_NAMES} names`)] : [];
+  const problems = visible.length > MAX_NAMES ? [problem(`contains more than ${MAX_NAMES} entries`)] : [];
   const entries = visible.slice(0, MAX_NAMES).map((entry) => ({
     name: entry.name,
     isLink: entry.isSymbolicLink(),
@@ -89,29 +89,29 @@ export function listFolder(
   return { entries, problems };
 }
 
-/** The problem of a link where a folder must stand: what it leads to is not watched, and not mounted. */
+/** The problem of a link in place of a folder: what it points to is not watched, and not mounted. */
 export function linkProblem(file: string): Problem {
   return {
     file,
     line: null,
     column: null,
-    message: 'is a link, and links are not followed here: put in its place what it leads to',
+    message: 'is a link, and links are not followed here: replace it with what it points to',
   };
 }
 
-/** The problem of a file or folder whose name is no name, or none. */
+/** The problem of a file or folder whose name is invalid; empty if it is valid. */
 export function nameProblems(file: string, name: string): Problem[] {
   return NAME.test(name) ? [] : [{ file, line: null, column: null, message: `${NAMING.mustBe}, not "${name}"` }];
 }
 
 const isFilled = (value: string) => value.trim() !== '';
 
-/** Text that says something, of at most so many characters. */
+/** Text that is not blank, of at most so many characters. */
 export function words(what: string, max: number): Schema {
   return text(`${what}, at most ${max} characters`, (value) => isFilled(value) && value.length <= max);
 }
 
-/** What a thing is for, as agents and operators read it. */
+/** What a definition is for, for agents and operators. */
 export const DESCRIPTION: Schema = words('a description', 1024);
 
 /** A list of names of other definitions. */
@@ -124,17 +124,17 @@ export function mapOf(value: JsonValue | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
-/** The texts of a list; empty when it is none. */
+/** The texts of a list; empty when it is not a list. */
 export function textsOf(value: JsonValue | undefined): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 }
 
-/** The text, or a fallback when it is none. */
+/** The text, or a fallback when it is not text. */
 export function textOr<F>(value: JsonValue | undefined, fallback: F): string | F {
   return typeof value === 'string' ? value : fallback;
 }
 
-/** A map of texts; whatever else stands in it is left out. */
+/** A map of texts; other values are left out. */
 export function textMapOf(value: JsonValue | undefined): Record<string, string> {
   return Object.fromEntries(Object.entries(mapOf(value)).filter(([, item]) => typeof item === 'string')) as Record<
     string,

@@ -1,8 +1,8 @@
-// The shapes a configuration file may have, each with the words for what it must be; checked by ajv (Draft-07).
+// The shapes of configuration files, each with the words for what a value must be; checked by ajv (Draft-07).
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { didYouMean } from './nearest-name.ts';
 
-/** A JSON Schema node. `mustBe` is what a problem says of a value that does not fit; `passes` is a further check of text or of a map. */
+/** A JSON Schema node. `mustBe` is what a problem says about a value that does not match; `passes` is a further check of text or of a map. */
 export interface Schema {
   readonly mustBe: string;
   readonly [keyword: string]: unknown;
@@ -14,7 +14,7 @@ export function integer(minimum: number, maximum: number, unit = ''): Schema {
   return { type: 'integer', minimum, maximum, mustBe: `must be ${counted} from ${minimum} to ${maximum}` };
 }
 
-/** Any number from zero up. */
+/** A number of zero or more. */
 export function amount(): Schema {
   return { type: 'number', minimum: 0, mustBe: 'must be a number, zero or more' };
 }
@@ -32,20 +32,20 @@ export function text(what: string, passes: (value: string) => boolean): Schema {
   return { type: 'string', passes, mustBe: `must be ${what}` };
 }
 
-/** The same, or null. */
+/** The same schema, or null. */
 export function orNull(schema: Schema): Schema {
   return { ...schema, type: [schema['type'], 'null'], mustBe: `${schema.mustBe}, or null` };
 }
 
-/** A list of things of one shape, each once; null stands for an empty one. `what` completes "must be a list of …". */
+/** A list of things of one shape without duplicates; null stands for an empty one. `what` completes "a list of at most N …". */
 export function list(of: Schema, what: string, max = 100): Schema {
-  const mustBe = `must be a list of ${what}, each once, at most ${max}`;
+  const mustBe = `must be a list of at most ${max} ${what}, without duplicates`;
   return { type: ['array', 'null'], items: of, maxItems: max, uniqueItems: true, mustBe };
 }
 
 /**
- * A map with known keys. Where none is required, null stands for an empty one: a section whose keys are all
- * commented out reads so.
+ * A map with known keys. Where none is required, null stands for an empty one, which is how a section reads whose keys
+ * are all commented out.
  */
 export function section(properties: Readonly<Record<string, Schema>>, required: readonly string[] = []): Schema {
   const type = required.length === 0 ? ['object', 'null'] : 'object';
@@ -54,35 +54,35 @@ export function section(properties: Readonly<Record<string, Schema>>, required: 
 
 const ANY_NAME: Naming = {
   pattern: '^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,255}$',
-  mustBe: 'must be a name: letters, digits and . _ : / @ + - up to 256 of them, beginning with a letter or digit',
+  mustBe: 'must be a name of up to 256 letters, digits and . _ : / @ + -, beginning with a letter or digit',
 };
 
-/** How many things one file may name in one place. */
+/** Most entries that one file can have in one place. */
 export const MAX_NAMES = 1000;
 
-/** What names may be, as a JSON Schema pattern, and the words for it. */
+/** The form of names as a JSON Schema pattern, and the words for it. */
 export interface Naming {
   readonly pattern: string;
   readonly mustBe: string;
 }
 
-/** A map from names that the operator chooses to things of one shape. */
+/** A map from names that the operator chooses to values of one shape. */
 export function dictionary(of: Schema, naming: Naming = ANY_NAME): Schema {
   const names = { propertyNames: { type: 'string', ...naming }, maxProperties: MAX_NAMES };
   const mustBe = `must be a map of at most ${MAX_NAMES} names`;
   return { type: ['object', 'null'], ...names, additionalProperties: of, mustBe };
 }
 
-/** One way in which a value does not fit. `place` says whether its key or its value is at fault. */
+/** One way in which a value does not match. `place` says whether its key or its value is wrong. */
 export interface Misfit {
   readonly path: readonly string[];
   readonly place: 'key' | 'value';
   readonly message: string;
 }
 
-type Teller = (error: ErrorObject, path: readonly string[]) => Misfit;
+type Describe = (error: ErrorObject, path: readonly string[]) => Misfit;
 
-const TELLERS: Readonly<Record<string, Teller>> = {
+const DESCRIPTIONS: Readonly<Record<string, Describe>> = {
   additionalProperties: (error, path) => {
     const key = String(error.params['additionalProperty']);
     const known = Object.keys((error.parentSchema?.['properties'] ?? {}) as object);
@@ -107,9 +107,9 @@ function typeName(value: unknown): string {
   return names[typeof value] ?? `a ${typeof value}`;
 }
 
-const tellMustBe: Teller = (error, path) => {
+const describeMustBe: Describe = (error, path) => {
   const mustBe = String((error.parentSchema as { mustBe?: unknown } | undefined)?.mustBe);
-  // The value itself is not repeated: it may be a secret put in the wrong place.
+  // The value is not repeated: it may be a secret in the wrong place.
   const isFraction = typeof error.data === 'number' && error.parentSchema?.['type'] === 'integer';
   const got = error.keyword === 'type' && !isFraction ? `, not ${typeName(error.data)}` : '';
   return { path, place: 'value', message: mustBe + got };
@@ -138,7 +138,7 @@ ajv.addKeyword({
   validate: (passes: (value: unknown) => boolean, data: unknown) => passes(data),
 });
 
-/** Compiled once for each schema: files are read again at every change. */
+/** Each schema is compiled once: files are read again at every change. */
 const validators = new WeakMap<Schema, ValidateFunction>();
 
 function validatorOf(schema: Schema): ValidateFunction {
@@ -147,15 +147,15 @@ function validatorOf(schema: Schema): ValidateFunction {
   return known;
 }
 
-/** Every way in which a value does not fit a schema; at most one for each key. Nothing is coerced or filled in. */
+/** Every way in which a value does not match a schema; at most one for each key. Values are not coerced or filled in. */
 export function misfits(schema: Schema, value: unknown): readonly Misfit[] {
   const validate = validatorOf(schema);
   if (validate(value)) return [];
   const found = new Map<string, Misfit>();
   for (const error of validate.errors ?? []) {
-    // A bad name is told twice: by the pattern it breaks, and by `propertyNames`, which knows the key.
+    // A bad name is reported twice: by the pattern it breaks, and by `propertyNames`, which knows the key.
     if (error.propertyName !== undefined) continue;
-    const misfit = (TELLERS[error.keyword] ?? tellMustBe)(error, pathOf(error.instancePath));
+    const misfit = (DESCRIPTIONS[error.keyword] ?? describeMustBe)(error, pathOf(error.instancePath));
     const key = JSON.stringify(misfit.path);
     if (!found.has(key)) found.set(key, misfit);
   }

@@ -6,22 +6,22 @@ const MAX_SECRET_BYTES = 16 * 1024;
 const CREDENTIAL = /^credential:(.*)$/s;
 const CREDENTIAL_NAME = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 
-/** Where relative secret files and credentials lie. */
+/** Where relative secret files and credentials are. */
 export interface SecretPlaces {
   readonly configDir: string;
   /** systemd's `$CREDENTIALS_DIRECTORY`; null when there is none. */
   readonly credentialsDirectory: string | null;
   /**
-   * For a check from outside the service: without a credentials directory, what names a credential is right and its
-   * name is collected here. What is read then stands for nothing and must not be used.
+   * For a check outside the service: without a credentials directory, references to credentials count as correct and are
+   * collected here. The secrets that are returned then are placeholders, and must not be used.
    */
   readonly unresolved?: Set<string>;
 }
 
-/** `why` never holds the content. */
+/** `why` never contains the content. */
 export type SecretRead = { readonly ok: true; readonly secret: string } | { readonly ok: false; readonly why: string };
 
-/** What a secret must be to be used where it goes. */
+/** What a secret must be for its use. */
 export interface SecretForm {
   readonly passes: (secret: string) => boolean;
   readonly mustHold: string;
@@ -30,13 +30,13 @@ export interface SecretForm {
 /** The value of an HTTP header. */
 export const HEADER_SECRET: SecretForm = {
   passes: (secret) => /^[\x20-\x7e]+$/.test(secret),
-  mustHold: 'must hold one line of printable ASCII',
+  mustHold: 'must contain one line of printable ASCII',
 };
 
-/** The value of an environment variable, of several lines perhaps. */
+/** The value of an environment variable; it can have several lines. */
 export const TEXT_SECRET: SecretForm = {
   passes: (secret) => !secret.includes('\u0000'),
-  mustHold: 'must not hold NUL characters',
+  mustHold: 'must not contain NUL characters',
 };
 
 function isOutOfReach(reference: string, { credentialsDirectory, unresolved }: SecretPlaces): boolean {
@@ -49,14 +49,14 @@ function locate(reference: string, places: SecretPlaces): { path: string } | { w
   if (credential === undefined) return { path: path.resolve(places.configDir, reference) };
   if (!CREDENTIAL_NAME.test(credential)) return { why: 'must name a credential, as in credential:NAME' };
   if (places.credentialsDirectory === null) {
-    return { why: 'names a service credential, but $CREDENTIALS_DIRECTORY is not set' };
+    return { why: 'refers to a service credential, but $CREDENTIALS_DIRECTORY is not set' };
   }
   return { path: path.join(places.credentialsDirectory, credential) };
 }
 
 /**
  * The secret in the file that `reference` names: an absolute path, one relative to the config directory, or
- * `credential:NAME`. White space around it is dropped.
+ * `credential:NAME`. White space around it is removed.
  */
 export function readSecret(reference: string, places: SecretPlaces, form: SecretForm): SecretRead {
   if (isOutOfReach(reference, places)) {
@@ -66,7 +66,7 @@ export function readSecret(reference: string, places: SecretPlaces, form: Secret
   const place = locate(reference, places);
   if ('why' in place) return { ok: false, why: place.why };
   const read = readSmallFile(place.path, MAX_SECRET_BYTES);
-  if (read.kind === 'missing') return { ok: false, why: `names a file that does not exist: ${place.path}` };
+  if (read.kind === 'missing') return { ok: false, why: `refers to a file that does not exist: ${place.path}` };
   if (read.kind === 'unreadable') return { ok: false, why: `${place.path} ${read.why}` };
   const secret = read.text.trim();
   if (secret === '') return { ok: false, why: `${place.path} is empty` };

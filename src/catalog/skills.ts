@@ -25,7 +25,7 @@ import { emptyYamlFile, type YamlFile } from './yaml-file.ts';
 /** The file that makes a folder a skill. */
 export const SKILL_FILE = 'SKILL.md';
 
-/** The key among a skill's metadata that gives it to keys which choose nothing. */
+/** The key in a skill's metadata that gives it to API keys without a choice of skills. */
 const BY_DEFAULT = 'enabled_by_default';
 
 const SCHEMA: Schema = section(
@@ -41,8 +41,8 @@ const SCHEMA: Schema = section(
 );
 
 /**
- * Reads the skills of a scope. Most are of other people's making: what is wrong with one is a fault of that one alone.
- * A folder without SKILL.md is one; files beside the folders are passed over.
+ * Reads the skills of a scope. Most are made by other people: a fault in one affects only that one. A folder without
+ * SKILL.md is such a fault; files next to the folders are ignored.
  */
 export function readSkills(scope: Scope): Reading<SkillDefinition> {
   const folder = `${scope.prefix}skills`;
@@ -70,12 +70,12 @@ function faultsOf({ scope, name, file, source }: SkillPlace): readonly Problem[]
   const stat = lstatSync(path.join(scope.configDir, file), { throwIfNoEntry: false });
   if (stat?.isSymbolicLink() === true) return [linkProblem(file)];
   const inFile = source.value['name'];
-  // A name that is none is told by the schema.
-  if (typeof inFile !== 'string' || inFile === name || isToldOf(source, 'name')) return source.problems;
-  return [...source.problems, source.problemAt(['name'], `must be that of its folder, ${name}`)];
+  // The schema reports an invalid name.
+  if (typeof inFile !== 'string' || inFile === name || isReported(source, 'name')) return source.problems;
+  return [...source.problems, source.problemAt(['name'], `must match the name of its folder, ${name}`)];
 }
 
-const isToldOf = ({ problems }: YamlFile, key: string) =>
+const isReported = ({ problems }: YamlFile, key: string) =>
   problems.some(({ message }) => message.startsWith(`${key}: `));
 
 function toSkill(

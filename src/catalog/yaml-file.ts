@@ -1,4 +1,4 @@
-// Reads one YAML file of the config directory strictly, and says where in it each problem lies.
+// Reads one YAML file of the config directory strictly, and says where each problem is.
 import path from 'node:path';
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from 'yaml';
 import { messageOf } from '../domain/errors.ts';
@@ -9,32 +9,32 @@ import { misfits, type Schema } from './schema.ts';
 
 export const MAX_YAML_BYTES = 1024 * 1024;
 const MAX_ALIASES = 100;
-// Finding the place of each takes time, and nobody reads more.
+// Locating each takes time, and nobody reads more.
 const MAX_PROBLEMS = 50;
 
-/** What a file says. With problems, `value` holds what could be read and may not fit the schema. */
+/** The content of a file. With problems, `value` is what could be read, and may not match the schema. */
 export interface YamlFile {
   /** The top-level map; empty when the file is missing, unreadable or all comments. */
   readonly value: JsonObject;
   readonly problems: readonly Problem[];
-  /** A problem of the key or value at a path. Where the path ends early in the file, its last part that is there. */
+  /** A problem with the key or value at a path, placed at the deepest part of the path that exists in the file. */
   problemAt(path: readonly string[], message: string, place?: 'key' | 'value'): Problem;
 }
 
 type Fault = { readonly offset: number; readonly message: string };
 
-/** The first fault alone: behind it the parser has lost its way, and most of what it says follows from that one. */
+/** Only the first fault: after it, most of what the parser reports follows from that one. */
 function syntaxFaults(doc: Document.Parsed): Fault[] {
   const faults = [...doc.errors, ...doc.warnings].map((fault) => ({
     offset: fault.pos[0],
-    message: fault.code === 'RESOURCE_EXHAUSTION' ? 'nests too deeply' : fault.message,
+    message: fault.code === 'RESOURCE_EXHAUSTION' ? 'is nested too deeply' : fault.message,
   }));
-  const exhausted = faults.find((fault) => fault.message === 'nests too deeply');
+  const exhausted = faults.find((fault) => fault.message === 'is nested too deeply');
   const first = exhausted ?? faults.sort((a, b) => a.offset - b.offset)[0];
   return first === undefined ? [] : [first];
 }
 
-/** Keys that stand twice in one map, and aliases of nothing. The parser's own check of keys takes quadratic time. */
+/** Duplicate keys and unresolved aliases. The parser's own check of keys takes quadratic time. */
 function structureFaults(doc: Document.Parsed): Fault[] {
   const faults: Fault[] = [];
   let aliases = 0;
@@ -44,7 +44,8 @@ function structureFaults(doc: Document.Parsed): Fault[] {
       for (const { key } of map.items) {
         const offset = (key as Node | null)?.range?.[0] ?? 0;
         if (!isScalar(key)) faults.push({ offset, message: 'a key must be plain text' });
-        else if (seen.has(String(key.value))) faults.push({ offset, message: `${String(key.value)}: stands twice` });
+        else if (seen.has(String(key.value)))
+          faults.push({ offset, message: `${String(key.value)}: is a duplicate key` });
         else seen.add(String(key.value));
       }
     },
@@ -55,7 +56,8 @@ function structureFaults(doc: Document.Parsed): Fault[] {
         faults.push({ offset, message: `has more than ${MAX_ALIASES} aliases` });
         return visit.BREAK;
       }
-      if (alias.resolve(doc) === undefined) faults.push({ offset, message: `*${alias.source}: names no anchor` });
+      if (alias.resolve(doc) === undefined)
+        faults.push({ offset, message: `*${alias.source}: refers to an anchor that does not exist` });
       return undefined;
     },
   });
@@ -77,7 +79,7 @@ function entryOf(
   return pair === undefined ? undefined : { offset: (pair.key as Node).range?.[0] ?? 0, value: pair.value };
 }
 
-/** Where in the text a path ends; where the file does not go that far, the deepest key that is there. */
+/** Where a path ends in the text; if the file does not go that far, at the deepest key that exists. */
 function offsetOf(doc: Document.Parsed, path: readonly string[], place: 'key' | 'value'): number {
   let value: unknown = doc.contents;
   let offset = doc.contents?.range[0] ?? 0;
@@ -87,7 +89,7 @@ function offsetOf(doc: Document.Parsed, path: readonly string[], place: 'key' | 
     ({ offset, value } = entry);
   }
   const range = (value as Node | null)?.range;
-  // A key without a value has an empty one just behind it; the key is the better place to look.
+  // A key without a value has an empty one right after it; the key is the better place to point to.
   return place === 'value' && range && range[1] > range[0] ? range[0] : offset;
 }
 
@@ -106,14 +108,14 @@ function parse(source: string, lines: LineCounter): { doc: Document.Parsed; valu
 
 /** The text of a file, or of the part of it that is YAML. */
 export interface YamlSource {
-  /** Its name, as problems tell it. */
+  /** Its name, as problems show it. */
   readonly file: string;
   readonly text: string;
   /** How many lines of the file come before the text. */
   readonly linesBefore: number;
 }
 
-/** Checks YAML against a schema: syntax, keys that stand twice, unknown keys, wrong types. Problems are in order (J2). */
+/** Checks YAML against a schema: syntax, duplicate keys, unknown keys, wrong types. Problems are in order (J2). */
 export function readYamlText({ file, text, linesBefore }: YamlSource, schema: Schema): YamlFile {
   const lines = new LineCounter();
   const { doc, value, faults } = parse(text, lines);
@@ -128,12 +130,12 @@ export function readYamlText({ file, text, linesBefore }: YamlSource, schema: Sc
     ...faults.slice(0, MAX_PROBLEMS).map((fault) => at(fault.offset, fault.message)),
     ...wrong.slice(0, MAX_PROBLEMS).map((misfit) => problemAt(misfit.path, misfit.message, misfit.place)),
   ];
-  const untold = faults.length + wrong.length - problems.length;
-  if (untold > 0) problems.push(at(text.length, `and ${untold} more problems`));
+  const unlisted = faults.length + wrong.length - problems.length;
+  if (unlisted > 0) problems.push(at(text.length, `and ${unlisted} more problems`));
   return { value: isJsonObject(value) ? value : {}, problems: inOrder(problems), problemAt };
 }
 
-/** A file without a text to look into: every problem is one of the whole file, or of its first line. */
+/** A file without text: every problem concerns the whole file, or its first line. */
 export function emptyYamlFile(file: string, why: string | null): YamlFile {
   return {
     value: {},
@@ -147,7 +149,7 @@ export function emptyYamlFile(file: string, why: string | null): YamlFile {
   };
 }
 
-/** Reads `<directory>/<name>` as `readYamlText` does. A missing file is an empty one; an unreadable one is a problem. */
+/** Reads `<directory>/<name>` as `readYamlText` does. A missing file counts as empty; an unreadable one is a problem. */
 export function readYamlFile(directory: string, name: string, schema: Schema): YamlFile {
   const read = readSmallFile(path.join(directory, name), MAX_YAML_BYTES);
   if (read.kind === 'missing') return emptyYamlFile(name, null);

@@ -1,4 +1,4 @@
-// Where the daemon's things lie and what its settings are: flags, environment, errand.yaml and defaults made one.
+// The daemon's paths and its settings: flags, environment, errand.yaml and defaults combined.
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { type Problem, problemOutside } from '../catalog/problem.ts';
@@ -31,12 +31,12 @@ export function readEnvironment(): Environment {
   return process.env;
 }
 
-/** Where things lie, as absolute paths (J1, J6, K1, K6), and how the command reaches a daemon elsewhere. */
+/** Absolute paths (J1, J6, K1, K6), and how the command reaches a daemon elsewhere. */
 export interface Places {
   readonly dataDir: string;
   readonly configDir: string;
   readonly socketPath: string;
-  /** The service's credentials; null when it has none. */
+  /** The directory of the service's credentials; null without them. */
   readonly credentialsDirectory: string | null;
   readonly masterKeyPath: string;
   readonly url: string | null;
@@ -45,13 +45,13 @@ export interface Places {
   readonly tokenFile: string | null;
 }
 
-/** A variable that is set and not empty. */
+/** The value of a variable; null when it is unset or empty. */
 function variable(environment: Environment, name: string): string | null {
   const value = environment[name];
   return value === undefined || value === '' ? null : value;
 }
 
-/** A directory that systemd made for the service; where the unit asks for several, the first. */
+/** A directory that systemd made for the service; the first, if the unit asks for several. */
 function serviceDirectory(environment: Environment, name: string): string | null {
   return variable(environment, name)?.split(':')[0] ?? null;
 }
@@ -62,12 +62,12 @@ const absolute = (given: string | null): string | null => (given === null ? null
 function resolveConfigDir(flags: Flags, environment: Environment, dataDir: string): string {
   const given = flags.configDir ?? variable(environment, 'ERRAND_CONFIG_DIR');
   if (given !== null) return path.resolve(given);
-  // Not by $INVOCATION_ID: shells that a systemd session has started inherit it.
+  // Not by $INVOCATION_ID: shells of a systemd session inherit it.
   if (variable(environment, 'STATE_DIRECTORY') === null) return path.join(dataDir, 'config');
   return serviceDirectory(environment, 'CONFIGURATION_DIRECTORY') ?? '/etc/errand';
 }
 
-/** Where everything lies for these flags and this environment. Creates and checks nothing. */
+/** The paths for these flags and this environment. Creates and checks nothing. */
 export function resolvePlaces(flags: Flags, environment: Environment): Places {
   const state = serviceDirectory(environment, 'STATE_DIRECTORY');
   const dataDir = path.resolve(flags.dataDir ?? variable(environment, 'ERRAND_DATA_DIR') ?? state ?? 'data');
@@ -87,7 +87,7 @@ export function resolvePlaces(flags: Flags, environment: Environment): Places {
 
 export type Origin = 'flag' | 'environment' | 'file' | 'default';
 
-/** A setting that a flag or the environment gives, in force over the file. `label` is its name there. */
+/** A setting from a flag or the environment, which overrides the file. `label` is its name there. */
 interface Override {
   readonly name: SettingName;
   readonly origin: 'flag' | 'environment';
@@ -95,14 +95,14 @@ interface Override {
   readonly text: string;
 }
 
-/** Where things lie and what is set. `origins` has every setting's name (J2). */
+/** Paths and settings. `origins` contains every setting's name (J2). */
 export interface Config {
   readonly places: Places;
   readonly settings: Settings;
   readonly origins: ReadonlyMap<SettingName, Origin>;
   /** False with `--no-workers`. */
   readonly workers: boolean;
-  /** What flags and environment gave; stays in force when errand.yaml changes. */
+  /** From flags and environment; unaffected by changes of errand.yaml. */
   readonly overrides: readonly Override[];
 }
 
@@ -112,7 +112,7 @@ export type ConfigLoad =
 
 const FLAG_LABELS = { listen: '--listen', publicUrl: '--public-url' } as const;
 
-/** Later ones win. An unknown `ERRAND_…` variable is no error: container platforms set some of their own. */
+/** Later ones win. An unknown `ERRAND_…` variable isn't an error: container platforms set some of their own. */
 function readOverrides(flags: Flags, environment: Environment): readonly Override[] {
   const overrides: Override[] = [];
   for (const name of SETTING_NAMES) {
@@ -138,7 +138,7 @@ function valueIn(file: JsonObject, name: SettingName): unknown {
 
 const camelCase = (name: string) => name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-/** The settings' names are their paths in `Settings`, which the type of the option table holds true. */
+/** The settings' names are their paths in `Settings`, as the type of the option table guarantees. */
 function assemble(values: ReadonlyMap<SettingName, Value>): Settings {
   const settings: Branch = {};
   for (const [name, value] of values) {
@@ -163,7 +163,7 @@ function choose(file: JsonObject, overrides: readonly Override[]): Chosen {
     const override = overrides.findLast((candidate) => candidate.name === name);
     const inFile = valueIn(file, name);
     const { fallback, read } = OPTIONS[name];
-    // `listen` comes first in the table, so what follows from it finds it here.
+    // `listen` comes first in the table, so defaults that follow from it find it here.
     const fallbackValue = typeof fallback === 'function' ? fallback(values.get('listen') as string) : fallback;
     const written = override === undefined ? inFile : readText(name, override.text);
     const isWritten = written !== undefined && written !== null;
@@ -178,7 +178,7 @@ export type SettingsLoad =
   | ({ readonly ok: true } & Chosen)
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
-/** Reads errand.yaml anew under the same overrides. All problems come at once. */
+/** Reads errand.yaml again under the same overrides. Returns all problems at once. */
 export function loadSettings(configDir: string, overrides: readonly Override[]): SettingsLoad {
   const file = readYamlFile(configDir, SETTINGS_FILE, SETTINGS_SCHEMA);
   const problems = [...file.problems, ...checkOverrides(overrides)];
@@ -186,15 +186,15 @@ export function loadSettings(configDir: string, overrides: readonly Override[]):
   const chosen = choose(file.value, overrides);
   const { provider, userinfoUrl } = chosen.settings.sso;
   if ((provider === '') === (userinfoUrl === '')) return { ok: true, ...chosen };
-  return { ok: false, problems: [file.problemAt(['sso'], 'needs provider and userinfo_url, or neither of them')] };
+  return { ok: false, problems: [file.problemAt(['sso'], 'must have both provider and userinfo_url, or neither')] };
 }
 
-/** What the kernel takes as the path of a Unix socket, in bytes. */
+/** The kernel's limit on the path of a Unix socket, in bytes. */
 const MAX_SOCKET_PATH_BYTES = 107;
 
 /**
- * What keeps the data directory and the config directory from being directories: a file where one of them should be.
- * While there is such a problem, looking into them tells nothing more.
+ * The problem of a file in place of the data directory, the config directory, or a directory above them. With such a
+ * problem, it makes no sense to look into them.
  */
 export function misplaced({ dataDir, configDir }: Places): Problem[] {
   const problems = [dataDir, configDir].flatMap((directory) => {
@@ -203,11 +203,11 @@ export function misplaced({ dataDir, configDir }: Places): Problem[] {
     const whose = file === directory ? '' : `${directory}: `;
     return [problemOutside(`${whose}${file} is not a directory`)];
   });
-  // One lies in the other as a rule, and then the same file is in the way of both.
+  // One is usually inside the other, and then the same file is in the way of both.
   return problems.slice(0, 1);
 }
 
-/** The path itself, or one above it, where a file stands; null when there is none. */
+/** The path itself, or one above it, that is a file; null when there is none. */
 function fileOnTheWay(directory: string): string | null {
   for (let at = directory; ; at = path.dirname(at)) {
     const found = statOf(at);
@@ -220,7 +220,7 @@ function statOf(file: string) {
   try {
     return statSync(file, { throwIfNoEntry: false });
   } catch {
-    // What may not be looked at is told by whoever needs it.
+    // Whoever needs the path reports that it is not accessible.
     return undefined;
   }
 }
@@ -228,7 +228,7 @@ function statOf(file: string) {
 function checkPlaces(places: Places): Problem[] {
   const length = Buffer.byteLength(places.socketPath);
   if (length <= MAX_SOCKET_PATH_BYTES) return [];
-  const limit = `${length} bytes long, and a socket's path has at most ${MAX_SOCKET_PATH_BYTES}`;
+  const limit = `${length} bytes long, and a socket's path can have at most ${MAX_SOCKET_PATH_BYTES}`;
   return [problemOutside(`${places.socketPath}: is ${limit}; choose a shorter data directory`)];
 }
 
@@ -248,7 +248,7 @@ export function loadConfig(flags: Flags, environment: Environment): ConfigLoad {
   return { ok: true, config: { places, settings, origins, workers: flags.noWorkers !== true, overrides } };
 }
 
-/** One setting as `errand config show` tells it. `source` is the flag, variable or file that gave it. */
+/** One setting as `errand config show` shows it. `source` is the flag, variable or file that it comes from. */
 export interface SettingRow {
   readonly name: SettingName;
   readonly value: Value;
@@ -259,7 +259,7 @@ export interface SettingRow {
   readonly about: string;
 }
 
-/** Every setting in force and where it comes from, in the order of the table (J2). */
+/** Every setting in effect and where it comes from, in the order of the table (J2). */
 export function describeSettings(config: Config): readonly SettingRow[] {
   return SETTING_NAMES.map((name) => {
     const tree = config.settings as unknown as Branch;

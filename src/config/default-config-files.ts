@@ -1,4 +1,4 @@
-// The commented files that a new config directory begins with.
+// The commented files that a new config directory starts with.
 import { readFileSync } from 'node:fs';
 
 /** A file by its name in the config directory. */
@@ -9,7 +9,7 @@ export interface DefaultFile {
 
 const NAMES = ['errand.yaml', 'models.yaml', 'mcp-servers.yaml', 'connectors.yaml'] as const;
 
-/** The files `errand init` writes where they are absent (K5). They lie beside `src` and `dist` in the package. */
+/** The files that `errand init` writes where they are missing (K5). In the package, they are next to `src` and `dist`. */
 export function defaultConfigFiles(): readonly DefaultFile[] {
   return NAMES.map((name) => ({ name, text: readFileSync(new URL(`../../config/${name}`, import.meta.url), 'utf8') }));
 }

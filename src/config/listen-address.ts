@@ -1,7 +1,7 @@
-// The address that the daemon listens on, in its parts, and what it is reached by.
+// The parts of the listening address, and the address that clients use.
 import { isIPv4, isIPv6 } from 'node:net';
 
-/** A listening address in its parts; null when it is not `HOST:PORT`. IPv6 hosts stand in brackets, and come without. */
+/** The parts of a listening address; null when it is not `HOST:PORT`. IPv6 hosts are in brackets, and returned without. */
 export function parseListen(listen: string): { readonly host: string; readonly port: number } | null {
   const [, bracketed, plain = '', digits] = /^(?:\[([^\]]+)\]|([A-Za-z0-9.-]+)):(\d{1,5})$/.exec(listen) ?? [];
   const port = Number(digits ?? Number.NaN);
@@ -13,14 +13,14 @@ export function parseListen(listen: string): { readonly host: string; readonly p
 
 const EVERYWHERE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
-/** The base address of a daemon that listens there and has no other name. */
+/** The base URL of a daemon that listens there, where none is set. */
 export function publicUrlFor(listen: string): string {
   const { host, port } = parseListen(listen) ?? { host: listen, port: 80 };
   const reachable = EVERYWHERE[host] ?? host;
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 }
 
-/** Whether a provider can be asked there, or the text says that there is none: it is empty. Its query may have further parameters. */
+/** Whether it can be a provider's user-info URL, or is empty, for no provider. Its query can have further parameters. */
 export function isUserinfoUrl(value: string): boolean {
   if (value === '') return true;
   const url = URL.parse(value);
@@ -28,7 +28,7 @@ export function isUserinfoUrl(value: string): boolean {
   return url.username === '' && url.password === '' && !/[#\s]/.test(value);
 }
 
-/** Whether it can be the base address that clients reach the daemon by. */
+/** Whether it can be the base URL that clients use. */
 export function isPublicUrl(value: string): boolean {
   const url = URL.parse(value);
   if (url === null || !['http:', 'https:'].includes(url.protocol)) return false;

@@ -1,4 +1,4 @@
-// Keeps settings, catalog and definitions as the config directory says now; a broken file leaves the last good state in force (J1).
+// Keeps settings, catalog and definitions as the config directory has them now; a broken file leaves the last valid state in effect (J1).
 import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { TOOL_NAMES } from '../agent/tools/tool-names.ts';
@@ -23,7 +23,7 @@ import type { Settings } from '../domain/settings.ts';
 import { publicUrlFor } from './listen-address.ts';
 import { makeWatch } from './watch-directory.ts';
 
-/** What a daemon is configured by. */
+/** The configuration of a daemon. */
 export interface Configuration {
   readonly config: Config;
   readonly catalog: Catalog;
@@ -31,13 +31,14 @@ export interface Configuration {
 }
 
 export type LiveConfigLoad =
-  /** `problems` are those of skills and plugins that are left out. */
+  /** `problems` are those of the skills and plugins that are left out. */
   | ({ readonly ok: true; readonly problems: readonly Problem[] } & Configuration)
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
 /**
- * All of it, or the problems of flags, environment and every file of the config directory together (J2). With
- * `unresolved`, credentials that only the service has are no problem but collected there; what is answered has none.
+ * The whole configuration, or the problems of flags, environment and every file of the config directory together (J2).
+ * With `unresolved`, references to credentials that only the service has are collected there, and the result contains none
+ * of these credentials.
  */
 export function loadLiveConfig(flags: Flags, environment: Environment, unresolved?: Set<string>): LiveConfigLoad {
   const places = resolvePlaces(flags, environment);
@@ -56,9 +57,9 @@ export function loadLiveConfig(flags: Flags, environment: Environment, unresolve
   return { ok: false, problems: parts.flatMap((part) => ('problems' in part ? (part.problems ?? []) : [])) };
 }
 
-/** The problem of a config directory that is not there: a check that reads nothing must not call it right. */
+/** The problem of a config directory that does not exist: a check that reads nothing must not pass. */
 export function absentDirectory(configDir: string): Problem[] {
-  return existsSync(configDir) ? [] : [problemOutside(`${configDir}: there is no such directory`)];
+  return existsSync(configDir) ? [] : [problemOutside(`${configDir}: the directory does not exist`)];
 }
 
 function readDefinitions(places: SecretPlaces, catalog: Catalog | null, before?: Definitions): Read<Definitions> {
@@ -70,42 +71,42 @@ function readDefinitions(places: SecretPlaces, catalog: Catalog | null, before?:
 /** What happens to the configuration of a running daemon, for its log. */
 export type ConfigEvent =
   | { readonly kind: 'accepted'; readonly file: string }
-  /** The last good state stays in force. Told once for the same problems. */
+  /** The last valid state stays in effect. Reported once for the same problems. */
   | { readonly kind: 'rejected'; readonly file: string; readonly problems: readonly Problem[] }
-  /** These things alone are left out, or stay as they were; the rest is in force. Told once for the same problems. */
+  /** Only these are left out, or stay as they were; the rest is in effect. Reported once for the same problems. */
   | { readonly kind: 'left-out'; readonly problems: readonly Problem[] }
   | { readonly kind: 'restart-needed'; readonly setting: 'listen'; readonly wanted: string; readonly inForce: string }
   /** Changes may go unnoticed until `reload` or a restart. */
   | { readonly kind: 'watch-failed'; readonly why: string };
 
-/** Which of the three has changed. */
+/** Which part has changed. */
 export type Changed = 'settings' | 'catalog' | 'definitions';
 
-/** What a live configuration begins with (as `loadLiveConfig` gives it) and who is told of what happens to it. */
+/** The initial configuration (from `loadLiveConfig`), and who receives the events. */
 export interface LiveConfigParts extends Configuration {
   readonly report: (event: ConfigEvent) => void;
 }
 
 export interface LiveConfig {
-  /** The settings in force. `listen` stays as it was at the start. */
+  /** The settings in effect. `listen` stays as it was at the start. */
   settings(): Settings;
   catalog(): Catalog;
   definitions(): Definitions;
-  /** Reads the definitions now and answers what is wrong with them. Takes nothing up. */
+  /** Reads the definitions now and returns their problems. Applies nothing. */
   checkDefinitions(): readonly Problem[];
-  /** Reads every file now and answers what is wrong with them. Takes nothing up. */
+  /** Reads every file now and returns all problems. Applies nothing. */
   check(): readonly Problem[];
-  /** Every setting in force and what gave it. */
+  /** Every setting in effect and where it comes from. */
   describe(): readonly SettingRow[];
-  /** What is wrong with the files now; empty when all that they say is in force. */
+  /** The problems of the files now; empty when all of their content is in effect. */
   problems(): readonly Problem[];
-  /** Calls back after each change; the answer ends that. */
+  /** Calls back after each change. Returns a function that ends this. */
   onChange(listener: (changed: Changed) => void): () => void;
   /** Reads every file now. */
   reload(): void;
-  /** Says which address is really bound, where port 0 asked for any. */
+  /** Sets the address that is actually bound, where port 0 asked for any. */
   bound(listen: string): void;
-  /** Resolves when the directory is being watched and what it says is in force. */
+  /** Resolves when the directory is watched and its content is in effect. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -115,11 +116,11 @@ type Read<T> =
   | { readonly ok: true; readonly value: T; readonly problems?: readonly Problem[] }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
-/** The last good state of a file, or of all definitions together. */
+/** The last valid state of a file, or of all definitions together. */
 interface Part<T> {
   current(): T;
   problems(): readonly Problem[];
-  /** Takes what was read; answers whether the state has changed. */
+  /** Applies what was read. Returns whether the state has changed. */
   take(read: Read<T>): boolean;
 }
 
@@ -155,7 +156,7 @@ interface Settled {
   readonly origins: Config['origins'];
 }
 
-/** Reads errand.yaml, but lets the listening address stand: it is bound already. Another one is told once. */
+/** Reads errand.yaml, but keeps the listening address: it is already bound. A different one is reported once. */
 function makeSettingsReader({ config, report }: LiveConfigParts, inForce: () => string): () => Read<Settled> {
   const asked = config.settings.listen;
   let told = asked;
@@ -174,18 +175,18 @@ function makeSettingsReader({ config, report }: LiveConfigParts, inForce: () => 
   };
 }
 
-/** A directory that vanishes is no wish for the defaults: it is being replaced, or its disk is gone. */
+/** A directory that disappears does not mean the defaults: it is being replaced, or its disk is gone. */
 function makeAbsence(directory: string): (file: string) => Problem | null {
   let wasThere = existsSync(directory);
   return (file) => {
     const isThere = existsSync(directory);
     wasThere ||= isThere;
     if (isThere || !wasThere) return null;
-    return { file, line: null, column: null, message: `is gone with its directory ${directory}` };
+    return { file, line: null, column: null, message: `is gone, and so is its directory ${directory}` };
   };
 }
 
-/** What is wrong with every file together, as a start would find it. */
+/** The problems of all files together, as a start would find them. */
 function checkFiles({ places, overrides }: Config): readonly Problem[] {
   const { configDir, credentialsDirectory } = places;
   const absent = absentDirectory(configDir);
@@ -196,12 +197,12 @@ function checkFiles({ places, overrides }: Config): readonly Problem[] {
   return [settings, read, defined].flatMap((part) => ('problems' in part ? (part.problems ?? []) : []));
 }
 
-/** What the definitions are called where one file's name would stand. */
+/** Stands for all files of definitions where events name one file. */
 const DEFINITIONS = 'definitions';
 
 /**
- * Settings, catalog and definitions that follow their files. Each stands alone: a fault in one does not hold back the
- * others (J1); only a name of models.yaml that an expert needs binds the definitions to the catalog in force.
+ * Settings, catalog and definitions that follow their files. They are independent: a fault in one does not affect the
+ * others (J1), except that experts can only refer to models of the catalog in effect.
  * Nothing is read or watched before `start` or `reload`.
  */
 export function makeLiveConfig(parts: LiveConfigParts): LiveConfig {

@@ -1,10 +1,10 @@
-// The shape of a setting's line in the table of options, and the names that the table must have.
+// The shape of a line in the table of options, and the names that the table must contain.
 import { integer, type Schema } from '../catalog/schema.ts';
 import type { EgressRule } from '../domain/egress.ts';
 import type { Settings } from '../domain/settings.ts';
 
 type Scalar = string | number | boolean;
-/** What a setting may hold. */
+/** The value of a setting. */
 export type Value = Scalar | readonly EgressRule[] | readonly string[];
 
 type Snake<Name extends string> = Name extends `${infer First}${infer Rest}`
@@ -29,7 +29,7 @@ export interface Option {
   readonly fallback: Value | ((listen: string) => Scalar);
   /** A default that stands for those that follow from something. */
   readonly example?: Scalar;
-  /** Makes the setting of what was written, where they differ. */
+  /** Converts what was written to the setting, where they differ. */
   readonly read?: (written: unknown) => Value;
   /**
    * The help: what it is, with its unit, and what happens at the limit. The only place of these words; `errand serve --help`

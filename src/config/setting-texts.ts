@@ -32,7 +32,7 @@ function sectionOf(entries: readonly (readonly [path: readonly string[], schema:
   return section(Object.fromEntries(properties));
 }
 
-/** What a text stands for: numbers, true and false, and lists in JSON, for settings of those types; else itself. Never throws. */
+/** The value of a text: a number, true or false, or a list in JSON for settings of those types; otherwise the text. Never throws. */
 export function readText(name: SettingName, value: string): unknown {
   const { type } = OPTIONS[name].schema as { type?: unknown };
   if (type === 'integer' && /^-?\d{1,15}(\.\d{1,15})?$/.test(value)) return Number(value);

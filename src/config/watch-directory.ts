@@ -1,4 +1,4 @@
-// Watches the config directory, and calls when it has changed and come to rest. Links are not followed (J1).
+// Watches the config directory, and calls back when it has changed and settled. Links are not followed (J1).
 import { existsSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
@@ -8,7 +8,7 @@ import { messageOf } from '../domain/errors.ts';
 const QUIET_MS = 200;
 const LONGEST_WAIT_MS = 2000;
 
-/** Calls `act` once a burst of calls has been quiet for a moment, or has gone on for too long. */
+/** Calls `act` when a burst of calls pauses for a moment, or lasts too long. */
 function makeDebounce(act: () => void): { call(): void; cancel(): void } {
   let timer: NodeJS.Timeout | null = null;
   let beganAt = 0;
@@ -31,12 +31,12 @@ function makeDebounce(act: () => void): { call(): void; cancel(): void } {
   };
 }
 
-/** The directory, and what it links to: the watch itself follows no links, which could lead anywhere. */
+/** The directory, and its target if it is a link: the watch itself does not follow links, which could lead anywhere. */
 function watchedPaths(directory: string): string[] {
   return existsSync(directory) ? [...new Set([directory, realpathSync(directory)])] : [directory];
 }
 
-/** Whether nothing there is ever read here: what a skill holds beside SKILL.md, and what lies deeper than a plugin's own. */
+/** Whether nothing there is ever read here: a skill's files except SKILL.md, and files deeper than a plugin's own. */
 function isUnread(relative: string): boolean {
   const parts = relative.split(path.sep);
   if (parts[0] === '..') return false;
@@ -45,7 +45,7 @@ function isUnread(relative: string): boolean {
   return parts[0] === 'plugins' ? inside.length > 2 : parts.length > 3;
 }
 
-/** Watches the config directory, also one that is made later. Resolves when every change from now on is seen. */
+/** Watches the config directory, even one that is created later. Resolves when every change from now on is seen. */
 async function watchDirectory(
   directory: string,
   on: { readonly change: () => void; readonly error: (why: string) => void },
@@ -61,13 +61,13 @@ async function watchDirectory(
   watcher.on('error', (error) => on.error(messageOf(error)));
   await new Promise<void>((resolve) => {
     watcher.once('ready', resolve);
-    // A daemon that cannot watch still serves.
+    // A daemon that cannot watch files still works.
     watcher.once('error', () => resolve());
   });
   return watcher;
 }
 
-/** Reads anew whenever something in the directory has changed and come to rest. */
+/** Reloads whenever the directory has changed and settled. */
 export function makeWatch(directory: string, reload: () => void, failed: (why: string) => void) {
   const debounce = makeDebounce(reload);
   const on = { change: debounce.call, error: failed };
@@ -76,7 +76,7 @@ export function makeWatch(directory: string, reload: () => void, failed: (why: s
     start: async (): Promise<void> => {
       watching ??= watchDirectory(directory, on);
       await watching;
-      // What changed between the first reading and the watch; unless it was stopped meanwhile.
+      // For changes between the first reading and the watch; unless it was stopped meanwhile.
       if (watching !== null) reload();
     },
     stop: async (): Promise<void> => {

@@ -1,50 +1,49 @@
-// The daemon's settings as the rest of the program reads them. `config.ts` says where each comes from (J1, J2, J7).
+// The daemon's settings as the rest of the program reads them. `config.ts` reads them; `options.ts` has their help (J1, J2, J7).
 import type { EgressRule } from './egress.ts';
 
 export interface Settings {
   /** `HOST:PORT`. Read once at start; every other setting may change while the daemon runs. */
   readonly listen: string;
-  /** Base address that clients reach the daemon by, without a trailing slash. */
+  /** Base URL that clients use, without a trailing slash. */
   readonly publicUrl: string;
-  /** Addresses and ranges of the proxies whose `X-Forwarded-For` is believed. */
+  /** Addresses and ranges of the proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[];
   /** How long a non-stream request waits for its run (C8). */
   readonly waitTimeoutSeconds: number;
   readonly maxUploadSizeMb: number;
-  /** What one client, or all of them together, may make the daemon hold. */
   readonly limits: {
     /** All text of one turn (A5). */
     readonly maxTextMb: number;
-    /** Bodies that are being read or held, all of them together. */
+    /** All bodies that are being read or held. */
     readonly bodiesInFlightMb: number;
     /** JSON values in one body (A5). */
     readonly maxNodes: number;
-    /** TCP connections; fewer when the process may open few files. */
+    /** TCP connections; fewer when the process can open few files. */
     readonly connections: number;
-    /** TCP connections from one address; trusted proxies may have more. */
+    /** TCP connections from one address; trusted proxies can have more. */
     readonly connectionsPerAddress: number;
   };
   /** Validity of the login tokens issued from now on (B6). */
   readonly loginTokenTtlSeconds: number;
-  /** The one single-sign-on provider (B8). Without `provider` and `userinfoUrl` there is none; other empty texts mean no value. */
+  /** The one single-sign-on provider (B8). Without `provider` and `userinfoUrl` there is no single sign-on; other empty texts mean no value. */
   readonly sso: {
     readonly provider: string;
     readonly userinfoUrl: string;
     /** Name of the query parameter that the user's token is sent in. */
     readonly tokenParameter: string;
-    /** For the whole exchange, from connecting to the last byte. */
+    /** For the whole request, from connecting to the last byte. */
     readonly timeoutMs: number;
-    /** What an account that is made at its first login gets. */
+    /** What an account that is created at its first login gets. */
     readonly defaults: { readonly team: string; readonly functionalRole: string; readonly scenario: string };
   };
-  /** Limits of background runs (§8); ordinary requests have none of them. */
+  /** Limits of background runs (§8); they do not apply to other runs. */
   readonly background: {
-    /** How long a background run may wait for a worker. */
+    /** How long a background run can wait for a worker. */
     readonly queueWaitSeconds: number;
     readonly maxUnfinishedPerKey: number;
     readonly maxExecutingPerKey: number;
     readonly maxUnfinishedPerUser: number;
-    /** Look-ups of run results that one key may make in a second (D9). */
+    /** Requests for runs' results that one key can make per second (D9). */
     readonly pollsPerSecond: number;
   };
   readonly model: {
@@ -71,7 +70,7 @@ export interface Settings {
   readonly streams: {
     /** Longest silence of a conversation stream before a ping (C10). */
     readonly pingSeconds: number;
-    /** How long open streams may go on after SIGTERM. */
+    /** How long runs and open streams can continue after SIGTERM. */
     readonly drainSeconds: number;
   };
   readonly shell: {
@@ -82,31 +81,31 @@ export interface Settings {
     readonly maxProcesses: number;
   };
   readonly workspace: {
-    /** What one workspace may take on the disk. */
+    /** Disk space of one workspace. */
     readonly quotaMb: number;
   };
   readonly disk: {
-    /** When less than this is free, no new turns are taken, and commands are ended. */
+    /** With less free, new turns are refused, and commands are ended. */
     readonly keepFreeMb: number;
   };
   readonly egress: {
-    /** What may be reached beside the public internet (H7). */
+    /** What can be reached in addition to the public internet (H7). */
     readonly allow: readonly EgressRule[];
   };
   /** What is kept of the files that runs make (E5). */
   readonly artifacts: {
-    /** How long looking at a workspace, or packing an archive, may take. */
+    /** Time to examine a workspace, and to pack an archive. */
     readonly deadlineSeconds: number;
-    /** Larger files are passed over. */
+    /** Larger files are ignored. */
     readonly maxFileMb: number;
-    /** Files of one workspace; what comes after them is passed over. */
+    /** Files of one workspace; further files are ignored. */
     readonly maxFiles: number;
-    /** All files of one workspace together; those that go beyond are passed over. */
+    /** All files of one workspace together; files beyond that are ignored. */
     readonly maxTotalMb: number;
   };
   readonly browser: {
     readonly enabled: boolean;
-    /** Absolute path of Chromium's program; empty for where systems keep it. */
+    /** Absolute path of Chromium's executable; empty for the usual places. */
     readonly executable: string;
     /** For one action. */
     readonly timeoutSeconds: number;

@@ -98,7 +98,7 @@ test('config check and show know the directory, variables and credentials of the
   rmSync(configDir, { recursive: true });
   await expect(runErrand(['config', 'check', ...place])).rejects.toMatchObject({
     code: 78,
-    stdout: `${configDir}: there is no such directory\n`,
+    stdout: `${configDir}: the directory does not exist\n`,
   });
   mkdirSync(configDir);
 });

@@ -202,7 +202,7 @@ test('the commented files are right once their comments are taken away', () => {
   const secrets = { 'files.token': 'x', 'wiki.token': 'x', 'crm.secret': 'x' };
   const problems = problemsOf({ ...Object.fromEntries(uncommented), ...secrets });
   // The kind there is a plain token, which has no address to ask for one.
-  expect(problems.filter((problem) => !problem.includes('kind token has none'))).toEqual([]);
+  expect(problems.filter((problem) => !problem.includes('kind token does not use it'))).toEqual([]);
 });
 
 const EXPERT = (keys: string, body = 'Work.') => ({ 'experts/a.md': `---\ndescription: A\n${keys}\n---\n${body}\n` });
@@ -215,12 +215,12 @@ test.each<[string, Files, string[]]>([
   [
     'no front matter',
     { 'experts/a.md': 'Just text.\n' },
-    ['experts/a.md:1:1 must begin with a line ---, keys and values, and another line ---'],
+    ['experts/a.md:1:1 must begin with front matter: a line ---, keys and values, and another line ---'],
   ],
   [
     'front matter that never ends',
     { 'experts/a.md': '---\ndescription: A\n' },
-    ['experts/a.md:1:1 must begin with a line ---, keys and values, and another line ---'],
+    ['experts/a.md:1:1 must begin with front matter: a line ---, keys and values, and another line ---'],
   ],
   ['no instructions', EXPERT('model: qwen', ''), ['experts/a.md has no instructions below its front matter']],
   [
@@ -242,28 +242,32 @@ test.each<[string, Files, string[]]>([
   [
     'an unknown model',
     EXPERT('model: qwem'),
-    ['experts/a.md:3:8 model: names no model of models.yaml, "qwem" (did you mean "qwen"?)'],
+    ['experts/a.md:3:8 model: refers to a model that does not exist in models.yaml: "qwem" (did you mean "qwen"?)'],
   ],
   [
     'an unknown tool',
     EXPERT('tools: [shell, read_fle]'),
-    ['experts/a.md:3:16 tools.1: names no built-in tool, "read_fle" (did you mean "read_file"?)'],
+    [
+      'experts/a.md:3:16 tools.1: refers to a built-in tool that does not exist: "read_fle" (did you mean "read_file"?)',
+    ],
   ],
   [
     'a skill that does not exist',
     EXPERT('skills:\n  - none'),
-    ['experts/a.md:4:5 skills.0: names a skill that does not exist, "none"'],
+    ['experts/a.md:4:5 skills.0: refers to a skill that does not exist: "none"'],
   ],
-  ['itself as a sub-agent', EXPERT('subagents: [a]'), ['experts/a.md:3:13 subagents.0: names the expert itself']],
+  ['itself as a sub-agent', EXPERT('subagents: [a]'), ['experts/a.md:3:13 subagents.0: refers to the expert itself']],
   [
     'a name twice',
     EXPERT('tools: [shell, shell]'),
-    ['experts/a.md:3:8 tools: must be a list of names, each once, at most 100'],
+    ['experts/a.md:3:8 tools: must be a list of at most 100 names, without duplicates'],
   ],
   [
     'a bad file name',
     { 'experts/My Expert.md': CLERK },
-    ['experts/My Expert.md must be a name: up to 64 of a-z and 0-9, with single hyphens between them, not "My Expert"'],
+    [
+      'experts/My Expert.md must be a name: up to 64 characters of a-z and 0-9, with single hyphens between them, not "My Expert"',
+    ],
   ],
   ['a folder in place of a file', { 'experts/a.md/x': '' }, ['experts/a.md is a directory, not a file']],
   ['a file in place of the folder', { experts: '' }, ['experts must be a folder']],
@@ -286,19 +290,19 @@ test.each<[string, Files, string[]]>([
     'members who do not exist',
     { 'experts/ann.md': CLERK, 'expert-teams/t.yaml': 'description: T\nlead: anm\nmembers:\n  - bob\n' },
     [
-      'expert-teams/t.yaml:2:7 lead: names an expert that does not exist, "anm" (did you mean "ann"?)',
-      'expert-teams/t.yaml:4:5 members.0: names an expert that does not exist, "bob"',
+      'expert-teams/t.yaml:2:7 lead: refers to an expert that does not exist: "anm" (did you mean "ann"?)',
+      'expert-teams/t.yaml:4:5 members.0: refers to an expert that does not exist: "bob"',
     ],
   ],
   [
     'a lead who is a member',
     { 'experts/ann.md': CLERK, 'expert-teams/t.yaml': 'description: T\nlead: ann\nmembers: [ann]\n' },
-    ['expert-teams/t.yaml:3:11 members.0: is the lead, which is no member too'],
+    ['expert-teams/t.yaml:3:11 members.0: is the lead, which cannot also be a member'],
   ],
   [
     'a team without members',
     { 'experts/ann.md': CLERK, 'expert-teams/t.yaml': 'description: T\nlead: ann\nmembers: []\n' },
-    ['expert-teams/t.yaml:3:10 members: must be a list of experts, each once, at most 20'],
+    ['expert-teams/t.yaml:3:10 members: must be a list of at most 20 experts, without duplicates'],
   ],
   ['a team in a .yml file', { 'expert-teams/t.yml': '' }, ['expert-teams/t.yml must end in .yaml']],
   [
@@ -309,7 +313,7 @@ test.each<[string, Files, string[]]>([
   [
     'a skill of another name',
     { 'skills/s/SKILL.md': skill('other') },
-    ['skills/s/SKILL.md:2:7 name: must be that of its folder, s (the skill s is left out)'],
+    ['skills/s/SKILL.md:2:7 name: must match the name of its folder, s (the skill s is left out)'],
   ],
   [
     'a skill with a key of its own',
@@ -334,14 +338,14 @@ test.each<[string, Files, string[]]>([
   [
     'a key of the other kind',
     SERVER('url: http://x/\n    args: []'),
-    ['mcp-servers.yaml:4:5 servers.s.args: must be left out: it belongs to a server with command'],
+    ['mcp-servers.yaml:4:5 servers.s.args: must be removed: it belongs to a server with command'],
   ],
   [
     'a secret that is not there',
     SERVER('command: x\n    env_files: { K: none }'),
     [
       expect.stringMatching(
-        /^mcp-servers\.yaml:4:21 servers\.s\.env_files\.K: names a file that does not exist: .*none$/,
+        /^mcp-servers\.yaml:4:21 servers\.s\.env_files\.K: refers to a file that does not exist: .*none$/,
       ) as never,
     ],
   ],
@@ -350,19 +354,21 @@ test.each<[string, Files, string[]]>([
     SERVER('url: http://x/\n    header_files: { A: s }', { s: 'a\nb' }),
     [
       expect.stringMatching(
-        /^mcp-servers\.yaml:4:24 servers\.s\.header_files\.A: .* must hold one line of printable ASCII$/,
+        /^mcp-servers\.yaml:4:24 servers\.s\.header_files\.A: .* must contain one line of printable ASCII$/,
       ) as never,
     ],
   ],
   [
     'a credential without a service',
     SERVER('command: x\n    env_files: { K: credential:k }'),
-    ['mcp-servers.yaml:4:21 servers.s.env_files.K: names a service credential, but $CREDENTIALS_DIRECTORY is not set'],
+    [
+      'mcp-servers.yaml:4:21 servers.s.env_files.K: refers to a service credential, but $CREDENTIALS_DIRECTORY is not set',
+    ],
   ],
   [
     'a variable twice',
     SERVER('command: x\n    env: { K: a }\n    env_files: { K: s }', { s: 'x' }),
-    ['mcp-servers.yaml:5:18 servers.s.env_files.K: stands in env too'],
+    ['mcp-servers.yaml:5:18 servers.s.env_files.K: is also in env'],
   ],
   [
     'a bad variable',
@@ -372,7 +378,9 @@ test.each<[string, Files, string[]]>([
   [
     'a bad server name',
     { 'mcp-servers.yaml': 'servers: { A_b: { command: x } }\n' },
-    ['mcp-servers.yaml:1:12 servers.A_b: must be a name: up to 64 of a-z and 0-9, with single hyphens between them'],
+    [
+      'mcp-servers.yaml:1:12 servers.A_b: must be a name: up to 64 characters of a-z and 0-9, with single hyphens between them',
+    ],
   ],
   [
     'an address with a password',
@@ -390,7 +398,7 @@ test.each<[string, Files, string[]]>([
   [
     'a token with scopes',
     CONNECTOR('{ kind: token, scopes: [a] }'),
-    ['connectors.yaml:5:26 connectors.c.auth.scopes: must be left out: kind token has none'],
+    ['connectors.yaml:5:26 connectors.c.auth.scopes: must be removed: kind token does not use it'],
   ],
   [
     'an unknown method',
@@ -431,7 +439,7 @@ test('files that the operator linked are read; a link to nothing is a problem', 
   expect(loaded.ok && [...loaded.definitions.experts.keys()]).toEqual(['clerk']);
   symlinkSync(path.join(elsewhere, 'gone.md'), path.join(configDir, 'experts/gone.md'));
   const broken = read(configDir);
-  expect(broken.ok ? [] : broken.problems.map(formatProblem)).toEqual(['experts/gone.md is a link to nothing']);
+  expect(broken.ok ? [] : broken.problems.map(formatProblem)).toEqual(['experts/gone.md is a broken link']);
 });
 
 test('a link in the place of a skill, its SKILL.md or a plugin is not followed, and costs that alone', () => {
@@ -450,7 +458,7 @@ test('a link in the place of a skill, its SKILL.md or a plugin is not followed, 
   symlinkSync(path.join(elsewhere, 'office'), path.join(configDir, 'plugins/office'));
   const loaded = read(configDir);
   expect(loaded.ok && [...loaded.definitions.skills.keys(), ...loaded.definitions.plugins.keys()]).toEqual(['tides']);
-  const words = 'is a link, and links are not followed here: put in its place what it leads to';
+  const words = 'is a link, and links are not followed here: replace it with what it points to';
   expect(loaded.problems.map(formatProblem)).toEqual([
     `plugins/office ${words} (the plugin office is left out)`,
     `skills/half/SKILL.md ${words} (the skill half is left out)`,
@@ -521,10 +529,10 @@ test('a wrong name hides no other problem of its file, and each is told by name 
   expect(problems).toEqual([
     'experts/a.md:3:1 modle: is not a known key (did you mean "model"?)',
     'experts/a.md:4:9 tools.0: must be the name of a built-in tool, not a number',
-    'experts/a.md:4:12 tools.1: names no built-in tool, "reed_file" (did you mean "read_file"?)',
-    'experts/a.md:5:10 skills.0: names a skill that does not exist, "none"',
+    'experts/a.md:4:12 tools.1: refers to a built-in tool that does not exist: "reed_file" (did you mean "read_file"?)',
+    'experts/a.md:5:10 skills.0: refers to a skill that does not exist: "none"',
     'experts/a.md:5:16 skills.1: must be the name of a skill, not a number',
-    'experts/a.md:5:19 skills.2: names a skill that does not exist, "nope"',
+    'experts/a.md:5:19 skills.2: refers to a skill that does not exist: "nope"',
     'experts/a.md:6:10 browser: must be true or false, not text',
   ]);
   const team = 'description: T\nlead: nobody\nmembers: [1, noone]\nmember: x\n';

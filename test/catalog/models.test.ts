@@ -160,13 +160,13 @@ default_scenario: genral
     'models.yaml:3:3 endpoints.local.base_url: is missing',
     'models.yaml:4:19 endpoints.remote.kind: must be one of openai, anthropic, offline',
     'models.yaml:4:37 endpoints.remote.base_url: must be an http or https address without user, query or fragment',
-    'models.yaml:6:21 models.qwen.endpoint: names "locla", which is not among the endpoints (did you mean "local"?)',
+    'models.yaml:6:21 models.qwen.endpoint: refers to "locla", which is not among the endpoints (did you mean "local"?)',
     'models.yaml:6:61 models.qwen.max_output_tokens: must be at most the context window, 8192',
     'models.yaml:7:3 models.auto: must have another name: "auto" stands for the account\'s model',
     'models.yaml:7:70 models.auto.price.input_per_million_usd: must be a number, zero or more',
-    'models.yaml:9:21 scenarios.general.model: names "qewn", which is not among the models (did you mean "qwen"?)',
+    'models.yaml:9:21 scenarios.general.model: refers to "qewn", which is not among the models (did you mean "qwen"?)',
     'models.yaml:10:25 scenarios.other.modle: is not a known key (did you mean "model"?)',
-    'models.yaml:11:19 default_scenario: names "genral", which is not among the scenarios (did you mean "general"?)',
+    'models.yaml:11:19 default_scenario: refers to "genral", which is not among the scenarios (did you mean "general"?)',
   ]);
 });
 
@@ -178,14 +178,14 @@ test('several scenarios need a default', () => {
 
 test('a file that says something must say enough to answer with', () => {
   expect(problemsOf('endpoints: { o: { kind: offline } }\n')).toEqual([
-    'models.yaml:1:1 models: must name at least one',
-    'models.yaml:1:1 scenarios: must name at least one',
+    'models.yaml:1:1 models: must have at least one entry',
+    'models.yaml:1:1 scenarios: must have at least one entry',
   ]);
 });
 
 test('the offline engine has no address', () => {
   const problems = problemsOf(SMALLEST.replace('kind: openai', 'kind: offline'));
-  expect(problems).toEqual([expect.stringContaining('base_url: must be left out')]);
+  expect(problems).toEqual([expect.stringContaining('base_url: must be removed')]);
 });
 
 test.each(['http://user:secret@host/v1', 'https://host/v1?key=1', 'https://host/#x', 'host:80', '/v1'])(
@@ -210,12 +210,12 @@ test('a key is read from an absolute path, from beside the file, and from a cred
 });
 
 test.each([
-  ['nowhere.key', 'names a file that does not exist'],
+  ['nowhere.key', 'refers to a file that does not exist'],
   ['empty.key', 'is empty'],
-  ['lines.key', 'must hold one key on one line'],
-  ['binary.key', 'must hold one key on one line'],
+  ['lines.key', 'must contain one key on one line'],
+  ['binary.key', 'must contain one key on one line'],
   ['.', 'is a directory, not a file'],
-  ['credential:absent', 'names a file that does not exist'],
+  ['credential:absent', 'refers to a file that does not exist'],
   ['credential:../near.key', 'must name a credential'],
   ['credential:', 'must name a credential'],
 ])('the key file %s is a problem: it %s', (reference, why) => {
@@ -243,7 +243,7 @@ test('names of the prototype are names like any other', () => {
   );
   expect(catalog.scenarios.get('general')?.model).toBe('constructor');
   expect(problemsOf(SMALLEST.replace('model: qwen }', 'model: toString }'))).toEqual([
-    expect.stringContaining('names "toString", which is not among the models'),
+    expect.stringContaining('refers to "toString", which is not among the models'),
   ]);
 });
 
@@ -271,11 +271,11 @@ const FILES = { 'a.key': 'secret-a', 'two.key': 'secret\nlines' };
 test.each([
   ['headers: { "a b": x }', 'headers.a b: must be the name of an HTTP header'],
   ['headers: { x: "a\\nb" }', 'headers.x: must be one line of printable ASCII'],
-  ['headers: { Content-Length: "3" }', 'headers.Content-Length: must be left out: the daemon sets it by itself'],
-  ['headers: { X-A: x }, header_files: { x-a: a.key }', 'header_files.x-a: is given twice'],
-  ['api_key_file: a.key, headers: { Authorization: x }', 'headers.Authorization: is given by api_key_file already'],
-  ['header_files: { x: none.key }', 'header_files.x: names a file that does not exist'],
-  ['header_files: { x: two.key }', 'two.key must hold one line of printable ASCII'],
+  ['headers: { Content-Length: "3" }', 'headers.Content-Length: must be removed: the daemon sets it'],
+  ['headers: { X-A: x }, header_files: { x-a: a.key }', 'header_files.x-a: is set twice'],
+  ['api_key_file: a.key, headers: { Authorization: x }', 'headers.Authorization: is already set by api_key_file'],
+  ['header_files: { x: none.key }', 'header_files.x: refers to a file that does not exist'],
+  ['header_files: { x: two.key }', 'two.key must contain one line of printable ASCII'],
   ['query: { "a=b": x }', 'query.a=b: must be the name of a query parameter'],
   ['max_tokens_field: max', 'max_tokens_field: must be one of max_tokens, max_completion_tokens'],
   ['extra_body: { messages: [] }', 'extra_body: must be a map'],
@@ -288,10 +288,10 @@ test.each([
 
 test('extras that a kind of endpoint has no use for are refused', () => {
   const anthropic = withEndpoint('max_tokens_field: max_tokens').replace('kind: openai', 'kind: anthropic');
-  expect(problemsOf(anthropic)).toEqual([expect.stringContaining('kind anthropic has no use for it')]);
+  expect(problemsOf(anthropic)).toEqual([expect.stringContaining('kind anthropic does not use it')]);
   const offline = SMALLEST.replace(
     'kind: openai, base_url: "http://127.0.0.1:11434/v1/"',
     'kind: offline, query: { a: b }',
   );
-  expect(problemsOf(offline)).toEqual([expect.stringContaining('kind offline has no use for it')]);
+  expect(problemsOf(offline)).toEqual([expect.stringContaining('kind offline does not use it')]);
 });

@@ -316,7 +316,12 @@ const SKILL = {
   allowed_tools: ['shell'],
   enabled_by_default: true,
 };
-const PROBLEM = { file: 'skills/x/SKILL.md', line: 2, column: 7, message: 'name: must be that of its folder, x' };
+const PROBLEM = {
+  file: 'skills/x/SKILL.md',
+  line: 2,
+  column: 7,
+  message: 'name: must match the name of its folder, x',
+};
 
 test('what the config directory defines is listed with its ids, and shown by name or id', async () => {
   const { dataDir, received } = await startFakeDaemon({
@@ -343,7 +348,7 @@ test('a check tells every problem with its place and ends with 8; without one it
   const { dataDir } = await startFakeDaemon({ 'POST /api/v1/definitions/skills/check': check });
   expect(await run(['skills', 'check'], { dataDir })).toMatchObject({
     code: 8,
-    stdout: 'skills/x/SKILL.md:2:7 name: must be that of its folder, x\n',
+    stdout: 'skills/x/SKILL.md:2:7 name: must match the name of its folder, x\n',
     stderr: '',
   });
   const json = await run(['skills', 'check', '-o', 'json'], { dataDir });

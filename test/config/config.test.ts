@@ -182,7 +182,7 @@ sso:
     'errand.yaml:7:15 sso.defaults.role: is not a known key',
     "errand.yaml:7:34 sso.defaults.team: must be a team's name, or empty, not a list",
   ]);
-  const half = 'needs provider and userinfo_url, or neither of them';
+  const half = 'must have both provider and userinfo_url, or neither';
   expect(problemsOf('sso:\n  provider: corp\n')).toEqual([`errand.yaml:2:3 sso: ${half}`]);
   expect(problemsOf('', { ERRAND_SSO_USERINFO_URL: 'https://sso.example' })).toEqual([`errand.yaml:1:1 sso: ${half}`]);
 });
@@ -344,21 +344,21 @@ test('each mistake in an exception is told where it stands', () => {
     - { host: a.example, for: [] }
     - intranet
 `;
-  const either = 'must be a map with either cidr or host, and ports and for beside it where they are wanted';
+  const either = 'must be a map with either cidr or host, and optionally ports and for';
   expect(problemsOf(file)).toEqual([
-    'errand.yaml:3:15 egress.allow.0.host: must be a name such as wiki.example.com or *.example.com; addresses stand in cidr',
+    'errand.yaml:3:15 egress.allow.0.host: must be a name such as wiki.example.com or *.example.com; addresses belong in cidr',
     'errand.yaml:4:15 egress.allow.1.cidr: must be a range of addresses, such as 10.0.0.0/8 or fd00::/8, or one address',
     `errand.yaml:5:7 egress.allow.2: ${either}`,
     `errand.yaml:6:7 egress.allow.3: ${either}`,
     'errand.yaml:7:26 egress.allow.4.port: is not a known key (did you mean "ports"?)',
     'errand.yaml:8:34 egress.allow.5.ports.0: must be a whole number from 1 to 65535',
-    'errand.yaml:9:33 egress.allow.6.ports: must be a list of ports from 1 to 65535, each once, at most 100, not a number',
+    'errand.yaml:9:33 egress.allow.6.ports: must be a list of at most 100 ports from 1 to 65535, without duplicates, not a number',
     'errand.yaml:10:32 egress.allow.7.for.0: must be one of image, web_fetch, mcp, connector, webhook',
-    'errand.yaml:11:31 egress.allow.8.for: must be a list of image, web_fetch, mcp, connector, webhook, each once, at most 100',
+    'errand.yaml:11:31 egress.allow.8.for: must be a list of at most 100 purposes (image, web_fetch, mcp, connector, webhook), without duplicates',
     `errand.yaml:12:7 egress.allow.9: ${either}, not text`,
   ]);
   expect(problemsOf('', { ERRAND_EGRESS_ALLOW: 'intranet' })).toEqual([
-    'ERRAND_EGRESS_ALLOW: must be a list of exceptions, each once, at most 200, not text',
+    'ERRAND_EGRESS_ALLOW: must be a list of at most 200 exceptions, without duplicates, not text',
   ]);
 });
 
@@ -366,7 +366,7 @@ test('a data directory too deep for a socket is a problem that says what to do',
   const dataDir = `/${'d'.repeat(94)}`;
   expect(problemsOf('', {}, { dataDir })).toEqual([]);
   expect(problemsOf('', {}, { dataDir: `${dataDir}é` })).toEqual([
-    `${dataDir}é/errand.sock: is 109 bytes long, and a socket's path has at most 107; choose a shorter data directory`,
+    `${dataDir}é/errand.sock: is 109 bytes long, and a socket's path can have at most 107; choose a shorter data directory`,
   ]);
 });
 

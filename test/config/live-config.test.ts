@@ -41,9 +41,9 @@ test('the first load tells the problems of both files and of the environment tog
     'errand.yaml:1:1 listne: is not a known key (did you mean "listen"?)',
     'MAX_UPLOAD_SIZE_MB: must be a whole number of megabytes from 1 to 1024',
     'models.yaml:1:1 model: is not a known key (did you mean "models"?)',
-    'models.yaml:1:1 endpoints: must name at least one',
-    'models.yaml:1:1 models: must name at least one',
-    'models.yaml:1:1 scenarios: must name at least one',
+    'models.yaml:1:1 endpoints: must have at least one entry',
+    'models.yaml:1:1 models: must have at least one entry',
+    'models.yaml:1:1 scenarios: must have at least one entry',
   ]);
 });
 
@@ -95,9 +95,9 @@ test('a config directory that vanishes leaves all in force, and is noticed when 
   rmSync(configDir, { recursive: true });
   await waitFor(() => live.problems().length === 3);
   expect(live.problems().map(formatProblem)).toEqual([
-    `errand.yaml is gone with its directory ${configDir}`,
-    `models.yaml is gone with its directory ${configDir}`,
-    `definitions is gone with its directory ${configDir}`,
+    `errand.yaml is gone, and so is its directory ${configDir}`,
+    `models.yaml is gone, and so is its directory ${configDir}`,
+    `definitions is gone, and so is its directory ${configDir}`,
   ]);
   expect(live.settings().model.maxSteps).toBe(1);
   mkdirSync(configDir);
@@ -307,7 +307,7 @@ test('a broken definition is told with its place, and the last good ones stay in
   write('experts/ann.md', expert('Second', '\nmodel: none'));
   live.reload();
   live.reload();
-  const problem = 'experts/ann.md:3:8 model: names no model of models.yaml, "none"';
+  const problem = 'experts/ann.md:3:8 model: refers to a model that does not exist in models.yaml: "none"';
   expect(live.problems().map(formatProblem)).toEqual([problem]);
   expect(live.checkDefinitions().map(formatProblem)).toEqual([problem]);
   expect(live.definitions().experts.get('ann')?.description).toBe('First');

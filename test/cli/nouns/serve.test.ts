@@ -332,7 +332,7 @@ test('a good configuration is right, and shows where each setting comes from', a
 test('a directory that is not there is not called right', async () => {
   const dataDir = makeDirectory();
   const { code, stdout } = await run(['config', 'check'], { dataDir });
-  expect({ code, stdout }).toEqual({ code: 78, stdout: `${dataDir}/config: there is no such directory\n` });
+  expect({ code, stdout }).toEqual({ code: 78, stdout: `${dataDir}/config: the directory does not exist\n` });
 });
 
 test('a credential of the service is no problem for a check from outside, which names it', async () => {
