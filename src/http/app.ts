@@ -16,6 +16,7 @@ import { makeRouter, refusalOf } from './frame/dispatch.ts';
 import { makeOverviewHandlers } from './management/overview.ts';
 import type { Operations } from '../operations/operations.ts';
 import type { ConfigurationReport, Readiness, StatusReport } from '../operations/status.ts';
+import { setHeaders } from './frame/head.ts';
 import { errorReply, shapeOfPath } from './frame/render-error.ts';
 import { sendJson, sendJsonAndClose } from './frame/reply.ts';
 import { makeRoutes, type Route } from './routes.ts';
@@ -91,9 +92,7 @@ function makeFrame(parts: HttpParts): Koa.Middleware {
     const clientAddress = clientAddressOf(req);
     // Replies are written here and by handlers, never by Koa.
     ctx.respond = false;
-    res.setHeader('X-Request-Id', requestId);
-    res.setHeader('X-Content-Type-Options', 'nosniff');
-    for (const [name, value] of Object.entries(standingHeaders(path))) res.setHeader(name, value);
+    setHeaders(res, { 'X-Request-Id': requestId, 'X-Content-Type-Options': 'nosniff', ...standingHeaders(path) });
     try {
       requireForm(req, path);
       await next();

@@ -10,6 +10,7 @@ import { parseChatRequest, renderCompletion } from './chat-wire.ts';
 import type { ContentParts } from './content-wire.ts';
 import type { WatchCredential } from '../frame/credential-watch.ts';
 import { type Exchange, idInPath } from '../frame/exchange.ts';
+import { type Headers, setHeaders } from '../frame/head.ts';
 import { optional, readUuid } from '../frame/fields.ts';
 import { parseMessagesRequest, renderMessage } from './messages-wire.ts';
 import type { Operations } from '../../operations/operations.ts';
@@ -34,7 +35,7 @@ const CHAT: ConversationWire = { shape: 'chat', parse: parseChatRequest, render:
 const MEGABYTE = 1024 * 1024;
 const RETRY_AFTER_SECONDS = '5';
 // Both official clients repeat a failed request unless told not to, and a repeated turn is a second run.
-const NO_RETRY = 'X-Should-Retry';
+const NO_RETRY: Headers = { 'X-Should-Retry': 'false' };
 
 export interface ConversationParts {
   readonly operations: Operations;
@@ -74,7 +75,7 @@ export function makeConversations(parts: ConversationParts): Conversations {
     const { run, replayed } = await whileThere(res, (left) => operations.acceptTurn(caller, input, { left, takeRoom }));
     await exchange.letGoOfBody();
     nameRun(res, run);
-    if (replayed) res.setHeader('Idempotency-Replayed', 'true');
+    if (replayed) setHeaders(res, { 'Idempotency-Replayed': 'true' });
     return { run, stream, isBackground: input.background !== null, repeatable: input.idempotencyKey !== null };
   }
 
@@ -86,11 +87,10 @@ export function makeConversations(parts: ConversationParts): Conversations {
       openStream(exchange, run, { afterId: 0, ids: hasFlag(req, 'x-stream-event-ids'), tools: wantsTools(req) });
       return undefined;
     }
-    if (!repeatable) res.setHeader(NO_RETRY, 'false');
     const ended = await awaitResult(run, exchange).catch((error: unknown) => {
+      if (!repeatable) setHeaders(res, NO_RETRY);
       throw withWayBack(error, run, repeatable);
     });
-    res.removeHeader(NO_RETRY);
     return answerOf(ended, wire);
   }
 
@@ -162,16 +162,14 @@ function headersOfTurn({ headers }: IncomingMessage): TurnHeaders {
 }
 
 function nameRun(res: ServerResponse, run: Run): void {
-  res.setHeader('X-Session-Id', run.sessionId);
-  res.setHeader('X-Run-Id', run.id);
+  setHeaders(res, { 'X-Session-Id': run.sessionId, 'X-Run-Id': run.id });
 }
 
 function answerOf(run: Run, wire: ConversationWire): Reply {
   const failure = failureOfRun(run);
   if (failure === null) return { status: 200, body: wire.render(run) };
-  const headers: Record<string, string> = { [NO_RETRY]: 'false' };
-  if (failure.status === 504) headers['Retry-After'] = RETRY_AFTER_SECONDS;
-  return { status: failure.status, headers, body: errorBody(failure, wire.shape) };
+  const later: Headers = failure.status === 504 ? { 'Retry-After': RETRY_AFTER_SECONDS } : {};
+  return { status: failure.status, headers: { ...NO_RETRY, ...later }, body: errorBody(failure, wire.shape) };
 }
 
 function wantsTools(req: IncomingMessage): boolean {

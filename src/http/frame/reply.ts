@@ -1,12 +1,13 @@
 // Sends JSON replies, and refuses bodies it will not read without losing the answer on the way.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../domain/clock.ts';
+import { type Headers, setHeaders, writeHead } from './head.ts';
 
 /** What a handler answers. */
 export interface Reply {
   readonly status: number;
   readonly body: object;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Headers;
 }
 
 // Secrets pass through the management API's replies: nothing on the way may keep them.
@@ -22,7 +23,7 @@ const LINGER_MS = 2_000;
 
 /** Sends a reply. For HEAD Node keeps the headers and drops the body (A7). */
 export function sendJson(res: ServerResponse, reply: Reply): void {
-  res.end(writeHead(res, reply));
+  res.end(begin(res, reply));
 }
 
 /**
@@ -30,8 +31,8 @@ export function sendJson(res: ServerResponse, reply: Reply): void {
  * and a client still busy sending would never see the answer: what arrives is thrown away for a moment first.
  */
 export function sendJsonAndClose(req: IncomingMessage, res: ServerResponse, reply: Reply, clock: Clock): void {
-  res.setHeader('Connection', 'close');
-  res.write(writeHead(res, reply));
+  setHeaders(res, { Connection: 'close' });
+  res.write(begin(res, reply));
   const finish = () => {
     timer.cancel();
     res.end();
@@ -42,8 +43,9 @@ export function sendJsonAndClose(req: IncomingMessage, res: ServerResponse, repl
   req.resume();
 }
 
-function writeHead(res: ServerResponse, reply: Reply): Buffer {
+/** Writes the head; returns the bytes of the body. */
+function begin(res: ServerResponse, reply: Reply): Buffer {
   const body = Buffer.from(JSON.stringify(reply.body));
-  res.writeHead(reply.status, { ...reply.headers, 'Content-Type': JSON_TYPE, 'Content-Length': body.length });
+  writeHead(res, reply.status, { ...reply.headers, 'Content-Type': JSON_TYPE, 'Content-Length': body.length });
   return body;
 }

@@ -1,5 +1,6 @@
 // A server-sent event stream over one response: its headers, its writes, and what a slow reader costs.
 import type { ServerResponse } from 'node:http';
+import { writeHead } from './head.ts';
 
 const HEADERS = {
   'Content-Type': 'text/event-stream; charset=utf-8',
@@ -25,7 +26,7 @@ export interface EventStream {
 /** Begins a stream. The response must be untouched but for headers already set on it. */
 export function openEventStream(res: ServerResponse): EventStream {
   res.socket?.setNoDelay(true);
-  res.writeHead(200, HEADERS);
+  writeHead(res, 200, HEADERS);
   let written = false;
   return {
     send: (frames) => {

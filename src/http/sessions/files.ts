@@ -7,6 +7,7 @@ import type { OpenedFile } from '../../operations/sessions/open-file.ts';
 import type { Operations } from '../../operations/operations.ts';
 import { isKnown, rangeOf } from './byte-range.ts';
 import type { Exchange } from '../frame/exchange.ts';
+import { type Headers, writeHead } from '../frame/head.ts';
 import { errorBody } from '../frame/render-error.ts';
 import type { Reply } from '../frame/reply.ts';
 
@@ -48,12 +49,15 @@ async function answer({ req, res }: Exchange, file: OpenedFile, now: number): Pr
   const { size } = file.blob;
   const etag = `"${file.grant.key}"`;
   const headers = headersOf(file, etag, now);
-  if (isKnown(req.headers, etag)) return void res.writeHead(304, headers).end();
+  if (isKnown(req.headers, etag)) {
+    writeHead(res, 304, headers);
+    return void res.end();
+  }
   // HEAD tells of the whole file: a range has no meaning there.
   const range = req.method === 'HEAD' ? 'whole' : rangeOf(req.headers, size, etag);
   if (range === 'unsatisfiable') return refusalOfRange(size);
   const { start, end } = range === 'whole' ? { start: 0, end: size - 1 } : range;
-  res.writeHead(range === 'whole' ? 200 : 206, {
+  writeHead(res, range === 'whole' ? 200 : 206, {
     ...headers,
     'Content-Type': file.presentation.contentType,
     'Content-Disposition': contentDisposition(file.grant.name, { type: file.presentation.disposition }),
@@ -69,7 +73,7 @@ async function answer({ req, res }: Exchange, file: OpenedFile, now: number): Pr
 }
 
 /** The address is all that protects a file, so pages of any origin that have it may show it. */
-function headersOf({ grant, presentation }: OpenedFile, etag: string, now: number): Record<string, string> {
+function headersOf({ grant, presentation }: OpenedFile, etag: string, now: number): Headers {
   const seconds = Math.max(0, Math.floor((grant.expiresAt - now) / 1_000));
   return {
     ETag: etag,

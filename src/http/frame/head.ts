@@ -1,0 +1,15 @@
+// The head of a response: the one place where its status and headers are written.
+import type { ServerResponse } from 'node:http';
+
+export type Headers = Readonly<Record<string, string | number>>;
+
+/** Sets headers that the reply will have, whoever sends it. */
+export function setHeaders(res: ServerResponse, headers: Headers): void {
+  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
+}
+
+/** Fixes status and headers; they leave with the first bytes of the body. A header that was set before is replaced. */
+export function writeHead(res: ServerResponse, status: number, headers: Headers): void {
+  setHeaders(res, headers);
+  res.writeHead(status);
+}
