@@ -31,8 +31,15 @@ export interface HttpParts {
 }
 
 /** A transport to a server. Headers go to its own origin only, and no redirect leads away from it. */
-export function httpTransport({ url, headers, egress, ...parts }: HttpParts): Transport {
-  const { allowance, blot, Transport: Streamable } = parts;
+export function httpTransport({
+  url,
+  headers,
+  egress,
+  allowance,
+  blot,
+  tooMuch,
+  Transport: Streamable,
+}: HttpParts): Transport {
   const guarded = guardedFetchFor({ purpose: 'mcp', allow: egress });
   let mayOpenAt = 0;
   const fetch: typeof globalThis.fetch = async (input, init) => {
@@ -52,7 +59,7 @@ export function httpTransport({ url, headers, egress, ...parts }: HttpParts): Tr
   const send = inner.send.bind(inner);
   const close = inner.close.bind(inner);
   const cutOff = () => {
-    parts.tooMuch();
+    tooMuch();
     void close();
   };
   return Object.assign(inner, {

@@ -2,7 +2,6 @@
 import { statSync } from 'node:fs';
 import { freeBytes, type SpaceLimits } from '../../disk/disk-space.ts';
 import { countTaken, NOTICED_BYTES, takenIn } from './workspace-room.ts';
-import type { Launched } from './launch.ts';
 import { deletedBytes } from './process-tree.ts';
 import type { StopCause } from './walls.ts';
 
@@ -39,6 +38,14 @@ export async function roomFor(workspace: string, space: SpaceLimits | null): Pro
   };
 }
 
+/** What is watched. */
+interface Watched {
+  /** Absolute path. */
+  readonly workspace: string;
+  /** The sandbox's first process, once known. */
+  readonly firstPid: number | undefined;
+}
+
 /** A sandbox whose space is watched. */
 export interface SpaceWatch {
   /** Looks a last time, when nothing of it is alive any more. Answers why it should have been ended, if so. */
@@ -46,16 +53,16 @@ export interface SpaceWatch {
 }
 
 /** Watches it; `stop` is called once at most. */
-export function watchSpace(launched: Launched, room: Room | null, stop: (cause: StopCause) => void): SpaceWatch {
+export function watchSpace(watched: Watched, room: Room | null, stop: (cause: StopCause) => void): SpaceWatch {
   if (room === null) return { close: async () => undefined };
-  const { workspace } = launched;
+  const { workspace } = watched;
   const { dev } = statSync(workspace);
   const last = { free: room.freeBytes, bytes: 0, at: performance.now(), restsUntil: 0, counted: false };
   let everyMs = SHORTEST_MS;
 
   async function isOver(): Promise<boolean> {
     const [startedAt, free] = [performance.now(), freeBytes(workspace)];
-    const open = launched.firstPid === undefined ? 0 : await deletedBytes(launched.firstPid, dev);
+    const open = watched.firstPid === undefined ? 0 : await deletedBytes(watched.firstPid, dev);
     const bytes = (await countTaken(workspace)) + open;
     const at = performance.now();
     everyMs = bytes > last.bytes ? SHORTEST_MS : Math.min(2 * everyMs, LONGEST_MS);

@@ -1,6 +1,13 @@
 // `errand completion`: scripts that complete nouns, verbs and flags, made from the commands themselves.
 import { Argument, type Command } from 'commander';
-import { bashScript, fishScript, zshScript } from '../terminal/completion-scripts.ts';
+import {
+  bashScript,
+  type CompletionNode,
+  fishScript,
+  type Flag,
+  type Word,
+  zshScript,
+} from '../terminal/completion-scripts.ts';
 import { act } from '../frame/context.ts';
 import type { Io } from '../frame/io.ts';
 
@@ -12,27 +19,6 @@ const SCRIPTS: Readonly<Record<Shell, (nodes: readonly CompletionNode[]) => stri
   zsh: zshScript,
   fish: fishScript,
 };
-
-/** A word to complete and what it is for. */
-interface Word {
-  readonly word: string;
-  readonly about: string;
-}
-
-/** A flag: its spellings, whether a value follows, and the values if there are but a few. */
-export interface Flag {
-  readonly spellings: readonly string[];
-  readonly about: string;
-  readonly takesValue: boolean;
-  readonly values: readonly string[];
-}
-
-/** What may follow a path of nouns and verbs; the root's path is empty. */
-export interface CompletionNode {
-  readonly path: readonly string[];
-  readonly words: readonly Word[];
-  readonly flags: readonly Flag[];
-}
 
 /** Adds the command. */
 export function addCompletion(program: Command, io: Io): void {

@@ -1,5 +1,25 @@
 // The completion scripts of the three shells. Each walks the words before the cursor to a path of nouns and verbs.
-import type { CompletionNode, Flag } from '../nouns/completion.ts';
+
+/** A word to complete and what it is for. */
+export interface Word {
+  readonly word: string;
+  readonly about: string;
+}
+
+/** A flag: its spellings, whether a value follows, and the values if there are but a few. */
+export interface Flag {
+  readonly spellings: readonly string[];
+  readonly about: string;
+  readonly takesValue: boolean;
+  readonly values: readonly string[];
+}
+
+/** What may follow a path of nouns and verbs; the root's path is empty. */
+export interface CompletionNode {
+  readonly path: readonly string[];
+  readonly words: readonly Word[];
+  readonly flags: readonly Flag[];
+}
 
 /** A script for bash. Completes file names where a flag's value is no word of ours. */
 export function bashScript(nodes: readonly CompletionNode[]): string {

@@ -55,24 +55,27 @@ interface Cast {
  * and connections are those of the session's configuration that are still there; what is not is told to the agent.
  * Each agent has what its own plan names: nothing comes to it from the one above, or from its neighbours.
  */
-export function makeEquip(parts: EquipParts): Equip {
+export function makeEquip({ store, places, log, browser, definitions: definitionsNow, catalog }: EquipParts): Equip {
   return async (run, tools) => {
-    const setup = await parts.store.sessions.getSetup(run.sessionSeq);
-    const definitions = parts.definitions();
-    const cast = castOf(parts, definitions, setup);
+    const setup = await store.sessions.getSetup(run.sessionSeq);
+    const definitions = definitionsNow();
+    const cast = castOf(store, definitions, setup);
     if (cast === null) return { ok: false, error: goneError(setup.target) };
     const missing = cast.gone.map((name) => `the agent ${name}, who does not exist any more`);
-    const lookup = { parts, definitions, missing };
+    const lookup = { store, places, log, browser, definitions, missing };
     const fit: Fitting = { ...lookup, has: await sessionHas(lookup, setup, tools) };
     const { tools: own, ...things } = fitAgent(fit, cast.plan);
-    const equipment: Equipment = { ...things, subagents: cast.subagents.flatMap((plan) => toSubagent(fit, plan)) };
-    if (missing.length > 0) parts.log.warn({ run_id: run.id, missing }, 'the run goes without some of its equipment');
+    const equipment: Equipment = {
+      ...things,
+      subagents: cast.subagents.flatMap((plan) => toSubagent(fit, catalog(), plan)),
+    };
+    if (missing.length > 0) log.warn({ run_id: run.id, missing }, 'the run goes without some of its equipment');
     const instructions = instructionsOf(cast, setup.orchestration) + noteOf(unique(missing));
     return { ok: true, outfit: { instructions, tools: own, equipment } };
   };
 }
 
-function castOf({ store }: EquipParts, definitions: Definitions, setup: SessionSetup): Cast | null {
+function castOf(store: Pick<Store, 'definitionIds'>, definitions: Definitions, setup: SessionSetup): Cast | null {
   const { capabilityConfig: config, orchestration } = setup;
   if (orchestration !== null) return { plan: orchestration.lead, subagents: orchestration.members, gone: [] };
   const target = parseTarget(setup.target);
@@ -123,9 +126,9 @@ function goneError(target: string): RunError {
   return { type: 'api_error', message: `The ${what} "${name}" does not exist any more.`, retryable: false };
 }
 
-function toSubagent(fit: Fitting, plan: AgentPlan): SubagentGrant[] {
+function toSubagent(fit: Fitting, catalog: Catalog, plan: AgentPlan): SubagentGrant[] {
   const { name, description, subagents } = plan;
-  const resolved = resolveModel(fit.parts.catalog(), plan.model);
+  const resolved = resolveModel(catalog, plan.model);
   if (plan.model !== null && resolved === undefined) {
     fit.missing.push(`the agent ${name}, whose model does not exist any more`);
     return [];

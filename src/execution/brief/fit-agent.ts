@@ -1,13 +1,18 @@
 // What one agent of a run has: what its own plan names, of what its session has and of what is there now.
 import type { BrowserGrant, ConnectionGrant, Equipment } from '../../agent/port/grants.ts';
 import type { Definitions } from '../../catalog/definitions.ts';
+import type { SecretPlaces } from '../../catalog/secret-file.ts';
 import type { AgentPlan } from '../../domain/orchestration.ts';
 import type { SessionSetup } from '../../domain/session.ts';
-import type { EquipParts } from './equip.ts';
+import type { Log } from '../../log/log.ts';
+import type { Store } from '../../store/open-store.ts';
 import { grantMcpServer } from './mcp-grant.ts';
 
 interface Lookup {
-  readonly parts: EquipParts;
+  readonly store: Pick<Store, 'connections'>;
+  readonly places: SecretPlaces;
+  readonly log: Log;
+  browser(): BrowserGrant | null;
   readonly definitions: Definitions;
   /** What the agents go without, in words; added to. */
   readonly missing: string[];
@@ -53,7 +58,7 @@ export function fitAgent(
   };
 }
 
-function thingsOf({ parts, definitions, missing }: Lookup, plan: AgentPlan): Pick<Equipment, 'skills' | 'mcp'> {
+function thingsOf({ places, log, definitions, missing }: Lookup, plan: AgentPlan): Pick<Equipment, 'skills' | 'mcp'> {
   const skills = plan.skills.flatMap((name) => {
     const skill = definitions.skills.get(name);
     if (skill === undefined) missing.push(`the skill ${name}, which does not exist any more`);
@@ -62,9 +67,9 @@ function thingsOf({ parts, definitions, missing }: Lookup, plan: AgentPlan): Pic
   const mcp = plan.mcpServers.flatMap((name) => {
     const server = definitions.mcpServers.get(name);
     if (server === undefined) missing.push(`the MCP server ${name}, which does not exist any more`);
-    const granted = server === undefined ? undefined : grantMcpServer(server, parts.places);
+    const granted = server === undefined ? undefined : grantMcpServer(server, places);
     if (granted?.ok === false) {
-      parts.log.error({ mcp_server: name, why: granted.why }, 'an MCP server cannot be used');
+      log.error({ mcp_server: name, why: granted.why }, 'an MCP server cannot be used');
       missing.push(`the MCP server ${name}, whose credential cannot be read`);
     }
     return granted?.ok === true ? [granted.grant] : [];
@@ -73,12 +78,12 @@ function thingsOf({ parts, definitions, missing }: Lookup, plan: AgentPlan): Pic
 }
 
 async function connectionsOf(
-  { parts, definitions, missing }: Lookup,
+  { store, definitions, missing }: Lookup,
   ids: readonly string[],
   userSeq: number,
 ): Promise<ConnectionGrant[]> {
   if (ids.length === 0) return [];
-  const found = await parts.store.connections.listOf(userSeq, ids);
+  const found = await store.connections.listOf(userSeq, ids);
   const grants = found.flatMap(({ id, name, connector, state }) => {
     const definition = definitions.connectors.get(connector);
     if (definition === undefined || state === 'revoked') return [];
@@ -91,8 +96,8 @@ async function connectionsOf(
   return grants;
 }
 
-function browserOf({ parts, missing }: Lookup): BrowserGrant | null {
-  const browser = parts.browser();
-  if (browser === null) missing.push('the browser, which is not available here');
-  return browser;
+function browserOf({ browser, missing }: Lookup): BrowserGrant | null {
+  const granted = browser();
+  if (granted === null) missing.push('the browser, which is not available here');
+  return granted;
 }

@@ -1,9 +1,12 @@
 // The credentials of connections: kept ones, and the access tokens that they are exchanged for (OAuth 2.0, RFC 6749).
 import type { Connection, Connector, ConnectorAuth } from '../../domain/connector.ts';
+import type { EgressRule } from '../../domain/egress.ts';
 import { isJsonObject } from '../../domain/json.ts';
+import type { SecretBox } from '../../files/secret-box.ts';
 import { EgressError } from '../../outbound/egress.ts';
 import { type GuardedReply, guardedFetch } from '../../outbound/guarded-fetch.ts';
-import type { BrokerParts } from './broker.ts';
+import type { Log } from '../../log/log.ts';
+import type { Store } from '../../store/open-store.ts';
 
 /** What goes into the header; `kept` are other secrets that a service might repeat. */
 export interface Credential {
@@ -32,7 +35,18 @@ const EARLY_MS = 30_000;
 /** For servers that do not say how long a token is good. */
 const DEFAULT_LIFE_S = 300;
 
-export function makeCredentials({ store, secrets, log, egress, now }: BrokerParts) {
+export interface CredentialParts {
+  readonly store: Pick<Store, 'connections'>;
+  readonly secrets: SecretBox;
+  readonly log: Log;
+  egress(): readonly EgressRule[];
+  now(): number;
+}
+
+export type Credentials = ReturnType<typeof makeCredentials>;
+
+/** The credentials of connections, as they are sent. */
+export function makeCredentials({ store, secrets, log, egress, now }: CredentialParts) {
   const tokens = new Map<string, AccessToken>();
   /** One exchange at a time for a connection: a refresh token may be good once only. */
   const exchanges = new Map<string, Promise<AccessToken>>();
@@ -98,7 +112,7 @@ const clientOf = ({ tokenUrl, clientId, clientSecret, scopes }: OAuth) =>
 /** As RFC 6749 §2.3.1 wants it, which is not what encodeURIComponent alone gives. */
 const formEncode = (text: string) => new URLSearchParams([['', text]]).toString().slice(1);
 
-async function postForm(auth: OAuth, refreshToken: string | null, allow: ReturnType<BrokerParts['egress']>) {
+async function postForm(auth: OAuth, refreshToken: string | null, allow: readonly EgressRule[]) {
   const form = new URLSearchParams({
     grant_type: refreshToken === null ? 'client_credentials' : 'refresh_token',
     ...(refreshToken !== null && { refresh_token: refreshToken }),

@@ -9,14 +9,14 @@ import type { Log } from '../../log/log.ts';
 import { EgressError } from '../../outbound/egress.ts';
 import { guardedFetch } from '../../outbound/guarded-fetch.ts';
 import type { Store } from '../../store/open-store.ts';
-import { type Credential, CredentialError, makeCredentials } from './broker-credentials.ts';
+import { type Credential, CredentialError, type Credentials, makeCredentials } from './broker-credentials.ts';
 import { readServiceRequest, type ServiceRequest, tellReply } from './broker-request.ts';
 
 type CallInput = Services['connector_request']['input'];
 type CallOutput = Services['connector_request']['output'];
 
 export interface BrokerParts {
-  readonly store: Pick<Store, 'connections' | 'users'>;
+  readonly store: Pick<Store, 'connections'>;
   readonly secrets: SecretBox;
   readonly log: Log;
   /** The connector of a name as it is configured now, or undefined. */
@@ -54,13 +54,11 @@ interface Found {
 }
 
 /** Calls of connected services, with their credentials. */
-function makeCalls(parts: BrokerParts) {
-  const credentials = makeCredentials(parts);
-
+function makeCalls(credentials: Credentials, egress: BrokerParts['egress']) {
   async function attempt({ connector }: Found, request: ServiceRequest, credential: Credential) {
     const { header, prefix } = connector.auth;
     const reply = await guardedFetch(
-      { purpose: 'connector', allow: parts.egress() },
+      { purpose: 'connector', allow: egress() },
       {
         url: connector.baseUrl + request.path,
         method: request.method,
@@ -108,17 +106,17 @@ const secretsOf = ({ auth }: Connector, { text, kept }: Credential) => [text, au
 const badGateway = (cause: Error) => new ErrandError('bad_gateway', cause.message, { cause });
 
 /** Makes the broker. Tokens live in memory only: a run that is resumed gets another one. */
-export function makeBroker(parts: BrokerParts): Broker {
+export function makeBroker({ store, secrets, log, connector: connectorOf, egress, now }: BrokerParts): Broker {
   /** By the digest of the token, so that looking one up tells nothing of the others by its time. */
   const admitted = new Map<string, { readonly runSeq: number; readonly ids: ReadonlySet<string> }>();
-  const send = makeCalls(parts);
+  const send = makeCalls(makeCredentials({ store, secrets, log, egress, now }), egress);
 
   async function find(id: string): Promise<Found> {
-    const connection = await parts.store.connections.find(id);
+    const connection = await store.connections.find(id);
     if (connection === undefined || connection.state === 'revoked') {
       throw new ErrandError('not_found', 'The connection was ended.');
     }
-    const connector = parts.connector(connection.connector);
+    const connector = connectorOf(connection.connector);
     if (connector === undefined) {
       throw new ErrandError('not_found', `The connector "${connection.connector}" is not configured any more.`);
     }
@@ -145,30 +143,30 @@ export function makeBroker(parts: BrokerParts): Broker {
       const { reply, credential } = await send(found, request);
       const facts = { connection_id: connection.id, connector: connector.name, method: request.method };
       const { told, blotted } = tellReply(reply, secretsOf(connector, credential));
-      parts.log.info({ ...facts, status: reply.status }, 'a connected service was called');
-      if (blotted > 0) parts.log.warn({ ...facts, places: blotted }, 'a connected service repeated its credential');
+      log.info({ ...facts, status: reply.status }, 'a connected service was called');
+      if (blotted > 0) log.warn({ ...facts, places: blotted }, 'a connected service repeated its credential');
       return told;
     },
 
     reach: async (connectorName) => {
-      const connector = parts.connector(connectorName);
+      const connector = connectorOf(connectorName);
       if (connector === undefined) throw new ErrandError('not_found', 'Connector not found.');
-      const startedAt = parts.now();
+      const startedAt = now();
       const request = { url: connector.baseUrl, timeoutMs: TIMEOUT_MS, maxBytes: MAX_REPLY_BYTES, maxRedirects: 0 };
       const reply = await guardedFetch(
-        { purpose: 'connector', allow: parts.egress() },
+        { purpose: 'connector', allow: egress() },
         { ...request, onOverflow: 'truncate' },
       ).catch((error: unknown) => {
         throw error instanceof EgressError ? badGateway(error) : error;
       });
-      return { status: reply.status, durationMs: parts.now() - startedAt };
+      return { status: reply.status, durationMs: now() - startedAt };
     },
 
     probe: async (connectionId) => {
       const found = await find(connectionId);
-      const startedAt = parts.now();
+      const startedAt = now();
       const { reply } = await send(found, probeOf(found.connector));
-      return { status: reply.status, durationMs: parts.now() - startedAt };
+      return { status: reply.status, durationMs: now() - startedAt };
     },
   };
 }

@@ -95,6 +95,7 @@ export function makeCrew({ size, clock, log, runEnded }: CrewParts): Crew {
 }
 
 interface Line extends Active {
+  readonly handle: RunHandle;
   readonly workerPort: MessagePort;
   readonly waiting: Int32Array<SharedArrayBuffer>;
   /** Resolves when nothing more can come from the worker. */
@@ -122,7 +123,8 @@ function openLine(sink: RunSink, ended: () => void): Line {
   const closed = new Promise<unknown>((resolve) => port1.once('close', resolve));
   const waiting = new Int32Array(new SharedArrayBuffer(4));
   const lose = (why: string) => end({ kind: 'lost', why, wasWaiting: waiting[0] === 1 });
-  const line: Line = { handle: { send }, lose, unanswered: null, workerPort: port2, waiting, closed };
+  const ping = () => send({ t: 'ping' });
+  const line: Line = { handle: { send }, ping, lose, unanswered: null, workerPort: port2, waiting, closed };
   port1.on('messageerror', (error) => sink.garbled(messageOf(error)));
   port1.on('message', (batch: SignalBatch) => {
     line.unanswered = null;

@@ -2,11 +2,10 @@
 import type { Piscina } from 'piscina';
 import type { WorkerTask } from '../../agent/port/protocol.ts';
 import type { Clock, Timer } from '../../domain/clock.ts';
-import type { RunHandle } from './crew.ts';
 
 /** A run under way on a crew. */
 export interface Active {
-  readonly handle: RunHandle;
+  readonly ping: () => void;
   /** Ends it as a run whose worker is gone. */
   readonly lose: (why: string) => void;
   /** Monotonic time of the oldest ping without an answer; null when there is none. */
@@ -60,7 +59,7 @@ export function makeWatch({ piscina, active, clock, hangTimeoutMs }: WatchParts)
         continue;
       }
       run.unanswered ??= now;
-      run.handle.send({ t: 'ping' });
+      run.ping();
     }
     begin();
   }

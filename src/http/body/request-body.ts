@@ -56,7 +56,7 @@ export interface RequestBody {
  * what can be said without the body before it, and the rest as soon as it is seen (A1).
  */
 export async function readJsonBody(req: IncomingMessage, res: ServerResponse, parts: BodyParts): Promise<RequestBody> {
-  const { rules, share } = parts;
+  const { rules, share, openSpool, clock } = parts;
   const declared = req.headers['content-length'];
   if (declared !== undefined && Number(declared) > rules.limitBytes) throw tooLarge(rules.limitBytes);
   const isEmpty = req.headers['transfer-encoding'] === undefined && (declared === undefined || Number(declared) === 0);
@@ -64,7 +64,7 @@ export async function readJsonBody(req: IncomingMessage, res: ServerResponse, pa
     return { value: {}, laid: NOTHING_LAID, takeRoom: share.take, release: async () => share.release() };
   requireJsonType(req);
   if (isEmpty) throw new ErrandError('bad_request', 'The body is empty: a JSON object is required.');
-  const layer = makeStringLayer(parts.openSpool);
+  const layer = makeStringLayer(openSpool);
   const release = async () => {
     share.release();
     await layer.close();
@@ -73,7 +73,8 @@ export async function readJsonBody(req: IncomingMessage, res: ServerResponse, pa
     if (declared !== undefined) share.take(Number(declared));
     // The answer to `Expect: 100-continue` comes here, after everything that can be refused unread.
     if (req.headers.expect !== undefined) res.writeContinue();
-    const text = await takeIn(req, layer, { ...parts, isCounted: declared !== undefined });
+    const intake = { rules, layer, takeRoom: declared === undefined ? share.take : () => undefined };
+    const text = await takeIn(chunksOf(req, clock), intake);
     return { value: parseObject(text), laid: layer, takeRoom: share.take, release };
   } catch (error) {
     await release();
@@ -88,24 +89,25 @@ function requireJsonType({ headers }: IncomingMessage): void {
     throw new ErrandError('unsupported_media_type', 'The body must be sent without a Content-Encoding.');
 }
 
-interface Intake extends BodyParts {
-  /** Whether the share has the whole body already, since its length was declared. */
-  readonly isCounted: boolean;
+interface Intake {
+  readonly rules: BodyRules;
+  readonly layer: StringLayer;
+  /** Counts a chunk; does nothing when the whole body was counted already, since its length was declared. */
+  takeRoom(bytes: number): void;
 }
 
 /** The JSON text with its long strings laid aside. Each chunk is looked at, and then held or written, before the next one. */
-async function takeIn(req: IncomingMessage, layer: StringLayer, intake: Intake): Promise<string> {
-  const { rules, share, clock, isCounted } = intake;
+async function takeIn(chunks: ReturnType<typeof chunksOf>, { rules, layer, takeRoom }: Intake): Promise<string> {
   const scan = makeJsonScan({ maxNodes: rules.maxNodes, longBytes: rules.lays ? LONG_BYTES : Infinity });
   const utf8 = makeUtf8Guard();
   const rest = makeRest(Math.min(rules.limitBytes, rules.limitParsedBytes));
   let received = 0;
   let isLaying = false;
   const put = async (bytes: Buffer) => (isLaying ? layer.lay(bytes) : rest.append(bytes));
-  for await (const chunk of chunksOf(req, clock)) {
+  for await (const chunk of chunks) {
     received += chunk.length;
     if (received > rules.limitBytes) throw tooLarge(rules.limitBytes);
-    if (!isCounted) share.take(chunk.length);
+    takeRoom(chunk.length);
     if (!utf8.take(chunk)) throw notUtf8();
     let from = 0;
     for (const mark of scan(chunk)) {
