@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { systemClock } from '../../src/domain/clock.ts';
 import { openBlobStore } from '../../src/files/blobs/blobs.ts';
-import { type Keeper, makeKeeper } from '../../src/files/snapshots/keeper.ts';
+import { type SnapshotThread, makeSnapshotThread } from '../../src/files/snapshots/snapshot-thread.ts';
 import type { SnapshotFile } from '../../src/files/snapshots/snapshot.ts';
 import { makeFileHandler } from '../../src/http/sessions/files.ts';
 import { NOTHING_LAID } from '../../src/http/body/laid-strings.ts';
@@ -25,7 +25,7 @@ const CHANGED = 10;
 interface House {
   readonly directory: string;
   readonly blobs: Awaited<ReturnType<typeof openBlobStore>>;
-  readonly keeper: Keeper;
+  readonly snapshotThread: SnapshotThread;
   readonly say: (text: string) => void;
 }
 
@@ -36,8 +36,8 @@ export async function measureFiles(scratch: string, scale: Scale, say: (text: st
   mkdirSync(directory);
   const blobs = await openBlobStore(blobsDir);
   const parts = { directory: join(directory, 'snapshots'), blobs: blobsDir, clock: systemClock };
-  const keeper = makeKeeper({ ...parts, log: makeLog({ level: 'error' }) });
-  const house: House = { directory, blobs, keeper, say };
+  const snapshotThread = makeSnapshotThread({ ...parts, log: makeLog({ level: 'error' }) });
+  const house: House = { directory, blobs, snapshotThread, say };
   try {
     return {
       ...(await snapshots(house, scale.files, 'snapshot')),
@@ -45,12 +45,12 @@ export async function measureFiles(scratch: string, scale: Scale, say: (text: st
       ...(await archives(house, scale.packedMb)),
     };
   } finally {
-    await keeper.stop();
+    await snapshotThread.stop();
   }
 }
 
 /** The first snapshot, which keeps everything, and the next after a few files have changed. */
-async function snapshots({ directory, blobs, keeper }: House, count: number, name: string): Promise<Figures> {
+async function snapshots({ directory, blobs, snapshotThread }: House, count: number, name: string): Promise<Figures> {
   const root = join(directory, name);
   const pathOf = (i: number) => join(root, `d${i % 97}`, `e${i % 7}`, `file-${i}.txt`);
   for (let i = 0; i < count; i += 1) {
@@ -59,7 +59,8 @@ async function snapshots({ directory, blobs, keeper }: House, count: number, nam
   }
   await pause(SETTLED_MS);
   const hold = blobs.hold();
-  const take = () => keeper.takeSnapshot({ sessionId: name, root, limits: LIMITS, hold, deadlineMs: DEADLINE_MS });
+  const take = () =>
+    snapshotThread.takeSnapshot({ sessionId: name, root, limits: LIMITS, hold, deadlineMs: DEADLINE_MS });
   const [firstMs, first] = await timed(take);
   if (first.files.length !== count) throw new Error(`${first.files.length} files were found in place of ${count}.`);
   const at = (i: number) => pathOf(Math.floor((i * count) / CHANGED));
@@ -85,7 +86,7 @@ function textOf(bytes: number): Buffer {
 }
 
 /** Megabytes a second of packing, here and by the system's programs, and what memory it takes to pack and to send. */
-async function archives({ directory, blobs, keeper, say }: House, megabytes: number): Promise<Figures> {
+async function archives({ directory, blobs, snapshotThread, say }: House, megabytes: number): Promise<Figures> {
   const root = join(directory, 'large');
   const size = 8 * 1_048_576;
   const piece = textOf(size);
@@ -100,8 +101,8 @@ async function archives({ directory, blobs, keeper, say }: House, megabytes: num
   const figures: Figures = { packedMb: megabytes };
   const order = { files, hold, deadlineMs: DEADLINE_MS };
   const perSecond = (ms: number) => (megabytes * 1_000) / ms;
-  const tar = await withMemory(() => keeper.packTarGz(order));
-  const zip = await withMemory(() => keeper.packZip(order));
+  const tar = await withMemory(() => snapshotThread.packTarGz(order));
+  const zip = await withMemory(() => snapshotThread.packZip(order));
   Object.assign(figures, { tarGzMbPerSecond: perSecond(tar.ms), tarGzMemoryMb: tar.grownMb });
   Object.assign(figures, { zipMbPerSecond: perSecond(zip.ms), zipMemoryMb: zip.grownMb });
   for (const [key, program, args] of [
@@ -114,7 +115,7 @@ async function archives({ directory, blobs, keeper, say }: House, megabytes: num
   }
   const whole = join(directory, 'whole');
   await run('sh', ['-c', `cat ${root}/*.txt > ${whole}`]);
-  const { files: one } = await keeper.takeSnapshot({
+  const { files: one } = await snapshotThread.takeSnapshot({
     ...order,
     sessionId: 'large',
     root: directory,

@@ -31,7 +31,7 @@ import { makeQueueWait } from '../execution/queue/queue-wait.ts';
 import { makeStopper } from '../execution/queue/stop.ts';
 import { makeSweeper } from '../execution/artifacts/sweeper.ts';
 import type { BlobStore } from '../files/blobs/blobs.ts';
-import type { Keeper } from '../files/snapshots/keeper.ts';
+import type { SnapshotThread } from '../files/snapshots/snapshot-thread.ts';
 import type { SecretBox } from '../files/secret-box.ts';
 import { makeWorkspaces, type Workspaces } from '../files/workspaces.ts';
 import type { LiveConfig } from '../config/live-config.ts';
@@ -67,7 +67,7 @@ export interface EngineParts {
   readonly log: Log;
   readonly store: Store;
   readonly blobs: BlobStore;
-  readonly keeper: Keeper;
+  readonly snapshotThread: SnapshotThread;
   readonly secrets: SecretBox;
   readonly sandbox: SandboxProbe;
 }
@@ -115,7 +115,7 @@ function sizeOf({ workers }: Settings): CrewSize {
   return { threads, runsPerThread, memoryMb, hangTimeoutMs: hangTimeoutSeconds * 1_000 };
 }
 
-type KeptParts = Pick<EngineParts, 'store' | 'keeper' | 'blobs' | 'log'> & {
+type KeptParts = Pick<EngineParts, 'store' | 'snapshotThread' | 'blobs' | 'log'> & {
   readonly workspaces: Workspaces;
   settings(): Settings;
 };
@@ -155,7 +155,7 @@ function keepBrowser({ live, log, sandbox }: Pick<EngineParts, 'live' | 'log' | 
 export type Engine = ReturnType<typeof makeEngine>;
 
 /** The rooms that do the work: the pool of threads and the queue that feeds it. */
-export function makeEngine({ config, live, log, store, blobs, keeper, secrets, sandbox }: EngineParts) {
+export function makeEngine({ config, live, log, store, blobs, snapshotThread, secrets, sandbox }: EngineParts) {
   const broker = openBroker({ config, live, log, store, secrets });
   const owner = process.getuid?.() === 0 ? SANDBOX_OWNER : null;
   const pool = makePool({ log, clock: systemClock, size: sizeOf(live.settings()) });
@@ -168,7 +168,7 @@ export function makeEngine({ config, live, log, store, blobs, keeper, secrets, s
   const sandboxGrant = () => (sandbox.ok ? sandbox.grant : null);
   const { places } = config;
   const checks = makeChecks({ log, clock: systemClock, permits, places, settings, sandbox: sandboxGrant });
-  const kept = makeKept({ store, keeper, blobs, workspaces, log, settings });
+  const kept = makeKept({ store, snapshotThread, blobs, workspaces, log, settings });
   const queue = makeQueue({
     store,
     pool,

@@ -9,7 +9,7 @@ import { openBlobStore } from '../files/blobs/blobs.ts';
 import { makeOpenSpool } from '../files/blobs/spool.ts';
 import { makeDisk } from '../files/disk.ts';
 import { openMasterKey } from '../files/master-key.ts';
-import { makeKeeper } from '../files/snapshots/keeper.ts';
+import { makeSnapshotThread } from '../files/snapshots/snapshot-thread.ts';
 import { type Log, makeLog } from '../log/log.ts';
 import { numberDefinitions } from '../operations/capabilities/definitions.ts';
 import type { StoreAlarms } from '../store/engine/health.ts';
@@ -67,10 +67,15 @@ export async function openFiles({ config, closers }: Start, { live, log }: { liv
   const { dataDir } = config.places;
   const directory = join(dataDir, 'blobs');
   const blobs = await openBlobStore(directory);
-  const keeper = makeKeeper({ directory: join(dataDir, 'snapshots'), blobs: directory, clock: systemClock, log });
-  closers.push(keeper.stop);
+  const snapshotThread = makeSnapshotThread({
+    directory: join(dataDir, 'snapshots'),
+    blobs: directory,
+    clock: systemClock,
+    log,
+  });
+  closers.push(snapshotThread.stop);
   const disk = makeDisk(dataDir, live.settings);
-  return { blobs, keeper, disk, openSpool: makeOpenSpool(incomingPath(directory)) };
+  return { blobs, snapshotThread, disk, openSpool: makeOpenSpool(incomingPath(directory)) };
 }
 
 function reportConfig(log: Log, event: ConfigEvent): void {

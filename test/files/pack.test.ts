@@ -7,14 +7,14 @@ import { gunzipSync } from 'node:zlib';
 import { list, type ReadEntry } from 'tar';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SnapshotFile } from '../../src/files/snapshots/snapshot.ts';
-import { keeperHouse, type KeeperHouse, sha256 } from '../support/keeper-house.ts';
+import { snapshotHouse, type SnapshotHouse, sha256 } from '../support/snapshot-house.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const ORDER = { deadlineMs: 30_000 };
 const has = (program: string) => spawnSync(program, ['--version']).error === undefined;
 
 /** An archive in a place of its own with a name that programs know. */
-function archiveOf(house: KeeperHouse, key: string, name: string): string {
+function archiveOf(house: SnapshotHouse, key: string, name: string): string {
   copyFileSync(house.pathOf(key), join(house.directory, name));
   return join(house.directory, name);
 }
@@ -77,11 +77,11 @@ const RENAMED: Readonly<Record<string, string>> = {
 /** Where a file is found when an archive is unpacked, of whatever kind it is. */
 const placeOf = (path: string): string => RENAMED[path] ?? path;
 
-/** The keeper that most tests share. */
-let shared: KeeperHouse;
+/** The snapshot thread that most tests share. */
+let shared: SnapshotHouse;
 const ends: (() => void | Promise<void>)[] = [];
 beforeAll(async () => {
-  shared = await keeperHouse({ of: { onTestFinished: (end) => void ends.unshift(end) } });
+  shared = await snapshotHouse({ of: { onTestFinished: (end) => void ends.unshift(end) } });
 });
 afterAll(async () => {
   for (const end of ends) await end();
@@ -89,10 +89,10 @@ afterAll(async () => {
 
 describe('tar.gz', () => {
   test('has exactly the listed files under their names, and no trace of times and owners', async () => {
-    const house = await keeperHouse({ beside: shared });
+    const house = await snapshotHouse({ beside: shared });
     const all = contents();
     const files = await house.files(all);
-    const { key, size } = await house.keeper.packTarGz({ files, hold: house.hold, ...ORDER });
+    const { key, size } = await house.snapshotThread.packTarGz({ files, hold: house.hold, ...ORDER });
     const path = archiveOf(house, key, 'a.tar.gz');
     expect(readFileSync(path)).toHaveLength(size);
     expect(sha256(readFileSync(path))).toBe(key);
@@ -113,9 +113,9 @@ describe('tar.gz', () => {
   });
 
   test.skipIf(!has('tar'))('is read by the system’s own program', async () => {
-    const house = await keeperHouse({ beside: shared });
+    const house = await snapshotHouse({ beside: shared });
     const all = contents();
-    const { key } = await house.keeper.packTarGz({ files: await house.files(all), hold: house.hold, ...ORDER });
+    const { key } = await house.snapshotThread.packTarGz({ files: await house.files(all), hold: house.hold, ...ORDER });
     const out = join(house.directory, 'out');
     mkdirSync(out);
     execFileSync('tar', ['xzf', archiveOf(house, key, 'a.tar.gz'), '-C', out]);
@@ -128,9 +128,13 @@ describe('tar.gz', () => {
 
 describe('zip', () => {
   test.skipIf(!has('unzip'))('is read by the system’s own program', async () => {
-    const house = await keeperHouse({ beside: shared });
+    const house = await snapshotHouse({ beside: shared });
     const all = contents();
-    const { key, size } = await house.keeper.packZip({ files: await house.files(all), hold: house.hold, ...ORDER });
+    const { key, size } = await house.snapshotThread.packZip({
+      files: await house.files(all),
+      hold: house.hold,
+      ...ORDER,
+    });
     const path = archiveOf(house, key, 'a.zip');
     expect(readFileSync(path)).toHaveLength(size);
     const out = join(house.directory, 'out');
@@ -147,9 +151,9 @@ describe('zip', () => {
   });
 
   test('files whose names become the same keep a name each', async () => {
-    const house = await keeperHouse({ beside: shared });
+    const house = await snapshotHouse({ beside: shared });
     const files = await house.files({ '/a%5Cb': 'one', '/a\\b': 'two', '/a%5Cb~': 'three' });
-    const { key } = await house.keeper.packZip({ files, hold: house.hold, ...ORDER });
+    const { key } = await house.snapshotThread.packZip({ files, hold: house.hold, ...ORDER });
     const names = readFileSync(house.pathOf(key))
       .toString('latin1')
       .match(/a%5Cb~*/g);
@@ -162,11 +166,11 @@ test('the same files give the same bytes, at another time and in another place',
   const time = () => Math.floor(Date.now() / 2_000);
   const keys = await Promise.all(
     [0, 1].map(async () => {
-      const house = await keeperHouse();
+      const house = await snapshotHouse();
       const files = await house.files({ '/a.txt': 'a'.repeat(1_000_000), '/b.txt': 'b', '/c.png': 'c' });
       const packBoth = async () => [
-        await house.keeper.packTarGz({ files, hold: house.hold, ...ORDER }),
-        await house.keeper.packZip({ files, hold: house.hold, ...ORDER }),
+        await house.snapshotThread.packTarGz({ files, hold: house.hold, ...ORDER }),
+        await house.snapshotThread.packZip({ files, hold: house.hold, ...ORDER }),
       ];
       const first = await packBoth();
       const packedAt = time();
@@ -180,18 +184,18 @@ test('the same files give the same bytes, at another time and in another place',
 
 describe.each(['packTarGz', 'packZip'] as const)('%s', (pack) => {
   test('no files give an ordinary archive of none', async () => {
-    const house = await keeperHouse({ beside: shared });
-    const { key } = await house.keeper[pack]({ files: [], hold: house.hold, ...ORDER });
+    const house = await snapshotHouse({ beside: shared });
+    const { key } = await house.snapshotThread[pack]({ files: [], hold: house.hold, ...ORDER });
     if (pack === 'packTarGz')
       expect(gunzipSync(readFileSync(house.pathOf(key))).equals(Buffer.alloc(1_024))).toBe(true);
     else expect(readFileSync(house.pathOf(key)).toString('latin1')).toBe(`PK\u0005\u0006${'\0'.repeat(18)}`);
   });
 
   test('some thousand files, more than one message carries, are all there', async () => {
-    const house = await keeperHouse({ beside: shared });
+    const house = await snapshotHouse({ beside: shared });
     const [one] = await house.files({ '/one': 'same' });
     const files = Array.from({ length: 2_100 }, (_, i): SnapshotFile => ({ ...one!, path: `/d${i % 10}/f${i}` }));
-    const { key } = await house.keeper[pack]({ files, hold: house.hold, ...ORDER });
+    const { key } = await house.snapshotThread[pack]({ files, hold: house.hold, ...ORDER });
     if (pack === 'packTarGz') expect(await entriesOf(archiveOf(house, key, 'a.tar.gz'))).toHaveLength(2_100);
     else expect(readFileSync(house.pathOf(key)).subarray(-12, -10).readUInt16LE()).toBe(2_100);
   });
@@ -200,43 +204,43 @@ describe.each(['packTarGz', 'packZip'] as const)('%s', (pack) => {
     ['is gone', (path: string) => rmSync(path), 'is not there any more'],
     ['is shorter than it was', (path: string) => truncateSync(path, 400_000), 'is not whole any more'],
   ])('a blob that %s ends the order at once, and leaves neither bytes nor descriptors', async (_what, harm, words) => {
-    const house = await keeperHouse({ beside: shared });
+    const house = await snapshotHouse({ beside: shared });
     const files = await house.files({ '/a.txt': 'a', '/b.bin': randomBytes(3_000_000), '/c.txt': 'c' });
-    await house.keeper[pack]({ files: [files[0]!], hold: house.hold, ...ORDER });
+    await house.snapshotThread[pack]({ files: [files[0]!], hold: house.hold, ...ORDER });
     const before = openFiles(house.blobsDir);
     harm(house.pathOf(files[1]!.sha256));
-    const packed = house.keeper[pack]({ files, hold: house.hold, ...ORDER });
+    const packed = house.snapshotThread[pack]({ files, hold: house.hold, ...ORDER });
     await expect(packed).rejects.toMatchObject({ reason: 'unavailable', message: `/b.bin ${words}.` });
     expect(house.incoming()).toEqual([]);
     await waitFor(() => openFiles(house.blobsDir) === before);
-    await house.keeper[pack]({ files: [files[2]!], hold: house.hold, ...ORDER });
+    await house.snapshotThread[pack]({ files: [files[2]!], hold: house.hold, ...ORDER });
   });
 
   test('a deadline and a cancellation in the middle leave neither bytes nor descriptors', async () => {
-    const house = await keeperHouse({ beside: shared });
+    const house = await snapshotHouse({ beside: shared });
     const files = await house.files({ '/a.bin': randomBytes(60_000_000) });
-    const late = house.keeper[pack]({ files, hold: house.hold, deadlineMs: 150 });
+    const late = house.snapshotThread[pack]({ files, hold: house.hold, deadlineMs: 150 });
     await expect(late).rejects.toMatchObject({ reason: 'unavailable', message: 'It took longer than it may.' });
     const controller = new AbortController();
-    const packed = house.keeper[pack]({ files, hold: house.hold, ...ORDER, signal: controller.signal });
+    const packed = house.snapshotThread[pack]({ files, hold: house.hold, ...ORDER, signal: controller.signal });
     const ended = expect(packed).rejects.toMatchObject({ message: 'It was cancelled.' });
     await waitFor(() => house.incoming().length === 1);
     controller.abort();
     await ended;
     expect(house.incoming()).toEqual([]);
     await waitFor(() => openFiles(house.blobsDir) === 0);
-    await house.keeper[pack]({ files: await house.files({ '/b.txt': 'b' }), hold: house.hold, ...ORDER });
+    await house.snapshotThread[pack]({ files: await house.files({ '/b.txt': 'b' }), hold: house.hold, ...ORDER });
   });
 
   test('memory stays flat while much more is packed than it could hold', async () => {
-    const house = await keeperHouse({ beside: shared });
+    const house = await snapshotHouse({ beside: shared });
     const [piece] = await house.files({ '/piece.bin': Buffer.alloc(20_000_000, 'tides ') });
     const files = Array.from({ length: 8 }, (_, i) => ({ ...piece!, path: `/p${i}.bin` }));
-    await house.keeper[pack]({ files: files.slice(0, 2), hold: house.hold, ...ORDER });
+    await house.snapshotThread[pack]({ files: files.slice(0, 2), hold: house.hold, ...ORDER });
     const before = process.memoryUsage().rss;
     let most = 0;
     const timer = setInterval(() => void (most = Math.max(most, process.memoryUsage().rss)), 5);
-    await house.keeper[pack]({ files, hold: house.hold, ...ORDER });
+    await house.snapshotThread[pack]({ files, hold: house.hold, ...ORDER });
     clearInterval(timer);
     expect(most - before).toBeLessThan(100_000_000);
   });

@@ -1,4 +1,4 @@
-// A store, blobs, a keeper and workspaces on a real directory, for the tests of what is kept of runs.
+// A store, blobs, a snapshot thread and workspaces on a real directory, for the tests of what is kept of runs.
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -6,7 +6,7 @@ import { systemClock } from '../../src/domain/clock.ts';
 import type { Settings } from '../../src/domain/settings.ts';
 import { type Collector, type CollectorParts, makeCollector } from '../../src/execution/artifacts/collector.ts';
 import { openBlobStore } from '../../src/files/blobs/blobs.ts';
-import { makeKeeper } from '../../src/files/snapshots/keeper.ts';
+import { makeSnapshotThread } from '../../src/files/snapshots/snapshot-thread.ts';
 import { makeWorkspaces } from '../../src/files/workspaces.ts';
 import { makeLog } from '../../src/log/log.ts';
 import type { ClaimedRun } from '../../src/store/runs/claim-runs.ts';
@@ -19,19 +19,19 @@ export const COMPLETED: Ending = { outcome: 'completed', answer: '', stopReason:
 
 export type ArtifactHouse = Awaited<ReturnType<typeof artifactHouse>>;
 
-/** The clock of the store and of the collector is a fake one; the keeper's deadlines run on the real one. */
+/** The clock of the store and of the collector is a fake one; the snapshot thread's deadlines run on the real one. */
 export async function artifactHouse() {
   const house = await storeHouse();
   const directory = temporaryDirectory();
   const log = makeLog({ level: 'silent' as Settings['log']['level'] });
   const blobs = await openBlobStore(join(directory, 'blobs'));
-  const keeper = makeKeeper({
+  const snapshotThread = makeSnapshotThread({
     directory: join(directory, 'snapshots'),
     blobs: join(directory, 'blobs'),
     clock: systemClock,
     log,
   });
-  onTestFinished(keeper.stop);
+  onTestFinished(snapshotThread.stop);
   const workspaces = makeWorkspaces({ directory: join(directory, 'workspaces'), blobs, owner: null });
   const settings: Settings = {
     ...SETTINGS,
@@ -39,7 +39,7 @@ export async function artifactHouse() {
   };
   const parts: CollectorParts = {
     store: house.store,
-    keeper,
+    snapshotThread,
     blobs,
     workspaces,
     clock: house.clock,

@@ -3,15 +3,15 @@ import type { Clock } from '../../domain/clock.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { BlobStore } from '../../files/blobs/blobs.ts';
-import type { Keeper } from '../../files/snapshots/keeper.ts';
-import type { KeeperLimits } from '../../files/snapshots/snapshot.ts';
+import type { SnapshotThread } from '../../files/snapshots/snapshot-thread.ts';
+import type { SnapshotLimits } from '../../files/snapshots/snapshot.ts';
 import type { Workspaces } from '../../files/workspaces.ts';
 import type { Log } from '../../log/log.ts';
 import type { Store } from '../../store/open-store.ts';
 
 export interface ArtifactParts {
   readonly store: Store;
-  readonly keeper: Keeper;
+  readonly snapshotThread: SnapshotThread;
   readonly blobs: BlobStore;
   readonly removal: BlobRemoval;
   readonly workspaces: Pick<Workspaces, 'pathOf' | 'isThere'>;
@@ -26,8 +26,8 @@ export interface ArtifactParts {
 const MAX_DEPTH = 256;
 const MEGABYTE = 1_048_576;
 
-/** The limits of one order to the keeper, as they are set now. */
-export function orderLimits({ artifacts }: Settings): { readonly limits: KeeperLimits; readonly deadlineMs: number } {
+/** The limits of one order to the snapshot thread, as they are set now. */
+export function orderLimits({ artifacts }: Settings): { readonly limits: SnapshotLimits; readonly deadlineMs: number } {
   const { deadlineSeconds, maxFileMb, maxFiles, maxTotalMb } = artifacts;
   return {
     limits: {

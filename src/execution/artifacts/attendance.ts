@@ -58,7 +58,7 @@ export function makeAttendance(parts: AttendanceParts, run: AttendedRun): Attend
 
 /** Keeps the workspace as it is now. Answers whether it is known. */
 async function take(parts: AttendanceParts, run: AttendedRun, off: AbortSignal): Promise<boolean> {
-  const { store, keeper, blobs, clock, log } = parts;
+  const { store, snapshotThread, blobs, clock, log } = parts;
   const late = new AbortController();
   const timer = clock.after(BASELINE_MS, () => late.abort());
   const hold = blobs.hold();
@@ -66,7 +66,7 @@ async function take(parts: AttendanceParts, run: AttendedRun, off: AbortSignal):
   try {
     const isThere = await parts.workspaces.isThere(run.sessionId);
     if (!isThere && !store.artifacts.hasWorkspaceFiles(run.sessionSeq)) return true;
-    const { files } = await keeper.takeSnapshot({
+    const { files } = await snapshotThread.takeSnapshot({
       sessionId: run.sessionId,
       root: parts.workspaces.pathOf(run.sessionId),
       hold,

@@ -33,7 +33,7 @@ export async function collectNext(
     else {
       change = await store.artifacts.recordArtifacts(run.runSeq, found);
       // Deleted meanwhile, and perhaps cleaned up already.
-      if (change === undefined) await parts.keeper.forget(run.sessionId);
+      if (change === undefined) await parts.snapshotThread.forget(run.sessionId);
     }
   } finally {
     held = hold.release();
@@ -50,7 +50,7 @@ async function look(
 ): Promise<Snapshot | { readonly failure: string; readonly error: unknown }> {
   const root = parts.workspaces.pathOf(run.sessionId);
   try {
-    return await parts.keeper.takeSnapshot({
+    return await parts.snapshotThread.takeSnapshot({
       sessionId: run.sessionId,
       root,
       hold,

@@ -1,20 +1,23 @@
 // Archives of no files: what is ready has an archive, also where there was nothing to pack.
 import type { Archive } from '../../domain/artifact.ts';
 import type { BlobStore } from '../../files/blobs/blobs.ts';
-import type { Keeper } from '../../files/snapshots/keeper.ts';
+import type { SnapshotThread } from '../../files/snapshots/snapshot-thread.ts';
 
 export type ArchiveKind = 'tar.gz' | 'zip';
 
 export interface EmptyArchives {
-  /** The archive, packed when it is first asked for. Rejects as the keeper does. */
+  /** The archive, packed when it is first asked for. Rejects as the snapshot thread does. */
   get(kind: ArchiveKind): Promise<Archive>;
 }
 
 const DEADLINE_MS = 60_000;
 
 /** Makes them. No row refers to their blobs, so they are held for as long as the daemon lives. */
-export function makeEmptyArchives(parts: { readonly keeper: Keeper; readonly blobs: BlobStore }): EmptyArchives {
-  const { keeper } = parts;
+export function makeEmptyArchives(parts: {
+  readonly snapshotThread: SnapshotThread;
+  readonly blobs: BlobStore;
+}): EmptyArchives {
+  const { snapshotThread } = parts;
   const hold = parts.blobs.hold();
   const packed = new Map<ArchiveKind, Promise<Archive>>();
   return {
@@ -22,7 +25,7 @@ export function makeEmptyArchives(parts: { readonly keeper: Keeper; readonly blo
       const known = packed.get(kind);
       if (known !== undefined) return known;
       const order = { files: [], hold, deadlineMs: DEADLINE_MS };
-      const archive = kind === 'zip' ? keeper.packZip(order) : keeper.packTarGz(order);
+      const archive = kind === 'zip' ? snapshotThread.packZip(order) : snapshotThread.packTarGz(order);
       packed.set(kind, archive);
       archive.catch(() => packed.delete(kind));
       return archive;

@@ -28,7 +28,7 @@ type PackingOf = Packing & { readonly sessionSeq: number };
 type Packed = Archive | { readonly failure: string };
 
 async function pack(parts: ArtifactParts, packing: PackingOf, hold: BlobHold): Promise<Packed> {
-  const { store, keeper, stopping } = parts;
+  const { store, snapshotThread, stopping } = parts;
   const isRun = packing.kind === 'run';
   const files = isRun
     ? store.artifacts.listRunFiles(packing.runSeq)
@@ -37,7 +37,7 @@ async function pack(parts: ArtifactParts, packing: PackingOf, hold: BlobHold): P
   for (const { sha256 } of files) hold.add(sha256);
   const { deadlineMs } = orderLimits(parts.settings());
   try {
-    return await keeper[isRun ? 'packTarGz' : 'packZip']({ files, hold, deadlineMs, signal: stopping });
+    return await snapshotThread[isRun ? 'packTarGz' : 'packZip']({ files, hold, deadlineMs, signal: stopping });
   } catch (error) {
     if (!stopping.aborted) {
       const { kind, runId: run_id, sessionId: session_id } = packing;

@@ -1,7 +1,7 @@
 // The sweeper: removes what deleted sessions and thrown-away replies leave behind, from lists that survive any crash (E9).
 import type { Clock, Timer } from '../../domain/clock.ts';
 import type { BlobStore } from '../../files/blobs/blobs.ts';
-import type { Keeper } from '../../files/snapshots/keeper.ts';
+import type { SnapshotThread } from '../../files/snapshots/snapshot-thread.ts';
 import type { Workspaces } from '../../files/workspaces.ts';
 import type { Log } from '../../log/log.ts';
 import type { Cleanup } from '../../store/sessions/cleanups.ts';
@@ -11,7 +11,7 @@ export interface SweeperParts {
   readonly store: Store;
   readonly workspaces: Workspaces;
   readonly blobs: BlobStore;
-  readonly keeper: Pick<Keeper, 'forget'>;
+  readonly snapshotThread: Pick<SnapshotThread, 'forget'>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -143,9 +143,9 @@ async function attempt(parts: CleanUpParts, cleanup: Cleanup): Promise<boolean> 
 
 /** Answers false when something must stay for now. The texts go first: nothing else is needed to find them. */
 async function cleanUp(parts: CleanUpParts, { sessionSeq, sessionId }: Cleanup): Promise<boolean> {
-  const { store, workspaces, blobs, keeper, stopped } = parts;
+  const { store, workspaces, blobs, snapshotThread, stopped } = parts;
   await workspaces.remove(sessionId);
-  await keeper.forget(sessionId);
+  await snapshotThread.forget(sessionId);
   for (let after: number | null = 0; after !== null; ) {
     if (stopped()) return false;
     after = await store.erasures.eraseRuns(sessionSeq, after);

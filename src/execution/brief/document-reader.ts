@@ -37,7 +37,7 @@ export function makeDocumentReader(parts: DocumentReaderParts): DocumentReader {
   const { clock, log, deadlineMs = DEADLINE_MS, maxCpuMs = MAX_CPU_MS } = parts;
   const threads = makeOneShotHost<Document | DocumentFile, DocumentText>({
     clock,
-    file: threadFile('../../agent/documents/document-thread.ts', import.meta.url),
+    file: threadFile('../../agent/documents/document-worker.ts', import.meta.url),
     memoryMb: 256,
     // What libraries unpack.
     maxExternalBytes: 256 * MEBIBYTE,

@@ -56,7 +56,7 @@ export function makeChecks(parts: CheckParts): Checks {
   const { clock, log, permits, places, settings } = parts;
   const threads = makeOneShotHost<CheckTask, unknown>({
     clock,
-    file: threadFile('../../agent/checks/check-thread.ts', import.meta.url),
+    file: threadFile('../../agent/checks/check-worker.ts', import.meta.url),
     memoryMb: 256,
     maxAtOnce: MAX_AT_ONCE,
     maxTasks: MAX_AT_ONCE,

@@ -2,7 +2,7 @@
 // within a deadline behind it that costs the thread its life.
 import { createHash } from 'node:crypto';
 import { type SchemaFault, TOO_COMPLEX } from '../../agent/result/result-schema.ts';
-import type { SchemaVerdict } from '../../agent/result/schema-thread.ts';
+import type { SchemaVerdict } from '../../agent/result/schema-worker.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json.ts';
@@ -36,7 +36,7 @@ export function makeSchemaCheck({ clock, log, deadlineMs = DEADLINE_MS }: Schema
   const known = new Map<string, SchemaFault | null>();
   const thread = new ResidentThread<JsonObject, SchemaVerdict>({
     clock,
-    file: threadFile('../../agent/result/schema-thread.ts', import.meta.url),
+    file: threadFile('../../agent/result/schema-worker.ts', import.meta.url),
     memoryMb: 128,
     idleMs: 60_000,
     maxAtOnce: 1,

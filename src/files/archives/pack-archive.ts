@@ -1,11 +1,11 @@
-// Packs blobs into an archive on the keeper's thread, as a stream: memory stays flat however much is packed.
+// Packs blobs into an archive on the snapshot thread, as a stream: memory stays flat however much is packed.
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { hasBlob, placeBlobs } from '../blobs/blob-place.ts';
 import { writeAll } from '../snapshots/copy-file.ts';
-import type { PackTask } from '../snapshots/keeper-orders.ts';
+import type { PackTask } from '../snapshots/snapshot-orders.ts';
 import { packTarGz } from './pack-tar-gz.ts';
 import { packZip } from './pack-zip.ts';
 import { type Packing, readBlob } from './packing.ts';

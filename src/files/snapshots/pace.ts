@@ -1,4 +1,4 @@
-// The pace of one order of the keeper's thread: its end by deadline or cancellation, and rests for the others.
+// The pace of one order of the snapshot thread: its end by deadline or cancellation, and rests for the others.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ErrandError } from '../../domain/errors.ts';
 

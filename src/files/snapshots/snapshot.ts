@@ -29,7 +29,7 @@ export interface Snapshot {
   readonly skipped: Skipped;
 }
 
-export interface KeeperLimits {
+export interface SnapshotLimits {
   /** Larger files are passed over, unread. */
   readonly maxFileBytes: number;
   /** Files of one snapshot; what comes after them is passed over. */

@@ -1,11 +1,11 @@
-// Takes the snapshot of a workspace on the keeper's thread.
+// Takes the snapshot of a workspace on the snapshot thread.
 import { join } from 'node:path';
 import { rmSync } from 'node:fs';
 import { ErrandError } from '../../domain/errors.ts';
 import { hasBlob, placeBlobs } from '../blobs/blob-place.ts';
 import { identityOf, readFound } from './copy-file.ts';
 import { type HashedFiles, isSettled, keepHashed, readHashed } from './hashed-files.ts';
-import type { SnapshotTask } from './keeper-orders.ts';
+import type { SnapshotTask } from './snapshot-orders.ts';
 import type { Pace } from './pace.ts';
 import type { Skipped, SnapshotFile } from './snapshot.ts';
 import { type FoundFile, type SkipCounts, walkFiles } from './walk-files.ts';

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { codeOf, TEMPORARY_PREFIX } from '../../disk/beneath.ts';
 import { ErrandError } from '../../domain/errors.ts';
-import type { KeeperLimits, Skipped } from './snapshot.ts';
+import type { SnapshotLimits, Skipped } from './snapshot.ts';
 
 /** A regular file as it was named; it may be something else when it is opened. */
 export interface FoundFile {
@@ -25,7 +25,7 @@ export interface FoundFile {
 export type SkipCounts = { -readonly [reason in keyof Skipped]: number };
 
 export interface WalkParts {
-  readonly limits: KeeperLimits;
+  readonly limits: SnapshotLimits;
   readonly skipped: SkipCounts;
   /** Called for each name; what it throws ends the walk. */
   readonly check: () => void;

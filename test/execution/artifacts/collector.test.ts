@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { ErrandError } from '../../../src/domain/errors.ts';
 import { type Collector, makeCollector } from '../../../src/execution/artifacts/collector.ts';
 import { makeSweeper } from '../../../src/execution/artifacts/sweeper.ts';
-import type { Keeper } from '../../../src/files/snapshots/keeper.ts';
+import type { SnapshotThread } from '../../../src/files/snapshots/snapshot-thread.ts';
 import { noSpace } from '../../../src/files/blobs/no-space.ts';
 import type { ClaimedRun } from '../../../src/store/runs/claim-runs.ts';
 import { type ArtifactHouse, artifactHouse } from '../../support/artifact-house.ts';
@@ -129,26 +129,29 @@ test('what a failed or stopped run wrote is in the export, and in no artifacts',
 });
 
 describe('the session’s next run', () => {
-  /** A keeper whose snapshots wait until they are let go. */
-  function heldKeeper() {
+  /** A snapshot thread whose snapshots wait until they are let go. */
+  function heldThread() {
     const gate = Promise.withResolvers<void>();
     let asked = 0;
-    const keeper: Keeper = {
-      ...house.keeper,
+    const snapshotThread: SnapshotThread = {
+      ...house.snapshotThread,
       takeSnapshot: async (order) => {
         asked += 1;
         await gate.promise;
-        return house.keeper.takeSnapshot(order);
+        return house.snapshotThread.takeSnapshot(order);
       },
     };
-    return { keeper, letGo: () => gate.resolve(), asked: () => asked };
+    return { snapshotThread, letGo: () => gate.resolve(), asked: () => asked };
   }
 
   test('begins only after the earlier one was looked at, and without waiting for its archives', async () => {
-    const held = heldKeeper();
+    const held = heldThread();
     const packing = Promise.withResolvers<void>();
     const slow = house.collect({
-      keeper: { ...held.keeper, packTarGz: async (order) => packing.promise.then(() => house.keeper.packTarGz(order)) },
+      snapshotThread: {
+        ...held.snapshotThread,
+        packTarGz: async (order) => packing.promise.then(() => house.snapshotThread.packTarGz(order)),
+      },
     });
     const first = await house.begin();
     house.write(first, { 'a.txt': 'one' });
@@ -172,8 +175,8 @@ describe('the session’s next run', () => {
   });
 
   test('does not wait when it was called off', async () => {
-    const held = heldKeeper();
-    const slow = house.collect({ keeper: held.keeper });
+    const held = heldThread();
+    const slow = house.collect({ snapshotThread: held.snapshotThread });
     const first = await house.begin();
     await house.end(first);
     const attendance = slow.attend(await house.begin(first.sessionId));
@@ -185,8 +188,8 @@ describe('the session’s next run', () => {
 
   test('begins when the earlier one could not be looked at', async () => {
     const refusing = house.collect({
-      keeper: {
-        ...house.keeper,
+      snapshotThread: {
+        ...house.snapshotThread,
         takeSnapshot: async () => Promise.reject(new ErrandError('unavailable', 'No space is left on the disk.')),
       },
     });
@@ -221,7 +224,10 @@ describe('attending', () => {
 
   test('a run with uploads whose baseline failed is not', async () => {
     const refusing = house.collect({
-      keeper: { ...house.keeper, takeSnapshot: async () => Promise.reject(new ErrandError('unavailable', 'No.')) },
+      snapshotThread: {
+        ...house.snapshotThread,
+        takeSnapshot: async () => Promise.reject(new ErrandError('unavailable', 'No.')),
+      },
     });
     const run = await house.begin();
     house.write(run, { 'uploads/a.txt': 'a' });
@@ -234,8 +240,8 @@ describe('attending', () => {
     const first = await turn({ 'a.txt': 'one' });
     const run = await house.begin(first.run.sessionId);
     const stuck = house.collect({
-      keeper: {
-        ...house.keeper,
+      snapshotThread: {
+        ...house.snapshotThread,
         takeSnapshot: ({ signal }) =>
           new Promise((_resolve, reject) => {
             const refuse = () => reject(new ErrandError('unavailable', 'It was cancelled.'));
@@ -254,8 +260,8 @@ describe('attending', () => {
     const run = await house.begin(first.run.sessionId);
     const asked = Promise.withResolvers<void>();
     const stuck = house.collect({
-      keeper: {
-        ...house.keeper,
+      snapshotThread: {
+        ...house.snapshotThread,
         takeSnapshot: ({ signal }) =>
           new Promise((_resolve, reject) => {
             signal!.addEventListener('abort', () => reject(new ErrandError('unavailable', 'It was cancelled.')));
@@ -279,16 +285,25 @@ describe('attending', () => {
 describe('after a crash', () => {
   /** The steps of a run's collection, each of which may be the last that a process takes. */
   test.each([
-    ['before the workspace was looked at', (keeper: Keeper): Keeper => ({ ...keeper, takeSnapshot: never })],
-    ['before the run’s archive was packed', (keeper: Keeper): Keeper => ({ ...keeper, packTarGz: never })],
-    ['before the workspace’s archive was packed', (keeper: Keeper): Keeper => ({ ...keeper, packZip: never })],
+    [
+      'before the workspace was looked at',
+      (snapshotThread: SnapshotThread): SnapshotThread => ({ ...snapshotThread, takeSnapshot: never }),
+    ],
+    [
+      'before the run’s archive was packed',
+      (snapshotThread: SnapshotThread): SnapshotThread => ({ ...snapshotThread, packTarGz: never }),
+    ],
+    [
+      'before the workspace’s archive was packed',
+      (snapshotThread: SnapshotThread): SnapshotThread => ({ ...snapshotThread, packZip: never }),
+    ],
   ])('%s the next start goes on, and everything is told once', async (_when, breaking) => {
     let reached = 0;
     never = () => {
       reached += 1;
       return new Promise<never>(() => undefined);
     };
-    const dying = makeCollector({ ...house.parts, keeper: breaking(house.keeper) });
+    const dying = makeCollector({ ...house.parts, snapshotThread: breaking(house.snapshotThread) });
     const run = await house.begin();
     house.write(run, { 'a.txt': 'one' });
     await house.end(run);
@@ -306,7 +321,7 @@ let never: () => Promise<never>;
 
 test('an archive that can’t be packed fails, its run stays completed, and nothing of it is left', async () => {
   const full = () => Promise.reject(new ErrandError('unavailable', 'No space is left on the disk.'));
-  const broke = house.collect({ keeper: { ...house.keeper, packTarGz: full, packZip: full } });
+  const broke = house.collect({ snapshotThread: { ...house.snapshotThread, packTarGz: full, packZip: full } });
   const run = await house.begin();
   house.write(run, { 'a.txt': 'one' });
   await house.end(run);
@@ -324,7 +339,7 @@ test('an archive that can’t be packed fails, its run stays completed, and noth
 });
 
 describe('without space on the disk', () => {
-  /** Refuses an order as the keeper does, until there is space; counts the refusals. */
+  /** Refuses an order as the snapshot thread does, until there is space; counts the refusals. */
   function fullDisk() {
     const disk = { full: true, refusals: 0 };
     const unless =
@@ -334,14 +349,14 @@ describe('without space on the disk', () => {
         disk.refusals += 1;
         throw noSpace();
       };
-    const { keeper } = house;
+    const { snapshotThread } = house;
     const refusing = {
-      ...keeper,
-      takeSnapshot: unless(keeper.takeSnapshot),
-      packTarGz: unless(keeper.packTarGz),
-      packZip: unless(keeper.packZip),
+      ...snapshotThread,
+      takeSnapshot: unless(snapshotThread.takeSnapshot),
+      packTarGz: unless(snapshotThread.packTarGz),
+      packZip: unless(snapshotThread.packZip),
     };
-    return { disk, keeper: refusing };
+    return { disk, snapshotThread: refusing };
   }
 
   const endedRun = async () => {
@@ -361,8 +376,8 @@ describe('without space on the disk', () => {
     });
 
   test('what a run made stays pending, and is kept when space is back', async () => {
-    const { disk, keeper } = fullDisk();
-    const patient = house.collect({ keeper });
+    const { disk, snapshotThread } = fullDisk();
+    const patient = house.collect({ snapshotThread });
     const run = await endedRun();
     patient.wake(run.sessionSeq);
     await minutesUntil(() => disk.refusals >= 2);
@@ -375,8 +390,10 @@ describe('without space on the disk', () => {
   });
 
   test('an archive stays pending, and is packed when space is back', async () => {
-    const { disk, keeper } = fullDisk();
-    const patient = house.collect({ keeper: { ...keeper, takeSnapshot: house.keeper.takeSnapshot } });
+    const { disk, snapshotThread } = fullDisk();
+    const patient = house.collect({
+      snapshotThread: { ...snapshotThread, takeSnapshot: house.snapshotThread.takeSnapshot },
+    });
     const run = await endedRun();
     patient.wake(run.sessionSeq);
     await minutesUntil(() => disk.refusals >= 2);
@@ -387,8 +404,8 @@ describe('without space on the disk', () => {
   });
 
   test('the session’s next run does not wait for space', async () => {
-    const { disk, keeper } = fullDisk();
-    const patient = house.collect({ keeper });
+    const { disk, snapshotThread } = fullDisk();
+    const patient = house.collect({ snapshotThread });
     const run = await endedRun();
     patient.wake(run.sessionSeq);
     await waitFor(() => disk.refusals === 1);
@@ -436,10 +453,10 @@ test('a session that is deleted meanwhile leaves no blob behind', async () => {
   const gate = Promise.withResolvers<void>();
   const asked = Promise.withResolvers<void>();
   const slow = house.collect({
-    keeper: {
-      ...house.keeper,
+    snapshotThread: {
+      ...house.snapshotThread,
       takeSnapshot: async (order) => {
-        const snapshot = await house.keeper.takeSnapshot(order);
+        const snapshot = await house.snapshotThread.takeSnapshot(order);
         asked.resolve();
         await gate.promise;
         return snapshot;
@@ -460,10 +477,10 @@ test('a clean-up that packing held up is done as soon as it has ended', async ()
   onTestFinished(sweeper.stop);
   const slow = house.collect({
     released: sweeper.released,
-    keeper: {
-      ...house.keeper,
+    snapshotThread: {
+      ...house.snapshotThread,
       packTarGz: async (order) => {
-        const archive = await house.keeper.packTarGz(order);
+        const archive = await house.snapshotThread.packTarGz(order);
         packing.resolve();
         await goOn.promise;
         return archive;
@@ -487,12 +504,12 @@ test('a clean-up that packing held up is done as soon as it has ended', async ()
 test('many sessions are all collected, two at a time', async () => {
   let [atOnce, most] = [0, 0];
   const counting = house.collect({
-    keeper: {
-      ...house.keeper,
+    snapshotThread: {
+      ...house.snapshotThread,
       takeSnapshot: async (order) => {
         atOnce += 1;
         most = Math.max(most, atOnce);
-        const snapshot = await house.keeper.takeSnapshot(order);
+        const snapshot = await house.snapshotThread.takeSnapshot(order);
         atOnce -= 1;
         return snapshot;
       },

@@ -20,7 +20,7 @@ async function sweepHouse() {
   const parts = {
     store: house.store,
     blobs,
-    keeper: { forget: async (sessionId: string) => void forgotten.push(sessionId) },
+    snapshotThread: { forget: async (sessionId: string) => void forgotten.push(sessionId) },
     workspaces: makeWorkspaces({ directory: workspacesDirectory, blobs, owner: null }),
     clock: house.clock,
     log: makeLog({ level: 'fatal' }),

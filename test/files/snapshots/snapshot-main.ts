@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { openBlobStore } from '../../../src/files/blobs/blobs.ts';
-import { makeKeeper } from '../../../src/files/snapshots/keeper.ts';
+import { makeSnapshotThread } from '../../../src/files/snapshots/snapshot-thread.ts';
 import { makeLog } from '../../../src/log/log.ts';
 
 const [, , directory = ''] = process.argv;
@@ -18,18 +18,18 @@ const parts = {
   clock: systemClock,
   log: makeLog({ level: 'fatal' }),
 };
-const keeper = makeKeeper(parts);
+const snapshotThread = makeSnapshotThread(parts);
 const limits = { maxFileBytes: 1e9, maxFiles: 1e5, maxTotalBytes: 1e12, maxDepth: 64 };
 
 for (;;) {
   const hold = blobs.hold();
   for (let i = 0; i < 20; i += 1) writeFileSync(join(root, `f${i}`), randomBytes(1 + ((i * 7_919) % 90_000)));
   process.stdout.write('writing\n');
-  const { files } = await keeper.takeSnapshot({ sessionId: 's', root, limits, hold, deadlineMs: 30_000 });
+  const { files } = await snapshotThread.takeSnapshot({ sessionId: 's', root, limits, hold, deadlineMs: 30_000 });
   process.stdout.write('taken\n');
   await Promise.all([
-    keeper.packTarGz({ files, hold, deadlineMs: 30_000 }),
-    keeper.packZip({ files, hold, deadlineMs: 30_000 }),
+    snapshotThread.packTarGz({ files, hold, deadlineMs: 30_000 }),
+    snapshotThread.packZip({ files, hold, deadlineMs: 30_000 }),
   ]);
   process.stdout.write('packed\n');
   hold.release();

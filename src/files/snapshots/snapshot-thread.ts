@@ -11,15 +11,21 @@ import type { ThreadFailure } from '../../threads/thread-end.ts';
 import { threadFile } from '../../threads/thread-file.ts';
 import { incomingPath } from '../blobs/blob-place.ts';
 import type { BlobHold } from '../blobs/blobs.ts';
-import type { FromKeeper, LastFromKeeper, PackTask, SnapshotTask, ToKeeper } from './keeper-orders.ts';
+import type {
+  FromSnapshotThread,
+  LastFromSnapshotThread,
+  PackTask,
+  SnapshotTask,
+  ToSnapshotThread,
+} from './snapshot-orders.ts';
 import { noSpace } from '../blobs/no-space.ts';
-import type { KeeperLimits, Snapshot, SnapshotFile } from './snapshot.ts';
+import type { SnapshotLimits, Snapshot, SnapshotFile } from './snapshot.ts';
 
 export interface SnapshotOrder {
   readonly sessionId: string;
   /** The workspace's directory. One that is not there is empty. */
   readonly root: string;
-  readonly limits: KeeperLimits;
+  readonly limits: SnapshotLimits;
   /** With it, the bytes of every file are kept as blobs that it holds. */
   readonly hold: BlobHold | null;
   /** For the work itself, without the time that the order waits for others. */
@@ -43,7 +49,7 @@ export interface Archive {
 }
 
 /** What the thread can be asked. Each rejects with `unavailable`: out of time, disk full (`isNoSpace`), a blob that is gone, thread lost, stopped. */
-export interface Keeper {
+export interface SnapshotThread {
   /** Takes a snapshot. Files whose identity is as when they were last hashed keep their hash, unread. */
   takeSnapshot(order: SnapshotOrder): Promise<Snapshot>;
   /**
@@ -59,7 +65,7 @@ export interface Keeper {
   stop(): Promise<void>;
 }
 
-export interface KeeperParts {
+export interface SnapshotThreadParts {
   /** Where it is kept what was hashed; made when it is missing. */
   readonly directory: string;
   /** The directory of the blob store. */
@@ -75,7 +81,7 @@ const GRACE_MS = 30_000;
 /** Files that one message carries: more would hold up the main thread while they are copied. */
 const CHUNK_FILES = 1_000;
 
-type Thread = ResidentThread<ToKeeper, FromKeeper>;
+type Thread = ResidentThread<ToSnapshotThread, FromSnapshotThread>;
 
 interface Job {
   readonly task: SnapshotTask | PackTask;
@@ -84,13 +90,13 @@ interface Job {
   readonly signal: AbortSignal | undefined;
 }
 
-/** The keeper over its thread, which lives while there are orders and a minute longer. */
-export function makeKeeper({ directory, blobs, clock, log }: KeeperParts): Keeper {
+/** The thread, which lives while there are orders and a minute longer. */
+export function makeSnapshotThread({ directory, blobs, clock, log }: SnapshotThreadParts): SnapshotThread {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const hashedPath = (sessionId: string) => join(directory, `${sessionId}.json`);
   const thread: Thread = new ResidentThread({
     clock,
-    file: threadFile('./keeper-thread.ts', import.meta.url),
+    file: threadFile('./snapshot-worker.ts', import.meta.url),
     memoryMb: 512,
     idleMs: 60_000,
     maxAtOnce: AT_WORK,
@@ -126,7 +132,7 @@ export function makeKeeper({ directory, blobs, clock, log }: KeeperParts): Keepe
 async function giveOrder(thread: Thread, log: Log, { task, files, hold, signal }: Job) {
   const { kind } = task;
   const found: SnapshotFile[] = [];
-  const end = await thread.order<LastFromKeeper>({
+  const end = await thread.order<LastFromSnapshotThread>({
     messages: messagesOf(task, files),
     hear: (message, post) => {
       if (message.t !== 'found') return { value: message };
@@ -159,7 +165,7 @@ async function removeScratch(scratch: string, log: Log): Promise<void> {
   });
 }
 
-function* messagesOf(task: Job['task'], files: Job['files']): Iterable<ToKeeper> {
+function* messagesOf(task: Job['task'], files: Job['files']): Iterable<ToSnapshotThread> {
   for (let from = 0; from < files.length; from += CHUNK_FILES)
     yield { t: 'files', files: files.slice(from, from + CHUNK_FILES) };
   yield { t: 'begin', task };

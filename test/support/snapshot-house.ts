@@ -1,11 +1,15 @@
-// A keeper over a blob store and a workspace in a directory of their own.
+// A snapshot thread over a blob store and a workspace in a directory of their own.
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
 import { type BlobHold, type BlobStore, openBlobStore } from '../../src/files/blobs/blobs.ts';
-import { type Keeper, makeKeeper, type SnapshotOrder } from '../../src/files/snapshots/keeper.ts';
+import {
+  type SnapshotThread,
+  makeSnapshotThread,
+  type SnapshotOrder,
+} from '../../src/files/snapshots/snapshot-thread.ts';
 import type { Snapshot, SnapshotFile } from '../../src/files/snapshots/snapshot.ts';
 import { makeLog } from '../../src/log/log.ts';
 import { type Of, temporaryDirectory } from './temporary-directory.ts';
@@ -24,15 +28,15 @@ interface HouseParts {
   readonly directory?: string;
   /** The test, if others run at the same time, or what else it is for. */
   readonly of?: Of;
-  /** A house whose keeper and blobs it shares, because a thread of its own takes its time to start. */
-  readonly beside?: KeeperHouse;
+  /** A house whose snapshot thread and blobs it shares, because a thread of its own takes its time to start. */
+  readonly beside?: SnapshotHouse;
 }
 
 interface Kept {
   readonly blobsDir: string;
   readonly snapshotsDir: string;
   readonly blobs: BlobStore;
-  readonly keeper: Keeper;
+  readonly snapshotThread: SnapshotThread;
 }
 
 async function makeKept(
@@ -42,12 +46,12 @@ async function makeKept(
   const [blobsDir, snapshotsDir] = [join(directory, 'blobs'), join(directory, 'snapshots')];
   const blobs = await openBlobStore(blobsDir);
   const log = makeLog({ level: 'silent' as 'fatal' });
-  const keeper = makeKeeper({ directory: snapshotsDir, blobs: blobsDir, clock, log });
-  of.onTestFinished(() => keeper.stop());
-  return { blobsDir, snapshotsDir, blobs, keeper };
+  const snapshotThread = makeSnapshotThread({ directory: snapshotsDir, blobs: blobsDir, clock, log });
+  of.onTestFinished(() => snapshotThread.stop());
+  return { blobsDir, snapshotsDir, blobs, snapshotThread };
 }
 
-export interface KeeperHouse extends Kept {
+export interface SnapshotHouse extends Kept {
   readonly directory: string;
   readonly root: string;
   readonly sessionId: string;
@@ -63,12 +67,12 @@ export interface KeeperHouse extends Kept {
   files(contents: Readonly<Record<string, string | Buffer>>): Promise<SnapshotFile[]>;
 }
 
-/** A workspace and its session, with a keeper. */
-export async function keeperHouse(parts: HouseParts = {}): Promise<KeeperHouse> {
+/** A workspace and its session, with a snapshotThread. */
+export async function snapshotHouse(parts: HouseParts = {}): Promise<SnapshotHouse> {
   const directory = parts.directory ?? temporaryDirectory({}, parts.of);
   const root = join(directory, 'workspace');
   mkdirSync(root, { recursive: true });
-  const { blobsDir, snapshotsDir, blobs, keeper } = parts.beside ?? (await makeKept(directory, parts));
+  const { blobsDir, snapshotsDir, blobs, snapshotThread } = parts.beside ?? (await makeKept(directory, parts));
   const sessionId = randomUUID();
   const hold = blobs.hold();
   const pathOf = (key: string) => join(blobsDir, key.slice(0, 2), key);
@@ -79,7 +83,7 @@ export async function keeperHouse(parts: HouseParts = {}): Promise<KeeperHouse> 
     blobsDir,
     snapshotsDir,
     blobs,
-    keeper,
+    snapshotThread,
     hold,
     pathOf,
     hasBlob: (key: string) => existsSync(pathOf(key)),
@@ -87,7 +91,7 @@ export async function keeperHouse(parts: HouseParts = {}): Promise<KeeperHouse> 
     incoming: () => readdirSync(join(blobsDir, 'incoming')),
     hashedPath: join(snapshotsDir, `${sessionId}.json`),
     snapshot: (order = {}) =>
-      keeper.takeSnapshot({ sessionId, root, limits: LIMITS, hold, deadlineMs: 30_000, ...order }),
+      snapshotThread.takeSnapshot({ sessionId, root, limits: LIMITS, hold, deadlineMs: 30_000, ...order }),
     files: async (contents) =>
       Promise.all(
         Object.entries(contents).map(async ([path, content]) => {

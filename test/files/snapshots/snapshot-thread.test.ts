@@ -28,33 +28,40 @@ import { TEMPORARY_PREFIX } from '../../../src/disk/beneath.ts';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
 import { isNoSpace } from '../../../src/files/blobs/no-space.ts';
 import { removeBeneath } from '../../../src/disk/remove-beneath.ts';
-import { keeperHouse, type KeeperHouse, LIMITS, makeFolderOf, NOTHING, sha256 } from '../../support/keeper-house.ts';
+import {
+  snapshotHouse,
+  type SnapshotHouse,
+  LIMITS,
+  makeFolderOf,
+  NOTHING,
+  sha256,
+} from '../../support/snapshot-house.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const isRoot = process.getuid?.() === 0;
 
-function write(house: KeeperHouse, files: Readonly<Record<string, string | Buffer>>): void {
+function write(house: SnapshotHouse, files: Readonly<Record<string, string | Buffer>>): void {
   for (const [path, content] of Object.entries(files)) writeFileSync(makeFolderOf(join(house.root, path)), content);
 }
 
 /** Waits until files were changed so long ago that their hashes are kept. */
-async function settle(house: KeeperHouse, ...paths: readonly string[]): Promise<void> {
+async function settle(house: SnapshotHouse, ...paths: readonly string[]): Promise<void> {
   await waitFor(() => paths.every((path) => Date.now() - statSync(join(house.root, path)).ctimeMs > 2_100));
 }
 
 /** Puts another hash in place of what is remembered of each file, so that a hash that is not read anew gives itself away. */
-function forgeHashes(house: KeeperHouse, forged: string): void {
+function forgeHashes(house: SnapshotHouse, forged: string): void {
   const kept = JSON.parse(readFileSync(house.hashedPath, 'utf8')) as { files: [string, string, string, boolean][] };
   kept.files = kept.files.map(([path, identity, , settled]) => [path, identity, forged, settled]);
   writeFileSync(house.hashedPath, JSON.stringify(kept));
 }
 
-/** The keeper that most tests share. */
-let shared: KeeperHouse;
+/** The snapshot thread that most tests share. */
+let shared: SnapshotHouse;
 const ends: (() => void | Promise<void>)[] = [];
 beforeAll(async () => {
-  shared = await keeperHouse({ of: { onTestFinished: (end) => void ends.unshift(end) } });
+  shared = await snapshotHouse({ of: { onTestFinished: (end) => void ends.unshift(end) } });
 });
 afterAll(async () => {
   for (const end of ends) await end();
@@ -62,7 +69,7 @@ afterAll(async () => {
 
 describe('what a snapshot holds', () => {
   test('regular files in order of their paths, with their bytes as blobs, each content once', async () => {
-    const house = await keeperHouse({ beside: shared });
+    const house = await snapshotHouse({ beside: shared });
     write(house, {
       'b.txt': 'same',
       'a/z.txt': 'same',
@@ -88,7 +95,7 @@ describe('what a snapshot holds', () => {
   });
 
   test('without a hold nothing is kept', async () => {
-    const house = await keeperHouse({ beside: shared });
+    const house = await snapshotHouse({ beside: shared });
     write(house, { 'a.txt': 'only looked at' });
     const { files } = await house.snapshot({ hold: null });
     expect(files).toEqual([{ path: '/a.txt', size: 14, sha256: sha256('only looked at') }]);
@@ -96,12 +103,12 @@ describe('what a snapshot holds', () => {
   });
 
   test('a workspace that is not there is empty', async () => {
-    const house = await keeperHouse({ beside: shared });
+    const house = await snapshotHouse({ beside: shared });
     expect(await house.snapshot({ root: join(house.root, 'none') })).toEqual({ files: [], skipped: NOTHING });
   });
 
   test('what the daemon itself puts there is left out, and what only looks like it is not', async () => {
-    const house = await keeperHouse({ beside: shared });
+    const house = await snapshotHouse({ beside: shared });
     const half = `${TEMPORARY_PREFIX}0198c0de-0000-7000-8000-000000000001`;
     write(house, {
       [half]: 'half',
@@ -116,7 +123,7 @@ describe('what a snapshot holds', () => {
   });
 
   test('a large file of many pieces comes whole', async () => {
-    const house = await keeperHouse({ beside: shared });
+    const house = await snapshotHouse({ beside: shared });
     const bytes = Buffer.alloc(5_000_003, 'tides and ');
     write(house, { 'large.bin': bytes });
     const { files } = await house.snapshot();
@@ -127,7 +134,7 @@ describe('what a snapshot holds', () => {
 
 describe('what was hashed before', { concurrent: true }, () => {
   test('an unchanged file keeps its hash unread, and every way of changing one is seen', async (of) => {
-    const house = await keeperHouse({ of, beside: shared });
+    const house = await snapshotHouse({ of, beside: shared });
     const names = ['same', 'content', 'content-and-times', 'replaced', 'touched', 'moved'];
     write(house, Object.fromEntries(names.map((name) => [name, `old ${name}`])));
     const times = statSync(join(house.root, 'content-and-times'));
@@ -154,7 +161,7 @@ describe('what was hashed before', { concurrent: true }, () => {
   });
 
   test('a file changed just before it was hashed is hashed anew: its time may not tell of the next change', async (of) => {
-    const house = await keeperHouse({ of, beside: shared });
+    const house = await snapshotHouse({ of, beside: shared });
     write(house, { 'a.txt': 'one' });
     await house.snapshot({ hold: null });
     // No time of change tells of it.
@@ -163,7 +170,7 @@ describe('what was hashed before', { concurrent: true }, () => {
   });
 
   test('a hash whose blob is gone is not enough when bytes are to be kept', async (of) => {
-    const house = await keeperHouse({ of, beside: shared });
+    const house = await snapshotHouse({ of, beside: shared });
     write(house, { 'a.txt': 'wanted' });
     await settle(house, 'a.txt');
     await house.snapshot({ hold: null });
@@ -183,20 +190,20 @@ describe('what was hashed before', { concurrent: true }, () => {
     ['no list', '{"version":1}'],
     ['another thing', '[[]]'],
   ])('%s in the file of hashes counts as none', async ([, text], of) => {
-    const house = await keeperHouse({ of, beside: shared });
+    const house = await snapshotHouse({ of, beside: shared });
     write(house, { 'a.txt': 'one' });
     writeFileSync(house.hashedPath, text!);
     expect((await house.snapshot()).files).toEqual([{ path: '/a.txt', size: 3, sha256: sha256('one') }]);
   });
 
   test('is forgotten with its session', async (of) => {
-    const house = await keeperHouse({ of, beside: shared });
+    const house = await snapshotHouse({ of, beside: shared });
     write(house, { 'a.txt': 'one' });
     await house.snapshot();
     expect(existsSync(house.hashedPath)).toBe(true);
-    await house.keeper.forget(house.sessionId);
+    await house.snapshotThread.forget(house.sessionId);
     expect(existsSync(house.hashedPath)).toBe(false);
-    await house.keeper.forget(house.sessionId);
+    await house.snapshotThread.forget(house.sessionId);
   });
 });
 
@@ -217,7 +224,7 @@ function fillDeeper(root: string, name: string, levels: number): void {
 
 describe('hostile workspaces', () => {
   test('pipes, sockets, links of all kinds and odd names are passed over and counted', async () => {
-    const house = await keeperHouse({ beside: shared });
+    const house = await snapshotHouse({ beside: shared });
     const at = (name: string) => join(house.root, name);
     write(house, { 'good.txt': 'good', 'folder/in.txt': 'in' });
     execFileSync('mkfifo', [at('pipe')]);
@@ -240,7 +247,7 @@ describe('hostile workspaces', () => {
   test.runIf(isRoot)(
     'devices are not touched, and a hard link to a file of somebody else is not followed out',
     async () => {
-      const house = await keeperHouse({ beside: shared });
+      const house = await snapshotHouse({ beside: shared });
       const secret = join(temporaryDirectory(), 'secret');
       writeFileSync(secret, 'of the daemon');
       chownSync(house.root, 61_234, 61_234);
@@ -254,7 +261,7 @@ describe('hostile workspaces', () => {
   );
 
   test('a file of a terabyte that is all hole is too large, unread; a smaller one is kept with its holes', async () => {
-    const house = await keeperHouse({ beside: shared });
+    const house = await snapshotHouse({ beside: shared });
     writeFileSync(join(house.root, 'terabyte'), '');
     truncateSync(join(house.root, 'terabyte'), 2 ** 40);
     const sparse = openSync(join(house.root, 'sparse'), 'w');
@@ -270,7 +277,7 @@ describe('hostile workspaces', () => {
   });
 
   test('files that together are more than a workspace may hold are passed over unread, and smaller ones still kept', async () => {
-    const house = await keeperHouse({ beside: shared });
+    const house = await snapshotHouse({ beside: shared });
     write(house, { 'a.txt': 'x'.repeat(600), 'b.txt': 'y'.repeat(600), 'c.txt': 'z'.repeat(300) });
     const { files, skipped } = await house.snapshot({ limits: { ...LIMITS, maxTotalBytes: 1_000 } });
     expect(files.map(({ path }) => path)).toEqual(['/a.txt', '/c.txt']);
@@ -278,7 +285,7 @@ describe('hostile workspaces', () => {
   });
 
   test('folders below the depth limit, paths beyond what can be named, and files beyond their number are counted', async () => {
-    const house = await keeperHouse({ beside: shared });
+    const house = await snapshotHouse({ beside: shared });
     const deep = Array.from({ length: 200 }, () => 'd').join('/');
     write(house, { [`${deep}/deep.txt`]: 'deep', 'shallow.txt': 'x' });
     const all = await house.snapshot({ limits: { ...LIMITS, maxDepth: 200 } });
@@ -297,7 +304,7 @@ describe('hostile workspaces', () => {
   });
 
   test.skipIf(isRoot)('what may not be read is counted', async () => {
-    const house = await keeperHouse({ beside: shared });
+    const house = await snapshotHouse({ beside: shared });
     write(house, { 'closed.txt': 'x', 'folder/in.txt': 'x' });
     chmodSync(join(house.root, 'closed.txt'), 0);
     chmodSync(join(house.root, 'folder'), 0);
@@ -306,7 +313,7 @@ describe('hostile workspaces', () => {
   });
 
   test('some thousand files are all there, and the main thread turns meanwhile', async () => {
-    const house = await keeperHouse({ beside: shared });
+    const house = await snapshotHouse({ beside: shared });
     const all: Record<string, string> = {};
     for (let i = 0; i < 2_500; i += 1) all[`d${i % 37}/e${i % 11}/f${i}`] = String(i % 100);
     write(house, all);
@@ -327,7 +334,7 @@ describe('hostile workspaces', () => {
 
   test('folders and files swapped for links while snapshots are taken never let anything from outside in', async () => {
     const outside = temporaryDirectory({ 'in/file.txt': 'OUTSIDE', 'file.txt': 'OUTSIDE' });
-    const house = await keeperHouse({ beside: shared });
+    const house = await snapshotHouse({ beside: shared });
     write(house, { 'a/in/file.txt': 'inside', 'b/file.txt': 'inside' });
     const swapping = new Worker(
       `const { workerData } = require('node:worker_threads');
@@ -365,7 +372,7 @@ describe('hostile workspaces', () => {
     ['grows', `fs.writeSync(file, more, 0, 1)`],
     ['is written over', `fs.writeSync(file, more, 0, more.length, (at = (at + 65_536) % 20_000_000))`],
   ])('a file that %s while it is read is kept whole as it was, or left out and counted', async (_what, step) => {
-    const house = await keeperHouse({ beside: shared });
+    const house = await snapshotHouse({ beside: shared });
     write(house, { 'moving.bin': Buffer.alloc(20_000_000, 'x') });
     const writing = new Worker(
       `const { workerData } = require('node:worker_threads');
@@ -396,7 +403,7 @@ describe('hostile workspaces', () => {
 
 describe('orders that fail', () => {
   test('a deadline ends the order with words, leaves nothing behind, and the next one works', async () => {
-    const house = await keeperHouse();
+    const house = await snapshotHouse();
     write(house, Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`f${i}`, 'x'.repeat(i)])));
     await expect(house.snapshot({ deadlineMs: 1 })).rejects.toMatchObject({
       reason: 'unavailable',
@@ -413,7 +420,7 @@ describe('orders that fail', () => {
       // The grace of the first order is over at once.
       after: (delayMs, action) => systemClock.after(delayMs > 60_000 && (asked += 1) === 1 ? 0 : delayMs, action),
     };
-    const house = await keeperHouse({ clock });
+    const house = await snapshotHouse({ clock });
     write(house, { 'large.bin': Buffer.alloc(60_000_000, 'x') });
     const orders = Array.from({ length: 6 }, (_, i) =>
       house.snapshot({ sessionId: `s${i}`, deadlineMs: 90_000 }).then(
@@ -429,7 +436,7 @@ describe('orders that fail', () => {
   });
 
   test('an order can be cancelled while it waits, while it is at work and before', async () => {
-    const house = await keeperHouse();
+    const house = await snapshotHouse();
     write(house, { 'large.bin': Buffer.alloc(60_000_000, 'x') });
     const controllers = Array.from({ length: 6 }, () => new AbortController());
     const orders = controllers.map(({ signal }, i) => house.snapshot({ sessionId: `s${i}`, signal }));
@@ -451,22 +458,22 @@ describe('orders that fail', () => {
   });
 
   test('once it is stopped, orders under way and new ones are refused', async () => {
-    const house = await keeperHouse();
+    const house = await snapshotHouse();
     write(house, { 'large.bin': Buffer.alloc(60_000_000, 'x') });
     const orders = Array.from({ length: 6 }, (_, i) => house.snapshot({ sessionId: `s${i}` }));
     const ends = Promise.allSettled(orders);
     await waitFor(() => house.incoming().length === 4);
-    await house.keeper.stop();
+    await house.snapshotThread.stop();
     expect((await ends).map(({ status }) => status)).toEqual(Array(6).fill('rejected'));
     await expect(house.snapshot()).rejects.toMatchObject({ reason: 'unavailable' });
   });
 
   test('a blob that vanishes under a known hash makes the order fail instead of naming bytes that are not there', async () => {
-    const house = await keeperHouse();
+    const house = await snapshotHouse();
     write(house, { 'a.txt': 'one' });
     const { files } = await house.snapshot();
     rmSync(house.pathOf(files[0]!.sha256));
-    const packed = house.keeper.packTarGz({ files, hold: house.hold, deadlineMs: 5_000 });
+    const packed = house.snapshotThread.packTarGz({ files, hold: house.hold, deadlineMs: 5_000 });
     await expect(packed).rejects.toMatchObject({ message: '/a.txt is not there any more.' });
   });
 });
@@ -476,7 +483,7 @@ describe.skipIf(!isRoot)('a full disk (needs root to mount a small one)', () => 
     const directory = temporaryDirectory();
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'none', directory]);
     onTestFinished(() => void execFileSync('umount', ['-l', directory]));
-    const house = await keeperHouse({ directory });
+    const house = await snapshotHouse({ directory });
     const root = temporaryDirectory();
     const random = randomBytes(5_000_000);
     writeFileSync(join(root, 'first.bin'), random);
@@ -487,8 +494,8 @@ describe.skipIf(!isRoot)('a full disk (needs root to mount a small one)', () => 
     await expect(house.snapshot({ root })).rejects.toSatisfy(isNoSpace);
     await expect(house.snapshot({ root })).rejects.toMatchObject(full);
     const order = { files, hold: house.hold, deadlineMs: 30_000 };
-    await expect(house.keeper.packTarGz(order)).rejects.toMatchObject(full);
-    await expect(house.keeper.packZip(order)).rejects.toSatisfy(isNoSpace);
+    await expect(house.snapshotThread.packTarGz(order)).rejects.toMatchObject(full);
+    await expect(house.snapshotThread.packZip(order)).rejects.toSatisfy(isNoSpace);
     expect(house.incoming()).toEqual([]);
     expect(house.blobBytes(sha256(random)).equals(random)).toBe(true);
     rmSync(join(root, 'second.bin'));

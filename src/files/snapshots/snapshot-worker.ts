@@ -3,7 +3,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 import { codeOf } from '../../disk/beneath.ts';
 import { ErrandError, messageOf } from '../../domain/errors.ts';
-import type { FromKeeper, PackTask, SnapshotTask, ToKeeper } from './keeper-orders.ts';
+import type { FromSnapshotThread, PackTask, SnapshotTask, ToSnapshotThread } from './snapshot-orders.ts';
 import { packArchive } from '../archives/pack-archive.ts';
 import { lacksSpace } from '../blobs/no-space.ts';
 import { type Numbered, READY } from '../../threads/resident.ts';
@@ -19,7 +19,7 @@ interface Order {
 
 const orders = new Map<number, Order>();
 
-parentPort?.on('message', ({ id, message }: Numbered<ToKeeper>) => {
+parentPort?.on('message', ({ id, message }: Numbered<ToSnapshotThread>) => {
   const order = orders.get(id) ?? { files: [] };
   if (message.t === 'files') {
     orders.set(id, order);
@@ -35,7 +35,7 @@ parentPort?.postMessage(READY, []);
 async function carryOut(id: number, order: Order, task: SnapshotTask | PackTask): Promise<void> {
   const pace = makePace(task.deadlineMs);
   order.pace = pace;
-  let last: FromKeeper;
+  let last: FromSnapshotThread;
   try {
     mkdirSync(task.scratch, { mode: 0o700 });
     const skipped = await work(task, order, { pace, tell: async (files) => tellFound(id, order, files) });
@@ -63,12 +63,12 @@ async function tellFound(id: number, order: Order, files: readonly SnapshotFile[
   await promise;
 }
 
-function tell(id: number, message: FromKeeper): void {
-  parentPort?.postMessage({ id, message } satisfies Numbered<FromKeeper>, []);
+function tell(id: number, message: FromSnapshotThread): void {
+  parentPort?.postMessage({ id, message } satisfies Numbered<FromSnapshotThread>, []);
 }
 
 /** Paths in the messages of failed calls are none of the asker's business. */
-function wordsFor(error: unknown): Omit<Extract<FromKeeper, { t: 'failed' }>, 't'> {
+function wordsFor(error: unknown): Omit<Extract<FromSnapshotThread, { t: 'failed' }>, 't'> {
   // Ended by its signal, a stream throws an error of its own around the reason.
   const reason = error instanceof Error && error.name === 'AbortError' ? error.cause : error;
   if (reason instanceof ErrandError) return { words: reason.message, cause: null, full: false };

@@ -7,11 +7,11 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { openBlobStore } from '../../../src/files/blobs/blobs.ts';
-import { sha256 } from '../../support/keeper-house.ts';
+import { sha256 } from '../../support/snapshot-house.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
-const MAIN = fileURLToPath(new URL('./keeper-main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('./snapshot-main.ts', import.meta.url));
 
 /** The state of each thread of a process, as /proc has it. */
 const statesOf = (pid: number) =>
