@@ -7,7 +7,7 @@ import type { Run } from '../../src/domain/run.ts';
 import type { ApiKey, User } from '../../src/domain/user.ts';
 import { openMasterKey } from '../../src/files/master-key.ts';
 import { makeLoginTokens } from '../../src/operations/people/login-tokens.ts';
-import { makeResolveCaller } from '../../src/operations/people/resolve-caller.ts';
+import { makeAuthenticate } from '../../src/operations/people/authenticate.ts';
 import { makeResolveKey } from '../../src/operations/people/resolve-key.ts';
 import { makeKey } from '../../src/operations/people/secrets.ts';
 import type { NewTurn } from '../../src/store/runs/accept-run.ts';
@@ -189,10 +189,10 @@ async function credentials({ store, user, secret }: House, scratch: string, scal
   const deriveKey = openMasterKey({ path: join(scratch, 'master.key'), isCredential: false });
   const settings = () => ({ loginTokenTtlSeconds: 3_600 });
   const { issueToken, resolveToken } = makeLoginTokens({ store, clock, deriveKey, settings });
-  const resolveCaller = makeResolveCaller({ resolveKey: makeResolveKey({ store, clock }), resolveToken });
+  const authenticate = makeAuthenticate({ resolveKey: makeResolveKey({ store, clock }), resolveToken });
   const { text: token } = await issueToken(user);
   const perSecond = async (credential: string): Promise<number> => {
-    const ask = () => resolveCaller(credential, false);
+    const ask = () => authenticate(credential, false);
     await callInLoop(1, { forMs: scale.submitMs / 6 }, ask);
     const { results, failures, seconds } = await callInLoop(1, { forMs: scale.submitMs / 3 }, ask);
     if (failures[0] !== undefined) throw new Error(failures[0]);

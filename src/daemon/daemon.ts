@@ -70,12 +70,11 @@ async function build(start: Start): Promise<Daemon> {
   draining.signal.addEventListener('abort', engine.checks.stop);
   const isClosing = () => closing.signal.aborted;
   const operations = makeOperations({
-    store,
+    ...base,
     ...files,
     tails,
     ...engine,
     schemas,
-    clock: systemClock,
     deriveKey,
     fileAddresses: makeFileAddresses({ deriveKey, publicUrl: () => live.settings().publicUrl, now: systemClock.now }),
     secrets,

@@ -31,3 +31,8 @@ export const systemClock: Clock = {
 export function isoTime(at: number): string {
   return new Date(at).toISOString();
 }
+
+/** The same, or null. */
+export function isoTimeOrNull(at: number | null): string | null {
+  return at === null ? null : isoTime(at);
+}

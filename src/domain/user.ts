@@ -53,14 +53,30 @@ export interface ApiKey {
   readonly createdAt: number;
 }
 
-/** Who is asking: an API key with its owner, a login token's user, or the local operator behind the control socket (K1). */
-export type Caller =
-  | { readonly kind: 'key'; readonly user: User; readonly key: ApiKey }
-  | { readonly kind: 'token'; readonly user: User }
-  | { readonly kind: 'operator' };
+/** An API key with its owner, as a credential that was accepted. */
+export interface KeyIdentity {
+  readonly kind: 'key';
+  readonly user: User;
+  readonly key: ApiKey;
+}
 
-/** A caller that came with an API key. */
-export type KeyCaller = Extract<Caller, { kind: 'key' }>;
+/** The user of a login token (§2.1). */
+export interface TokenIdentity {
+  readonly kind: 'token';
+  readonly user: User;
+}
 
-/** A caller that came with a login token (§2.1). */
-export type TokenCaller = Extract<Caller, { kind: 'token' }>;
+/** Whom a request comes from: an API key, a login token's user, or the local operator behind the control socket (K1). */
+export type Identity = KeyIdentity | TokenIdentity | { readonly kind: 'operator' };
+
+/** A key on a route for programs. It reaches its own sessions, whatever its scope. */
+export type KeyCaller = KeyIdentity & { readonly reach: 'key' };
+
+/** A person on a route for people, who reaches their own things. */
+export type UserCaller = TokenIdentity & { readonly reach: 'user' };
+
+/** The operator, or an administrator on a route for people or for administrators, who reaches everything. */
+export type Administrator = Identity & { readonly reach: 'all' };
+
+/** An identity, and how far it reaches on the route that it came by. */
+export type Caller = KeyCaller | UserCaller | Administrator;

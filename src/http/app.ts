@@ -13,13 +13,13 @@ import { type ClientAddressOf, makeClientAddressOf, makeIsTrustedProxy } from '.
 import { makeConversations } from './conversations/conversation.ts';
 import { makeCredentialWatch } from './frame/credential-watch.ts';
 import { makeRouter, refusalOf } from './frame/dispatch.ts';
-import { makeOverviewHandlers } from './management/overview.ts';
 import type { Operations } from '../operations/operations.ts';
 import type { ConfigurationReport, Readiness, StatusReport } from '../operations/status.ts';
 import { setHeaders } from './frame/head.ts';
 import { errorReply, shapeOfPath } from './frame/render-error.ts';
 import { sendJson, sendJsonAndClose } from './frame/reply.ts';
 import { makeRoutes, type Route } from './routes.ts';
+import { makeRunHandlers } from './sessions/runs.ts';
 import { makeRunStreams } from './conversations/run-stream.ts';
 import { standingHeaders } from './management/token.ts';
 
@@ -51,9 +51,9 @@ export function routesOf(parts: HttpParts): readonly Route[] {
   const watchCredential = makeCredentialWatch(parts.clock);
   const openStream = makeRunStreams({ ...parts, watchCredential });
   const conversations = makeConversations({ ...parts, openStream, watchCredential });
-  const overview = makeOverviewHandlers({ ...parts, openStream });
+  const runs = makeRunHandlers({ ...parts, openStream });
   const administration = makeAdministration(parts);
-  return makeRoutes({ ...parts, clientAddressOf: clientAddressesOf(parts), conversations, administration, overview });
+  return makeRoutes({ ...parts, clientAddressOf: clientAddressesOf(parts), conversations, administration, runs });
 }
 
 /** Whoever has the address has the file: it does not belong into a log. */

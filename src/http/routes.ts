@@ -1,6 +1,6 @@
 // Every path of the daemon on one page: its method, its guard, and the shape of its errors.
 import type { Clock } from '../domain/clock.ts';
-import type { Caller, KeyCaller } from '../domain/user.ts';
+import type { KeyCaller } from '../domain/user.ts';
 import type { makeAdministration } from './management/admin.ts';
 import { makeCheckHandlers } from './management/check-handlers.ts';
 import { renderModels } from './conversations/chat-wire.ts';
@@ -11,35 +11,33 @@ import { makeDefinitionHandlers } from './management/definitions.ts';
 import type { Exchange } from './frame/exchange.ts';
 import { makeFileHandler } from './sessions/files.ts';
 import { makeInsightHandlers } from './sessions/insights.ts';
-import type { Log } from '../log/log.ts';
 import { DEFINITION_NOUNS } from '../operations/capabilities/definitions.ts';
 import type { Operations } from '../operations/operations.ts';
 import type { Readiness } from '../operations/status.ts';
 import type { ErrorShape } from './frame/render-error.ts';
-import type { makeOverviewHandlers } from './management/overview.ts';
-import type { Reply } from './frame/reply.ts';
+import type { CallerOf, Guard } from './frame/guards.ts';
+import { ok, type Reply } from './frame/reply.ts';
+import type { makeRunHandlers } from './sessions/runs.ts';
 import { makeSessionHandlers } from './sessions/sessions.ts';
 import { makeTokenEndpoint, MAX_GRANT_BYTES } from './management/token.ts';
-import { makeKeyUserInputHandlers, makeUserInputHandlers, MAX_ANSWER_BODY_BYTES } from './sessions/user-inputs.ts';
+import { makeUserInputHandlers, MAX_ANSWER_BODY_BYTES } from './sessions/user-inputs.ts';
 
 /** A reply, or nothing when the handler has taken the response over for a stream. */
 type Answer = Promise<Reply | undefined> | Reply;
 
-/**
- * Who may pass: anyone; a caller with an API key; an administrator (the operator behind the socket, an administrator's
- * key of scope `admin`, or their login token); or a user: any login token, or an administrator. The guard decides what
- * the handler is given.
- */
+/** Who may pass: anyone, or whom the guard admits. The guard decides what the handler is given. */
 type Guarded =
   | { readonly guard: 'none'; readonly handler: (exchange: Exchange) => Answer }
-  | { readonly guard: 'key'; readonly handler: (exchange: Exchange, caller: KeyCaller) => Answer }
-  | { readonly guard: 'admin' | 'user'; readonly handler: (exchange: Exchange, caller: Caller) => Answer };
+  | {
+      [G in Guard]: { readonly guard: G; readonly handler: (exchange: Exchange, caller: CallerOf[G]) => Answer };
+    }[Guard];
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export type Route = Guarded & {
   readonly method: Method;
   readonly path: string;
+  /** Of its errors; in the shape `envelope` its successes have one too. */
   readonly shape: ErrorShape;
   /** Absent: no body is read. */
   readonly body?: 'required' | 'optional';
@@ -55,10 +53,9 @@ export interface RouteParts {
   readonly operations: Operations;
   readonly conversations: Conversations;
   readonly administration: ReturnType<typeof makeAdministration>;
-  readonly overview: ReturnType<typeof makeOverviewHandlers>;
+  readonly runs: ReturnType<typeof makeRunHandlers>;
   readonly readiness: () => Readiness;
   readonly clientAddressOf: ClientAddressOf;
-  readonly log: Log;
   readonly clock: Clock;
 }
 
@@ -69,7 +66,7 @@ export function makeRoutes(parts: RouteParts): readonly Route[] {
 
 /** What programs with a key, and anybody, may ask. */
 function programRoutes(parts: RouteParts): Route[] {
-  const { operations, conversations, readiness, clientAddressOf } = parts;
+  const { operations, conversations, runs, readiness, clientAddressOf } = parts;
   const bare = { guard: 'key', shape: 'bare' } as const;
   const chat = { guard: 'key', shape: 'chat' } as const;
   const open = { guard: 'none', shape: 'bare' } as const;
@@ -86,28 +83,29 @@ function programRoutes(parts: RouteParts): Route[] {
     { method: 'POST', path: '/openapi/v1/chat/completions', ...chat, ...turn, handler: conversations.chat },
     { method: 'GET', path: '/openapi/v1/runs/:id', ...bare, handler: conversations.poll },
     { method: 'GET', path: '/openapi/v1/runs/:id/stream', ...bare, sse: true, handler: rejoin },
-    { method: 'GET', path: '/openapi/v1/sessions', ...bare, handler: sessions.list },
+    { method: 'GET', path: '/openapi/v1/sessions', ...bare, handler: sessions.listOwn },
     { method: 'GET', path: '/openapi/v1/sessions/:id/messages', ...bare, handler: sessions.messages },
     { method: 'GET', path: '/openapi/v1/sessions/:id/artifacts', ...bare, handler: sessions.artifacts },
-    { method: 'GET', path: '/openapi/v1/runs/:id/artifacts', ...bare, handler: sessions.runArtifacts },
+    { method: 'GET', path: '/openapi/v1/runs/:id/artifacts', ...bare, handler: runs.artifacts },
     { method: 'GET', path: '/openapi/v1/sessions/:id/capability-config', ...bare, handler: sessions.capabilityConfig },
     { method: 'POST', path: '/openapi/v1/sessions/:id/stop', ...bare, handler: sessions.stop },
     { method: 'DELETE', path: '/openapi/v1/sessions/:id', ...bare, handler: sessions.remove },
     { method: 'GET', path: '/openapi/v1/models', ...chat, handler: models },
 
     { method: 'GET', path: '/files/:address/:name', ...open, handler: makeFileHandler(operations, parts.clock) },
-    { method: 'GET', path: '/healthz', ...open, handler: () => ({ status: 200, body: { status: 'ok' } }) },
+    { method: 'GET', path: '/healthz', ...open, handler: () => ok({ status: 'ok' }) },
     { method: 'GET', path: '/readyz', ...open, handler: ready },
   ];
 }
 
 /** The management interface. */
 function managementRoutes(parts: RouteParts): Route[] {
-  const { operations, administration: a, overview: o } = parts;
+  const { operations, administration: a, runs } = parts;
   const admin = { guard: 'admin', shape: 'envelope' } as const;
   const body = { body: 'required' } as const;
   const connections = makeConnectionHandlers(operations);
   const checks = makeCheckHandlers(operations);
+  const sessions = makeSessionHandlers(operations);
 
   // biome-ignore format: a table reads best with one route a line
   return [
@@ -135,18 +133,18 @@ function managementRoutes(parts: RouteParts): Route[] {
     { method: 'DELETE', path: '/api/v1/connections/:id', ...admin, handler: connections.revoke },
     { method: 'POST', path: '/api/v1/connectors/:ref/check', ...admin, handler: connections.checkConnector },
     { method: 'POST', path: '/api/v1/connections/:id/check', ...admin, handler: connections.check },
-    { method: 'GET', path: '/api/v1/sessions', ...admin, handler: o.listSessions },
-    { method: 'GET', path: '/api/v1/sessions/:id', ...admin, handler: o.getSession },
-    { method: 'DELETE', path: '/api/v1/sessions/:id', ...admin, handler: o.deleteSession },
-    { method: 'GET', path: '/api/v1/sessions/:id/messages', ...admin, handler: o.messages },
-    { method: 'GET', path: '/api/v1/sessions/:id/artifacts', ...admin, handler: o.artifacts },
-    { method: 'GET', path: '/api/v1/runs/:id/artifacts', ...admin, handler: o.runArtifacts },
-    { method: 'POST', path: '/api/v1/sessions/:id/stop', ...admin, handler: o.stopSession },
-    { method: 'GET', path: '/api/v1/runs', ...admin, handler: o.listRuns },
-    { method: 'GET', path: '/api/v1/runs/:id', ...admin, handler: o.getRun },
-    { method: 'GET', path: '/api/v1/runs/:id/stream', ...admin, sse: true, handler: o.stream },
-    { method: 'POST', path: '/api/v1/runs/:id/stop', ...admin, handler: o.stopRun },
-    { method: 'GET', path: '/api/v1/queue', ...admin, handler: o.queue },
+    { method: 'GET', path: '/api/v1/sessions', ...admin, handler: sessions.list },
+    { method: 'GET', path: '/api/v1/sessions/:id', ...admin, handler: sessions.get },
+    { method: 'DELETE', path: '/api/v1/sessions/:id', ...admin, handler: sessions.remove },
+    { method: 'GET', path: '/api/v1/sessions/:id/messages', ...admin, handler: sessions.messages },
+    { method: 'GET', path: '/api/v1/sessions/:id/artifacts', ...admin, handler: sessions.artifacts },
+    { method: 'GET', path: '/api/v1/runs/:id/artifacts', ...admin, handler: runs.artifacts },
+    { method: 'POST', path: '/api/v1/sessions/:id/stop', ...admin, handler: sessions.stop },
+    { method: 'GET', path: '/api/v1/runs', ...admin, handler: runs.list },
+    { method: 'GET', path: '/api/v1/runs/:id', ...admin, handler: runs.get },
+    { method: 'GET', path: '/api/v1/runs/:id/stream', ...admin, sse: true, handler: runs.stream },
+    { method: 'POST', path: '/api/v1/runs/:id/stop', ...admin, handler: runs.stop },
+    { method: 'GET', path: '/api/v1/queue', ...admin, handler: runs.queue },
     ...questionRoutes(parts),
     { method: 'GET', path: '/api/v1/tokens/keys', ...admin, handler: a.listSigningKeys },
     { method: 'POST', path: '/api/v1/tokens/rotate', ...admin, handler: a.rotateSigningKey },
@@ -155,17 +153,16 @@ function managementRoutes(parts: RouteParts): Route[] {
 }
 
 /** What agents ask and report: for the people themselves, and for the key of the session. */
-function questionRoutes({ operations, log }: RouteParts): Route[] {
+function questionRoutes({ operations }: RouteParts): Route[] {
   const bare = { guard: 'key', shape: 'bare' } as const;
   const user = { guard: 'user', shape: 'envelope' } as const;
   const answers = { body: 'required', maxBodyBytes: MAX_ANSWER_BODY_BYTES } as const;
-  const inputs = makeUserInputHandlers(operations, log);
-  const inputsOfKey = makeKeyUserInputHandlers(operations);
+  const inputs = makeUserInputHandlers(operations);
   const insights = makeInsightHandlers(operations);
   // biome-ignore format: a table reads best with one route a line
   return [
-    { method: 'GET', path: '/openapi/v1/sessions/:id/user-inputs', ...bare, handler: inputsOfKey.list },
-    { method: 'POST', path: '/openapi/v1/user-inputs/:id/answer', ...bare, ...answers, handler: inputsOfKey.answer },
+    { method: 'GET', path: '/openapi/v1/sessions/:id/user-inputs', ...bare, handler: inputs.listOfSession },
+    { method: 'POST', path: '/openapi/v1/user-inputs/:id/answer', ...bare, ...answers, handler: inputs.answer },
     { method: 'GET', path: '/api/v1/user-inputs', ...user, handler: inputs.list },
     { method: 'GET', path: '/api/v1/user-inputs/:id', ...user, handler: inputs.get },
     { method: 'POST', path: '/api/v1/user-inputs/:id/answer', ...user, ...answers, handler: inputs.answer },
@@ -192,12 +189,12 @@ function definitionRoutes(operations: Operations): Route[] {
 function makeSimpleHandlers(operations: Operations, readiness: () => Readiness) {
   return {
     models: (_exchange: Exchange, caller: KeyCaller): Reply => {
-      return { status: 200, body: renderModels(operations.modelNameOf(caller), caller.key.createdAt) };
+      return ok(renderModels(operations.modelNameOf(caller), caller.key.createdAt));
     },
     ready: (): Reply => {
       const { ready, parts } = readiness();
       const body = { ready, parts: parts.map(({ name, state, detail }) => ({ name, state, detail })) };
-      return ready ? { status: 200, body } : { status: 503, headers: { 'Retry-After': '5' }, body };
+      return ready ? ok(body) : { status: 503, headers: { 'Retry-After': '5' }, body };
     },
   };
 }

@@ -5,11 +5,12 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { makeEmptyArchives } from '../../src/execution/artifacts/empty-archives.ts';
 import type { Collector } from '../../src/execution/artifacts/collector.ts';
 import { makeFileAddresses } from '../../src/files/file-address.ts';
+import { makeAccess } from '../../src/operations/access.ts';
+import { makeNoteReader } from '../../src/operations/note-reader.ts';
 import { makeArtifactOperations } from '../../src/operations/sessions/artifacts.ts';
-import { makeOversee } from '../../src/operations/sessions/oversee.ts';
 import type { ClaimedRun } from '../../src/store/runs/claim-runs.ts';
 import { type ArtifactHouse, artifactHouse } from '../support/artifact-house.ts';
-import { type House, openHouse, send } from '../support/http-house.ts';
+import { type House, loggedLines, openHouse, send } from '../support/http-house.ts';
 import { fenceOf } from '../support/store-house.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -26,15 +27,12 @@ beforeEach(async () => {
   collector = rows.collect();
   const secret = randomBytes(32);
   addresses = makeFileAddresses({ deriveKey: () => secret, publicUrl: () => PUBLIC_URL, now: rows.clock.now });
-  const { store, clock } = rows;
+  const { store } = rows;
   const emptyArchives = makeEmptyArchives(rows.parts);
-  const queue = { load: () => ({ open: true, slots: 4, busy: 0 }) };
-  house = await openHouse({
-    operations: {
-      ...makeOversee({ store, clock, queue, stopper: undefined as never }),
-      ...makeArtifactOperations({ store, fileAddresses: addresses, emptyArchives }),
-    },
-  });
+  const logged = loggedLines();
+  const reading = { store, access: makeAccess(store), noteReader: makeNoteReader(logged.log) };
+  const operations = makeArtifactOperations({ ...reading, fileAddresses: addresses, emptyArchives });
+  house = await openHouse({ logged, operations });
 });
 
 const get = (path: string, as = 'conversation-key') => send(house, { path, as });

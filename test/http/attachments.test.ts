@@ -7,6 +7,7 @@ import type { Run } from '../../src/domain/run.ts';
 import type { KeyCaller } from '../../src/domain/user.ts';
 import { openBlobStore } from '../../src/files/blobs/blobs.ts';
 import { makeWorkspaces } from '../../src/files/workspaces.ts';
+import { makeAccess } from '../../src/operations/access.ts';
 import { makeAcceptTurn } from '../../src/operations/turns/accept-turn.ts';
 import { makeSessionSetup } from '../../src/operations/turns/session-setup.ts';
 import { openHouse, send, SETTINGS } from '../support/http-house.ts';
@@ -20,6 +21,7 @@ async function openAttachmentHouse() {
   const blobs = await openBlobStore(join(folder, 'blobs'));
   const acceptTurn = makeAcceptTurn({
     store: stores.store,
+    access: makeAccess(stores.store),
     disk: { shortage: () => null },
     blobs,
     queue: { wake: () => undefined, slotFree: () => true },
@@ -30,7 +32,7 @@ async function openAttachmentHouse() {
     makeSetup: makeSessionSetup({ store: stores.store, definitions: () => NO_DEFINITIONS }),
     draining: () => false,
   });
-  const caller: KeyCaller = { kind: 'key', user: stores.user, key: stores.key };
+  const caller: KeyCaller = { kind: 'key', reach: 'key', user: stores.user, key: stores.key };
   const accepted: Run[] = [];
   const http = await openHouse({
     operations: {
@@ -39,7 +41,7 @@ async function openAttachmentHouse() {
         accepted.push(turn.run);
         return turn;
       },
-      awaitResult: async (run) => ({ ...run, status: 'completed', answer: 'Seen.', stopReason: 'end_turn' }),
+      awaitResult: async (_, run) => ({ ...run, status: 'completed', answer: 'Seen.', stopReason: 'end_turn' }),
     },
   });
   const workspaces = makeWorkspaces({ directory: join(folder, 'workspaces'), blobs, owner: null });

@@ -10,6 +10,7 @@ import type { Run } from '../../src/domain/run.ts';
 import { NO_DEFINITIONS } from '../../src/catalog/definitions.ts';
 import type { KeyCaller } from '../../src/domain/user.ts';
 import { openBlobStore } from '../../src/files/blobs/blobs.ts';
+import { makeAccess } from '../../src/operations/access.ts';
 import { makeAcceptTurn } from '../../src/operations/turns/accept-turn.ts';
 import { makeFetchImages } from '../../src/operations/turns/fetch-images.ts';
 import { makeSessionSetup } from '../../src/operations/turns/session-setup.ts';
@@ -33,6 +34,7 @@ async function openImageHouse({ rule }: WebServer, { timeoutMs = 10_000, bodiesI
   const ending = new AbortController();
   const acceptTurn = makeAcceptTurn({
     store: stores.store,
+    access: makeAccess(stores.store),
     disk: { shortage: () => null },
     blobs: await openBlobStore(directory),
     queue: { wake: () => undefined, slotFree: () => true },
@@ -43,8 +45,8 @@ async function openImageHouse({ rule }: WebServer, { timeoutMs = 10_000, bodiesI
     makeSetup: makeSessionSetup({ store: stores.store, definitions: () => NO_DEFINITIONS }),
     draining: () => ending.signal.aborted,
   });
-  const caller: KeyCaller = { kind: 'key', user: stores.user, key: stores.key };
-  const answered = async (run: Run): Promise<Run> => ({
+  const caller: KeyCaller = { kind: 'key', reach: 'key', user: stores.user, key: stores.key };
+  const answered = async (_: KeyCaller, run: Run): Promise<Run> => ({
     ...run,
     status: 'completed',
     answer: 'Seen.',

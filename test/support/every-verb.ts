@@ -128,7 +128,7 @@ async function callQuestions(house: StoreHouse): Promise<void> {
   await insights.setStatus(insightId!, 'resolved', 'user');
   await insights.find(insightId!);
   await runs.waitForUser(fence, { toolUseId: 'q', toolName: 'ask_user', toolInput: {}, lifetimeMs: 1 });
-  const page = { ...PAGE, userSeq: house.user.seq };
+  const page = { ...PAGE, userSeq: house.user.seq, keySeq: null };
   for (const sessionSeq of [null, run!.sessionSeq]) {
     const { items } = await userInputs.list({ ...page, sessionSeq, status: 'pending' });
     for (const { id } of items) await userInputs.answer(id, 'x');
@@ -234,9 +234,11 @@ async function callLists({ store, user, key }: StoreHouse): Promise<void> {
   await overview.listWaiting(PAGE);
   for (const userSeq of [null, user.seq]) {
     for (const keySeq of [null, key.seq]) await overview.listSessionRecords({ ...PAGE, userSeq, keySeq });
-    for (const sessionSeq of [null, 1]) {
-      await userInputs.list({ ...PAGE, userSeq, sessionSeq, status: null });
-      await insights.list({ ...PAGE, userSeq, sessionSeq, status: null });
+    for (const keySeq of [null, key.seq]) {
+      for (const sessionSeq of [null, 1]) {
+        await userInputs.list({ ...PAGE, userSeq, keySeq, sessionSeq, status: null });
+        await insights.list({ ...PAGE, userSeq, keySeq, sessionSeq, status: null });
+      }
     }
   }
   for (const sessionSeq of [null, 1]) {

@@ -10,7 +10,7 @@ import type { JournalEvent, NewEvent } from '../../src/domain/journal-event.ts';
 import { isTerminal, type Run } from '../../src/domain/run.ts';
 import type { Settings } from '../../src/domain/settings.ts';
 import { NO_USAGE } from '../../src/domain/usage.ts';
-import type { ApiKey, Caller, KeyScope, Role, User } from '../../src/domain/user.ts';
+import type { ApiKey, Identity, KeyScope, Role, User } from '../../src/domain/user.ts';
 import { makeBus } from '../../src/events/bus.ts';
 import { makeTails } from '../../src/events/tail.ts';
 import { type HttpParts, makeHttpApp } from '../../src/http/app.ts';
@@ -104,29 +104,29 @@ export function aKey(over: Partial<ApiKey> = {}): ApiKey {
   };
 }
 
-const caller = (role: Role, scope: KeyScope, keySeq = 1): Caller => ({
+const identity = (role: Role, scope: KeyScope, keySeq = 1): Identity => ({
   kind: 'key',
   user: aUser({ role }),
   key: aKey({ scope, seq: keySeq }),
 });
 
-/** Every kind of caller, by the credential that makes it. */
-const CALLERS: ReadonlyMap<string, Caller> = new Map([
-  ['conversation-key', caller('user', 'conversation')],
-  ['global-key', caller('user', 'global')],
-  ['second-key', caller('user', 'conversation', 2)],
-  ['admin-key', caller('admin', 'admin')],
-  ['demoted-admin-key', caller('user', 'admin')],
-  ['global-key-of-admin', caller('admin', 'global')],
+/** Every kind of identity, by the credential that makes it. */
+const IDENTITIES: ReadonlyMap<string, Identity> = new Map([
+  ['conversation-key', identity('user', 'conversation')],
+  ['global-key', identity('user', 'global')],
+  ['second-key', identity('user', 'conversation', 2)],
+  ['admin-key', identity('admin', 'admin')],
+  ['demoted-admin-key', identity('user', 'admin')],
+  ['global-key-of-admin', identity('admin', 'global')],
   ['token-of-user', { kind: 'token', user: aUser() }],
   ['token-of-admin', { kind: 'token', user: aUser({ role: 'admin' }) }],
 ]);
 
-const resolveCaller: Operations['resolveCaller'] = async (credential, viaSocket) => {
+const authenticate: Operations['authenticate'] = async (credential, viaSocket) => {
   if (credential === null && viaSocket) return { kind: 'operator' };
   if (credential === 'disabled-key' || credential === 'disabled-token')
     throw new ErrandError('forbidden', 'The user is disabled.');
-  const found = credential === null ? undefined : CALLERS.get(credential);
+  const found = credential === null ? undefined : IDENTITIES.get(credential);
   if (found === undefined) throw new ErrandError('unauthenticated', 'The API key is missing or invalid.');
   return found;
 };
@@ -266,20 +266,34 @@ export interface HouseOptions {
   readonly operations?: Partial<Operations>;
   readonly settings?: Partial<Settings>;
   readonly parts?: Partial<HttpParts>;
+  /** The log, when operations write to it, too. */
+  readonly logged?: ReturnType<typeof loggedLines>;
   /** What an accepted run does; answers "Hello." at once when absent. */
   readonly play?: (run: Run, book: RunBook) => void;
+}
+
+/** A log whose lines a test reads. */
+export function loggedLines() {
+  const lines: Record<string, unknown>[] = [];
+  const outlet = new Writable({
+    write(line: Buffer, _encoding, done) {
+      lines.push(JSON.parse(line.toString()) as Record<string, unknown>);
+      done();
+    },
+  });
+  return { log: makeLog({ level: 'info' }, outlet), lines };
 }
 
 /** Starts the application on TCP and on a Unix socket until the test ends. */
 export async function openHouse(options: HouseOptions = {}) {
   const book = makeRunBook();
   const turns: TurnInput[] = [];
-  const lines: Record<string, unknown>[] = [];
+  const { log, lines } = options.logged ?? loggedLines();
   const drain = new AbortController();
   const spoolDirectory = temporaryDirectory();
   const play = options.play ?? ((run, runs) => finish(runs, run, 'Hello.'));
   const operations = {
-    resolveCaller,
+    authenticate,
     acceptTurn: async (_caller, input) => {
       turns.push(input);
       const { protocol, model: requestedModel, includeUsage, outputSchema } = input;
@@ -287,16 +301,17 @@ export async function openHouse(options: HouseOptions = {}) {
       play(run, book);
       return { run, replayed: false };
     },
-    awaitResult: (run, signal) => book.ended(run, signal),
-    findRunToFollow: async ({ key }, runId) => {
+    awaitResult: (_caller, run, signal) => book.ended(run, signal),
+    followRun: async (caller, runId) => {
       const run = book.runs.find(({ id }) => id === runId);
       if (run === undefined) throw notFound('Run');
-      if (run.keySeq !== key.seq) throw new ErrandError('forbidden', 'The run belongs to another API key.');
-      return run;
+      if (caller.reach === 'key' && run.keySeq !== caller.key.seq)
+        throw new ErrandError('forbidden', 'The run belongs to another API key.');
+      return { ...run, userId: '', username: '', keyId: '', waiting: false };
     },
     listMessages: async (_caller, sessionId) => ({ sessionId, messages: [] }),
     modelNameOf: () => 'qwen',
-    withPosition: async (run) => ({ run, queuePosition: run.status === 'queued' ? 1 : null }),
+    withPosition: async (_caller, run) => ({ run, queuePosition: run.status === 'queued' ? 1 : null }),
     ...options.operations,
   } as Operations;
   const parts: HttpParts = {
@@ -305,15 +320,7 @@ export async function openHouse(options: HouseOptions = {}) {
     tail: book.tails,
     settings: () => ({ ...SETTINGS, ...options.settings }),
     clock: systemClock,
-    log: makeLog(
-      { level: 'info' },
-      new Writable({
-        write(line: Buffer, _encoding, done) {
-          lines.push(JSON.parse(line.toString()) as Record<string, unknown>);
-          done();
-        },
-      }),
-    ),
+    log,
     status: async () => STATUS,
     readiness: (): Readiness => ({ ready: true, parts: STATUS.parts }),
     configuration: () => ({ configDir: STATUS.configDir, problems: [], settings: [] }),

@@ -2,7 +2,7 @@
 import { messageIdOf } from '../../domain/ids.ts';
 import { isTerminal, type Run } from '../../domain/run.ts';
 import { NO_USAGE } from '../../domain/usage.ts';
-import type { BackgroundRun } from '../../operations/turns/background-run.ts';
+import type { BackgroundRun } from '../../operations/turns/runs.ts';
 import { renderMessage, renderUsage } from './messages-wire.ts';
 import type { Reply } from '../frame/reply.ts';
 

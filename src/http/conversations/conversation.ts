@@ -82,12 +82,12 @@ export function makeConversations(parts: ConversationParts): Conversations {
   async function converse(wire: ConversationWire, exchange: Exchange, caller: KeyCaller): Promise<Reply | undefined> {
     const { req, res } = exchange;
     const { run, stream, isBackground, repeatable } = await accept(wire, exchange, caller);
-    if (isBackground) return backgroundReply(202, await operations.withPosition(run));
+    if (isBackground) return backgroundReply(202, await operations.withPosition(caller, run));
     if (stream) {
       openStream(exchange, run, { afterId: 0, ids: hasFlag(req, 'x-stream-event-ids'), tools: wantsTools(req) });
       return undefined;
     }
-    const ended = await awaitResult(run, exchange).catch((error: unknown) => {
+    const ended = await awaitResult(caller, run, exchange).catch((error: unknown) => {
       if (!repeatable) setHeaders(res, NO_RETRY);
       throw withWayBack(error, run, repeatable);
     });
@@ -95,11 +95,11 @@ export function makeConversations(parts: ConversationParts): Conversations {
   }
 
   /** The client's leaving ends the wait, and so does the end of its credential; the run goes on (C7). */
-  async function awaitResult(run: Run, { res, admit }: Exchange): Promise<Run> {
+  async function awaitResult(caller: KeyCaller, run: Run, { res, admit }: Exchange): Promise<Run> {
     const { promise: refused, reject } = Promise.withResolvers<never>();
     const unwatch = watchCredential(admit, reject);
     try {
-      return await Promise.race([whileThere(res, (left) => operations.awaitResult(run, left)), refused]);
+      return await Promise.race([whileThere(res, (left) => operations.awaitResult(caller, run, left)), refused]);
     } finally {
       unwatch();
     }
@@ -109,14 +109,14 @@ export function makeConversations(parts: ConversationParts): Conversations {
     messages: (exchange, caller) => converse(MESSAGES, exchange, caller),
     chat: (exchange, caller) => converse(CHAT, exchange, caller),
     poll: async (exchange, caller) => {
-      const found = await operations.pollRun(caller, exchange.params['id']?.toLowerCase() ?? '');
+      const found = await operations.pollRun(caller, exchange.params['id'] ?? '');
       nameRun(exchange.res, found.run);
       return backgroundReply(200, found);
     },
     rejoin: async (exchange, caller) => {
       const runId = idInPath(exchange, 'Run');
       const afterId = positionInRequest(exchange);
-      const run = await operations.findRunToFollow(caller, runId);
+      const run = await operations.followRun(caller, runId);
       nameRun(exchange.res, run);
       openStream(exchange, run, { afterId, ids: true, tools: wantsTools(exchange.req) });
       return undefined;

@@ -9,7 +9,7 @@ import type { WatchCredential } from '../frame/credential-watch.ts';
 import { type EventRenderer, frameOf, makeEventRenderer, type WireEvent } from './event-frame.ts';
 import type { Exchange } from '../frame/exchange.ts';
 import { MESSAGES_EVENTS, MESSAGES_PING, messagesError } from './messages-events-wire.ts';
-import { journalError, renderJournalEvent } from '../management/overview-wire.ts';
+import { journalError, renderJournalEvent } from './journal-events-wire.ts';
 import { type ErrorFacts, factsOf } from '../frame/render-error.ts';
 import { RESTARTING } from './run-failure.ts';
 import { type EventStream, openEventStream } from '../frame/sse.ts';

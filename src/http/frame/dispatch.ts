@@ -1,12 +1,14 @@
 // Takes a request to its route: guards it, reads its body and answers it, in the promised order of checks (A1).
 import { Router, type RouterContext } from '@koa/router';
 import { ErrandError } from '../../domain/errors.ts';
-import type { Caller, KeyCaller } from '../../domain/user.ts';
+import type { Caller } from '../../domain/user.ts';
 import type { ClientAddressOf } from '../server/client-address.ts';
 import { isViaSocket, readCredential } from './credentials.ts';
+import type { Exchange } from './exchange.ts';
+import { callerAt } from './guards.ts';
 import { type BodyReadingParts, makeWithExchange, type WithExchange } from './open-exchange.ts';
 import type { Operations } from '../../operations/operations.ts';
-import { type Reply, sendJson } from './reply.ts';
+import { inEnvelope, type Reply, sendJson } from './reply.ts';
 import type { Route } from '../routes.ts';
 
 export interface DispatchParts extends BodyReadingParts {
@@ -24,7 +26,7 @@ export function makeRouter(routes: readonly Route[], parts: DispatchParts): Rout
       // The router answers HEAD wherever it answers GET.
       if (ctx.method === 'HEAD' && route.sse) throw methodNotAllowed(ctx.matched, streams);
       const reply = await answer(route, ctx, { ...parts, withExchange });
-      if (reply !== undefined) sendJson(ctx.res, reply);
+      if (reply !== undefined) sendJson(ctx.res, route.shape === 'envelope' ? inEnvelope(reply) : reply);
     });
   }
   return router;
@@ -41,32 +43,12 @@ async function answer(route: Route, ctx: RouterContext, parts: Answering): Promi
   const { guard } = route;
   const viaSocket = isViaSocket(ctx.req);
   const credential = readCredential(ctx.req.rawHeaders, guard === 'key' ? 'both' : 'authorization');
-  const admit = async (): Promise<Caller> => {
-    const caller = await operations.resolveCaller(credential, viaSocket);
-    if (guard === 'key') requireKey(caller);
-    else if (guard === 'admin' || caller.kind === 'key') requireAdministrator(caller);
-    return caller;
-  };
+  const admit = async () => callerAt(guard, await operations.authenticate(credential, viaSocket));
   const caller = await admit();
   const owner = caller.kind === 'operator' ? 'operator' : caller.user.id;
-  return withExchange({ route, ctx, owner, admit }, (exchange) => {
-    if (route.guard !== 'key') return route.handler(exchange, caller);
-    requireKey(caller);
-    return route.handler(exchange, caller);
-  });
-}
-
-function requireKey(caller: Caller): asserts caller is KeyCaller {
-  if (caller.kind !== 'key') throw new ErrandError('unauthenticated', 'An API key is required.');
-}
-
-/** The operator behind the socket, or the key of scope `admin` or the login token of an administrator of now (B3, K1). */
-function requireAdministrator(caller: Caller): void {
-  if (caller.kind === 'operator') return;
-  if (caller.kind === 'token' && caller.user.role !== 'admin')
-    throw new ErrandError('forbidden', 'This needs the login token of an administrator.');
-  if (caller.kind === 'key' && (caller.key.scope !== 'admin' || caller.user.role !== 'admin'))
-    throw new ErrandError('forbidden', 'This needs an API key of scope admin whose owner is an administrator.');
+  // The guard makes the caller that the handler takes.
+  const handler = route.handler as (exchange: Exchange, caller: Caller) => ReturnType<typeof route.handler>;
+  return withExchange({ route, ctx, owner, admit }, (exchange) => handler(exchange, caller));
 }
 
 type Matched = RouterContext['matched'];

@@ -10,12 +10,20 @@ export interface Reply {
   readonly headers?: Headers;
 }
 
+export function ok(body: object): Reply {
+  return { status: 200, body };
+}
+
+export function created(body: object): Reply {
+  return { status: 201, body };
+}
+
 // Secrets pass through the management API's replies: nothing on the way may keep them.
 const PRIVATE = { 'Cache-Control': 'no-store' };
 
 /** A success of the management API in its envelope (A2). */
-export function ok(data: object): Reply {
-  return { status: 200, headers: PRIVATE, body: { code: 0, message: 'ok', data } };
+export function inEnvelope({ status, headers, body }: Reply): Reply {
+  return { status, headers: { ...headers, ...PRIVATE }, body: { code: 0, message: 'ok', data: body } };
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8';

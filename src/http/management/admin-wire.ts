@@ -1,5 +1,5 @@
 // The management API's records and requests: users, teams, keys and the daemon's status.
-import { isoTime } from '../../domain/clock.ts';
+import { isoTime, isoTimeOrNull } from '../../domain/clock.ts';
 import { unprocessable } from '../../domain/errors.ts';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import { KEY_SCOPES, type Role, type Team } from '../../domain/user.ts';
@@ -210,8 +210,4 @@ export function renderStatus(status: StatusReport): object {
     nodes: status.nodes.map(({ id, capacity, online }) => ({ id, capacity, online })),
     models: status.models,
   };
-}
-
-function isoTimeOrNull(at: number | null): string | null {
-  return at === null ? null : isoTime(at);
 }

@@ -15,9 +15,10 @@ import {
   renderUserName,
 } from './admin-wire.ts';
 import { type Exchange, queryValue, refInPath } from '../frame/exchange.ts';
-import type { Listing, Operations } from '../../operations/operations.ts';
+import type { Listing } from '../../domain/listing.ts';
+import type { Operations } from '../../operations/operations.ts';
 import type { ConfigurationReport, StatusReport } from '../../operations/status.ts';
-import { ok, type Reply } from '../frame/reply.ts';
+import { created, ok, type Reply } from '../frame/reply.ts';
 import { renderSigningKey } from './token-wire.ts';
 
 interface AdministrationParts {
@@ -73,10 +74,6 @@ export function makeAdministration({ operations, status, configuration }: Admini
     rotateSigningKey: async () => created(renderSigningKey(await operations.rotateSigningKey())),
     revokeAllTokens: async () => created(renderSigningKey(await operations.revokeAllTokens())),
   } satisfies Record<string, AdminHandler>;
-}
-
-function created(data: object): Reply {
-  return { ...ok(data), status: 201 };
 }
 
 function listOf<T>({ items, total }: Listing<T>, render: (item: T) => object): object {

@@ -7,7 +7,7 @@ import {
   renderConnectorCheck,
 } from './connections-wire.ts';
 import { type Exchange, idInPath, queryValue, refInPath } from '../frame/exchange.ts';
-import { ok, type Reply } from '../frame/reply.ts';
+import { created, ok, type Reply } from '../frame/reply.ts';
 
 type AdminHandler = (exchange: Exchange) => Promise<Reply>;
 
@@ -19,10 +19,7 @@ export function makeConnectionHandlers(operations: Operations) {
       const { items, total } = await operations.listConnections(queryValue(exchange, 'user'));
       return ok({ items: items.map(renderConnection), total });
     },
-    create: async ({ body }) => {
-      const connection = await operations.createConnection(parseNewConnection(body));
-      return { ...ok(renderConnection(connection)), status: 201 };
-    },
+    create: async ({ body }) => created(renderConnection(await operations.createConnection(parseNewConnection(body)))),
     revoke: async (exchange) => ok(renderConnection(await operations.revokeConnection(id(exchange)))),
     check: async (exchange) => ok(renderConnectionCheck(await operations.checkConnection(id(exchange)))),
     checkConnector: async (exchange) => ok(renderConnectorCheck(await operations.checkConnector(refInPath(exchange)))),

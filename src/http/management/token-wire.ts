@@ -1,5 +1,5 @@
 // The token endpoint's requests and answers, and the records of the keys that sign tokens (§2.1, §4.1).
-import { isoTime } from '../../domain/clock.ts';
+import { isoTime, isoTimeOrNull } from '../../domain/clock.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { LoginToken } from '../../operations/people/login-tokens.ts';
 import type { Grant } from '../../operations/people/log-in.ts';
@@ -40,7 +40,7 @@ export function renderSigningKey({ id, createdAt, retiredAt, revokedAt }: Signin
     id,
     state: revokedAt !== null ? 'revoked' : retiredAt === null ? 'signing' : 'verifying',
     created_at: isoTime(createdAt),
-    retired_at: retiredAt === null ? null : isoTime(retiredAt),
-    revoked_at: revokedAt === null ? null : isoTime(revokedAt),
+    retired_at: isoTimeOrNull(retiredAt),
+    revoked_at: isoTimeOrNull(revokedAt),
   };
 }

@@ -1,9 +1,10 @@
 // API sessions on the wire: list items, the outcomes of stop and delete, capabilities (§2.6, §2.10-2.12).
 import type { CapabilityConfig } from '../../domain/capability-config.ts';
-import { isoTime } from '../../domain/clock.ts';
+import { isoTime, isoTimeOrNull } from '../../domain/clock.ts';
 import { renderCapabilities } from '../management/capability-wire.ts';
 import type { Session } from '../../domain/session.ts';
 import type { StopResult } from '../../domain/stop.ts';
+import type { SessionRecord } from '../../store/sessions/overview.ts';
 
 /** An item of the list (§2.6). */
 export function renderSession(session: Session): object {
@@ -11,6 +12,30 @@ export function renderSession(session: Session): object {
     session_id: session.id,
     title: session.title,
     status: session.status,
+    created_at: isoTime(session.createdAt),
+    updated_at: isoTime(session.updatedAt),
+  };
+}
+
+/** A session as administrators read it. */
+export function renderSessionRecord(session: SessionRecord): object {
+  return {
+    session_id: session.id,
+    title: session.title,
+    status: session.status,
+    kind: session.kind,
+    user_id: session.userId,
+    username: session.username,
+    key_id: session.keyId,
+    project_id: session.projectId,
+    stop:
+      session.stop === null
+        ? null
+        : {
+            termination_reason: session.stop.cause,
+            requested_at: isoTime(session.stop.requestedAt),
+            confirmed_at: isoTimeOrNull(session.stop.confirmedAt),
+          },
     created_at: isoTime(session.createdAt),
     updated_at: isoTime(session.updatedAt),
   };

@@ -1,5 +1,5 @@
 // Questions to users on the wire, and their answers (§6.5, I2).
-import { isoTime } from '../../domain/clock.ts';
+import { isoTime, isoTimeOrNull } from '../../domain/clock.ts';
 import { unprocessable } from '../../domain/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
 import { MAX_ANSWER_BYTES, type UserInput } from '../../domain/user-input.ts';
@@ -19,7 +19,7 @@ export function renderUserInput(question: UserInput): object {
     answers: question.answers,
     created_at: isoTime(question.createdAt),
     expires_at: isoTime(question.expiresAt),
-    answered_at: question.answeredAt === null ? null : isoTime(question.answeredAt),
+    answered_at: isoTimeOrNull(question.answeredAt),
   };
 }
 

@@ -4,7 +4,7 @@ import type { Catalog } from '../../catalog/models.ts';
 import { notFound } from '../../domain/errors.ts';
 import type { Checks } from '../../execution/checks/checks.ts';
 import { type ResolvedModel, resolveModel } from '../../execution/brief/resolve-model.ts';
-import type { Listing } from '../operations.ts';
+import type { Listing } from '../../domain/listing.ts';
 import type { makeDefinitionOperations } from './definitions.ts';
 
 /** A model of the catalog with the scenarios that stand for it. */

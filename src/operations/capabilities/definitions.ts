@@ -4,7 +4,7 @@ import type { Problem } from '../../catalog/problem.ts';
 import { notFound } from '../../domain/errors.ts';
 import type { DefinitionKind } from '../../store/people/definition-ids.ts';
 import type { Store } from '../../store/open-store.ts';
-import type { Listing } from '../operations.ts';
+import type { Listing } from '../../domain/listing.ts';
 
 /** The kinds by the name that the interfaces give them. */
 const KINDS = {

@@ -4,7 +4,7 @@ import { errors, type JWTHeaderParameters, jwtVerify, type JWTVerifyOptions, Sig
 import type { Clock } from '../../domain/clock.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import type { Settings } from '../../domain/settings.ts';
-import type { TokenCaller, User } from '../../domain/user.ts';
+import type { TokenIdentity, User } from '../../domain/user.ts';
 import type { DeriveKey } from '../../files/master-key.ts';
 import type { SigningKey } from '../../store/people/signing-keys.ts';
 import type { Store } from '../../store/open-store.ts';
@@ -42,7 +42,7 @@ export function makeLoginTokens(parts: LoginTokenParts) {
   const freshSalt = () => randomBytes(SALT_BYTES);
   return {
     issueToken: (user: User, tokenGeneration?: number): Promise<LoginToken> => issue(parts, user, tokenGeneration),
-    resolveToken: (text: string): Promise<TokenCaller> => resolve(parts, text),
+    resolveToken: (text: string): Promise<TokenIdentity> => resolve(parts, text),
 
     listSigningKeys: () => signingKeys.list(),
     /** Signs with a new key from now on. Tokens of the old ones stay good until they expire. */
@@ -73,7 +73,7 @@ async function issue(parts: LoginTokenParts, user: User, given?: number): Promis
 }
 
 /** Throws `unauthenticated` for a token that is not ours, altered, expired or revoked; `forbidden` for a disabled user. */
-async function resolve({ store, clock, deriveKey }: LoginTokenParts, text: string): Promise<TokenCaller> {
+async function resolve({ store, clock, deriveKey }: LoginTokenParts, text: string): Promise<TokenIdentity> {
   let signedWith: SigningKey | undefined;
   const secretFor = async ({ kid }: JWTHeaderParameters): Promise<Uint8Array> => {
     signedWith = typeof kid === 'string' ? await store.signingKeys.find(kid) : undefined;

@@ -1,14 +1,14 @@
-// The one place that turns the text of an API key into its caller (§5, B3, B5).
+// The one place that turns the text of an API key into its identity (§5, B3, B5).
 import type { Clock } from '../../domain/clock.ts';
 import { ErrandError } from '../../domain/errors.ts';
-import type { KeyCaller } from '../../domain/user.ts';
+import type { KeyIdentity } from '../../domain/user.ts';
 import type { Store } from '../../store/open-store.ts';
 import { parseKey, secretMatches } from './secrets.ts';
 
 /** `last_used_at` is written at most this often, so that a busy key does not add a write to every request. */
 const TOUCH_MS = 60_000;
 
-export type ResolveKey = (text: string) => Promise<KeyCaller>;
+export type ResolveKey = (text: string) => Promise<KeyIdentity>;
 
 /**
  * Makes the resolver of keys. It throws `unauthenticated` for a text that is no key, and for an unknown, revoked or

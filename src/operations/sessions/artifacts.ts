@@ -1,12 +1,12 @@
-// What runs have made, told to the key of their session and to administrators (§2.8, §2.9, E6).
+// What runs have made: a session's workspace, and the files of one run (§2.8, §2.9, E6).
 import type { Archive, ArtifactError, ArtifactStatus, ExportStatus } from '../../domain/artifact.ts';
-import { ErrandError, notFound } from '../../domain/errors.ts';
-import type { KeyCaller } from '../../domain/user.ts';
+import type { Caller } from '../../domain/user.ts';
 import type { ArchiveKind, EmptyArchives } from '../../execution/artifacts/empty-archives.ts';
 import type { FileAddresses } from '../../files/file-address.ts';
 import type { Store } from '../../store/open-store.ts';
+import type { Access } from '../access.ts';
+import type { NoteReader } from '../note-reader.ts';
 import { type FileLeaf, type FileNode, leavesOf, treeOf } from './file-tree.ts';
-import { getOwnSession } from './own-session.ts';
 
 export interface ArchiveAddress {
   readonly url: string;
@@ -41,6 +41,8 @@ export interface RunArtifactList {
 
 export interface ArtifactOperationParts {
   readonly store: Store;
+  readonly access: Pick<Access, 'session' | 'run'>;
+  readonly noteReader: NoteReader;
   readonly fileAddresses: Pick<FileAddresses, 'sign'>;
   readonly emptyArchives: EmptyArchives;
 }
@@ -48,8 +50,10 @@ export interface ArtifactOperationParts {
 type Place = { readonly seq: number; readonly id: string };
 type RunPlace = Place & { readonly sessionId: string };
 
-/** The verbs. Ids of unknown things and of deleted sessions throw `not_found`. */
-export function makeArtifactOperations({ store, fileAddresses, emptyArchives }: ArtifactOperationParts) {
+/** The verbs. They throw as `Access.session` and `Access.run` do. */
+export function makeArtifactOperations(parts: ArtifactOperationParts) {
+  const { store, access, noteReader, fileAddresses, emptyArchives } = parts;
+
   async function archiveOf(sessionId: string, filename: string, kept: Archive | null): Promise<ArchiveAddress> {
     const kind: ArchiveKind = filename.endsWith('.zip') ? 'zip' : 'tar.gz';
     const { key, size } = kept ?? (await emptyArchives.get(kind));
@@ -81,29 +85,17 @@ export function makeArtifactOperations({ store, fileAddresses, emptyArchives }: 
   }
 
   return {
-    /** A session's workspace. Throws as `getOwnSession` does. */
-    getSessionArtifacts: async (caller: KeyCaller, sessionId: string): Promise<SessionArtifacts> =>
-      ofSession(await getOwnSession(store, caller, sessionId)),
-
-    /** What a run of this key has made. Throws `forbidden` for another key's, even of the same user (E6). */
-    getRunArtifacts: async (caller: KeyCaller, runId: string): Promise<RunArtifactList> => {
-      const run = await store.runs.find(runId);
-      if (run === undefined) throw notFound('Run');
-      if (run.keySeq !== caller.key.seq) throw new ErrandError('forbidden', 'The run belongs to another API key.');
-      return ofRun(run);
-    },
-
-    /** For administrators. */
-    getAnySessionArtifacts: async (sessionId: string): Promise<SessionArtifacts> => {
-      const session = await store.sessions.find(sessionId);
-      if (session === undefined || session.deletedAt !== null) throw notFound('Session');
+    /** A session's workspace. */
+    getSessionArtifacts: async (caller: Caller, sessionId: string): Promise<SessionArtifacts> => {
+      const session = await access.session(caller, sessionId);
+      noteReader(caller, session, { session_id: session.id });
       return ofSession(session);
     },
 
-    /** For administrators. */
-    getAnyRunArtifacts: async (runId: string): Promise<RunArtifactList> => {
-      const run = await store.runs.find(runId);
-      if (run === undefined) throw notFound('Run');
+    /** What a run has made. */
+    getRunArtifacts: async (caller: Caller, runId: string): Promise<RunArtifactList> => {
+      const run = await access.run(caller, runId);
+      noteReader(caller, run, { session_id: run.sessionId, run_id: run.id });
       return ofRun(run);
     },
   };

@@ -1,13 +1,13 @@
-// Questions of agents to their users: who sees them, who answers, and what follows (§3.4, I2).
-import { ErrandError, notFound } from '../../domain/errors.ts';
+// Questions of agents to their users: listed, read, answered and expired (§3.4, I2).
+import { ErrandError } from '../../domain/errors.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import type { UserInput, UserInputStatus } from '../../domain/user-input.ts';
-import type { Caller, KeyCaller } from '../../domain/user.ts';
+import type { Caller } from '../../domain/user.ts';
 import type { Queue } from '../../execution/queue/queue.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { Page } from '../../store/sessions/overview.ts';
-import { getOwnSession } from './own-session.ts';
-import { getSessionFor, ownerFor, requireOwner } from './ownership.ts';
+import { type Access, scopeOf } from '../access.ts';
+import type { NoteReader } from '../note-reader.ts';
 
 /** Null leaves a filter out. */
 export interface UserInputQuery extends Page {
@@ -15,8 +15,10 @@ export interface UserInputQuery extends Page {
   readonly status: UserInputStatus | null;
 }
 
-interface UserInputParts {
-  readonly store: Store;
+export interface UserInputOperationParts {
+  readonly store: Pick<Store, 'userInputs'>;
+  readonly access: Pick<Access, 'session' | 'question'>;
+  readonly noteReader: NoteReader;
   readonly queue: Pick<Queue, 'wake'>;
 }
 
@@ -27,64 +29,44 @@ const CLOSED: Readonly<Record<UserInputStatus, string>> = {
 };
 
 /**
- * The verbs on questions. Those that take an id throw `not_found` for an unknown one, `forbidden` for another user's;
- * those that settle one throw `conflict` when it is not pending any more.
+ * The verbs on questions. Those that take an id throw as `Access.question` does; those that settle one throw `conflict`
+ * when it is not pending any more.
  */
-export function makeUserInputOperations({ store, queue }: UserInputParts) {
-  async function find(id: string): Promise<UserInput> {
-    const found = await store.userInputs.find(id.toLowerCase());
-    if (found === undefined) throw notFound('Question');
-    return found;
-  }
-
-  async function get(caller: Caller, id: string): Promise<UserInput> {
-    const found = await find(id);
-    requireOwner(caller, found.userSeq, 'The question');
-    return found;
-  }
-
+export function makeUserInputOperations({ store, access, noteReader, queue }: UserInputOperationParts) {
   /** The question as it is after a move; the run may be claimed then. */
-  async function settled({ id }: UserInput, held: boolean): Promise<UserInput> {
-    const now = await find(id);
+  async function settled(caller: Caller, { id }: UserInput, held: boolean): Promise<UserInput> {
+    const now = await access.question(caller, id);
     if (!held) throw new ErrandError('conflict', CLOSED[now.status]);
     queue.wake();
     return now;
   }
 
-  const answer = async (question: UserInput, answers: JsonValue) =>
-    settled(question, await store.userInputs.answer(question.id, answers));
-
   return {
-    /** The caller's questions; everybody's for an administrator. */
+    /** The questions within the caller's reach, the newest first. */
     listUserInputs: async (caller: Caller, { sessionId, status, ...page }: UserInputQuery) => {
-      const session = sessionId === null ? null : await getSessionFor(store, caller, sessionId);
-      const filter = { userSeq: ownerFor(caller), sessionSeq: session?.seq ?? null, status };
-      return store.userInputs.list({ ...filter, ...page });
+      const session = sessionId === null ? null : await access.session(caller, sessionId);
+      const filter = { ...scopeOf(caller), sessionSeq: session?.seq ?? null, status };
+      const found = await store.userInputs.list({ ...filter, ...page });
+      const owners = new Map(found.items.map((question) => [question.userSeq, question]));
+      for (const owner of owners.values()) noteReader(caller, owner, { what: 'questions' });
+      return found;
     },
 
-    getUserInput: get,
+    getUserInput: async (caller: Caller, id: string): Promise<UserInput> => {
+      const question = await access.question(caller, id);
+      noteReader(caller, question, { session_id: question.sessionId, request_id: question.id });
+      return question;
+    },
 
-    answerUserInput: async (caller: Caller, id: string, answers: JsonValue): Promise<UserInput> =>
-      answer(await get(caller, id), answers),
+    answerUserInput: async (caller: Caller, id: string, answers: JsonValue): Promise<UserInput> => {
+      const question = await access.question(caller, id);
+      return settled(caller, question, await store.userInputs.answer(question.id, answers));
+    },
 
     /** Ends the wait: the agent is told that no answer came. */
     expireUserInput: async (caller: Caller, id: string): Promise<UserInput> => {
-      const question = await get(caller, id);
-      return settled(question, await store.userInputs.expire(question.id));
-    },
-
-    /** The questions of a session of this key. Throws as `getOwnSession` does. */
-    listUserInputsOfKey: async (caller: KeyCaller, sessionId: string, query: Omit<UserInputQuery, 'sessionId'>) => {
-      const session = await getOwnSession(store, caller, sessionId);
-      const found = await store.userInputs.list({ userSeq: null, sessionSeq: session.seq, ...query });
-      return { sessionId: session.id, ...found };
-    },
-
-    /** Answers a question of a session of this key. Throws `forbidden` for one of another key, too. */
-    answerUserInputOfKey: async (caller: KeyCaller, id: string, answers: JsonValue): Promise<UserInput> => {
-      const question = await find(id);
-      await getOwnSession(store, caller, question.sessionId);
-      return answer(question, answers);
+      const question = await access.question(caller, id);
+      return settled(caller, question, await store.userInputs.expire(question.id));
     },
   };
 }

@@ -17,13 +17,14 @@ import type { BackgroundRefusal } from '../../store/runs/admit-background.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { NewAttachment } from '../../store/sessions/user-message.ts';
 import type { Fetching } from './fetch-images.ts';
-import { getOwnSession } from '../sessions/own-session.ts';
+import type { Access } from '../access.ts';
 import { safeName } from './safe-name.ts';
 import type { MakeSetup } from './session-setup.ts';
 import type { AcceptedTurn, Asking, InputBlock, TurnInput } from './turn.ts';
 
 export interface AcceptParts {
   readonly store: Store;
+  readonly access: Pick<Access, 'session'>;
   readonly blobs: BlobStore;
   readonly disk: Disk;
   readonly queue: { wake(): void; slotFree(): boolean };
@@ -43,14 +44,14 @@ export interface AcceptParts {
  * while the daemon drains, or its disk is almost full or refuses to write; for a background run also `conflict` for a busy session, `rate_limited` over a limit, `unavailable` without a place in the queue (D2).
  */
 export function makeAcceptTurn(parts: AcceptParts) {
-  const { store, blobs, disk, queue, queueWait, settings, schemas, fetchImages, makeSetup, draining } = parts;
+  const { store, access, blobs, disk, queue, queueWait, settings, schemas, fetchImages, makeSetup, draining } = parts;
   return async (caller: KeyCaller, input: TurnInput, asking: Asking): Promise<AcceptedTurn> => {
     refuseWhileDraining();
     const earlier = await findSubmitted(store, caller, input);
     if (earlier !== undefined) return replayOf(earlier, input);
     refuseWithoutSpace(disk);
     if (input.outputSchema !== null) await requireSchema(schemas, input.outputSchema, input.protocol);
-    if (input.sessionId !== null) await getOwnSession(store, caller, input.sessionId);
+    if (input.sessionId !== null) await access.session(caller, input.sessionId);
     const hold = blobs.hold();
     let fresh = false;
     try {

@@ -3,6 +3,7 @@ import type { Clock } from '../../domain/clock.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import { isTerminal, type Run } from '../../domain/run.ts';
 import type { Settings } from '../../domain/settings.ts';
+import type { KeyCaller } from '../../domain/user.ts';
 import type { Tails } from '../../events/tail.ts';
 import type { Store } from '../../store/open-store.ts';
 
@@ -20,7 +21,7 @@ interface AwaitParts {
  * `unavailable` when the daemon ends first; rejects with the signal's reason when the client leaves.
  */
 export function makeAwaitResult({ store, tails, clock, settings, draining }: AwaitParts) {
-  return async (run: Run, signal: AbortSignal): Promise<Run> => {
+  return async (_caller: KeyCaller, run: Run, signal: AbortSignal): Promise<Run> => {
     if (isTerminal(run.status)) return run;
     await new Promise<void>((resolve, reject) => {
       const settle = (outcome: () => void) => () => {

@@ -9,6 +9,7 @@ import { goOn } from './wait-for-user.ts';
 /** Null leaves a filter out. */
 export interface UserInputFilter extends Page {
   readonly userSeq: number | null;
+  readonly keySeq: number | null;
   readonly sessionSeq: number | null;
   readonly status: UserInputStatus | null;
 }
@@ -67,9 +68,10 @@ function makeReads({ reader }: Database) {
     },
 
     /** Questions, the newest first, and how many there are in all. */
-    list: async ({ userSeq, sessionSeq, status, limit, offset }: UserInputFilter) => {
+    list: async ({ userSeq, keySeq, sessionSeq, status, limit, offset }: UserInputFilter) => {
       const { where, values } = conditions(['s.deleted_at IS NULL'], {
         'q.user_seq = ?': userSeq,
+        's.key_seq = ?': keySeq,
         'q.session_seq = ?': sessionSeq,
         'q.status = ?': status,
       });

@@ -17,6 +17,7 @@ export interface NewInsight {
 /** Null leaves a filter out. */
 export interface InsightFilter extends Page {
   readonly userSeq: number | null;
+  readonly keySeq: number | null;
   readonly sessionSeq: number | null;
   readonly status: InsightStatus | null;
 }
@@ -56,9 +57,10 @@ export function makeInsights({ write, reader }: Database) {
     },
 
     /** Insights, the newest first, and how many there are in all. */
-    list: async ({ userSeq, sessionSeq, status, limit, offset }: InsightFilter) => {
+    list: async ({ userSeq, keySeq, sessionSeq, status, limit, offset }: InsightFilter) => {
       const { where, values } = conditions(['s.deleted_at IS NULL'], {
         'i.user_seq = ?': userSeq,
+        's.key_seq = ?': keySeq,
         'i.session_seq = ?': sessionSeq,
         'i.status = ?': status,
       });

@@ -56,7 +56,7 @@ async function resumed(house: StoreHouse, toolUseId: string, settle: (id: string
   const question = { toolUseId, toolName: 'ask_user', toolInput: {}, lifetimeMs: 9 * HOUR_MS };
   await house.store.runs.waitForUser(fenceOf(run!), question);
   house.clock.advance(1.5 * HOUR_MS);
-  const all = { userSeq: null, sessionSeq: null, status: 'pending', limit: 1, offset: 0 } as const;
+  const all = { userSeq: null, keySeq: null, sessionSeq: null, status: 'pending', limit: 1, offset: 0 } as const;
   const { items } = await house.store.userInputs.list(all);
   expect(await settle(items[0]!.id)).toBe(true);
 }

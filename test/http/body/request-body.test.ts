@@ -239,7 +239,7 @@ test('a turn that waits for its answer holds nothing of its body', async () => {
   const { house, spools } = await openReadingHouse({
     settings: { limits: { ...SETTINGS.limits, bodiesInFlightMb: 1 } },
     operations: {
-      awaitResult: async (run) => {
+      awaitResult: async (_, run) => {
         await new Promise<void>((resolve) => answers.push(resolve));
         return { ...run, status: 'completed', answer: 'Done.', stopReason: 'end_turn' };
       },

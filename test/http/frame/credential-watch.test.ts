@@ -71,12 +71,12 @@ test('thousands are looked at in small parts, all within the minute, and those t
 async function houseWithKey() {
   const clock = fakeClock();
   let refusal: ErrandError | undefined;
-  const original = (await openHouse()).parts.operations.resolveCaller;
+  const original = (await openHouse()).parts.operations.authenticate;
   const house = await openHouse({
     play: () => undefined,
     parts: { clock },
     operations: {
-      resolveCaller: async (credential, viaSocket) => {
+      authenticate: async (credential, viaSocket) => {
         if (refusal !== undefined) throw refusal;
         return original(credential, viaSocket);
       },

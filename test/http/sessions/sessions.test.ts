@@ -5,13 +5,12 @@ import { makeBus } from '../../../src/events/bus.ts';
 import { makeTails } from '../../../src/events/tail.ts';
 import { makeStopper } from '../../../src/execution/queue/stop.ts';
 import { makeLog } from '../../../src/log/log.ts';
-import { makeGetCapabilityConfig } from '../../../src/operations/capabilities/capability-config.ts';
-import { makeDeleteSession } from '../../../src/operations/sessions/delete-session.ts';
-import { makeListSessions } from '../../../src/operations/sessions/list-sessions.ts';
-import { makeOversee } from '../../../src/operations/sessions/oversee.ts';
-import { getOwnSession } from '../../../src/operations/sessions/own-session.ts';
-import { makeStopSession } from '../../../src/operations/sessions/stop-session.ts';
-import { type House, openHouse, send } from '../../support/http-house.ts';
+import { makeAccess } from '../../../src/operations/access.ts';
+import { makeNoteReader } from '../../../src/operations/note-reader.ts';
+import { makeSessionOperations } from '../../../src/operations/sessions/sessions.ts';
+import { makeGetQueue } from '../../../src/operations/turns/queue.ts';
+import { makeRunOperations } from '../../../src/operations/turns/runs.ts';
+import { type House, loggedLines, openHouse, send } from '../../support/http-house.ts';
 import { makeSseParser } from '../../support/sse.ts';
 import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store-house.ts';
 
@@ -68,18 +67,14 @@ beforeEach(async () => {
   };
   const log = makeLog({ level: 'fatal' });
   const stopper = makeStopper({ store, queue, clock, log, confirmed: () => undefined });
-  const parts = { store, stopper, queue, clock };
+  const logged = loggedLines();
+  const reading = { store, access: makeAccess(store), noteReader: makeNoteReader(logged.log), stopper };
   house = await openHouse({
+    logged,
     operations: {
-      ...makeOversee(parts),
-      listSessions: makeListSessions(parts),
-      stopSession: makeStopSession(parts),
-      deleteSession: makeDeleteSession(parts),
-      getCapabilityConfig: makeGetCapabilityConfig(parts),
-      listMessages: async (caller, id) => {
-        const session = await getOwnSession(store, caller, id);
-        return { sessionId: session.id, messages: await store.sessions.listMessages(session.seq) };
-      },
+      ...makeSessionOperations(reading),
+      ...makeRunOperations({ ...reading, countPoll: () => undefined }),
+      getQueue: makeGetQueue({ store, queue, clock }),
     },
     parts: { tail: makeTails({ bus, events: store.events }) },
   });

@@ -1,8 +1,10 @@
 // Questions and insights over HTTP and a real store: who may, what is refused, and in which shape.
 import { beforeEach, describe, expect, test } from 'vitest';
+import { makeAccess } from '../../../src/operations/access.ts';
+import { makeNoteReader } from '../../../src/operations/note-reader.ts';
 import { makeInsightOperations } from '../../../src/operations/sessions/insights.ts';
 import { makeUserInputOperations } from '../../../src/operations/sessions/user-inputs.ts';
-import { type House, openHouse, type Sent, send } from '../../support/http-house.ts';
+import { type House, loggedLines, openHouse, type Sent, send } from '../../support/http-house.ts';
 import { fenceOf, type StoreHouse, storeHouse } from '../../support/store-house.ts';
 
 const UNKNOWN = '0190f6a0-0000-7000-8000-000000000000';
@@ -34,7 +36,7 @@ async function ask(turn: Parameters<StoreHouse['accept']>[0] = {}): Promise<Aske
   const insightId = (await rows.store.insights.report(fence, insight))!;
   const toolInput = { question: 'Which colour?', options: ['red', 'blue'] };
   await rows.store.runs.waitForUser(fence, { toolUseId: 'q1', toolName: 'ask_user', toolInput, lifetimeMs: 60_000 });
-  const page = { userSeq: null, sessionSeq, status: null, limit: 1, offset: 0 };
+  const page = { userSeq: null, keySeq: null, sessionSeq, status: null, limit: 1, offset: 0 };
   const { items } = await rows.store.userInputs.list(page);
   return { runId, sessionId, sessionSeq, id: items[0]!.id, insightId };
 }
@@ -58,8 +60,11 @@ beforeEach(async () => {
   ofOther = await ask({ user: other });
   woken = 0;
   const queue = { wake: () => void (woken += 1) };
-  const operations = { ...makeUserInputOperations({ store, queue }), ...makeInsightOperations({ store }) };
-  house = await openHouse({ operations });
+  const access = makeAccess(store);
+  const logged = loggedLines();
+  const noteReader = makeNoteReader(logged.log);
+  const inputs = makeUserInputOperations({ store, access, noteReader, queue });
+  house = await openHouse({ logged, operations: { ...inputs, ...makeInsightOperations({ store, access }) } });
 });
 
 const data = (got: { json: unknown }) => (got.json as { data: Record<string, never> }).data;

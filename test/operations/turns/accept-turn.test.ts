@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { NO_DEFINITIONS } from '../../../src/catalog/definitions.ts';
 import type { KeyCaller } from '../../../src/domain/user.ts';
 import { openBlobStore } from '../../../src/files/blobs/blobs.ts';
+import { makeAccess } from '../../../src/operations/access.ts';
 import { makeAcceptTurn } from '../../../src/operations/turns/accept-turn.ts';
 import { makeSessionSetup } from '../../../src/operations/turns/session-setup.ts';
 import type { InputBlock, TurnInput } from '../../../src/operations/turns/turn.ts';
@@ -25,6 +26,7 @@ async function house({ slotFree = () => true } = {}) {
   const directory = join(temporaryDirectory(), 'blobs');
   const acceptTurn = makeAcceptTurn({
     store: stores.store,
+    access: makeAccess(stores.store),
     blobs: await openBlobStore(directory),
     disk: { shortage: () => null },
     queue: { wake: () => undefined, slotFree },
@@ -35,7 +37,7 @@ async function house({ slotFree = () => true } = {}) {
     makeSetup: makeSessionSetup({ store: stores.store, definitions: () => NO_DEFINITIONS }),
     draining: () => false,
   });
-  const caller: KeyCaller = { kind: 'key', user: stores.user, key: stores.key };
+  const caller: KeyCaller = { kind: 'key', reach: 'key', user: stores.user, key: stores.key };
   const accept = (content: readonly InputBlock[], over: Partial<TurnInput> = {}) =>
     acceptTurn(
       caller,

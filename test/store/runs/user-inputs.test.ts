@@ -29,7 +29,14 @@ async function waiting(house: StoreHouse, turn: Parameters<StoreHouse['accept']>
 }
 
 const inputs = (house: StoreHouse, run: Pick<ClaimedRun, 'sessionSeq'>) =>
-  house.store.userInputs.list({ userSeq: null, sessionSeq: run.sessionSeq, status: null, limit: 9, offset: 0 });
+  house.store.userInputs.list({
+    userSeq: null,
+    keySeq: null,
+    sessionSeq: run.sessionSeq,
+    status: null,
+    limit: 9,
+    offset: 0,
+  });
 const rowOf = (house: StoreHouse, run: Pick<ClaimedRun, 'seq'>) =>
   house.rows<Record<string, unknown>>(
     `SELECT status, waiting, ready, lease_until, worked_ms, resumes, attempt FROM runs WHERE seq = ${run.seq}`,
@@ -236,7 +243,7 @@ test('lists are narrowed by user, session and status, the newest first', async (
   const house = await storeHouse();
   const [one, two] = [await waiting(house), await waiting(house)];
   await house.store.userInputs.answer(one.id, 'red');
-  const all = { userSeq: house.user.seq, sessionSeq: null, status: null, limit: 9, offset: 0 };
+  const all = { userSeq: house.user.seq, keySeq: null, sessionSeq: null, status: null, limit: 9, offset: 0 };
   const ids = async (over: object) =>
     (await house.store.userInputs.list({ ...all, ...over })).items.map(({ id }) => id);
   expect(await ids({})).toEqual([two.id, one.id]);

@@ -26,6 +26,7 @@ test('a call reports one insight, however often it is asked, and tells it once',
   });
   const { items, total } = await house.store.insights.list({
     userSeq: house.user.seq,
+    keySeq: null,
     sessionSeq: run.sessionSeq,
     status: 'new',
     limit: 9,

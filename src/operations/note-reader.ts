@@ -1,6 +1,6 @@
 // Keeps on record who looks into what agents and other people said.
-import type { Caller } from '../../domain/user.ts';
-import type { Log } from '../../log/log.ts';
+import type { Caller } from '../domain/user.ts';
+import type { Log } from '../log/log.ts';
 
 /** The person whose it is. */
 interface Owner {

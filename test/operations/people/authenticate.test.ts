@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { makeLoginTokens } from '../../../src/operations/people/login-tokens.ts';
-import { makeResolveCaller } from '../../../src/operations/people/resolve-caller.ts';
+import { makeAuthenticate } from '../../../src/operations/people/authenticate.ts';
 import { makeResolveKey } from '../../../src/operations/people/resolve-key.ts';
 import { makeKey } from '../../../src/operations/people/secrets.ts';
 import { storeHouse } from '../../support/store-house.ts';
@@ -20,7 +20,7 @@ async function house(expiresInMs: number | null = null) {
   });
   const deriveKey = () => Buffer.alloc(32, 7);
   const tokens = makeLoginTokens({ ...stores, deriveKey, settings: () => ({ loginTokenTtlSeconds: 60 }) });
-  const resolve = makeResolveCaller({ resolveKey: makeResolveKey(stores), resolveToken: tokens.resolveToken });
+  const resolve = makeAuthenticate({ resolveKey: makeResolveKey(stores), resolveToken: tokens.resolveToken });
   return { ...stores, tokens, resolve, secret: fresh.text, key };
 }
 

@@ -1,0 +1,42 @@
+// The guards of routes: each turns away whom it does not admit, and gives the rest their reach.
+import { ErrandError } from '../../domain/errors.ts';
+import type { Administrator, Caller, Identity, KeyCaller, UserCaller } from '../../domain/user.ts';
+
+/** The caller that each guard admits. */
+export interface CallerOf {
+  /** An API key. */
+  readonly key: KeyCaller;
+  /** An administrator: the operator behind the socket, an administrator's key of scope `admin`, or their login token. */
+  readonly admin: Administrator;
+  /** Any login token, or an administrator. */
+  readonly user: UserCaller | Administrator;
+}
+
+export type Guard = keyof CallerOf;
+
+/** Throw `unauthenticated` or `forbidden`. */
+const GUARDS: { readonly [G in Guard]: (identity: Identity) => CallerOf[G] } = {
+  key: (identity) => {
+    if (identity.kind !== 'key') throw new ErrandError('unauthenticated', 'An API key is required.');
+    return { ...identity, reach: 'key' };
+  },
+  admin: administrator,
+  user: (identity) =>
+    identity.kind === 'token' && identity.user.role !== 'admin'
+      ? { ...identity, reach: 'user' }
+      : administrator(identity),
+};
+
+/** The key of scope `admin` and the login token hold for as long as their user is an administrator (B3, K1). */
+function administrator(identity: Identity): Administrator {
+  if (identity.kind === 'token' && identity.user.role !== 'admin')
+    throw new ErrandError('forbidden', 'This needs the login token of an administrator.');
+  if (identity.kind === 'key' && (identity.key.scope !== 'admin' || identity.user.role !== 'admin'))
+    throw new ErrandError('forbidden', 'This needs an API key of scope admin whose owner is an administrator.');
+  return { ...identity, reach: 'all' };
+}
+
+/** The caller that an identity is on a guarded route. Throws `unauthenticated` or `forbidden`. */
+export function callerAt(guard: Guard, identity: Identity): Caller {
+  return GUARDS[guard](identity);
+}

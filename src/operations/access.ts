@@ -1,0 +1,82 @@
+// What a caller reaches: the one rule of whose things these are, and the only `not_found` and `forbidden` of sessions and runs.
+import { ErrandError, notFound } from '../domain/errors.ts';
+import type { Insight } from '../domain/insight.ts';
+import type { UserInput } from '../domain/user-input.ts';
+import type { Caller } from '../domain/user.ts';
+import type { Store } from '../store/open-store.ts';
+import type { RunRecord, SessionRecord } from '../store/sessions/overview.ts';
+
+/** Whose a thing is. `keySeq` is null for a session that no key opened. */
+interface Owner {
+  readonly userSeq: number;
+  readonly keySeq: number | null;
+}
+
+/**
+ * A key reaches the sessions that it opened and what belongs to them, not those of another key of the same user (§1 rule 7,
+ * §5 rule 3, E6); a person what is theirs; an administrator everything. Throws `forbidden` for anything else.
+ */
+function requireReach(caller: Caller, { userSeq, keySeq }: Owner, what: string): void {
+  if (caller.reach === 'all') return;
+  const refused = (whose: string) =>
+    new ErrandError('forbidden', `The ${what.toLowerCase()} belongs to another ${whose}.`);
+  if (userSeq !== caller.user.seq) throw refused('user');
+  if (caller.reach === 'key' && keySeq !== caller.key.seq) throw refused('API key');
+}
+
+/** The thing, if it is there and the caller reaches it. */
+function reached<T extends Owner>(caller: Caller, found: T | undefined, what: string): T {
+  if (found === undefined) throw notFound(what);
+  requireReach(caller, found, what);
+  return found;
+}
+
+/** What a list is narrowed to, so that it has only what the caller reaches; null leaves a filter out. */
+export function scopeOf(caller: Caller): { readonly userSeq: number | null; readonly keySeq: number | null } {
+  return {
+    userSeq: caller.reach === 'all' ? null : caller.user.seq,
+    keySeq: caller.reach === 'key' ? caller.key.seq : null,
+  };
+}
+
+export type Access = ReturnType<typeof makeAccess>;
+
+/**
+ * The look-ups by id. Each throws `not_found` for an unknown id, and for what belongs to a deleted session; `forbidden` for
+ * what is there and not within the caller's reach.
+ */
+export function makeAccess(store: Pick<Store, 'overview' | 'userInputs' | 'insights'>) {
+  const findSession = (id: string) => store.overview.findSessionRecord(id.toLowerCase());
+  const findRun = (id: string) => store.overview.findRunRecord(id.toLowerCase());
+
+  /** Questions and insights belong to whom their session belongs to. */
+  async function reachedInSession<T extends { readonly sessionId: string }>(
+    caller: Caller,
+    found: T | undefined,
+    what: string,
+  ): Promise<T> {
+    const session = found === undefined ? undefined : await findSession(found.sessionId);
+    if (found === undefined || session === undefined) throw notFound(what);
+    requireReach(caller, session, what);
+    return found;
+  }
+
+  return {
+    session: async (caller: Caller, id: string): Promise<SessionRecord> =>
+      reached(caller, await findSession(id), 'Session'),
+
+    run: async (caller: Caller, id: string): Promise<RunRecord> => reached(caller, await findRun(id), 'Run'),
+
+    /** Other runs are not found here. */
+    backgroundRun: async (caller: Caller, id: string): Promise<RunRecord> => {
+      const run = await findRun(id);
+      return reached(caller, run?.scheduleMode === 'background' ? run : undefined, 'Background run');
+    },
+
+    question: async (caller: Caller, id: string): Promise<UserInput> =>
+      reachedInSession(caller, await store.userInputs.find(id.toLowerCase()), 'Question'),
+
+    insight: async (caller: Caller, id: string): Promise<Insight> =>
+      reachedInSession(caller, await store.insights.find(id.toLowerCase()), 'Insight'),
+  };
+}

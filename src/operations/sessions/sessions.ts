@@ -1,0 +1,87 @@
+// Sessions: listed, looked at, read, stopped and deleted.
+import type { CapabilityConfig } from '../../domain/capability-config.ts';
+import type { Message } from '../../domain/content.ts';
+import type { Session } from '../../domain/session.ts';
+import type { StopCause, StopResult } from '../../domain/stop.ts';
+import type { Administrator, Caller, KeyCaller } from '../../domain/user.ts';
+import type { Stopper } from '../../execution/queue/stop.ts';
+import type { Store } from '../../store/open-store.ts';
+import type { Page, SessionRecord } from '../../store/sessions/overview.ts';
+import type { Access } from '../access.ts';
+import type { NoteReader } from '../note-reader.ts';
+import type { Listing } from '../../domain/listing.ts';
+
+/** `user` is a name or an id, `key` a public id; null leaves a filter out. */
+export interface SessionQuery extends Page {
+  readonly user: string | null;
+  readonly key: string | null;
+}
+
+export interface SessionOperationParts {
+  readonly store: Store;
+  readonly access: Pick<Access, 'session'>;
+  readonly stopper: Pick<Stopper, 'stopSession' | 'deleteSession'>;
+  readonly noteReader: NoteReader;
+}
+
+/** Why something is stopped: on the word of its own user, or of an administrator. */
+export function stopCauseOf(caller: Caller): StopCause {
+  return caller.reach === 'all' ? 'operator_requested_stop' : 'user_requested_stop';
+}
+
+/** The verbs on sessions. Those that take an id throw as `Access.session` does. */
+export function makeSessionOperations({ store, access, stopper, noteReader }: SessionOperationParts) {
+  return {
+    /** The API sessions of the caller's key, the one changed last first (§4.6). */
+    listOwnSessions: async (caller: KeyCaller, { limit, offset }: Page): Promise<Listing<Session>> =>
+      store.sessions.listOfKey(caller.key.seq, limit, offset),
+
+    /** Everybody's sessions, the newest first. Throws `not_found` for a filter that names nothing. */
+    listSessions: async (
+      _caller: Administrator,
+      { user, key, ...page }: SessionQuery,
+    ): Promise<Listing<SessionRecord>> => {
+      const [owner, bound] = await Promise.all([
+        user === null ? null : store.users.get(user),
+        key === null ? null : store.keys.get(key),
+      ]);
+      return store.overview.listSessionRecords({ userSeq: owner?.seq ?? null, keySeq: bound?.seq ?? null, ...page });
+    },
+
+    getSession: (caller: Caller, id: string): Promise<SessionRecord> => access.session(caller, id),
+
+    /** The whole history of a session (§2.7). */
+    listMessages: async (
+      caller: Caller,
+      id: string,
+    ): Promise<{ readonly sessionId: string; readonly messages: readonly Message[] }> => {
+      const session = await access.session(caller, id);
+      noteReader(caller, session, { session_id: session.id });
+      return { sessionId: session.id, messages: await store.sessions.listMessages(session.seq) };
+    },
+
+    /** What the agents of a session may use: as it was when the session was opened (§2.10). */
+    getCapabilityConfig: async (
+      caller: Caller,
+      id: string,
+    ): Promise<{ readonly sessionId: string; readonly config: CapabilityConfig }> => {
+      const session = await access.session(caller, id);
+      const { capabilityConfig } = await store.sessions.getSetup(session.seq);
+      return { sessionId: session.id, config: capabilityConfig };
+    },
+
+    /** Stops every unfinished run of a session (§3.3). */
+    stopSession: async (caller: Caller, id: string): Promise<StopResult> =>
+      stopper.stopSession(await access.session(caller, id), stopCauseOf(caller)),
+
+    /**
+     * Returns the session's id (E9). What runs is stopped; the files are removed in the background. The second time the
+     * session is not found.
+     */
+    deleteSession: async (caller: Caller, id: string): Promise<string> => {
+      const session = await access.session(caller, id);
+      await stopper.deleteSession(session);
+      return session.id;
+    },
+  };
+}

@@ -1,0 +1,70 @@
+// The queue as administrators see it: which runs wait, why, and behind which.
+import type { Clock } from '../../domain/clock.ts';
+import type { Administrator } from '../../domain/user.ts';
+import type { Queue, QueueLoad } from '../../execution/queue/queue.ts';
+import type { Store } from '../../store/open-store.ts';
+import type { Page, WaitingRun } from '../../store/sessions/overview.ts';
+
+/**
+ * Why a run waits. `session_busy`: for an earlier run of its session. `user_input`: that one waits for its user. `stop_unconfirmed`: for the executor of a stopped
+ * run of its session. `key_order`: for an earlier run of its key. `slots_full`, `background_limit`: for a worker slot.
+ * `not_claiming`: the daemon has no workers or shuts down. `starting`: for nothing any more.
+ */
+export type WaitReason =
+  | 'session_busy'
+  | 'user_input'
+  | 'stop_unconfirmed'
+  | 'key_order'
+  | 'slots_full'
+  | 'background_limit'
+  | 'not_claiming'
+  | 'starting';
+
+/** A waiting run: why, behind which run, and for how long. */
+export interface QueueEntry extends WaitingRun {
+  readonly reason: WaitReason;
+  readonly behindRunId: string | null;
+  readonly waitingMs: number;
+}
+
+export interface QueueReport extends QueueLoad {
+  readonly items: readonly QueueEntry[];
+  readonly total: number;
+  /** Runs without a slot, because they wait for their users. */
+  readonly waitingForUser: number;
+}
+
+export interface QueueOperationParts {
+  readonly store: Store;
+  readonly queue: Pick<Queue, 'load'>;
+  readonly clock: Clock;
+}
+
+/** Makes the verb: waiting runs in order of acceptance, with the state of the worker slots. */
+export function makeGetQueue({ store, queue, clock }: QueueOperationParts) {
+  return async (_caller: Administrator, page: Page): Promise<QueueReport> => {
+    const { items, total } = await store.overview.listWaiting(page);
+    const { waiting: waitingForUser } = await store.runs.countUnfinished();
+    const load = queue.load();
+    const now = clock.steady();
+    return { ...load, total, waitingForUser, items: items.map((run) => explain(run, load, now)) };
+  };
+}
+
+function explain(run: WaitingRun, load: QueueLoad, now: number): QueueEntry {
+  const waitingMs = Math.max(0, now - run.queuedSteadyAt);
+  const because = (reason: WaitReason, behindRunId: string | null = null): QueueEntry => ({
+    ...run,
+    reason,
+    behindRunId,
+    waitingMs,
+  });
+  if (!run.ready) {
+    if (run.behindInSession === null) return because('stop_unconfirmed');
+    return because(run.behindQuestion ? 'user_input' : 'session_busy', run.behindInSession);
+  }
+  if (!load.open) return because('not_claiming');
+  if (run.behindInKey !== null) return because('key_order', run.behindInKey);
+  if (load.busy >= load.slots) return because('slots_full');
+  return because(run.scheduleMode === 'background' ? 'background_limit' : 'starting');
+}

@@ -1,0 +1,68 @@
+// Runs: listed, looked at, followed, polled and stopped.
+import type { Run, RunStatus } from '../../domain/run.ts';
+import type { StopResult } from '../../domain/stop.ts';
+import type { Administrator, Caller, KeyCaller } from '../../domain/user.ts';
+import type { Stopper } from '../../execution/queue/stop.ts';
+import type { Store } from '../../store/open-store.ts';
+import type { Page, RunRecord } from '../../store/sessions/overview.ts';
+import type { Access } from '../access.ts';
+import type { NoteReader } from '../note-reader.ts';
+import type { Listing } from '../../domain/listing.ts';
+import { stopCauseOf } from '../sessions/sessions.ts';
+
+/** Null leaves a filter out. */
+export interface RunQuery extends Page {
+  readonly sessionId: string | null;
+  readonly status: RunStatus | null;
+}
+
+/** A background run and its place in the queue, from 1, while it waits (§4.5). */
+export interface BackgroundRun {
+  readonly run: Run;
+  readonly queuePosition: number | null;
+}
+
+export interface RunOperationParts {
+  readonly store: Store;
+  readonly access: Pick<Access, 'session' | 'run' | 'backgroundRun'>;
+  readonly stopper: Pick<Stopper, 'stopRun'>;
+  readonly noteReader: NoteReader;
+  /** Throws `rate_limited`. */
+  countPoll(keySeq: number): void;
+}
+
+/** The verbs on runs. Those that take an id throw as `Access.run` does. */
+export function makeRunOperations({ store, access, stopper, noteReader, countPoll }: RunOperationParts) {
+  async function withPosition(_caller: KeyCaller, run: Run): Promise<BackgroundRun> {
+    return { run, queuePosition: run.status === 'queued' ? await store.runs.queuePosition(run.seq) : null };
+  }
+
+  return {
+    /** Everybody's runs, the newest first. */
+    listRuns: async (caller: Administrator, { sessionId, status, ...page }: RunQuery): Promise<Listing<RunRecord>> => {
+      const session = sessionId === null ? null : await access.session(caller, sessionId);
+      return store.overview.listRunRecords({ sessionSeq: session?.seq ?? null, status, ...page });
+    },
+
+    getRun: (caller: Caller, id: string): Promise<RunRecord> => access.run(caller, id),
+
+    /** A run whose stream is to be followed (C12). */
+    followRun: async (caller: Caller, id: string): Promise<RunRecord> => {
+      const run = await access.run(caller, id);
+      noteReader(caller, run, { session_id: run.sessionId, run_id: run.id });
+      return run;
+    },
+
+    /** The state of a background run. Throws `rate_limited`, and `not_found` for a run that is not one. */
+    pollRun: async (caller: KeyCaller, id: string): Promise<BackgroundRun> => {
+      countPoll(caller.key.seq);
+      return withPosition(caller, await access.backgroundRun(caller, id));
+    },
+
+    withPosition,
+
+    /** Stops one run. The next one of its session is executed then. */
+    stopRun: async (caller: Caller, id: string): Promise<StopResult> =>
+      stopper.stopRun(await access.run(caller, id), stopCauseOf(caller)),
+  };
+}

@@ -1,0 +1,132 @@
+// Who reaches what: every kind of caller against every kind of thing.
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { Run } from '../../src/domain/run.ts';
+import type { Caller, User } from '../../src/domain/user.ts';
+import { callerAt } from '../../src/http/frame/guards.ts';
+import { type Access, makeAccess, scopeOf } from '../../src/operations/access.ts';
+import { fenceOf, type StoreHouse, storeHouse } from '../support/store-house.ts';
+
+const UNKNOWN = '0190f6a0-0000-7000-8000-000000000000';
+
+/** Whose the things are: of a key, of another key of the same user, of another user, of nobody, of a deleted session. */
+const WHOSE = ['own', 'second', 'other', 'unknown', 'deleted'] as const;
+type Whose = (typeof WHOSE)[number];
+type Noun = keyof Access;
+type Ids = Readonly<Record<Noun, string>>;
+
+let rows: StoreHouse;
+let access: Access;
+let things: Readonly<Record<Whose, Ids>>;
+let callers: Readonly<Record<string, Caller>>;
+
+async function thingsOf(
+  turn: Parameters<StoreHouse['accept']>[0],
+): Promise<Ids & { readonly sessionSeqs: readonly number[] }> {
+  const asking: Run = await rows.accept(turn);
+  const claimed = (await rows.claim(9)).find(({ seq }) => seq === asking.seq);
+  const fence = fenceOf(claimed!);
+  const report = { callId: 'i1', title: 'Salt', summary: 'It rusts.', priority: 'high' } as const;
+  const insight = (await rows.store.insights.report(fence, report))!;
+  await rows.store.runs.waitForUser(fence, { toolUseId: 'q1', toolName: 'ask', toolInput: {}, lifetimeMs: 60_000 });
+  const filter = { userSeq: null, keySeq: null, sessionSeq: asking.sessionSeq, status: null, limit: 1, offset: 0 };
+  const question = (await rows.store.userInputs.list(filter)).items[0]!.id;
+  const limits = { maxUnfinishedPerKey: 9, maxUnfinishedPerUser: 9 };
+  const later = await rows.accept({ ...turn, background: { payload: null, limits }, idempotencyKey: question });
+  const { sessionId: session, id: run } = asking;
+  const sessionSeqs = [asking.sessionSeq, later.sessionSeq];
+  return { session, run, backgroundRun: later.id, question, insight, sessionSeqs };
+}
+
+beforeEach(async () => {
+  rows = await storeHouse();
+  const { store, user, key } = rows;
+  const blank = { fullName: '', department: '', role: 'user', teamId: null, functionalRole: null } as const;
+  const otto: User = await store.users.create({ ...blank, username: 'otto', scenario: null, passwordHash: 'x' });
+  const second = await rows.makeKey();
+  const deleted = await thingsOf({});
+  for (const seq of deleted.sessionSeqs) await store.sessions.deleteSession(seq);
+  things = {
+    own: await thingsOf({}),
+    second: await thingsOf({ key: second }),
+    other: await thingsOf({ user: otto, key: { ...(await rows.makeKey()), userSeq: otto.seq } }),
+    unknown: { session: UNKNOWN, run: UNKNOWN, backgroundRun: UNKNOWN, question: UNKNOWN, insight: UNKNOWN },
+    deleted,
+  };
+  access = makeAccess(store);
+  const plain = { ...user, role: 'user' } as const;
+  const admin = { ...user, role: 'admin' } as const;
+  callers = {
+    'a key on a route for programs': callerAt('key', { kind: 'key', user: plain, key }),
+    'an admin key on a route for programs': callerAt('key', {
+      kind: 'key',
+      user: admin,
+      key: { ...key, scope: 'admin' },
+    }),
+    'a login token': callerAt('user', { kind: 'token', user: plain }),
+    "an administrator's login token": callerAt('user', { kind: 'token', user: admin }),
+    'an admin key on a route for administrators': callerAt('admin', {
+      kind: 'key',
+      user: admin,
+      key: { ...key, scope: 'admin' },
+    }),
+    'the operator': callerAt('admin', { kind: 'operator' }),
+  };
+});
+
+const KEY = ['reached', 'another API key', 'another user', 'not found', 'not found'];
+const USER = ['reached', 'reached', 'another user', 'not found', 'not found'];
+const ALL = ['reached', 'reached', 'reached', 'not found', 'not found'];
+
+/** What becomes of the things of `WHOSE`, in that order. */
+const OUTCOMES: readonly (readonly [string, readonly string[]])[] = [
+  ['a key on a route for programs', KEY],
+  ['an admin key on a route for programs', KEY],
+  ['a login token', USER],
+  ["an administrator's login token", ALL],
+  ['an admin key on a route for administrators', ALL],
+  ['the operator', ALL],
+];
+
+const NOUNS: readonly (readonly [Noun, string])[] = [
+  ['session', 'session'],
+  ['run', 'run'],
+  ['backgroundRun', 'background run'],
+  ['question', 'question'],
+  ['insight', 'insight'],
+];
+
+describe.each(OUTCOMES)('%s', (who, outcomes) => {
+  test.each(NOUNS)('each %s, by its id in either case', async (noun, name) => {
+    const capital = name[0]!.toUpperCase() + name.slice(1);
+    const expected: Readonly<Record<string, unknown>> = {
+      'another API key': { reason: 'forbidden', message: `The ${name} belongs to another API key.` },
+      'another user': { reason: 'forbidden', message: `The ${name} belongs to another user.` },
+      'not found': { reason: 'not_found', message: `${capital} not found.` },
+    };
+    for (const [at, whose] of WHOSE.entries()) {
+      const id = things[whose][noun];
+      for (const text of [id, id.toUpperCase()]) {
+        const found: unknown = await access[noun](callers[who]!, text).catch((error: unknown) => error);
+        expect(found).toMatchObject(outcomes[at] === 'reached' ? { id } : (expected[outcomes[at]!] as object));
+      }
+    }
+  });
+});
+
+test('a run that is not in the background is no background run', async () => {
+  for (const whose of ['own', 'other'] as const) {
+    const found = access.backgroundRun(callers['the operator']!, things[whose].run);
+    await expect(found).rejects.toMatchObject({ reason: 'not_found', message: 'Background run not found.' });
+  }
+});
+
+test.each(OUTCOMES)('lists for %s have what it reaches', async (who, outcomes) => {
+  const reachedOf = (noun: 'question' | 'insight') =>
+    WHOSE.filter((_, at) => outcomes[at] === 'reached').map((whose) => things[whose][noun]);
+  const filter = { ...scopeOf(callers[who]!), sessionSeq: null, status: null, limit: 9, offset: 0 };
+  const { userInputs, insights } = rows.store;
+  expect((await userInputs.list(filter)).items.map(({ id }) => id).toSorted()).toEqual(
+    reachedOf('question').toSorted(),
+  );
+  expect((await insights.list(filter)).items.map(({ id }) => id).toSorted()).toEqual(reachedOf('insight').toSorted());
+});
