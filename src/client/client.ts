@@ -23,13 +23,13 @@ import type {
   UserWire,
 } from './wire/management-wire.ts';
 import { type CallManagement, type Inputs, type Insights, makeInputs, makeInsights } from './questions.ts';
+import type { JournalEventWire } from '../wire/journal-event.ts';
 import { tailRun, type TailOptions } from './run-tail.ts';
 import { queryOf } from './wire/session-wire.ts';
 import type {
   DeletionWire,
   HistoryWire,
   QueueWire,
-  RunEventWire,
   RunQuery,
   RunWire,
   SessionQuery,
@@ -88,7 +88,7 @@ export interface Client extends Checks {
     artifacts(id: string): Promise<RunArtifactsWire>;
     stop(id: string): Promise<StopWire>;
     /** The run's events from its first to its last, live and across broken connections. */
-    tail(id: string, options?: Omit<TailOptions, 'signal'>): AsyncGenerator<RunEventWire, void, undefined>;
+    tail(id: string, options?: Omit<TailOptions, 'signal'>): AsyncGenerator<JournalEventWire, void, undefined>;
   };
   readonly connections: {
     list(userRef?: string): Promise<ListWire<ConnectionWire>>;

@@ -1,10 +1,10 @@
 // Follows a run's journal to its end, across as many connections as it takes.
 import type { IncomingMessage } from 'node:http';
 import { type EventType, TERMINAL_EVENTS } from '../domain/journal-event.ts';
+import type { JournalEventWire } from '../wire/journal-event.ts';
 import { ClientError, isClientFailure } from './transport/client-error.ts';
 import { readEvents } from './transport/event-stream.ts';
 import { makeReconnectBackoff } from './transport/reconnect-backoff.ts';
-import type { RunEventWire } from './wire/session-wire.ts';
 import { heard, openStream, retry } from './transport/stream-connection.ts';
 import { lostWhile, traceOf, type Address, type Call } from './transport/transport.ts';
 
@@ -20,7 +20,7 @@ export async function* tailRun(
   address: Address,
   runId: string,
   { onRetry, retryDelaysMs, signal }: TailOptions,
-): AsyncGenerator<RunEventWire, void, undefined> {
+): AsyncGenerator<JournalEventWire, void, undefined> {
   const backoff = makeReconnectBackoff((attempts) => onRetry?.(attempts), retryDelaysMs, signal);
   let lastEventId: string | null = null;
   let reply: IncomingMessage = await openStream(address, callFor(runId, lastEventId, signal));
@@ -55,9 +55,9 @@ function callFor(runId: string, lastEventId: string | null, signal: AbortSignal 
   };
 }
 
-function parseEvent(data: string): RunEventWire {
+function parseEvent(data: string): JournalEventWire {
   try {
-    return JSON.parse(data) as RunEventWire;
+    return JSON.parse(data) as JournalEventWire;
   } catch (cause) {
     throw new ClientError({ kind: 'malformed' }, 'What answers there is not an Errand daemon.', { cause });
   }

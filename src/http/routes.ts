@@ -14,7 +14,7 @@ import { makeInsightHandlers } from './sessions/insights.ts';
 import { DEFINITION_NOUNS } from '../operations/capabilities/definitions.ts';
 import type { Operations } from '../operations/operations.ts';
 import type { Readiness } from '../operations/status.ts';
-import type { ErrorShape } from './frame/render-error.ts';
+import type { ErrorShape } from '../wire/error.ts';
 import type { CallerOf, Guard } from './frame/guards.ts';
 import { ok, type Reply } from './frame/reply.ts';
 import type { makeRunHandlers } from './sessions/runs.ts';

@@ -1,8 +1,10 @@
 // `errand runs`: anybody's runs, looked at, followed and stopped.
 import { Argument, type Command, Option } from 'commander';
-import type { RunEventWire, RunQuery, RunWire } from '../../client/wire/session-wire.ts';
-import { isJsonObject, type JsonValue } from '../../domain/json.ts';
+import type { RunQuery, RunWire } from '../../client/wire/session-wire.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import type { EventType } from '../../domain/journal-event.ts';
 import { RUN_STATUSES } from '../../domain/run.ts';
+import type { JournalEventWire } from '../../wire/journal-event.ts';
 import { notEmpty, rowLimit, uuid } from '../frame/arguments.ts';
 import { type DownloadOptions, showRunArtifacts } from './artifacts.ts';
 import { act, type Context } from '../frame/context.ts';
@@ -135,7 +137,7 @@ async function tail(context: Context, id: string): Promise<void> {
         out.text(`${JSON.stringify(event)}\n`);
         continue;
       }
-      const text = event.type === 'content_block_delta' ? textAt(event.payload['text']) : '';
+      const text = event.type === 'content_block_delta' ? event.payload.text : '';
       if (text !== '') {
         out.text(text);
         isLineOpen = !text.endsWith('\n');
@@ -153,37 +155,28 @@ async function tail(context: Context, id: string): Promise<void> {
   if (hasFailed) throw new CommandError('failure', '');
 }
 
-type Teller = (payload: RunEventWire['payload'], call: string) => string;
+type Payload<T extends EventType> = Extract<JournalEventWire, { readonly type: T }>['payload'];
 
-const LINES: Readonly<Partial<Record<RunEventWire['type'], Teller>>> = {
+const LINES: { readonly [T in EventType]?: (payload: Payload<T>, call: string) => string } = {
   'run.queued': () => 'queued',
-  'run.started': ({ model, attempt }) => `started on ${textAt(model)}, attempt ${numberAt(attempt)}`,
-  'run.resumed': ({ resumes }) => `interrupted; resumes so far: ${numberAt(resumes)}`,
-  tool_use: ({ name, input }) => `* ${textAt(name)} ${subjectOf(input)}`,
-  tool_result: ({ name, ok, preview }) =>
-    ok === true ? `  ${textAt(name)} done` : `! ${textAt(name)}: ${textAt(preview)}`,
-  'user_input.requested': ({ request_id: id }, call) => `asks its user: ${call} inputs answer ${textAt(id)} TEXT`,
+  'run.started': ({ model, attempt }) => `started on ${model}, attempt ${attempt}`,
+  'run.resumed': ({ resumes }) => `interrupted; resumes so far: ${resumes}`,
+  tool_use: ({ name, input }) => `* ${name} ${subjectOf(input)}`,
+  tool_result: ({ name, ok, preview }) => (ok ? `  ${name} done` : `! ${name}: ${preview}`),
+  'user_input.requested': ({ request_id: id }, call) => `asks its user: ${call} inputs answer ${id} TEXT`,
   'user_input.answered': () => 'answered',
   'user_input.expired': () => 'not answered in time',
   'run.done': () => 'completed',
-  'run.failed': ({ status, error }) => `${textAt(status)}: ${isJsonObject(error) ? textAt(error['message']) : ''}`,
-  'run.stopped': ({ reason }) => `stopped: ${textAt(reason)}`,
+  'run.failed': ({ status, error }) => `${status}: ${error.message}`,
+  'run.stopped': ({ reason }) => `stopped: ${reason}`,
 };
 
 /** What happened, in a line; undefined for what is not worth one. */
-function lineOf({ type, payload }: RunEventWire, call: string): string | undefined {
-  return LINES[type]?.(payload, call);
+function lineOf({ type, payload }: JournalEventWire, call: string): string | undefined {
+  return (LINES[type] as ((payload: object, call: string) => string) | undefined)?.(payload, call);
 }
 
 /** What a tool call is about: its first argument that is a text. */
-function subjectOf(input: JsonValue | undefined): string {
-  return isJsonObject(input) ? (Object.values(input).find((value) => typeof value === 'string') ?? '') : '';
-}
-
-function numberAt(value: JsonValue | undefined): number {
-  return typeof value === 'number' ? value : 0;
-}
-
-function textAt(value: JsonValue | undefined): string {
-  return typeof value === 'string' ? value : '';
+function subjectOf(input: JsonObject): string {
+  return Object.values(input).find((value) => typeof value === 'string') ?? '';
 }

@@ -1,5 +1,4 @@
 // Sessions, runs and the queue as the management interface tells them.
-import type { EventType } from '../../domain/journal-event.ts';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import type { RunError, RunStatus } from '../../domain/run.ts';
 import type { SessionStatus } from '../../domain/session.ts';
@@ -76,17 +75,6 @@ export interface RunWire {
   readonly created_at: string;
   readonly started_at: string | null;
   readonly finished_at: string | null;
-}
-
-/** An event of a run's journal. */
-export interface RunEventWire {
-  readonly id: number;
-  readonly type: EventType;
-  readonly session_id: string;
-  readonly run_id: string;
-  readonly stream_seq: number;
-  readonly created_at: string;
-  readonly payload: JsonObject;
 }
 
 /** A waiting run and why it waits. */

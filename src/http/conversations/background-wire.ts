@@ -3,6 +3,7 @@ import { messageIdOf } from '../../domain/ids.ts';
 import { isTerminal, type Run } from '../../domain/run.ts';
 import { NO_USAGE } from '../../domain/usage.ts';
 import type { BackgroundRun } from '../../operations/turns/runs.ts';
+import type { BackgroundMessageWire, MessageWire } from '../../wire/messages/message.ts';
 import { renderMessage, renderUsage } from './messages-wire.ts';
 import type { Reply } from '../frame/reply.ts';
 
@@ -14,7 +15,7 @@ export function backgroundReply(status: 200 | 202, found: BackgroundRun): Reply 
   return { status, headers, body: renderBackground(found) };
 }
 
-function renderBackground({ run, queuePosition }: BackgroundRun): object {
+function renderBackground({ run, queuePosition }: BackgroundRun): BackgroundMessageWire {
   return {
     ...(run.status === 'completed' ? renderMessage(run) : renderWithoutResult(run)),
     background_results: {
@@ -31,7 +32,7 @@ function renderBackground({ run, queuePosition }: BackgroundRun): object {
 }
 
 /** Nothing of a run that has not completed is passed off as its result. */
-function renderWithoutResult(run: Run): object {
+function renderWithoutResult(run: Run): MessageWire {
   return {
     id: messageIdOf(run.id),
     type: 'message',

@@ -1,24 +1,19 @@
 // A run's journal as the chat-completions protocol's stream (§2.3, §4.2, C9, C11).
 import { completionIdOf } from '../../domain/ids.ts';
 import type { Run } from '../../domain/run.ts';
+import type { CompletionChunkWire } from '../../wire/chat/completion.ts';
+import { errorBody, type ErrorFacts } from '../frame/render-error.ts';
 import { renderChatUsage, secondsOf } from './chat-wire.ts';
-import type { EventTable, WireEvent } from './event-frame.ts';
-import { type ErrorFacts, errorBody } from '../frame/render-error.ts';
 import { failureOf, STOPPED } from './run-failure.ts';
-
-/** The data that ends a stream early; `[DONE]` does not follow it. */
-export function chatError(facts: ErrorFacts): WireEvent {
-  return data(errorBody(facts, 'chat'));
-}
+import { type EventTable, lookUp, type SentEvent, type StreamFormat } from './stream-format.ts';
 
 /** The last line of a completed stream. */
-export const CHAT_DONE: WireEvent = { name: null, data: '[DONE]' };
+const DONE: SentEvent = { name: null, data: '[DONE]' };
 
 // Text blocks with tool calls between them arrive as one text; this keeps their words apart.
 const BLOCK_SEPARATOR = '\n\n';
 
-/** Each journal event in this protocol's words. */
-export const CHAT_EVENTS: EventTable = {
+const EVENTS: EventTable<SentEvent> = {
   'run.queued': (_payload, run) => chunk(run, { role: 'assistant' }),
   content_block_start: ({ index }, run) =>
     index === 0 || run.wantsStructured ? null : chunk(run, { content: BLOCK_SEPARATOR }),
@@ -28,16 +23,32 @@ export const CHAT_EVENTS: EventTable = {
   'run.finalizing': ({ stopReason }, run) => (stopReason === null ? null : chunk(run, {}, 'stop')),
   message: ({ usage }, run) =>
     run.includeUsage ? data({ ...headOf(run), choices: [], usage: renderChatUsage(usage) }) : null,
-  'run.done': () => CHAT_DONE,
-  'run.failed': ({ error }) => chatError(failureOf(error)),
-  'run.stopped': () => chatError(STOPPED),
+  'run.done': () => DONE,
+  'run.failed': ({ error }) => endEarly(failureOf(error)),
+  'run.stopped': () => endEarly(STOPPED),
 };
 
-function chunk(run: Run, delta: object, finishReason: 'stop' | null = null): WireEvent {
+export const CHAT_FORMAT: StreamFormat = {
+  event: (event, run) => lookUp(EVENTS, event, run),
+  toolEvents: new Set(),
+  ids: 'on request',
+  ping: 'comment',
+  error: endEarly,
+  epilogue: (run) => (run.status === 'completed' ? DONE : null),
+};
+
+/** `[DONE]` does not follow it. */
+function endEarly(facts: ErrorFacts): SentEvent {
+  return { name: null, data: errorBody(facts, 'chat') };
+}
+
+type Delta = CompletionChunkWire['choices'][number]['delta'];
+
+function chunk(run: Run, delta: Delta, finishReason: 'stop' | null = null): SentEvent {
   return data({ ...headOf(run), choices: [{ index: 0, delta, finish_reason: finishReason }] });
 }
 
-function headOf(run: Run): object {
+function headOf(run: Run): Pick<CompletionChunkWire, 'id' | 'object' | 'created' | 'model'> {
   return {
     id: completionIdOf(run.id),
     object: 'chat.completion.chunk',
@@ -46,6 +57,6 @@ function headOf(run: Run): object {
   };
 }
 
-function data(value: object): WireEvent {
-  return { name: null, data: value };
+function data(chunk: CompletionChunkWire): SentEvent {
+  return { name: null, data: chunk };
 }

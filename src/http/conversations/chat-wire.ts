@@ -3,6 +3,7 @@ import { completionIdOf } from '../../domain/ids.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Run } from '../../domain/run.ts';
 import type { Usage } from '../../domain/usage.ts';
+import type { ChatUsageWire, CompletionWire, ModelsWire } from '../../wire/chat/completion.ts';
 import { CHAT_BLOCKS, type ContentParts } from './content-wire.ts';
 import { optional, readBoolean, readObject } from '../frame/fields.ts';
 import { readResponseFormat } from './response-format-wire.ts';
@@ -45,7 +46,7 @@ export async function parseChatRequest(
 }
 
 /** A completed run as a chat completion. */
-export function renderCompletion(run: Run): object {
+export function renderCompletion(run: Run): CompletionWire {
   return {
     id: completionIdOf(run.id),
     object: 'chat.completion',
@@ -69,7 +70,7 @@ function contentOf(run: Run): string {
 }
 
 /** Token counts in this protocol's sense: cached tokens are part of the prompt. */
-export function renderChatUsage(usage: Usage): object {
+export function renderChatUsage(usage: Usage): ChatUsageWire {
   return {
     prompt_tokens: usage.inputTokens,
     completion_tokens: usage.outputTokens,
@@ -78,7 +79,7 @@ export function renderChatUsage(usage: Usage): object {
 }
 
 /** The one model of a key, as a list. */
-export function renderModels(model: string, createdAt: number): object {
+export function renderModels(model: string, createdAt: number): ModelsWire {
   return {
     object: 'list',
     data: [{ id: model, object: 'model', created: secondsOf(createdAt), owned_by: 'errand' }],

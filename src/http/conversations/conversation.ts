@@ -15,8 +15,11 @@ import { optional, readUuid } from '../frame/fields.ts';
 import { parseMessagesRequest, renderMessage } from './messages-wire.ts';
 import type { Operations } from '../../operations/operations.ts';
 import { positionInRequest } from '../frame/query.ts';
-import { type ErrorShape, errorBody } from '../frame/render-error.ts';
+import { errorBody } from '../frame/render-error.ts';
+import type { ErrorShape } from '../../wire/error.ts';
 import type { Reply } from '../frame/reply.ts';
+import type { CompletionWire } from '../../wire/chat/completion.ts';
+import type { MessageWire } from '../../wire/messages/message.ts';
 import { failureOfRun } from './run-failure.ts';
 import type { OpenRunStream } from './run-stream.ts';
 import { makeTurnText } from './turn-text.ts';
@@ -26,7 +29,7 @@ import { readIdempotencyKey, type TurnHeaders, type TurnRequest } from './turn-w
 interface ConversationWire {
   readonly shape: ErrorShape;
   parse(body: JsonObject, parts: ContentParts, headers: TurnHeaders): Promise<TurnRequest>;
-  render(run: Run): object;
+  render(run: Run): MessageWire | CompletionWire;
 }
 
 const MESSAGES: ConversationWire = { shape: 'bare', parse: parseMessagesRequest, render: renderMessage };

@@ -5,6 +5,7 @@ import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import { OUTPUT_SCHEMA_FIELDS } from '../../domain/output-schema.ts';
 import type { Run } from '../../domain/run.ts';
 import type { Usage } from '../../domain/usage.ts';
+import type { MessageWire, UsageWire } from '../../wire/messages/message.ts';
 import { type ContentParts, MESSAGES_BLOCKS } from './content-wire.ts';
 import {
   oneOf,
@@ -104,7 +105,7 @@ const readBackgroundPayload: Reader<string> = (value, path) => {
 };
 
 /** A completed run as a Message. */
-export function renderMessage(run: Run): object {
+export function renderMessage(run: Run): MessageWire {
   return {
     id: messageIdOf(run.id),
     type: 'message',
@@ -120,7 +121,7 @@ export function renderMessage(run: Run): object {
 }
 
 /** Token counts in this protocol's sense: `input_tokens` are those neither read from nor written to a cache. */
-export function renderUsage(usage: Usage): object {
+export function renderUsage(usage: Usage): UsageWire {
   return {
     input_tokens: Math.max(0, usage.inputTokens - usage.cacheReadTokens - usage.cacheWriteTokens),
     output_tokens: usage.outputTokens,

@@ -1,26 +1,26 @@
 // Streams a run to a client in the protocol that started it: from any event on, with pings in silence.
 import type { Clock, Timer } from '../../domain/clock.ts';
-import type { EventType, JournalEvent } from '../../domain/journal-event.ts';
+import type { JournalEvent } from '../../domain/journal-event.ts';
 import { isTerminal, type Protocol, type Run } from '../../domain/run.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { Tail, Tails } from '../../events/tail.ts';
-import { CHAT_DONE, CHAT_EVENTS, chatError } from './chat-events-wire.ts';
 import type { WatchCredential } from '../frame/credential-watch.ts';
-import { type EventRenderer, frameOf, makeEventRenderer, type WireEvent } from './event-frame.ts';
 import type { Exchange } from '../frame/exchange.ts';
-import { MESSAGES_EVENTS, MESSAGES_PING, messagesError } from './messages-events-wire.ts';
-import { journalError, renderJournalEvent } from './journal-events-wire.ts';
 import { type ErrorFacts, factsOf } from '../frame/render-error.ts';
-import { RESTARTING } from './run-failure.ts';
 import { type EventStream, openEventStream } from '../frame/sse.ts';
+import { CHAT_FORMAT } from './chat-events-wire.ts';
+import { JOURNAL_FORMAT } from './journal-events-wire.ts';
+import { MESSAGES_FORMAT } from './messages-events-wire.ts';
+import { RESTARTING } from './run-failure.ts';
+import { type EventRenderer, frameOf, makeEventRenderer, type SentEvent, type StreamFormat } from './stream-format.ts';
 
 /** How a client wants a run's stream. */
 interface StreamWish {
   /** Journal id of the last event the client has; 0 from the first. */
   readonly afterId: number;
-  /** `id:` lines on the chat protocol. The Messages protocol always has them (C12). */
+  /** `id:` lines, in a format that doesn't always have them (C12). */
   readonly ids: boolean;
-  /** `tool_use` and `tool_result` events on the Messages protocol. */
+  /** What tools do, in a format that has it on request. */
   readonly tools: boolean;
   /** Sends the journal's events as they are, instead of in the run's protocol. */
   readonly format?: 'journal';
@@ -38,56 +38,34 @@ export interface StreamParts {
 /** Opens a run's stream on a request's response. Returns at once; the stream lives on its own until the run or the client ends. */
 export type OpenRunStream = (exchange: Pick<Exchange, 'res' | 'admit'>, run: Run, wish: StreamWish) => void;
 
-interface StreamFormat {
+const FORMATS = { messages: MESSAGES_FORMAT, chat: CHAT_FORMAT, journal: JOURNAL_FORMAT } as const satisfies Record<
+  Protocol | 'journal',
+  StreamFormat
+>;
+type FormatName = keyof typeof FORMATS;
+
+/** A format with the renderers that all streams in it share. */
+interface Rendering {
+  readonly format: StreamFormat;
   readonly plain: EventRenderer;
   readonly withIds: EventRenderer;
-  readonly ping: (lastId: number) => Buffer;
-  readonly error: (facts: ErrorFacts) => WireEvent;
-  /** Sent to a client that rejoins after the run's last event. */
-  readonly epilogue: (run: Run) => WireEvent | null;
 }
 
-/** Told on the protocols' own streams only to clients that ask for what tools do. */
-const TOOL_EVENTS: ReadonlySet<EventType> = new Set([
-  'tool_use',
-  'tool_result',
-  'user_input.requested',
-  'user_input.answered',
-  'user_input.expired',
-]);
 const STALL_LIMIT_MS = 60_000;
 const COMMENT_PING = Buffer.from(': ping\n\n');
 
-function makeStreamFormats(): Readonly<Record<Protocol | 'journal', StreamFormat>> {
-  const messages = makeEventRenderer(MESSAGES_EVENTS, true);
-  return {
-    messages: {
-      plain: messages,
-      withIds: messages,
-      ping: (lastId) => frameOf(MESSAGES_PING, lastId),
-      error: messagesError,
-      epilogue: () => null,
-    },
-    chat: {
-      plain: makeEventRenderer(CHAT_EVENTS, false),
-      withIds: makeEventRenderer(CHAT_EVENTS, true),
-      ping: () => COMMENT_PING,
-      error: chatError,
-      epilogue: (run) => (run.status === 'completed' ? CHAT_DONE : null),
-    },
-    journal: {
-      plain: renderJournalEvent,
-      withIds: renderJournalEvent,
-      ping: () => COMMENT_PING,
-      error: journalError,
-      epilogue: () => null,
-    },
-  };
+function renderingOf(format: StreamFormat): Rendering {
+  const withIds = makeEventRenderer(format, true);
+  return { format, withIds, plain: format.ids === 'always' ? withIds : makeEventRenderer(format, false) };
 }
 
 /** Makes the one opener of streams; it ends them all when `draining` fires. */
 export function makeRunStreams(parts: StreamParts): OpenRunStream {
-  const formats = makeStreamFormats();
+  const renderings: Readonly<Record<FormatName, Rendering>> = {
+    messages: renderingOf(FORMATS.messages),
+    chat: renderingOf(FORMATS.chat),
+    journal: renderingOf(FORMATS.journal),
+  };
   const open = new Set<RunStream>();
   parts.draining.addEventListener('abort', () => open.forEach((stream) => stream.interrupt(RESTARTING)), {
     once: true,
@@ -98,7 +76,7 @@ export function makeRunStreams(parts: StreamParts): OpenRunStream {
     const stream = new RunStream(parts, openEventStream(res), {
       run,
       wish,
-      format: formats[wish.format ?? run.protocol],
+      rendering: renderings[wish.format ?? run.protocol],
     });
     open.add(stream);
     const unwatch = parts.watchCredential(admit, (error) => stream.interrupt(factsOf(error)));
@@ -119,6 +97,8 @@ class RunStream {
   readonly #run: Run;
   readonly #wish: StreamWish;
   readonly #format: StreamFormat;
+  readonly #render: EventRenderer;
+  readonly #sendsIds: boolean;
   #tail: Tail | undefined;
   #timer: Timer | undefined;
   #stopped = false;
@@ -127,12 +107,14 @@ class RunStream {
   #pausedAt: number | null = null;
   #delivered = false;
 
-  constructor(parts: StreamParts, stream: EventStream, what: { run: Run; wish: StreamWish; format: StreamFormat }) {
+  constructor(parts: StreamParts, stream: EventStream, what: { run: Run; wish: StreamWish; rendering: Rendering }) {
     this.#parts = parts;
     this.#stream = stream;
     this.#run = what.run;
     this.#wish = what.wish;
-    this.#format = what.format;
+    this.#format = what.rendering.format;
+    this.#sendsIds = what.wish.ids || this.#format.ids === 'always';
+    this.#render = this.#sendsIds ? what.rendering.withIds : what.rendering.plain;
     this.#lastId = what.wish.afterId;
     this.#lastSentAt = parts.clock.monotonic();
   }
@@ -165,10 +147,10 @@ class RunStream {
   #deliver(events: readonly JournalEvent[]): Promise<void> | undefined {
     if (this.#stopped) return undefined;
     this.#delivered = true;
-    const render = this.#wish.ids ? this.#format.withIds : this.#format.plain;
+    const hidden = this.#wish.tools ? null : this.#format.toolEvents;
     const frames: Buffer[] = [];
     for (const event of events) {
-      const frame = TOOL_EVENTS.has(event.type) && !this.#wish.tools ? null : render(event, this.#run);
+      const frame = hidden?.has(event.type) === true ? null : this.#render(event, this.#run);
       if (frame !== null) frames.push(frame);
     }
     const last = events.at(-1);
@@ -186,10 +168,10 @@ class RunStream {
     });
   }
 
-  #finish(last: WireEvent | null = null): void {
+  #finish(last: SentEvent | null = null): void {
     if (this.#stopped) return;
     this.stop();
-    this.#stream.end(last === null ? undefined : frameOf(last, this.#sendsIds() ? this.#lastId : null));
+    this.#stream.end(last === null ? undefined : frameOf(last, this.#sendsIds ? this.#lastId : null));
   }
 
   /** One timer, set to the earliest moment at which a ping can be due: writing an event costs no timer. */
@@ -199,7 +181,7 @@ class RunStream {
       if (this.#pausedAt !== null && now - this.#pausedAt >= STALL_LIMIT_MS) return this.#stream.drop();
       const silentMs = now - this.#lastSentAt;
       const due = silentMs >= this.#pingMs();
-      if (due && this.#pausedAt === null) void this.#send(this.#format.ping(this.#lastId));
+      if (due && this.#pausedAt === null) void this.#send(this.#ping());
       this.#watch(due ? this.#pingMs() : this.#pingMs() - silentMs);
     });
   }
@@ -208,7 +190,8 @@ class RunStream {
     return this.#parts.settings().streams.pingSeconds * 1000;
   }
 
-  #sendsIds(): boolean {
-    return this.#wish.ids || this.#run.protocol === 'messages';
+  #ping(): Buffer {
+    const { ping } = this.#format;
+    return ping === 'comment' ? COMMENT_PING : frameOf(ping, this.#lastId);
   }
 }

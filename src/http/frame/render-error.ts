@@ -1,13 +1,11 @@
 // Turns whatever was thrown into a status, headers and a body of the route group's shape.
-import { ErrandError, REASONS } from '../../domain/errors.ts';
+import { ErrandError, type ErrorType, REASONS } from '../../domain/errors.ts';
+import type { ErrorShape, ErrorWire } from '../../wire/error.ts';
 import type { Reply } from './reply.ts';
-
-/** The three shapes of an error body (§7, A2). */
-export type ErrorShape = 'bare' | 'chat' | 'envelope';
 
 /** What an error body tells, before it has a shape. */
 export interface ErrorFacts {
-  readonly type: string;
+  readonly type: ErrorType;
   readonly message: string;
   readonly status: number;
   /** The request field at fault, told as `param` in the chat shape. */
@@ -25,14 +23,14 @@ export function shapeOfPath(path: string): ErrorShape {
   return PREFIXES.find(([prefix]) => path.startsWith(prefix))?.[1] ?? 'bare';
 }
 
-const BODIES: Readonly<Record<ErrorShape, (facts: ErrorFacts) => object>> = {
+const BODIES: { readonly [S in ErrorShape]: (facts: ErrorFacts) => ErrorWire<S> } = {
   bare: ({ type, message }) => ({ type: 'error', error: { type, message } }),
   chat: ({ type, message, field }) => ({ error: { message, type, param: field ?? null, code: null } }),
   envelope: ({ status, message }) => ({ code: status, message, data: null }),
 };
 
 /** The body of an error in a shape. Streams use it too. */
-export function errorBody(facts: ErrorFacts, shape: ErrorShape): object {
+export function errorBody<S extends ErrorShape>(facts: ErrorFacts, shape: S): ErrorWire<S> {
   return BODIES[shape](facts);
 }
 

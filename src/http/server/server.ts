@@ -4,7 +4,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type Clock, systemClock } from '../../domain/clock.ts';
 import type { HttpApp } from '../app.ts';
-import { errorBody } from '../frame/render-error.ts';
+import { errorBody, type ErrorFacts } from '../frame/render-error.ts';
 
 const HEADERS_TIMEOUT_MS = 10_000;
 /** How often connections are looked at for being late. */
@@ -61,7 +61,7 @@ function answerParserError(error: Error & { code?: string }, socket: Duplex): vo
   // In the middle of another answer there is no place for this one.
   if (!socket.writable || current?.headersSent === true) return void socket.destroy(error);
   const { status, message } = PARSER_ANSWERS.get(error.code ?? '') ?? BAD_FRAMING;
-  const facts = { type: 'invalid_request_error', message, status: Number.parseInt(status, 10) };
+  const facts: ErrorFacts = { type: 'invalid_request_error', message, status: Number.parseInt(status, 10) };
   const body = JSON.stringify(errorBody(facts, 'bare'));
   socket.end(
     [

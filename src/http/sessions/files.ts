@@ -8,7 +8,7 @@ import type { Operations } from '../../operations/operations.ts';
 import { isKnown, rangeOf } from './byte-range.ts';
 import type { Exchange } from '../frame/exchange.ts';
 import { type Headers, writeHead } from '../frame/head.ts';
-import { errorBody } from '../frame/render-error.ts';
+import { errorBody, type ErrorFacts } from '../frame/render-error.ts';
 import type { Reply } from '../frame/reply.ts';
 
 /** Pictures and media may show themselves, and nothing may run. */
@@ -86,6 +86,6 @@ function headersOf({ grant, presentation }: OpenedFile, etag: string, now: numbe
 }
 
 function refusalOfRange(size: number): Reply {
-  const facts = { type: 'invalid_request_error', message: 'The range lies outside the file.', status: 416 };
+  const facts: ErrorFacts = { type: 'invalid_request_error', message: 'The range lies outside the file.', status: 416 };
   return { status: 416, headers: { 'Content-Range': `bytes */${size}` }, body: errorBody(facts, 'bare') };
 }

@@ -5,6 +5,10 @@ import OpenAI from 'openai';
 import { expect, test } from 'vitest';
 import type { Clock } from '../../../src/domain/clock.ts';
 import type { NewEvent } from '../../../src/domain/journal-event.ts';
+import type { JsonValue } from '../../../src/domain/json.ts';
+import { chatStreamData } from '../../../src/wire/chat/completion.ts';
+import { messagesStreamEvent } from '../../../src/wire/messages/stream-event.ts';
+import type { Shape } from '../../../src/wire/shape.ts';
 import { answering, finish, type House, openHouse, send, TURN, USAGE } from '../../support/http-house.ts';
 import { makeSseParser, readSse, type SseEvent } from '../../support/sse.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -18,7 +22,18 @@ const parse = (text: string): SseEvent[] => makeSseParser().push(text);
 /** Runs a whole streamed turn; the request's body and headers may be added to. */
 async function streamed(house: House, path: string, body: object = {}, headers: Record<string, string> = {}) {
   const got = await send(house, { method: 'POST', path, as: KEY, body: { ...TURN, stream: true, ...body }, headers });
-  return { got, events: parse(got.text), run: house.book.runs.at(-1)! };
+  const events = parse(got.text);
+  requireShape(events, path === CHAT ? chatStreamData : messagesStreamEvent);
+  return { got, events, run: house.book.runs.at(-1)! };
+}
+
+/** A reader drops what its shape doesn't have, and refuses what lacks a field. */
+function requireShape(events: readonly SseEvent[], shape: Shape<unknown>): void {
+  for (const { data } of events) {
+    if (data === null || data === '[DONE]') continue;
+    const value = JSON.parse(data) as JsonValue;
+    expect(shape.read(value, '')).toEqual(value);
+  }
 }
 
 const json = ({ data }: SseEvent): Record<string, unknown> => JSON.parse(data!) as Record<string, unknown>;
@@ -139,13 +154,16 @@ test('tools are told on the Messages stream only when asked', async () => {
   ]);
 });
 
+const FIRST = '0198c0de-0000-7000-8000-000000000001';
+const SECOND = '0198c0de-0000-7000-8000-000000000002';
+
 const WITH_A_QUESTION: NewEvent[] = [
   {
     type: 'user_input.requested',
-    payload: { requestId: 'r1', toolUseId: 't1', toolName: 'ask_user', expiresAt: Date.parse('2026-03-02T12:00:00Z') },
+    payload: { requestId: FIRST, toolUseId: 't1', toolName: 'ask_user', expiresAt: Date.parse('2026-03-02T12:00:00Z') },
   },
-  { type: 'user_input.answered', payload: { requestId: 'r1', toolUseId: 't1', answers: 'private' } },
-  { type: 'user_input.expired', payload: { requestId: 'r2', toolUseId: 't2' } },
+  { type: 'user_input.answered', payload: { requestId: FIRST, toolUseId: 't1', answers: 'private' } },
+  { type: 'user_input.expired', payload: { requestId: SECOND, toolUseId: 't2' } },
   { type: 'run.done', payload: { status: 'completed' } },
 ];
 
@@ -160,13 +178,13 @@ test('questions are told on the Messages stream only when tools are asked for, a
   expect(events.filter(({ event }) => event?.startsWith('user_input.')).map(json)).toEqual([
     {
       type: 'user_input.requested',
-      request_id: 'r1',
+      request_id: FIRST,
       tool_use_id: 't1',
       tool_name: 'ask_user',
       expires_at: '2026-03-02T12:00:00.000Z',
     },
-    { type: 'user_input.answered', request_id: 'r1', tool_use_id: 't1' },
-    { type: 'user_input.expired', request_id: 'r2', tool_use_id: 't2' },
+    { type: 'user_input.answered', request_id: FIRST, tool_use_id: 't1' },
+    { type: 'user_input.expired', request_id: SECOND, tool_use_id: 't2' },
   ]);
 });
 

@@ -1,0 +1,60 @@
+// How a run is streamed in one format: each event of the journal as server-sent event, made once for all readers.
+import type { EventPayloads, EventType, JournalEvent } from '../../domain/journal-event.ts';
+import type { Run } from '../../domain/run.ts';
+import type { ErrorFacts } from '../frame/render-error.ts';
+
+/** A server-sent event. `name` null makes a data-only event; a string of `data` is sent as it stands. */
+export interface SentEvent {
+  readonly name: string | null;
+  readonly data: object | string;
+}
+
+export interface StreamFormat {
+  /** An event of the journal; null when the format doesn't have it. */
+  readonly event: (event: JournalEvent, run: Run) => SentEvent | null;
+  /** Events that only clients get that ask for what tools do. */
+  readonly toolEvents: ReadonlySet<EventType>;
+  /** `always`, or only to clients that ask. */
+  readonly ids: 'always' | 'on request';
+  /** Sent in silence. */
+  readonly ping: SentEvent | 'comment';
+  /** Ends a stream early. */
+  readonly error: (facts: ErrorFacts) => SentEvent;
+  /** Sent to a client that rejoins after the run's last event. */
+  readonly epilogue: (run: Run) => SentEvent | null;
+}
+
+/** A format's events by type: each becomes one event, or none. */
+export type EventTable<E> = {
+  readonly [T in EventType]?: (payload: EventPayloads[T], run: Run) => E | null;
+};
+
+/** What a table says of an event. */
+export function lookUp<E>(table: EventTable<E>, { type, payload }: JournalEvent, run: Run): E | null {
+  const render = table[type] as ((payload: object, run: Run) => E | null) | undefined;
+  return render?.(payload, run) ?? null;
+}
+
+/** The bytes of an event. `id` null leaves the reader's last id as it is. */
+export function frameOf({ name, data }: SentEvent, id: number | null): Buffer {
+  const idLine = id === null ? '' : `id: ${id}\n`;
+  const nameLine = name === null ? '' : `event: ${name}\n`;
+  const text = typeof data === 'string' ? data : JSON.stringify(data);
+  return Buffer.from(`${idLine}${nameLine}data: ${text}\n\n`);
+}
+
+/** Renders an event of a run; null when the format doesn't have it. */
+export type EventRenderer = (event: JournalEvent, run: Run) => Buffer | null;
+
+/** A renderer that makes the bytes of an event once, however many readers there are. */
+export function makeEventRenderer({ event: render }: StreamFormat, ids: boolean): EventRenderer {
+  const rendered = new WeakMap<JournalEvent, Buffer | null>();
+  return (event, run) => {
+    const known = rendered.get(event);
+    if (known !== undefined) return known;
+    const sent = render(event, run);
+    const frame = sent === null ? null : frameOf(sent, ids ? event.id : null);
+    rendered.set(event, frame);
+    return frame;
+  };
+}

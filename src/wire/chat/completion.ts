@@ -1,0 +1,62 @@
+// Replies of the chat-completions protocol (§2.2, §2.3), and its list of models (C13).
+import { isJsonObject } from '../../domain/json.ts';
+import { array, object } from '../composites.ts';
+import { chatError } from '../error.ts';
+import { constant, integer, oneOf, string } from '../scalars.ts';
+import { anyOf, named, nullable, optional, type Static } from '../shape.ts';
+
+const count = integer({ from: 0 });
+const seconds = integer({ from: 0 });
+
+/** Token counts in this protocol's sense: cached tokens are part of the prompt. */
+export const chatUsage = object({ prompt_tokens: count, completion_tokens: count, total_tokens: count });
+
+const choice = object({
+  index: count,
+  message: object({ role: oneOf(['assistant']), content: string }),
+  logprobs: constant(null),
+  finish_reason: oneOf(['stop']),
+});
+
+export const completion = named(
+  'ChatCompletion',
+  object({
+    id: string,
+    object: oneOf(['chat.completion']),
+    created: seconds,
+    model: string,
+    choices: array(choice),
+    usage: chatUsage,
+  }),
+);
+
+const delta = object({ role: optional(oneOf(['assistant'])), content: optional(string) });
+
+/** The last one has `usage` and no choice, where the request asked for it (C9). */
+export const completionChunk = named(
+  'ChatCompletionChunk',
+  object({
+    id: string,
+    object: oneOf(['chat.completion.chunk']),
+    created: seconds,
+    model: string,
+    choices: array(object({ index: count, delta, finish_reason: nullable(oneOf(['stop'])) })),
+    usage: optional(chatUsage),
+  }),
+);
+
+/** The data of one event of the stream, but for its last line, `[DONE]`. */
+export const chatStreamData = anyOf(
+  'must be a chunk or an error',
+  { ...completionChunk, admits: (value) => isJsonObject(value) && 'choices' in value },
+  chatError,
+);
+
+const model = object({ id: string, object: oneOf(['model']), created: seconds, owned_by: string });
+
+export const models = named('Models', object({ object: oneOf(['list']), data: array(model) }));
+
+export type CompletionWire = Static<typeof completion>;
+export type CompletionChunkWire = Static<typeof completionChunk>;
+export type ChatUsageWire = Static<typeof chatUsage>;
+export type ModelsWire = Static<typeof models>;

@@ -1,0 +1,31 @@
+// The bodies of errors: one shape for each group of routes (§7, A2).
+import { REASONS } from '../domain/errors.ts';
+import { object } from './composites.ts';
+import { constant, integer, oneOf, string } from './scalars.ts';
+import { named, nullable, type Static } from './shape.ts';
+
+const type = oneOf([...new Set(Object.values(REASONS).map((reason) => reason.type))]);
+
+/** What the Messages protocol's stream has in an error, too. */
+export const errorFacts = object({ type, message: string });
+
+export const bareError = named('Error', object({ type: oneOf(['error']), error: errorFacts }));
+
+/** `param` names the request field at fault. */
+export const chatError = named(
+  'ChatError',
+  object({ error: object({ message: string, type, param: nullable(string), code: constant(null) }) }),
+);
+
+/** `code` repeats the HTTP status. */
+export const envelopeError = named(
+  'EnvelopeError',
+  object({ code: integer({ from: 400, to: 599 }), message: string, data: constant(null) }),
+);
+
+/** The body of an error, by the group of its route. */
+export const ERROR_SHAPES = { bare: bareError, chat: chatError, envelope: envelopeError } as const;
+
+/** The name of such a group. */
+export type ErrorShape = keyof typeof ERROR_SHAPES;
+export type ErrorWire<S extends ErrorShape> = Static<(typeof ERROR_SHAPES)[S]>;

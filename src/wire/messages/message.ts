@@ -1,0 +1,60 @@
+// A Message: the reply to a turn, and the state of a background run (§2.4, §2.5).
+import { RUN_STATUSES } from '../../domain/run.ts';
+import { base64 } from '../base64.ts';
+import { array, json, object } from '../composites.ts';
+import { runError } from '../run-error.ts';
+import { constant, integer, oneOf, string, uuid } from '../scalars.ts';
+import { named, nullable, optional, type Static } from '../shape.ts';
+
+/** What a submission asks to have back verbatim (§4.3). */
+export const backgroundPayload = base64({ max: 8_192 });
+
+const count = integer({ from: 0 });
+
+export const textBlock = object({ type: oneOf(['text']), text: string });
+
+/** Token counts in this protocol's sense: `input_tokens` are those neither read from nor written to a cache. */
+export const usage = object({
+  input_tokens: count,
+  output_tokens: count,
+  cache_creation_input_tokens: nullable(count),
+  cache_read_input_tokens: nullable(count),
+});
+
+export const stopReason = oneOf(['end_turn', 'max_tokens']);
+
+const backgroundResults = object({
+  session_id: uuid,
+  run_id: uuid,
+  status: oneOf(RUN_STATUSES),
+  result_url: string,
+  retry_after_ms: nullable(count),
+  background_payload: nullable(backgroundPayload),
+  error: nullable(runError),
+  queue_position: optional(count),
+});
+
+const MESSAGE = {
+  id: string,
+  type: oneOf(['message']),
+  role: oneOf(['assistant']),
+  model: string,
+  content: array(textBlock),
+  stop_reason: nullable(stopReason),
+  stop_sequence: constant(null),
+  usage,
+  structured_output: optional(json),
+};
+
+/** A whole reply. `structured_output` is present exactly when a schema was given. */
+export const message = named('Message', object(MESSAGE));
+
+/** What is known of a background run. Its content is empty until it has completed. */
+export const backgroundMessage = named(
+  'BackgroundMessage',
+  object({ ...MESSAGE, background_results: backgroundResults }),
+);
+
+export type MessageWire = Static<typeof message>;
+export type BackgroundMessageWire = Static<typeof backgroundMessage>;
+export type UsageWire = Static<typeof usage>;

@@ -1,0 +1,45 @@
+// The events of the Messages protocol's stream (§4.3, C10, C15). Each is sent under the name that its `type` has.
+import { array, json, jsonObject, object, tagged } from '../composites.ts';
+import { errorFacts } from '../error.ts';
+import { boolean, constant, integer, oneOf, string, time, uuid } from '../scalars.ts';
+import { named, nullable, type Static } from '../shape.ts';
+import { stopReason, textBlock, usage } from './message.ts';
+
+const index = integer({ from: 0 });
+const count = integer({ from: 0 });
+
+const startOfMessage = object({
+  id: string,
+  type: oneOf(['message']),
+  role: oneOf(['assistant']),
+  model: string,
+  content: array(textBlock),
+  stop_reason: nullable(stopReason),
+  stop_sequence: constant(null),
+  /** The best estimate at this point; `message_delta` has the counts. */
+  usage: object({ input_tokens: count, output_tokens: count }),
+});
+
+const QUESTION = { request_id: uuid, tool_use_id: string };
+
+export const messagesStreamEvent = named(
+  'MessagesStreamEvent',
+  tagged('type', {
+    message_start: { message: startOfMessage },
+    content_block_start: { index, content_block: textBlock },
+    content_block_delta: { index, delta: object({ type: oneOf(['text_delta']), text: string }) },
+    content_block_stop: { index },
+    tool_use: { tool_use_id: string, name: string, input: jsonObject },
+    tool_result: { tool_use_id: string, name: string, ok: boolean, preview: string, duration_ms: count },
+    'user_input.requested': { ...QUESTION, tool_name: string, expires_at: time },
+    'user_input.answered': QUESTION,
+    'user_input.expired': QUESTION,
+    message_delta: { delta: object({ stop_reason: stopReason, stop_sequence: constant(null) }), usage },
+    result: { subtype: oneOf(['success']), structured_output: json },
+    message_stop: {},
+    ping: {},
+    error: { error: errorFacts },
+  }),
+);
+
+export type MessagesStreamEvent = Static<typeof messagesStreamEvent>;
