@@ -32,13 +32,14 @@ export function rangeOf(text: string): (address: Address) => boolean {
  * The network that a client's address counts for: an IPv4 address itself, of an IPv6 address the first half. One
  * subscriber has all the addresses of the other.
  */
-export function networkOf(address: string): string {
-  const [plain = ''] = address.split('%');
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain)?.[1];
-  if (mapped !== undefined || !plain.includes(':')) return mapped ?? plain;
-  const groups = (text = '') => (text === '' ? [] : text.split(':'));
-  const [left, right] = plain.split('::');
-  const [before, after] = [groups(left), groups(right)];
-  const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0');
-  return [...before, ...zeros, ...after].slice(0, 4).join(':');
+export function networkOf(text: string): string {
+  // A zone says which link an address belongs to.
+  const [plain = ''] = text.split('%');
+  const address = readAddress(plain);
+  if (address === null) return plain;
+  if (address instanceof ipaddr.IPv4) return address.toString();
+  return address.parts
+    .slice(0, 4)
+    .map((part) => part.toString(16))
+    .join(':');
 }
