@@ -16,6 +16,7 @@ import { makeRouter, refusalOf } from './frame/dispatch.ts';
 import type { Operations } from '../operations/operations.ts';
 import type { ConfigurationReport, Readiness, StatusReport } from '../operations/status.ts';
 import { setHeaders } from './frame/head.ts';
+import { makeWithExchange } from './frame/open-exchange.ts';
 import { errorReply, shapeOfPath } from './frame/render-error.ts';
 import { sendJson, sendJsonAndClose } from './frame/reply.ts';
 import { makeRoutes, type Route } from './routes.ts';
@@ -42,18 +43,15 @@ export interface HttpParts {
 /** Answers one request; serves TCP and the Unix socket alike, and knows which by the listening server. */
 export type HttpApp = (req: IncomingMessage, res: ServerResponse) => void;
 
-function clientAddressesOf({ settings }: HttpParts): ClientAddressOf {
-  return makeClientAddressOf(makeIsTrustedProxy(() => settings().trustedProxies));
-}
-
 /** The table of routes over the given parts. */
-export function routesOf(parts: HttpParts): readonly Route[] {
-  const watchCredential = makeCredentialWatch(parts.clock);
-  const openStream = makeRunStreams({ ...parts, watchCredential });
-  const conversations = makeConversations({ ...parts, openStream, watchCredential });
-  const runs = makeRunHandlers({ ...parts, openStream });
-  const administration = makeAdministration(parts);
-  return makeRoutes({ ...parts, clientAddressOf: clientAddressesOf(parts), conversations, administration, runs });
+export function routesOf(parts: HttpParts, clientAddressOf: ClientAddressOf): readonly Route[] {
+  const { operations, tail, settings, clock, status, readiness, configuration, draining } = parts;
+  const watchCredential = makeCredentialWatch(clock);
+  const openStream = makeRunStreams({ tail, clock, settings, draining, watchCredential });
+  const conversations = makeConversations({ operations, openStream, watchCredential, settings });
+  const runs = makeRunHandlers({ operations, openStream });
+  const administration = makeAdministration({ operations, status, configuration });
+  return makeRoutes({ operations, conversations, administration, runs, readiness, clientAddressOf, clock });
 }
 
 /** Whoever has the address has the file: it does not belong into a log. */
@@ -64,25 +62,26 @@ const CLIENT_GONE: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ECONNA
 
 /** Builds the application. */
 export function makeHttpApp(parts: HttpParts): HttpApp {
-  const routes = routesOf(parts);
-  const router = makeRouter(routes, { ...parts, clientAddressOf: clientAddressesOf(parts) });
+  const { operations, settings, clock, log, openSpool } = parts;
+  const clientAddressOf = makeClientAddressOf(makeIsTrustedProxy(() => settings().trustedProxies));
+  const routes = routesOf(parts, clientAddressOf);
+  const withExchange = makeWithExchange({ settings, openSpool, clock });
+  const router = makeRouter(routes, { operations, clientAddressOf, withExchange });
   const koa = new Koa();
-  koa.use(makeFrame(parts));
+  koa.use(makeFrame(clientAddressOf, clock, log));
   koa.use(router.routes() as Koa.Middleware);
   koa.use((ctx) => {
     throw refusalOf(ctx['matched'] as Parameters<typeof refusalOf>[0], ctx.path, routes);
   });
   koa.on('error', (error: unknown) => {
     const level = CLIENT_GONE.has((error as NodeJS.ErrnoException).code ?? '') ? 'debug' : 'error';
-    parts.log[level]({ err: error }, 'response failed');
+    log[level]({ err: error }, 'response failed');
   });
   const handle = koa.callback();
   return (req, res) => void handle(req, res);
 }
 
-function makeFrame(parts: HttpParts): Koa.Middleware {
-  const { clock, log } = parts;
-  const clientAddressOf = clientAddressesOf(parts);
+function makeFrame(clientAddressOf: ClientAddressOf, clock: Clock, log: Log): Koa.Middleware {
   return async (ctx, next) => {
     const { req, res } = ctx;
     const path = pathOf(req);

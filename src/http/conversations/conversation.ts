@@ -65,9 +65,12 @@ interface Accepted extends Pick<TurnRequest, 'stream'> {
 }
 
 /** The handlers of both conversation endpoints and of the stream of a run. */
-export function makeConversations(parts: ConversationParts): Conversations {
-  const { operations, openStream, settings, watchCredential } = parts;
-
+export function makeConversations({
+  operations,
+  openStream,
+  settings,
+  watchCredential,
+}: ConversationParts): Conversations {
   /** Accepts the turn. Nothing that it said is held after that, however long its answer takes. */
   async function accept(wire: ConversationWire, exchange: Exchange, caller: KeyCaller): Promise<Accepted> {
     const { req, res, laid, takeRoom } = exchange;

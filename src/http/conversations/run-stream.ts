@@ -60,39 +60,39 @@ function renderingOf(format: StreamFormat): Rendering {
 }
 
 /** Makes the one opener of streams; it ends them all when `draining` fires. */
-export function makeRunStreams(parts: StreamParts): OpenRunStream {
+export function makeRunStreams({ tail, clock, settings, draining, watchCredential }: StreamParts): OpenRunStream {
   const renderings: Readonly<Record<FormatName, Rendering>> = {
     messages: renderingOf(FORMATS.messages),
     chat: renderingOf(FORMATS.chat),
     journal: renderingOf(FORMATS.journal),
   };
   const open = new Set<RunStream>();
-  parts.draining.addEventListener('abort', () => open.forEach((stream) => stream.interrupt(RESTARTING)), {
-    once: true,
-  });
+  draining.addEventListener('abort', () => open.forEach((stream) => stream.interrupt(RESTARTING)), { once: true });
   return ({ res, admit }, run, wish) => {
     // The client may have left while its turn was accepted.
     if (res.destroyed) return;
-    const stream = new RunStream(parts, openEventStream(res), {
+    const stream = new RunStream({ tail, clock, settings }, openEventStream(res), {
       run,
       wish,
       rendering: renderings[wish.format ?? run.protocol],
     });
     open.add(stream);
-    const unwatch = parts.watchCredential(admit, (error) => stream.interrupt(factsOf(error)));
+    const unwatch = watchCredential(admit, (error) => stream.interrupt(factsOf(error)));
     res.once('close', () => {
       unwatch();
       open.delete(stream);
       stream.stop();
     });
-    if (parts.draining.aborted) stream.interrupt(RESTARTING);
+    if (draining.aborted) stream.interrupt(RESTARTING);
     else stream.start();
   };
 }
 
+type Following = Pick<StreamParts, 'tail' | 'clock' | 'settings'>;
+
 /** One client's stream of one run. */
 class RunStream {
-  readonly #parts: StreamParts;
+  readonly #parts: Following;
   readonly #stream: EventStream;
   readonly #run: Run;
   readonly #wish: StreamWish;
@@ -107,7 +107,7 @@ class RunStream {
   #pausedAt: number | null = null;
   #delivered = false;
 
-  constructor(parts: StreamParts, stream: EventStream, what: { run: Run; wish: StreamWish; rendering: Rendering }) {
+  constructor(parts: Following, stream: EventStream, what: { run: Run; wish: StreamWish; rendering: Rendering }) {
     this.#parts = parts;
     this.#stream = stream;
     this.#run = what.run;

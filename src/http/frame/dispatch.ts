@@ -6,38 +6,37 @@ import type { ClientAddressOf } from '../server/client-address.ts';
 import { isViaSocket, readCredential } from './credentials.ts';
 import type { Exchange } from './exchange.ts';
 import { callerAt } from './guards.ts';
-import { type BodyReadingParts, makeWithExchange, type WithExchange } from './open-exchange.ts';
+import type { WithExchange } from './open-exchange.ts';
 import type { Operations } from '../../operations/operations.ts';
 import { inEnvelope, type Reply, sendJson } from './reply.ts';
 import type { Route } from '../routes.ts';
 
-export interface DispatchParts extends BodyReadingParts {
-  readonly operations: Operations;
+export interface DispatchParts {
+  readonly operations: Pick<Operations, 'authenticate'>;
   readonly clientAddressOf: ClientAddressOf;
+  readonly withExchange: WithExchange;
 }
 
 /** A router of the table's routes. What no route matches falls through it. */
 export function makeRouter(routes: readonly Route[], parts: DispatchParts): Router {
   const router = new Router({ sensitive: true, strict: true });
   const streams = new Set(routes.filter((route) => route.sse).map(({ path }) => path));
-  const withExchange = makeWithExchange(parts);
   for (const route of routes) {
     router.register(route.path, [route.method], async (ctx: RouterContext) => {
       // The router answers HEAD wherever it answers GET.
       if (ctx.method === 'HEAD' && route.sse) throw methodNotAllowed(ctx.matched, streams);
-      const reply = await answer(route, ctx, { ...parts, withExchange });
+      const reply = await answer(route, ctx, parts);
       if (reply !== undefined) sendJson(ctx.res, route.shape === 'envelope' ? inEnvelope(reply) : reply);
     });
   }
   return router;
 }
 
-interface Answering extends DispatchParts {
-  readonly withExchange: WithExchange;
-}
-
-async function answer(route: Route, ctx: RouterContext, parts: Answering): Promise<Reply | undefined> {
-  const { withExchange, clientAddressOf, operations } = parts;
+async function answer(
+  route: Route,
+  ctx: RouterContext,
+  { operations, clientAddressOf, withExchange }: DispatchParts,
+): Promise<Reply | undefined> {
   if (route.guard === 'none')
     return withExchange({ route, ctx, owner: clientAddressOf(ctx.req), admit: async () => undefined }, route.handler);
   const { guard } = route;
