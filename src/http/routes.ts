@@ -189,7 +189,7 @@ function definitionRoutes(operations: Operations): Route[] {
 function makeSimpleHandlers(operations: Operations, readiness: () => Readiness) {
   return {
     models: (_exchange: Exchange, caller: KeyCaller): Reply => {
-      return ok(renderModels(operations.modelNameOf(caller), caller.key.createdAt));
+      return ok(renderModels(operations.getModelName(caller), caller.key.createdAt));
     },
     ready: (): Reply => {
       const { ready, parts } = readiness();

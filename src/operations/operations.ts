@@ -1,11 +1,10 @@
-// Every verb of the house, behind one name: what may be asked, whoever asks.
+// Every verb, on one page. A verb takes the caller and its input; those on credentials and signed addresses have no caller yet.
 import type { Definitions } from '../catalog/definitions.ts';
 import type { Catalog } from '../catalog/models.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Settings } from '../domain/settings.ts';
-import type { KeyCaller } from '../domain/user.ts';
 import type { Tails } from '../events/tail.ts';
-import { modelOf, type Queue } from '../execution/queue/queue.ts';
+import type { Queue } from '../execution/queue/queue.ts';
 import type { SchemaCheck } from '../execution/checks/schema-check.ts';
 import type { QueueWait } from '../execution/queue/queue-wait.ts';
 import type { Stopper } from '../execution/queue/stop.ts';
@@ -16,30 +15,31 @@ import type { Log } from '../log/log.ts';
 import type { Store } from '../store/open-store.ts';
 import { makeAccess } from './access.ts';
 import { makeNoteReader } from './note-reader.ts';
-import { makeAcceptTurn } from './turns/accept-turn.ts';
-import { type ArtifactOperationParts, makeArtifactOperations } from './sessions/artifacts.ts';
-import { makeAwaitResult } from './turns/await-result.ts';
 import { type CheckOperationParts, makeCheckOperations } from './capabilities/checks.ts';
 import { type ConnectionParts, makeConnectionOperations } from './capabilities/connections.ts';
 import { type DefinitionParts, makeDefinitionOperations } from './capabilities/definitions.ts';
-import { makeFetchImages } from './turns/fetch-images.ts';
+import { makeAuthenticate } from './people/authenticate.ts';
 import { makeKeyOperations } from './people/keys.ts';
-import { makeInsightOperations } from './sessions/insights.ts';
 import { makeLogIn } from './people/log-in.ts';
 import { makeLoginThrottle } from './people/login-throttle.ts';
 import { makeLoginTokens } from './people/login-tokens.ts';
-import { makeOpenFile, type OpenFileParts } from './sessions/open-file.ts';
 import { makePollRate } from './people/poll-rate.ts';
-import { makeAuthenticate } from './people/authenticate.ts';
 import { makeResolveKey } from './people/resolve-key.ts';
 import { makeAskProvider } from './people/sso.ts';
-import { leadModelOf, makeSessionSetup } from './turns/session-setup.ts';
+import { makeTeamOperations } from './people/teams.ts';
+import { makeUserOperations } from './people/users.ts';
+import { type ArtifactOperationParts, makeArtifactOperations } from './sessions/artifacts.ts';
+import { makeInsightOperations } from './sessions/insights.ts';
+import { makeOpenFile, type OpenFileParts } from './sessions/open-file.ts';
 import { makeSessionOperations } from './sessions/sessions.ts';
+import { makeUserInputOperations } from './sessions/user-inputs.ts';
+import { makeAcceptTurn } from './turns/accept-turn.ts';
+import { makeAwaitResult } from './turns/await-result.ts';
+import { makeFetchImages } from './turns/fetch-images.ts';
+import { makeGetModelName } from './turns/model-name.ts';
 import { makeGetQueue } from './turns/queue.ts';
 import { makeRunOperations } from './turns/runs.ts';
-import { makeTeamOperations } from './people/teams.ts';
-import { makeUserInputOperations } from './sessions/user-inputs.ts';
-import { makeUserOperations } from './people/users.ts';
+import { makeSessionSetup } from './turns/session-setup.ts';
 
 export interface OperationParts {
   readonly store: Store;
@@ -71,55 +71,56 @@ export interface OperationParts {
 export type Operations = ReturnType<typeof makeOperations>;
 
 export function makeOperations(parts: OperationParts) {
-  const { store, stopper, clock, queue } = parts;
+  const { store, blobs, disk, tails, clock, settings, catalog, definitions, draining } = parts;
+  const { queue, stopper, fileAddresses } = parts;
   const access = makeAccess(store);
   const noteReader = makeNoteReader(parts.log);
-  const reading = { store, access, noteReader };
-  const makeSetup = makeSessionSetup(parts);
-  const definitions = makeDefinitionOperations(parts);
-  const countPoll = makePollRate({ clock, perSecond: () => parts.settings().background.pollsPerSecond });
+  const makeSetup = makeSessionSetup({ store, definitions });
+  const definitionVerbs = makeDefinitionOperations({ store, definitions, problems: parts.problems });
+  const countPoll = makePollRate({ clock, perSecond: () => settings().background.pollsPerSecond });
   return {
-    ...makeUserOperations(parts),
-    ...makeTeamOperations(parts),
-    ...makeKeyOperations({ ...parts, makeSetup }),
-    ...definitions,
-    ...makeCheckOperations(parts, definitions),
-    ...makeConnectionOperations(parts),
     ...makeCredentials(parts),
-    ...makeSessionOperations({ ...reading, stopper }),
-    ...makeRunOperations({ ...reading, stopper, countPoll }),
-    ...makeArtifactOperations({ ...reading, fileAddresses: parts.fileAddresses, emptyArchives: parts.emptyArchives }),
-    ...makeUserInputOperations({ ...reading, queue }),
+    ...makeUserOperations({ store, stopper, catalog }),
+    ...makeTeamOperations({ store }),
+    ...makeKeyOperations({ store, clock, makeSetup, catalog, definitions }),
+    ...definitionVerbs,
+    ...makeCheckOperations({ checks: parts.checks, catalog, getDefinition: definitionVerbs.getDefinition }),
+    ...makeConnectionOperations({ store, clock, secrets: parts.secrets, broker: parts.broker, definitions }),
+    ...makeSessionOperations({ store, access, stopper, noteReader }),
+    ...makeRunOperations({ store, access, stopper, noteReader, countPoll }),
+    ...makeArtifactOperations({ store, access, noteReader, fileAddresses, emptyArchives: parts.emptyArchives }),
+    ...makeUserInputOperations({ store, access, noteReader, queue }),
     ...makeInsightOperations({ store, access }),
     getQueue: makeGetQueue({ store, queue, clock }),
+    getModelName: makeGetModelName({ catalog, definitions }),
     acceptTurn: makeAcceptTurn({
-      ...parts,
+      store,
       access,
+      blobs,
+      disk,
+      queue,
+      queueWait: parts.queueWait,
+      schemas: parts.schemas,
+      settings,
       makeSetup,
+      fetchImages: makeFetchImages({ settings, ending: draining }),
       draining: parts.closing,
-      fetchImages: makeFetchImages({ ...parts, ending: parts.draining }),
     }),
-    awaitResult: makeAwaitResult(parts),
-    openFile: makeOpenFile(parts),
-
-    /** The one model name of a key (C13). */
-    modelNameOf: ({ key, user }: KeyCaller): string => {
-      const sources = { catalog: parts.catalog(), definitions: parts.definitions() };
-      const { model: keyModel, target } = key;
-      const leadModel = leadModelOf(target, sources.definitions);
-      return modelOf(sources, { keyModel, scenario: user.scenario, target, leadModel }) ?? 'errand';
-    },
+    awaitResult: makeAwaitResult({ store, tails, clock, settings, draining }),
+    openFile: makeOpenFile({ store, blobs, fileAddresses }),
   };
 }
 
+type CredentialParts = Pick<OperationParts, 'store' | 'clock' | 'deriveKey' | 'settings' | 'catalog'>;
+
 /** The verbs on who is asking: keys and login tokens share one resolver. */
-function makeCredentials(parts: OperationParts) {
-  const resolveKey = makeResolveKey(parts);
-  const { issueToken, resolveToken, ...signingKeys } = makeLoginTokens(parts);
-  const [throttle, askProvider] = [makeLoginThrottle(parts.clock), makeAskProvider()];
+function makeCredentials({ store, clock, deriveKey, settings, catalog }: CredentialParts) {
+  const resolveKey = makeResolveKey({ store, clock });
+  const { issueToken, resolveToken, ...signingKeys } = makeLoginTokens({ store, clock, deriveKey, settings });
+  const [throttle, askProvider] = [makeLoginThrottle(clock), makeAskProvider()];
   return {
     ...signingKeys,
     authenticate: makeAuthenticate({ resolveKey, resolveToken }),
-    logIn: makeLogIn({ ...parts, throttle, resolveKey, askProvider, issueToken }),
+    logIn: makeLogIn({ store, throttle, resolveKey, askProvider, issueToken, settings, catalog }),
   };
 }

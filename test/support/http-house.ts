@@ -310,7 +310,7 @@ export async function openHouse(options: HouseOptions = {}) {
       return { ...run, userId: '', username: '', keyId: '', waiting: false };
     },
     listMessages: async (_caller, sessionId) => ({ sessionId, messages: [] }),
-    modelNameOf: () => 'qwen',
+    getModelName: () => 'qwen',
     withPosition: async (_caller, run) => ({ run, queuePosition: run.status === 'queued' ? 1 : null }),
     ...options.operations,
   } as Operations;

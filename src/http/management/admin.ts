@@ -14,6 +14,7 @@ import {
   renderUser,
   renderUserName,
 } from './admin-wire.ts';
+import type { Administrator } from '../../domain/user.ts';
 import { type Exchange, queryValue, refInPath } from '../frame/exchange.ts';
 import type { Listing } from '../../domain/listing.ts';
 import type { Operations } from '../../operations/operations.ts';
@@ -27,7 +28,7 @@ interface AdministrationParts {
   readonly configuration: () => ConfigurationReport;
 }
 
-type AdminHandler = (exchange: Exchange) => Promise<Reply>;
+type AdminHandler = (exchange: Exchange, caller: Administrator) => Promise<Reply>;
 
 /** The handlers by name; `routes.ts` says where each stands. */
 export function makeAdministration({ operations, status, configuration }: AdministrationParts) {
@@ -35,44 +36,47 @@ export function makeAdministration({ operations, status, configuration }: Admini
     status: async () => ok(renderStatus(await status())),
     configuration: async () => ok(renderConfiguration(configuration())),
 
-    listUsers: async () => ok(listOf(await operations.listUsers(), renderUser)),
-    getUser: async (exchange) => ok(renderUser(await operations.getUser(refInPath(exchange)))),
-    createUser: async ({ body }) => {
-      const { user, password } = await operations.createUser(parseNewUser(body));
+    listUsers: async (_exchange, caller) => ok(listOf(await operations.listUsers(caller), renderUser)),
+    getUser: async (exchange, caller) => ok(renderUser(await operations.getUser(caller, refInPath(exchange)))),
+    createUser: async ({ body }, caller) => {
+      const { user, password } = await operations.createUser(caller, parseNewUser(body));
       return created({ ...renderUser(user), ...shownOnce('password', password) });
     },
-    changeUser: async (exchange) => {
+    changeUser: async (exchange, caller) => {
       const change = parseUserChange(exchange.body);
-      return ok(renderUser(await operations.changeUser(refInPath(exchange), change)));
+      return ok(renderUser(await operations.changeUser(caller, refInPath(exchange), change)));
     },
-    setPassword: async (exchange) => {
+    setPassword: async (exchange, caller) => {
       const wish = parsePassword(exchange.body);
-      const { user, password } = await operations.setPassword(refInPath(exchange), wish);
+      const { user, password } = await operations.setPassword(caller, refInPath(exchange), wish);
       return ok({ ...renderUserName(user), ...shownOnce('password', password) });
     },
 
-    listTeams: async () => ok(listOf(await operations.listTeams(), renderTeam)),
-    createTeam: async ({ body }) => created(renderTeam(await operations.createTeam(parseNewTeam(body)))),
-    changeTeam: async (exchange) => {
+    listTeams: async (_exchange, caller) => ok(listOf(await operations.listTeams(caller), renderTeam)),
+    createTeam: async ({ body }, caller) =>
+      created(renderTeam(await operations.createTeam(caller, parseNewTeam(body)))),
+    changeTeam: async (exchange, caller) => {
       const change = parseTeamChange(exchange.body);
-      return ok(renderTeam(await operations.changeTeam(refInPath(exchange), change)));
+      return ok(renderTeam(await operations.changeTeam(caller, refInPath(exchange), change)));
     },
 
-    listKeys: async (exchange) => ok(listOf(await operations.listKeys(queryValue(exchange, 'user')), renderKey)),
-    getKey: async (exchange) => ok(renderKey(await operations.getKey(refInPath(exchange)))),
-    createKey: async ({ body }) => {
-      const { key, secret } = await operations.createKey(parseNewKey(body));
+    listKeys: async (exchange, caller) =>
+      ok(listOf(await operations.listKeys(caller, queryValue(exchange, 'user')), renderKey)),
+    getKey: async (exchange, caller) => ok(renderKey(await operations.getKey(caller, refInPath(exchange)))),
+    createKey: async ({ body }, caller) => {
+      const { key, secret } = await operations.createKey(caller, parseNewKey(body));
       return created({ ...renderKey(key), ...shownOnce('key', secret) });
     },
-    changeKey: async (exchange) => {
+    changeKey: async (exchange, caller) => {
       const wish = parseKeyWish(exchange.body);
-      return ok(renderKey(await operations.changeKey(refInPath(exchange), wish)));
+      return ok(renderKey(await operations.changeKey(caller, refInPath(exchange), wish)));
     },
-    revokeKey: async (exchange) => ok(renderKey(await operations.revokeKey(refInPath(exchange)))),
+    revokeKey: async (exchange, caller) => ok(renderKey(await operations.revokeKey(caller, refInPath(exchange)))),
 
-    listSigningKeys: async () => ok(listOf(await operations.listSigningKeys(), renderSigningKey)),
-    rotateSigningKey: async () => created(renderSigningKey(await operations.rotateSigningKey())),
-    revokeAllTokens: async () => created(renderSigningKey(await operations.revokeAllTokens())),
+    listSigningKeys: async (_exchange, caller) =>
+      ok(listOf(await operations.listSigningKeys(caller), renderSigningKey)),
+    rotateSigningKey: async (_exchange, caller) => created(renderSigningKey(await operations.rotateSigningKey(caller))),
+    revokeAllTokens: async (_exchange, caller) => created(renderSigningKey(await operations.revokeAllTokens(caller))),
   } satisfies Record<string, AdminHandler>;
 }
 

@@ -4,6 +4,7 @@ import type { Catalog } from '../../catalog/models.ts';
 import { notFound } from '../../domain/errors.ts';
 import type { Checks } from '../../execution/checks/checks.ts';
 import { type ResolvedModel, resolveModel } from '../../execution/brief/resolve-model.ts';
+import type { Administrator } from '../../domain/user.ts';
 import type { Listing } from '../../domain/listing.ts';
 import type { makeDefinitionOperations } from './definitions.ts';
 
@@ -28,17 +29,15 @@ export interface McpServerCheck extends McpCheckReport {
 
 export interface CheckOperationParts {
   readonly checks: Checks;
+  readonly getDefinition: ReturnType<typeof makeDefinitionOperations>['getDefinition'];
   catalog(): Catalog;
 }
 
-/** The verbs on checks. They need `getDefinition` of the verbs on definitions. */
-export function makeCheckOperations(
-  { checks, catalog }: CheckOperationParts,
-  { getDefinition }: Pick<ReturnType<typeof makeDefinitionOperations>, 'getDefinition'>,
-) {
+/** The verbs on checks. */
+export function makeCheckOperations({ checks, getDefinition, catalog }: CheckOperationParts) {
   return {
     /** The models of the catalog, in its order. */
-    listModels: (): Listing<ModelRecord> => {
+    listModels: (_caller: Administrator): Listing<ModelRecord> => {
       const { models, scenarios, defaultScenario } = catalog();
       const items = [...models.keys()].map((name): ModelRecord => {
         const named = [...scenarios.values()].filter(({ model }) => model === name);
@@ -52,7 +51,12 @@ export function makeCheckOperations(
     },
 
     /** Tries a model by its name. Throws `not_found`, and as `Checks` does. */
-    checkModel: async (name: string, wish: { context: boolean }, signal: AbortSignal): Promise<ModelCheck> => {
+    checkModel: async (
+      _caller: Administrator,
+      name: string,
+      wish: { context: boolean },
+      signal: AbortSignal,
+    ): Promise<ModelCheck> => {
       const resolved = resolveModel(catalog(), name);
       if (resolved === undefined) throw notFound('Model');
       const { result, durationMs } = await timed(() => checks.checkModel(resolved, wish, signal));
@@ -60,8 +64,8 @@ export function makeCheckOperations(
     },
 
     /** Tries an MCP server by its name or id, whoever may use it. Throws `not_found`, and as `Checks` does. */
-    checkMcpServer: async (reference: string, signal: AbortSignal): Promise<McpServerCheck> => {
-      const { id, definition } = await getDefinition('mcp-servers', reference);
+    checkMcpServer: async (caller: Administrator, reference: string, signal: AbortSignal): Promise<McpServerCheck> => {
+      const { id, definition } = await getDefinition(caller, 'mcp-servers', reference);
       const { result, durationMs } = await timed(() => checks.checkMcpServer(definition, signal));
       return { ...result, id, name: definition.name, durationMs };
     },

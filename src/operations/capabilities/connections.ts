@@ -4,7 +4,7 @@ import type { Clock } from '../../domain/clock.ts';
 import type { ConnectorDefinition, Definitions } from '../../catalog/definitions.ts';
 import type { Connection } from '../../domain/connector.ts';
 import { newId } from '../../domain/ids.ts';
-import type { User } from '../../domain/user.ts';
+import type { Administrator, User } from '../../domain/user.ts';
 import type { Broker } from '../../execution/broker/broker.ts';
 import type { SecretBox } from '../../files/secret-box.ts';
 import type { Store } from '../../store/open-store.ts';
@@ -89,13 +89,13 @@ export function makeConnectionOperations(parts: ConnectionParts) {
 
   return {
     /** The connections of a user (name or id), or of everybody. */
-    listConnections: async (userReference: string | null) => {
+    listConnections: async (_caller: Administrator, userReference: string | null) => {
       const user = userReference === null ? null : await store.users.get(userReference);
       const { items, total } = await store.connections.list(user?.seq ?? null);
       return { items: await nameAll(items), total };
     },
 
-    createConnection: async (input: NewConnectionInput): Promise<ConnectionRecord> => {
+    createConnection: async (_caller: Administrator, input: NewConnectionInput): Promise<ConnectionRecord> => {
       const connector = requireConnector(input.connector, input.secret);
       const user = await store.users.get(input.user);
       const id = newId(clock.now());
@@ -109,7 +109,7 @@ export function makeConnectionOperations(parts: ConnectionParts) {
       return withOwner(connection, user);
     },
 
-    revokeConnection: async (id: string): Promise<ConnectionRecord> =>
+    revokeConnection: async (_caller: Administrator, id: string): Promise<ConnectionRecord> =>
       (await nameAll([await store.connections.revoke(id)]))[0]!,
 
     ...makeConnectionChecks(parts, nameAll),
@@ -120,7 +120,7 @@ function makeConnectionChecks(
   { store, broker, definitions }: ConnectionParts,
   nameAll: (connections: readonly Connection[]) => Promise<ConnectionRecord[]>,
 ) {
-  async function checkConnection(id: string): Promise<ConnectionCheck> {
+  async function check(id: string): Promise<ConnectionCheck> {
     await store.connections.get(id);
     const found = await wordsOrResult(broker.probe(id));
     const [connection] = (await nameAll([await store.connections.get(id)])) as [ConnectionRecord];
@@ -132,10 +132,10 @@ function makeConnectionChecks(
 
   return {
     /** Tries a connection now, as a run would use it. */
-    checkConnection,
+    checkConnection: (_caller: Administrator, id: string): Promise<ConnectionCheck> => check(id),
 
     /** Tries a connector's address and all its connections. Throws `not_found` for an unknown name. */
-    checkConnector: async (name: string): Promise<ConnectorCheck> => {
+    checkConnector: async (_caller: Administrator, name: string): Promise<ConnectorCheck> => {
       if (!definitions().connectors.has(name)) throw notFound('Connector');
       const reached = await wordsOrResult(broker.reach(name));
       const { items } = await store.connections.list(null);
@@ -143,7 +143,7 @@ function makeConnectionChecks(
       const connections: ConnectionCheck[] = [];
       for (let at = 0; at < own.length; at += TRIED_AT_ONCE) {
         const some = own.slice(at, at + TRIED_AT_ONCE);
-        connections.push(...(await Promise.all(some.map(({ id }) => checkConnection(id)))));
+        connections.push(...(await Promise.all(some.map(({ id }) => check(id)))));
       }
       const answer =
         typeof reached === 'string'

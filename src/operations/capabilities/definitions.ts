@@ -2,6 +2,7 @@
 import type { Definitions } from '../../catalog/definitions.ts';
 import type { Problem } from '../../catalog/problem.ts';
 import { notFound } from '../../domain/errors.ts';
+import type { Administrator } from '../../domain/user.ts';
 import type { DefinitionKind } from '../../store/people/definition-ids.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { Listing } from '../../domain/listing.ts';
@@ -64,6 +65,7 @@ export function makeDefinitionOperations({ store, definitions, problems }: Defin
   return {
     /** The definitions in force, in the order of their names, a plugin's after those that stand alone; and what is not. */
     listDefinitions: async <N extends DefinitionNoun>(
+      _caller: Administrator,
       noun: N,
     ): Promise<Listing<DefinitionRecord<N>> & { readonly problems: readonly Problem[] }> => {
       const items = await recordsOf(noun);
@@ -72,7 +74,11 @@ export function makeDefinitionOperations({ store, definitions, problems }: Defin
     },
 
     /** One of them by its name, else by its id. Throws `not_found`. */
-    getDefinition: async <N extends DefinitionNoun>(noun: N, reference: string): Promise<DefinitionRecord<N>> => {
+    getDefinition: async <N extends DefinitionNoun>(
+      _caller: Administrator,
+      noun: N,
+      reference: string,
+    ): Promise<DefinitionRecord<N>> => {
       const records = await recordsOf(noun);
       const found =
         records.find(({ definition }) => definition.name === reference) ??
@@ -82,7 +88,7 @@ export function makeDefinitionOperations({ store, definitions, problems }: Defin
     },
 
     /** Reads the files of a noun now and answers what is wrong with them. What is in force stays as it is. */
-    checkDefinitions: async (noun: DefinitionNoun): Promise<readonly Problem[]> =>
+    checkDefinitions: async (_caller: Administrator, noun: DefinitionNoun): Promise<readonly Problem[]> =>
       problems.ofFiles().filter(({ file }) => file === null || isOf(noun, file)),
   };
 }

@@ -6,7 +6,7 @@ import type { Clock } from '../../domain/clock.ts';
 import { unprocessable } from '../../domain/errors.ts';
 import { isUuid } from '../../domain/ids.ts';
 import { parseTarget } from '../../domain/target.ts';
-import type { ApiKey, KeyScope, User } from '../../domain/user.ts';
+import type { Administrator, ApiKey, KeyScope, User } from '../../domain/user.ts';
 import type { KeyChange } from '../../store/people/keys.ts';
 import type { Store } from '../../store/open-store.ts';
 import {
@@ -53,34 +53,28 @@ interface KeyParts {
 
 /** The verbs on API keys. Ids are public ids; each throws `not_found` for an unknown one. */
 export function makeKeyOperations(parts: KeyParts) {
-  const { store, clock, makeSetup } = parts;
-  const choices = makeCapabilityChoice(parts);
-  const check = makeChecks(parts);
+  const { store, clock, makeSetup, catalog, definitions } = parts;
+  const choices = makeCapabilityChoice({ store, definitions });
+  const check = makeChecks({ catalog, definitions });
 
-  async function withOwner(key: ApiKey, owners: ReadonlyMap<number, User>): Promise<KeyRecord> {
-    const owner = owners.get(key.userSeq)!;
-    const { capabilityConfig: capabilities } = await makeSetup(key);
-    const capabilityNames = choices.namesOf(capabilities);
-    return { ...key, userId: owner.id, username: owner.username, capabilities, capabilityNames };
-  }
-
-  async function owners(): Promise<ReadonlyMap<number, User>> {
-    const { items } = await store.users.list();
-    return new Map(items.map((user) => [user.seq, user]));
-  }
+  const { withOwner, owners } = makeRecords({ store, makeSetup }, choices.namesOf);
 
   return {
-    listKeys: async (userReference: string | null) => {
+    listKeys: async (_caller: Administrator, userReference: string | null) => {
       const user = userReference === null ? null : await store.users.get(userReference);
       const { items, total } = await store.keys.list(user?.seq ?? null);
       const known = await owners();
       return { items: await Promise.all(items.map((key) => withOwner(key, known))), total };
     },
 
-    getKey: async (id: string): Promise<KeyRecord> => withOwner(await store.keys.get(id), await owners()),
+    getKey: async (_caller: Administrator, id: string): Promise<KeyRecord> =>
+      withOwner(await store.keys.get(id), await owners()),
 
     /** `secret` is the whole key: it is shown this once and kept nowhere. Throws `unprocessable` for names of nothing. */
-    createKey: async (input: NewKey): Promise<{ readonly key: KeyRecord; readonly secret: string }> => {
+    createKey: async (
+      _caller: Administrator,
+      input: NewKey,
+    ): Promise<{ readonly key: KeyRecord; readonly secret: string }> => {
       if (input.projectId !== null && !isUuid(input.projectId)) throw unprocessable('project_id', 'must be a UUID');
       check.model(input.model);
       check.target(input.target);
@@ -105,7 +99,11 @@ export function makeKeyOperations(parts: KeyParts) {
     },
 
     /** Changes a key. Sessions that it opened before keep what they were opened with. */
-    changeKey: async (id: string, { capabilityChoice, ...wish }: KeyWish): Promise<KeyRecord> => {
+    changeKey: async (
+      _caller: Administrator,
+      id: string,
+      { capabilityChoice, ...wish }: KeyWish,
+    ): Promise<KeyRecord> => {
       const key = await store.keys.get(id);
       if (wish.model !== undefined) check.model(wish.model);
       if (wish.target !== undefined) check.target(wish.target);
@@ -117,8 +115,29 @@ export function makeKeyOperations(parts: KeyParts) {
       return withOwner(await store.keys.change(id, { ...wish, ...chosen }), await owners());
     },
 
-    revokeKey: async (id: string): Promise<KeyRecord> => withOwner(await store.keys.revoke(id), await owners()),
+    revokeKey: async (_caller: Administrator, id: string): Promise<KeyRecord> =>
+      withOwner(await store.keys.revoke(id), await owners()),
   };
+}
+
+/** Puts owners' names to keys. */
+function makeRecords(
+  { store, makeSetup }: Pick<KeyParts, 'store' | 'makeSetup'>,
+  namesOf: ReturnType<typeof makeCapabilityChoice>['namesOf'],
+) {
+  async function withOwner(key: ApiKey, owners: ReadonlyMap<number, User>): Promise<KeyRecord> {
+    const owner = owners.get(key.userSeq)!;
+    const { capabilityConfig: capabilities } = await makeSetup(key);
+    const capabilityNames = namesOf(capabilities);
+    return { ...key, userId: owner.id, username: owner.username, capabilities, capabilityNames };
+  }
+
+  async function owners(): Promise<ReadonlyMap<number, User>> {
+    const { items } = await store.users.list();
+    return new Map(items.map((user) => [user.seq, user]));
+  }
+
+  return { withOwner, owners };
 }
 
 /** What a key may say, each throwing `unprocessable`. */

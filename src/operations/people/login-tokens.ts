@@ -4,7 +4,7 @@ import { errors, type JWTHeaderParameters, jwtVerify, type JWTVerifyOptions, Sig
 import type { Clock } from '../../domain/clock.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import type { Settings } from '../../domain/settings.ts';
-import type { TokenIdentity, User } from '../../domain/user.ts';
+import type { Administrator, TokenIdentity, User } from '../../domain/user.ts';
 import type { DeriveKey } from '../../files/master-key.ts';
 import type { SigningKey } from '../../store/people/signing-keys.ts';
 import type { Store } from '../../store/open-store.ts';
@@ -44,12 +44,12 @@ export function makeLoginTokens(parts: LoginTokenParts) {
     issueToken: (user: User, tokenGeneration?: number): Promise<LoginToken> => issue(parts, user, tokenGeneration),
     resolveToken: (text: string): Promise<TokenIdentity> => resolve(parts, text),
 
-    listSigningKeys: () => signingKeys.list(),
+    listSigningKeys: (_caller: Administrator) => signingKeys.list(),
     /** Signs with a new key from now on. Tokens of the old ones stay good until they expire. */
-    rotateSigningKey: (): Promise<SigningKey> =>
+    rotateSigningKey: (_caller: Administrator): Promise<SigningKey> =>
       signingKeys.rotate(freshSalt(), parts.clock.now() - MAX_TTL_SECONDS * 1_000),
     /** Refuses every token issued before now, and signs with a new key. */
-    revokeAllTokens: (): Promise<SigningKey> => signingKeys.revokeAll(freshSalt()),
+    revokeAllTokens: (_caller: Administrator): Promise<SigningKey> => signingKeys.revokeAll(freshSalt()),
   };
 }
 

@@ -1,5 +1,6 @@
 // Administration of teams.
 import { unprocessable } from '../../domain/errors.ts';
+import type { Administrator } from '../../domain/user.ts';
 import type { Store } from '../../store/open-store.ts';
 
 export interface NewTeam {
@@ -18,12 +19,12 @@ const MAX_NAME_LENGTH = 64;
 /** The verbs on teams. Each throws `not_found` for an unknown reference (an id or a name), `conflict` for a taken name. */
 export function makeTeamOperations({ store }: { store: Store }) {
   return {
-    listTeams: async () => store.teams.list(),
-    createTeam: async (input: NewTeam) => {
+    listTeams: async (_caller: Administrator) => store.teams.list(),
+    createTeam: async (_caller: Administrator, input: NewTeam) => {
       check(input);
       return store.teams.create(input);
     },
-    changeTeam: async (reference: string, change: TeamChange) => {
+    changeTeam: async (_caller: Administrator, reference: string, change: TeamChange) => {
       check(change);
       return store.teams.change(reference, change);
     },

@@ -1,6 +1,6 @@
 // Administration of users (B1).
 import { ErrandError, unprocessable } from '../../domain/errors.ts';
-import type { Role, User } from '../../domain/user.ts';
+import type { Administrator, Role, User } from '../../domain/user.ts';
 import type { Catalog } from '../../catalog/models.ts';
 import type { Stopper } from '../../execution/queue/stop.ts';
 import type { Store } from '../../store/open-store.ts';
@@ -70,15 +70,16 @@ export function makeUserOperations({ store, stopper, catalog }: UserOperationPar
   }
 
   return {
-    listUsers: async () => {
+    listUsers: async (_caller: Administrator) => {
       const { items, total } = await store.users.list();
       return { items: await Promise.all(items.map(withTeamName)), total };
     },
 
-    getUser: async (reference: string): Promise<UserRecord> => withTeamName(await store.users.get(reference)),
+    getUser: async (_caller: Administrator, reference: string): Promise<UserRecord> =>
+      withTeamName(await store.users.get(reference)),
 
     /** Throws `conflict` when the username is taken, `unprocessable` when a field does not fit. */
-    createUser: async (input: NewUser): Promise<UserWithPassword> => {
+    createUser: async (_caller: Administrator, input: NewUser): Promise<UserWithPassword> => {
       if (!isUsername(input.username)) {
         throw unprocessable('username', 'must be 1 to 64 letters, digits, dots, dashes, underscores or @');
       }
@@ -98,7 +99,11 @@ export function makeUserOperations({ store, stopper, catalog }: UserOperationPar
     },
 
     /** A user who is disabled has no run left. Throws `conflict` when it would leave no enabled administrator. */
-    changeUser: async (reference: string, { team, ...change }: UserChange): Promise<UserRecord> => {
+    changeUser: async (
+      _caller: Administrator,
+      reference: string,
+      { team, ...change }: UserChange,
+    ): Promise<UserRecord> => {
       checkScenario(change.scenario);
       const teamId = team === undefined ? {} : { teamId: await teamIdOf(team) };
       const user = await store.users.change(reference, { ...change, ...teamId });
@@ -107,7 +112,11 @@ export function makeUserOperations({ store, stopper, catalog }: UserOperationPar
     },
 
     /** Ends the user's login tokens. */
-    setPassword: async (reference: string, password: string | null): Promise<UserWithPassword> => {
+    setPassword: async (
+      _caller: Administrator,
+      reference: string,
+      password: string | null,
+    ): Promise<UserWithPassword> => {
       const { hashed, made } = await passwordOf(password);
       const user = await store.users.change(reference, { passwordHash: hashed });
       return { user: await withTeamName(user), password: made };

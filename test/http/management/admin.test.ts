@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { NO_CAPABILITIES } from '../../../src/domain/capability-config.ts';
+import type { Caller } from '../../../src/domain/user.ts';
 import type { Operations } from '../../../src/operations/operations.ts';
 import type { KeyRecord } from '../../../src/operations/people/keys.ts';
 import type { UserRecord } from '../../../src/operations/people/users.ts';
@@ -61,7 +62,8 @@ function recorder() {
   const asked: unknown[][] = [];
   const verb =
     <T>(name: string, answer: T) =>
-    async (...input: unknown[]): Promise<T> => {
+    async (caller: Caller, ...input: unknown[]): Promise<T> => {
+      expect(caller.reach).toBe('all');
       asked.push([name, ...input]);
       return answer;
     };

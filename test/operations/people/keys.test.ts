@@ -4,6 +4,7 @@ import { loadDefinitions } from '../../../src/catalog/load-definitions.ts';
 import type { Catalog } from '../../../src/catalog/models.ts';
 import { makeKeyOperations, type NewKey } from '../../../src/operations/people/keys.ts';
 import { makeSessionSetup } from '../../../src/operations/turns/session-setup.ts';
+import { OPERATOR } from '../../support/callers.ts';
 import { storeHouse } from '../../support/store-house.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
@@ -32,7 +33,7 @@ async function house() {
   const keys = makeKeyOperations({ store, clock, makeSetup, catalog, definitions });
   await store.connections.create({ id: CONNECTION, userSeq: user.seq, connector: 'crm', name: '', secret: null });
   const create = (over: Partial<NewKey> = {}) =>
-    keys.createKey({
+    keys.createKey(OPERATOR, {
       user: 'mara',
       scope: 'global',
       name: null,
@@ -50,12 +51,12 @@ test('a key that chooses nothing follows what is enabled by default, and can go 
   const { create, changeKey } = await house();
   const { key } = await create();
   expect(key.capabilityNames.skills).toEqual(['tides']);
-  const without = await changeKey(key.id, { capabilityChoice: { skills: [] } });
+  const without = await changeKey(OPERATOR, key.id, { capabilityChoice: { skills: [] } });
   expect(without.capabilityNames.skills).toEqual([]);
-  const back = await changeKey(key.id, { capabilityChoice: { skills: null, browserEnabled: true } });
+  const back = await changeKey(OPERATOR, key.id, { capabilityChoice: { skills: null, browserEnabled: true } });
   expect(back.capabilityNames.skills).toEqual(['tides']);
   expect(back.capabilities).toMatchObject({ browserEnabled: true, browserImpl: 'chromium' });
-  const off = await changeKey(key.id, { capabilityChoice: { browserEnabled: false } });
+  const off = await changeKey(OPERATOR, key.id, { capabilityChoice: { browserEnabled: false } });
   expect(off.capabilities).toMatchObject({ browserEnabled: false, browserImpl: '' });
 });
 
@@ -72,7 +73,7 @@ test('a key with a target tells what the target may use', async () => {
   const { create, changeKey } = await house();
   const { key } = await create({ target: 'team:crew' });
   expect(key.capabilityNames).toMatchObject({ skills: ['reefs'], subagents: ['bo'] });
-  const free = await changeKey(key.id, { target: 'free', name: 'mine', model: 'qwen' });
+  const free = await changeKey(OPERATOR, key.id, { target: 'free', name: 'mine', model: 'qwen' });
   expect(free).toMatchObject({ target: 'free', name: 'mine', model: 'qwen', capabilityNames: { skills: ['tides'] } });
 });
 
@@ -98,9 +99,9 @@ test.each<[string, Partial<NewKey>]>([
   ],
 ])('%s, and no key is made', async (message, input) => {
   const { create, listKeys } = await house();
-  const before = await listKeys(null);
+  const before = await listKeys(OPERATOR, null);
   await expect(create(input)).rejects.toMatchObject({ reason: 'unprocessable', message });
-  expect((await listKeys(null)).total).toBe(before.total);
+  expect((await listKeys(OPERATOR, null)).total).toBe(before.total);
 });
 
 test('a change that is refused changes nothing', async () => {
@@ -110,8 +111,8 @@ test('a change that is refused changes nothing', async () => {
     { name: 'x', target: 'expert:none' },
     { name: 'x', capabilityChoice: { skills: ['none'] } },
   ]) {
-    await expect(changeKey(key.id, wish)).rejects.toMatchObject({ reason: 'unprocessable' });
+    await expect(changeKey(OPERATOR, key.id, wish)).rejects.toMatchObject({ reason: 'unprocessable' });
   }
-  expect(await getKey(key.id)).toEqual(key);
-  await expect(changeKey('missing0', { name: 'x' })).rejects.toMatchObject({ reason: 'not_found' });
+  expect(await getKey(OPERATOR, key.id)).toEqual(key);
+  await expect(changeKey(OPERATOR, 'missing0', { name: 'x' })).rejects.toMatchObject({ reason: 'not_found' });
 });

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { type DeriveKey, openMasterKey } from '../../../src/files/master-key.ts';
 import { isToken, makeLoginTokens } from '../../../src/operations/people/login-tokens.ts';
 import { makeKey } from '../../../src/operations/people/secrets.ts';
+import { OPERATOR } from '../../support/callers.ts';
 import { storeHouse } from '../../support/store-house.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
@@ -199,7 +200,7 @@ test('a disabled user is refused with 403, and welcome again once enabled', asyn
 test('after a rotation old tokens live out their time and new ones have the new key', async () => {
   const { tokens, user, clock } = await house();
   const old = await tokens.issueToken(user);
-  const { id } = await tokens.rotateSigningKey();
+  const { id } = await tokens.rotateSigningKey(OPERATOR);
   const fresh = await tokens.issueToken(user);
   expect(decode(fresh.text, 0)['kid']).toBe(id);
   for (const { text } of [old, fresh]) expect(await tokens.resolveToken(text)).toMatchObject({ kind: 'token' });
@@ -212,7 +213,7 @@ test('a key that was retired and then stolen can sign nothing new', async () => 
   const { tokens, store, clock } = built;
   await tokens.issueToken(built.user);
   const [key] = (await store.signingKeys.list()).items;
-  await tokens.rotateSigningKey();
+  await tokens.rotateSigningKey(OPERATOR);
   clock.advance(1_000);
   const iat = clock.now() / 1_000;
   const head = encode({ alg: 'HS256', typ: 'JWT', kid: key!.id });
@@ -225,25 +226,25 @@ test('rotations forget a key only when no token of it can be good', async () => 
   const { tokens, user, clock, setTtl } = await house();
   setTtl(86_400);
   const { text } = await tokens.issueToken(user);
-  await tokens.rotateSigningKey();
+  await tokens.rotateSigningKey(OPERATOR);
   clock.advance(DAY_MS - 1);
-  await tokens.rotateSigningKey();
+  await tokens.rotateSigningKey(OPERATOR);
   expect(await tokens.resolveToken(text)).toMatchObject({ kind: 'token' });
   clock.advance(2);
-  await tokens.rotateSigningKey();
-  expect((await tokens.listSigningKeys()).total).toBe(3);
+  await tokens.rotateSigningKey(OPERATOR);
+  expect((await tokens.listSigningKeys(OPERATOR)).total).toBe(3);
 });
 
 test('revoking all refuses every token issued before, also of the same second, and none after', async () => {
   const { tokens, user } = await house();
   const first = await tokens.issueToken(user);
-  await tokens.rotateSigningKey();
+  await tokens.rotateSigningKey(OPERATOR);
   const second = await tokens.issueToken(user);
-  await tokens.revokeAllTokens();
+  await tokens.revokeAllTokens(OPERATOR);
   const third = await tokens.issueToken(user);
   for (const { text } of [first, second]) await expect(tokens.resolveToken(text)).rejects.toMatchObject(INVALID);
   expect(await tokens.resolveToken(third.text)).toMatchObject({ kind: 'token' });
-  await tokens.rotateSigningKey();
+  await tokens.rotateSigningKey(OPERATOR);
   await expect(tokens.resolveToken(first.text)).rejects.toMatchObject(INVALID);
 });
 
