@@ -1,8 +1,9 @@
-// Every verb, on one page. A verb takes the caller and its input; those on credentials and signed addresses have no caller yet.
+// Every verb, on one page.
 import type { Definitions } from '../catalog/definitions.ts';
 import type { Catalog } from '../catalog/models.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Settings } from '../domain/settings.ts';
+import type { Administrator, KeyCaller, UserCaller } from '../domain/user.ts';
 import type { Tails } from '../events/tail.ts';
 import type { Queue } from '../execution/queue/queue.ts';
 import type { SchemaCheck } from '../execution/checks/schema-check.ts';
@@ -70,16 +71,24 @@ export interface OperationParts {
 
 export type Operations = ReturnType<typeof makeOperations>;
 
+/** A verb takes its caller first. */
+type Verb =
+  | ((caller: KeyCaller, ...input: never[]) => unknown)
+  | ((caller: UserCaller, ...input: never[]) => unknown)
+  | ((caller: Administrator, ...input: never[]) => unknown);
+
+/** The verbs, and the three doors to which a caller comes with a credential or a signed address. */
 export function makeOperations(parts: OperationParts) {
   const { store, blobs, disk, tails, clock, settings, catalog, definitions, draining } = parts;
-  const { queue, stopper, fileAddresses } = parts;
+  const { queue, stopper, fileAddresses, deriveKey } = parts;
   const access = makeAccess(store);
   const noteReader = makeNoteReader(parts.log);
   const makeSetup = makeSessionSetup({ store, definitions });
   const definitionVerbs = makeDefinitionOperations({ store, definitions, problems: parts.problems });
   const countPoll = makePollRate({ clock, perSecond: () => settings().background.pollsPerSecond });
-  return {
-    ...makeCredentials(parts),
+  const { authenticate, logIn, ...signingKeys } = makeCredentials({ store, clock, deriveKey, settings, catalog });
+  const verbs = {
+    ...signingKeys,
     ...makeUserOperations({ store, stopper, catalog }),
     ...makeTeamOperations({ store }),
     ...makeKeyOperations({ store, clock, makeSetup, catalog, definitions }),
@@ -107,8 +116,8 @@ export function makeOperations(parts: OperationParts) {
       draining: parts.closing,
     }),
     awaitResult: makeAwaitResult({ store, tails, clock, settings, draining }),
-    openFile: makeOpenFile({ store, blobs, fileAddresses }),
-  };
+  } satisfies Readonly<Record<string, Verb>>;
+  return { authenticate, logIn, openFile: makeOpenFile({ store, blobs, fileAddresses }), ...verbs };
 }
 
 type CredentialParts = Pick<OperationParts, 'store' | 'clock' | 'deriveKey' | 'settings' | 'catalog'>;
