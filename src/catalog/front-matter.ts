@@ -1,12 +1,12 @@
 // Reads a Markdown file that begins with YAML between two lines of three dashes.
 import path from 'node:path';
+import { FENCE, splitFrontMatter } from '../domain/front-matter.ts';
 import { readSmallFile } from './read-small-file.ts';
 import type { Schema } from './schema.ts';
 import { emptyYamlFile, readYamlText, type YamlFile } from './yaml-file.ts';
 
 /** Largest file, instructions and all. */
 const MAX_BYTES = 256 * 1024;
-const FENCE = '---';
 
 /** The front matter, and the text below it without surrounding white space. */
 export interface FrontMatterFile extends YamlFile {
@@ -19,19 +19,12 @@ export function readFrontMatterFile(directory: string, name: string, schema: Sch
   if (read.kind !== 'text') {
     return { ...emptyYamlFile(name, read.kind === 'missing' ? 'is missing' : read.why), body: '' };
   }
-  const lines = read.text.split('\n');
-  const end = lines[0]?.trimEnd() === FENCE ? lines.findIndex((line, at) => at > 0 && line.trimEnd() === FENCE) : -1;
-  if (end < 0) {
+  const split = splitFrontMatter(read.text);
+  if (split === null) {
     const empty = emptyYamlFile(name, null);
     const message = `must begin with front matter: a line ${FENCE}, keys and values, and another line ${FENCE}`;
     return { ...empty, problems: [empty.problemAt([], message)], body: '' };
   }
-  const source = { file: name, text: lines.slice(1, end).join('\n'), linesBefore: 1 };
-  return {
-    ...readYamlText(source, schema),
-    body: lines
-      .slice(end + 1)
-      .join('\n')
-      .trim(),
-  };
+  const source = { file: name, text: split.yaml, linesBefore: 1 };
+  return { ...readYamlText(source, schema), body: split.body };
 }

@@ -1,6 +1,7 @@
 // The skills of a run: told in the instructions by name and description, and loaded when the agent asks for one.
 import { openFileBeneath } from '../../disk/beneath.ts';
 import { ErrandError } from '../../domain/errors.ts';
+import { splitFrontMatter } from '../../domain/front-matter.ts';
 import { walkBeneath } from '../../disk/walk-beneath.ts';
 import type { SkillGrant } from '../port/grants.ts';
 import type { ToolResult } from '../port/protocol.ts';
@@ -65,10 +66,10 @@ async function readSkill({ folder }: SkillGrant): Promise<string> {
   }
 }
 
-/** The text after the front matter: the lines between a first line `---` and the next one. */
+/** The text after the front matter, or all of it when it has none. */
 export function withoutFrontMatter(text: string): string {
   const plain = text.replace(/^\uFEFF/, '');
-  return plain.replace(/^---[^\S\n]*\r?\n(?:[^]*?\n)?---[^\S\n]*(?:\r?\n|$)/, '').trim();
+  return splitFrontMatter(plain)?.body ?? plain.trim();
 }
 
 /** The skill's other files, one a line with its size. */
