@@ -3,7 +3,7 @@ import { unprocessable } from '../domain/errors.ts';
 import { isUuid } from '../domain/ids.ts';
 import { findTextFault } from '../domain/json.ts';
 import type { JsonSchema, Shape } from './shape.ts';
-import { isStandIn } from './stand-in.ts';
+import { isStandIn, requireNoStandIn } from './stand-in.ts';
 
 const isString = (value: unknown) => typeof value === 'string';
 
@@ -13,7 +13,7 @@ export const string: Shape<string> = {
   read: (value, path) => {
     if (typeof value !== 'string') throw unprocessable(path, 'must be a string');
     // Who can take a long string has a `longString`.
-    if (isStandIn(value)) throw unprocessable(path, 'is too long');
+    requireNoStandIn(value, path);
     const fault = findTextFault(value);
     if (fault !== undefined) throw unprocessable(path, `must not contain ${fault}`);
     return value;

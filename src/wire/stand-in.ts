@@ -1,4 +1,5 @@
 // The texts that stand in for the long strings of a body, which are stored in a file while the rest is parsed.
+import { unprocessable } from '../domain/errors.ts';
 import type { JsonValue } from '../domain/json.ts';
 
 /** How every stand-in begins. Texts with a NUL are refused, so that none is ever taken for what it stands in for. */
@@ -12,4 +13,9 @@ export function isStandIn(text: string): boolean {
 /** Whether a stand-in is somewhere in a value that would be kept as it is. */
 export function holdsStandIn(value: JsonValue): boolean {
   return JSON.stringify(value).includes(JSON.stringify(STAND_IN).slice(1, -1));
+}
+
+/** Refuses a stand-in where no string was laid aside. Throws `unprocessable`. */
+export function requireNoStandIn(text: string, path: string): void {
+  if (isStandIn(text)) throw unprocessable(path, 'is too long');
 }

@@ -4,17 +4,10 @@ import type { JsonObject } from '../../domain/json.ts';
 import type { Run } from '../../domain/run.ts';
 import type { Usage } from '../../domain/usage.ts';
 import type { ChatUsageWire, CompletionWire, ModelsWire } from '../../wire/chat/completion.ts';
-import { CHAT_BLOCKS, type ContentParts } from './content-wire.ts';
-import { optional, readBoolean, readObject } from '../frame/fields.ts';
-import { readResponseFormat } from './response-format-wire.ts';
-import {
-  NO_HEADERS,
-  readModel,
-  readSessionId,
-  readUserContent,
-  type TurnHeaders,
-  type TurnRequest,
-} from './turn-wire.ts';
+import { chatContent, chatRequest } from '../../wire/chat/request.ts';
+import type { ContentParts } from './content-wire.ts';
+import { schemaOf } from './response-format-wire.ts';
+import { NO_HEADERS, readUserContent, sessionOf, type TurnHeaders, type TurnRequest } from './turn-wire.ts';
 
 /** The turn a chat request asks for. Throws `unprocessable`, or `too_large` for an attachment or for its text. */
 export async function parseChatRequest(
@@ -22,16 +15,13 @@ export async function parseChatRequest(
   parts: ContentParts,
   headers: TurnHeaders = NO_HEADERS,
 ): Promise<TurnRequest> {
-  const model = readModel(body);
-  const stream = optional(body['stream'], 'stream', readBoolean) ?? false;
-  const options = optional(body['stream_options'], 'stream_options', readObject);
-  const usagePath = 'stream_options.include_usage';
-  const includeUsage = optional(options?.['include_usage'], usagePath, readBoolean) ?? false;
-  const sessionId = readSessionId(body, headers);
-  const outputSchema = optional(body['response_format'], 'response_format', readResponseFormat);
-  const content = await readUserContent(body, CHAT_BLOCKS, parts);
+  const request = chatRequest.read(body, '');
+  const { model, response_format: format } = request;
+  const sessionId = sessionOf(request.metadata, headers);
+  const outputSchema = format ? schemaOf(format) : null;
+  const content = await readUserContent(request.messages, chatContent, parts);
   return {
-    stream,
+    stream: request.stream ?? false,
     input: {
       protocol: 'chat',
       model,
@@ -39,7 +29,7 @@ export async function parseChatRequest(
       sessionId,
       idempotencyKey: headers.idempotencyKey,
       background: null,
-      includeUsage,
+      includeUsage: request.stream_options?.include_usage ?? false,
       outputSchema,
     },
   };

@@ -1,10 +1,12 @@
-// Reads the content blocks of a user's message, in both protocols' forms, into input blocks (§4.2, §4.3, C3).
+// Turns the content blocks of a user's message, in both protocols' forms, into input blocks (§4.2, §4.3, C3).
 import { unprocessable } from '../../domain/errors.ts';
-import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import type { InputBlock } from '../../operations/turns/turn.ts';
-import { lineOfAtMost, optional, readObject, readString } from '../frame/fields.ts';
+import type { ChatBlock } from '../../wire/chat/request.ts';
+import { mediaType } from '../../wire/content.ts';
+import type { MessagesBlock } from '../../wire/messages/request.ts';
+import { line } from '../../wire/scalars.ts';
 import type { LaidStrings } from '../body/laid-strings.ts';
-import { HEAD_CHARACTERS, readSourceText, readUpload, type SourceText } from './source-text.ts';
+import { readSourceText, readUpload, type SourceText } from './source-text.ts';
 import type { TurnText } from './turn-text.ts';
 
 /** What the content of one request is read with. */
@@ -17,8 +19,10 @@ export interface ContentParts {
   readonly text: TurnText;
 }
 
-/** Reads one kind of block. */
-export type BlockReader = (block: JsonObject, path: string, parts: ContentParts) => Promise<InputBlock>;
+/** A block of a request in either protocol. */
+export type Block = MessagesBlock | ChatBlock;
+type BlockOf<T extends Block['type']> = Extract<Block, { readonly type: T }>;
+type BlockReader<B> = (block: B, path: string, parts: ContentParts) => Promise<InputBlock>;
 
 type Media = 'image' | 'file';
 
@@ -32,77 +36,49 @@ interface Source {
   readonly mimeType: string | null;
 }
 
-const MEDIA_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/;
 const DATA_URL_HEAD = /^data:([^,]*),/i;
 const MAX_ADDRESS_CHARACTERS = 8192;
 const MAX_NAME = 255;
-const readName = lineOfAtMost(MAX_NAME);
 const MAX_PATH = 1024;
-const readAttachmentPath = lineOfAtMost(MAX_PATH);
+const storedPath = line({ max: MAX_PATH });
 
-const readTextBlock: BlockReader = async (block, path, { text }) => ({
-  type: 'text',
-  text: await text.read(block['text'], `${path}.text`),
-});
-
-/** `{type: image|file|document, file_name, source: {type, media_type, data}}` (§4.3). */
-const sourceBlockOf =
-  (media: Media): BlockReader =>
-  async (block, path, parts) => {
-    const source = readObject(block['source'], `${path}.source`);
-    if (source['file_id'] !== undefined)
-      throw unprocessable(`${path}.source.file_id`, 'is not supported: send the bytes as base64');
-    optional(source['type'], `${path}.source.type`, readString);
-    const field = source['data'] === undefined && source['url'] !== undefined ? 'url' : 'data';
+/** `{type: image|file|document, file_name, source}`. */
+const fileReader =
+  (media: Media): BlockReader<BlockOf<'image' | 'file' | 'document'>> =>
+  async ({ file_name: name, title, source }, path, parts) => {
+    const [field, text] = 'data' in source ? ['data', source.data] : ['url', source.url];
     const textPath = `${path}.source.${field}`;
     const found: Source = {
       media,
-      // The Anthropic client calls it `title`.
-      name:
-        optional(block['file_name'], `${path}.file_name`, readName) ??
-        optional(block['title'], `${path}.title`, readString)?.slice(0, MAX_NAME) ??
-        null,
-      text: await readSourceText(source[field], textPath, parts.laid),
+      name: name ?? title?.slice(0, MAX_NAME) ?? null,
+      text: await readSourceText(text, textPath, parts.laid),
       path: textPath,
-      mimeType: optional(source['media_type'], `${path}.source.media_type`, readMediaType),
+      mimeType: source.media_type ?? null,
     };
     return resolveSource(found, parts);
   };
 
-/** Files of the chat protocol: as above, but the client library's own `file` object gets an answer of its own. */
-const chatFileBlock: BlockReader = async (block, path, parts) => {
-  for (const field of ['file', 'file_id'])
-    if (block[field] !== undefined)
-      throw unprocessable(`${path}.${field}`, 'is not supported: send the file as file_name and source');
-  return sourceBlockOf('file')(block, path, parts);
-};
-
 /** `{type: image_url|input_image, image_url: {url} | string}` (§4.2). */
-const chatImageBlock: BlockReader = async (block, path, parts) => {
-  if (block['file_id'] !== undefined)
-    throw unprocessable(`${path}.file_id`, 'is not supported: send the image as a data: URL');
-  const image = block['image_url'];
-  const isPlain = typeof image === 'string';
-  const urlPath = isPlain ? `${path}.image_url` : `${path}.image_url.url`;
-  const url = isPlain ? image : readObject(image, `${path}.image_url`)['url'];
+const readImageUrl: BlockReader<BlockOf<'image_url' | 'input_image'>> = async ({ image_url: image }, path, parts) => {
+  const [url, urlPath] =
+    typeof image === 'string' ? [image, `${path}.image_url`] : [image.url, `${path}.image_url.url`];
   const text = await readSourceText(url, urlPath, parts.laid);
   return resolveSource({ media: 'image', name: null, text, path: urlPath, mimeType: null }, parts);
 };
 
-/** The blocks of each protocol. */
-export const MESSAGES_BLOCKS: ReadonlyMap<string, BlockReader> = new Map([
-  ['text', readTextBlock],
-  ['image', sourceBlockOf('image')],
-  ['file', sourceBlockOf('file')],
-  ['document', sourceBlockOf('file')],
-]);
-export const CHAT_BLOCKS: ReadonlyMap<string, BlockReader> = new Map([
-  ['text', readTextBlock],
-  ['image_url', chatImageBlock],
-  ['input_image', chatImageBlock],
-  ['file', chatFileBlock],
-  ['document', chatFileBlock],
-]);
+const READERS: { readonly [T in Block['type']]: BlockReader<BlockOf<T>> } = {
+  text: async ({ text }, path, parts) => ({ type: 'text', text: await parts.text.read(text, `${path}.text`) }),
+  image: fileReader('image'),
+  file: fileReader('file'),
+  document: fileReader('file'),
+  image_url: readImageUrl,
+  input_image: readImageUrl,
+};
+
+/** Reads one block; `path` is its place in the request. Throws `unprocessable` and `too_large`. */
+export function readBlock(block: Block, path: string, parts: ContentParts): Promise<InputBlock> {
+  return (READERS[block.type] as BlockReader<Block>)(block, path, parts);
+}
 
 /** What the text of a source is decides how it is read, not the source's `type` (C3). */
 const SOURCE_FORMS: readonly {
@@ -124,7 +100,7 @@ async function readDataUrl(source: Source, parts: ContentParts): Promise<InputBl
   const [mimeType = '', ...parameters] = (head?.[1] ?? '').split(';');
   if (head === null || parameters.pop()?.trim().toLowerCase() !== 'base64')
     throw unprocessable(source.path, 'must be a data URL of the form data:<media type>;base64,<data>');
-  return readInline({ ...source, mimeType: readMediaType(mimeType, source.path) }, head[0].length, parts);
+  return readInline({ ...source, mimeType: mediaType.read(mimeType, source.path) }, head[0].length, parts);
 }
 
 /** Images are fetched from where the address says; files are not. */
@@ -139,7 +115,7 @@ function readAddress({ media, name, text, path }: Source): InputBlock {
 
 function readStored({ media, name, text, path }: Source): InputBlock {
   if (text.whole === null) throw unprocessable(path, `must be at most ${MAX_PATH} characters`);
-  return { type: 'stored', media, name, path: readAttachmentPath(text.whole, path) };
+  return { type: 'stored', media, name, path: storedPath.read(text.whole, path) };
 }
 
 async function readInline(source: Source, start: number, { maxUploadBytes }: ContentParts): Promise<InputBlock> {
@@ -151,12 +127,4 @@ async function readInline(source: Source, start: number, { maxUploadBytes }: Con
   const imageType = media === 'image' ? mimeType : null;
   const bytes = await readUpload(text, start, { path, maxBytes: maxUploadBytes, imageType });
   return { type: 'upload', media, name, mimeType, bytes };
-}
-
-/** `type/subtype` in lower case; parameters are dropped. */
-function readMediaType(value: JsonValue | undefined, path: string): string {
-  const text = readString(value, path);
-  const mimeType = text.slice(0, HEAD_CHARACTERS).split(';')[0]!.trim().toLowerCase();
-  if (!MEDIA_TYPE.test(mimeType)) throw unprocessable(path, 'must name a media type such as image/png');
-  return mimeType;
 }

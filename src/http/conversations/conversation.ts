@@ -11,7 +11,6 @@ import type { ContentParts } from './content-wire.ts';
 import type { WatchCredential } from '../frame/credential-watch.ts';
 import { type Exchange, idInPath } from '../frame/exchange.ts';
 import { type Headers, setHeaders } from '../frame/head.ts';
-import { optional, readUuid } from '../frame/fields.ts';
 import { parseMessagesRequest, renderMessage } from './messages-wire.ts';
 import type { Operations } from '../../operations/operations.ts';
 import { positionInRequest } from '../frame/query.ts';
@@ -20,10 +19,13 @@ import type { ErrorShape } from '../../wire/error.ts';
 import type { Reply } from '../frame/reply.ts';
 import type { CompletionWire } from '../../wire/chat/completion.ts';
 import type { MessageWire } from '../../wire/messages/message.ts';
+import { uuid } from '../../wire/scalars.ts';
+import { nullable } from '../../wire/shape.ts';
+import { idempotencyKey } from '../../wire/turn.ts';
 import { failureOfRun } from './run-failure.ts';
 import type { OpenRunStream } from './run-stream.ts';
 import { makeTurnText } from './turn-text.ts';
-import { readIdempotencyKey, type TurnHeaders, type TurnRequest } from './turn-wire.ts';
+import type { TurnHeaders, TurnRequest } from './turn-wire.ts';
 
 /** What a protocol adds to a turn. */
 interface ConversationWire {
@@ -159,11 +161,14 @@ function withWayBack(error: unknown, run: Run, repeatable: boolean): unknown {
   return new ErrandError(error.reason, message, { cause: error, details: error.details });
 }
 
+const keyHeader = nullable(idempotencyKey);
+const sessionHeader = nullable(uuid);
+
 /** What the headers of a request say about its turn. */
 function headersOfTurn({ headers }: IncomingMessage): TurnHeaders {
   return {
-    idempotencyKey: optional(headers['idempotency-key'] as string, 'Idempotency-Key', readIdempotencyKey),
-    sessionId: optional(headers['x-session-id'] as string, 'X-Session-Id', readUuid),
+    idempotencyKey: keyHeader.read(headers['idempotency-key'] ?? null, 'Idempotency-Key'),
+    sessionId: sessionHeader.read(headers['x-session-id'] ?? null, 'X-Session-Id'),
   };
 }
 

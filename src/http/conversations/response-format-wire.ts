@@ -2,33 +2,24 @@
 import { fromClientLibrary } from '../../domain/draft-07.ts';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import { OUTPUT_SCHEMA_FIELDS } from '../../domain/output-schema.ts';
-import { readSchema } from './output-schema-wire.ts';
-import { oneOf, optional, readBoolean, readObject, type Reader, readString } from '../frame/fields.ts';
-
-/** What each type asks for; null is text. */
-const FORMATS = {
-  text: () => null,
-  json_object: () => ({ type: 'object' }),
-  json_schema: readJsonSchema,
-} as const satisfies Record<string, (format: JsonObject, path: string) => JsonObject | null>;
-
-const readType = oneOf(Object.keys(FORMATS) as (keyof typeof FORMATS)[]);
+import type { ResponseFormat } from '../../wire/chat/request.ts';
+import { outputSchema } from '../../wire/output-schema.ts';
 
 /** The Draft-07 schema of the result, or null when the answer is text. Throws `unprocessable`. */
-export const readResponseFormat: Reader<JsonObject | null> = (value, path) => {
-  const format = readObject(value, path);
-  return FORMATS[readType(format['type'], `${path}.type`)](format, path);
-};
+export function schemaOf(format: ResponseFormat): JsonObject | null {
+  if (format.type === 'text') return null;
+  return format.type === 'json_object' ? { type: 'object' } : readJsonSchema(format.json_schema);
+}
 
-/** `strict` is only looked at for its form: every result is held against its schema. The model reads name and description. */
-function readJsonSchema(format: JsonObject, path: string): JsonObject {
-  const at = `${path}.json_schema`;
-  const told = readObject(format['json_schema'], at);
-  optional(told['strict'], `${at}.strict`, readBoolean);
-  const title = optional(told['name'], `${at}.name`, readString);
-  const description = optional(told['description'], `${at}.description`, readString);
-  const words: JsonObject = { ...(title !== null && { title }), ...(description !== null && { description }) };
-  const schema: JsonValue | undefined = fromClientLibrary(told['schema']);
+type JsonSchemaFormat = Extract<ResponseFormat, { readonly type: 'json_schema' }>['json_schema'];
+
+/** `strict` changes nothing: every result is held against its schema. The model reads name and description. */
+function readJsonSchema({ name, description, schema: sent }: JsonSchemaFormat): JsonObject {
+  const words: JsonObject = {
+    ...(typeof name === 'string' && { title: name }),
+    ...(typeof description === 'string' && { description }),
+  };
+  const schema: JsonValue | undefined = fromClientLibrary(sent);
   const whole = typeof schema === 'object' && !Array.isArray(schema) ? { ...words, ...schema } : schema;
-  return readSchema(whole, OUTPUT_SCHEMA_FIELDS.chat);
+  return outputSchema.read(whole, OUTPUT_SCHEMA_FIELDS.chat);
 }

@@ -1,14 +1,14 @@
 // The text of an attachment's source as it stands in a request: held when it is short, in a file when it is long.
 import { ErrandError, unprocessable } from '../../domain/errors.ts';
-import type { JsonValue } from '../../domain/json.ts';
 import { makeImageHead } from '../../agent/conversation/image-facts.ts';
 import { imageFault } from '../../operations/turns/require-image.ts';
 import type { UploadBytes } from '../../operations/turns/turn.ts';
-import { decodeBase64, textOfAtMost } from '../frame/fields.ts';
+import { decodeBase64 } from '../../wire/base64.ts';
+import { requireNoStandIn } from '../../wire/stand-in.ts';
 import type { LaidStrings } from '../body/laid-strings.ts';
 
 /** Characters of a source that are looked at to tell what it is. */
-export const HEAD_CHARACTERS = 400;
+const HEAD_CHARACTERS = 400;
 
 export interface SourceText {
   /** Its first characters. */
@@ -19,20 +19,15 @@ export interface SourceText {
   from(start: number): AsyncGenerator<string>;
 }
 
-const readShort = textOfAtMost(Number.MAX_SAFE_INTEGER);
-
-/** Reads the text of a source. Throws `unprocessable` for what is none. */
-export async function readSourceText(
-  value: JsonValue | undefined,
-  path: string,
-  laid: LaidStrings,
-): Promise<SourceText> {
-  const found = typeof value === 'string' ? laid.find(value) : undefined;
+/** Reads the text of a source. Throws `unprocessable` for an empty one. */
+export async function readSourceText(text: string, path: string, laid: LaidStrings): Promise<SourceText> {
+  const found = laid.find(text);
   if (found !== undefined) {
     const from = (start: number) => skip(found.pieces(), start);
     return { head: await firstCharacters(from(0)), whole: null, from };
   }
-  const text = readShort(value, path);
+  requireNoStandIn(text, path);
+  if (text === '') throw unprocessable(path, 'must not be empty');
   const from = async function* from(start: number) {
     yield text.slice(start);
   };

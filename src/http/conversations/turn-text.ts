@@ -1,12 +1,15 @@
 // The text of one turn: read from where it lies, and counted before it is held.
 import { ErrandError } from '../../domain/errors.ts';
-import type { JsonValue } from '../../domain/json.ts';
-import { readString } from '../frame/fields.ts';
+import { string } from '../../wire/scalars.ts';
+import { requireNoStandIn } from '../../wire/stand-in.ts';
 import type { LaidStrings } from '../body/laid-strings.ts';
 
 export interface TurnText {
-  /** Reads one text. Throws `unprocessable`, or `too_large` when all texts of the turn together have too many bytes. */
-  read(value: JsonValue | undefined, path: string): Promise<string>;
+  /**
+   * The text itself, or the one that it stands in for. Throws `unprocessable`, or `too_large` when all texts of the turn
+   * together have too many bytes.
+   */
+  read(text: string, path: string): Promise<string>;
 }
 
 /** Makes the reader of one turn's texts. `maxBytes`: of all of them, in UTF-8. */
@@ -21,19 +24,19 @@ export function makeTurnText(laid: LaidStrings, maxBytes: number): TurnText {
   }
 
   return {
-    read: async (value, path) => {
-      const found = typeof value === 'string' ? laid.find(value) : undefined;
+    read: async (text, path) => {
+      const found = laid.find(text);
       if (found === undefined) {
-        const text = readString(value, path);
+        requireNoStandIn(text, path);
         take(text, path);
         return text;
       }
-      let text = '';
+      let whole = '';
       for await (const piece of found.pieces()) {
         take(piece, path);
-        text += piece;
+        whole += piece;
       }
-      return readString(text, path);
+      return string.read(whole, path);
     },
   };
 }

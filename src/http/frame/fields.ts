@@ -85,17 +85,3 @@ export const readUuid: Reader<string> = (value, path) => {
   if (typeof value !== 'string' || !isUuid(value)) throw unprocessable(path, 'must be a UUID string');
   return value.toLowerCase();
 };
-
-/** The bytes of strict standard Base64 in canonical form: padded, no line breaks, no stray bits. */
-export const readBase64: Reader<Buffer> = (value, path) => {
-  if (typeof value !== 'string') throw unprocessable(path, 'must be a string');
-  return decodeBase64(value, path);
-};
-
-/** As `readBase64`, of a text. */
-export function decodeBase64(text: string, path: string): Buffer {
-  const bytes = Buffer.from(text, 'base64');
-  // Node's decoder forgives everything; only a text that survives the way back was strict.
-  if (bytes.toString('base64') !== text) throw unprocessable(path, 'must be standard Base64');
-  return bytes;
-}

@@ -1,0 +1,45 @@
+// The request of the chat-completions protocol (§4.2), with OpenAI's structured outputs.
+import { object, tagged } from '../composites.ts';
+import { contentOf, fileFields, textFields, unsupported } from '../content.ts';
+import { outputSchema } from '../output-schema.ts';
+import { boolean, longString, string } from '../scalars.ts';
+import { anyOf, named, nullish, type Static } from '../shape.ts';
+import { messagesOf, metadata, model, unread } from '../turn.ts';
+
+const image = {
+  file_id: unsupported('is not supported: send the image as a data: URL'),
+  image_url: anyOf('must be an object', longString, object({ url: longString })),
+};
+
+/** As in the Messages protocol; the client library's own `file` object is refused. */
+const noFile = unsupported('is not supported: send the file as file_name and source');
+const file = { file: noFile, file_id: noFile, ...fileFields };
+
+const block = tagged('type', { text: textFields, image_url: image, input_image: image, file, document: file });
+
+export const chatContent = named('ChatContent', contentOf(block));
+
+/** Its schema is read together with the name and the description beside it. */
+const jsonSchema = object({
+  strict: nullish(boolean),
+  name: nullish(string),
+  description: nullish(string),
+  schema: unread(outputSchema),
+});
+
+const responseFormat = tagged('type', { text: {}, json_object: {}, json_schema: { json_schema: jsonSchema } });
+
+export const chatRequest = named(
+  'ChatRequest',
+  object({
+    model,
+    stream: nullish(boolean),
+    stream_options: nullish(object({ include_usage: nullish(boolean) })),
+    metadata,
+    response_format: nullish(responseFormat),
+    messages: messagesOf(chatContent),
+  }),
+);
+
+export type ChatBlock = Static<typeof block>;
+export type ResponseFormat = Static<typeof responseFormat>;

@@ -1,0 +1,40 @@
+// The request of the Messages protocol (§4.3, §4.4).
+import { array, json, object, tagged } from '../composites.ts';
+import { contentOf, fileFields, textFields } from '../content.ts';
+import { outputSchema } from '../output-schema.ts';
+import { boolean, integer, number, oneOf, string } from '../scalars.ts';
+import { anyOf, named, nullish, type Static } from '../shape.ts';
+import { idempotencyKey, messagesOf, metadata, model, unread } from '../turn.ts';
+import { backgroundPayload } from './message.ts';
+
+const block = tagged('type', { text: textFields, image: fileFields, file: fileFields, document: fileFields });
+
+export const messagesContent = named('MessagesContent', contentOf(block));
+
+/** Fields that are taken for compatibility: their form is checked, their value is not used. */
+const UNUSED = {
+  max_tokens: nullish(integer()),
+  temperature: nullish(number()),
+  top_p: nullish(number()),
+  top_k: nullish(number()),
+  stop_sequences: nullish(array(string)),
+  system: nullish(anyOf('must be a string or an array', unread(string), unread(array(json)))),
+};
+
+export const messagesRequest = named(
+  'MessagesRequest',
+  object({
+    model,
+    stream: nullish(boolean),
+    metadata,
+    idempotency_key: nullish(idempotencyKey),
+    background: nullish(boolean),
+    background_payload: nullish(backgroundPayload),
+    ...UNUSED,
+    output_format: nullish(object({ type: oneOf(['json_schema']), schema: outputSchema })),
+    messages: messagesOf(messagesContent),
+  }),
+);
+
+export type MessagesRequest = Static<typeof messagesRequest>;
+export type MessagesBlock = Static<typeof block>;
