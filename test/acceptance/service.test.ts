@@ -55,7 +55,7 @@ test('a service manager hears of a daemon that listens', {
   onTestFinished(daemon.close);
   await waitFor(() => said().includes('READY=1'));
   expect(said()).toContain(`STATUS=Listening on ${daemon.url}`);
-  expect(daemon.stderr()).not.toContain('could not be told');
+  expect(daemon.stderr()).not.toContain('could not be notified');
 });
 
 test('SIGHUP takes the configuration up and ends nothing; SIGTERM still drains to code 0', async () => {
@@ -85,7 +85,7 @@ test('config check and show know the directory, variables and credentials of the
   onTestFinished(daemon.close);
   const place = ['--data-dir', daemon.dataDir];
   const checked = await runErrand(['config', 'check', ...place]);
-  expect(checked).toEqual({ stdout: `The configuration in ${configDir} is right.\n`, stderr: '' });
+  expect(checked).toEqual({ stdout: `The configuration in ${configDir} is valid.\n`, stderr: '' });
   const shown = await runErrand(['config', 'show', '--origin', ...place]);
   expect(shown.stdout).toContain('wait_timeout_seconds\t77\tenvironment\tERRAND_WAIT_TIMEOUT_SECONDS\n');
 

@@ -141,7 +141,7 @@ test('a new user gets what was said and nothing else; a made-up password is show
   const { stdout, stderr } = await run(args, { dataDir });
   expect(received[0]?.body).toEqual({ username: 'alice', full_name: 'Alice', role: 'admin' });
   expect(stdout).toContain('password\tmade-up\n');
-  expect(stderr).toContain('shown this once');
+  expect(stderr).toContain('shown only now');
 });
 
 test('a password comes from standard input without its line end', async () => {
@@ -215,8 +215,8 @@ test.each([
 });
 
 test.each([
-  [[], 'Nothing to change'],
-  [['--mcp', 'a,,b'], 'names with commas between them'],
+  [[], 'There is nothing to change'],
+  [['--mcp', 'a,,b'], 'names separated by commas'],
   [['--connections', 'crm'], 'It must be a UUID'],
 ])('keys set %j changes nothing and says why', async (options, why) => {
   const { dataDir, received } = await startFakeDaemon(KEYS);
@@ -265,7 +265,7 @@ test('Ctrl-C at the question changes nothing', async () => {
     stdin: new PassThrough(),
     terminal: { stdin: true, stderr: true },
   });
-  await running.until('Disable alice and every key of theirs? [y/N]');
+  await running.until('Disable alice and all their keys? [y/N]');
   running.signal('SIGINT');
   expect(await running.code).toBe(130);
   expect(received.map(({ method }) => method)).toEqual(['GET']);
@@ -354,5 +354,5 @@ test('a check tells every problem with its place and ends with 8; without one it
   const json = await run(['skills', 'check', '-o', 'json'], { dataDir });
   expect(JSON.parse(json.stdout)).toEqual({ ok: false, problems: [PROBLEM] });
   problems = [];
-  expect(await run(['skills', 'check'], { dataDir })).toMatchObject({ code: 0, stdout: 'The files are right.\n' });
+  expect(await run(['skills', 'check'], { dataDir })).toMatchObject({ code: 0, stdout: 'The files are valid.\n' });
 });

@@ -1,4 +1,4 @@
-// How arguments on the command line are read; a bad one is told before anything is sent.
+// Parsers of command-line arguments; invalid ones are reported before anything is sent.
 import { InvalidArgumentError } from 'commander';
 import { isUuid } from '../../domain/ids.ts';
 import { parseDuration } from './durations.ts';
@@ -6,18 +6,18 @@ import { parseDuration } from './durations.ts';
 /** Seconds of a duration such as `30d`. */
 export function duration(text: string): number {
   const seconds = parseDuration(text);
-  if (seconds === undefined) throw new InvalidArgumentError('It must be like 1s, 15m, 12h or 30d.');
+  if (seconds === undefined) throw new InvalidArgumentError('It must be a duration such as 1s, 15m, 12h or 30d.');
   return seconds;
 }
 
 /** An amount of US dollars. */
 export function dollars(text: string): number {
   const amount = /^\d{1,12}(\.\d{1,6})?$/.test(text) ? Number(text) : Number.NaN;
-  if (Number.isNaN(amount)) throw new InvalidArgumentError('It must be an amount like 250 or 99.50.');
+  if (Number.isNaN(amount)) throw new InvalidArgumentError('It must be an amount such as 250 or 99.50.');
   return amount;
 }
 
-/** What clears a field on the command line. Commander would turn a null into '', so null comes only at the end. */
+/** Clears a field on the command line. Commander would turn a null into '', so null comes only at the end. */
 export const NONE = 'none';
 
 /** An amount, or `none`. */
@@ -25,7 +25,7 @@ export function dollarsOrNone(text: string): number | typeof NONE {
   return text === NONE ? NONE : dollars(text);
 }
 
-/** The value that a field gets: null for `none`. */
+/** The new value of a field: null for `none`. */
 export function orNull<T>(value: T | typeof NONE): T | null {
   return value === NONE ? null : value;
 }
@@ -36,7 +36,7 @@ export function uuid(text: string): string {
   return text;
 }
 
-/** How many rows a list has at most. */
+/** Maximum number of rows of a list. */
 export function rowLimit(text: string): number {
   const limit = /^\d{1,3}$/.test(text) ? Number(text) : Number.NaN;
   if (limit >= 1 && limit <= 500) return limit;

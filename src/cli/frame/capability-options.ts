@@ -1,4 +1,4 @@
-// The options that say what agents of a key may use in free mode (§2.10).
+// The options that set what agents of a key with target free can use (§2.10).
 import { type Command, InvalidArgumentError } from 'commander';
 import type { CapabilityWish } from '../../client/wire/management-wire.ts';
 import { uuid } from './arguments.ts';
@@ -15,14 +15,14 @@ export interface CapabilityOptions {
 }
 
 const NOTHING = 'none';
-/** Stands for what is enabled by default. Commander would turn a null into '', so null comes only at the end. */
+/** What is enabled by default. Commander would turn a null into '', so null comes only at the end. */
 const BY_DEFAULT = 'default';
 
-/** Names with commas between them; `none` is an empty list. */
+/** Names separated by commas; `none` is an empty list. */
 function list(text: string): readonly string[] {
   if (text === NOTHING) return [];
   const items = text.split(',').map((item) => item.trim());
-  if (items.includes('')) throw new InvalidArgumentError('It must be names with commas between them, none or default.');
+  if (items.includes('')) throw new InvalidArgumentError('It must be names separated by commas, none or default.');
   return items;
 }
 
@@ -31,16 +31,16 @@ const uuids = (text: string) => list(text).map((item) => (item === BY_DEFAULT ? 
 /** Adds the options to a command. */
 export function addCapabilityOptions(command: Command): Command {
   return command
-    .option('--browser', 'agents may use the browser')
-    .option('--no-browser', 'agents may not use the browser')
-    .option('--mcp <names>', 'MCP servers that agents may use, with commas between them', list)
-    .option('--skills <names>', 'skills that agents have', list)
-    .option('--plugins <names>', 'plugins that agents have', list)
-    .option('--subagents <names>', 'experts that agents may delegate to', list)
-    .option('--connections <uuids>', "connections of the key's owner that agents may use", uuids);
+    .option('--browser', 'agents can use the browser')
+    .option('--no-browser', 'agents cannot use the browser')
+    .option('--mcp <names>', 'MCP servers that agents can use, separated by commas', list)
+    .option('--skills <names>', 'skills that agents can use', list)
+    .option('--plugins <names>', 'plugins that agents can use', list)
+    .option('--subagents <names>', 'experts that agents can delegate to', list)
+    .option('--connections <uuids>', "connections of the key's owner that agents can use", uuids);
 }
 
-/** What the given options ask for; nothing of what was not given. */
+/** What the given options ask for, without fields for other options. */
 export function capabilityWishOf(options: CapabilityOptions): CapabilityWish {
   return {
     ...(options.browser !== undefined && { browser_enabled: options.browser }),
@@ -54,7 +54,7 @@ export function capabilityWishOf(options: CapabilityOptions): CapabilityWish {
   };
 }
 
-/** Names as they are, ids as numbers; null for the default. */
+/** Names unchanged, ids as numbers; null for the default. */
 function orDefault(items: readonly string[]): (string | number)[] | null {
   return items.length === 1 && items[0] === BY_DEFAULT
     ? null

@@ -1,9 +1,9 @@
-// How the user calls this program from where they stand, for lines that are to be pasted.
+// How the user calls this program from their directory, for lines to paste.
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
 
 /**
- * `errand` when the search path leads to this very program, else the launcher beside `script` as a path.
+ * `errand` if the search path leads to this program, otherwise the launcher next to `script` as a path.
  * `searchPath` is the value of PATH.
  */
 export function commandNameOf(script: string | undefined, cwd: string, searchPath: string | undefined): string {
@@ -20,7 +20,7 @@ export function commandNameOf(script: string | undefined, cwd: string, searchPat
   return relative.startsWith('..') ? launcher : relative;
 }
 
-/** The flags that say which daemon is meant (K4). */
+/** The flags that select the daemon (K4). */
 interface PlaceFlags {
   readonly dataDir?: string | undefined;
   readonly configDir?: string | undefined;
@@ -35,7 +35,7 @@ const PLACE_FLAGS = {
   tokenFile: '--token-file',
 } as const satisfies Record<keyof PlaceFlags, string>;
 
-/** The program's name with the flags of this call that another call for the same daemon needs as well. */
+/** The program's name with the flags of this call that another call to the same daemon also needs. */
 export function callOf(name: string, given: PlaceFlags): string {
   const words = Object.entries(PLACE_FLAGS).flatMap(([key, flag]) => {
     const value = given[key as keyof PlaceFlags];
@@ -44,7 +44,7 @@ export function callOf(name: string, given: PlaceFlags): string {
   return [name, ...words].join(' ');
 }
 
-/** Quotes a word for a POSIX shell when it needs it. */
+/** Quotes a word for a POSIX shell if needed. */
 export function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

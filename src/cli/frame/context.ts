@@ -1,4 +1,4 @@
-// What every command starts from: the global flags read, a client at hand, and Ctrl-C understood.
+// What every command starts with: the global flags, a client, and a signal for Ctrl-C.
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { makeClient, type Client } from '../../client/client.ts';
@@ -23,23 +23,23 @@ interface GivenFlags {
   readonly workers?: boolean;
 }
 
-/** One command under way. */
+/** One command in progress. */
 export interface Context {
   readonly io: Io;
   readonly out: Output;
   readonly flags: Flags;
   readonly places: Places;
-  /** How the command is called for the same daemon, flags included; for lines that are to be pasted. */
+  /** How to call the command for the same daemon, flags included; for lines to paste. */
   readonly call: string;
   /** True with `--yes`. */
   readonly yes: boolean;
   /** Aborted by Ctrl-C, SIGTERM, or a reader that closed the pipe. */
   readonly signal: AbortSignal;
-  /** A client of the daemon that the flags name. Throws `usage` or `badConfiguration`. */
+  /** A client of the daemon that the flags select. Throws `usage` or `badConfiguration`. */
   client(): Client;
 }
 
-/** Turns a command's work into a commander action: the work gets its context first, then arguments and options. */
+/** Makes a commander action of a command's work, which receives its context first, then arguments and options. */
 export function act<Arguments extends unknown[]>(
   io: Io,
   work: (context: Context, ...given: Arguments) => Promise<void>,
@@ -58,15 +58,15 @@ export function act<Arguments extends unknown[]>(
   };
 }
 
-/** The key for the conversation endpoints: `ERRAND_API_KEY`, else the token file. Throws `usage`. */
+/** The key for the conversation endpoints: `ERRAND_API_KEY`, otherwise the token file. Throws `usage`. */
 export function requireApiKey({ call, places }: Context): string {
   const key = places.apiKey ?? readToken(places);
   if (key !== null) return key;
-  const how = `Make one with: ${call} keys create --user NAME --scope global`;
-  throw new CommandError('usage', 'An API key is needed in ERRAND_API_KEY.', how);
+  const how = `Create one with: ${call} keys create --user NAME --scope global`;
+  throw new CommandError('usage', 'ERRAND_API_KEY must contain an API key.', how);
 }
 
-/** The address of the daemon: the one of `--url`, else the socket in the data directory (K1). */
+/** The address of the daemon: that of `--url`, otherwise the socket in the data directory (K1). */
 function addressOf(places: Places): Address {
   if (places.url === null) return { socketPath: places.socketPath };
   const url = URL.parse(places.url);
@@ -88,7 +88,7 @@ function readToken({ tokenFile }: Places): string | null {
     throw new CommandError('usage', `--token-file cannot be read: ${messageOf(error)}`);
   }
   if (/^[\x21-\x7e]+$/.test(token)) return token;
-  throw new CommandError('usage', '--token-file must hold an API key and nothing else.');
+  throw new CommandError('usage', '--token-file must contain an API key and nothing else.');
 }
 
 function makeContext(io: Io, given: GivenFlags, signal: AbortSignal): Context {
@@ -106,7 +106,7 @@ function makeContext(io: Io, given: GivenFlags, signal: AbortSignal): Context {
   };
 }
 
-/** The service manager's variable, which those who read the service's words do not have. */
+/** From the service manager's variable, which those who read the service's output do not have. */
 function dataDirOfService({ dataDir }: Places, { environment }: Io): string | undefined {
   return environment['STATE_DIRECTORY'] && !environment['ERRAND_DATA_DIR'] ? dataDir : undefined;
 }
@@ -128,7 +128,7 @@ function interruptionOf(io: Io): { readonly signal: AbortSignal; end(): void } {
   const controller = new AbortController();
   const quiet = (name: 'ok' | 'interrupted' | 'terminated') => controller.abort(new CommandError(name, ''));
   const stopListening = io.onSignal((signal) => quiet(signal === 'SIGINT' ? 'interrupted' : 'terminated'));
-  // A reader such as `head` that has had enough is no failure.
+  // A reader such as `head` that stops reading isn't a failure.
   const onError = (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') quiet('ok');
   };

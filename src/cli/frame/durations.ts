@@ -3,14 +3,14 @@
 const SECONDS_PER: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 const LONGEST_SECONDS = 100 * 366 * 86_400;
 
-/** Seconds of a duration such as `15m` (K5); undefined when it is none, zero, or over a hundred years. */
+/** Seconds of a duration such as `15m` (K5); undefined when it is invalid, zero, or over a hundred years. */
 export function parseDuration(text: string): number | undefined {
   const [, count, unit = ''] = /^(\d{1,10})([smhd])$/.exec(text) ?? [];
   const seconds = Number(count) * (SECONDS_PER[unit] ?? Number.NaN);
   return seconds >= 1 && seconds <= LONGEST_SECONDS ? seconds : undefined;
 }
 
-/** A span for people, in its two largest units: `3d 4h`, `5m 2s`, `0s`. */
+/** A duration for people, in its two largest units: `3d 4h`, `5m 2s`, `0s`. */
 export function formatDuration(totalSeconds: number): string {
   let rest = Math.max(0, Math.floor(totalSeconds));
   const parts: string[] = [];

@@ -21,7 +21,7 @@ export const EXIT = {
 
 export type ExitName = keyof typeof EXIT;
 
-/** A command's own end that is no success. An empty message means that all has been said. */
+/** A command's unsuccessful end. An empty message means that everything has been printed. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly exit: ExitName;
@@ -34,7 +34,7 @@ export class CommandError extends Error {
   }
 }
 
-/** How a command ended: the code, what to say on stderr, and what may help. */
+/** How a command ended: the exit code, the message for stderr, and a hint. */
 export interface Ending {
   readonly code: number;
   readonly message: string;
@@ -72,10 +72,10 @@ const BY_REASON: Readonly<Partial<Record<ErrorReason, ExitName>>> = {
 
 const HINTS: Readonly<Partial<Record<ExitName, (call: string) => string>>> = {
   unreachable: (call) =>
-    `Is the daemon running? Start it with: ${call} serve. Elsewhere? Name it with --data-dir or --url.`,
+    `Is the daemon running? Start it with: ${call} serve. If it runs elsewhere, use --data-dir or --url.`,
 };
 
-/** The ending that an error thrown by a command means. `call` is how the program was called, for its hints. */
+/** The ending for an error that a command threw. `call` is how the program was called, for its hints. */
 export function endingOf(error: unknown, call = 'errand'): Ending {
   if (error instanceof CommanderError) return { code: error.exitCode === 0 ? EXIT.ok : EXIT.usage, message: '' };
   if (error instanceof CommandError) return { code: EXIT[error.exit], message: error.message, hint: error.hint };
@@ -87,9 +87,9 @@ export function endingOf(error: unknown, call = 'errand'): Ending {
 function clientEnding(error: ClientError, call: string): Ending {
   const exit = exitOf(error.failure);
   const { requestId, sessionId } = error.trace;
-  // Refusals of the caller's own making explain themselves; for the rest the log is where to look.
-  const isTheirs = exit === 'failure' && requestId !== undefined;
-  const message = isTheirs ? `${error.message} (request ${requestId})` : error.message;
+  // Errors of the caller explain themselves; for others, the log says more.
+  const isInternal = exit === 'failure' && requestId !== undefined;
+  const message = isInternal ? `${error.message} (request ${requestId})` : error.message;
   const hint = sessionId === undefined ? HINTS[exit]?.(call) : `Session: ${sessionId}`;
   return { code: EXIT[exit], message, hint };
 }

@@ -1,11 +1,11 @@
-// What the program has of the outside world, handed in so that tests can be the outside world.
+// The outside world as the program sees it, passed in so that tests can replace it.
 import type { Readable, Writable } from 'node:stream';
 import type { Environment } from '../../config/config.ts';
 import type { Created, Daemon, initialize, renewMasterKey, startDaemon } from '../../daemon/daemon.ts';
 
 export type { Created, Daemon };
 
-/** The verbs of daemon.ts that `serve` and `init` need. */
+/** The functions of daemon.ts that `serve` and `init` use. */
 export interface DaemonVerbs {
   readonly initialize: typeof initialize;
   readonly renewMasterKey: typeof renewMasterKey;
@@ -24,12 +24,12 @@ export interface Io {
   /** Width of the terminal, in columns. */
   readonly columns: number;
   readonly environment: Environment;
-  /** How this program is called from where the user stands, such as `errand` or `bin/errand`. */
+  /** How to call this program from the user's directory, such as `errand` or `bin/errand`. */
   readonly commandName: string;
-  /** Calls the listener on every SIGINT and SIGTERM until the answered function is called. */
+  /** Calls the listener on every SIGINT and SIGTERM until the returned function is called. */
   onSignal(listener: (signal: StopSignal) => void): () => void;
-  /** Calls the listener on every SIGHUP until the answered function is called. Without one, SIGHUP ends the process. */
+  /** Calls the listener on every SIGHUP until the returned function is called. Without a listener, SIGHUP ends the process. */
   onHangup(listener: () => void): () => void;
-  /** Loads the daemon's code, which the other commands are quicker without. */
+  /** Loads the daemon's code; other commands start faster without it. */
   loadDaemon(): Promise<DaemonVerbs>;
 }

@@ -31,14 +31,14 @@ import { addTokens } from '../nouns/tokens.ts';
 import { addUsers } from '../nouns/users.ts';
 import { addVersion } from '../nouns/version.ts';
 
-/** Builds the tree of commands over an outside world. Parsing throws where commander would end the process. */
+/** Builds the tree of commands. Parsing throws where commander would end the process. */
 function makeProgram(io: Io): Command {
   const program = new Command('errand')
-    .description('Errand runs autonomous AI agents on behalf of users, behind the OpenAI and Anthropic clients.')
+    .description('Errand runs autonomous AI agents for your users, who talk to them with OpenAI and Anthropic clients.')
     .version(VERSION, '-V, --version', 'show the version')
-    .helpOption('-h, --help', 'show help; "errand NOUN VERB --help" for more')
+    .helpOption('-h, --help', 'show help; "errand NOUN VERB --help" shows more')
     .helpCommand('help [command]', 'show help for a command')
-    .showHelpAfterError('Add --help for how to call it.')
+    .showHelpAfterError('Add --help to see the usage.')
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
       writeOut: (text) => void io.stdout.write(text),
@@ -62,7 +62,7 @@ function makeProgram(io: Io): Command {
   addKeys(program, io);
   addTokens(program, io);
   addConnections(program, io);
-  program.commandsGroup('What agents have:');
+  program.commandsGroup('Capabilities of agents:');
   addExperts(program, io);
   addExpertTeams(program, io);
   addSkills(program, io);
@@ -70,7 +70,7 @@ function makeProgram(io: Io): Command {
   addModels(program, io);
   addConnectors(program, io);
   addPlugins(program, io);
-  program.commandsGroup('What goes on:');
+  program.commandsGroup('Activity:');
   addSessions(program, io);
   addRuns(program, io);
   addQueue(program, io);
@@ -88,8 +88,8 @@ const HELP_END = `
 Environment:
   ERRAND_API_KEY     key for "errand chat", and for --url without --token-file
   ERRAND_DATA_DIR, ERRAND_CONFIG_DIR, ERRAND_URL, ERRAND_LISTEN, ERRAND_PUBLIC_URL
-                     what the flags of these names say; flags win
-  NO_COLOR           no colours
+                     the same as the flags of these names; flags override them
+  NO_COLOR           disables colours
 
 Exit codes:
   0 ok   1 failure   2 usage   3 daemon not reachable   4 not permitted   5 not found
@@ -101,18 +101,18 @@ Examples:
   errand keys create --user alice --scope global --expires 90d
   errand chat --stream Write a limerick to /limerick.txt`;
 
-/** These work before and after the noun (K4). */
+/** Global flags work before and after the noun (K4). */
 function addGlobalFlags(program: Command): void {
   program
     .option('--data-dir <dir>', 'data directory of the daemon')
     .option('--config-dir <dir>', 'directory of its configuration')
-    .option('--url <url>', 'talk to the daemon at this address, not over its socket')
-    .option('--token-file <file>', 'file with the API key to use there')
-    .addOption(new Option('-o, --output <format>', 'how to print results').choices(['table', 'json']))
-    .option('-y, --yes', 'do it without asking');
+    .option('--url <url>', 'address of the daemon, in place of its socket')
+    .option('--token-file <file>', 'file with the API key for --url')
+    .addOption(new Option('-o, --output <format>', 'format of results').choices(['table', 'json']))
+    .option('-y, --yes', 'do not ask for confirmation');
 }
 
-/** Runs one command line (without node and script) and answers the exit code. Never throws. */
+/** Runs one command line (without node and script) and returns the exit code. Never throws. */
 export async function runProgram(args: readonly string[], io: Io): Promise<number> {
   const closings = watchOutput(io);
   let ending: Ending = { code: EXIT.ok, message: '' };
@@ -122,23 +122,23 @@ export async function runProgram(args: readonly string[], io: Io): Promise<numbe
   } catch (error) {
     ending = endingOf(error, callOf(io.commandName, program.opts()));
   }
-  tell(io, ending);
+  report(io, ending);
   const failure = await closings.flushed();
   if (failure === undefined) return ending.code;
-  tell(io, { code: EXIT.failure, message: `The output could not be written: ${failure}` });
+  report(io, { code: EXIT.failure, message: `The output could not be written: ${failure}` });
   return ending.code === EXIT.ok ? EXIT.failure : ending.code;
 }
 
-function tell(io: Io, { message, hint }: Ending): void {
+function report(io: Io, { message, hint }: Ending): void {
   const name = io.terminal.stderr && !io.environment['NO_COLOR'] ? paint('errand:', 'red') : 'errand:';
   if (message !== '') io.stderr.write(`${name} ${safeText(message)}\n`);
   if (hint !== undefined && hint !== '') io.stderr.write(`${safeText(hint)}\n`);
 }
 
-/** How long the last lines on standard error may take. */
+/** Limit on writing the last lines to standard error. */
 const LAST_WORDS_MS = 2000;
 
-/** Keeps a closed pipe from being an uncaught error; `flushed` answers what else kept the output from being written. */
+/** Keeps a closed pipe from being an uncaught error; `flushed` returns any other error of writing the output. */
 function watchOutput({ stdout, stderr }: Io): { flushed(): Promise<string | undefined> } {
   let failure: string | undefined;
   stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -148,9 +148,9 @@ function watchOutput({ stdout, stderr }: Io): { flushed(): Promise<string | unde
   return {
     async flushed() {
       const written = [stdout, stderr].map((stream) => new Promise((resolve) => stream.write('', resolve)));
-      // Whoever reads the log may have stopped to: that must not keep a daemon from ending.
+      // A reader of the log that has stopped reading must not keep a daemon from ending.
       await Promise.all([written[0], Promise.race([written[1], pause(LAST_WORDS_MS)])]);
-      // An error is told in the turn after its write has failed.
+      // An error arrives one turn of the event loop after its write has failed.
       await new Promise((resolve) => setImmediate(resolve));
       return failure;
     },

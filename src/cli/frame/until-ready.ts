@@ -1,4 +1,4 @@
-// Waits for a daemon that is about to be ready.
+// Waits for a daemon to be ready.
 import { setTimeout as pause } from 'node:timers/promises';
 import { isClientFailure } from '../../client/transport/client-error.ts';
 import type { StatusWire } from '../../client/wire/management-wire.ts';
@@ -8,15 +8,15 @@ import { CommandError } from './exit-codes.ts';
 import { formatDuration } from './durations.ts';
 
 const POLL_MS = 200;
-/** Timers count no further, which is 24 days. */
+/** The longest timer, which is 24 days. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * The status of the daemon once it is ready. Throws `timedOut` when that takes longer than so many seconds, and at once
- * what waiting does not mend, such as a socket that the caller may not open.
+ * The status of the daemon when it is ready. Throws `timedOut` after so many seconds, and at once any error that waiting
+ * does not fix, such as a socket that the caller may not open.
  */
 export async function untilReady({ client, signal }: Context, seconds: number): Promise<StatusWire> {
-  let why = 'it gives no answer';
+  let why = 'it does not answer';
   const poll = async (): Promise<StatusWire> => {
     for (;;) {
       try {
@@ -35,7 +35,7 @@ export async function untilReady({ client, signal }: Context, seconds: number): 
   const limit = pause(Math.min(seconds * 1000, MAX_TIMER_MS), undefined, { signal: over.signal }).then(() => {
     throw new CommandError('timedOut', `The daemon was not ready within ${formatDuration(seconds)}: ${why}`);
   });
-  // Whichever comes second has nobody to tell.
+  // Nobody awaits whichever comes second.
   limit.catch(() => undefined);
   try {
     return await Promise.race([poll(), limit]);

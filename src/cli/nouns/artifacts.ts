@@ -1,4 +1,4 @@
-// Artifacts on the command line: what a session or a run holds, and its archive saved as a file.
+// Artifacts on the command line: the files of a session or a run, and their archive saved as a file.
 import { createHash, randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { access, rename, rm } from 'node:fs/promises';
@@ -19,7 +19,7 @@ import { type Column, field } from '../terminal/output.ts';
 import { confirm } from '../terminal/standard-input.ts';
 
 export interface DownloadOptions {
-  /** Directory that the archive is saved in; it is made when it is missing. */
+  /** Directory to save the archive in; created when it is missing. */
   readonly download?: string;
 }
 
@@ -65,7 +65,7 @@ export async function showRunArtifacts(
   const skipped = Object.entries(found.skipped ?? {}).filter(([, count]) => count > 0);
   if (skipped.length > 0) {
     context.out.hint(
-      `Passed over: ${skipped.map(([reason, count]) => `${count} ${reason.replaceAll('_', ' ')}`).join(', ')}.`,
+      `Skipped: ${skipped.map(([reason, count]) => `${count} ${reason.replaceAll('_', ' ')}`).join(', ')}.`,
     );
   }
 }
@@ -83,7 +83,7 @@ interface Saving {
   readonly directory: string;
 }
 
-/** Under its name only when it is whole. Throws `conflict` while there is no archive yet, `failure` when it can't be saved. */
+/** Gives the file its name only when it is complete. Throws `conflict` while there is no archive yet, `failure` when it can't be saved. */
 async function save(context: Context, { status, archive, error, directory }: Saving): Promise<void> {
   if (archive === null) {
     throw new CommandError('conflict', error?.message ?? `There is no archive: its status is ${status}.`);
@@ -115,7 +115,7 @@ async function fetchInto({ client, signal }: Context, archive: ArchiveWire, path
   });
   await onDisk(pipeline(reply, measured, createWriteStream(path, { flags: 'wx' }), { signal }), signal);
   if (size !== archive.size || hash.digest('hex') !== archive.sha256) {
-    throw new CommandError('failure', 'The archive arrived damaged. Nothing was saved.');
+    throw new CommandError('failure', 'The archive was damaged in transit. Nothing was saved.');
   }
 }
 
@@ -126,7 +126,7 @@ async function isThere(path: string): Promise<boolean> {
   );
 }
 
-/** An interruption is told by its own reason. */
+/** An interruption keeps its own reason. */
 async function onDisk<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
   return work.catch((error: unknown) => {
     if (signal?.aborted === true) throw error;

@@ -1,4 +1,4 @@
-// `errand chat`: one turn with the agent.
+// `errand chat`: one turn of the agent.
 import type { Command } from 'commander';
 import type { Ask, Conversation } from '../../client/conversation.ts';
 import {
@@ -11,7 +11,7 @@ import type { JsonObject } from '../../domain/json.ts';
 import { notEmpty, uuid } from '../frame/arguments.ts';
 import { act, type Context, requireApiKey } from '../frame/context.ts';
 import { CommandError } from '../frame/exit-codes.ts';
-import { tellGoesOn } from '../terminal/goes-on.ts';
+import { showRunContinues } from '../terminal/run-continues.ts';
 import type { Io } from '../frame/io.ts';
 import { readMessageText } from '../terminal/standard-input.ts';
 import { widthForHints } from '../terminal/output.ts';
@@ -29,10 +29,10 @@ export function addChat(program: Command, io: Io): void {
     .command('chat <text...>')
     .summary('ask the agent')
     .description(
-      'Ask the agent and print its answer. Several words are one text. "-" reads the text from standard input. Needs ERRAND_API_KEY.',
+      'Ask the agent and print its answer. Several words are joined to one text; "-" reads it from standard input. Requires ERRAND_API_KEY.',
     )
-    .option('--session <id>', 'go on with this session', uuid)
-    .option('--stream', 'print the answer as it comes, and what the agent does on standard error')
+    .option('--session <id>', 'continue this session', uuid)
+    .option('--stream', 'print the answer as it arrives, and what the agent does on standard error')
     .option('--model <name>', 'name to send; the key decides which model answers', notEmpty, 'errand')
     .addHelpText('after', EXAMPLES)
     .action(
@@ -43,7 +43,7 @@ export function addChat(program: Command, io: Io): void {
           model: options.model,
           text: text === '-' ? await readMessageText(context) : notBlank(text),
           sessionId: options.session,
-          onRetry: (tries) => context.out.hint(tries === 1 ? 'Connection lost, joining again.' : `Try ${tries}.`),
+          onRetry: (tries) => context.out.hint(tries === 1 ? 'Connection lost, reconnecting.' : `Try ${tries}.`),
         };
         await (options.stream ? stream(context, ask) : create(context, ask));
       }),
@@ -66,15 +66,15 @@ async function create(context: Context, ask: Ask): Promise<void> {
   const { message, sessionId, runId } = await sent(context, context.client().messages.create(ask));
   if (out.format === 'json') out.json(documentOf(message, sessionId, runId));
   else out.text(withLineEnd(textOfMessage(message)));
-  tellSession(context, sessionId);
+  hintSession(context, sessionId);
 }
 
-/** Until the daemon answers, nobody here knows the run; Ctrl-C does not call back what was sent. */
+/** Until the daemon answers, the run's id is unknown here; Ctrl-C does not recall what was sent. */
 async function sent<T>(context: Context, answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (error) {
-    tellGoesOn(context, null);
+    showRunContinues(context, null);
     throw error;
   }
 }
@@ -87,12 +87,12 @@ async function stream(context: Context, ask: Ask): Promise<void> {
       context.out.json(documentOf(message, conversation.sessionId, conversation.runId));
     }
   } finally {
-    tellGoesOn(context, conversation.runId);
-    tellSession(context, conversation.sessionId);
+    showRunContinues(context, conversation.runId);
+    hintSession(context, conversation.sessionId);
   }
 }
 
-/** Prints what comes as it comes, and answers the whole message. */
+/** Prints the answer as it arrives, and returns the whole message. */
 async function print({ call, io, out }: Context, { events }: Conversation): Promise<MessageWire> {
   let message: MessageWire = { content: [] };
   let isLineOpen = false;
@@ -119,7 +119,7 @@ async function print({ call, io, out }: Context, { events }: Conversation): Prom
   return message;
 }
 
-/** What the agent does, in a line; undefined for what is not worth one. */
+/** What the agent does, in one line; undefined for events without one. */
 function lineFor(event: ConversationEvent, columns: number): string | undefined {
   if (event.type === 'tool_use') return cutTo(`* ${safeLine(`${event.name} ${subjectOf(event.input)}`)}`, columns);
   if (event.type === 'tool_result' && !event.ok) {
@@ -129,10 +129,10 @@ function lineFor(event: ConversationEvent, columns: number): string | undefined 
 }
 
 function howToAnswer(call: string, requestId: string): string {
-  return `The agent waits for an answer. Give it with: ${call} inputs answer ${safeLine(requestId)} TEXT`;
+  return `The agent is waiting for an answer. Reply with: ${call} inputs answer ${safeLine(requestId)} TEXT`;
 }
 
-/** What a tool call is about: its first argument that is a text. */
+/** The subject of a tool call: its first text argument. */
 function subjectOf(input: JsonObject): string {
   return Object.values(input).find((value) => typeof value === 'string') ?? '';
 }
@@ -141,9 +141,9 @@ function documentOf(message: MessageWire, sessionId: string | null, runId: strin
   return { ...message, session_id: sessionId, run_id: runId };
 }
 
-function tellSession({ call, out }: Context, sessionId: string | null): void {
+function hintSession({ call, out }: Context, sessionId: string | null): void {
   if (sessionId === null || out.format === 'json') return;
-  out.hint(`Go on with: ${call} chat --session ${sessionId} TEXT`);
+  out.hint(`Continue with: ${call} chat --session ${sessionId} TEXT`);
 }
 
 const withLineEnd = (text: string) => (text.endsWith('\n') ? text : `${text}\n`);

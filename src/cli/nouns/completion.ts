@@ -1,4 +1,4 @@
-// `errand completion`: scripts that complete nouns, verbs and flags, made from the commands themselves.
+// `errand completion`: scripts that complete nouns, verbs and flags, generated from the commands.
 import { Argument, type Command } from 'commander';
 import {
   bashScript,
@@ -25,8 +25,8 @@ export function addCompletion(program: Command, io: Io): void {
   program
     .command('completion')
     .summary('shell completion')
-    .description('Print a script that teaches a shell to complete errand.')
-    .addArgument(new Argument('<shell>', 'whose script').choices(SHELLS))
+    .description('Print a script that makes a shell complete the commands of errand.')
+    .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
     .addHelpText('after', EXAMPLES)
     .action(act(io, async ({ out }, shell: Shell) => out.text(SCRIPTS[shell](completionNodes(program)))));
 }
@@ -37,7 +37,7 @@ Examples:
   errand completion zsh > "\${fpath[1]}/_errand"
   errand completion fish > ~/.config/fish/completions/errand.fish`;
 
-/** The tree of commands as a list of paths. Each path also has the global flags, which work everywhere. */
+/** The tree of commands as a list of paths. Each path includes the global flags, which work everywhere. */
 function completionNodes(program: Command): readonly CompletionNode[] {
   const everywhere = flagsOf(program).filter(({ spellings }) => !spellings.includes('--version'));
   const visit = (command: Command, path: readonly string[]): CompletionNode[] => {

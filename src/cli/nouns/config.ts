@@ -1,4 +1,4 @@
-// `errand config`: what is set, where it comes from, and whether it is right.
+// `errand config`: the settings, where they come from, and whether they are valid.
 import type { Command } from 'commander';
 import { formatProblem, type Problem } from '../../catalog/problem.ts';
 import { isClientFailure } from '../../client/transport/client-error.ts';
@@ -34,21 +34,21 @@ export function addConfig(program: Command, io: Io): void {
 
   config
     .command('show')
-    .description('Show every setting in force.')
-    .option('--origin', 'also tell whether flag, environment, file or default gave it')
+    .description('Show every setting in effect.')
+    .option('--origin', 'also show where it comes from: flag, environment, file or default')
     .addHelpText('after', '\nExample:\n  errand config show --origin')
     .action(act(io, show));
 
   config
     .command('check')
-    .description('Check every file of the config directory and the environment; exits with 78 when there is a problem.')
+    .description('Check every file of the config directory, and the environment. Exits with 78 if there is a problem.')
     .addHelpText('after', '\nExample:\n  errand config check --config-dir /etc/errand')
     .action(act(io, check));
 }
 
 const ABOUT =
-  'The settings of the running daemon, which knows its own places and credentials. Where none runs, or --config-dir ' +
-  'names another directory than its own: the settings that a daemon started here would have.';
+  'The settings of the running daemon, which knows its own paths and credentials. If no daemon is running, or --config-dir ' +
+  'names a different directory: the settings that a daemon started here would have.';
 
 async function show(context: Context, { origin }: { readonly origin?: true }): Promise<void> {
   const asked = await askDaemon(context);
@@ -60,12 +60,12 @@ async function show(context: Context, { origin }: { readonly origin?: true }): P
   context.out.list(rows, origin ? ORIGINS : VALUES, Object.fromEntries(entries));
 }
 
-/** What was looked at, and what was found. */
+/** What was checked, and the result. */
 interface Look {
   readonly source: 'daemon' | 'files';
   readonly configDir: string;
   readonly problems: readonly Problem[];
-  /** References to credentials that only the service can look up. */
+  /** References to credentials that only the service can read. */
   readonly unresolved: readonly string[];
 }
 
@@ -75,11 +75,11 @@ async function check(context: Context): Promise<void> {
     asked === null
       ? await lookAtFiles(context)
       : { source: 'daemon', configDir: asked.config_dir, problems: asked.problems, unresolved: [] };
-  tell(context, look);
+  showLook(context, look);
   if (look.problems.length > 0) throw new CommandError('badConfiguration', '');
 }
 
-/** The answer of the daemon that the flags mean; null when none runs there, or it is not its configuration that is meant. */
+/** The answer of the daemon that the flags select; null when none is running there, or it uses a different configuration. */
 async function askDaemon({ client, flags, io, places }: Context): Promise<ConfigurationWire | null> {
   const isNamed = flags.configDir !== undefined || Boolean(io.environment['ERRAND_CONFIG_DIR']);
   try {
@@ -101,16 +101,18 @@ async function lookAtFiles(context: Context): Promise<Look> {
   return { source: 'files', configDir, problems, unresolved: [...unresolved] };
 }
 
-function tell({ out, places }: Context, { source, configDir, problems, unresolved }: Look): void {
+function showLook({ out, places }: Context, { source, configDir, problems, unresolved }: Look): void {
   const ok = problems.length === 0;
   if (out.format === 'json') {
     out.json({ ok, source, config_dir: configDir, problems, unresolved_credentials: unresolved });
     return;
   }
-  if (ok) out.text(`The configuration in ${configDir} is right.\n`);
+  if (ok) out.text(`The configuration in ${configDir} is valid.\n`);
   else out.text(problems.map((problem) => `${formatProblem(problem)}\n`).join(''));
   if (source === 'daemon') return;
-  out.hint(`Looked at the files in ${configDir}: no daemon with this configuration answers at ${places.socketPath}.`);
+  out.hint(
+    `Checked the files in ${configDir}: no daemon with this configuration is listening at ${places.socketPath}.`,
+  );
   if (unresolved.length === 0) return;
-  out.hint(`Only the running service can look up ${unresolved.join(', ')}.`);
+  out.hint(`Only the running service can read ${unresolved.join(', ')}.`);
 }

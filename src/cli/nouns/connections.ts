@@ -1,4 +1,4 @@
-// `errand connections`: whose credentials agents may use at which services.
+// `errand connections`: the credentials that agents can use at services.
 import { Argument, type Command } from 'commander';
 import type { ConnectionCheckWire, ConnectionWire } from '../../client/wire/connection-wire.ts';
 import { notEmpty, uuid } from '../frame/arguments.ts';
@@ -24,7 +24,7 @@ const COLUMNS: readonly Column<ConnectionWire>[] = [
   field('last_error'),
 ];
 
-/** How checks of connections are shown. */
+/** The columns for checks of connections. */
 export const CHECKS: readonly Column<ConnectionCheckWire>[] = [
   { name: 'id', value: ({ connection }) => connection.id },
   { name: 'username', value: ({ connection }) => connection.username },
@@ -45,7 +45,7 @@ export function addConnections(program: Command, io: Io): void {
   const connections = program
     .command('connections')
     .summary("users' connections to services")
-    .description('Whose credentials agents may use at which services. Agents never see a credential.');
+    .description("Users' credentials for services. Agents use them without seeing them.");
 
   connections
     .command('list')
@@ -61,8 +61,8 @@ export function addConnections(program: Command, io: Io): void {
   connections
     .command('create <connector>')
     .description('Connect a user to a service of connectors.yaml.')
-    .requiredOption('--user <user>', 'whose credential it is, by name or id', notEmpty)
-    .option('--name <text>', 'what to call it', notEmpty)
+    .requiredOption('--user <user>', 'the owner of the credential, by name or id', notEmpty)
+    .option('--name <text>', 'a name for the connection', notEmpty)
     .option('--secret-stdin', 'read the token or refresh token from standard input')
     .addHelpText('after', '\nExample:\n  errand connections create crm --user alice --secret-stdin < token.txt')
     .action(act(io, create));
@@ -70,7 +70,7 @@ export function addConnections(program: Command, io: Io): void {
   connections
     .command('check')
     .addArgument(new Argument('<connection>', 'its id').argParser(uuid))
-    .description('Try a connection now, as a run would use it.')
+    .description('Test a connection now, as a run would use it.')
     .action(
       act(io, async (context, id: string) => {
         const check = await context.client().connections.check(id);
@@ -82,10 +82,10 @@ export function addConnections(program: Command, io: Io): void {
   connections
     .command('revoke')
     .addArgument(new Argument('<connection>', 'its id').argParser(uuid))
-    .description('End a connection and forget its credential, for good. Asks first.')
+    .description('Revoke a connection and delete its credential permanently. Asks first.')
     .action(
       act(io, async (context, id: string) => {
-        await confirm(context, async () => `End connection ${id} and forget its credential?`);
+        await confirm(context, async () => `Revoke connection ${id} and delete its credential?`);
         const revoked = await context.client().connections.revoke(id);
         context.out.record(revoked, COLUMNS, revoked);
       }),
@@ -101,5 +101,5 @@ async function create(context: Context, connector: string, options: CreateOption
     ...(secret !== undefined && { secret }),
   });
   context.out.record(connection, COLUMNS, connection);
-  context.out.hint(`Give it to agents with: ${context.call} keys set KEY --connections ${connection.id}`);
+  context.out.hint(`Make it available to agents with: ${context.call} keys set KEY --connections ${connection.id}`);
 }

@@ -39,7 +39,7 @@ export function addConnectors(program: Command, io: Io): void {
 
   connectors
     .command('check <connector>')
-    .description('Try the address of a connector, and each connection to it as a run would use it.')
+    .description('Test the address of a connector, and each connection to it, as a run would use it.')
     .action(act(io, check));
 }
 
@@ -49,7 +49,7 @@ async function check({ call, client, out }: Context, name: string): Promise<void
   else {
     out.record(checked, ADDRESS, checked);
     if (checked.connections.length > 0) out.list(checked.connections, CHECKS, checked);
-    else out.hint(`Nobody is connected. Connect somebody with: ${call} connections create ${name} --user NAME`);
+    else out.hint(`There are no connections. Create one with: ${call} connections create ${name} --user NAME`);
   }
   if (!checked.ok) throw new CommandError('checkFailed', checked.error ?? 'Not every connection works.');
 }

@@ -1,4 +1,4 @@
-// The verbs that every kind of definition has: list, show, and a check of its files.
+// The verbs of every kind of definition: list, show, and a check of its files.
 import type { Command } from 'commander';
 import { formatProblem } from '../../catalog/problem.ts';
 import type { Defined, DefinitionNoun, DefinitionWire } from '../../client/wire/definition-wire.ts';
@@ -10,7 +10,7 @@ import { type Column, field } from '../terminal/output.ts';
 /** A noun of the command line. */
 export interface Noun<N extends DefinitionNoun> {
   readonly noun: N;
-  /** What one is called, such as `expert`. */
+  /** The word for one of them, such as `expert`. */
   readonly one: string;
   readonly inAList: readonly Column<DefinitionWire<N>>[];
   readonly alone: readonly Column<DefinitionWire<N>>[];
@@ -30,7 +30,7 @@ export function addReading<N extends DefinitionNoun>(command: Command, io: Io, k
   const { noun, one, inAList, alone } = kind;
   command
     .command('list')
-    .description(`List each ${one} that is in force.`)
+    .description(`List each ${one} in effect.`)
     .action(
       act(io, async ({ client, out }) => {
         const list = await client().definitions.list(noun);
@@ -54,7 +54,9 @@ export function addReading<N extends DefinitionNoun>(command: Command, io: Io, k
 export function addFileCheck(command: Command, io: Io, noun: DefinitionNoun): void {
   command
     .command('check')
-    .description('Read the files now and tell every problem; exits with 8 when there is one. Takes nothing up.')
+    .description(
+      'Read the files now and report every problem, without applying them. Exits with 8 if there is a problem.',
+    )
     .action(act(io, (context) => check(context, noun)));
 }
 
@@ -62,6 +64,6 @@ async function check({ client, out }: Context, noun: DefinitionNoun): Promise<vo
   const checked = await client().definitions.check(noun);
   const lines = checked.problems.map((problem) => `${formatProblem(problem)}\n`);
   if (out.format === 'json') out.json(checked);
-  else out.text(checked.ok ? 'The files are right.\n' : lines.join(''));
+  else out.text(checked.ok ? 'The files are valid.\n' : lines.join(''));
   if (!checked.ok) throw new CommandError('checkFailed', '');
 }

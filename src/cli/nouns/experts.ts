@@ -1,4 +1,4 @@
-// `errand experts`: agents with instructions and things of their own.
+// `errand experts`: agents with instructions and capabilities of their own.
 import type { Command } from 'commander';
 import { ABOUT, addFileCheck, addReading, NAME, names, type Noun } from './definitions.ts';
 import type { Io } from '../frame/io.ts';

@@ -1,4 +1,4 @@
-// `errand init`: a data directory with its administrator, ready for `errand serve`.
+// `errand init`: a data directory with an administrator, ready for `errand serve`.
 import type { Command } from 'commander';
 import { notEmpty } from '../frame/arguments.ts';
 import { requireConfiguration } from '../frame/configuration.ts';
@@ -23,13 +23,13 @@ const FIELDS: readonly Column<Created>[] = [
 export function addInit(program: Command, io: Io): void {
   program
     .command('init')
-    .summary('make a new data directory')
+    .summary('create a data directory')
     .description(
-      'Make a new data directory: database, master key, commented configuration files, an administrator and an API key. ' +
-        'Password and key are shown once. "errand serve" does this itself when the directory is empty.',
+      'Create a data directory: database, master key, commented configuration files, an administrator and an API key. ' +
+        'The password and the key are shown once. "errand serve" does the same when the directory is empty.',
     )
     .option('--admin <name>', "the administrator's user name", notEmpty, 'admin')
-    .option('--new-master-key', 'make another master key in place of one that is lost for good')
+    .option('--new-master-key', 'make a new master key if the old one is permanently lost')
     .addHelpText('after', '\nExample:\n  errand init --data-dir /srv/errand -o json > credentials.json')
     .action(act(io, init));
 }
@@ -47,12 +47,12 @@ async function init(context: Context, { admin, newMasterKey }: InitOptions): Pro
     context.out.hint(`${config.places.masterKeyPath} is a new master key. ${COST_OF_NEW_KEY}`);
     return;
   }
-  tellCreated(context, await initialize(config, admin));
+  showCreated(context, await initialize(config, admin));
   context.out.hint(`Next: ${context.call} serve`);
 }
 
-/** Shows what a new data directory comes with: for people, in columns, or as a document. */
-function tellCreated({ io, out }: Context, created: Created): void {
+/** Shows the credentials of a new data directory: for people, in columns, or as a document. */
+function showCreated({ io, out }: Context, created: Created): void {
   if (out.format === 'table' && io.terminal.stdout) out.text(credentialsText(created));
   else out.record(created, FIELDS, createdWire(created));
 }

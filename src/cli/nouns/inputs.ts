@@ -1,4 +1,4 @@
-// `errand inputs`: questions of agents to their users, looked at, answered and ended.
+// `errand inputs`: shows, answers and ends agents' questions to their users.
 import { readFile } from 'node:fs/promises';
 import { Argument, type Command, Option } from 'commander';
 import type { UserInputQuery, UserInputWire } from '../../client/wire/user-input-wire.ts';
@@ -65,7 +65,7 @@ export function addInputs(program: Command, io: Io): void {
     .description('List questions, the newest first.')
     .addOption(new Option('--status <status>', 'only those in this status').choices(USER_INPUT_STATUSES))
     .option('--session <id>', 'only those of this session', uuid)
-    .option('--limit <count>', 'how many at most, up to 500; 100 without it', rowLimit)
+    .option('--limit <count>', 'maximum number of rows, up to 500 (default: 100)', rowLimit)
     .action(act(io, list));
 
   inputs
@@ -79,14 +79,14 @@ export function addInputs(program: Command, io: Io): void {
     .addArgument(ID)
     .argument('[text]', 'the answer; "-" reads it from standard input')
     .option('--json <file>', 'give the answer as JSON from a file; "-" for standard input', notEmpty)
-    .description('Answer a question. Its run goes on.')
+    .description('Answer a question. Its run continues.')
     .addHelpText('after', EXAMPLES)
     .action(act(io, answer));
 
   inputs
     .command('expire')
     .addArgument(ID)
-    .description('End the wait for an answer: the agent is told that none came. Asks first.')
+    .description('Stop waiting for an answer. The agent continues without one. Asks first.')
     .action(act(io, expire));
 }
 
@@ -121,7 +121,7 @@ async function expire(context: Context, id: string): Promise<void> {
   const input = await inputs.get(id);
   await confirm(
     context,
-    async () => `End the wait of ${input.username}'s agent for an answer to "${questionOf(input)}"?`,
+    async () => `Stop ${input.username}'s agent from waiting for an answer to "${questionOf(input)}"?`,
   );
   show(context, await inputs.expire(input.request_id));
 }

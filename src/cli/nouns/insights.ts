@@ -1,4 +1,4 @@
-// `errand insights`: what agents want people to know, looked at and moved on.
+// `errand insights`: shows what agents want people to know, and changes its status.
 import { Argument, type Command, Option } from 'commander';
 import type { InsightQuery, InsightWire } from '../../client/wire/insight-wire.ts';
 import { INSIGHT_STATUSES, type InsightStatus } from '../../domain/insight.ts';
@@ -40,14 +40,14 @@ export function addInsights(program: Command, io: Io): void {
   const insights = program
     .command('insights')
     .summary('what agents report')
-    .description('What agents want people to know, beside their answers.');
+    .description('What agents want people to know, in addition to their answers.');
 
   insights
     .command('list')
     .description('List insights, the newest first.')
     .addOption(new Option('--status <status>', 'only those in this status').choices(INSIGHT_STATUSES))
     .option('--session <id>', 'only those of this session', uuid)
-    .option('--limit <count>', 'how many at most, up to 500; 100 without it', rowLimit)
+    .option('--limit <count>', 'maximum number of rows, up to 500 (default: 100)', rowLimit)
     .action(act(io, list));
 
   insights
@@ -60,7 +60,7 @@ export function addInsights(program: Command, io: Io): void {
     .command('set')
     .addArgument(ID)
     .addArgument(new Argument('<status>', 'its new status').choices(['acknowledged', 'resolved', 'dismissed']))
-    .description('Move an insight on: from new to acknowledged, then to resolved or dismissed.')
+    .description('Change the status of an insight: from new to acknowledged, then to resolved or dismissed.')
     .action(
       act(io, async (context, id: string, status: InsightStatus) =>
         show(context, await context.client().insights.setStatus(id, status)),

@@ -1,4 +1,4 @@
-// `errand keys`: the API keys that programs come with.
+// `errand keys`: the API keys that programs use.
 import { type Command, Option } from 'commander';
 import { isClientFailure } from '../../client/transport/client-error.ts';
 import type { Client } from '../../client/client.ts';
@@ -53,7 +53,7 @@ interface CreateOptions extends FieldOptions {
 
 /** Adds the noun and its verbs. */
 export function addKeys(program: Command, io: Io): void {
-  const keys = program.command('keys').summary('API keys').description('The API keys that programs come with.');
+  const keys = program.command('keys').summary('API keys').description('The API keys that programs use.');
 
   addCreate(keys, io);
   addSet(keys, io);
@@ -81,7 +81,7 @@ export function addKeys(program: Command, io: Io): void {
 
   keys
     .command('revoke <key>')
-    .description('Revoke a key, by id or name, for good. Asks first.')
+    .description('Revoke a key permanently, by id or name. Asks first.')
     .action(act(io, revoke));
 }
 
@@ -91,13 +91,13 @@ function addCreate(keys: Command, io: Io): void {
   const create = keys
     .command('create')
     .description('Create an API key. The secret is shown once.')
-    .requiredOption('--user <user>', 'whose key it is, by name or id')
-    .addOption(new Option('--scope <scope>', 'what it may do').choices(KEY_SCOPES).makeOptionMandatory())
-    .option('--name <text>', 'what it is for', notEmpty)
-    .option('--model <model>', 'a model of the catalog, or "auto" for the owner\'s default')
+    .requiredOption('--user <user>', 'the owner of the key, by name or id')
+    .addOption(new Option('--scope <scope>', 'what it is allowed to do').choices(KEY_SCOPES).makeOptionMandatory())
+    .option('--name <text>', 'a name that says what it is for', notEmpty)
+    .option('--model <model>', 'a model of models.yaml, or "auto" for the owner\'s default')
     .option('--target <target>', TARGET_HELP, notEmpty)
     .option('--project <uuid>', 'project that its sessions belong to', uuid)
-    .option('--expires <duration>', 'how long it is good for, such as 30d; without it, for ever', duration);
+    .option('--expires <duration>', 'how long it is valid, such as 30d (default: forever)', duration);
   addCapabilityOptions(create)
     .addHelpText('after', CREATE_HELP)
     .action(
@@ -110,7 +110,7 @@ function addCreate(keys: Command, io: Io): void {
           ...(expires !== undefined && { expiresInSeconds: expires }),
         });
         out.record(key, [{ name: 'key', value: (row) => row.key }, ...ALONE], key);
-        out.hint('The key is shown this once; Errand keeps only a hash of it.');
+        out.hint('The key is shown only now; Errand stores only a hash of it.');
       }),
     );
 }
@@ -118,9 +118,9 @@ function addCreate(keys: Command, io: Io): void {
 function addSet(keys: Command, io: Io): void {
   const set = keys
     .command('set <key>')
-    .description('Change a key, by id or name. Sessions that it opened before stay as they are.')
-    .option('--name <text>', 'what it is for', notEmpty)
-    .option('--model <model>', 'a model of the catalog, or "auto" for the owner\'s default')
+    .description('Change a key, by id or name. Its existing sessions stay as they are.')
+    .option('--name <text>', 'a name that says what it is for', notEmpty)
+    .option('--model <model>', 'a model of models.yaml, or "auto" for the owner\'s default')
     .option('--target <target>', TARGET_HELP, notEmpty);
   addCapabilityOptions(set).addHelpText('after', SET_HELP).action(act(io, change));
 }
@@ -128,7 +128,7 @@ function addSet(keys: Command, io: Io): void {
 async function change(context: Context, ref: string, options: FieldOptions): Promise<void> {
   const fields = fieldsOf(options);
   if (Object.keys(fields).length === 0)
-    throw new CommandError('usage', 'Nothing to change. Add --help for what can be.');
+    throw new CommandError('usage', 'There is nothing to change. Add --help for the options.');
   const client = context.client();
   const changed = await client.keys.change((await findKey(client, ref)).id, fields);
   context.out.record(changed, ALONE, changed);
@@ -145,8 +145,8 @@ function fieldsOf({ name, model, target, ...options }: FieldOptions): KeyFields 
 }
 
 const SET_HELP = `
-What agents may use is set for target free; an expert or a team decides for itself. Lists take names or ids, "none" for
-nothing, and "default" for what is enabled by default.
+What agents can use applies to keys with target free; an expert or a team has its own. Lists take names or ids, "none"
+for nothing, and "default" for what is enabled by default.
 
 Example:
   errand keys set laptop --mcp files,wiki --skills default --browser`;
@@ -171,7 +171,7 @@ async function revoke(context: Context, ref: string): Promise<void> {
   context.out.record(revoked, ALONE, revoked);
 }
 
-/** A key by its id, else by its name; a name that several keys bear means the one that is not revoked. */
+/** A key by its id, otherwise by its name; if several keys have the name, the one that is not revoked. */
 async function findKey(client: Client, ref: string): Promise<KeyWire> {
   const byId = await client.keys.get(ref).catch((error: unknown) => {
     if (isClientFailure(error, 'refused') && 'status' in error.failure && error.failure.status === 404)
@@ -185,5 +185,5 @@ async function findKey(client: Client, ref: string): Promise<KeyWire> {
   if (key === undefined) throw new CommandError('notFound', `There is no key with the id or name ${ref}.`);
   if (others.length === 0) return key;
   const ids = [key, ...others].map(({ id }) => id).join(', ');
-  throw new CommandError('conflict', `Several keys are named ${ref}. Name one by its id: ${ids}`);
+  throw new CommandError('conflict', `Several keys have the name ${ref}. Use one of their ids: ${ids}`);
 }

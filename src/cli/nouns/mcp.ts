@@ -1,4 +1,4 @@
-// `errand mcp`: the MCP servers that agents may use.
+// `errand mcp`: the MCP servers that agents can use.
 import type { Command } from 'commander';
 import type { DefinitionWire } from '../../client/wire/definition-wire.ts';
 import { act, type Context } from '../frame/context.ts';
@@ -47,8 +47,8 @@ export function addMcp(program: Command, io: Io): void {
     .action(act(io, check));
 }
 
-const ABOUT_CHECK = `Start an MCP server as a run would, in the sandbox if it is a program, list its tools and end it.
-Exits with 8 when it cannot be used; warnings do not count.`;
+const ABOUT_CHECK = `Start an MCP server as a run would, in the sandbox if it is a program, list its tools, and end it. Exits with 8 if it
+cannot be used; warnings do not count.`;
 
 async function check(context: Context, ref: string): Promise<void> {
   const { out } = context;
@@ -60,6 +60,6 @@ async function check(context: Context, ref: string): Promise<void> {
   ];
   out.list(rows, FINDINGS, checked);
   if (ok) return;
-  if (stderr !== '' && out.format !== 'json') out.hint(`What it wrote to its standard error:\n${stderr.trimEnd()}`);
+  if (stderr !== '' && out.format !== 'json') out.hint(`Its standard error:\n${stderr.trimEnd()}`);
   throw new CommandError('checkFailed', `The MCP server ${name} cannot be used.`);
 }

@@ -1,4 +1,4 @@
-// `errand models`: the models that agents think with, and how each of them answers.
+// `errand models`: the models that agents use, and how each of them answers.
 import type { Command } from 'commander';
 import type { ModelCheckWire, ModelWire } from '../../client/wire/check-wire.ts';
 import { act, type Context } from '../frame/context.ts';
@@ -23,12 +23,12 @@ const COLUMNS: readonly Column<ModelWire>[] = [
 export function addModels(program: Command, io: Io): void {
   const models = program
     .command('models')
-    .summary('the models that agents think with')
+    .summary('the models that agents use')
     .description('Models: models.yaml in the config directory.');
 
   models
     .command('list')
-    .description('List the models that are in force.')
+    .description('List the models in effect.')
     .action(
       act(io, async ({ client, out }) => {
         const list = await client().models.list();
@@ -38,15 +38,15 @@ export function addModels(program: Command, io: Io): void {
 
   models
     .command('check [name]')
-    .summary('try a model, or all of them')
+    .summary('test a model, or all of them')
     .description(ABOUT_CHECK)
-    .option('--no-context', 'do not fill the context window, which takes long on a small machine')
+    .option('--no-context', 'skip the test that fills the context window, which is slow on a small machine')
     .addHelpText('after', '\nExample:\n  errand models check qwen --no-context')
     .action(act(io, check));
 }
 
-const ABOUT_CHECK = `Try a model against its real endpoint: its name, a streamed answer, token counts, a tool call, and a
-prompt that fills most of its context window. Exits with 8 when one fails; warnings do not count.`;
+const ABOUT_CHECK = `Test a model at its real endpoint: its name, a streamed answer, token counts, a tool call, and a prompt that fills most
+of its context window. Exits with 8 if a test fails; warnings do not count.`;
 
 async function check(
   context: Context,
@@ -72,6 +72,6 @@ async function check(
 
 function speedOf({ name, first_token_ms: firstMs, tokens_per_second: speed }: ModelCheckWire): string[] {
   if (firstMs === null) return [];
-  const rate = speed === null ? '' : `, then ${speed} tokens a second`;
+  const rate = speed === null ? '' : `, then ${speed} tokens per second`;
   return [`${name}: first words after ${firstMs} ms${rate}.`];
 }

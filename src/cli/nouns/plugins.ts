@@ -1,4 +1,4 @@
-// `errand plugins`: skills, MCP servers and experts that come in one folder.
+// `errand plugins`: skills, MCP servers and experts in one folder.
 import type { Command } from 'commander';
 import { ABOUT, addFileCheck, addReading, NAME, names, type Noun } from './definitions.ts';
 import type { Io } from '../frame/io.ts';

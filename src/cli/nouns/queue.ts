@@ -1,4 +1,4 @@
-// `errand queue`: what waits, why, and for how long.
+// `errand queue`: which runs are waiting, why, and for how long.
 import type { Command } from 'commander';
 import type { QueueEntryWire, QueueWire } from '../../client/wire/session-wire.ts';
 import { rowLimit } from '../frame/arguments.ts';
@@ -21,9 +21,11 @@ const COLUMNS: readonly Column<QueueEntryWire>[] = [
 export function addQueue(program: Command, io: Io): void {
   program
     .command('queue')
-    .summary('what waits, and why')
-    .description('List the runs that wait, in order of acceptance, with the reason and the run they wait for.')
-    .option('--limit <count>', 'how many at most, up to 500; 100 without it', rowLimit)
+    .summary('waiting runs, and why they wait')
+    .description(
+      'List the waiting runs in the order in which they were accepted, with the reason and the run that each waits for.',
+    )
+    .option('--limit <count>', 'maximum number of rows, up to 500 (default: 100)', rowLimit)
     .addHelpText('after', REASONS)
     .action(
       act(io, async ({ call, client, out }, { limit }: { readonly limit?: number }) => {
@@ -36,18 +38,18 @@ export function addQueue(program: Command, io: Io): void {
 
 const REASONS = `
 Reasons:
-  session_busy      an earlier run of its session is not finished
-  user_input        an earlier run of its session waits for its user
-  stop_unconfirmed  a stopped run of its session has not let go of the workspace yet
-  key_order         an earlier run of its API key waits, too
-  slots_full        every worker slot is taken
-  background_limit  so many background runs may execute at once, and do
-  not_claiming      the daemon has no workers, or shuts down
-  starting          none: it is about to start`;
+  session_busy      an earlier run of its session is unfinished
+  user_input        an earlier run of its session is waiting for its user
+  stop_unconfirmed  a stopped run of its session has not released the workspace yet
+  key_order         an earlier run of its API key is also waiting
+  slots_full        every worker slot is occupied
+  background_limit  the limit of background runs that execute at the same time is reached
+  not_claiming      the daemon has no workers, or is shutting down
+  starting          no reason: it is about to start`;
 
 function summaryOf(call: string, queue: QueueWire): string {
   const { total, items, claiming, slots, busy, waiting_for_user: asking } = queue;
   const waiting = items.length < total ? `${items.length} of ${total} waiting runs` : `${total} waiting`;
   const questions = asking === 0 ? '' : `; ${asking} waiting for their users (${call} inputs list)`;
-  return `${waiting}; ${busy} of ${slots} slots busy${questions}${claiming ? '' : '; no run is started'}.`;
+  return `${waiting}; ${busy} of ${slots} slots busy${questions}${claiming ? '' : '; no runs are being started'}.`;
 }

@@ -1,4 +1,4 @@
-// `errand runs`: anybody's runs, looked at, followed and stopped.
+// `errand runs`: shows, follows and stops anybody's runs.
 import { Argument, type Command, Option } from 'commander';
 import type { RunQuery, RunWire } from '../../client/wire/session-wire.ts';
 import type { JsonObject } from '../../domain/json.ts';
@@ -9,7 +9,7 @@ import { notEmpty, rowLimit, uuid } from '../frame/arguments.ts';
 import { type DownloadOptions, showRunArtifacts } from './artifacts.ts';
 import { act, type Context } from '../frame/context.ts';
 import { CommandError } from '../frame/exit-codes.ts';
-import { tellGoesOn } from '../terminal/goes-on.ts';
+import { showRunContinues } from '../terminal/run-continues.ts';
 import type { Io } from '../frame/io.ts';
 import { type Column, field, widthForHints } from '../terminal/output.ts';
 import { showStop } from './sessions.ts';
@@ -59,14 +59,14 @@ const ALONE: readonly Column<RunWire>[] = [
 
 /** Adds the noun and its verbs. */
 export function addRuns(program: Command, io: Io): void {
-  const runs = program.command('runs').summary('turns of the agent').description("Anybody's turns of the agent.");
+  const runs = program.command('runs').summary('turns of the agent').description("The turns of all users' agents.");
 
   runs
     .command('list')
     .description('List runs, the newest first.')
     .option('--session <id>', 'only those of this session', uuid)
     .addOption(new Option('--status <status>', 'only those in this status').choices(RUN_STATUSES))
-    .option('--limit <count>', 'how many at most, up to 500; 100 without it', rowLimit)
+    .option('--limit <count>', 'maximum number of rows, up to 500 (default: 100)', rowLimit)
     .action(act(io, list));
 
   runs
@@ -83,15 +83,15 @@ export function addRuns(program: Command, io: Io): void {
   runs
     .command('tail')
     .addArgument(ID)
-    .description('Follow a run from its first event to its last. Reading it is logged.')
+    .description('Follow a run from its first event to its last. This is logged.')
     .addHelpText('after', TAIL_HELP)
     .action(act(io, tail));
 
   runs
     .command('artifacts')
     .addArgument(ID)
-    .description('List the files that a run has added or changed.')
-    .option('--download <dir>', 'save the tar.gz of them in this directory', notEmpty)
+    .description('List the files that a run added or changed.')
+    .option('--download <dir>', 'save them as a tar.gz in this directory', notEmpty)
     .action(
       act(io, async (context, id: string, options: DownloadOptions) =>
         showRunArtifacts(context, await context.client().runs.artifacts(id), options),
@@ -101,13 +101,13 @@ export function addRuns(program: Command, io: Io): void {
   runs
     .command('stop')
     .addArgument(ID)
-    .description('Stop one run. What waits behind it in its session goes on.')
+    .description('Stop one run. The runs that wait behind it in its session continue.')
     .action(act(io, async (context, id: string) => showStop(context, await context.client().runs.stop(id))));
 }
 
 const TAIL_HELP = `
-The text of the agent goes to standard output, what else happens to standard error. Ends with 1 when the run failed.
-With "-o json" every event is one JSON document on a line of its own.`;
+The agent's text goes to standard output, everything else to standard error. Exits with 1 if the run failed.
+With "-o json", every event is a JSON document on a line of its own.`;
 
 async function list({ client, out }: Context, { session, status, limit }: RunQuery): Promise<void> {
   const found = await client().runs.list({
@@ -124,7 +124,7 @@ async function list({ client, out }: Context, { session, status, limit }: RunQue
 async function tail(context: Context, id: string): Promise<void> {
   const { client, io, out } = context;
   let hasFailed = false;
-  const onRetry = (tries: number) => out.hint(tries === 1 ? 'Connection lost, joining again.' : `Try ${tries}.`);
+  const onRetry = (tries: number) => out.hint(tries === 1 ? 'Connection lost, reconnecting.' : `Try ${tries}.`);
   let isLineOpen = false;
   const endLine = () => {
     if (isLineOpen) out.text('\n');
@@ -149,9 +149,9 @@ async function tail(context: Context, id: string): Promise<void> {
     }
   } finally {
     endLine();
-    tellGoesOn(context, id);
+    showRunContinues(context, id);
   }
-  // How it failed has been told.
+  // The failure has already been printed.
   if (hasFailed) throw new CommandError('failure', '');
 }
 
@@ -171,12 +171,12 @@ const LINES: { readonly [T in EventType]?: (payload: Payload<T>, call: string) =
   'run.stopped': ({ reason }) => `stopped: ${reason}`,
 };
 
-/** What happened, in a line; undefined for what is not worth one. */
+/** What happened, in one line; undefined for events without one. */
 function lineOf({ type, payload }: JournalEventWire, call: string): string | undefined {
   return (LINES[type] as ((payload: object, call: string) => string) | undefined)?.(payload, call);
 }
 
-/** What a tool call is about: its first argument that is a text. */
+/** The subject of a tool call: its first text argument. */
 function subjectOf(input: JsonObject): string {
   return Object.values(input).find((value) => typeof value === 'string') ?? '';
 }

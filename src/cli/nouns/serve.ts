@@ -1,4 +1,4 @@
-// `errand serve`: the daemon, from its start to a clean end.
+// `errand serve`: the daemon, from its start to a clean stop.
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
@@ -10,14 +10,14 @@ import { act, type Context } from '../frame/context.ts';
 import { createdWire } from '../terminal/created-wire.ts';
 import { CommandError, type ExitName } from '../frame/exit-codes.ts';
 import type { Created, Daemon, Io, StopSignal } from '../frame/io.ts';
-import { tellServiceManager } from '../frame/service-manager.ts';
+import { notifyServiceManager } from '../frame/service-manager.ts';
 import { shellWord } from '../frame/command-name.ts';
 import { credentialsText, firstStepsText } from '../terminal/welcome.ts';
 
-/** In the data directory; for its owner alone. */
+/** In the data directory; only its owner can read it. */
 const FIRST_CREDENTIALS_FILE = 'first-credentials';
 
-/** How long the last moves of a daemon that is told to halt may take. */
+/** Limit on a halt. */
 const HALT_TIMEOUT_MS = 2000;
 
 /** Adds the command. */
@@ -26,15 +26,18 @@ export function addServe(program: Command, io: Io): void {
     .command('serve')
     .summary('run the daemon')
     .description(
-      'Run the daemon in the foreground. An empty data directory is set up first, and the credentials are shown once: on a ' +
-        'terminal, or else in the file first-credentials there. ' +
-        'SIGTERM or Ctrl-C ends it when its runs have ended or are safe; a second one ends it at once. SIGHUP has it read ' +
-        'its configuration anew, but the end of its terminal ends it as SIGTERM does.',
+      'Run the daemon in the foreground. In an empty data directory, it first creates everything it needs and shows the ' +
+        'credentials once: on a terminal, or otherwise in the file first-credentials there. ' +
+        'SIGTERM or Ctrl-C stops it when its runs have ended or can be resumed; a second one stops it at once. On SIGHUP ' +
+        'it reads its configuration again; when its terminal closes, it stops as on SIGTERM.',
     )
     .option('--listen <host:port>', flagHelp('listen'))
     .option('--public-url <url>', flagHelp('public_url'))
-    .option('--no-workers', 'answer requests but carry out no runs')
-    .addHelpText('after', '\nExample:\n  errand serve --data-dir /srv/errand --listen 0.0.0.0:8484')
+    .option('--no-workers', 'answer requests, but execute no runs')
+    .addHelpText(
+      'after',
+      '\nAll settings are in errand.yaml in the config directory; "errand config show" lists them.\n\nExample:\n  errand serve --data-dir /srv/errand --listen 0.0.0.0:8484',
+    )
     .action(act(io, serve));
 }
 
@@ -43,11 +46,11 @@ async function serve(context: Context): Promise<void> {
   const { startDaemon } = await context.io.loadDaemon();
   const stops = listenForStops(context.io);
   try {
-    // A second signal must also end a start that hangs.
+    // A second signal must also end a hanging start.
     const daemon = await Promise.race([startDaemon(configuration), stops.second.then(halted)]);
     stops.onReload(daemon.reload);
     greet(context, daemon);
-    await tellServiceManager(context.io, `Listening on ${daemon.url}`);
+    await notifyServiceManager(context.io, `Listening on ${daemon.url}`);
     await untilStopped(daemon, stops);
   } finally {
     stops.end();
@@ -57,9 +60,9 @@ async function serve(context: Context): Promise<void> {
 interface Stops {
   readonly first: Promise<StopSignal>;
   readonly second: Promise<StopSignal>;
-  /** What SIGHUP does; one that has come before does it now. */
+  /** Sets what SIGHUP does; if one has already arrived, does it now. */
   onReload(reload: () => void): void;
-  /** Whether the second has come. */
+  /** Whether the second has arrived. */
   isHalt(): boolean;
   end(): void;
 }
@@ -76,7 +79,7 @@ function listenForStops(io: Io): Stops {
     count += 1;
     (count === 1 ? first : second).resolve(signal);
   };
-  // A terminal that closes says so by SIGHUP too, and must leave no daemon behind that nobody sees.
+  // A terminal that closes sends SIGHUP too, and must not leave an invisible daemon behind.
   const endings = [io.onSignal(stop), io.onHangup(() => (io.terminal.stdin ? stop('SIGTERM') : reload()))];
   return {
     first: first.promise,
@@ -94,23 +97,23 @@ async function untilStopped(daemon: Daemon, stops: Stops): Promise<void> {
   const ended = untilEnded(daemon, stops.first);
   const halted = stops.second.then((signal) => halt(daemon, signal));
   await Promise.race([Promise.allSettled([ended]), halted]);
-  // A halt ends the daemon as well; which of the two is told first must not decide the exit code.
+  // A halt ends the daemon as well; the order of the two must not decide the exit code.
   await (stops.isHalt() ? halted : ended);
 }
 
 async function untilEnded(daemon: Daemon, first: Promise<StopSignal>): Promise<void> {
-  // Both are waited for: a drain that fails must not pass for a clean end.
+  // Waits for both: a drain that fails must not count as a clean end.
   const drained = first.then(() => daemon.drain());
   try {
     await Promise.race([daemon.ended, drained]);
     await daemon.ended;
   } catch (error) {
-    throw new CommandError('failure', `The daemon did not end well: ${messageOf(error)}`);
+    throw new CommandError('failure', `The daemon failed: ${messageOf(error)}`);
   }
 }
 
 async function halt(daemon: Daemon, signal: StopSignal): Promise<never> {
-  // Whatever becomes of it, the process ends now.
+  // Whatever happens, the process ends now.
   await Promise.race([daemon.halt().catch(() => undefined), pause(HALT_TIMEOUT_MS)]);
   return halted(signal);
 }
@@ -124,7 +127,7 @@ function halted(signal: StopSignal): never {
 function greet(context: Context, daemon: Daemon): void {
   const { io, out } = context;
   if (daemon.created === null) {
-    // Programs read the log; it tells the same.
+    // Programs read the log, which says the same.
     if (io.terminal.stderr) out.hint(`Errand listens on ${daemon.url}`);
   } else if (out.format === 'json') {
     out.json(createdWire(daemon.created));
@@ -135,18 +138,18 @@ function greet(context: Context, daemon: Daemon): void {
   }
 }
 
-/** What is no terminal may be a log that many read and that is kept for long: secrets go into a file of their own. */
+/** Without a terminal, the output may be a log that many read: secrets go into a file of their own. */
 function keepWelcome(context: Context, url: string, created: Created): void {
   const { call, out } = context;
   const file = join(created.dataDir, FIRST_CREDENTIALS_FILE);
   try {
     writeWhole(file, welcome(context, url, created), 0o600);
-    out.text(`The administrator's password and API key are in ${file}. Keep them elsewhere and remove it.\n`);
+    out.text(`The administrator's password and API key are in ${file}. Store them elsewhere, and remove the file.\n`);
     const key = `$(sed -n 's/^ *API key *//p' ${shellWord(file)})`;
     out.text(firstStepsText({ url, key, command: call }));
   } catch (error) {
     out.hint(`The first credentials could not be written to ${file}: ${messageOf(error)}`);
-    out.hint(`Make others: ${call} users passwd admin; ${call} keys create --user admin --scope admin`);
+    out.hint(`Create new ones: ${call} users passwd admin; ${call} keys create --user admin --scope admin`);
   }
 }
 

@@ -1,4 +1,4 @@
-// `errand sessions`: anybody's conversations, looked at and ended.
+// `errand sessions`: shows, stops and deletes anybody's conversations.
 import { Argument, type Command } from 'commander';
 import type { HistoryWire, SessionQuery, SessionWire, StopWire } from '../../client/wire/session-wire.ts';
 import { notEmpty, rowLimit, uuid } from '../frame/arguments.ts';
@@ -59,14 +59,14 @@ export function addSessions(program: Command, io: Io): void {
   const sessions = program
     .command('sessions')
     .summary('conversations')
-    .description("Anybody's conversations. Reading one is logged.");
+    .description("All users' conversations. Reading one is logged.");
 
   sessions
     .command('list')
     .description('List sessions, the newest first.')
     .option('--user <user>', 'only those of this user, by name or id', notEmpty)
     .option('--key <key>', 'only those of this API key, by id', notEmpty)
-    .option('--limit <count>', 'how many at most, up to 500; 100 without it', rowLimit)
+    .option('--limit <count>', 'maximum number of rows, up to 500 (default: 100)', rowLimit)
     .action(act(io, list));
 
   sessions
@@ -83,7 +83,7 @@ export function addSessions(program: Command, io: Io): void {
   sessions
     .command('messages')
     .addArgument(ID)
-    .description('Show the history of a session: the start of each message; "-o json" has all of it.')
+    .description('Show the history of a session: the start of each message. "-o json" shows all of it.')
     .action(
       act(io, async ({ client, out }, id: string) => {
         const history = await client().sessions.messages(id);
@@ -94,8 +94,8 @@ export function addSessions(program: Command, io: Io): void {
   sessions
     .command('artifacts')
     .addArgument(ID)
-    .description('List the files in the workspace of a session as it was after its last run.')
-    .option('--download <dir>', 'save the zip of them in this directory', notEmpty)
+    .description('List the files in the workspace of a session as of the end of its last run.')
+    .option('--download <dir>', 'save them as a zip in this directory', notEmpty)
     .action(
       act(io, async (context, id: string, options: DownloadOptions) =>
         showWorkspace(context, await context.client().sessions.artifacts(id), options),
@@ -105,13 +105,13 @@ export function addSessions(program: Command, io: Io): void {
   sessions
     .command('stop')
     .addArgument(ID)
-    .description('Stop what runs and what waits in a session. It can be continued.')
+    .description('Stop the running and waiting runs of a session. It can be continued.')
     .action(act(io, async (context, id: string) => showStop(context, await context.client().sessions.stop(id))));
 
   sessions
     .command('delete')
     .addArgument(ID)
-    .description('Stop and delete a session with its files, for good. Asks first.')
+    .description('Stop a session, and delete it with its files permanently. Asks first.')
     .action(act(io, remove));
 }
 
@@ -135,8 +135,8 @@ async function remove(context: Context, id: string): Promise<void> {
   context.out.record(deleted, [field('id')], deleted);
 }
 
-/** Shows what a stop did. */
+/** Shows the result of a stop. */
 export function showStop({ out }: Context, stop: StopWire): void {
   out.record(stop, STOP, stop);
-  if (stop.stop_state === 'stopping') out.hint('The executor has not confirmed yet. Ask again in a few seconds.');
+  if (stop.stop_state === 'stopping') out.hint('The run has not confirmed the stop yet. Check again in a few seconds.');
 }

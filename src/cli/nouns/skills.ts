@@ -1,4 +1,4 @@
-// `errand skills`: what agents can learn when they need it.
+// `errand skills`: instructions that agents load when they need them.
 import type { Command } from 'commander';
 import { ABOUT, addFileCheck, addReading, NAME, names, type Noun } from './definitions.ts';
 import type { Io } from '../frame/io.ts';

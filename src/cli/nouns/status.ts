@@ -1,4 +1,4 @@
-// `errand status`: how the daemon is doing.
+// `errand status`: the state of the daemon.
 import type { Command } from 'commander';
 import type { PartWire, StatusWire } from '../../client/wire/management-wire.ts';
 import { act, type Context } from '../frame/context.ts';
@@ -36,13 +36,13 @@ const SUMMARY: readonly Column<StatusWire>[] = [
 export function addStatus(program: Command, io: Io): void {
   program
     .command('status')
-    .summary('how the daemon is doing')
-    .description('Tell how the daemon is doing: its parts, runs, workers and models.')
-    .option('--check', 'exit with 8 unless every part is well')
-    .option('--wait', 'wait until the daemon is ready; exit with 7 when it takes too long')
+    .summary('the state of the daemon')
+    .description('Show the state of the daemon: its parts, runs, workers and models.')
+    .option('--check', 'exit with 8 unless every part is ok')
+    .option('--wait', 'wait until the daemon is ready; exit with 7 if it takes too long')
     .option('--timeout <duration>', 'how long --wait waits', duration, 60)
     .addHelpText('after', EXAMPLES)
-    .action(act(io, tellStatus));
+    .action(act(io, showStatus));
 }
 
 const EXAMPLES = `
@@ -57,15 +57,15 @@ interface Options {
   readonly timeout: number;
 }
 
-async function tellStatus(context: Context, { check, wait, timeout }: Options): Promise<void> {
+async function showStatus(context: Context, { check, wait, timeout }: Options): Promise<void> {
   const { client, out } = context;
   const status = await (wait ? untilReady(context, timeout) : client().status());
   out.record(status, [...SUMMARY, ...partColumns(status), ...nodeColumns(status), ...modelColumns(status)], status);
-  const ailing = status.parts.filter(({ state }) => state !== 'ok');
-  if (status.ready && ailing.length === 0) return;
-  const names = ailing.map(({ name, state }) => `${name} ${state}`).join(', ') || 'it is not ready';
-  if (check) throw new CommandError('checkFailed', `The daemon is not well: ${names}.`);
-  out.hint(`The daemon is not well: ${names}.`);
+  const unhealthy = status.parts.filter(({ state }) => state !== 'ok');
+  if (status.ready && unhealthy.length === 0) return;
+  const names = unhealthy.map(({ name, state }) => `${name} ${state}`).join(', ') || 'it is not ready';
+  if (check) throw new CommandError('checkFailed', `The daemon has problems: ${names}.`);
+  out.hint(`The daemon has problems: ${names}.`);
 }
 
 function partColumns({ parts }: StatusWire): readonly Column<StatusWire>[] {

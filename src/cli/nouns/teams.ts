@@ -21,7 +21,7 @@ interface Changes {
 
 /** Adds the noun and its verbs. */
 export function addTeams(program: Command, io: Io): void {
-  const teams = program.command('teams').summary('groups of people').description('Groups of people, with a budget.');
+  const teams = program.command('teams').summary('groups of people').description('Groups of people with a budget.');
 
   teams
     .command('create <name>')
@@ -48,7 +48,7 @@ export function addTeams(program: Command, io: Io): void {
 
   teams
     .command('set <team>')
-    .description('Change a team, by name or id. What is not named stays.')
+    .description('Change a team, by name or id. Other fields stay as they are.')
     .option('--name <name>', 'new name', notEmpty)
     .option('--budget <usd>', 'budget in US dollars; "none" for no budget', dollarsOrNone)
     .addHelpText('after', '\nExample:\n  errand teams set Research --budget none')
@@ -58,7 +58,7 @@ export function addTeams(program: Command, io: Io): void {
           ...(name !== undefined && { name }),
           ...(budget !== undefined && { budgetUsd: orNull(budget) }),
         };
-        if (Object.keys(fields).length === 0) throw new CommandError('usage', 'Name at least one field to change.');
+        if (Object.keys(fields).length === 0) throw new CommandError('usage', 'Give at least one field to change.');
         const team = await client().teams.change(ref, fields);
         out.record(team, COLUMNS, team);
       }),

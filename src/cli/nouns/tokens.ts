@@ -1,4 +1,4 @@
-// `errand tokens`: the keys that login tokens are signed with, and the end of all tokens.
+// `errand tokens`: the keys that sign login tokens, and the revocation of all tokens.
 import type { Command } from 'commander';
 import type { SigningKeyWire } from '../../client/wire/management-wire.ts';
 import { act, type Context } from '../frame/context.ts';
@@ -26,11 +26,11 @@ export function addTokens(program: Command, io: Io): void {
   const tokens = program
     .command('tokens')
     .summary('login tokens')
-    .description('The login tokens that people are issued, by the keys that sign them.');
+    .description('Login tokens, and the keys that sign them.');
 
   tokens
     .command('list-keys')
-    .description('List the signing keys, without their secrets. There is none before the first token.')
+    .description('List the signing keys, without their secrets. The first token creates the first key.')
     .action(
       act(io, async ({ client, out }) => {
         const list = await client().tokens.listKeys();
@@ -40,7 +40,7 @@ export function addTokens(program: Command, io: Io): void {
 
   tokens
     .command('rotate')
-    .description('Sign with a new key from now on. Tokens issued before stay good until they expire.')
+    .description('Sign with a new key from now on. Existing tokens stay valid until they expire.')
     .action(
       act(io, async ({ client, out }) => {
         const key = await client().tokens.rotate();
@@ -50,13 +50,13 @@ export function addTokens(program: Command, io: Io): void {
 
   tokens
     .command('revoke-all')
-    .description('Refuse every login token issued before now. Asks first. API keys are not touched.')
+    .description('Invalidate every existing login token. Asks first. API keys stay valid.')
     .action(act(io, revokeAll));
 }
 
 async function revokeAll(context: Context): Promise<void> {
   const client = context.client();
-  await confirm(context, async () => 'Refuse every login token issued before now?');
+  await confirm(context, async () => 'Invalidate every existing login token?');
   const key = await client.tokens.revokeAll();
   context.out.record(key, COLUMNS, key);
 }

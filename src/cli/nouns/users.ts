@@ -52,7 +52,7 @@ export function addUsers(program: Command, io: Io): void {
   withFields(
     users
       .command('create <name>')
-      .description('Create a user. Without --password-stdin a password is made up and shown once.'),
+      .description('Create a user. Without --password-stdin, a password is generated and shown once.'),
   )
     .option('--password-stdin', 'read the password from standard input')
     .addHelpText('after', CREATE_EXAMPLES)
@@ -73,26 +73,24 @@ export function addUsers(program: Command, io: Io): void {
     .description('Show one user, by name or id.')
     .action(act(io, async (context, ref: string) => showUser(context, await context.client().users.get(ref))));
 
-  withFields(users.command('set <user>').description('Change what is said of a user. What is not named stays.'))
+  withFields(users.command('set <user>').description('Change a user, by name or id. Other fields stay as they are.'))
     .addHelpText('after', SET_EXAMPLES)
     .action(
       act(io, async (context, ref: string, options: FieldOptions) => {
         const fields = fieldsOf(options);
-        if (Object.keys(fields).length === 0) throw new CommandError('usage', 'Name at least one field to change.');
+        if (Object.keys(fields).length === 0) throw new CommandError('usage', 'Give at least one field to change.');
         showUser(context, await context.client().users.change(ref, fields));
       }),
     );
 
   users
     .command('disable <user>')
-    .description(
-      'Shut a user out: no key and no token of theirs works any more, and their runs are stopped. Asks first.',
-    )
+    .description('Disable a user: their keys and tokens stop working, and their runs are stopped. Asks first.')
     .action(act(io, disable));
 
   users
     .command('enable <user>')
-    .description('Let a disabled user in again.')
+    .description('Enable a disabled user again.')
     .action(
       act(io, async (context, ref: string) => {
         showUser(context, await context.client().users.change(ref, { disabled: false }));
@@ -101,7 +99,7 @@ export function addUsers(program: Command, io: Io): void {
 
   users
     .command('passwd <user>')
-    .description('Give a user a new password. Without --password-stdin one is made up and shown once.')
+    .description('Give a user a new password. Without --password-stdin, one is generated and shown once.')
     .option('--password-stdin', 'read the password from standard input')
     .addHelpText('after', '\nExample:\n  errand users passwd alice --password-stdin < password.txt')
     .action(act(io, setPassword));
@@ -119,14 +117,14 @@ Examples:
 
 function withFields(command: Command): Command {
   return command
-    .option('--full-name <text>', 'the name people know them by')
-    .option('--department <text>', 'where they work')
-    .addOption(new Option('--role <role>', 'what they may do').choices(['admin', 'user']))
+    .option('--full-name <text>', 'full name')
+    .option('--department <text>', 'department')
+    .addOption(new Option('--role <role>', 'role').choices(['admin', 'user']))
     .option('--team <team>', 'team, by name or id; "none" for no team', notEmpty)
     .option('--scenario <name>', 'model configuration; "none" for the default', notEmpty);
 }
 
-/** Commander's options hold the flags of the whole program too; only these go to the daemon. */
+/** Commander's options also contain the flags of the whole program; only these go to the daemon. */
 function fieldsOf({ fullName, department, role, team, scenario }: FieldOptions): UserFields {
   return {
     ...(fullName !== undefined && { fullName }),
@@ -142,7 +140,7 @@ async function create(context: Context, name: string, options: FieldOptions & Pa
   const user = await context.client().users.create({
     username: notEmpty(name),
     ...others,
-    // A new user has neither, so there is nothing to clear.
+    // A new user has none, so there is nothing to clear.
     ...(typeof team === 'string' && { team }),
     ...(typeof scenario === 'string' && { scenario }),
     ...(options.passwordStdin && { password: await readSecret(context, '--password-stdin') }),
@@ -152,7 +150,7 @@ async function create(context: Context, name: string, options: FieldOptions & Pa
 
 async function disable(context: Context, ref: string): Promise<void> {
   const { users } = context.client();
-  await confirm(context, async () => `Disable ${(await users.get(ref)).username} and every key of theirs?`);
+  await confirm(context, async () => `Disable ${(await users.get(ref)).username} and all their keys?`);
   showUser(context, await users.change(ref, { disabled: true }));
 }
 
@@ -160,12 +158,12 @@ async function setPassword(context: Context, ref: string, options: PasswordOptio
   const password = options.passwordStdin && (await readSecret(context, '--password-stdin'));
   const answer = await context.client().users.setPassword(ref, password);
   context.out.record(answer, withPassword<PasswordWire>([field('user_id'), field('username')], answer), answer);
-  tellOnce(context, answer.password);
+  hintOnce(context, answer.password);
 }
 
 function showUser(context: Context, user: UserWire): void {
   context.out.record(user, withPassword(ALONE, user), user);
-  tellOnce(context, user.password);
+  hintOnce(context, user.password);
 }
 
 function withPassword<T extends { readonly password?: string }>(
@@ -175,6 +173,6 @@ function withPassword<T extends { readonly password?: string }>(
   return thing.password === undefined ? columns : [...columns, { name: 'password', value: (row) => row.password }];
 }
 
-function tellOnce({ out }: Context, password: string | undefined): void {
-  if (password !== undefined) out.hint('The password is shown this once; Errand keeps only a hash of it.');
+function hintOnce({ out }: Context, password: string | undefined): void {
+  if (password !== undefined) out.hint('The password is shown only now; Errand stores only a hash of it.');
 }

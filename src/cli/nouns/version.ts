@@ -1,4 +1,4 @@
-// `errand version`: which version this command is of.
+// `errand version`: the version of this command.
 import type { Command } from 'commander';
 import { VERSION } from '../../version.ts';
 import { act } from '../frame/context.ts';
@@ -8,8 +8,8 @@ import type { Io } from '../frame/io.ts';
 export function addVersion(program: Command, io: Io): void {
   program
     .command('version')
-    .summary('which version this is')
-    .description('Print the version of this command. "errand status" tells that of the daemon.')
+    .summary('the version of this command')
+    .description('Print the version of this command. "errand status" shows that of the daemon.')
     .action(
       act(io, async ({ out }) => {
         if (out.format === 'json') out.json({ version: VERSION });

@@ -1,12 +1,12 @@
 // The completion scripts of the three shells. Each walks the words before the cursor to a path of nouns and verbs.
 
-/** A word to complete and what it is for. */
+/** A word to complete, and its description. */
 export interface Word {
   readonly word: string;
   readonly about: string;
 }
 
-/** A flag: its spellings, whether a value follows, and the values if there are but a few. */
+/** A flag: its spellings, whether it takes a value, and the values if there are only a few. */
 export interface Flag {
   readonly spellings: readonly string[];
   readonly about: string;
@@ -14,14 +14,14 @@ export interface Flag {
   readonly values: readonly string[];
 }
 
-/** What may follow a path of nouns and verbs; the root's path is empty. */
+/** What can follow a path of nouns and verbs; the root's path is empty. */
 export interface CompletionNode {
   readonly path: readonly string[];
   readonly words: readonly Word[];
   readonly flags: readonly Flag[];
 }
 
-/** A script for bash. Completes file names where a flag's value is no word of ours. */
+/** A script for bash. Completes file names where a flag takes any value. */
 export function bashScript(nodes: readonly CompletionNode[]): string {
   return `# bash completion for errand
 _errand() {
@@ -50,7 +50,7 @@ complete -o default -F _errand errand
 `;
 }
 
-/** A script for zsh, to be put as _errand into a directory of fpath. */
+/** A script for zsh, to be saved as _errand in a directory of fpath. */
 export function zshScript(nodes: readonly CompletionNode[]): string {
   return `#compdef errand
 # zsh completion for errand
@@ -121,13 +121,13 @@ const allWords = ({ words, flags }: CompletionNode) => [
   ...flags.flatMap(({ spellings }) => spellings),
 ];
 
-/** The flags that a value follows, as a pattern of alternatives. */
+/** The flags that take a value, as a pattern of alternatives. */
 function takers(nodes: readonly CompletionNode[]): string {
   const flags = nodes.flatMap((node) => node.flags).filter(({ takesValue }) => takesValue);
   return [...new Set(flags.flatMap(({ spellings }) => spellings))].join('|');
 }
 
-/** Every path but the root's, as a pattern of alternatives. */
+/** Every path except the root's, as a pattern of alternatives. */
 function steps(nodes: readonly CompletionNode[]): string {
   return nodes
     .filter(({ path }) => path.length > 0)
@@ -158,7 +158,7 @@ function fishFlag({ spellings, about, takesValue, values }: Flag): string {
   return [...names, ...value, `-d ${quoted(about)}`].join(' ');
 }
 
-/** Quoted for all three shells: text with a quote in it ends, escapes and reopens it. */
+/** Quotes for all three shells: a quote in the text ends the quotation, is escaped, and starts a new one. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,4 +1,4 @@
-// What a new data directory comes with, as one JSON document (K5).
+// The credentials of a new data directory as one JSON document (K5).
 import type { Created } from '../frame/io.ts';
 
 /** The document that `errand init -o json` prints. */
@@ -9,7 +9,7 @@ export interface CreatedWire {
   readonly api_key: { readonly id: string; readonly key: string; readonly scope: 'admin' };
 }
 
-/** Renders it. */
+/** Renders the document. */
 export function createdWire({ dataDir, configDir, admin, apiKey }: Created): CreatedWire {
   return {
     data_dir: dataDir,

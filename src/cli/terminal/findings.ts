@@ -1,4 +1,4 @@
-// How the findings of a check are shown.
+// Shows the findings of a check.
 import type { FindingWire } from '../../client/wire/check-wire.ts';
 import type { Column } from './output.ts';
 import type { Style } from './terminal-text.ts';
@@ -10,7 +10,7 @@ const STYLES: Readonly<Record<FindingWire['state'], Style | undefined>> = {
   skipped: 'dim',
 };
 
-/** A finding, and what was checked. */
+/** A finding, and the name of what was checked. */
 export interface FindingRow extends FindingWire {
   readonly name: string;
 }

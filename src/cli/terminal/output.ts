@@ -1,4 +1,4 @@
-// How results reach people and programs: tables on a terminal, plain columns in a pipe, one JSON document on demand.
+// Prints results: tables on a terminal, plain columns in a pipe, one JSON document on demand.
 import type { Io } from '../frame/io.ts';
 import { padTo, paint, safeLine, safeText, type Style, widthOf } from './terminal-text.ts';
 
@@ -14,18 +14,18 @@ export interface Column<T> {
   readonly style?: (row: T) => Style | undefined;
 }
 
-/** Where a command puts what it has to say (K2). Results go to stdout; hints, questions and progress to stderr. */
+/** The output of a command (K2). Results go to stdout; hints, questions and progress to stderr. */
 export interface Output {
   readonly format: Format;
   /** A list: `document` is what `-o json` prints. */
   list<T>(rows: readonly T[], columns: readonly Column<T>[], document: unknown): void;
-  /** One thing, a field a line. */
+  /** One object, a field per line. */
   record<T>(thing: T, columns: readonly Column<T>[], document: unknown): void;
-  /** One JSON document; nothing else may go to stdout then. */
+  /** One JSON document; then nothing else may go to stdout. */
   json(document: unknown): void;
-  /** Text as it is: raw in a pipe, made safe on a terminal. Adds no line end. */
+  /** Text: unchanged in a pipe, made safe on a terminal. Adds no line end. */
   text(text: string): void;
-  /** A line for people, on stderr. */
+  /** A line for people on stderr. */
   hint(line: string): void;
 }
 
@@ -56,17 +56,17 @@ export function makeOutput(io: Io, format: Format | undefined): Output {
   };
 }
 
-/** How wide a line on stderr may be: a terminal is as wide as it is, and whoever reads a pipe gets all of it. */
+/** The maximum width of a line on stderr: that of the terminal; unlimited in a pipe. */
 export function widthForHints({ columns, terminal }: Pick<Io, 'columns' | 'terminal'>): number {
   return terminal.stderr ? columns : Number.POSITIVE_INFINITY;
 }
 
-/** Colours are for terminals whose user has not refused them. */
+/** Colours are for terminals whose user has not disabled them. */
 function usesColours({ terminal, environment }: Io): boolean {
   return terminal.stdout && !environment['NO_COLOR'] && environment['TERM'] !== 'dumb';
 }
 
-/** JSON that is also harmless on a terminal: JSON itself leaves DEL, C1 controls and direction marks as they are. */
+/** JSON that is also safe on a terminal: JSON itself does not escape DEL, C1 controls and direction marks. */
 function safeJson(document: unknown): string {
   return JSON.stringify(document, null, 2).replace(
     /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
@@ -112,7 +112,7 @@ function dressed(text: string, style: Style | undefined): string {
   return style === undefined ? text : paint(text, style);
 }
 
-/** Tabs and line breaks would tear the columns apart; everything else is passed on as it is. */
+/** Tabs and line breaks would break the columns; everything else is unchanged. */
 const plain = (cell: Cell) => String(cell ?? '').replace(/[\t\r\n]+/g, ' ');
 
 function plainLine<T>(row: T, columns: readonly Column<T>[]): string {

@@ -1,4 +1,4 @@
-// What a command reads from its standard input: an answer, a password, or a whole text.
+// Reads from standard input: a confirmation, a password, or a whole text.
 import { addAbortSignal } from 'node:stream';
 import { createInterface } from 'node:readline';
 import type { Context } from '../frame/context.ts';
@@ -9,14 +9,14 @@ const MAX_SECRET_BYTES = 8192;
 const MAX_TEXT_BYTES = 16 * 1024 * 1024;
 
 /**
- * Asks before something that cannot be undone; `--yes` answers for scripts. Anything but `y` or `yes` ends the
- * command. Throws `usage` when there is nobody to ask, `failure` on a no.
+ * Asks before something that cannot be undone, unless `--yes` is given. Anything except `y` or `yes` ends the command.
+ * Throws `usage` without a terminal, `failure` on a no.
  */
 export async function confirm(context: Context, question: () => Promise<string>): Promise<void> {
   const { io, yes, signal } = context;
   if (yes) return;
   if (!io.terminal.stdin || !io.terminal.stderr) {
-    throw new CommandError('usage', 'There is no terminal to ask at. Add --yes to do it without asking.');
+    throw new CommandError('usage', 'There is no terminal for the confirmation. Add --yes to skip it.');
   }
   io.stderr.write(`${safeLine(await question())} [y/N] `);
   const lines = createInterface({ input: io.stdin, terminal: false });
@@ -28,19 +28,19 @@ export async function confirm(context: Context, question: () => Promise<string>)
   if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError('failure', 'Nothing was changed.');
 }
 
-/** Reads a secret: all of stdin without its last line end. Throws `usage` when it is empty, long, or of two lines. */
+/** Reads a secret: all of stdin without its last line end. Throws `usage` when it is empty, too long, or has several lines. */
 export async function readSecret(context: Context, flag: string): Promise<string> {
-  if (context.io.terminal.stdin) context.out.hint('Type it, then Enter and Ctrl-D.');
+  if (context.io.terminal.stdin) context.out.hint('Type it, then press Enter and Ctrl-D.');
   const secret = (await readAll(context, MAX_SECRET_BYTES)).replace(/\r?\n$/, '');
   if (secret === '' || /[\r\n\0]/.test(secret)) {
-    throw new CommandError('usage', `${flag} needs one line on standard input.`);
+    throw new CommandError('usage', `${flag} requires one line on standard input.`);
   }
   return secret;
 }
 
-/** Reads all of stdin as the text of a message. Throws `usage` when there is none. */
+/** Reads all of stdin as the text of a message. Throws `usage` when it is blank. */
 export async function readMessageText(context: Context): Promise<string> {
-  if (context.io.terminal.stdin) context.out.hint('Type the message, then Ctrl-D on a line of its own.');
+  if (context.io.terminal.stdin) context.out.hint('Type the message, then press Ctrl-D on an empty line.');
   const text = await readAll(context, MAX_TEXT_BYTES);
   if (text.trim() === '') throw new CommandError('usage', 'There is no text on standard input.');
   return text;
@@ -52,7 +52,7 @@ async function readAll({ io, signal }: Context, maxBytes: number): Promise<strin
   for await (const chunk of addAbortSignal(signal, io.stdin) as AsyncIterable<Buffer | string>) {
     const bytes = Buffer.from(chunk as Buffer);
     size += bytes.length;
-    if (size > maxBytes) throw new CommandError('usage', `Standard input holds more than ${maxBytes} bytes.`);
+    if (size > maxBytes) throw new CommandError('usage', `Standard input has more than ${maxBytes} bytes.`);
     chunks.push(bytes);
   }
   const bytes = Buffer.concat(chunks);

@@ -1,27 +1,27 @@
-// The first words of a new daemon: who its administrator is, and two ways to try it at once.
+// The welcome of a new daemon: its administrator, and two ways to try it.
 import type { Created } from '../frame/io.ts';
 
-/** The credentials, shown this once. */
+/** The credentials, which are shown only once. */
 export function credentialsText({ dataDir, configDir, admin, apiKey }: Created): string {
-  return `Errand has a new home in ${dataDir}
+  return `Errand created its data directory in ${dataDir}
 Its configuration is in ${configDir}
 
   Administrator  ${admin.username}
   Password       ${admin.password}
   API key        ${apiKey.key}
 
-Keep them: they are shown this once.
+Store them: they are shown only now.
 `;
 }
 
-/** What the steps take from whoever pastes them: the shell word that gives the key, and how the program is called here. */
+/** Parts of the lines to paste: the shell word that produces the key, and how to call the program here. */
 export interface FirstSteps {
   readonly url: string;
   readonly key: string;
   readonly command: string;
 }
 
-/** How to try it: the key for the shell, a curl line and a chat line, to be pasted. */
+/** How to try it: the key for the shell, a curl line and a chat line, to paste. */
 export function firstStepsText({ url, key, command }: FirstSteps): string {
   const body = JSON.stringify({ model: 'errand', messages: [{ role: 'user', content: 'write notes.md: Hello!' }] });
   return `Listening on ${url}

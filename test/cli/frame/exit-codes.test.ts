@@ -54,14 +54,17 @@ test.each([
   [['users', 'lst'], "unknown command 'lst'\n(Did you mean list?)"],
   [['keys', 'create', '--scope', 'global'], "required option '--user <user>' not specified"],
   [['keys', 'create', '--user', 'a', '--scope', 'all'], 'Allowed choices are conversation, global, admin'],
-  [['keys', 'create', '--user', 'a', '--scope', 'global', '--expires', '5w'], 'It must be like 1s, 15m, 12h or 30d.'],
+  [
+    ['keys', 'create', '--user', 'a', '--scope', 'global', '--expires', '5w'],
+    'It must be a duration such as 1s, 15m, 12h or 30d.',
+  ],
   [['teams', 'create', 'x', '--budget', '-1'], 'It must be an amount'],
-  [['users', 'set', 'alice'], 'Name at least one field to change.'],
+  [['users', 'set', 'alice'], 'Give at least one field to change.'],
   [['users', 'show'], "missing required argument 'user'"],
   [['status', '-o', 'xml'], 'Allowed choices are table, json'],
   [['status', '--url', 'ftp://x'], '--url must be an http or https address'],
   [['status', '--url', 'http://x', '--token-file', '/nowhere/token'], '--token-file cannot be read'],
-  [['chat', 'Hello'], 'An API key is needed in ERRAND_API_KEY.'],
+  [['chat', 'Hello'], 'ERRAND_API_KEY must contain an API key.'],
 ])('%j ends with 2 before anything is sent', async (args, words) => {
   const ended = await run(args, { dataDir: makeDirectory() });
   expect(ended).toMatchObject({ code: 2, stdout: '' });
@@ -131,9 +134,9 @@ test('with --check a daemon that is not well ends with 8, without it with 0 and 
   });
   const checked = await run(['status', '--check'], { dataDir });
   expect(checked).toMatchObject({ code: 8 });
-  expect(checked.stderr).toContain('errand: The daemon is not well: workers degraded.');
+  expect(checked.stderr).toContain('errand: The daemon has problems: workers degraded.');
   const plain = await run(['status'], { dataDir });
-  expect(plain).toMatchObject({ code: 0, stderr: 'The daemon is not well: workers degraded.\n' });
+  expect(plain).toMatchObject({ code: 0, stderr: 'The daemon has problems: workers degraded.\n' });
   expect(plain.stdout).toContain('process\t7, up 1h 1m\n');
   expect(plain.stdout).toContain('part_workers\tdegraded: one thread is gone\n');
   expect(plain.stdout).toContain('model_offline\toffline at offline (default)\n');

@@ -79,7 +79,7 @@ test('a run says what it did to each file, and what was passed over', async () =
   const { dataDir } = await daemon();
   const listed = await run(['runs', 'artifacts', RUN], { dataDir });
   expect(listed.stdout).toBe('added\t/a.txt\t3\ttext/plain\tabc\n');
-  expect(listed.stderr).toBe('Passed over: 2 links, 1 too large.\n');
+  expect(listed.stderr).toBe('Skipped: 2 links, 1 too large.\n');
 });
 
 test.each([
@@ -118,7 +118,7 @@ test('bytes that are not those of the archive are not saved', async () => {
   const { dataDir } = await daemon({ [`GET ${PATH}workspace-${SESSION}.zip`]: sends(broken) });
   const directory = makeDirectory();
   const ended = await run(['sessions', 'artifacts', SESSION, '--download', directory], { dataDir });
-  expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining('arrived damaged') as unknown });
+  expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining('damaged in transit') as unknown });
   expect(readdirSync(directory)).toEqual([]);
 });
 

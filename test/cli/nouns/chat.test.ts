@@ -51,7 +51,11 @@ const answering: Route = (_, response) => {
 test('without --stream the answer goes to stdout and the session to stderr', async () => {
   const { dataDir, received } = await startFakeDaemon({ 'POST /openapi/v1/messages': answering });
   const ended = await run(['chat', 'Do it', '--session', SESSION], { dataDir, environment });
-  expect(ended).toEqual({ code: 0, stdout: 'Done.\n', stderr: `Go on with: errand chat --session ${SESSION} TEXT\n` });
+  expect(ended).toEqual({
+    code: 0,
+    stdout: 'Done.\n',
+    stderr: `Continue with: errand chat --session ${SESSION} TEXT\n`,
+  });
   expect(received[0]?.headers.authorization).toBe('Bearer errand_key');
   expect(received[0]?.body).toMatchObject({
     model: 'errand',
@@ -77,7 +81,7 @@ test('with --stream text goes to stdout as it is, and what the agent does to std
     '* write_file notes.md',
     `* shell false ${'x'.repeat(100)}`,
     '! shell failed: exit code 1 sorry',
-    `Go on with: errand chat --session ${SESSION} TEXT`,
+    `Continue with: errand chat --session ${SESSION} TEXT`,
     '',
   ]);
   expect(received[0]?.headers['x-stream-tool-events']).toBe('true');
@@ -158,9 +162,9 @@ test('Ctrl-C in the middle of a stream ends with 130 and tells the session', asy
   expect(await running.code).toBe(130);
   expect(running.stdout()).toBe('Half\n');
   expect(running.stderr().split('\n')).toEqual([
-    `The run goes on in the daemon. Look with: errand runs tail ${RUN}`,
+    `The run continues in the daemon. Follow it with: errand runs tail ${RUN}`,
     `Stop it with: errand runs stop ${RUN}`,
-    `Go on with: errand chat --session ${SESSION} TEXT`,
+    `Continue with: errand chat --session ${SESSION} TEXT`,
     '',
   ]);
 });
@@ -173,7 +177,7 @@ test('Ctrl-C before the daemon answers says that what was sent goes on', async (
   running.signal('SIGINT');
   expect(await running.code).toBe(130);
   expect(running.stderr()).toBe(
-    `What was sent goes on in the daemon. Find it with: errand --data-dir ${dataDir} runs list\n`,
+    `Your message was sent, and its run continues in the daemon. Find it with: errand --data-dir ${dataDir} runs list\n`,
   );
 });
 
@@ -181,7 +185,7 @@ test('words without quotes are one text', async () => {
   const { dataDir, received } = await startFakeDaemon({ 'POST /openapi/v1/messages': answering });
   const ended = await run(['chat', 'write', 'a', 'poem', '--session', SESSION, '--data-dir', dataDir], { environment });
   expect(ended.code).toBe(0);
-  expect(ended.stderr).toBe(`Go on with: errand --data-dir ${dataDir} chat --session ${SESSION} TEXT\n`);
+  expect(ended.stderr).toBe(`Continue with: errand --data-dir ${dataDir} chat --session ${SESSION} TEXT\n`);
   expect(received[0]?.body).toMatchObject({ messages: [{ role: 'user', content: 'write a poem' }] });
 });
 

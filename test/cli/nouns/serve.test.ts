@@ -250,7 +250,7 @@ test('a service manager that cannot be told does not keep the daemon from servin
   const { environment, said } = notifier(1);
   const { verbs, finish } = actor(null);
   const running = start(['serve'], { daemon: verbs, dataDir: makeDirectory(), environment });
-  await running.until('systemd could not be told');
+  await running.until('systemd could not be notified');
   expect(said()).not.toBe('');
   finish();
   expect(await running.code).toBe(0);
@@ -306,7 +306,7 @@ test('a bad configuration ends serve, init and config with 78 and every problem,
   expect(calls).toEqual([]);
   const checked = await run(['config', 'check'], { dataDir });
   expect(checked.code).toBe(78);
-  expect(checked.stderr).toContain(`Looked at the files in ${path.join(dataDir, 'config')}`);
+  expect(checked.stderr).toContain(`Checked the files in ${path.join(dataDir, 'config')}`);
   expect(checked.stdout.trimEnd().split('\n')).toHaveLength(2);
   const document = await run(['config', 'check', '-o', 'json'], { dataDir });
   expect(document.code).toBe(78);
@@ -319,7 +319,7 @@ test('a bad configuration ends serve, init and config with 78 and every problem,
 test('a good configuration is right, and shows where each setting comes from', async () => {
   const dataDir = makeDirectory();
   mkdirSync(path.join(dataDir, 'config'));
-  const right = `The configuration in ${path.join(dataDir, 'config')} is right.\n`;
+  const right = `The configuration in ${path.join(dataDir, 'config')} is valid.\n`;
   expect(await run(['config', 'check'], { dataDir })).toMatchObject({ code: 0, stdout: right });
   const environment = { ERRAND_LISTEN: '127.0.0.1:9', ERRAND_DATA_DIR: dataDir };
   const { stdout } = await run(['config', 'show', '--origin'], { environment });
@@ -346,11 +346,11 @@ test('a credential of the service is no problem for a check from outside, which 
   writeFileSync(path.join(dataDir, 'config', 'models.yaml'), models.join('\n'));
   const ended = await run(['config', 'check'], { dataDir });
   expect(ended).toMatchObject({ code: 0 });
-  expect(ended.stderr).toContain('Only the running service can look up credential:far.\n');
+  expect(ended.stderr).toContain('Only the running service can read credential:far.\n');
   const { stdout } = await run(['config', 'check', '-o', 'json'], { dataDir });
   expect(JSON.parse(stdout)).toMatchObject({ ok: true, source: 'files', unresolved_credentials: ['credential:far'] });
   // Who starts a daemon without it must be told.
-  expect((await run(['serve'], { dataDir })).stderr).toMatch(/api_key_file: names a service credential/);
+  expect((await run(['serve'], { dataDir })).stderr).toMatch(/api_key_file: refers to a service credential/);
 });
 
 const ASKED = {
@@ -369,7 +369,7 @@ test('a running daemon is asked for its own configuration, unless another direct
   expect(own.code).toBe(78);
   const other = makeDirectory();
   const elsewhere = await run(['config', 'check', '--config-dir', other], { dataDir });
-  expect(elsewhere).toMatchObject({ code: 0, stdout: `The configuration in ${other} is right.\n` });
+  expect(elsewhere).toMatchObject({ code: 0, stdout: `The configuration in ${other} is valid.\n` });
 });
 
 test.each([[['serve']], [['init']], [['config', 'check']]])(

@@ -89,7 +89,10 @@ test('a stop that is not confirmed yet is no failure, and a hint says so', async
     [`POST /api/v1/runs/${RUN}/stop`]: () => ({ ...STOP, stop_state: 'stopped' }),
   });
   const stopped = await run(['sessions', 'stop', ID], { dataDir });
-  expect(stopped).toMatchObject({ code: 0, stderr: expect.stringContaining('not confirmed yet') as string });
+  expect(stopped).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining('has not confirmed the stop yet') as string,
+  });
   expect(stopped.stdout).toContain('stop_state\tstopping\n');
   expect(await run(['runs', 'stop', RUN, '-o', 'json'], { dataDir })).toMatchObject({ code: 0, stderr: '' });
   expect(received.map(({ body }) => body)).toEqual([undefined, undefined]);
@@ -152,7 +155,7 @@ test('a run is followed to its end across a broken connection: text to stdout, t
   expect(stderr.split('\n')).toEqual([
     'queued',
     'started on scripted, attempt 1',
-    'Connection lost, joining again.',
+    'Connection lost, reconnecting.',
     '* shell date',
     'failed: The model is gone.',
     '',
@@ -186,7 +189,7 @@ test('Ctrl-C leaves the run alone and says how to look at it and how to stop it,
   running.signal('SIGINT');
   expect(await running.code).toBe(130);
   expect(running.stderr()).toContain(
-    `goes on in the daemon. Look with: errand --data-dir ${dataDir} runs tail ${RUN}\n`,
+    `continues in the daemon. Follow it with: errand --data-dir ${dataDir} runs tail ${RUN}\n`,
   );
   expect(running.stderr()).toContain(`Stop it with: errand --data-dir ${dataDir} runs stop ${RUN}\n`);
 });

@@ -44,7 +44,7 @@ test('revoke-all asks first, and sends nothing on a no or without a terminal', a
   expect(daemon.received).toEqual([]);
   const yes = await run(['tokens', 'revoke-all'], { ...daemon, terminal, stdin: 'y\n' });
   expect(yes).toMatchObject({ code: 0, stdout: expect.stringContaining(KEY.id) as string });
-  expect(yes.stderr).toContain('Refuse every login token issued before now?');
+  expect(yes.stderr).toContain('Invalidate every existing login token?');
   expect(await run(['tokens', 'revoke-all', '--yes'], daemon)).toMatchObject({ code: 0 });
   expect(daemon.received.map(({ path }) => path)).toEqual(['/api/v1/tokens/revoke-all', '/api/v1/tokens/revoke-all']);
 });
