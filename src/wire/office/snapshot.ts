@@ -1,0 +1,68 @@
+// The snapshot of Office Mode, and today's runs of a team (§2.14, §4.8).
+import { array, object } from '../composites.ts';
+import { boolean, integer, number, string, time } from '../scalars.ts';
+import { named, nullable } from '../shape.ts';
+import { entity, recentSession, todayItem } from './entity.ts';
+
+const count = integer({ from: 0 });
+/** US dollars. */
+const cost = number({ from: 0 });
+
+/** The team of those who have none (§4.8 rule 1). */
+export const UNASSIGNED_TEAM_ID = '__unassigned__';
+
+/** A team and its figures of today. */
+const officeTeam = named(
+  'OfficeTeam',
+  object({
+    id: string,
+    name: string,
+    budget_amount_usd: nullable(cost),
+    /** Distinct sessions with usage today. */
+    today_active: count,
+    scheduled_task_count: count,
+    today_total_tokens: count,
+    today_cost_usd: cost,
+    created_at: time,
+    updated_at: time,
+  }),
+);
+
+/** The whole house at one moment; "today" is a day of the time zone that was asked for. */
+export const snapshot = named(
+  'OfficeSnapshot',
+  object({
+    generated_at: time,
+    overview: object({
+      total: count,
+      running: count,
+      pending: count,
+      failed: count,
+      completed: count,
+      idle: count,
+      visible_conversations: count,
+      total_cost_usd: cost,
+      total_tokens: count,
+    }),
+    permissions: object({ allow_other_conversations: boolean, conversation_access_label: string }),
+    teams: array(officeTeam),
+    entities: array(entity),
+    recent_sessions: array(recentSession),
+  }),
+);
+
+/** A page of today's runs of a team. `total` counts as `today_active` does, `item_total` what has rows (§4.8 rules 3 and 4). */
+export const todayRuns = named(
+  'OfficeTodayRuns',
+  object({
+    team_id: string,
+    generated_at: time,
+    items: array(todayItem),
+    total: count,
+    item_total: count,
+    limit: integer({ from: 1 }),
+    page: integer({ from: 1 }),
+    has_more: boolean,
+    next_page: nullable(integer({ from: 2 })),
+  }),
+);
