@@ -67,7 +67,7 @@ export interface SnapshotHouse extends Kept {
   files(contents: Readonly<Record<string, string | Buffer>>): Promise<SnapshotFile[]>;
 }
 
-/** A workspace and its session, with a snapshotThread. */
+/** A workspace and its session, with a snapshot thread. */
 export async function snapshotHouse(parts: HouseParts = {}): Promise<SnapshotHouse> {
   const directory = parts.directory ?? temporaryDirectory({}, parts.of);
   const root = join(directory, 'workspace');

@@ -73,7 +73,9 @@ test('a file that is not there is a crash', async () => {
 
 test('a task ends with its signal, before it begins and while it is at work', async () => {
   const host = open();
-  expect(await run(host, 'hang', AbortSignal.abort())).toEqual({ kind: 'cancelled' });
+  const unprepared = async () => Promise.reject(new Error('prepared for nothing'));
+  const before = await host.run(unprepared, { deadlineMs: DEADLINE_MS, signal: AbortSignal.abort() });
+  expect(before).toEqual({ kind: 'cancelled' });
   const leaving = new AbortController();
   const cut = run(host, 'hang', leaving.signal);
   await new Promise(setImmediate);
@@ -109,12 +111,16 @@ test('a task that cannot be prepared rejects, and gives its place to the next', 
 });
 
 test('a stop ends what is at work and what waits, and nothing begins after it', async () => {
-  const host = open();
   const STOPPED = { kind: 'stopped' };
-  const ends = Promise.all([run(host, 'spin'), run(host, 'hang'), run(host, 'answer')]);
+  const host = open();
+  let ended = 0;
+  const ends = ['spin', 'hang', 'answer'].map((deed) => run(host, deed as Deed).finally(() => (ended += 1)));
   await new Promise(setImmediate);
   await host.stop();
-  expect(await ends).toEqual([STOPPED, STOPPED, STOPPED]);
+  // What follows on their ends, without waiting for any.
+  await new Promise(setImmediate);
+  expect(ended).toBe(3);
+  expect(await Promise.all(ends)).toEqual([STOPPED, STOPPED, STOPPED]);
   expect(await run(host, 'answer')).toEqual(STOPPED);
   await host.stop();
 });

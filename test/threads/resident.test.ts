@@ -5,6 +5,7 @@ import { type Order, type ResidentParts, ResidentThread } from '../../src/thread
 import type { ThreadEnd } from '../../src/threads/thread-end.ts';
 import { threadFile } from '../../src/threads/thread-file.ts';
 import { fakeClock } from '../support/fake-clock.ts';
+import { waitFor } from '../support/wait-for.ts';
 import type { Answer, Deed } from './resident-main.ts';
 
 type TheOrder = Order<Deed, Answer, Deed>;
@@ -136,12 +137,34 @@ test('an order that is cancelled while it is sent is cancelled again when the th
 test('a thread without orders ends after a while, and another serves the next', async () => {
   const clock = fakeClock();
   const { answer, threads } = open({ clock });
-  expect(await answer()).toEqual(DONE);
-  expect(await answer()).toEqual(DONE);
+  for (let i = 0; i < 3; i += 1) {
+    expect(await answer()).toEqual(DONE);
+    clock.advance(IDLE_MS - 1);
+  }
   expect(threads.size).toBe(1);
-  clock.advance(IDLE_MS);
+  clock.advance(1);
   expect(await answer()).toEqual(DONE);
   expect(threads.size).toBe(2);
+});
+
+test('an order that has ended is sent no more, and its deadline costs nothing', async () => {
+  const clock = fakeClock();
+  const { order, answer, threads } = open({ clock, idleMs: Infinity });
+  let isLeft = false;
+  function* messages(): Iterable<Deed> {
+    try {
+      yield 'answer';
+      for (;;) yield 'wait';
+    } finally {
+      isLeft = true;
+    }
+  }
+  expect(await order(messages()).end).toEqual(DONE);
+  expect(await order(['ask']).end).toEqual(DONE);
+  await waitFor(() => isLeft);
+  clock.advance(60_000);
+  expect(await answer()).toEqual(DONE);
+  expect(threads.size).toBe(1);
 });
 
 test('a thread that cannot start fails whoever waits for it, and is tried again for the next', async () => {
