@@ -44,6 +44,10 @@ const floors = FLOORS.flatMap((rooms, floor) =>
 
 const environment = ['error', { object: 'process', property: 'env', message: 'Only config.ts reads the environment.' }];
 const exit = ['error', { object: 'process', property: 'exit', message: 'Only main.ts ends the process.' }];
+const head = ['setHeader', 'writeHead'].map((property) => ({
+  property,
+  message: 'Only frame/head.ts writes the head of a response.',
+}));
 
 export default defineConfig({
   plugins: ['typescript', 'import', 'unicorn', 'promise', 'node'],
@@ -77,6 +81,11 @@ export default defineConfig({
   overrides: [
     ...floors,
     { files: ['src/store/engine/**'], rules: { 'import/no-cycle': 'error' } },
+    {
+      files: ['src/http/**'],
+      excludeFiles: ['src/http/frame/head.ts'],
+      rules: { 'no-restricted-properties': [...environment, exit[1], ...head] as never },
+    },
     { files: ['src/config/config.ts', 'test/**', 'scripts/**'], rules: { 'no-restricted-properties': 'off' } },
     { files: ['src/main.ts'], rules: { 'no-restricted-properties': 'off' } },
     {
