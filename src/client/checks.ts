@@ -1,7 +1,7 @@
 // The client's verbs on models and MCP servers, whose checks may take minutes.
-import type { McpCheckWire, ModelCheckWire, ModelWire } from './wire/check-wire.ts';
+import type { McpServerCheckWire, ModelCheckWire, ModelWire } from '../wire/capabilities/model.ts';
+import type { ListWire } from '../wire/listing.ts';
 import { callManagement } from './transport/exchange.ts';
-import type { ListWire } from './wire/management-wire.ts';
 import type { Address, Call } from './transport/transport.ts';
 
 /** Longer than the daemon gives any check. */
@@ -15,7 +15,7 @@ export interface Checks {
   };
   readonly mcpServers: {
     /** Starts it as a run would, by name or id. */
-    check(ref: string): Promise<McpCheckWire>;
+    check(ref: string): Promise<McpServerCheckWire>;
   };
 }
 
@@ -28,7 +28,7 @@ export function makeChecks(address: Address, signal?: AbortSignal): Checks {
   return {
     models: {
       list: () => call('GET', '/models'),
-      check: (name, wish) => check('models', name, { body: { ...wish } }),
+      check: (name, wish) => check('models', name, { body: wish }),
     },
     mcpServers: { check: (ref) => check('mcp-servers', ref) },
   };

@@ -1,41 +1,31 @@
 // The typed client of a running daemon: the verbs that the command line and the terminal view speak.
-import { type Checks, makeChecks } from './checks.ts';
-import type { ConnectionCheckWire, ConnectionWire, ConnectorCheckWire, NewConnection } from './wire/connection-wire.ts';
 import type { IncomingMessage } from 'node:http';
-import type { RunArtifactsWire, SessionArtifactsWire } from './wire/artifacts-wire.ts';
-import type { CheckWire, DefinitionNoun, DefinitionWire } from './wire/definition-wire.ts';
+import type {
+  ConnectionCheckWire,
+  ConnectionWire,
+  ConnectorCheckWire,
+  NewConnectionWire,
+} from '../wire/capabilities/connection.ts';
+import type { DefinitionCheckWire, DefinitionNoun, DefinitionWire } from '../wire/capabilities/definition.ts';
+import type { ListWire } from '../wire/listing.ts';
+import type { KeyChangeWire, KeyWire, NewKeyWire } from '../wire/people/key.ts';
+import type { NewTeamWire, TeamChangeWire, TeamWire } from '../wire/people/team.ts';
+import type { SigningKeyWire } from '../wire/people/token.ts';
+import type { NewPasswordWire, NewUserWire, PasswordWire, UserChangeWire, UserWire } from '../wire/people/user.ts';
+import type { RunArtifactsWire, SessionArtifactsWire } from '../wire/sessions/artifact.ts';
+import type { HistoryWire } from '../wire/sessions/history.ts';
+import type { QueueWire } from '../wire/sessions/queue.ts';
+import type { runQuery, RunWire } from '../wire/sessions/run.ts';
+import type { DeletionWire, sessionQuery, SessionWire, StopWire } from '../wire/sessions/session.ts';
+import type { ConfigurationWire, StatusWire } from '../wire/status.ts';
+import { type Checks, makeChecks } from './checks.ts';
 import { makeMessages, type Messages } from './conversation.ts';
 import { openFile } from './transport/download.ts';
 import { callManagement } from './transport/exchange.ts';
-import { bodyOf, keyBodyOf } from './wire/management-wire.ts';
-import type {
-  ConfigurationWire,
-  KeyFields,
-  KeyWire,
-  ListWire,
-  NewKey,
-  PasswordWire,
-  SigningKeyWire,
-  StatusWire,
-  TeamFields,
-  TeamWire,
-  UserFields,
-  UserWire,
-} from './wire/management-wire.ts';
+import { type Query, queryOf } from './transport/query.ts';
 import { type CallManagement, type Inputs, type Insights, makeInputs, makeInsights } from './questions.ts';
 import type { JournalEventWire } from '../wire/journal-event.ts';
 import { tailRun, type TailOptions } from './run-tail.ts';
-import { queryOf } from './wire/session-wire.ts';
-import type {
-  DeletionWire,
-  HistoryWire,
-  QueueWire,
-  RunQuery,
-  RunWire,
-  SessionQuery,
-  SessionWire,
-  StopWire,
-} from './wire/session-wire.ts';
 import type { Address, Call } from './transport/transport.ts';
 
 /** Verbs per noun. A `ref` is an id or a name. Every verb throws ClientError. */
@@ -46,22 +36,22 @@ export interface Client extends Checks {
   readonly users: {
     list(): Promise<ListWire<UserWire>>;
     get(ref: string): Promise<UserWire>;
-    create(input: UserFields & { readonly username: string; readonly password?: string }): Promise<UserWire>;
-    change(ref: string, fields: UserFields): Promise<UserWire>;
+    create(input: NewUserWire): Promise<UserWire>;
+    change(ref: string, fields: UserChangeWire): Promise<UserWire>;
     /** Without a password the daemon makes one up and answers it. */
     setPassword(ref: string, password?: string): Promise<PasswordWire>;
   };
   readonly teams: {
     list(): Promise<ListWire<TeamWire>>;
-    create(input: TeamFields & { readonly name: string }): Promise<TeamWire>;
-    change(ref: string, fields: TeamFields): Promise<TeamWire>;
+    create(input: NewTeamWire): Promise<TeamWire>;
+    change(ref: string, fields: TeamChangeWire): Promise<TeamWire>;
   };
   readonly keys: {
     list(userRef?: string): Promise<ListWire<KeyWire>>;
     get(id: string): Promise<KeyWire>;
-    create(input: NewKey): Promise<KeyWire>;
+    create(input: NewKeyWire): Promise<KeyWire>;
     /** For the sessions that it opens from now on. */
-    change(id: string, fields: KeyFields): Promise<KeyWire>;
+    change(id: string, fields: KeyChangeWire): Promise<KeyWire>;
     revoke(id: string): Promise<KeyWire>;
   };
   readonly tokens: {
@@ -72,7 +62,7 @@ export interface Client extends Checks {
     revokeAll(): Promise<SigningKeyWire>;
   };
   readonly sessions: {
-    list(query: SessionQuery): Promise<ListWire<SessionWire>>;
+    list(query: Query<typeof sessionQuery>): Promise<ListWire<SessionWire>>;
     get(id: string): Promise<SessionWire>;
     /** The whole history. */
     messages(id: string): Promise<HistoryWire>;
@@ -82,7 +72,7 @@ export interface Client extends Checks {
     remove(id: string): Promise<DeletionWire>;
   };
   readonly runs: {
-    list(query: RunQuery): Promise<ListWire<RunWire>>;
+    list(query: Query<typeof runQuery>): Promise<ListWire<RunWire>>;
     get(id: string): Promise<RunWire>;
     /** What the run has made, with addresses that are good for a quarter of an hour. */
     artifacts(id: string): Promise<RunArtifactsWire>;
@@ -92,7 +82,7 @@ export interface Client extends Checks {
   };
   readonly connections: {
     list(userRef?: string): Promise<ListWire<ConnectionWire>>;
-    create(input: NewConnection): Promise<ConnectionWire>;
+    create(input: NewConnectionWire): Promise<ConnectionWire>;
     revoke(id: string): Promise<ConnectionWire>;
     /** Tries it as a run would use it. */
     check(id: string): Promise<ConnectionCheckWire>;
@@ -104,11 +94,13 @@ export interface Client extends Checks {
   /** What the config directory defines, by kind. */
   readonly definitions: {
     /** `problems`: why some are left out. */
-    list<N extends DefinitionNoun>(noun: N): Promise<ListWire<DefinitionWire<N>> & Pick<CheckWire, 'problems'>>;
+    list<N extends DefinitionNoun>(
+      noun: N,
+    ): Promise<ListWire<DefinitionWire<N>> & Pick<DefinitionCheckWire, 'problems'>>;
     /** By name or id. */
     get<N extends DefinitionNoun>(noun: N, ref: string): Promise<DefinitionWire<N>>;
     /** Reads the files now; what is in force stays as it is. */
-    check(noun: DefinitionNoun): Promise<CheckWire>;
+    check(noun: DefinitionNoun): Promise<DefinitionCheckWire>;
   };
   queue(limit?: number): Promise<QueueWire>;
   /** Opens a file at one of the daemon's signed addresses, over this client's own connection. */
@@ -118,7 +110,7 @@ export interface Client extends Checks {
 
 /** Makes a client of the daemon at an address. `signal` ends whatever is under way. Opens no connection yet. */
 export function makeClient(address: Address, signal?: AbortSignal): Client {
-  const call = <T>(method: Call['method'], path: string, body?: Call['body']) =>
+  const call = <T>(method: Call['method'], path: string, body?: object) =>
     callManagement<T>(address, {
       method,
       path: `/api/v1${path}`,
@@ -146,7 +138,7 @@ export function makeClient(address: Address, signal?: AbortSignal): Client {
     },
     connections: {
       list: (userRef) => call('GET', `/connections${queryOf({ user: userRef })}`),
-      create: (input) => call('POST', '/connections', { ...input }),
+      create: (input) => call('POST', '/connections', input),
       revoke: (id) => call('DELETE', at('connections', id)),
       check: (id) => call('POST', `${at('connections', id)}/check`),
       checkConnector: (name) => call('POST', `${at('connectors', name)}/check`),
@@ -173,21 +165,25 @@ function makePeople(call: CallManagement): Pick<Client, 'users' | 'teams' | 'key
     users: {
       list: () => call('GET', '/users'),
       get: (ref) => call('GET', at('users', ref)),
-      create: (input) => call('POST', '/users', bodyOf(input)),
-      change: (ref, fields) => call('PATCH', at('users', ref), bodyOf(fields)),
+      create: (input) => call('POST', '/users', input),
+      change: (ref, fields) => call('PATCH', at('users', ref), fields),
       setPassword: (ref, password) =>
-        call('PUT', `${at('users', ref)}/password`, bodyOf(password === undefined ? {} : { password })),
+        call(
+          'PUT',
+          `${at('users', ref)}/password`,
+          (password === undefined ? {} : { password }) satisfies NewPasswordWire,
+        ),
     },
     teams: {
       list: () => call('GET', '/teams'),
-      create: (input) => call('POST', '/teams', bodyOf(input)),
-      change: (ref, fields) => call('PATCH', at('teams', ref), bodyOf(fields)),
+      create: (input) => call('POST', '/teams', input),
+      change: (ref, fields) => call('PATCH', at('teams', ref), fields),
     },
     keys: {
-      list: (userRef) => call('GET', userRef === undefined ? '/keys' : `/keys?user=${encodeURIComponent(userRef)}`),
+      list: (userRef) => call('GET', `/keys${queryOf({ user: userRef })}`),
       get: (id) => call('GET', at('keys', id)),
-      create: (input) => call('POST', '/keys', keyBodyOf(input)),
-      change: (id, fields) => call('PATCH', at('keys', id), keyBodyOf(fields)),
+      create: (input) => call('POST', '/keys', input),
+      change: (id, fields) => call('PATCH', at('keys', id), fields),
       revoke: (id) => call('DELETE', at('keys', id)),
     },
     tokens: {

@@ -1,26 +1,25 @@
 // The client's verbs on what agents ask and report.
 import type { InsightStatus } from '../domain/insight.ts';
 import type { JsonValue } from '../domain/json.ts';
-import type { InsightQuery, InsightWire } from './wire/insight-wire.ts';
-import type { ListWire } from './wire/management-wire.ts';
-import { queryOf } from './wire/session-wire.ts';
+import type { ListWire } from '../wire/listing.ts';
+import type { insightQuery, InsightWire } from '../wire/sessions/insight.ts';
+import type { questionQuery, QuestionWire } from '../wire/sessions/question.ts';
+import { type Query, queryOf } from './transport/query.ts';
 import type { Call } from './transport/transport.ts';
-import type { UserInputQuery, UserInputWire } from './wire/user-input-wire.ts';
 
-/** Calls the management interface and answers the data of its envelope. */
 /** Calls a route of the management interface; the path is without `/api/v1`. */
-export type CallManagement = <T>(method: Call['method'], path: string, body?: Call['body']) => Promise<T>;
+export type CallManagement = <T>(method: Call['method'], path: string, body?: object) => Promise<T>;
 
 export interface Inputs {
-  list(query: UserInputQuery): Promise<ListWire<UserInputWire>>;
-  get(id: string): Promise<UserInputWire>;
-  answer(id: string, answers: JsonValue): Promise<UserInputWire>;
+  list(query: Query<typeof questionQuery>): Promise<ListWire<QuestionWire>>;
+  get(id: string): Promise<QuestionWire>;
+  answer(id: string, answers: JsonValue): Promise<QuestionWire>;
   /** Ends the wait; the agent goes on without an answer. */
-  expire(id: string): Promise<UserInputWire>;
+  expire(id: string): Promise<QuestionWire>;
 }
 
 export interface Insights {
-  list(query: InsightQuery): Promise<ListWire<InsightWire>>;
+  list(query: Query<typeof insightQuery>): Promise<ListWire<InsightWire>>;
   get(id: string): Promise<InsightWire>;
   setStatus(id: string, status: InsightStatus): Promise<InsightWire>;
 }
@@ -28,7 +27,7 @@ export interface Insights {
 export function makeInputs(call: CallManagement): Inputs {
   const at = (id: string) => `/user-inputs/${encodeURIComponent(id)}`;
   return {
-    list: ({ session, ...query }) => call('GET', `/user-inputs${queryOf({ session_id: session, ...query })}`),
+    list: (query) => call('GET', `/user-inputs${queryOf(query)}`),
     get: (id) => call('GET', at(id)),
     answer: (id, answers) => call('POST', `${at(id)}/answer`, { answers }),
     expire: (id) => call('POST', `${at(id)}/expire`),
@@ -38,7 +37,7 @@ export function makeInputs(call: CallManagement): Inputs {
 export function makeInsights(call: CallManagement): Insights {
   const at = (id: string) => `/insights/${encodeURIComponent(id)}`;
   return {
-    list: ({ session, ...query }) => call('GET', `/insights${queryOf({ session_id: session, ...query })}`),
+    list: (query) => call('GET', `/insights${queryOf(query)}`),
     get: (id) => call('GET', at(id)),
     setStatus: (id, status) => call('PATCH', at(id), { status }),
   };

@@ -1,13 +1,16 @@
 // Artifacts: what runs have made in their session's workspace, and the archives of it (§2.8, §2.9, E3-E5).
 
 /** Status of a run's artifacts (§3.2). `unavailable`: the run is older than artifacts. */
-export type ArtifactStatus = 'pending' | 'ready' | 'failed' | 'unavailable';
+export const ARTIFACT_STATUSES = ['pending', 'ready', 'failed', 'unavailable'] as const;
+export type ArtifactStatus = (typeof ARTIFACT_STATUSES)[number];
 
 /** Status of a session's export (E3). `none`: no run has finished. */
-export type ExportStatus = 'none' | 'pending' | 'ready' | 'failed';
+export const EXPORT_STATUSES = ['none', 'pending', 'ready', 'failed'] as const;
+export type ExportStatus = (typeof EXPORT_STATUSES)[number];
 
 /** What became of a file in a run (E5). Deleted files are not listed. */
-export type FileChange = 'added' | 'modified';
+export const FILE_CHANGES = ['added', 'modified'] as const;
+export type FileChange = (typeof FILE_CHANGES)[number];
 
 /** A file with the content it had at some moment. */
 export interface FileVersion {

@@ -26,7 +26,8 @@ export interface Connector {
   readonly paths: readonly string[];
 }
 
-export type ConnectionState = 'active' | 'failed' | 'revoked';
+export const CONNECTION_STATES = ['active', 'failed', 'revoked'] as const;
+export type ConnectionState = (typeof CONNECTION_STATES)[number];
 
 /** A user's connection to a service. `seq` is the row's integer, used only inside. */
 export interface Connection {

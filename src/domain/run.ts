@@ -35,15 +35,20 @@ export function isTerminal(status: RunStatus): boolean {
 /** How often a run may be resumed after a crash before it fails (D7). */
 export const MAX_RESUMES = 2;
 
-export type Protocol = 'chat' | 'messages';
-export type ScheduleMode = 'immediate' | 'queued' | 'background' | 'scheduled';
+export const PROTOCOLS = ['chat', 'messages'] as const;
+export type Protocol = (typeof PROTOCOLS)[number];
 
-export type RunErrorType =
-  | 'queue_timeout_error'
-  | 'timeout_error'
-  | 'api_error'
-  | 'structured_output_error'
-  | 'interrupted_error';
+export const SCHEDULE_MODES = ['immediate', 'queued', 'background', 'scheduled'] as const;
+export type ScheduleMode = (typeof SCHEDULE_MODES)[number];
+
+export const RUN_ERROR_TYPES = [
+  'queue_timeout_error',
+  'timeout_error',
+  'api_error',
+  'structured_output_error',
+  'interrupted_error',
+] as const;
+export type RunErrorType = (typeof RUN_ERROR_TYPES)[number];
 
 /** Why a run failed, in words for its caller (D6). */
 export interface RunError {
@@ -53,7 +58,8 @@ export interface RunError {
 }
 
 /** Why the agent ended, in the Messages protocol's words. */
-export type StopReason = 'end_turn' | 'max_tokens';
+export const STOP_REASONS = ['end_turn', 'max_tokens'] as const;
+export type StopReason = (typeof STOP_REASONS)[number];
 
 /** A run as its readers see it. `seq` is the row's integer, used only inside. */
 export interface Run {

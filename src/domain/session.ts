@@ -5,7 +5,8 @@ import type { Orchestration } from './orchestration.ts';
 export const SESSION_STATUSES = ['pending', 'running', 'completed', 'failed', 'stopped'] as const;
 export type SessionStatus = (typeof SESSION_STATUSES)[number];
 
-export type SessionKind = 'chat' | 'api' | 'scheduled';
+export const SESSION_KINDS = ['chat', 'api', 'scheduled'] as const;
+export type SessionKind = (typeof SESSION_KINDS)[number];
 
 /** A session as its readers see it (§2.6, E1). `seq` is the row's integer, used only inside. */
 export interface Session {

@@ -2,13 +2,15 @@
 import type { SessionStatus } from './session.ts';
 
 /** Why runs were stopped. */
-export type StopCause = 'user_requested_stop' | 'operator_requested_stop' | 'session_deleted';
+export const STOP_CAUSES = ['user_requested_stop', 'operator_requested_stop', 'session_deleted'] as const;
+export type StopCause = (typeof STOP_CAUSES)[number];
 
 /**
  * `stopped`: this request stopped it. `stopping`: the executor has not confirmed yet. `already_stopped`: an earlier
  * request did. `not_running`: there was nothing to stop.
  */
-export type StopState = 'stopped' | 'stopping' | 'already_stopped' | 'not_running';
+export const STOP_STATES = ['stopped', 'stopping', 'already_stopped', 'not_running'] as const;
+export type StopState = (typeof STOP_STATES)[number];
 
 /** How long an executor has to confirm, and how long after that no new attempt is made (§8, E8). */
 export const STOP_WINDOW_MS = 5_000;

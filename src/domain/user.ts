@@ -1,7 +1,8 @@
 // People, their API keys, and the caller that a credential resolves to.
 import type { CapabilityConfig } from './capability-config.ts';
 
-export type Role = 'admin' | 'user';
+export const ROLES = ['admin', 'user'] as const;
+export type Role = (typeof ROLES)[number];
 
 /** A person on whose behalf agents work (B1). `seq` is the row's integer, used only inside. */
 export interface User {

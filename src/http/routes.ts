@@ -1,53 +1,57 @@
-// Every path of the daemon on one page: its method, its guard, and the shape of its errors.
+// Every path of the daemon on one page: its method, its guard, the shape of its errors, what it reads and what it replies.
 import type { Clock } from '../domain/clock.ts';
-import type { KeyCaller } from '../domain/user.ts';
-import type { makeAdministration } from './management/admin.ts';
-import { makeCheckHandlers } from './management/check-handlers.ts';
-import { renderModels } from './conversations/chat-wire.ts';
-import type { ClientAddressOf } from './server/client-address.ts';
-import { makeConnectionHandlers } from './management/connections.ts';
-import type { Conversations } from './conversations/conversation.ts';
-import { makeDefinitionHandlers } from './management/definitions.ts';
-import type { Exchange } from './frame/exchange.ts';
-import { makeFileHandler } from './sessions/files.ts';
-import { makeInsightHandlers } from './sessions/insights.ts';
 import { DEFINITION_NOUNS } from '../operations/capabilities/definitions.ts';
 import type { Operations } from '../operations/operations.ts';
 import type { Readiness } from '../operations/status.ts';
-import type { ErrorShape } from '../wire/error.ts';
-import type { CallerOf, Guard } from './frame/guards.ts';
-import { ok, type Reply } from './frame/reply.ts';
+import {
+  connection,
+  connectionCheck,
+  connectionQuery,
+  connectorCheck,
+  newConnection,
+} from '../wire/capabilities/connection.ts';
+import { definitionCheck, definitionListOf, definitionOf } from '../wire/capabilities/definition.ts';
+import { mcpServerCheck, model, modelCheck, modelCheckWish } from '../wire/capabilities/model.ts';
+import { completion, models as ownModels } from '../wire/chat/completion.ts';
+import { jsonObject } from '../wire/composites.ts';
+import { listOf, pageOf, pageQuery } from '../wire/listing.ts';
+import { backgroundMessage, conversationReply } from '../wire/messages/message.ts';
+import { key, keyChange, keyQuery, newKey } from '../wire/people/key.ts';
+import { newTeam, team, teamChange } from '../wire/people/team.ts';
+import { grant, loginToken, signingKey } from '../wire/people/token.ts';
+import { newPassword, newUser, passwordOfUser, user, userChange } from '../wire/people/user.ts';
+import { followQuery } from '../wire/query.ts';
+import { runArtifacts, sessionArtifacts } from '../wire/sessions/artifact.ts';
+import { history } from '../wire/sessions/history.ts';
+import { insight, insightChange, insightQuery } from '../wire/sessions/insight.ts';
+import { answer, question, questionQuery, sessionQuestionQuery, sessionQuestions } from '../wire/sessions/question.ts';
+import { queue } from '../wire/sessions/queue.ts';
+import { run, runQuery } from '../wire/sessions/run.ts';
+import { deletion, ownSession, session, sessionCapabilities, sessionQuery, stop } from '../wire/sessions/session.ts';
+import { configuration, health, readiness as readinessShape, status } from '../wire/status.ts';
+import { renderModels } from './conversations/chat-wire.ts';
+import type { Conversations } from './conversations/conversation.ts';
+import type { Exchange } from './frame/exchange.ts';
+import type { KeyCaller } from '../domain/user.ts';
+import { ok } from './frame/reply.ts';
+import { type Route, routesWith } from './frame/route.ts';
+import type { makeAdministration } from './management/admin.ts';
+import { makeCheckHandlers } from './management/check-handlers.ts';
+import { makeConnectionHandlers } from './management/connections.ts';
+import { makeDefinitionHandlers } from './management/definitions.ts';
+import { makeTokenEndpoint, MAX_GRANT_BYTES } from './management/token.ts';
+import type { ClientAddressOf } from './server/client-address.ts';
+import { makeFileHandler } from './sessions/files.ts';
+import { makeInsightHandlers } from './sessions/insights.ts';
 import type { makeRunHandlers } from './sessions/runs.ts';
 import { makeSessionHandlers } from './sessions/sessions.ts';
-import { makeTokenEndpoint, MAX_GRANT_BYTES } from './management/token.ts';
 import { makeUserInputHandlers, MAX_ANSWER_BODY_BYTES } from './sessions/user-inputs.ts';
 
-/** A reply, or nothing when the handler has taken the response over for a stream. */
-type Answer = Promise<Reply | undefined> | Reply;
-
-/** Who may pass: anyone, or whom the guard admits. The guard decides what the handler is given. */
-type Guarded =
-  | { readonly guard: 'none'; readonly handler: (exchange: Exchange) => Answer }
-  | {
-      [G in Guard]: { readonly guard: G; readonly handler: (exchange: Exchange, caller: CallerOf[G]) => Answer };
-    }[Guard];
-
-type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-
-export type Route = Guarded & {
-  readonly method: Method;
-  readonly path: string;
-  /** Of its errors; in the shape `envelope` its successes have one too. */
-  readonly shape: ErrorShape;
-  /** Absent: no body is read. */
-  readonly body?: 'required' | 'optional';
-  /** Its body may have attachments, and so be as large as they are (A5); others have 1 MB. */
-  readonly takesAttachments?: true;
-  /** A smaller limit than that. */
-  readonly maxBodyBytes?: number;
-  /** Answers with an event stream, so HEAD has no meaning here (A7). */
-  readonly sse?: true;
-};
+const ofKey = routesWith('key', 'bare');
+const ofChat = routesWith('key', 'chat');
+const ofAnyone = routesWith('none', 'bare');
+const ofAdmin = routesWith('admin', 'envelope');
+const ofUser = routesWith('user', 'envelope');
 
 export interface RouteParts {
   readonly operations: Operations;
@@ -67,131 +71,125 @@ export function makeRoutes(parts: RouteParts): readonly Route[] {
 /** What programs with a key, and anybody, may ask. */
 function programRoutes(parts: RouteParts): Route[] {
   const { operations, conversations, runs, readiness, clientAddressOf } = parts;
-  const bare = { guard: 'key', shape: 'bare' } as const;
-  const chat = { guard: 'key', shape: 'chat' } as const;
-  const open = { guard: 'none', shape: 'bare' } as const;
-  const body = { body: 'required' } as const;
-  const turn = { body: 'required', takesAttachments: true } as const;
-  const { messages, rejoin } = conversations;
+  const turn = { body: jsonObject, takesAttachments: true, media: 'text/event-stream' } as const;
+  const stream = { query: followQuery, media: 'text/event-stream', sse: true } as const;
   const sessions = makeSessionHandlers(operations);
   const { models, ready } = makeSimpleHandlers(operations, readiness);
+  const logIn = makeTokenEndpoint(operations, clientAddressOf);
+  const file = makeFileHandler(operations, parts.clock);
 
   // biome-ignore format: a table reads best with one route a line
   return [
-    { method: 'POST', path: '/openapi/v1/auth/token', ...open, ...body, maxBodyBytes: MAX_GRANT_BYTES, handler: makeTokenEndpoint(operations, clientAddressOf) },
-    { method: 'POST', path: '/openapi/v1/messages', ...bare, ...turn, handler: messages },
-    { method: 'POST', path: '/openapi/v1/chat/completions', ...chat, ...turn, handler: conversations.chat },
-    { method: 'GET', path: '/openapi/v1/runs/:id', ...bare, handler: conversations.poll },
-    { method: 'GET', path: '/openapi/v1/runs/:id/stream', ...bare, sse: true, handler: rejoin },
-    { method: 'GET', path: '/openapi/v1/sessions', ...bare, handler: sessions.listOwn },
-    { method: 'GET', path: '/openapi/v1/sessions/:id/messages', ...bare, handler: sessions.messages },
-    { method: 'GET', path: '/openapi/v1/sessions/:id/artifacts', ...bare, handler: sessions.artifacts },
-    { method: 'GET', path: '/openapi/v1/runs/:id/artifacts', ...bare, handler: runs.artifacts },
-    { method: 'GET', path: '/openapi/v1/sessions/:id/capability-config', ...bare, handler: sessions.capabilityConfig },
-    { method: 'POST', path: '/openapi/v1/sessions/:id/stop', ...bare, handler: sessions.stop },
-    { method: 'DELETE', path: '/openapi/v1/sessions/:id', ...bare, handler: sessions.remove },
-    { method: 'GET', path: '/openapi/v1/models', ...chat, handler: models },
+    ofAnyone('POST /openapi/v1/auth/token', { body: grant, maxBodyBytes: MAX_GRANT_BYTES, reply: loginToken, handler: logIn }),
+    ofKey('POST /openapi/v1/messages', { ...turn, reply: conversationReply, statuses: [200, 202], handler: conversations.messages }),
+    ofChat('POST /openapi/v1/chat/completions', { ...turn, reply: completion, handler: conversations.chat }),
+    ofKey('GET /openapi/v1/runs/:id', { reply: backgroundMessage, handler: conversations.poll }),
+    ofKey('GET /openapi/v1/runs/:id/stream', { ...stream, handler: conversations.rejoin }),
+    ofKey('GET /openapi/v1/sessions', { query: pageQuery, reply: pageOf(ownSession), handler: sessions.listOwn }),
+    ofKey('GET /openapi/v1/sessions/:id/messages', { reply: history, handler: sessions.messages }),
+    ofKey('GET /openapi/v1/sessions/:id/artifacts', { reply: sessionArtifacts, handler: sessions.artifacts }),
+    ofKey('GET /openapi/v1/runs/:id/artifacts', { reply: runArtifacts, handler: runs.artifacts }),
+    ofKey('GET /openapi/v1/sessions/:id/capability-config', { reply: sessionCapabilities, handler: sessions.capabilityConfig }),
+    ofKey('POST /openapi/v1/sessions/:id/stop', { reply: stop, handler: sessions.stop }),
+    ofKey('DELETE /openapi/v1/sessions/:id', { reply: deletion, handler: sessions.remove }),
+    ofChat('GET /openapi/v1/models', { reply: ownModels, handler: models }),
 
-    { method: 'GET', path: '/files/:address/:name', ...open, handler: makeFileHandler(operations, parts.clock) },
-    { method: 'GET', path: '/healthz', ...open, handler: () => ok({ status: 'ok' }) },
-    { method: 'GET', path: '/readyz', ...open, handler: ready },
+    ofAnyone('GET /files/:address/:name', { media: '*/*', handler: file }),
+    ofAnyone('GET /healthz', { reply: health, handler: () => ok({ status: 'ok' } as const) }),
+    ofAnyone('GET /readyz', { reply: readinessShape, statuses: [200, 503], handler: ready }),
   ];
 }
 
 /** The management interface. */
 function managementRoutes(parts: RouteParts): Route[] {
   const { operations, administration: a, runs } = parts;
-  const admin = { guard: 'admin', shape: 'envelope' } as const;
-  const body = { body: 'required' } as const;
   const connections = makeConnectionHandlers(operations);
   const checks = makeCheckHandlers(operations);
   const sessions = makeSessionHandlers(operations);
+  const stream = { query: followQuery, media: 'text/event-stream', sse: true } as const;
+  const created = { statuses: [201] } as const;
 
   // biome-ignore format: a table reads best with one route a line
   return [
-    { method: 'GET', path: '/api/v1/status', ...admin, handler: a.status },
-    { method: 'GET', path: '/api/v1/configuration', ...admin, handler: a.configuration },
-    { method: 'GET', path: '/api/v1/users', ...admin, handler: a.listUsers },
-    { method: 'POST', path: '/api/v1/users', ...admin, ...body, handler: a.createUser },
-    { method: 'GET', path: '/api/v1/users/:ref', ...admin, handler: a.getUser },
-    { method: 'PATCH', path: '/api/v1/users/:ref', ...admin, ...body, handler: a.changeUser },
-    { method: 'PUT', path: '/api/v1/users/:ref/password', ...admin, body: 'optional', handler: a.setPassword },
-    { method: 'GET', path: '/api/v1/teams', ...admin, handler: a.listTeams },
-    { method: 'POST', path: '/api/v1/teams', ...admin, ...body, handler: a.createTeam },
-    { method: 'PATCH', path: '/api/v1/teams/:ref', ...admin, ...body, handler: a.changeTeam },
-    { method: 'GET', path: '/api/v1/keys', ...admin, handler: a.listKeys },
-    { method: 'POST', path: '/api/v1/keys', ...admin, ...body, handler: a.createKey },
-    { method: 'GET', path: '/api/v1/keys/:ref', ...admin, handler: a.getKey },
-    { method: 'PATCH', path: '/api/v1/keys/:ref', ...admin, ...body, handler: a.changeKey },
-    { method: 'DELETE', path: '/api/v1/keys/:ref', ...admin, handler: a.revokeKey },
+    ofAdmin('GET /api/v1/status', { reply: status, handler: a.status }),
+    ofAdmin('GET /api/v1/configuration', { reply: configuration, handler: a.configuration }),
+    ofAdmin('GET /api/v1/users', { reply: listOf(user), handler: a.listUsers }),
+    ofAdmin('POST /api/v1/users', { body: newUser, reply: user, ...created, handler: a.createUser }),
+    ofAdmin('GET /api/v1/users/:ref', { reply: user, handler: a.getUser }),
+    ofAdmin('PATCH /api/v1/users/:ref', { body: userChange, reply: user, handler: a.changeUser }),
+    ofAdmin('PUT /api/v1/users/:ref/password', { body: newPassword, bodyIsOptional: true, reply: passwordOfUser, handler: a.setPassword }),
+    ofAdmin('GET /api/v1/teams', { reply: listOf(team), handler: a.listTeams }),
+    ofAdmin('POST /api/v1/teams', { body: newTeam, reply: team, ...created, handler: a.createTeam }),
+    ofAdmin('PATCH /api/v1/teams/:ref', { body: teamChange, reply: team, handler: a.changeTeam }),
+    ofAdmin('GET /api/v1/keys', { query: keyQuery, reply: listOf(key), handler: a.listKeys }),
+    ofAdmin('POST /api/v1/keys', { body: newKey, reply: key, ...created, handler: a.createKey }),
+    ofAdmin('GET /api/v1/keys/:ref', { reply: key, handler: a.getKey }),
+    ofAdmin('PATCH /api/v1/keys/:ref', { body: keyChange, reply: key, handler: a.changeKey }),
+    ofAdmin('DELETE /api/v1/keys/:ref', { reply: key, handler: a.revokeKey }),
     ...definitionRoutes(operations),
-    { method: 'GET', path: '/api/v1/models', ...admin, handler: checks.listModels },
-    { method: 'POST', path: '/api/v1/models/:ref/check', ...admin, body: 'optional', handler: checks.checkModel },
-    { method: 'POST', path: '/api/v1/mcp-servers/:ref/check', ...admin, handler: checks.checkMcpServer },
-    { method: 'GET', path: '/api/v1/connections', ...admin, handler: connections.list },
-    { method: 'POST', path: '/api/v1/connections', ...admin, ...body, handler: connections.create },
-    { method: 'DELETE', path: '/api/v1/connections/:id', ...admin, handler: connections.revoke },
-    { method: 'POST', path: '/api/v1/connectors/:ref/check', ...admin, handler: connections.checkConnector },
-    { method: 'POST', path: '/api/v1/connections/:id/check', ...admin, handler: connections.check },
-    { method: 'GET', path: '/api/v1/sessions', ...admin, handler: sessions.list },
-    { method: 'GET', path: '/api/v1/sessions/:id', ...admin, handler: sessions.get },
-    { method: 'DELETE', path: '/api/v1/sessions/:id', ...admin, handler: sessions.remove },
-    { method: 'GET', path: '/api/v1/sessions/:id/messages', ...admin, handler: sessions.messages },
-    { method: 'GET', path: '/api/v1/sessions/:id/artifacts', ...admin, handler: sessions.artifacts },
-    { method: 'GET', path: '/api/v1/runs/:id/artifacts', ...admin, handler: runs.artifacts },
-    { method: 'POST', path: '/api/v1/sessions/:id/stop', ...admin, handler: sessions.stop },
-    { method: 'GET', path: '/api/v1/runs', ...admin, handler: runs.list },
-    { method: 'GET', path: '/api/v1/runs/:id', ...admin, handler: runs.get },
-    { method: 'GET', path: '/api/v1/runs/:id/stream', ...admin, sse: true, handler: runs.stream },
-    { method: 'POST', path: '/api/v1/runs/:id/stop', ...admin, handler: runs.stop },
-    { method: 'GET', path: '/api/v1/queue', ...admin, handler: runs.queue },
+    ofAdmin('GET /api/v1/models', { reply: listOf(model), handler: checks.listModels }),
+    ofAdmin('POST /api/v1/models/:ref/check', { body: modelCheckWish, bodyIsOptional: true, reply: modelCheck, handler: checks.checkModel }),
+    ofAdmin('POST /api/v1/mcp-servers/:ref/check', { reply: mcpServerCheck, handler: checks.checkMcpServer }),
+    ofAdmin('GET /api/v1/connections', { query: connectionQuery, reply: listOf(connection), handler: connections.list }),
+    ofAdmin('POST /api/v1/connections', { body: newConnection, reply: connection, ...created, handler: connections.create }),
+    ofAdmin('DELETE /api/v1/connections/:id', { reply: connection, handler: connections.revoke }),
+    ofAdmin('POST /api/v1/connectors/:ref/check', { reply: connectorCheck, handler: connections.checkConnector }),
+    ofAdmin('POST /api/v1/connections/:id/check', { reply: connectionCheck, handler: connections.check }),
+    ofAdmin('GET /api/v1/sessions', { query: sessionQuery, reply: listOf(session), handler: sessions.list }),
+    ofAdmin('GET /api/v1/sessions/:id', { reply: session, handler: sessions.get }),
+    ofAdmin('DELETE /api/v1/sessions/:id', { reply: deletion, handler: sessions.remove }),
+    ofAdmin('GET /api/v1/sessions/:id/messages', { reply: history, handler: sessions.messages }),
+    ofAdmin('GET /api/v1/sessions/:id/artifacts', { reply: sessionArtifacts, handler: sessions.artifacts }),
+    ofAdmin('GET /api/v1/runs/:id/artifacts', { reply: runArtifacts, handler: runs.artifacts }),
+    ofAdmin('POST /api/v1/sessions/:id/stop', { reply: stop, handler: sessions.stop }),
+    ofAdmin('GET /api/v1/runs', { query: runQuery, reply: listOf(run), handler: runs.list }),
+    ofAdmin('GET /api/v1/runs/:id', { reply: run, handler: runs.get }),
+    ofAdmin('GET /api/v1/runs/:id/stream', { ...stream, handler: runs.stream }),
+    ofAdmin('POST /api/v1/runs/:id/stop', { reply: stop, handler: runs.stop }),
+    ofAdmin('GET /api/v1/queue', { query: pageQuery, reply: queue, handler: runs.queue }),
     ...questionRoutes(parts),
-    { method: 'GET', path: '/api/v1/tokens/keys', ...admin, handler: a.listSigningKeys },
-    { method: 'POST', path: '/api/v1/tokens/rotate', ...admin, handler: a.rotateSigningKey },
-    { method: 'POST', path: '/api/v1/tokens/revoke-all', ...admin, handler: a.revokeAllTokens },
+    ofAdmin('GET /api/v1/tokens/keys', { reply: listOf(signingKey), handler: a.listSigningKeys }),
+    ofAdmin('POST /api/v1/tokens/rotate', { reply: signingKey, ...created, handler: a.rotateSigningKey }),
+    ofAdmin('POST /api/v1/tokens/revoke-all', { reply: signingKey, ...created, handler: a.revokeAllTokens }),
   ];
 }
 
 /** What agents ask and report: for the people themselves, and for the key of the session. */
 function questionRoutes({ operations }: RouteParts): Route[] {
-  const bare = { guard: 'key', shape: 'bare' } as const;
-  const user = { guard: 'user', shape: 'envelope' } as const;
-  const answers = { body: 'required', maxBodyBytes: MAX_ANSWER_BODY_BYTES } as const;
   const inputs = makeUserInputHandlers(operations);
   const insights = makeInsightHandlers(operations);
+  const answers = { body: answer, maxBodyBytes: MAX_ANSWER_BODY_BYTES, reply: question, handler: inputs.answer };
   // biome-ignore format: a table reads best with one route a line
   return [
-    { method: 'GET', path: '/openapi/v1/sessions/:id/user-inputs', ...bare, handler: inputs.listOfSession },
-    { method: 'POST', path: '/openapi/v1/user-inputs/:id/answer', ...bare, ...answers, handler: inputs.answer },
-    { method: 'GET', path: '/api/v1/user-inputs', ...user, handler: inputs.list },
-    { method: 'GET', path: '/api/v1/user-inputs/:id', ...user, handler: inputs.get },
-    { method: 'POST', path: '/api/v1/user-inputs/:id/answer', ...user, ...answers, handler: inputs.answer },
-    { method: 'POST', path: '/api/v1/user-inputs/:id/expire', ...user, handler: inputs.expire },
-    { method: 'GET', path: '/api/v1/insights', ...user, handler: insights.list },
-    { method: 'GET', path: '/api/v1/insights/:id', ...user, handler: insights.get },
-    { method: 'PATCH', path: '/api/v1/insights/:id', ...user, body: 'required', handler: insights.setStatus },
+    ofKey('GET /openapi/v1/sessions/:id/user-inputs', { query: sessionQuestionQuery, reply: sessionQuestions, handler: inputs.listOfSession }),
+    ofKey('POST /openapi/v1/user-inputs/:id/answer', answers),
+    ofUser('GET /api/v1/user-inputs', { query: questionQuery, reply: listOf(question), handler: inputs.list }),
+    ofUser('GET /api/v1/user-inputs/:id', { reply: question, handler: inputs.get }),
+    ofUser('POST /api/v1/user-inputs/:id/answer', answers),
+    ofUser('POST /api/v1/user-inputs/:id/expire', { reply: question, handler: inputs.expire }),
+    ofUser('GET /api/v1/insights', { query: insightQuery, reply: listOf(insight), handler: insights.list }),
+    ofUser('GET /api/v1/insights/:id', { reply: insight, handler: insights.get }),
+    ofUser('PATCH /api/v1/insights/:id', { body: insightChange, reply: insight, handler: insights.setStatus }),
   ];
 }
 
 /** What the config directory defines: `experts`, `expert-teams`, `skills`, `plugins`, `mcp-servers` and `connectors`. */
 function definitionRoutes(operations: Operations): Route[] {
-  const admin = { guard: 'admin', shape: 'envelope' } as const;
   return DEFINITION_NOUNS.flatMap((noun): Route[] => {
     const { list, get, check } = makeDefinitionHandlers(operations, noun);
     return [
-      { method: 'GET', path: `/api/v1/${noun}`, ...admin, handler: list },
-      { method: 'GET', path: `/api/v1/${noun}/:ref`, ...admin, handler: get },
-      { method: 'POST', path: `/api/v1/definitions/${noun}/check`, ...admin, handler: check },
+      ofAdmin(`GET /api/v1/${noun}`, { reply: definitionListOf(noun), handler: list }),
+      ofAdmin(`GET /api/v1/${noun}/:ref`, { reply: definitionOf(noun), handler: get }),
+      ofAdmin(`POST /api/v1/definitions/${noun}/check`, { reply: definitionCheck, handler: check }),
     ];
   });
 }
 
 function makeSimpleHandlers(operations: Operations, readiness: () => Readiness) {
   return {
-    models: (_exchange: Exchange, caller: KeyCaller): Reply => {
-      return ok(renderModels(operations.getModelName(caller), caller.key.createdAt));
-    },
-    ready: (): Reply => {
+    models: (_exchange: Exchange, caller: KeyCaller) =>
+      ok(renderModels(operations.getModelName(caller), caller.key.createdAt)),
+    ready: () => {
       const { ready, parts } = readiness();
       const body = { ready, parts: parts.map(({ name, state, detail }) => ({ name, state, detail })) };
       return ready ? ok(body) : { status: 503, headers: { 'Retry-After': '5' }, body };

@@ -15,7 +15,7 @@ type ObjectOf<F extends Fields> = {
   : never;
 
 /** The shape of an object. `fields` are there to build others from. */
-export interface ObjectShape<F extends Fields> extends Shape<ObjectOf<F>> {
+export interface ObjectShape<F extends Fields = Fields> extends Shape<ObjectOf<F>> {
   readonly fields: F;
 }
 

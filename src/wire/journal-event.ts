@@ -2,8 +2,8 @@
 import { isoTime } from '../domain/clock.ts';
 import { INSIGHT_PRIORITIES, INSIGHT_STATUSES } from '../domain/insight.ts';
 import type { EventPayloads, EventType, JournalEvent } from '../domain/journal-event.ts';
-import type { ScheduleMode, StopReason } from '../domain/run.ts';
-import type { StopCause } from '../domain/stop.ts';
+import { SCHEDULE_MODES, STOP_REASONS } from '../domain/run.ts';
+import { STOP_CAUSES } from '../domain/stop.ts';
 import type { Usage } from '../domain/usage.ts';
 import { json, jsonObject, object, tagged } from './composites.ts';
 import { runError } from './run-error.ts';
@@ -11,9 +11,9 @@ import { boolean, integer, oneOf, string, time, uuid } from './scalars.ts';
 import { named, nullable, optional, type OptionalShape, type Shape, type Static } from './shape.ts';
 
 const count = integer({ from: 0 });
-const scheduleMode = oneOf<ScheduleMode>(['immediate', 'queued', 'background', 'scheduled']);
-const stopReason = oneOf<StopReason>(['end_turn', 'max_tokens']);
-const stopCause = oneOf<StopCause>(['user_requested_stop', 'operator_requested_stop', 'session_deleted']);
+const scheduleMode = oneOf(SCHEDULE_MODES);
+const stopReason = oneOf(STOP_REASONS);
+const stopCause = oneOf(STOP_CAUSES);
 
 /** Tokens as the model server counted them; `input_tokens` includes the cached ones. */
 const usage = object({

@@ -1,6 +1,6 @@
 // The options that set what agents of a key with target free can use (§2.10).
 import { type Command, InvalidArgumentError } from 'commander';
-import type { CapabilityWish } from '../../client/wire/management-wire.ts';
+import type { CapabilityChoiceWire } from '../../wire/capabilities/capability.ts';
 import { uuid } from './arguments.ts';
 
 /** The options as commander reads them. */
@@ -41,7 +41,7 @@ export function addCapabilityOptions(command: Command): Command {
 }
 
 /** What the given options ask for, without fields for other options. */
-export function capabilityWishOf(options: CapabilityOptions): CapabilityWish {
+export function capabilityChoiceOf(options: CapabilityOptions): CapabilityChoiceWire {
   return {
     ...(options.browser !== undefined && { browser_enabled: options.browser }),
     ...(options.mcp && { mcp_server_ids: orDefault(options.mcp) }),

@@ -1,7 +1,7 @@
 // Waits for a daemon to be ready.
 import { setTimeout as pause } from 'node:timers/promises';
 import { isClientFailure } from '../../client/transport/client-error.ts';
-import type { StatusWire } from '../../client/wire/management-wire.ts';
+import type { StatusWire } from '../../wire/status.ts';
 import { messageOf } from '../../domain/errors.ts';
 import type { Context } from './context.ts';
 import { CommandError } from './exit-codes.ts';

@@ -10,7 +10,7 @@ import type {
   FileNodeWire,
   RunArtifactsWire,
   SessionArtifactsWire,
-} from '../../client/wire/artifacts-wire.ts';
+} from '../../wire/sessions/artifact.ts';
 import { messageOf } from '../../domain/errors.ts';
 import { makeDirectories } from '../../disk/make-directories.ts';
 import type { Context } from '../frame/context.ts';

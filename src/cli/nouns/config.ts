@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { formatProblem, type Problem } from '../../catalog/problem.ts';
 import { isClientFailure } from '../../client/transport/client-error.ts';
-import type { ConfigurationWire } from '../../client/wire/management-wire.ts';
+import type { ConfigurationWire } from '../../wire/status.ts';
 import { describeSettings } from '../../config/config.ts';
 import { checkConfiguration, requireConfiguration } from '../frame/configuration.ts';
 import { act, type Context } from '../frame/context.ts';

@@ -1,6 +1,6 @@
 // `errand connections`: the credentials that agents can use at services.
 import { Argument, type Command } from 'commander';
-import type { ConnectionCheckWire, ConnectionWire } from '../../client/wire/connection-wire.ts';
+import type { ConnectionCheckWire, ConnectionWire } from '../../wire/capabilities/connection.ts';
 import { notEmpty, uuid } from '../frame/arguments.ts';
 import { act, type Context } from '../frame/context.ts';
 import { CommandError } from '../frame/exit-codes.ts';

@@ -1,6 +1,6 @@
 // `errand connectors`: the services that users connect to.
 import type { Command } from 'commander';
-import type { ConnectorCheckWire } from '../../client/wire/connection-wire.ts';
+import type { ConnectorCheckWire } from '../../wire/capabilities/connection.ts';
 import { CHECKS } from './connections.ts';
 import { act, type Context } from '../frame/context.ts';
 import { ABOUT, addReading, names, type Noun } from './definitions.ts';

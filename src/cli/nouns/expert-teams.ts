@@ -1,6 +1,6 @@
 // `errand expert-teams`: experts that work together under a lead.
 import type { Command } from 'commander';
-import type { DefinitionWire } from '../../client/wire/definition-wire.ts';
+import type { DefinitionWire } from '../../wire/capabilities/definition.ts';
 import { ABOUT, addFileCheck, addReading, names, type Noun } from './definitions.ts';
 import type { Io } from '../frame/io.ts';
 import { type Column, field } from '../terminal/output.ts';

@@ -1,7 +1,8 @@
 // `errand inputs`: shows, answers and ends agents' questions to their users.
 import { readFile } from 'node:fs/promises';
 import { Argument, type Command, Option } from 'commander';
-import type { UserInputQuery, UserInputWire } from '../../client/wire/user-input-wire.ts';
+import type { UserInputStatus } from '../../domain/user-input.ts';
+import type { QuestionWire } from '../../wire/sessions/question.ts';
 import { messageOf } from '../../domain/errors.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import { USER_INPUT_STATUSES } from '../../domain/user-input.ts';
@@ -15,7 +16,7 @@ import { cutTo, type Style } from '../terminal/terminal-text.ts';
 
 const QUESTION_COLUMNS = 60;
 
-const STATUS_STYLES: Readonly<Record<UserInputWire['status'], Style | undefined>> = {
+const STATUS_STYLES: Readonly<Record<QuestionWire['status'], Style | undefined>> = {
   pending: 'yellow',
   answered: undefined,
   expired: 'dim',
@@ -23,13 +24,13 @@ const STATUS_STYLES: Readonly<Record<UserInputWire['status'], Style | undefined>
 
 const ID = new Argument('<question>', 'its id').argParser(uuid);
 
-const STATUS: Column<UserInputWire> = {
+const STATUS: Column<QuestionWire> = {
   name: 'status',
   value: ({ status }) => status,
   style: ({ status }) => STATUS_STYLES[status],
 };
 
-const IN_A_LIST: readonly Column<UserInputWire>[] = [
+const IN_A_LIST: readonly Column<QuestionWire>[] = [
   field('request_id'),
   STATUS,
   field('username'),
@@ -37,7 +38,7 @@ const IN_A_LIST: readonly Column<UserInputWire>[] = [
   { name: 'question', value: (input) => cutTo(questionOf(input), QUESTION_COLUMNS) },
 ];
 
-const ALONE: readonly Column<UserInputWire>[] = [
+const ALONE: readonly Column<QuestionWire>[] = [
   { name: 'question', value: questionOf },
   { name: 'options', value: ({ tool_input: input }) => optionsOf(input['options']) },
   { name: 'multiple', value: ({ tool_input: input }) => input['multiple'] === true },
@@ -95,12 +96,14 @@ Examples:
   errand inputs answer 0190f6a0-0000-7000-8000-000000000000 "The second one"
   echo '["red", "blue"]' | errand inputs answer 0190f6a0-0000-7000-8000-000000000000 --json -`;
 
-async function list({ client, out }: Context, { session, status, limit }: UserInputQuery): Promise<void> {
-  const found = await client().inputs.list({
-    ...(session !== undefined && { session }),
-    ...(status !== undefined && { status }),
-    ...(limit !== undefined && { limit }),
-  });
+interface ListOptions {
+  readonly session?: string;
+  readonly status?: UserInputStatus;
+  readonly limit?: number;
+}
+
+async function list({ client, out }: Context, { session, status, limit }: ListOptions): Promise<void> {
+  const found = await client().inputs.list({ session_id: session, status, limit });
   out.list(found.items, IN_A_LIST, found);
   if (found.total > found.items.length && out.format !== 'json') {
     out.hint(`${found.items.length} of ${found.total} questions.`);
@@ -126,7 +129,7 @@ async function expire(context: Context, id: string): Promise<void> {
   show(context, await inputs.expire(input.request_id));
 }
 
-function show({ out }: Context, input: UserInputWire): void {
+function show({ out }: Context, input: QuestionWire): void {
   out.record(input, ALONE, input);
 }
 
@@ -149,7 +152,7 @@ const unreadable = (file: string) => (error: unknown) => {
   throw new CommandError('usage', `${file} cannot be read: ${messageOf(error)}`);
 };
 
-function questionOf({ tool_input: input }: UserInputWire): string {
+function questionOf({ tool_input: input }: QuestionWire): string {
   const { question } = input;
   return typeof question === 'string' ? question : JSON.stringify(input);
 }

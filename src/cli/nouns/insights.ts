@@ -1,6 +1,6 @@
 // `errand insights`: shows what agents want people to know, and changes its status.
 import { Argument, type Command, Option } from 'commander';
-import type { InsightQuery, InsightWire } from '../../client/wire/insight-wire.ts';
+import type { InsightWire } from '../../wire/sessions/insight.ts';
 import { INSIGHT_STATUSES, type InsightStatus } from '../../domain/insight.ts';
 import { rowLimit, uuid } from '../frame/arguments.ts';
 import { act, type Context } from '../frame/context.ts';
@@ -68,12 +68,14 @@ export function addInsights(program: Command, io: Io): void {
     );
 }
 
-async function list({ client, out }: Context, { session, status, limit }: InsightQuery): Promise<void> {
-  const found = await client().insights.list({
-    ...(session !== undefined && { session }),
-    ...(status !== undefined && { status }),
-    ...(limit !== undefined && { limit }),
-  });
+interface ListOptions {
+  readonly session?: string;
+  readonly status?: InsightStatus;
+  readonly limit?: number;
+}
+
+async function list({ client, out }: Context, { session, status, limit }: ListOptions): Promise<void> {
+  const found = await client().insights.list({ session_id: session, status, limit });
   out.list(found.items, IN_A_LIST, found);
   if (found.total > found.items.length && out.format !== 'json') {
     out.hint(`${found.items.length} of ${found.total} insights.`);

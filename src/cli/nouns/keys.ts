@@ -2,10 +2,10 @@
 import { type Command, Option } from 'commander';
 import { isClientFailure } from '../../client/transport/client-error.ts';
 import type { Client } from '../../client/client.ts';
-import type { CapabilityWish, KeyFields, KeyWire } from '../../client/wire/management-wire.ts';
+import type { KeyChangeWire, KeyWire } from '../../wire/people/key.ts';
 import { KEY_SCOPES, type KeyScope } from '../../domain/user.ts';
 import { duration, notEmpty, uuid } from '../frame/arguments.ts';
-import { addCapabilityOptions, type CapabilityOptions, capabilityWishOf } from '../frame/capability-options.ts';
+import { addCapabilityOptions, type CapabilityOptions, capabilityChoiceOf } from '../frame/capability-options.ts';
 import { act, type Context } from '../frame/context.ts';
 import { CommandError } from '../frame/exit-codes.ts';
 import type { Io } from '../frame/io.ts';
@@ -106,8 +106,8 @@ function addCreate(keys: Command, io: Io): void {
           user: options.user,
           scope: options.scope,
           ...fieldsOf(options),
-          ...(project !== undefined && { projectId: project }),
-          ...(expires !== undefined && { expiresInSeconds: expires }),
+          ...(project !== undefined && { project_id: project }),
+          ...(expires !== undefined && { expires_in_seconds: expires }),
         });
         out.record(key, [{ name: 'key', value: (row) => row.key }, ...ALONE], key);
         out.hint('The key is shown only now; Errand stores only a hash of it.');
@@ -134,13 +134,13 @@ async function change(context: Context, ref: string, options: FieldOptions): Pro
   context.out.record(changed, ALONE, changed);
 }
 
-function fieldsOf({ name, model, target, ...options }: FieldOptions): KeyFields {
-  const capabilityConfig: CapabilityWish = capabilityWishOf(options);
+function fieldsOf({ name, model, target, ...options }: FieldOptions): KeyChangeWire {
+  const choice = capabilityChoiceOf(options);
   return {
     ...(name !== undefined && { name }),
     ...(model !== undefined && { model }),
     ...(target !== undefined && { target }),
-    ...(Object.keys(capabilityConfig).length > 0 && { capabilityConfig }),
+    ...(Object.keys(choice).length > 0 && { capability_config: choice }),
   };
 }
 

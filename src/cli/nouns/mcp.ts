@@ -1,6 +1,6 @@
 // `errand mcp`: the MCP servers that agents can use.
 import type { Command } from 'commander';
-import type { DefinitionWire } from '../../client/wire/definition-wire.ts';
+import type { DefinitionWire } from '../../wire/capabilities/definition.ts';
 import { act, type Context } from '../frame/context.ts';
 import { ABOUT, addReading, NAME, names, type Noun } from './definitions.ts';
 import { CommandError } from '../frame/exit-codes.ts';

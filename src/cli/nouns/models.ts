@@ -1,6 +1,6 @@
 // `errand models`: the models that agents use, and how each of them answers.
 import type { Command } from 'commander';
-import type { ModelCheckWire, ModelWire } from '../../client/wire/check-wire.ts';
+import type { ModelCheckWire, ModelWire } from '../../wire/capabilities/model.ts';
 import { act, type Context } from '../frame/context.ts';
 import { CommandError } from '../frame/exit-codes.ts';
 import { FINDINGS } from '../terminal/findings.ts';

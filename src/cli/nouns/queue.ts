@@ -1,6 +1,6 @@
 // `errand queue`: which runs are waiting, why, and for how long.
 import type { Command } from 'commander';
-import type { QueueEntryWire, QueueWire } from '../../client/wire/session-wire.ts';
+import type { QueueEntryWire, QueueWire } from '../../wire/sessions/queue.ts';
 import { rowLimit } from '../frame/arguments.ts';
 import { act } from '../frame/context.ts';
 import { formatDuration } from '../frame/durations.ts';

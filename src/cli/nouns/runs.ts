@@ -1,10 +1,10 @@
 // `errand runs`: shows, follows and stops anybody's runs.
 import { Argument, type Command, Option } from 'commander';
-import type { RunQuery, RunWire } from '../../client/wire/session-wire.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { EventType } from '../../domain/journal-event.ts';
-import { RUN_STATUSES } from '../../domain/run.ts';
+import { RUN_STATUSES, type RunStatus } from '../../domain/run.ts';
 import type { JournalEventWire } from '../../wire/journal-event.ts';
+import type { RunWire } from '../../wire/sessions/run.ts';
 import { notEmpty, rowLimit, uuid } from '../frame/arguments.ts';
 import { type DownloadOptions, showRunArtifacts } from './artifacts.ts';
 import { act, type Context } from '../frame/context.ts';
@@ -109,12 +109,14 @@ const TAIL_HELP = `
 The agent's text goes to standard output, everything else to standard error. Exits with 1 if the run failed.
 With "-o json", every event is a JSON document on a line of its own.`;
 
-async function list({ client, out }: Context, { session, status, limit }: RunQuery): Promise<void> {
-  const found = await client().runs.list({
-    ...(session !== undefined && { session }),
-    ...(status !== undefined && { status }),
-    ...(limit !== undefined && { limit }),
-  });
+interface ListOptions {
+  readonly session?: string;
+  readonly status?: RunStatus;
+  readonly limit?: number;
+}
+
+async function list({ client, out }: Context, { session, status, limit }: ListOptions): Promise<void> {
+  const found = await client().runs.list({ session, status, limit });
   out.list(found.items, IN_A_LIST, found);
   if (found.total > found.items.length && out.format !== 'json') {
     out.hint(`${found.items.length} of ${found.total} runs.`);

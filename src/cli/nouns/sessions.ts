@@ -1,6 +1,7 @@
 // `errand sessions`: shows, stops and deletes anybody's conversations.
 import { Argument, type Command } from 'commander';
-import type { HistoryWire, SessionQuery, SessionWire, StopWire } from '../../client/wire/session-wire.ts';
+import type { HistoryWire } from '../../wire/sessions/history.ts';
+import type { SessionWire, StopWire } from '../../wire/sessions/session.ts';
 import { notEmpty, rowLimit, uuid } from '../frame/arguments.ts';
 import { type DownloadOptions, showWorkspace } from './artifacts.ts';
 import { act, type Context } from '../frame/context.ts';
@@ -115,12 +116,14 @@ export function addSessions(program: Command, io: Io): void {
     .action(act(io, remove));
 }
 
-async function list({ client, out }: Context, { user, key, limit }: SessionQuery): Promise<void> {
-  const found = await client().sessions.list({
-    ...(user !== undefined && { user }),
-    ...(key !== undefined && { key }),
-    ...(limit !== undefined && { limit }),
-  });
+interface ListOptions {
+  readonly user?: string;
+  readonly key?: string;
+  readonly limit?: number;
+}
+
+async function list({ client, out }: Context, { user, key, limit }: ListOptions): Promise<void> {
+  const found = await client().sessions.list({ user, key, limit });
   out.list(found.items, IN_A_LIST, found);
   if (found.total > found.items.length && out.format !== 'json') {
     out.hint(`${found.items.length} of ${found.total} sessions.`);

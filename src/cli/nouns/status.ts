@@ -1,6 +1,6 @@
 // `errand status`: the state of the daemon.
 import type { Command } from 'commander';
-import type { PartWire, StatusWire } from '../../client/wire/management-wire.ts';
+import type { PartWire, StatusWire } from '../../wire/status.ts';
 import { act, type Context } from '../frame/context.ts';
 import { formatDuration } from '../frame/durations.ts';
 import { duration } from '../frame/arguments.ts';

@@ -1,6 +1,6 @@
 // `errand teams`: groups of people with a budget.
 import type { Command } from 'commander';
-import type { TeamWire } from '../../client/wire/management-wire.ts';
+import type { TeamWire } from '../../wire/people/team.ts';
 import { dollars, dollarsOrNone, type NONE, notEmpty, orNull } from '../frame/arguments.ts';
 import { act } from '../frame/context.ts';
 import { CommandError } from '../frame/exit-codes.ts';
@@ -30,7 +30,7 @@ export function addTeams(program: Command, io: Io): void {
     .addHelpText('after', '\nExample:\n  errand teams create Research --budget 250')
     .action(
       act(io, async ({ client, out }, name: string, { budget }: { readonly budget?: number }) => {
-        const fields = budget === undefined ? {} : { budgetUsd: budget };
+        const fields = budget === undefined ? {} : { budget_amount_usd: budget };
         const team = await client().teams.create({ name: notEmpty(name), ...fields });
         out.record(team, COLUMNS, team);
       }),
@@ -56,7 +56,7 @@ export function addTeams(program: Command, io: Io): void {
       act(io, async ({ client, out }, ref: string, { name, budget }: Changes) => {
         const fields = {
           ...(name !== undefined && { name }),
-          ...(budget !== undefined && { budgetUsd: orNull(budget) }),
+          ...(budget !== undefined && { budget_amount_usd: orNull(budget) }),
         };
         if (Object.keys(fields).length === 0) throw new CommandError('usage', 'Give at least one field to change.');
         const team = await client().teams.change(ref, fields);

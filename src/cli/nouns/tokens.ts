@@ -1,6 +1,6 @@
 // `errand tokens`: the keys that sign login tokens, and the revocation of all tokens.
 import type { Command } from 'commander';
-import type { SigningKeyWire } from '../../client/wire/management-wire.ts';
+import type { SigningKeyWire } from '../../wire/people/token.ts';
 import { act, type Context } from '../frame/context.ts';
 import type { Io } from '../frame/io.ts';
 import { type Column, field } from '../terminal/output.ts';

@@ -1,6 +1,6 @@
 // `errand users`: the people on whose behalf agents work.
 import { type Command, Option } from 'commander';
-import type { PasswordWire, UserFields, UserWire } from '../../client/wire/management-wire.ts';
+import type { PasswordWire, UserChangeWire, UserWire } from '../../wire/people/user.ts';
 import type { Role } from '../../domain/user.ts';
 import { notEmpty, orNull } from '../frame/arguments.ts';
 import { act, type Context } from '../frame/context.ts';
@@ -125,9 +125,9 @@ function withFields(command: Command): Command {
 }
 
 /** Commander's options also contain the flags of the whole program; only these go to the daemon. */
-function fieldsOf({ fullName, department, role, team, scenario }: FieldOptions): UserFields {
+function fieldsOf({ fullName, department, role, team, scenario }: FieldOptions): UserChangeWire {
   return {
-    ...(fullName !== undefined && { fullName }),
+    ...(fullName !== undefined && { full_name: fullName }),
     ...(department !== undefined && { department }),
     ...(role !== undefined && { role }),
     ...(team !== undefined && { team: orNull(team) }),

@@ -1,5 +1,5 @@
 // Shows the findings of a check.
-import type { FindingWire } from '../../client/wire/check-wire.ts';
+import type { FindingWire } from '../../wire/capabilities/model.ts';
 import type { Column } from './output.ts';
 import type { Style } from './terminal-text.ts';
 

@@ -2,7 +2,6 @@
 import { request as requestHttp, type ClientRequest, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { TLSSocket } from 'node:tls';
-import type { JsonValue } from '../../domain/json.ts';
 import { ClientError, type FailureTrace } from './client-error.ts';
 
 /** Where the daemon is. Whoever may open the socket needs no token there (K1). */
@@ -19,7 +18,8 @@ export interface Call {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: JsonValue;
+  /** Sent as JSON. */
+  readonly body?: object;
   /** Instead of the address's own credential. */
   readonly token?: string | null;
   readonly timeoutMs?: number;

@@ -10,7 +10,7 @@ import type { Reply } from '../frame/reply.ts';
 const RETRY_AFTER_MS = 2_000;
 
 /** The reply for a submission (202) or a look-up (200): with `Retry-After` while there is no result yet. */
-export function backgroundReply(status: 200 | 202, found: BackgroundRun): Reply {
+export function backgroundReply(status: 200 | 202, found: BackgroundRun): Reply<BackgroundMessageWire> {
   const headers = isTerminal(found.run.status) ? {} : { 'Retry-After': String(RETRY_AFTER_MS / 1_000) };
   return { status, headers, body: renderBackground(found) };
 }

@@ -12,15 +12,17 @@ import type { WatchCredential } from '../frame/credential-watch.ts';
 import { type Exchange, idInPath } from '../frame/exchange.ts';
 import { type Headers, setHeaders } from '../frame/head.ts';
 import { parseMessagesRequest, renderMessage } from './messages-wire.ts';
+import type { BackgroundRun } from '../../operations/turns/runs.ts';
 import type { Operations } from '../../operations/operations.ts';
 import { positionInRequest } from '../frame/query.ts';
 import { errorBody } from '../frame/render-error.ts';
-import type { ErrorShape } from '../../wire/error.ts';
+import type { ErrorShape, ErrorWire } from '../../wire/error.ts';
 import type { Reply } from '../frame/reply.ts';
 import type { CompletionWire } from '../../wire/chat/completion.ts';
-import type { MessageWire } from '../../wire/messages/message.ts';
+import type { BackgroundMessageWire, ConversationReplyWire } from '../../wire/messages/message.ts';
+import type { followQuery } from '../../wire/query.ts';
 import { uuid } from '../../wire/scalars.ts';
-import { nullable } from '../../wire/shape.ts';
+import { nullable, type Static } from '../../wire/shape.ts';
 import { idempotencyKey } from '../../wire/turn.ts';
 import { failureOfRun } from './run-failure.ts';
 import type { OpenRunStream } from './run-stream.ts';
@@ -28,14 +30,21 @@ import { makeTurnText } from './turn-text.ts';
 import type { TurnHeaders, TurnRequest } from './turn-wire.ts';
 
 /** What a protocol adds to a turn. */
-interface ConversationWire {
+interface ConversationWire<R extends object> {
   readonly shape: ErrorShape;
   parse(body: JsonObject, parts: ContentParts, headers: TurnHeaders): Promise<TurnRequest>;
-  render(run: Run): MessageWire | CompletionWire;
+  render(run: Run): R;
+  /** The reply to a submission; absent where no run is in the background. */
+  submitted?(found: BackgroundRun): Reply<R>;
 }
 
-const MESSAGES: ConversationWire = { shape: 'bare', parse: parseMessagesRequest, render: renderMessage };
-const CHAT: ConversationWire = { shape: 'chat', parse: parseChatRequest, render: renderCompletion };
+const MESSAGES: ConversationWire<ConversationReplyWire> = {
+  shape: 'bare',
+  parse: parseMessagesRequest,
+  render: renderMessage,
+  submitted: (found) => backgroundReply(202, found),
+};
+const CHAT: ConversationWire<CompletionWire> = { shape: 'chat', parse: parseChatRequest, render: renderCompletion };
 
 const MEGABYTE = 1024 * 1024;
 const RETRY_AFTER_SECONDS = '5';
@@ -49,13 +58,19 @@ export interface ConversationParts {
   readonly settings: () => Settings;
 }
 
-type KeyHandler = (exchange: Exchange, caller: KeyCaller) => Promise<Reply | undefined>;
+/** A handler that replies, unless it streams. */
+type KeyHandler<E extends Exchange, R extends object = never> = (
+  exchange: E,
+  caller: KeyCaller,
+) => Promise<Reply<R> | undefined>;
+type Turn = Exchange<unknown, JsonObject>;
+type Failure = ErrorWire<ErrorShape>;
 
 export interface Conversations {
-  readonly messages: KeyHandler;
-  readonly chat: KeyHandler;
-  readonly poll: KeyHandler;
-  readonly rejoin: KeyHandler;
+  readonly messages: KeyHandler<Turn, ConversationReplyWire | Failure>;
+  readonly chat: KeyHandler<Turn, CompletionWire | Failure>;
+  readonly poll: KeyHandler<Exchange, BackgroundMessageWire>;
+  readonly rejoin: KeyHandler<Exchange<Static<typeof followQuery>>>;
 }
 
 /** What is left of a request once its turn is accepted. */
@@ -74,7 +89,7 @@ export function makeConversations({
   watchCredential,
 }: ConversationParts): Conversations {
   /** Accepts the turn. Nothing that it said is held after that, however long its answer takes. */
-  async function accept(wire: ConversationWire, exchange: Exchange, caller: KeyCaller): Promise<Accepted> {
+  async function accept(wire: ConversationWire<object>, exchange: Turn, caller: KeyCaller): Promise<Accepted> {
     const { req, res, laid, takeRoom } = exchange;
     const { maxUploadSizeMb, limits } = settings();
     const text = makeTurnText(laid, limits.maxTextMb * MEGABYTE);
@@ -87,10 +102,14 @@ export function makeConversations({
     return { run, stream, isBackground: input.background !== null, repeatable: input.idempotencyKey !== null };
   }
 
-  async function converse(wire: ConversationWire, exchange: Exchange, caller: KeyCaller): Promise<Reply | undefined> {
+  async function converse<R extends object>(
+    wire: ConversationWire<R>,
+    exchange: Turn,
+    caller: KeyCaller,
+  ): Promise<Reply<R | Failure> | undefined> {
     const { req, res } = exchange;
     const { run, stream, isBackground, repeatable } = await accept(wire, exchange, caller);
-    if (isBackground) return backgroundReply(202, await operations.withPosition(caller, run));
+    if (isBackground) return wire.submitted?.(await operations.withPosition(caller, run));
     if (stream) {
       openStream(exchange, run, { afterId: 0, ids: hasFlag(req, 'x-stream-event-ids'), tools: wantsTools(req) });
       return undefined;
@@ -116,6 +135,16 @@ export function makeConversations({
   return {
     messages: (exchange, caller) => converse(MESSAGES, exchange, caller),
     chat: (exchange, caller) => converse(CHAT, exchange, caller),
+    ...makeLookUps({ operations, openStream }),
+  };
+}
+
+/** The handlers of runs that were begun before. */
+function makeLookUps({
+  operations,
+  openStream,
+}: Pick<ConversationParts, 'operations' | 'openStream'>): Pick<Conversations, 'poll' | 'rejoin'> {
+  return {
     poll: async (exchange, caller) => {
       const found = await operations.pollRun(caller, exchange.params['id'] ?? '');
       nameRun(exchange.res, found.run);
@@ -176,7 +205,7 @@ function nameRun(res: ServerResponse, run: Run): void {
   setHeaders(res, { 'X-Session-Id': run.sessionId, 'X-Run-Id': run.id });
 }
 
-function answerOf(run: Run, wire: ConversationWire): Reply {
+function answerOf<R extends object>(run: Run, wire: ConversationWire<R>): Reply<R | Failure> {
   const failure = failureOfRun(run);
   if (failure === null) return { status: 200, body: wire.render(run) };
   const later: Headers = failure.status === 504 ? { 'Retry-After': RETRY_AFTER_SECONDS } : {};

@@ -1,15 +1,13 @@
 // Takes a request to its route: guards it, reads its body and answers it, in the promised order of checks (A1).
 import { Router, type RouterContext } from '@koa/router';
 import { ErrandError } from '../../domain/errors.ts';
-import type { Caller } from '../../domain/user.ts';
 import type { ClientAddressOf } from '../server/client-address.ts';
 import { isViaSocket, readCredential } from './credentials.ts';
-import type { Exchange } from './exchange.ts';
 import { callerAt } from './guards.ts';
 import type { WithExchange } from './open-exchange.ts';
 import type { Operations } from '../../operations/operations.ts';
 import { inEnvelope, type Reply, sendJson } from './reply.ts';
-import type { Route } from '../routes.ts';
+import type { Route } from './route.ts';
 
 export interface DispatchParts {
   readonly operations: Pick<Operations, 'authenticate'>;
@@ -38,16 +36,16 @@ async function answer(
   { operations, clientAddressOf, withExchange }: DispatchParts,
 ): Promise<Reply | undefined> {
   if (route.guard === 'none')
-    return withExchange({ route, ctx, owner: clientAddressOf(ctx.req), admit: async () => undefined }, route.handler);
+    return withExchange({ route, ctx, owner: clientAddressOf(ctx.req), admit: async () => undefined }, (exchange) =>
+      route.handler(exchange, undefined),
+    );
   const { guard } = route;
   const viaSocket = isViaSocket(ctx.req);
   const credential = readCredential(ctx.req.rawHeaders, guard === 'key' ? 'both' : 'authorization');
   const admit = async () => callerAt(guard, await operations.authenticate(credential, viaSocket));
   const caller = await admit();
   const owner = caller.kind === 'operator' ? 'operator' : caller.user.id;
-  // The guard makes the caller that the handler takes.
-  const handler = route.handler as (exchange: Exchange, caller: Caller) => ReturnType<typeof route.handler>;
-  return withExchange({ route, ctx, owner, admit }, (exchange) => handler(exchange, caller));
+  return withExchange({ route, ctx, owner, admit }, (exchange) => route.handler(exchange, caller));
 }
 
 type Matched = RouterContext['matched'];

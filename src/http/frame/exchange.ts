@@ -1,18 +1,17 @@
 // One request on its way through a handler.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { notFound, unprocessable } from '../../domain/errors.ts';
+import { notFound } from '../../domain/errors.ts';
 import { isUuid } from '../../domain/ids.ts';
 import type { RequestBody } from '../body/request-body.ts';
 
-/** What a handler is given. */
-export interface Exchange {
+/** What a handler is given. `Q` and `B` are what the route's shapes read in the query and in the body. */
+export interface Exchange<Q = unknown, B = unknown> {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly params: Readonly<Record<string, string>>;
-  /** The query as sent, without `?`. */
-  readonly query: string;
-  /** What it says is `{}` on routes that read none. It is let go when the handler is done, if not before. */
-  readonly body: RequestBody['value'];
+  readonly query: Q;
+  /** It is let go when the handler is done, if not before. */
+  readonly body: B;
   readonly laid: RequestBody['laid'];
   /** Counts what is held for the request beside its body, until the body is let go. Throws `unavailable` when there is no room. */
   takeRoom(bytes: number): void;
@@ -32,12 +31,4 @@ export function idInPath(exchange: Exchange, kind: string): string {
 /** The id or name in the path. */
 export function refInPath(exchange: Exchange): string {
   return exchange.params['ref'] ?? '';
-}
-
-/** One query value, or null. Throws `unprocessable` when it is given twice. */
-export function queryValue(exchange: Exchange, name: string): string | null {
-  if (exchange.query === '') return null;
-  const values = new URLSearchParams(exchange.query).getAll(name);
-  if (values.length > 1) throw unprocessable(name, 'must be given once');
-  return values[0] ?? null;
 }

@@ -7,7 +7,8 @@ import { makeBodyBudget } from '../body/body-budget.ts';
 import type { Exchange } from './exchange.ts';
 import { NOTHING_LAID } from '../body/laid-strings.ts';
 import { bodyLimit, readJsonBody, type RequestBody } from '../body/request-body.ts';
-import type { Route } from '../routes.ts';
+import { readQuery } from './query.ts';
+import type { Route } from './route.ts';
 
 const MEGABYTE = 1024 * 1024;
 /** The largest body of a route that takes no attachments. */
@@ -53,27 +54,33 @@ export function makeWithExchange({ settings, openSpool, clock }: BodyReadingPart
       limitBytes: lays ? largest : Math.min(largest, route.maxBodyBytes ?? PLAIN_BODY_BYTES),
       limitParsedBytes: Math.max(PLAIN_BODY_BYTES, limits.maxTextMb * MEGABYTE * PARSED_TEXTS),
       maxNodes: limits.maxNodes,
-      optional: route.body === 'optional',
+      optional: route.bodyIsOptional === true,
       lays,
     };
     return readJsonBody(ctx.req, ctx.res, { rules, share: budget(owner), openSpool, clock });
   }
 
   return async (admitted, handle) => {
-    const { req, res, params, querystring: query } = admitted.ctx;
+    const { route, ctx } = admitted;
+    const { req, res, params } = ctx;
     let body = await openBody(admitted);
+    let read: unknown;
+    let query: unknown;
     const letGoOfBody = async () => {
       const { release } = body;
       body = NO_BODY;
+      read = undefined;
       await release();
     };
     const exchange: Exchange = {
       req,
       res,
       params,
-      query,
+      get query() {
+        return query;
+      },
       get body() {
-        return body.value;
+        return read;
       },
       get laid() {
         return body.laid;
@@ -83,6 +90,8 @@ export function makeWithExchange({ settings, openSpool, clock }: BodyReadingPart
       admit: admitted.admit,
     };
     try {
+      query = route.query && readQuery(ctx.querystring, route.query);
+      read = route.body?.read(body.value, '');
       return await handle(exchange);
     } finally {
       await letGoOfBody();

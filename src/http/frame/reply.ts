@@ -4,17 +4,17 @@ import type { Clock } from '../../domain/clock.ts';
 import { type Headers, setHeaders, writeHead } from './head.ts';
 
 /** What a handler answers. */
-export interface Reply {
+export interface Reply<B extends object = object> {
   readonly status: number;
-  readonly body: object;
+  readonly body: B;
   readonly headers?: Headers;
 }
 
-export function ok(body: object): Reply {
+export function ok<B extends object>(body: B): Reply<B> {
   return { status: 200, body };
 }
 
-export function created(body: object): Reply {
+export function created<B extends object>(body: B): Reply<B> {
   return { status: 201, body };
 }
 

@@ -1,131 +1,67 @@
-// The management API's records and requests: users, teams, keys and the daemon's status.
+// The management API's records and requests in the domain's words: users, teams, keys and the daemon's status.
 import { isoTime, isoTimeOrNull } from '../../domain/clock.ts';
 import { unprocessable } from '../../domain/errors.ts';
-import type { JsonObject, JsonValue } from '../../domain/json.ts';
-import { KEY_SCOPES, type Role, type Team } from '../../domain/user.ts';
+import type { Listing } from '../../domain/listing.ts';
+import type { Team } from '../../domain/user.ts';
 import type { KeyRecord, KeyWish, NewKey } from '../../operations/people/keys.ts';
 import type { NewTeam, TeamChange } from '../../operations/people/teams.ts';
 import type { NewUser, UserChange, UserRecord } from '../../operations/people/users.ts';
-import { readCapabilityChoice, renderCapabilities, renderCapabilityNames } from './capability-wire.ts';
-import {
-  lineOfAtMost,
-  oneOf,
-  optional,
-  type Reader,
-  readBoolean,
-  readInteger,
-  readNumber,
-  readUuid,
-  textOfAtMost,
-} from '../frame/fields.ts';
 import type { ConfigurationReport, StatusReport } from '../../operations/status.ts';
+import type { ListWire } from '../../wire/listing.ts';
+import { AUTOMATIC, type KeyChangeWire, type KeyWire, type NewKeyWire } from '../../wire/people/key.ts';
+import type { NewTeamWire, TeamChangeWire, TeamWire } from '../../wire/people/team.ts';
+import type { NewUserWire, PasswordWire, UserChangeWire, UserWire } from '../../wire/people/user.ts';
+import type { ConfigurationWire, StatusWire } from '../../wire/status.ts';
+import { choiceOf, renderCapabilities, renderCapabilityNames } from './capability-wire.ts';
 
-const ROLES = ['admin', 'user'] as const satisfies readonly Role[];
-const AUTOMATIC = 'auto';
-const MAX_EXPIRY_SECONDS = 100 * 365 * 24 * 3600;
-
-const readName = lineOfAtMost(200);
-const readRole = oneOf(ROLES);
-const readPassword = textOfAtMost(1_000);
-
-/** A line that may be empty, such as a department. */
-const readLabel: Reader<string> = (value, path) => (value === '' ? '' : readName(value, path));
-
-const readBudget: Reader<number> = (value, path) => {
-  const budget = readNumber(value, path);
-  if (budget < 0) throw unprocessable(path, 'must not be negative');
-  return budget;
-};
-
-const readExpiry: Reader<number> = (value, path) => {
-  const seconds = readInteger(value, path);
-  if (seconds < 1 || seconds > MAX_EXPIRY_SECONDS)
-    throw unprocessable(path, `must be from 1 to ${MAX_EXPIRY_SECONDS} seconds`);
-  return seconds;
-};
-
-export function parseNewUser(body: JsonObject): NewUser {
+export function newUserOf(body: NewUserWire): NewUser {
   return {
-    username: readName(body['username'], 'username'),
-    fullName: optional(body['full_name'], 'full_name', readLabel),
-    department: optional(body['department'], 'department', readLabel),
-    role: optional(body['role'], 'role', readRole),
-    team: optional(body['team'], 'team', readName),
-    scenario: optional(body['scenario'], 'scenario', readName),
-    password: parsePassword(body),
+    username: body.username,
+    fullName: body.full_name ?? null,
+    department: body.department ?? null,
+    role: body.role ?? null,
+    team: body.team ?? null,
+    scenario: body.scenario ?? null,
+    password: body.password ?? null,
   };
 }
 
-/** The password to set, or null when the daemon is to make one. */
-export function parsePassword(body: JsonObject): string | null {
-  return optional(body['password'], 'password', readPassword);
+export function userChangeOf({ full_name: fullName, ...rest }: UserChangeWire): UserChange {
+  return requireChange({ ...(fullName !== undefined && { fullName }), ...rest });
 }
 
-export function parseUserChange(body: JsonObject): UserChange {
+export function newTeamOf(body: NewTeamWire): NewTeam {
+  return { name: body.name, budgetUsd: body.budget_amount_usd ?? null };
+}
+
+export function teamChangeOf({ budget_amount_usd: budgetUsd, ...rest }: TeamChangeWire): TeamChange {
+  return requireChange({ ...(budgetUsd !== undefined && { budgetUsd }), ...rest });
+}
+
+export function newKeyOf(body: NewKeyWire): NewKey {
+  const { capability_config: choice } = body;
+  return {
+    user: body.user,
+    scope: body.scope,
+    name: body.name ?? null,
+    model: modelOf(body.model ?? AUTOMATIC),
+    target: body.target ?? 'free',
+    capabilityChoice: choice === undefined || choice === null ? null : choiceOf(choice),
+    projectId: body.project_id ?? null,
+    expiresInSeconds: body.expires_in_seconds ?? null,
+  };
+}
+
+export function keyWishOf({ capability_config: choice, model, ...rest }: KeyChangeWire): KeyWish {
   return requireChange({
-    ...given(body, 'full_name', 'fullName', readLabel),
-    ...given(body, 'department', 'department', readLabel),
-    ...given(body, 'role', 'role', readRole),
-    ...given(body, 'team', 'team', orNull(readName)),
-    ...given(body, 'scenario', 'scenario', orNull(readName)),
-    ...given(body, 'disabled', 'disabled', readBoolean),
+    ...rest,
+    ...(model !== undefined && { model: modelOf(model) }),
+    ...(choice !== undefined && { capabilityChoice: choiceOf(choice) }),
   });
 }
 
-export function parseNewTeam(body: JsonObject): NewTeam {
-  return {
-    name: readName(body['name'], 'name'),
-    budgetUsd: optional(body['budget_amount_usd'], 'budget_amount_usd', readBudget),
-  };
-}
-
-export function parseTeamChange(body: JsonObject): TeamChange {
-  return requireChange({
-    ...given(body, 'name', 'name', readName),
-    ...given(body, 'budget_amount_usd', 'budgetUsd', orNull(readBudget)),
-  });
-}
-
-export function parseNewKey(body: JsonObject): NewKey {
-  const target = optional(body['target'], 'target', readName) ?? 'free';
-  return {
-    user: readName(body['user'], 'user'),
-    scope: oneOf(KEY_SCOPES)(body['scope'], 'scope'),
-    name: optional(body['name'], 'name', readLabel),
-    model: optional(body['model'], 'model', readModel),
-    target,
-    capabilityChoice: optional(body['capability_config'], 'capability_config', readCapabilityChoice),
-    projectId: optional(body['project_id'], 'project_id', readUuid),
-    expiresInSeconds: optional(body['expires_in_seconds'], 'expires_in_seconds', readExpiry),
-  };
-}
-
-const readModel: Reader<string | null> = (value, path) => {
-  const model = readName(value, path);
+function modelOf(model: string): string | null {
   return model === AUTOMATIC ? null : model;
-};
-
-export function parseKeyWish(body: JsonObject): KeyWish {
-  return requireChange({
-    ...given(body, 'name', 'name', readLabel),
-    ...given(body, 'model', 'model', readModel),
-    ...given(body, 'target', 'target', readName),
-    ...given(body, 'capability_config', 'capabilityChoice', readCapabilityChoice),
-  });
-}
-
-/** A field of a change under its own name when the request has it, else nothing. */
-function given<K extends string, T>(
-  body: JsonObject,
-  field: string,
-  name: K,
-  read: Reader<T>,
-): { readonly [P in K]?: T } {
-  return (Object.hasOwn(body, field) ? { [name]: read(body[field], field) } : {}) as { readonly [P in K]?: T };
-}
-
-function orNull<T>(read: Reader<T>): Reader<T | null> {
-  return (value: JsonValue | undefined, path) => (value === null ? null : read(value, path));
 }
 
 function requireChange<T extends object>(change: T): T {
@@ -133,7 +69,7 @@ function requireChange<T extends object>(change: T): T {
   return change;
 }
 
-export function renderUser(user: UserRecord): object {
+export function renderUser(user: UserRecord): UserWire {
   return {
     user_id: user.id,
     username: user.username,
@@ -150,11 +86,11 @@ export function renderUser(user: UserRecord): object {
 }
 
 /** Whose password was set. */
-export function renderUserName(user: UserRecord): object {
+export function renderUserName(user: UserRecord): PasswordWire {
   return { user_id: user.id, username: user.username };
 }
 
-export function renderTeam(team: Team): object {
+export function renderTeam(team: Team): TeamWire {
   return {
     id: team.id,
     name: team.name,
@@ -164,7 +100,7 @@ export function renderTeam(team: Team): object {
   };
 }
 
-export function renderKey(key: KeyRecord): object {
+export function renderKey(key: KeyRecord): KeyWire {
   return {
     id: key.id,
     name: key.name,
@@ -184,7 +120,7 @@ export function renderKey(key: KeyRecord): object {
   };
 }
 
-export function renderConfiguration({ configDir, problems, settings }: ConfigurationReport): object {
+export function renderConfiguration({ configDir, problems, settings }: ConfigurationReport): ConfigurationWire {
   return {
     config_dir: configDir,
     problems: problems.map(({ file, line, column, message }) => ({ file, line, column, message })),
@@ -192,7 +128,7 @@ export function renderConfiguration({ configDir, problems, settings }: Configura
   };
 }
 
-export function renderStatus(status: StatusReport): object {
+export function renderStatus(status: StatusReport): StatusWire {
   return {
     version: status.version,
     node_version: status.nodeVersion,
@@ -210,4 +146,9 @@ export function renderStatus(status: StatusReport): object {
     nodes: status.nodes.map(({ id, capacity, online }) => ({ id, capacity, online })),
     models: status.models,
   };
+}
+
+/** A list, item by item. */
+export function renderList<T, W>({ items, total }: Listing<T>, render: (item: T) => W): ListWire<W> {
+  return { items: items.map(render), total };
 }

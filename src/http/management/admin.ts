@@ -1,25 +1,27 @@
-// The management API's handlers: each reads a request, asks one operation, and wraps what it answers.
+// The management API's handlers: each asks one operation, and renders what it returns.
+import type { Administrator } from '../../domain/user.ts';
+import type { Operations } from '../../operations/operations.ts';
+import type { ConfigurationReport, StatusReport } from '../../operations/status.ts';
+import type { KeyChangeWire, NewKeyWire } from '../../wire/people/key.ts';
+import type { NewTeamWire, TeamChangeWire } from '../../wire/people/team.ts';
+import type { NewPasswordWire, NewUserWire, UserChangeWire } from '../../wire/people/user.ts';
+import { type Exchange, refInPath } from '../frame/exchange.ts';
+import { created, ok } from '../frame/reply.ts';
 import {
-  parseKeyWish,
-  parseNewKey,
-  parseNewTeam,
-  parseNewUser,
-  parsePassword,
-  parseTeamChange,
-  parseUserChange,
-  renderKey,
+  keyWishOf,
+  newKeyOf,
+  newTeamOf,
+  newUserOf,
   renderConfiguration,
+  renderKey,
+  renderList,
   renderStatus,
   renderTeam,
   renderUser,
   renderUserName,
+  teamChangeOf,
+  userChangeOf,
 } from './admin-wire.ts';
-import type { Administrator } from '../../domain/user.ts';
-import { type Exchange, queryValue, refInPath } from '../frame/exchange.ts';
-import type { Listing } from '../../domain/listing.ts';
-import type { Operations } from '../../operations/operations.ts';
-import type { ConfigurationReport, StatusReport } from '../../operations/status.ts';
-import { created, ok, type Reply } from '../frame/reply.ts';
 import { renderSigningKey } from './token-wire.ts';
 
 interface AdministrationParts {
@@ -28,7 +30,8 @@ interface AdministrationParts {
   readonly configuration: () => ConfigurationReport;
 }
 
-type AdminHandler = (exchange: Exchange, caller: Administrator) => Promise<Reply>;
+/** An exchange whose body the route's shape has read. */
+type With<B> = Exchange<unknown, B>;
 
 /** The handlers by name; `routes.ts` says where each stands. */
 export function makeAdministration({ operations, status, configuration }: AdministrationParts) {
@@ -36,54 +39,53 @@ export function makeAdministration({ operations, status, configuration }: Admini
     status: async () => ok(renderStatus(await status())),
     configuration: async () => ok(renderConfiguration(configuration())),
 
-    listUsers: async (_exchange, caller) => ok(listOf(await operations.listUsers(caller), renderUser)),
-    getUser: async (exchange, caller) => ok(renderUser(await operations.getUser(caller, refInPath(exchange)))),
-    createUser: async ({ body }, caller) => {
-      const { user, password } = await operations.createUser(caller, parseNewUser(body));
-      return created({ ...renderUser(user), ...shownOnce('password', password) });
+    listUsers: async (_exchange: Exchange, caller: Administrator) =>
+      ok(renderList(await operations.listUsers(caller), renderUser)),
+    getUser: async (exchange: Exchange, caller: Administrator) =>
+      ok(renderUser(await operations.getUser(caller, refInPath(exchange)))),
+    createUser: async ({ body }: With<NewUserWire>, caller: Administrator) => {
+      const { user, password } = await operations.createUser(caller, newUserOf(body));
+      return created({ ...renderUser(user), ...(password !== null && { password }) });
     },
-    changeUser: async (exchange, caller) => {
-      const change = parseUserChange(exchange.body);
+    changeUser: async (exchange: With<UserChangeWire>, caller: Administrator) => {
+      const change = userChangeOf(exchange.body);
       return ok(renderUser(await operations.changeUser(caller, refInPath(exchange), change)));
     },
-    setPassword: async (exchange, caller) => {
-      const wish = parsePassword(exchange.body);
+    setPassword: async (exchange: With<NewPasswordWire>, caller: Administrator) => {
+      const wish = exchange.body.password ?? null;
       const { user, password } = await operations.setPassword(caller, refInPath(exchange), wish);
-      return ok({ ...renderUserName(user), ...shownOnce('password', password) });
+      return ok({ ...renderUserName(user), ...(password !== null && { password }) });
     },
 
-    listTeams: async (_exchange, caller) => ok(listOf(await operations.listTeams(caller), renderTeam)),
-    createTeam: async ({ body }, caller) =>
-      created(renderTeam(await operations.createTeam(caller, parseNewTeam(body)))),
-    changeTeam: async (exchange, caller) => {
-      const change = parseTeamChange(exchange.body);
+    listTeams: async (_exchange: Exchange, caller: Administrator) =>
+      ok(renderList(await operations.listTeams(caller), renderTeam)),
+    createTeam: async ({ body }: With<NewTeamWire>, caller: Administrator) =>
+      created(renderTeam(await operations.createTeam(caller, newTeamOf(body)))),
+    changeTeam: async (exchange: With<TeamChangeWire>, caller: Administrator) => {
+      const change = teamChangeOf(exchange.body);
       return ok(renderTeam(await operations.changeTeam(caller, refInPath(exchange), change)));
     },
 
-    listKeys: async (exchange, caller) =>
-      ok(listOf(await operations.listKeys(caller, queryValue(exchange, 'user')), renderKey)),
-    getKey: async (exchange, caller) => ok(renderKey(await operations.getKey(caller, refInPath(exchange)))),
-    createKey: async ({ body }, caller) => {
-      const { key, secret } = await operations.createKey(caller, parseNewKey(body));
-      return created({ ...renderKey(key), ...shownOnce('key', secret) });
+    listKeys: async ({ query }: Exchange<{ readonly user?: string }>, caller: Administrator) =>
+      ok(renderList(await operations.listKeys(caller, query.user ?? null), renderKey)),
+    getKey: async (exchange: Exchange, caller: Administrator) =>
+      ok(renderKey(await operations.getKey(caller, refInPath(exchange)))),
+    createKey: async ({ body }: With<NewKeyWire>, caller: Administrator) => {
+      const { key, secret } = await operations.createKey(caller, newKeyOf(body));
+      return created({ ...renderKey(key), key: secret });
     },
-    changeKey: async (exchange, caller) => {
-      const wish = parseKeyWish(exchange.body);
+    changeKey: async (exchange: With<KeyChangeWire>, caller: Administrator) => {
+      const wish = keyWishOf(exchange.body);
       return ok(renderKey(await operations.changeKey(caller, refInPath(exchange), wish)));
     },
-    revokeKey: async (exchange, caller) => ok(renderKey(await operations.revokeKey(caller, refInPath(exchange)))),
+    revokeKey: async (exchange: Exchange, caller: Administrator) =>
+      ok(renderKey(await operations.revokeKey(caller, refInPath(exchange)))),
 
-    listSigningKeys: async (_exchange, caller) =>
-      ok(listOf(await operations.listSigningKeys(caller), renderSigningKey)),
-    rotateSigningKey: async (_exchange, caller) => created(renderSigningKey(await operations.rotateSigningKey(caller))),
-    revokeAllTokens: async (_exchange, caller) => created(renderSigningKey(await operations.revokeAllTokens(caller))),
-  } satisfies Record<string, AdminHandler>;
-}
-
-function listOf<T>({ items, total }: Listing<T>, render: (item: T) => object): object {
-  return { items: items.map(render), total };
-}
-
-function shownOnce(name: string, secret: string | null): object {
-  return secret === null ? {} : { [name]: secret };
+    listSigningKeys: async (_exchange: Exchange, caller: Administrator) =>
+      ok(renderList(await operations.listSigningKeys(caller), renderSigningKey)),
+    rotateSigningKey: async (_exchange: Exchange, caller: Administrator) =>
+      created(renderSigningKey(await operations.rotateSigningKey(caller))),
+    revokeAllTokens: async (_exchange: Exchange, caller: Administrator) =>
+      created(renderSigningKey(await operations.revokeAllTokens(caller))),
+  };
 }

@@ -1,26 +1,25 @@
 // The handlers of models and of checks, which end when the one who asked goes away.
 import type { Administrator } from '../../domain/user.ts';
 import type { Operations } from '../../operations/operations.ts';
-import { parseModelCheck, renderMcpServerCheck, renderModel, renderModelCheck } from './checks-wire.ts';
+import type { ModelCheckWishWire } from '../../wire/capabilities/model.ts';
+import { renderList } from './admin-wire.ts';
+import { renderMcpServerCheck, renderModel, renderModelCheck } from './checks-wire.ts';
 import { type Exchange, refInPath } from '../frame/exchange.ts';
-import { ok, type Reply } from '../frame/reply.ts';
-
-type AdminHandler = (exchange: Exchange, caller: Administrator) => Promise<Reply>;
+import { ok } from '../frame/reply.ts';
 
 /** The handlers by name; `routes.ts` says where each stands. */
 export function makeCheckHandlers(operations: Operations) {
   return {
-    listModels: async (_exchange, caller) => {
-      const { items, total } = operations.listModels(caller);
-      return ok({ items: items.map(renderModel), total });
-    },
-    checkModel: async (exchange, caller) => {
-      const wish = parseModelCheck(exchange.body);
+    listModels: (_exchange: Exchange, caller: Administrator) =>
+      ok(renderList(operations.listModels(caller), renderModel)),
+    /** Everything is checked unless it is said. */
+    checkModel: async (exchange: Exchange<unknown, ModelCheckWishWire>, caller: Administrator) => {
+      const wish = { context: exchange.body.context ?? true };
       return ok(renderModelCheck(await operations.checkModel(caller, refInPath(exchange), wish, untilGone(exchange))));
     },
-    checkMcpServer: async (exchange, caller) =>
+    checkMcpServer: async (exchange: Exchange, caller: Administrator) =>
       ok(renderMcpServerCheck(await operations.checkMcpServer(caller, refInPath(exchange), untilGone(exchange)))),
-  } satisfies Record<string, AdminHandler>;
+  };
 }
 
 function untilGone({ res }: Exchange): AbortSignal {

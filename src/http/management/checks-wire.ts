@@ -1,15 +1,9 @@
-// Models and the results of checks as administrators read them, and the wish for a check.
+// Models and the results of checks as administrators read them.
 import type { Finding } from '../../agent/checks/check-task.ts';
-import type { JsonObject } from '../../domain/json.ts';
 import type { McpServerCheck, ModelCheck, ModelRecord } from '../../operations/capabilities/checks.ts';
-import { optional, readBoolean } from '../frame/fields.ts';
+import type { McpServerCheckWire, ModelCheckWire, ModelWire } from '../../wire/capabilities/model.ts';
 
-/** Reads the wish for a model check; without one, everything is checked. */
-export function parseModelCheck(body: JsonObject): { context: boolean } {
-  return { context: optional(body['context'], 'context', readBoolean) ?? true };
-}
-
-export function renderModel({ model, endpoint, scenarios, isDefault }: ModelRecord): object {
+export function renderModel({ model, endpoint, scenarios, isDefault }: ModelRecord): ModelWire {
   return {
     name: model.name,
     endpoint: endpoint.name,
@@ -23,7 +17,7 @@ export function renderModel({ model, endpoint, scenarios, isDefault }: ModelReco
   };
 }
 
-export function renderModelCheck(check: ModelCheck): object {
+export function renderModelCheck(check: ModelCheck): ModelCheckWire {
   const { model, endpoint } = check.resolved;
   return {
     name: model.name,
@@ -38,7 +32,7 @@ export function renderModelCheck(check: ModelCheck): object {
   };
 }
 
-export function renderMcpServerCheck(check: McpServerCheck): object {
+export function renderMcpServerCheck(check: McpServerCheck): McpServerCheckWire {
   return {
     id: check.id,
     name: check.name,

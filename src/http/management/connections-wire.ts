@@ -1,28 +1,24 @@
 // Connections on the wire: what the management API reads and answers of them.
 import { isoTime } from '../../domain/clock.ts';
-import type { JsonObject } from '../../domain/json.ts';
 import type {
   ConnectionCheck,
   ConnectionRecord,
   ConnectorCheck,
   NewConnectionInput,
 } from '../../operations/capabilities/connections.ts';
-import { lineOfAtMost, optional } from '../frame/fields.ts';
+import type {
+  ConnectionCheckWire,
+  ConnectionWire,
+  ConnectorCheckWire,
+  NewConnectionWire,
+} from '../../wire/capabilities/connection.ts';
 
-const readName = lineOfAtMost(200);
-const readSecret = lineOfAtMost(8_192);
-
-export function parseNewConnection(body: JsonObject): NewConnectionInput {
-  return {
-    user: readName(body['user'], 'user'),
-    connector: readName(body['connector'], 'connector'),
-    name: optional(body['name'], 'name', readName),
-    secret: optional(body['secret'], 'secret', readSecret),
-  };
+export function newConnectionOf({ user, connector, name, secret }: NewConnectionWire): NewConnectionInput {
+  return { user, connector, name: name ?? null, secret: secret ?? null };
 }
 
 /** A connection, without its secret. */
-export function renderConnection(connection: ConnectionRecord): object {
+export function renderConnection(connection: ConnectionRecord): ConnectionWire {
   return {
     id: connection.id,
     connector: connection.connector,
@@ -36,7 +32,7 @@ export function renderConnection(connection: ConnectionRecord): object {
   };
 }
 
-export function renderConnectorCheck(check: ConnectorCheck): object {
+export function renderConnectorCheck(check: ConnectorCheck): ConnectorCheckWire {
   const { connector, ok, status, durationMs, error } = check;
   return {
     connector,
@@ -48,7 +44,7 @@ export function renderConnectorCheck(check: ConnectorCheck): object {
   };
 }
 
-export function renderConnectionCheck(check: ConnectionCheck): object {
+export function renderConnectionCheck(check: ConnectionCheck): ConnectionCheckWire {
   const { ok, status, durationMs, error } = check;
   return { connection: renderConnection(check.connection), ok, status, duration_ms: durationMs, error };
 }

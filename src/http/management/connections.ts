@@ -1,31 +1,25 @@
 // The handlers of users' connections to services (I4).
 import type { Administrator } from '../../domain/user.ts';
 import type { Operations } from '../../operations/operations.ts';
-import {
-  parseNewConnection,
-  renderConnection,
-  renderConnectionCheck,
-  renderConnectorCheck,
-} from './connections-wire.ts';
-import { type Exchange, idInPath, queryValue, refInPath } from '../frame/exchange.ts';
-import { created, ok, type Reply } from '../frame/reply.ts';
-
-type AdminHandler = (exchange: Exchange, caller: Administrator) => Promise<Reply>;
+import type { NewConnectionWire } from '../../wire/capabilities/connection.ts';
+import { type Exchange, idInPath, refInPath } from '../frame/exchange.ts';
+import { created, ok } from '../frame/reply.ts';
+import { renderList } from './admin-wire.ts';
+import { newConnectionOf, renderConnection, renderConnectionCheck, renderConnectorCheck } from './connections-wire.ts';
 
 /** The handlers by name; `routes.ts` says where each stands. */
 export function makeConnectionHandlers(operations: Operations) {
   const id = (exchange: Exchange) => idInPath(exchange, 'Connection');
   return {
-    list: async (exchange, caller) => {
-      const { items, total } = await operations.listConnections(caller, queryValue(exchange, 'user'));
-      return ok({ items: items.map(renderConnection), total });
-    },
-    create: async ({ body }, caller) =>
-      created(renderConnection(await operations.createConnection(caller, parseNewConnection(body)))),
-    revoke: async (exchange, caller) => ok(renderConnection(await operations.revokeConnection(caller, id(exchange)))),
-    check: async (exchange, caller) =>
+    list: async ({ query }: Exchange<{ readonly user?: string }>, caller: Administrator) =>
+      ok(renderList(await operations.listConnections(caller, query.user ?? null), renderConnection)),
+    create: async ({ body }: Exchange<unknown, NewConnectionWire>, caller: Administrator) =>
+      created(renderConnection(await operations.createConnection(caller, newConnectionOf(body)))),
+    revoke: async (exchange: Exchange, caller: Administrator) =>
+      ok(renderConnection(await operations.revokeConnection(caller, id(exchange)))),
+    check: async (exchange: Exchange, caller: Administrator) =>
       ok(renderConnectionCheck(await operations.checkConnection(caller, id(exchange)))),
-    checkConnector: async (exchange, caller) =>
+    checkConnector: async (exchange: Exchange, caller: Administrator) =>
       ok(renderConnectorCheck(await operations.checkConnector(caller, refInPath(exchange)))),
-  } satisfies Record<string, AdminHandler>;
+  };
 }

@@ -1,13 +1,12 @@
 // Definitions as administrators read them. Values that may hold a secret stay out; their names are told.
 import type { ConnectorDefinition, McpServerDefinition } from '../../catalog/definitions.ts';
 import type { Problem } from '../../catalog/problem.ts';
-import {
-  type DefinitionNoun,
-  type DefinitionOf,
-  type DefinitionRecord,
-} from '../../operations/capabilities/definitions.ts';
+import type { DefinitionNoun, DefinitionOf, DefinitionRecord } from '../../operations/capabilities/definitions.ts';
+import type { Defined, DefinitionCheckWire, DefinitionWire } from '../../wire/capabilities/definition.ts';
 
-type Facts = { readonly [N in DefinitionNoun]: (definition: DefinitionOf<N>) => object };
+type Facts = {
+  readonly [N in DefinitionNoun]: (definition: DefinitionOf<N>) => Omit<DefinitionWire<N>, keyof Defined>;
+};
 
 const FACTS: Facts = {
   experts: (expert) => ({
@@ -42,29 +41,33 @@ const FACTS: Facts = {
   connectors: ({ baseUrl, auth, methods, paths }) => ({ base_url: baseUrl, auth: authOf(auth), methods, paths }),
 };
 
-function transportOf({ transport }: McpServerDefinition): object {
+function transportOf({ transport }: McpServerDefinition) {
   const names = (values: object, files: object) => [...Object.keys(values), ...Object.keys(files)];
   if (transport.kind === 'http') {
     const { origin, pathname } = new URL(transport.url);
     // The query of an address may hold a key.
-    return { kind: 'http', url: origin + pathname, headers: names(transport.headers, transport.headerFiles) };
+    return { kind: 'http' as const, url: origin + pathname, headers: names(transport.headers, transport.headerFiles) };
   }
   const { command, args, env, envFiles, folders, network } = transport;
-  return { kind: 'stdio', command, args, env: names(env, envFiles), folders, network };
+  return { kind: 'stdio' as const, command, args, env: names(env, envFiles), folders, network };
 }
 
-function authOf({ kind, header, tokenUrl, clientId, scopes }: ConnectorDefinition['auth']): object {
+function authOf({ kind, header, tokenUrl, clientId, scopes }: ConnectorDefinition['auth']) {
   return { kind, header, token_url: tokenUrl, client_id: clientId, scopes };
 }
 
 /** A definition with its id; `instructions` are left to the one that is looked at alone. */
-export function renderDefinition<N extends DefinitionNoun>({ noun, id, definition }: DefinitionRecord<N>): object {
+export function renderDefinition<N extends DefinitionNoun>({
+  noun,
+  id,
+  definition,
+}: DefinitionRecord<N>): DefinitionWire<N> {
   const { name, description, file } = definition;
-  return { id, name, description, file, ...FACTS[noun](definition) };
+  return { id, name, description, file, ...FACTS[noun](definition) } as DefinitionWire<N>;
 }
 
 /** A definition with all that it says. */
-export function renderWholeDefinition<N extends DefinitionNoun>(record: DefinitionRecord<N>): object {
+export function renderWholeDefinition<N extends DefinitionNoun>(record: DefinitionRecord<N>): DefinitionWire<N> {
   const { definition } = record;
   return {
     ...renderDefinition(record),
@@ -73,6 +76,6 @@ export function renderWholeDefinition<N extends DefinitionNoun>(record: Definiti
 }
 
 /** The outcome of a check. */
-export function renderProblems(problems: readonly Problem[]): object {
+export function renderProblems(problems: readonly Problem[]): DefinitionCheckWire {
   return { ok: problems.length === 0, problems };
 }

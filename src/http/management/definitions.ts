@@ -1,22 +1,22 @@
 // The handlers of definitions: what the config directory defines, one kind at a time.
 import type { DefinitionNoun } from '../../operations/capabilities/definitions.ts';
+import { renderList } from './admin-wire.ts';
 import type { Administrator } from '../../domain/user.ts';
 import type { Operations } from '../../operations/operations.ts';
 import { renderDefinition, renderProblems, renderWholeDefinition } from './definitions-wire.ts';
 import { type Exchange, refInPath } from '../frame/exchange.ts';
-import { ok, type Reply } from '../frame/reply.ts';
-
-type Handler = (exchange: Exchange, caller: Administrator) => Promise<Reply>;
+import { ok } from '../frame/reply.ts';
 
 /** The handlers of one kind by name; `routes.ts` says where each stands. */
-export function makeDefinitionHandlers(operations: Operations, noun: DefinitionNoun) {
+export function makeDefinitionHandlers<N extends DefinitionNoun>(operations: Operations, noun: N) {
   return {
-    list: async (_exchange, caller) => {
-      const { items, total, problems } = await operations.listDefinitions(caller, noun);
-      return ok({ items: items.map(renderDefinition), total, problems });
+    list: async (_exchange: Exchange, caller: Administrator) => {
+      const { problems, ...list } = await operations.listDefinitions(caller, noun);
+      return ok({ ...renderList(list, renderDefinition), problems });
     },
-    get: async (exchange, caller) =>
+    get: async (exchange: Exchange, caller: Administrator) =>
       ok(renderWholeDefinition(await operations.getDefinition(caller, noun, refInPath(exchange)))),
-    check: async (_exchange, caller) => ok(renderProblems(await operations.checkDefinitions(caller, noun))),
-  } satisfies Record<string, Handler>;
+    check: async (_exchange: Exchange, caller: Administrator) =>
+      ok(renderProblems(await operations.checkDefinitions(caller, noun))),
+  };
 }

@@ -1,16 +1,9 @@
 // The token endpoint's requests and answers, and the records of the keys that sign tokens (§2.1, §4.1).
 import { isoTime, isoTimeOrNull } from '../../domain/clock.ts';
-import type { JsonObject } from '../../domain/json.ts';
 import type { LoginToken } from '../../operations/people/login-tokens.ts';
 import type { Grant } from '../../operations/people/log-in.ts';
 import type { SigningKey } from '../../store/people/signing-keys.ts';
-import { oneOf, textOfAtMost } from '../frame/fields.ts';
-
-const readGrantType = oneOf(['password', 'sso_token', 'api_key'] satisfies Grant['type'][]);
-const readUsername = textOfAtMost(256);
-const readPassword = textOfAtMost(1_000);
-const readProvider = textOfAtMost(256);
-const readSsoToken = textOfAtMost(8_192);
+import type { GrantWire, LoginTokenWire, SigningKeyWire } from '../../wire/people/token.ts';
 
 /** What the request's frame says, beside its body. The key is read only where it is the grant. */
 export interface GrantFrame {
@@ -18,24 +11,20 @@ export interface GrantFrame {
   readApiKey(): string | null;
 }
 
-/** The grant of a request. Throws `unprocessable` for a field that does not fit. */
-export function parseGrant(body: JsonObject, frame: GrantFrame): Grant {
-  const type = readGrantType(body['grant_type'], 'grant_type');
-  if (type === 'api_key') return { type, apiKey: frame.readApiKey() };
-  if (type === 'sso_token') {
-    const provider = readProvider(body['provider'], 'provider');
-    return { type, provider, ssoToken: readSsoToken(body['sso_token'], 'sso_token'), address: frame.address };
-  }
-  const username = readUsername(body['username'], 'username');
-  return { type, username, password: readPassword(body['password'], 'password'), address: frame.address };
+/** The grant of a request. */
+export function grantOf(grant: GrantWire, { address, readApiKey }: GrantFrame): Grant {
+  if (grant.grant_type === 'api_key') return { type: 'api_key', apiKey: readApiKey() };
+  if (grant.grant_type === 'password')
+    return { type: 'password', username: grant.username, password: grant.password, address };
+  return { type: 'sso_token', provider: grant.provider, ssoToken: grant.sso_token, address };
 }
 
-export function renderLoginToken({ text, expiresInSeconds }: LoginToken): object {
+export function renderLoginToken({ text, expiresInSeconds }: LoginToken): LoginTokenWire {
   return { access_token: text, token_type: 'bearer', expires_in: expiresInSeconds };
 }
 
 /** A signing key without its salt. `state` is `signing`, `verifying` or `revoked`. */
-export function renderSigningKey({ id, createdAt, retiredAt, revokedAt }: SigningKey): object {
+export function renderSigningKey({ id, createdAt, retiredAt, revokedAt }: SigningKey): SigningKeyWire {
   return {
     id,
     state: revokedAt !== null ? 'revoked' : retiredAt === null ? 'signing' : 'verifying',

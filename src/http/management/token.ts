@@ -3,8 +3,9 @@ import type { Operations } from '../../operations/operations.ts';
 import type { ClientAddressOf } from '../server/client-address.ts';
 import { readCredential } from '../frame/credentials.ts';
 import type { Exchange } from '../frame/exchange.ts';
-import type { Reply } from '../frame/reply.ts';
-import { parseGrant, renderLoginToken } from './token-wire.ts';
+import type { GrantWire } from '../../wire/people/token.ts';
+import { ok } from '../frame/reply.ts';
+import { grantOf, renderLoginToken } from './token-wire.ts';
 
 /** Largest body of a grant in bytes: anyone may send one. */
 export const MAX_GRANT_BYTES = 64 * 1024;
@@ -14,11 +15,11 @@ export function standingHeaders(path: string): Readonly<Record<string, string>> 
   return path.startsWith('/openapi/v1/auth/') ? { 'Cache-Control': 'no-store', Pragma: 'no-cache' } : {};
 }
 
-/** Makes the handler. Throws what `logIn` throws, `unprocessable` for a bad field, `unauthenticated` for a bad header. */
+/** Makes the handler. Throws what `logIn` throws, and `unauthenticated` for a bad header. */
 export function makeTokenEndpoint({ logIn }: Operations, addressOf: ClientAddressOf) {
-  return async ({ req, body }: Exchange): Promise<Reply> => {
+  return async ({ req, body }: Exchange<unknown, GrantWire>) => {
     const readApiKey = () => readCredential(req.rawHeaders, 'authorization');
-    const token = await logIn(parseGrant(body, { address: addressOf(req), readApiKey }));
-    return { status: 200, body: renderLoginToken(token) };
+    const token = await logIn(grantOf(body, { address: addressOf(req), readApiKey }));
+    return ok(renderLoginToken(token));
   };
 }

@@ -1,9 +1,21 @@
 // Artifacts on the wire: a session's workspace, and what one run made (§2.8, §2.9).
 import type { ArchiveAddress, RunArtifactList, SessionArtifacts } from '../../operations/sessions/artifacts.ts';
 import type { FileNode } from '../../operations/sessions/file-tree.ts';
+import type {
+  ArchiveWire,
+  FileNodeWire,
+  RunArtifactsWire,
+  SessionArtifactsWire,
+} from '../../wire/sessions/artifact.ts';
 
 /** The workspace of a session. */
-export function renderSessionArtifacts({ sessionId, status, files, archive, error }: SessionArtifacts): object {
+export function renderSessionArtifacts({
+  sessionId,
+  status,
+  files,
+  archive,
+  error,
+}: SessionArtifacts): SessionArtifactsWire {
   return {
     session_id: sessionId,
     workspace_export_status: status,
@@ -14,7 +26,7 @@ export function renderSessionArtifacts({ sessionId, status, files, archive, erro
 }
 
 /** The artifacts of a run. `skipped` counts by reason what was passed over; null while nobody has looked. */
-export function renderRunArtifacts(found: RunArtifactList): object {
+export function renderRunArtifacts(found: RunArtifactList): RunArtifactsWire {
   return {
     session_id: found.sessionId,
     run_id: found.runId,
@@ -29,7 +41,7 @@ export function renderRunArtifacts(found: RunArtifactList): object {
 }
 
 /** A node of a tree; folders have no address and no type of their own. */
-function renderNode(node: FileNode): object {
+function renderNode(node: FileNode): FileNodeWire {
   if (node.kind === 'folder') {
     const { id, name, path, children } = node;
     return {
@@ -60,7 +72,7 @@ function renderNode(node: FileNode): object {
 }
 
 /** Size and hash let whoever saves the archive see that it is whole. */
-function renderArchive(archive: ArchiveAddress | null): object | null {
+function renderArchive(archive: ArchiveAddress | null): ArchiveWire | null {
   if (archive === null) return null;
   const { url, filename, size, sha256 } = archive;
   return { url, filename, size, sha256 };

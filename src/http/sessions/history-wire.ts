@@ -1,12 +1,22 @@
 // A session's history as the API tells it (§2.7, E2).
 import type { AssistantBlock, Attachment, Message, UserBlock } from '../../domain/content.ts';
+import type {
+  AssistantBlockWire,
+  AttachmentWire,
+  HistoryMessageWire,
+  HistoryWire,
+  UserBlockWire,
+} from '../../wire/sessions/history.ts';
 
 /** A session's messages, oldest first as given. */
-export function renderHistory(history: { readonly sessionId: string; readonly messages: readonly Message[] }): object {
+export function renderHistory(history: {
+  readonly sessionId: string;
+  readonly messages: readonly Message[];
+}): HistoryWire {
   return { session_id: history.sessionId, messages: history.messages.map(renderMessage) };
 }
 
-function renderMessage(message: Message): object {
+function renderMessage(message: Message): HistoryMessageWire {
   return {
     id: message.id,
     role: message.role,
@@ -19,7 +29,7 @@ function renderMessage(message: Message): object {
   };
 }
 
-function renderUserBlock(block: UserBlock, attachments: readonly Attachment[]): object {
+function renderUserBlock(block: UserBlock, attachments: readonly Attachment[]): UserBlockWire {
   if (block.type === 'text') return { type: 'text', text: block.text };
   const attachment = attachments.find(({ id }) => id === block.attachmentId);
   return {
@@ -30,13 +40,13 @@ function renderUserBlock(block: UserBlock, attachments: readonly Attachment[]): 
   };
 }
 
-function renderAssistantBlock(block: AssistantBlock): object {
+function renderAssistantBlock(block: AssistantBlock): AssistantBlockWire {
   if (block.type === 'text') return { type: 'text', text: block.text };
   if (block.type === 'tool_use') return { type: 'tool_use', id: block.id, name: block.name, input: block.input };
   return { type: 'tool_result', tool_use_id: block.toolUseId, is_error: !block.ok, content: block.output };
 }
 
-function renderAttachment(attachment: Attachment): object {
+function renderAttachment(attachment: Attachment): AttachmentWire {
   return {
     id: attachment.id,
     name: attachment.name,

@@ -1,10 +1,9 @@
 // Insights on the wire (I3).
 import { isoTime } from '../../domain/clock.ts';
-import { type Insight, INSIGHT_STATUSES, type InsightStatus } from '../../domain/insight.ts';
-import type { JsonObject } from '../../domain/json.ts';
-import { oneOf } from '../frame/fields.ts';
+import type { Insight } from '../../domain/insight.ts';
+import type { InsightWire } from '../../wire/sessions/insight.ts';
 
-export function renderInsight(insight: Insight): object {
+export function renderInsight(insight: Insight): InsightWire {
   return {
     insight_id: insight.id,
     session_id: insight.sessionId,
@@ -18,11 +17,4 @@ export function renderInsight(insight: Insight): object {
     created_at: isoTime(insight.createdAt),
     updated_at: isoTime(insight.updatedAt),
   };
-}
-
-const readStatus = oneOf(INSIGHT_STATUSES);
-
-/** The status that an insight is to have. */
-export function parseInsightStatus(body: JsonObject): InsightStatus {
-  return readStatus(body['status'], 'status');
 }

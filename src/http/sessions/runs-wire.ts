@@ -2,8 +2,10 @@
 import { isoTime, isoTimeOrNull } from '../../domain/clock.ts';
 import type { QueueEntry, QueueReport } from '../../operations/turns/queue.ts';
 import type { RunRecord } from '../../store/sessions/overview.ts';
+import type { QueueEntryWire, QueueWire } from '../../wire/sessions/queue.ts';
+import type { RunWire } from '../../wire/sessions/run.ts';
 
-export function renderRunRecord(run: RunRecord): object {
+export function renderRunRecord(run: RunRecord): RunWire {
   return {
     run_id: run.id,
     session_id: run.sessionId,
@@ -28,11 +30,11 @@ export function renderRunRecord(run: RunRecord): object {
   };
 }
 
-export function renderQueue({ items, total, open, slots, busy, waitingForUser }: QueueReport): object {
+export function renderQueue({ items, total, open, slots, busy, waitingForUser }: QueueReport): QueueWire {
   return { items: items.map(renderEntry), total, waiting_for_user: waitingForUser, claiming: open, slots, busy };
 }
 
-function renderEntry(entry: QueueEntry): object {
+function renderEntry(entry: QueueEntry): QueueEntryWire {
   return {
     run_id: entry.runId,
     session_id: entry.sessionId,

@@ -5,9 +5,16 @@ import { renderCapabilities } from '../management/capability-wire.ts';
 import type { Session } from '../../domain/session.ts';
 import type { StopResult } from '../../domain/stop.ts';
 import type { SessionRecord } from '../../store/sessions/overview.ts';
+import type {
+  DeletionWire,
+  OwnSessionWire,
+  SessionCapabilitiesWire,
+  SessionWire,
+  StopWire,
+} from '../../wire/sessions/session.ts';
 
 /** An item of the list (§2.6). */
-export function renderSession(session: Session): object {
+export function renderSession(session: Session): OwnSessionWire {
   return {
     session_id: session.id,
     title: session.title,
@@ -18,7 +25,7 @@ export function renderSession(session: Session): object {
 }
 
 /** A session as administrators read it. */
-export function renderSessionRecord(session: SessionRecord): object {
+export function renderSessionRecord(session: SessionRecord): SessionWire {
   return {
     session_id: session.id,
     title: session.title,
@@ -42,7 +49,7 @@ export function renderSessionRecord(session: SessionRecord): object {
 }
 
 /** What a stop did (§2.11). */
-export function renderStop(result: StopResult): object {
+export function renderStop(result: StopResult): StopWire {
   return {
     session_id: result.sessionId,
     status: result.status,
@@ -55,7 +62,7 @@ export function renderStop(result: StopResult): object {
 }
 
 /** What a delete did (§2.12). */
-export function renderDeletion(sessionId: string): object {
+export function renderDeletion(sessionId: string): DeletionWire {
   return { id: sessionId, cleanup: { scheduled: true } };
 }
 
@@ -63,7 +70,7 @@ export function renderDeletion(sessionId: string): object {
 export function renderCapabilityConfig(found: {
   readonly sessionId: string;
   readonly config: CapabilityConfig;
-}): object {
+}): SessionCapabilitiesWire {
   const { sessionId, config } = found;
   return {
     session_id: sessionId,

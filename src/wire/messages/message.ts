@@ -1,10 +1,11 @@
 // A Message: the reply to a turn, and the state of a background run (§2.4, §2.5).
-import { RUN_STATUSES } from '../../domain/run.ts';
+import { RUN_STATUSES, STOP_REASONS } from '../../domain/run.ts';
+import { isJsonObject } from '../../domain/json.ts';
 import { base64 } from '../base64.ts';
 import { array, json, object } from '../composites.ts';
 import { runError } from '../run-error.ts';
 import { constant, integer, oneOf, string, uuid } from '../scalars.ts';
-import { named, nullable, optional, type Static } from '../shape.ts';
+import { anyOf, named, nullable, optional, type Static } from '../shape.ts';
 
 /** What a submission asks to have back verbatim (§4.3). */
 export const backgroundPayload = base64({ max: 8_192 });
@@ -21,7 +22,7 @@ export const usage = object({
   cache_read_input_tokens: nullable(count),
 });
 
-export const stopReason = oneOf(['end_turn', 'max_tokens']);
+export const stopReason = oneOf(STOP_REASONS);
 
 const backgroundResults = object({
   session_id: uuid,
@@ -55,6 +56,14 @@ export const backgroundMessage = named(
   object({ ...MESSAGE, background_results: backgroundResults }),
 );
 
+/** The reply to a turn: its answer, or the state of the background run that it began. */
+export const conversationReply = anyOf('must be a message', { ...backgroundMessage, admits: isBackground }, message);
+
+function isBackground(value: unknown): boolean {
+  return isJsonObject(value) && 'background_results' in value;
+}
+
+export type ConversationReplyWire = Static<typeof conversationReply>;
 export type MessageWire = Static<typeof message>;
 export type BackgroundMessageWire = Static<typeof backgroundMessage>;
 export type UsageWire = Static<typeof usage>;

@@ -1,0 +1,63 @@
+// One route: where it is, who may pass, what it reads, and what it replies with.
+import type { Caller } from '../../domain/user.ts';
+import type { ObjectShape } from '../../wire/composites.ts';
+import type { Shape } from '../../wire/shape.ts';
+import type { Exchange } from './exchange.ts';
+import type { CallerOf, Guard } from './guards.ts';
+import type { ErrorShape, ErrorWire } from '../../wire/error.ts';
+import type { Reply } from './reply.ts';
+
+/** A reply, or nothing when the handler has taken the response over for a stream. */
+type Answer<R extends object> = Promise<Reply<R> | undefined> | Reply<R>;
+
+/** A run that failed is told as an error. */
+type Told<R extends object> = Answer<R | ErrorWire<ErrorShape>>;
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** What a route reads and sends, beside its handler. */
+interface Traits<Q = unknown, B = unknown, R extends object = object> {
+  /** Absent: the query isn't looked at. */
+  readonly query?: ObjectShape & Shape<Q>;
+  /** Absent: no body is read. */
+  readonly body?: Shape<B>;
+  /** An absent body is read as `{}`. */
+  readonly bodyIsOptional?: true;
+  /** Its body may have attachments, and so be as large as they are (A5); others have 1 MB. */
+  readonly takesAttachments?: true;
+  /** A smaller limit than that. */
+  readonly maxBodyBytes?: number;
+  /** The JSON that it replies with; absent when it has none. */
+  readonly reply?: Shape<R>;
+  /** The statuses of that reply; 200 when it isn't said. */
+  readonly statuses?: readonly number[];
+  /** Its other replies, in place of JSON or in addition to it. */
+  readonly media?: 'text/event-stream' | '*/*';
+  /** Always answers with an event stream, so HEAD has no meaning here (A7). */
+  readonly sse?: true;
+}
+
+/** A route of the table. */
+export interface Route extends Traits {
+  readonly method: Method;
+  readonly path: string;
+  readonly guard: Guard | 'none';
+  /** Of its errors; in the shape `envelope` its successes have one too. */
+  readonly shape: ErrorShape;
+  /** The guard makes the caller that it takes; there is none where anyone may pass. */
+  readonly handler: (exchange: Exchange, caller: Caller | undefined) => Answer<object>;
+}
+
+type CallerAt<G extends Guard | 'none'> = G extends Guard ? CallerOf[G] : undefined;
+
+interface Line<G extends Guard | 'none', Q, B, R extends object> extends Traits<Q, B, R> {
+  readonly handler: (exchange: Exchange<Q, B>, caller: CallerAt<G>) => Told<NoInfer<R>>;
+}
+
+/** Makes the lines of one guard and one shape of errors. A handler that doesn't fit the shapes of its line doesn't compile. */
+export function routesWith<G extends Guard | 'none'>(guard: G, shape: ErrorShape) {
+  return <Q, B, R extends object>(place: `${Method} /${string}`, line: Line<G, Q, B, R>): Route => {
+    const [method, path] = place.split(' ') as [Method, string];
+    return { ...line, method, path, guard, shape, handler: line.handler as Route['handler'] };
+  };
+}

@@ -1,0 +1,120 @@
+// What the config directory defines, by noun, and what is wrong with its files.
+import { array, object, record } from '../composites.ts';
+import { listOf } from '../listing.ts';
+import { boolean, integer, number, oneOf, string } from '../scalars.ts';
+import { named, nullable, optional, type Shape, type Static } from '../shape.ts';
+
+const names = array(string);
+
+/** `id` is null for kinds that have none; `file` is relative to the config directory. */
+const defined = { id: nullable(integer()), name: string, description: string, file: string };
+/** `plugin`: the one that brings it; null when it stands alone. */
+const bundled = { ...defined, plugin: nullable(string) };
+/** There when a definition is asked for alone. */
+const instructions = { instructions: optional(string) };
+
+/** An MCP server, by how it is reached. Of values that may be secrets, only the names are told. */
+const mcpServer = {
+  ...bundled,
+  start_timeout_seconds: number({ from: 0 }),
+  call_timeout_seconds: number({ from: 0 }),
+  tools: nullable(names),
+  enabled_by_default: boolean,
+};
+
+/** Each noun's definitions. */
+export const DEFINITION_SHAPES = {
+  experts: named(
+    'Expert',
+    object({
+      ...bundled,
+      model: nullable(string),
+      tools: nullable(names),
+      skills: names,
+      mcp_servers: names,
+      connectors: names,
+      plugins: names,
+      subagents: names,
+      browser: boolean,
+      ...instructions,
+    }),
+  ),
+  'expert-teams': named('ExpertTeam', object({ ...defined, lead: string, members: names, ...instructions })),
+  skills: named(
+    'Skill',
+    object({
+      ...bundled,
+      license: nullable(string),
+      compatibility: nullable(string),
+      metadata: record(string),
+      allowed_tools: names,
+      enabled_by_default: boolean,
+    }),
+  ),
+  plugins: named(
+    'Plugin',
+    object({ ...defined, version: nullable(string), skills: names, mcp_servers: names, experts: names }),
+  ),
+  'mcp-servers': named(
+    'McpServer',
+    object({
+      ...mcpServer,
+      kind: oneOf(['stdio', 'http']),
+      command: optional(string),
+      args: optional(names),
+      env: optional(names),
+      folders: optional(names),
+      network: optional(boolean),
+      url: optional(string),
+      headers: optional(names),
+    }),
+  ),
+  connectors: named(
+    'Connector',
+    object({
+      ...defined,
+      base_url: string,
+      auth: object({
+        kind: string,
+        header: string,
+        token_url: nullable(string),
+        client_id: nullable(string),
+        scopes: names,
+      }),
+      methods: names,
+      paths: names,
+    }),
+  ),
+} as const satisfies Readonly<Record<string, Shape<Defined>>>;
+
+/** What every definition has. */
+export interface Defined {
+  readonly id: number | null;
+  readonly name: string;
+  readonly description: string;
+  readonly file: string;
+  readonly instructions?: string;
+}
+
+export type DefinitionNoun = keyof typeof DEFINITION_SHAPES;
+export type DefinitionWire<N extends DefinitionNoun> = Static<(typeof DEFINITION_SHAPES)[N]>;
+
+/** What is wrong with a file; it has a line and a column when it is in one place. */
+export const problem = named(
+  'Problem',
+  object({ file: nullable(string), line: nullable(integer()), column: nullable(integer()), message: string }),
+);
+
+/** What a look at the files found. */
+export const definitionCheck = named('DefinitionCheck', object({ ok: boolean, problems: array(problem) }));
+export type DefinitionCheckWire = Static<typeof definitionCheck>;
+
+/** A definition of a noun. */
+export function definitionOf<N extends DefinitionNoun>(noun: N) {
+  return DEFINITION_SHAPES[noun] as Shape<DefinitionWire<N>>;
+}
+
+/** The definitions of a noun, and why some are left out. */
+export function definitionListOf<N extends DefinitionNoun>(noun: N) {
+  return object({ ...listOf(definitionOf(noun)).fields, problems: array(problem) });
+}

@@ -1,0 +1,45 @@
+// Values of a query or a header, which are texts (A8).
+import { unprocessable } from '../domain/errors.ts';
+import { object } from './composites.ts';
+import type { Shape } from './shape.ts';
+
+const DIGITS = /^\d{1,16}$/;
+
+interface DigitRules {
+  readonly from: number;
+  readonly to: number;
+  readonly absent: number;
+}
+
+/** An integer in digits. Nothing but digits within the range is taken: nothing is clamped. */
+export function digits({ from, to, absent }: DigitRules): Shape<number> & { readonly absence: 'default' } {
+  const isUnlimited = to === Number.MAX_SAFE_INTEGER;
+  const words = isUnlimited ? `must be an integer from ${from}` : `must be an integer from ${from} to ${to}`;
+  return {
+    absence: 'default',
+    admits: (value) => typeof value === 'string',
+    read: (value, path) => {
+      if (value === undefined) return absent;
+      const found = typeof value === 'string' && DIGITS.test(value) ? Number(value) : Number.NaN;
+      if (found >= from && found <= to) return found;
+      throw unprocessable(path, words);
+    },
+    describe: () => ({ type: 'integer', minimum: from, ...(!isUnlimited && { maximum: to }), default: absent }),
+  };
+}
+
+/** A journal id after which a stream continues; 0 when absent. */
+export const eventId: Shape<number> & { readonly absence: 'default' } = {
+  absence: 'default',
+  admits: (value) => typeof value === 'string',
+  read: (value, path) => {
+    if (value === undefined) return 0;
+    const id = typeof value === 'string' && DIGITS.test(value) ? Number(value) : Number.NaN;
+    if (!Number.isSafeInteger(id)) throw unprocessable(path, 'must be an event id: an integer from 0');
+    return id;
+  },
+  describe: () => ({ type: 'integer', minimum: 0, default: 0 }),
+};
+
+/** Where to rejoin a stream. */
+export const followQuery = object({ after: eventId });
