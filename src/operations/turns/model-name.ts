@@ -1,9 +1,9 @@
 // The one model name of a key, as programs list it (C13).
 import type { Definitions } from '../../catalog/definitions.ts';
 import type { Catalog } from '../../catalog/models.ts';
+import { parseTarget } from '../../domain/target.ts';
 import type { KeyCaller } from '../../domain/user.ts';
 import { modelOf } from '../../execution/queue/queue.ts';
-import { leadModelOf } from './session-setup.ts';
 
 export interface ModelNameParts {
   catalog(): Catalog;
@@ -17,4 +17,11 @@ export function makeGetModelName(parts: ModelNameParts) {
     const leadModel = leadModelOf(target, sources.definitions);
     return modelOf(sources, { keyModel, scenario, target, leadModel }) ?? 'errand';
   };
+}
+
+/** The model of the expert that leads a team now; null when the target is no team, or its lead has none of its own. */
+function leadModelOf(target: string, { experts, teams }: Definitions): string | null {
+  const parsed = parseTarget(target);
+  const team = parsed?.kind === 'team' ? teams.get(parsed.name) : undefined;
+  return (team === undefined ? undefined : experts.get(team.lead)?.model) ?? null;
 }

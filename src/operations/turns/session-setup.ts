@@ -103,10 +103,3 @@ async function connectionsTo({ store }: SetupParts, connectors: readonly string[
 function enabledIn(things: ReadonlyMap<string, { readonly name: string; readonly enabledByDefault: boolean }>) {
   return [...things.values()].filter(({ enabledByDefault }) => enabledByDefault).map(({ name }) => name);
 }
-
-/** The model of the expert that leads a team now; null when the target is no team, or its lead has none of its own. */
-export function leadModelOf(target: string, { experts, teams }: Definitions): string | null {
-  const parsed = parseTarget(target);
-  const team = parsed?.kind === 'team' ? teams.get(parsed.name) : undefined;
-  return (team === undefined ? undefined : experts.get(team.lead)?.model) ?? null;
-}
