@@ -36,7 +36,7 @@ import type { SecretBox } from '../files/secret-box.ts';
 import { makeWorkspaces, type Workspaces } from '../files/workspaces.ts';
 import type { LiveConfig } from '../config/live-config.ts';
 import type { Log } from '../log/log.ts';
-import { removeForsakenFolders } from '../disk/temporary-folder.ts';
+import { removeOrphanedFolders } from '../disk/temporary-folder.ts';
 import type { Store } from '../store/open-store.ts';
 
 /** Where bubblewrap is looked for. */
@@ -45,7 +45,7 @@ const PROGRAM_PATH = '/usr/local/bin:/usr/bin:/bin';
 /** Looks for the sandbox, once: what is found holds until the next start. */
 export async function probe({ settings, places }: Config, log: Log): Promise<SandboxProbe> {
   const { shell } = settings;
-  await removeForsakenFolders().catch((error: unknown) =>
+  await removeOrphanedFolders().catch((error: unknown) =>
     log.warn({ err: error }, 'temporary folders could not be looked through'),
   );
   const found = await probeSandbox({

@@ -2,7 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, chmod, open, rename, rmdir, unlink } from 'node:fs/promises';
-import { at, codeOf, factsAt, namesIn, O_PATH, openDirectoryAt, TEMPORARY_PREFIX, withParent } from './beneath.ts';
+import { at, factsAt, O_PATH, openDirectoryAt, withParent } from './open-beneath.ts';
+import { codeOf } from '../domain/errors.ts';
+import { namesIn } from './list-beneath.ts';
+import { TEMPORARY_PREFIX } from './replace-beneath.ts';
 
 const { O_DIRECTORY, O_NOFOLLOW } = constants;
 const REMOVAL_BATCH = 1000;

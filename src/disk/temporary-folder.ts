@@ -15,7 +15,7 @@ export async function makeTemporaryFolder(use: string): Promise<string> {
  * Removes such folders of processes that are no more. Those of other daemons that live stay, and those that a process may have
  * made which can't be seen from here, as in another container.
  */
-export async function removeForsakenFolders(): Promise<void> {
+export async function removeOrphanedFolders(): Promise<void> {
   const own = pidNamespace();
   for (const name of await readdir(tmpdir())) {
     const [, namespace, pid, start] = NAME.exec(name) ?? [];

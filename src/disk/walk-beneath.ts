@@ -1,5 +1,6 @@
 // Walks the folders beneath a directory, never along a link.
-import { type Listing, partsBeneath, readDirectoryBeneath } from './beneath.ts';
+import { type Listing, readDirectoryBeneath } from './list-beneath.ts';
+import { partsBeneath } from './open-beneath.ts';
 import { ErrandError } from '../domain/errors.ts';
 
 /** A walk opens each folder from the root anew, so its cost grows with the square of the depth. */

@@ -2,16 +2,9 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import {
-  makeDirectoriesBeneath,
-  makeRoot,
-  openFileBeneath,
-  type Owner,
-  reopenRoot,
-  replaceFileBeneath,
-  statBeneath,
-  TEMPORARY_PREFIX,
-} from '../disk/beneath.ts';
+import { makeDirectoriesBeneath, makeRoot, type Owner, reopenRoot } from '../disk/make-beneath.ts';
+import { openFileBeneath, statBeneath } from '../disk/open-beneath.ts';
+import { replaceFileBeneath, TEMPORARY_PREFIX } from '../disk/replace-beneath.ts';
 import { takenBy } from '../disk/disk-space.ts';
 import { removeBeneath } from '../disk/remove-beneath.ts';
 import { walkBeneath } from '../disk/walk-beneath.ts';

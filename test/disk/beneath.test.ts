@@ -16,14 +16,10 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import {
-  makeDirectoriesBeneath,
-  openFileBeneath,
-  partsBeneath,
-  readDirectoryBeneath,
-  replaceFileBeneath,
-  statBeneath,
-} from '../../src/disk/beneath.ts';
+import { makeDirectoriesBeneath } from '../../src/disk/make-beneath.ts';
+import { openFileBeneath, partsBeneath, statBeneath } from '../../src/disk/open-beneath.ts';
+import { readDirectoryBeneath } from '../../src/disk/list-beneath.ts';
+import { replaceFileBeneath } from '../../src/disk/replace-beneath.ts';
 import { removeBeneath } from '../../src/disk/remove-beneath.ts';
 import { walkBeneath } from '../../src/disk/walk-beneath.ts';
 

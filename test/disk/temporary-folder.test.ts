@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { makeTemporaryFolder, removeForsakenFolders } from '../../src/disk/temporary-folder.ts';
+import { makeTemporaryFolder, removeOrphanedFolders } from '../../src/disk/temporary-folder.ts';
 
 test('folders of a process that is no more are removed, and those of one that lives stay', async () => {
   const own = await makeTemporaryFolder('check');
@@ -12,15 +12,15 @@ test('folders of a process that is no more are removed, and those of one that li
   const [, , namespace, pid, start] = basename(own).split('-');
   expect(pid).toBe(String(process.pid));
   const of = (...parts: (string | undefined)[]) => join(place, `errand-check-${parts.join('-')}-left`);
-  const forsaken = [of(namespace, gone, start), of(namespace, pid, '1')];
+  const orphaned = [of(namespace, gone, start), of(namespace, pid, '1')];
   const kept = [of('1', gone, start), own];
-  for (const folder of [...forsaken, ...kept]) {
+  for (const folder of [...orphaned, ...kept]) {
     mkdirSync(folder, { recursive: true });
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     writeFileSync(join(folder, 'file'), 'x');
   }
-  await removeForsakenFolders();
-  expect([forsaken.map((folder) => existsSync(folder)), kept.map((folder) => existsSync(folder))]).toEqual([
+  await removeOrphanedFolders();
+  expect([orphaned.map((folder) => existsSync(folder)), kept.map((folder) => existsSync(folder))]).toEqual([
     [false, false],
     [true, true],
   ]);

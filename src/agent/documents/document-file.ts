@@ -1,6 +1,6 @@
 // A document that lies in a folder of a run: opened where it is read, so that its bytes pass through no other thread.
 import { basename } from 'node:path';
-import { openFileBeneath } from '../../disk/beneath.ts';
+import { openFileBeneath } from '../../disk/open-beneath.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import type { DocumentText } from '../port/protocol.ts';
 import { MAX_DOCUMENT_BYTES, readDocument, TOO_LARGE } from './read-document.ts';

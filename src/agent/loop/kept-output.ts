@@ -1,6 +1,8 @@
 // What a model is shown of a tool's output: all of it, or its start and its end, with the whole kept in the workspace.
 import { constants } from 'node:fs';
-import { makeDirectoriesBeneath, openFileBeneath, type Owner, readDirectoryBeneath } from '../../disk/beneath.ts';
+import { makeDirectoriesBeneath, type Owner } from '../../disk/make-beneath.ts';
+import { openFileBeneath } from '../../disk/open-beneath.ts';
+import { readDirectoryBeneath } from '../../disk/list-beneath.ts';
 import { ErrandError, messageOf } from '../../domain/errors.ts';
 import { removeBeneath } from '../../disk/remove-beneath.ts';
 import type { ModelGrant } from '../port/grants.ts';

@@ -1,5 +1,5 @@
 // The workspace of one run as its tools use it: made before the first call, at rest after the last.
-import { makeRoot } from '../../disk/beneath.ts';
+import { makeRoot } from '../../disk/make-beneath.ts';
 import type { Brief } from '../port/protocol.ts';
 
 /** What became of a run's workspace. A sub-agent has its own view of it. */

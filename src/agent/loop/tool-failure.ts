@@ -1,6 +1,5 @@
 // What the model is told of a tool that failed: what went wrong, and nothing of where on the host.
-import { codeOf } from '../../disk/beneath.ts';
-import { messageOf } from '../../domain/errors.ts';
+import { codeOf, messageOf } from '../../domain/errors.ts';
 
 /** `CODE: words, syscall 'path' -> 'path'`, as Node says what a system call refused. */
 const SYSTEM_FAULT = /^([A-Z][A-Z0-9_]+: [^,']+),/;

@@ -1,5 +1,5 @@
 // The skills of a run: told in the instructions by name and description, and loaded when the agent asks for one.
-import { openFileBeneath } from '../../disk/beneath.ts';
+import { openFileBeneath } from '../../disk/open-beneath.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import { splitFrontMatter } from '../../domain/front-matter.ts';
 import { walkBeneath } from '../../disk/walk-beneath.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { access, mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { codeOf } from '../../disk/beneath.ts';
+import { codeOf } from '../../domain/errors.ts';
 
 const MOUNT = '/sys/fs/cgroup';
 /** Where the daemon itself moves to: a group that has members gives its groups no controllers. */

@@ -4,7 +4,7 @@ import { chown, lstat } from 'node:fs/promises';
 import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { reopenRoot } from '../../disk/beneath.ts';
+import { reopenRoot } from '../../disk/make-beneath.ts';
 import { hasEnded, takenBytes } from './process-tree.ts';
 import type { SandboxGrant } from '../port/grants.ts';
 import { type ControlGroup, makeControlGroup } from './control-group.ts';

@@ -1,5 +1,6 @@
 // The `edit_file` tool: exchanges one exact piece of a text file for another.
-import { openFileBeneath, partsBeneath, replaceFileBeneath } from '../../disk/beneath.ts';
+import { openFileBeneath, partsBeneath } from '../../disk/open-beneath.ts';
+import { replaceFileBeneath } from '../../disk/replace-beneath.ts';
 import { binaryKind, decodeText } from './text.ts';
 import type { ExecutedTool } from './tool.ts';
 import { writablePath } from './skill-paths.ts';

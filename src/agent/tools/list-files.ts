@@ -1,5 +1,5 @@
 // The `list_files` tool: what lies in the workspace, one line each.
-import type { Entry } from '../../disk/beneath.ts';
+import type { Entry } from '../../disk/list-beneath.ts';
 import { walkBeneath } from '../../disk/walk-beneath.ts';
 import type { ExecutedTool } from './tool.ts';
 import { placeOf } from './skill-paths.ts';

@@ -1,6 +1,6 @@
 // The `read_file` tool: a text file of the workspace, whole or some lines of it.
 import type { FileHandle } from 'node:fs/promises';
-import { openFileBeneath } from '../../disk/beneath.ts';
+import { openFileBeneath } from '../../disk/open-beneath.ts';
 import type { ToolResult } from '../port/protocol.ts';
 import { readDocumentLines } from './document-lines.ts';
 import { binaryKind, decodeText, DOCUMENT_KINDS } from './text.ts';

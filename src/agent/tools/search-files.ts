@@ -1,5 +1,6 @@
 // The `search_files` tool: lines of the workspace's files that hold a text or match a pattern.
-import { type Entry, openFileBeneath, statBeneath } from '../../disk/beneath.ts';
+import type { Entry } from '../../disk/list-beneath.ts';
+import { openFileBeneath, statBeneath } from '../../disk/open-beneath.ts';
 import { walkBeneath } from '../../disk/walk-beneath.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import type { ToolResult } from '../port/protocol.ts';

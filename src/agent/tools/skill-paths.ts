@@ -1,6 +1,6 @@
 // How paths under /skills/ lead into the folders of a run's skills, for tools that only read.
 import { realpath } from 'node:fs/promises';
-import { partsBeneath } from '../../disk/beneath.ts';
+import { partsBeneath } from '../../disk/open-beneath.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import type { SkillGrant } from '../port/grants.ts';
 import type { Mount } from '../sandbox/walls.ts';

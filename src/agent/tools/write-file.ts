@@ -1,6 +1,8 @@
 // The `write_file` tool: puts a whole file into the workspace.
 import { dirname } from 'node:path/posix';
-import { makeDirectoriesBeneath, partsBeneath, replaceFileBeneath } from '../../disk/beneath.ts';
+import { makeDirectoriesBeneath } from '../../disk/make-beneath.ts';
+import { partsBeneath } from '../../disk/open-beneath.ts';
+import { replaceFileBeneath } from '../../disk/replace-beneath.ts';
 import type { ExecutedTool } from './tool.ts';
 import { writablePath } from './skill-paths.ts';
 import { defineTool, failed, inputOf, requireRoom, succeeded, textOf } from './workspace-tool.ts';

@@ -40,7 +40,7 @@ export function makeSweeper(parts: SweeperParts): Sweeper {
   const { store, clock, log } = parts;
   let sweeping: Promise<void> | undefined;
   let retry: Timer | undefined;
-  let forsaken: Promise<void> | undefined;
+  let orphaned: Promise<void> | undefined;
   let [again, left, stopped] = [false, false, false];
 
   function wake(): void {
@@ -95,18 +95,18 @@ export function makeSweeper(parts: SweeperParts): Sweeper {
     },
     start: () => {
       wake();
-      forsaken ??= sweepForsaken(parts, () => stopped);
+      orphaned ??= sweepOrphanedBlobs(parts, () => stopped);
     },
     stop: async () => {
       stopped = true;
       retry?.cancel();
-      await Promise.all([sweeping, forsaken]);
+      await Promise.all([sweeping, orphaned]);
     },
   };
 }
 
 /** Looks once at every blob. Those that are in use, or held by who is about to use them, stay. */
-async function sweepForsaken({ blobs, store, log }: SweeperParts, stopped: () => boolean): Promise<void> {
+async function sweepOrphanedBlobs({ blobs, store, log }: SweeperParts, stopped: () => boolean): Promise<void> {
   let looked = 0;
   try {
     for await (const key of blobs.list()) {

@@ -1,8 +1,7 @@
 // What a format is given to pack: names, and the bytes of their blobs piece by piece.
 import { closeSync, openSync, readSync } from 'node:fs';
 import type { Writable } from 'node:stream';
-import { codeOf } from '../../disk/beneath.ts';
-import { ErrandError } from '../../domain/errors.ts';
+import { codeOf, ErrandError } from '../../domain/errors.ts';
 import { blobPath } from '../blobs/blob-place.ts';
 import type { Pace } from '../snapshots/pace.ts';
 import type { SnapshotFile } from '../snapshots/snapshot.ts';

@@ -4,8 +4,7 @@ import { constants, rmSync } from 'node:fs';
 import { copyFile, mkdir, open, opendir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { codeOf } from '../../disk/beneath.ts';
-import { notFound } from '../../domain/errors.ts';
+import { codeOf, notFound } from '../../domain/errors.ts';
 import { blobPath, incomingPath } from './blob-place.ts';
 
 const { COPYFILE_FICLONE } = constants;

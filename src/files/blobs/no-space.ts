@@ -1,6 +1,5 @@
 // The one failure of keeping bytes that mends itself: a disk without space gets some back.
-import { codeOf } from '../../disk/beneath.ts';
-import { ErrandError } from '../../domain/errors.ts';
+import { codeOf, ErrandError } from '../../domain/errors.ts';
 
 const CODES: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);
 

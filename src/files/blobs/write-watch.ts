@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codeOf } from '../../disk/beneath.ts';
+import { codeOf } from '../../domain/errors.ts';
 import type { Clock } from '../../domain/clock.ts';
 
 export interface WriteWatch {

@@ -10,7 +10,8 @@ import {
   readSync,
   writeSync,
 } from 'node:fs';
-import { codeOf, O_PATH } from '../../disk/beneath.ts';
+import { codeOf } from '../../domain/errors.ts';
+import { O_PATH } from '../../disk/open-beneath.ts';
 import type { FoundFile } from './walk-files.ts';
 import type { Pace } from './pace.ts';
 

@@ -1,8 +1,7 @@
 // The thread that reads workspaces and packs archives: several orders in turns, each with a folder of its own to write in.
 import { mkdirSync, rmSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
-import { codeOf } from '../../disk/beneath.ts';
-import { ErrandError, messageOf } from '../../domain/errors.ts';
+import { codeOf, ErrandError, messageOf } from '../../domain/errors.ts';
 import type { FromSnapshotThread, PackTask, SnapshotTask, ToSnapshotThread } from './snapshot-orders.ts';
 import { packArchive } from '../archives/pack-archive.ts';
 import { lacksSpace } from '../blobs/no-space.ts';

@@ -9,8 +9,8 @@ import {
   opendirSync,
   openSync,
 } from 'node:fs';
-import { codeOf, TEMPORARY_PREFIX } from '../../disk/beneath.ts';
-import { ErrandError } from '../../domain/errors.ts';
+import { TEMPORARY_PREFIX } from '../../disk/replace-beneath.ts';
+import { codeOf, ErrandError } from '../../domain/errors.ts';
 import type { SnapshotLimits, Skipped } from './snapshot.ts';
 
 /** A regular file as it was named; it may be something else when it is opened. */

@@ -24,7 +24,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { TEMPORARY_PREFIX } from '../../../src/disk/beneath.ts';
+import { TEMPORARY_PREFIX } from '../../../src/disk/replace-beneath.ts';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
 import { isNoSpace } from '../../../src/files/blobs/no-space.ts';
 import { removeBeneath } from '../../../src/disk/remove-beneath.ts';

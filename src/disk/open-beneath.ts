@@ -1,23 +1,14 @@
-// Opens, lists and writes what lies beneath a directory, and never follows a link out of it.
+// Opens and describes files beneath a directory, and never follows a link out of it, as openat2 does with RESOLVE_BENEATH.
 // Node has no openat: every step goes through `/proc/self/fd/<directory>/<name>` with O_NOFOLLOW instead.
-import { randomUUID } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
-import { chmod, chown, type FileHandle, lstat, mkdir, open, opendir, rename, unlink } from 'node:fs/promises';
-import { ErrandError, type ErrorReason } from '../domain/errors.ts';
+import { type FileHandle, lstat, open } from 'node:fs/promises';
+import { codeOf, ErrandError, type ErrorReason } from '../domain/errors.ts';
 
-const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
+const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 /** Names a file without opening it, so that pipes and devices feel nothing. Node has no name for it; Linux only. */
 export const O_PATH = 0o10000000;
 const MAX_PATH_BYTES = 4096;
 const MAX_NAME_BYTES = 255;
-
-/** Files being written have such names, and a UUID after it, until they are whole. A crash may leave one behind. */
-export const TEMPORARY_PREFIX = '.errand-tmp-';
-
-export interface Owner {
-  readonly uid: number;
-  readonly gid: number;
-}
 
 type FileKind = 'file' | 'directory' | 'link' | 'other';
 
@@ -28,18 +19,6 @@ export interface FileFacts {
   readonly modifiedAt: number;
   /** Permission bits. */
   readonly mode: number;
-}
-
-/** One name in a directory. `exact` is false when the name on disk is not UTF-8, so that no path can reach it. */
-export interface Entry extends FileFacts {
-  readonly name: string;
-  readonly exact: boolean;
-}
-
-/** What a directory holds, sorted by name; `more` tells that a limit left some out. */
-export interface Listing {
-  readonly entries: readonly Entry[];
-  readonly more: boolean;
 }
 
 const FAULTS: Readonly<Record<string, readonly [ErrorReason, string]>> = {
@@ -56,17 +35,12 @@ const FAULTS: Readonly<Record<string, readonly [ErrorReason, string]>> = {
   EDQUOT: ['unavailable', 'cannot be written: the disk quota is used up'],
 };
 
-/** The code of a failed system call, such as `ENOENT`. */
-export function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-}
-
 function refusal(code: keyof typeof FAULTS, path: string, cause?: unknown): ErrandError {
   const [reason, words] = FAULTS[code] ?? ['internal', `cannot be used (${code})`];
   return new ErrandError(reason, `${JSON.stringify(path)} ${words}.`, { cause });
 }
 
-function explained(error: unknown, path: string): unknown {
+export function explained(error: unknown, path: string): unknown {
   const code = codeOf(error);
   return error instanceof ErrandError || code === undefined ? error : refusal(code, path, error);
 }
@@ -117,7 +91,11 @@ export async function openDirectoryAt(parent: FileHandle, name: string | Buffer,
 type Step = (parent: FileHandle, name: string, path: string) => Promise<FileHandle>;
 
 /** Goes down from the root, holding at most two descriptors. The caller closes the answer. */
-async function descend(root: string, parts: readonly string[], step: Step = openDirectoryAt): Promise<FileHandle> {
+export async function descend(
+  root: string,
+  parts: readonly string[],
+  step: Step = openDirectoryAt,
+): Promise<FileHandle> {
   let directory = await open(root, O_RDONLY | O_DIRECTORY).catch((error: unknown) => {
     throw explained(error, '/');
   });
@@ -158,7 +136,7 @@ const KIND_FAULTS: Readonly<Record<FileKind, string | undefined>> = {
   other: 'ENXIO',
 };
 
-function requireFile(facts: FileFacts, path: string): void {
+export function requireFile(facts: FileFacts, path: string): void {
   const code = KIND_FAULTS[facts.kind];
   if (code !== undefined) throw refusal(code, path);
 }
@@ -191,112 +169,4 @@ export async function openFileBeneath(root: string, path: string, flags = O_RDON
 export async function statBeneath(root: string, path: string): Promise<FileFacts> {
   if (partsBeneath(path).length === 0) return factsOf(await lstat(root));
   return withParent(root, path, async (parent, name) => factsOf(await lstat(at(parent, name))));
-}
-
-/** Opens a root to its owner again, as commands may close it. A root that is missing, or is no folder, stays as it is. */
-export async function reopenRoot(root: string): Promise<void> {
-  const stats = await lstat(root).catch(() => undefined);
-  if (stats?.isDirectory() && (stats.mode & 0o700) !== 0o700) await chmod(root, (stats.mode & 0o777) | 0o700);
-}
-
-/** Makes a root that is missing, for its owner alone. */
-export async function makeRoot(root: string, owner: Owner | null): Promise<void> {
-  const made = await mkdir(root, { recursive: true, mode: 0o700 });
-  if (made !== undefined && owner !== null) await chown(root, owner.uid, owner.gid);
-}
-
-/** Makes the folders of a path that are missing, with `mode` and owner. Throws bad_request where a file or link stands. */
-export async function makeDirectoriesBeneath(
-  root: string,
-  path: string,
-  options: { readonly mode?: number; readonly owner?: Owner | null } = {},
-): Promise<void> {
-  const directory = await descend(root, partsBeneath(path), async (parent, name, shown) => {
-    const made = await mkdir(at(parent, name), 0o700).then(
-      () => true,
-      (error: unknown) => {
-        if (codeOf(error) === 'EEXIST') return false;
-        throw explained(error, shown);
-      },
-    );
-    const child = await openDirectoryAt(parent, name, shown);
-    if (made) {
-      await dress(child, options.mode ?? 0o755, options.owner ?? null);
-      await parent.sync();
-    }
-    return child;
-  });
-  await directory.close();
-}
-
-/** Gives owner first: a chown clears mode bits. The mode is set by hand because the umask has cut it. */
-async function dress(handle: FileHandle, mode: number, owner: Owner | null): Promise<void> {
-  if (owner !== null) await handle.chown(owner.uid, owner.gid);
-  await handle.chmod(mode);
-}
-
-/** The names in an open directory, at most `limit` of them, as bytes. */
-export async function namesIn(directory: FileHandle, limit: number): Promise<{ names: Buffer[]; more: boolean }> {
-  const names: Buffer[] = [];
-  const options = { encoding: 'buffer' as BufferEncoding, bufferSize: 256 };
-  for await (const entry of await opendir(`/proc/self/fd/${directory.fd}`, options)) {
-    if (names.length === limit) return { names, more: true };
-    names.push(entry.name as unknown as Buffer);
-  }
-  return { names, more: false };
-}
-
-/** What a folder holds. Names that vanish meanwhile are left out. Throws not_found, bad_request (no folder, a link). */
-export async function readDirectoryBeneath(root: string, path: string, limit = 10_000): Promise<Listing> {
-  const directory = await descend(root, partsBeneath(path));
-  try {
-    const { names, more } = await namesIn(directory, limit);
-    const entries: Entry[] = [];
-    for (const bytes of names) {
-      const facts = await factsAt(directory, bytes);
-      const name = bytes.toString();
-      if (facts !== undefined) entries.push({ name, exact: Buffer.from(name).equals(bytes), ...facts });
-    }
-    return { entries: entries.sort((a, b) => (a.name < b.name ? -1 : 1)), more };
-  } finally {
-    await directory.close();
-  }
-}
-
-/** Writes an open, empty file that a path leads to. */
-export type Fill = (path: string) => Promise<unknown>;
-
-/**
- * Puts a file in place at once, and on the disk: readers see the old content or the new, never half. A file that is replaced keeps its
- * mode unless `mode` is given; a new one has 0644. Throws bad_request where a folder, link or special file stands.
- */
-export async function replaceFileBeneath(
-  root: string,
-  path: string,
-  content: string | Uint8Array | Fill,
-  options: { readonly mode?: number; readonly owner?: Owner | null } = {},
-): Promise<void> {
-  await withParent(root, path, async (parent, name, shown) => {
-    const old = await factsAt(parent, name);
-    if (old !== undefined) requireFile(old, shown);
-    const temporary = at(parent, TEMPORARY_PREFIX + randomUUID());
-    const file = await open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
-    try {
-      try {
-        // Through the descriptor, so that nobody can put another file there.
-        if (typeof content === 'function') await content(`/proc/self/fd/${file.fd}`);
-        else await file.writeFile(content);
-        await dress(file, options.mode ?? old?.mode ?? 0o644, options.owner ?? null);
-        // Before it has its name: else a power cut leaves the name with nothing in it.
-        await file.sync();
-      } finally {
-        await file.close();
-      }
-      await rename(temporary, at(parent, name));
-      await parent.sync();
-    } catch (error) {
-      await unlink(temporary).catch(() => undefined);
-      throw error;
-    }
-  });
 }

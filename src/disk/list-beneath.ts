@@ -1,0 +1,43 @@
+// Lists folders beneath a directory, and never follows a link out of it.
+import { type FileHandle, opendir } from 'node:fs/promises';
+import { descend, factsAt, type FileFacts, partsBeneath } from './open-beneath.ts';
+
+/** One name in a directory. `exact` is false when the name on disk is not UTF-8, so that no path can reach it. */
+export interface Entry extends FileFacts {
+  readonly name: string;
+  readonly exact: boolean;
+}
+
+/** What a directory holds, sorted by name; `more` tells that a limit left some out. */
+export interface Listing {
+  readonly entries: readonly Entry[];
+  readonly more: boolean;
+}
+
+/** The names in an open directory, at most `limit` of them, as bytes. */
+export async function namesIn(directory: FileHandle, limit: number): Promise<{ names: Buffer[]; more: boolean }> {
+  const names: Buffer[] = [];
+  const options = { encoding: 'buffer' as BufferEncoding, bufferSize: 256 };
+  for await (const entry of await opendir(`/proc/self/fd/${directory.fd}`, options)) {
+    if (names.length === limit) return { names, more: true };
+    names.push(entry.name as unknown as Buffer);
+  }
+  return { names, more: false };
+}
+
+/** What a folder holds. Names that vanish meanwhile are left out. Throws not_found, bad_request (no folder, a link). */
+export async function readDirectoryBeneath(root: string, path: string, limit = 10_000): Promise<Listing> {
+  const directory = await descend(root, partsBeneath(path));
+  try {
+    const { names, more } = await namesIn(directory, limit);
+    const entries: Entry[] = [];
+    for (const bytes of names) {
+      const facts = await factsAt(directory, bytes);
+      const name = bytes.toString();
+      if (facts !== undefined) entries.push({ name, exact: Buffer.from(name).equals(bytes), ...facts });
+    }
+    return { entries: entries.sort((a, b) => (a.name < b.name ? -1 : 1)), more };
+  } finally {
+    await directory.close();
+  }
+}

@@ -1,0 +1,51 @@
+// Makes folders beneath a directory, and never follows a link out of it.
+import { chmod, chown, type FileHandle, lstat, mkdir } from 'node:fs/promises';
+import { codeOf } from '../domain/errors.ts';
+import { at, descend, explained, openDirectoryAt, partsBeneath } from './open-beneath.ts';
+
+export interface Owner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** Opens a root to its owner again, as commands may close it. A root that is missing, or is no folder, stays as it is. */
+export async function reopenRoot(root: string): Promise<void> {
+  const stats = await lstat(root).catch(() => undefined);
+  if (stats?.isDirectory() && (stats.mode & 0o700) !== 0o700) await chmod(root, (stats.mode & 0o777) | 0o700);
+}
+
+/** Makes a root that is missing, for its owner alone. */
+export async function makeRoot(root: string, owner: Owner | null): Promise<void> {
+  const made = await mkdir(root, { recursive: true, mode: 0o700 });
+  if (made !== undefined && owner !== null) await chown(root, owner.uid, owner.gid);
+}
+
+/** Makes the folders of a path that are missing, with `mode` and owner. Throws bad_request where a file or link stands. */
+export async function makeDirectoriesBeneath(
+  root: string,
+  path: string,
+  options: { readonly mode?: number; readonly owner?: Owner | null } = {},
+): Promise<void> {
+  const directory = await descend(root, partsBeneath(path), async (parent, name, shown) => {
+    const made = await mkdir(at(parent, name), 0o700).then(
+      () => true,
+      (error: unknown) => {
+        if (codeOf(error) === 'EEXIST') return false;
+        throw explained(error, shown);
+      },
+    );
+    const child = await openDirectoryAt(parent, name, shown);
+    if (made) {
+      await dress(child, options.mode ?? 0o755, options.owner ?? null);
+      await parent.sync();
+    }
+    return child;
+  });
+  await directory.close();
+}
+
+/** Gives owner first: a chown clears mode bits. The mode is set by hand because the umask has cut it. */
+export async function dress(handle: FileHandle, mode: number, owner: Owner | null): Promise<void> {
+  if (owner !== null) await handle.chown(owner.uid, owner.gid);
+  await handle.chmod(mode);
+}
