@@ -4,8 +4,9 @@ import type { IncomingMessage } from 'node:http';
 import { ClientError, isClientFailure, type FailureTrace } from './transport/client-error.ts';
 import { readEvents } from './transport/event-stream.ts';
 import { exchange } from './transport/exchange.ts';
-import { readConversationEvent, readMessage, turnBody } from './wire/messages-wire.ts';
-import type { ConversationEvent, MessageWire } from './wire/messages-wire.ts';
+import type { MessageWire } from '../wire/messages/message.ts';
+import type { MessagesRequest } from '../wire/messages/request.ts';
+import { type ConversationEvent, readConversationEvent, readMessage } from './messages.ts';
 import { makeReconnectBackoff, type ReconnectBackoff } from './transport/reconnect-backoff.ts';
 import { heard, openStream, retry } from './transport/stream-connection.ts';
 import { lostWhile, traceOf, type Address, type Call } from './transport/transport.ts';
@@ -66,11 +67,17 @@ export function makeMessages(address: Address, signal?: AbortSignal): Messages {
 }
 
 function turnCall(ask: Ask, stream: boolean, signal: AbortSignal | undefined): Call {
-  const { model, text, sessionId } = ask;
+  const body = {
+    model: ask.model,
+    stream,
+    idempotency_key: randomUUID(),
+    messages: [{ role: 'user', content: ask.text }],
+    ...(ask.sessionId !== undefined && { metadata: { session_id: ask.sessionId } }),
+  } satisfies MessagesRequest;
   return {
     method: 'POST',
     path: '/openapi/v1/messages',
-    body: turnBody({ model, text, sessionId, idempotencyKey: randomUUID() }, stream),
+    body,
     token: ask.apiKey,
     headers: stream ? STREAM_HEADERS : {},
     ...(signal && { signal }),
@@ -112,7 +119,7 @@ async function* follow(
         if (told === undefined) continue;
         following.backoff.reset();
         yield told;
-        if (told.type === 'end') return;
+        if (told.type === 'message_stop') return;
       }
     } catch (error) {
       const lost = lostWhile(error, trace);

@@ -73,7 +73,7 @@ const ASK = { apiKey: 'errand_key', model: 'errand', text: 'Hello', retryDelaysM
 
 async function textOf({ events }: Conversation): Promise<string> {
   let words = '';
-  for await (const event of events) if (event.type === 'text') words += event.text;
+  for await (const event of events) if (event.type === 'content_block_delta') words += event.delta.text;
   return words;
 }
 

@@ -1,12 +1,7 @@
 // `errand chat`: one turn of the agent.
 import type { Command } from 'commander';
 import type { Ask, Conversation } from '../../client/conversation.ts';
-import {
-  addToMessage,
-  textOfMessage,
-  type ConversationEvent,
-  type MessageWire,
-} from '../../client/wire/messages-wire.ts';
+import { addToMessage, type ConversationEvent, type PartialMessage, textOfMessage } from '../../client/messages.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { notEmpty, uuid } from '../frame/arguments.ts';
 import { act, type Context, requireApiKey } from '../frame/context.ts';
@@ -93,8 +88,8 @@ async function stream(context: Context, ask: Ask): Promise<void> {
 }
 
 /** Prints the answer as it arrives, and returns the whole message. */
-async function print({ call, io, out }: Context, { events }: Conversation): Promise<MessageWire> {
-  let message: MessageWire = { content: [] };
+async function print({ call, io, out }: Context, { events }: Conversation): Promise<PartialMessage> {
+  let message: PartialMessage = { content: [] };
   let isLineOpen = false;
   const endLine = () => {
     if (isLineOpen) out.text('\n');
@@ -103,12 +98,14 @@ async function print({ call, io, out }: Context, { events }: Conversation): Prom
   try {
     for await (const event of events) {
       message = addToMessage(message, event);
-      if (event.type === 'text' && out.format !== 'json') {
-        out.text(event.text);
-        if (event.text !== '') isLineOpen = !event.text.endsWith('\n');
+      if (event.type === 'content_block_delta' && out.format !== 'json') {
+        const { text } = event.delta;
+        out.text(text);
+        if (text !== '') isLineOpen = !text.endsWith('\n');
       }
-      if (event.type === 'block_stop') endLine();
-      const doing = event.type === 'question' ? howToAnswer(call, event.requestId) : lineFor(event, widthForHints(io));
+      if (event.type === 'content_block_stop') endLine();
+      const doing =
+        event.type === 'user_input.requested' ? howToAnswer(call, event.request_id) : lineFor(event, widthForHints(io));
       if (doing === undefined) continue;
       endLine();
       out.hint(doing);
@@ -137,7 +134,7 @@ function subjectOf(input: JsonObject): string {
   return Object.values(input).find((value) => typeof value === 'string') ?? '';
 }
 
-function documentOf(message: MessageWire, sessionId: string | null, runId: string | null): JsonObject {
+function documentOf(message: PartialMessage, sessionId: string | null, runId: string | null): object {
   return { ...message, session_id: sessionId, run_id: runId };
 }
 

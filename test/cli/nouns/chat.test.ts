@@ -136,7 +136,7 @@ test('a run that fails in the middle of the stream ends with 1 after what it sai
   const { dataDir } = await startFakeDaemon({
     'POST /openapi/v1/messages': (_, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream', ...IDS });
-      const delta = { index: 0, delta: { type: 'text_delta', text: 'Half' } };
+      const delta = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Half' } };
       response.write(`event: content_block_delta\nid: 1\ndata: ${JSON.stringify(delta)}\n\n`);
       response.end(
         'event: error\nid: 2\ndata: {"type":"error","error":{"type":"api_error","message":"The model is gone."}}\n\n',
@@ -152,7 +152,7 @@ test('Ctrl-C in the middle of a stream ends with 130 and tells the session', asy
   const { dataDir } = await startFakeDaemon({
     'POST /openapi/v1/messages': (_, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream', ...IDS });
-      const delta = { index: 0, delta: { type: 'text_delta', text: 'Half' } };
+      const delta = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Half' } };
       response.write(`event: content_block_delta\nid: 1\ndata: ${JSON.stringify(delta)}\n\n`);
     },
   });
@@ -193,7 +193,7 @@ test('a reader that closes the pipe ends a stream quietly with 0', async () => {
   const { dataDir } = await startFakeDaemon({
     'POST /openapi/v1/messages': (_, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream', ...IDS });
-      const delta = { index: 0, delta: { type: 'text_delta', text: 'Half' } };
+      const delta = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Half' } };
       response.write(`event: content_block_delta\nid: 1\ndata: ${JSON.stringify(delta)}\n\n`);
     },
   });
