@@ -5,7 +5,7 @@ import { defineConfig } from 'oxlint';
 const FLOORS: readonly (readonly string[])[] = [
   ['domain'],
   ['disk', 'log', 'threads', 'wire', 'version.ts'],
-  ['outbound'],
+  ['outbound', 'services'],
   ['store', 'files', 'catalog', 'agent'],
   ['events'],
   ['execution'],

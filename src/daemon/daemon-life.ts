@@ -27,7 +27,7 @@ interface Running {
   readonly closers: Closer[];
   readonly log: Log;
   readonly live: LiveConfig;
-  readonly engine: Engine;
+  readonly rooms: Pick<Engine['rooms'], 'queue' | 'pool'>;
   readonly closing: AbortController;
   readonly draining: AbortController;
   /** Resolves with the reason when the database can no longer be written. */
@@ -37,7 +37,7 @@ interface Running {
 /** What the last moves of a daemon take that can't go on; whoever hangs is left behind. */
 const LAST_MOVES_SECONDS = 2;
 
-export function makeDaemon({ url, created, closers, log, live, engine, closing, draining, lost }: Running): Daemon {
+export function makeDaemon({ url, created, closers, log, live, rooms, closing, draining, lost }: Running): Daemon {
   const { promise: ended, resolve: end, reject: fail } = Promise.withResolvers<void>();
   // Whoever waits for the end is told; nobody may.
   ended.catch(() => undefined);
@@ -50,10 +50,10 @@ export function makeDaemon({ url, created, closers, log, live, engine, closing, 
   async function drain(): Promise<void> {
     log.info('draining');
     closing.abort();
-    engine.queue.pause();
-    await withinDrainTime(engine.queue.idle(), live.settings().streams.drainSeconds);
+    rooms.queue.pause();
+    await withinDrainTime(rooms.queue.idle(), live.settings().streams.drainSeconds);
     draining.abort();
-    await engine.queue.release();
+    await rooms.queue.release();
     await close();
     log.info('stopped');
     end();
@@ -63,8 +63,8 @@ export function makeDaemon({ url, created, closers, log, live, engine, closing, 
     closing.abort();
     draining.abort();
     // The runs go back to the queue as in a drain, but their threads end without being waited for. Only then may the store close.
-    const released = engine.queue.release();
-    await engine.pool.destroy();
+    const released = rooms.queue.release();
+    await rooms.pool.destroy();
     await released;
     await close();
   }

@@ -3,11 +3,9 @@ import { join } from 'node:path';
 import type { Configuration, LiveConfig } from '../config/live-config.ts';
 import { systemClock } from '../domain/clock.ts';
 import { makeBus } from '../events/bus.ts';
-import { makeTails } from '../events/tail.ts';
 import { makeSchemaCheck } from '../execution/checks/schema-check.ts';
-import { makeFileAddresses } from '../files/file-address.ts';
 import { makeSecretBox } from '../files/secret-box.ts';
-import { type HttpApp, makeHttpApp } from '../http/app.ts';
+import type { HttpApp } from '../http/app.ts';
 import { makeIsTrustedProxy } from '../http/server/client-address.ts';
 import { limitConnections } from '../http/server/connection-limits.ts';
 import { maxDescriptors } from '../http/server/descriptors.ts';
@@ -15,16 +13,17 @@ import { type Door, linkSocket, listenSocket, listenTcp } from '../http/server/l
 import { makeHttpServer } from '../http/server/server.ts';
 import type { Log } from '../log/log.ts';
 import { numberDefinitions } from '../operations/capabilities/definitions.ts';
-import { makeOperations } from '../operations/operations.ts';
 import { explainToOperator } from '../store/engine/storage-fault.ts';
 import type { Store } from '../store/open-store.ts';
 import { VERSION } from '../version.ts';
 import { type Closer, closeAll } from './closers.ts';
 import { type Daemon, makeDaemon } from './daemon-life.ts';
-import { type Engine, makeEngine, probe, rescue, startEngine } from './engine.ts';
+import { makeEngine } from './engine.ts';
+import { findSandbox } from './find-sandbox.ts';
 import { databaseOf, layFoundations, openFiles, type Start } from './foundations.ts';
 import { createFirstAdministrator } from './initialize.ts';
-import { makeReports, watchMachine } from './reports.ts';
+import { openApp } from './open-app.ts';
+import { rescue } from './rescue.ts';
 
 export type { Daemon } from './daemon-life.ts';
 export { type Created, initialize, renewMasterKey } from './initialize.ts';
@@ -45,74 +44,41 @@ export async function startDaemon(configuration: Configuration): Promise<Daemon>
   }
 }
 
-/** What of the engine has to be closed; the last is closed first. */
-function closersOf({ node, queueWait, sweeper, collector, pool, questionWatch, documentReader }: Engine): Closer[] {
-  const services = [questionWatch.stop, documentReader.stop];
-  return [node.stop, queueWait.stop, sweeper.stop, collector.stop, pool.destroy, ...services];
-}
-
 async function build(start: Start): Promise<Daemon> {
   const { config, closers } = start;
   const startedAt = systemClock.now();
   const { deriveKey, log, live, store, lost } = layFoundations(start);
-  const [sandbox, files] = await Promise.all([probe(config, log), openFiles(start, { live, log })]);
+  const [sandbox, files] = await Promise.all([findSandbox(config, log), openFiles(start, { live, log })]);
 
+  const { blobs, snapshotThread, disk, openSpool } = files;
   const secrets = makeSecretBox(deriveKey);
   const bus = makeBus();
   store.onCommitted(bus.publish);
-  const tails = makeTails({ bus, events: store.events });
-  const base = { config, live, log, store, sandbox, clock: systemClock };
-  const engine = makeEngine({ ...base, ...files, secrets });
+  const engine = makeEngine({ config, live, log, store, bus, blobs, snapshotThread, secrets, sandbox });
+  const { rooms } = engine;
   const schemas = makeSchemaCheck({ clock: systemClock, log });
-  closers.push(...closersOf(engine), schemas.stop);
+  closers.push(...engine.closers, schemas.stop);
   const closing = new AbortController();
   const draining = new AbortController();
-  draining.signal.addEventListener('abort', engine.checks.stop);
-  const isClosing = () => closing.signal.aborted;
-  const operations = makeOperations({
-    ...base,
-    ...files,
-    tails,
-    ...engine,
-    schemas,
-    deriveKey,
-    fileAddresses: makeFileAddresses({ deriveKey, publicUrl: () => live.settings().publicUrl, now: systemClock.now }),
-    secrets,
-    settings: live.settings,
-    catalog: live.catalog,
-    definitions: live.definitions,
-    problems: { ofFiles: live.checkDefinitions, inForce: live.problems },
-    closing: isClosing,
-    draining: draining.signal,
-  });
-  const { disk } = files;
-  const watched = watchMachine(config, log);
-  const reports = makeReports({ ...engine, ...base, ...watched, disk, startedAt, closing: isClosing });
-  const app = makeHttpApp({
-    operations,
-    tail: tails,
-    settings: live.settings,
-    clock: systemClock,
-    log,
-    ...reports,
-    openSpool: files.openSpool,
-    draining: draining.signal,
-  });
+  draining.signal.addEventListener('abort', rooms.checks.stop);
+  const signals = { closing: closing.signal, draining: draining.signal };
+  const foundations = { config, live, log, store, bus, blobs, disk, openSpool, deriveKey, secrets, sandbox };
+  const app = openApp({ ...foundations, schemas, rooms, startedAt, ...signals });
 
   await settleNames(store, live, log);
-  await rescue({ ...engine, store, log });
+  await rescue({ store, workspaces: rooms.workspaces, stopper: rooms.stopper, log });
   // Registered before the doors open: without a worker node, background runs would be refused.
-  if (config.workers) await engine.node.start();
-  const doors = await openDoors(start, app, { ...live, log });
+  if (config.workers) await rooms.node.start();
+  const doors = await openDoors(start, app, { settings: live.settings, log });
   live.bound(doors.tcp.address);
   // After the doors are open: credentials that a failed start had made would be shown to nobody.
   const created = await createFirstAdministrator(store, config.places, FIRST_ADMINISTRATOR);
   await live.start();
-  await engine.browser.look();
-  startEngine(engine, config);
+  await rooms.browser.look();
+  engine.start();
   log.info({ version: VERSION, pid: process.pid, listen: doors.tcp.address, socket: doors.socket.address }, 'ready');
   const url = `http://${doors.tcp.address}`;
-  return makeDaemon({ url, created, closers, log, live, engine, closing, draining, lost });
+  return makeDaemon({ url, created, closers, log, live, rooms, closing, draining, lost });
 }
 
 /** Definitions get their ids, and accounts that could be taken for one another are told. */

@@ -1,4 +1,4 @@
-// The bus: hands each commit's events to those who follow a run, in the order of the journal.
+// The bus: hands each commit's events to those who follow a run, in the order of the journal, and to those who follow all.
 import type { JournalEvent } from '../domain/journal-event.ts';
 
 type Listener = (events: readonly JournalEvent[]) => void;
@@ -8,10 +8,13 @@ export interface Bus {
   publish(events: readonly JournalEvent[]): void;
   /** Calls the listener with a run's events of each commit from now on. */
   subscribe(runSeq: number, listener: Listener): { close(): void };
+  /** Calls the listener with all events of each commit from now on. */
+  subscribeAll(listener: Listener): void;
 }
 
 export function makeBus(): Bus {
   const followers = new Map<number, Set<Listener>>();
+  const ofAll: Listener[] = [];
 
   function tell(runSeq: number, events: readonly JournalEvent[]): void {
     const listeners = followers.get(runSeq);
@@ -22,8 +25,8 @@ export function makeBus(): Bus {
 
   return {
     publish: (events) => {
-      if (followers.size === 0) return;
-      for (const [runSeq, own] of byRun(events)) tell(runSeq, own);
+      if (followers.size > 0) for (const [runSeq, own] of byRun(events)) tell(runSeq, own);
+      for (const listener of ofAll) listener(events);
     },
     subscribe: (runSeq, listener) => {
       const listeners = followers.get(runSeq) ?? new Set();
@@ -36,6 +39,7 @@ export function makeBus(): Bus {
         },
       };
     },
+    subscribeAll: (listener) => void ofAll.push(listener),
   };
 }
 

@@ -7,7 +7,6 @@ import type { Administrator, KeyCaller, UserCaller } from '../domain/user.ts';
 import type { Tails } from '../events/tail.ts';
 import type { Queue } from '../execution/queue/queue.ts';
 import type { SchemaCheck } from '../execution/checks/schema-check.ts';
-import type { QueueWait } from '../execution/queue/queue-wait.ts';
 import type { Stopper } from '../execution/queue/stop.ts';
 import type { BlobStore } from '../files/blobs/blobs.ts';
 import type { Disk } from '../files/disk.ts';
@@ -49,10 +48,9 @@ export interface OperationParts {
   readonly fileAddresses: OpenFileParts['fileAddresses'];
   readonly emptyArchives: ArtifactOperationParts['emptyArchives'];
   readonly tails: Tails;
-  readonly queue: Pick<Queue, 'wake' | 'slotFree' | 'load'>;
+  readonly queue: Pick<Queue, 'claimAccepted' | 'slotFree' | 'load'>;
   readonly stopper: Stopper;
   readonly schemas: Pick<SchemaCheck, 'check'>;
-  readonly queueWait: Pick<QueueWait, 'watch'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly deriveKey: DeriveKey;
@@ -98,7 +96,7 @@ export function makeOperations(parts: OperationParts) {
     ...makeSessionOperations({ store, access, stopper, noteReader }),
     ...makeRunOperations({ store, access, stopper, noteReader, countPoll }),
     ...makeArtifactOperations({ store, access, noteReader, fileAddresses, emptyArchives: parts.emptyArchives }),
-    ...makeUserInputOperations({ store, access, noteReader, queue }),
+    ...makeUserInputOperations({ store, access, noteReader }),
     ...makeInsightOperations({ store, access }),
     getQueue: makeGetQueue({ store, queue, clock }),
     getModelName: makeGetModelName({ catalog, definitions }),
@@ -108,7 +106,6 @@ export function makeOperations(parts: OperationParts) {
       blobs,
       disk,
       queue,
-      queueWait: parts.queueWait,
       schemas: parts.schemas,
       settings,
       makeSetup,

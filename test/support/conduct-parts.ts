@@ -1,10 +1,9 @@
 // What conducts a run of a store's house, with a pool of the test's own and no threads.
 import { NO_EQUIPMENT } from '../../src/agent/port/grants.ts';
-import { NO_DEFINITIONS } from '../../src/catalog/definitions.ts';
 import type { Catalog } from '../../src/catalog/models.ts';
 import { NO_EXTRAS } from '../../src/domain/model.ts';
 import type { Place, Pool } from '../../src/execution/conduct/pool.ts';
-import type { QueueParts } from '../../src/execution/queue/queue.ts';
+import type { ConductParts } from '../../src/execution/conduct/run-state.ts';
 import { makeLog } from '../../src/log/log.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { SETTINGS } from './http-house.ts';
@@ -59,8 +58,8 @@ export const AT_ONCE: Place = {
 
 type Turns = Partial<Store['turns']>;
 
-/** The parts of a queue, or of a conductor, with a verb on turns replaced. */
-export function conductParts({ store, clock }: StoreHouse, pool: Partial<Pool>, turns: Turns = {}): QueueParts {
+/** What conducts a run, with a verb on turns replaced. */
+export function conductParts({ store, clock }: StoreHouse, pool: Partial<Pool>, turns: Turns = {}): ConductParts {
   return {
     store: { ...store, turns: { ...store.turns, ...turns } },
     clock,
@@ -82,6 +81,5 @@ export function conductParts({ store, clock }: StoreHouse, pool: Partial<Pool>, 
       }),
     },
     pool,
-    definitions: () => NO_DEFINITIONS,
-  } as unknown as QueueParts;
+  } as unknown as ConductParts;
 }

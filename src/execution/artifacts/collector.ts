@@ -1,9 +1,10 @@
 // The collector: sees to it that what runs made is found, kept and packed, after each run and after each crash.
+import { isNoSpace } from '../../files/blobs/no-space.ts';
 import type { Log } from '../../log/log.ts';
+import { makeKeyedQueue } from '../../services/keyed-queue.ts';
 import { type ArtifactParts, makeBlobRemoval } from './artifact-parts.ts';
 import { type Attendance, type AttendedRun, makeAttendance } from './attendance.ts';
 import { collectNext } from './collect-artifacts.ts';
-import { makeLane } from './lane.ts';
 import { packNext } from './pack-artifacts.ts';
 
 export interface Collector {
@@ -25,6 +26,9 @@ export type CollectorParts = Omit<ArtifactParts, 'removal' | 'stopping'> & {
 
 /** Sessions that are looked at, and those that are packed, at once. */
 const LIMIT = 2;
+const RETRY_MS = 1_000;
+/** Space does not come back by the second. */
+const NO_SPACE_RETRY_MS = 60_000;
 
 /** Makes the collector. Looking goes before packing: the session's next run waits for it. */
 export function makeCollector(outside: CollectorParts): Collector {
@@ -32,22 +36,22 @@ export function makeCollector(outside: CollectorParts): Collector {
   const parts: ArtifactParts = { ...outside, removal: makeBlobRemoval(outside), stopping: stopping.signal };
   const { store, clock, log } = parts;
   const waiting = makeWaiting();
-  const packing = makeLane({
-    limit: LIMIT,
-    work: (session) => packNext(parts, session).finally(outside.released),
-    clock,
-    log,
-  });
-  const collecting = makeLane({
-    limit: LIMIT,
-    work: async (session) => {
-      const more = await collectNext(parts, session, () => waiting.has(session)).finally(outside.released);
-      waiting.tell(session);
-      if (!more) packing.add(session);
-      return more;
-    },
-    clock,
-    log,
+  const queue = (work: (session: number) => Promise<boolean>) =>
+    makeKeyedQueue({
+      limit: LIMIT,
+      work,
+      // Only storage fails here, and it may write again.
+      failure: 'artifacts could not be recorded; it is tried again',
+      retryMs: (error) => (isNoSpace(error) ? NO_SPACE_RETRY_MS : RETRY_MS),
+      clock,
+      log,
+    });
+  const packing = queue((session) => packNext(parts, session).finally(outside.released));
+  const collecting = queue(async (session) => {
+    const more = await collectNext(parts, session, () => waiting.has(session)).finally(outside.released);
+    waiting.tell(session);
+    if (!more) packing.add(session);
+    return more;
   });
 
   /** Resolves when nothing that an earlier run of the session left is still to be looked at. */

@@ -1,12 +1,13 @@
 // This process as a worker node: registered with a heartbeat, so that background work is admitted by what can do it (D3).
-import type { Clock, Timer } from '../../domain/clock.ts';
+import type { Clock } from '../../domain/clock.ts';
 import type { Log } from '../../log/log.ts';
+import { makeService } from '../../services/service.ts';
 import type { Store } from '../../store/open-store.ts';
 
 const BEAT_MS = 10_000;
 
 export interface NodeParts {
-  readonly store: Store;
+  readonly store: Pick<Store, 'nodes'>;
   readonly clock: Clock;
   readonly log: Log;
   /** The node's name: one row for each. */
@@ -16,31 +17,30 @@ export interface NodeParts {
 }
 
 export interface WorkerNodeLife {
+  /** Resolves when the node is registered, or could not be yet. */
   start(): Promise<void>;
+  /** Ends the heartbeat and unregisters the node. */
   stop(): Promise<void>;
 }
 
-export function makeNode({ store, clock, log, id, capacity }: NodeParts): WorkerNodeLife {
-  let timer: Timer | undefined;
-  let running = false;
+export function makeNode({ store: { nodes }, clock, log, id, capacity }: NodeParts): WorkerNodeLife {
+  let isStarted = false;
 
-  async function beat(): Promise<void> {
-    await store.nodes.beat(id, capacity()).catch((error: unknown) => {
-      log.error({ err: error }, 'the heartbeat could not be written');
-    });
-    if (running) timer = clock.after(BEAT_MS, () => void beat());
+  async function work(): Promise<number> {
+    await nodes.beat(id, capacity());
+    return BEAT_MS;
   }
 
+  const heartbeat = makeService({ work, failure: 'the heartbeat could not be written', clock, log });
   return {
     start: async () => {
-      running = true;
-      await beat();
+      isStarted = true;
+      heartbeat.wake();
+      await heartbeat.settled();
     },
     stop: async () => {
-      if (!running) return;
-      running = false;
-      timer?.cancel();
-      await store.nodes.leave(id).catch(() => undefined);
+      await heartbeat.stop();
+      if (isStarted) await nodes.leave(id).catch(() => undefined);
     },
   };
 }

@@ -1,26 +1,34 @@
-// The queue: claims runs into free worker slots, watches their leases, and lets go of them at shutdown.
-import type { Clock, Timer } from '../../domain/clock.ts';
+// The queue: claims runs into free worker slots, and lets go of them at shutdown.
+import type { Clock } from '../../domain/clock.ts';
 import type { Definitions } from '../../catalog/definitions.ts';
 import type { Catalog } from '../../catalog/models.ts';
+import type { Settings } from '../../domain/settings.ts';
 import { parseTarget } from '../../domain/target.ts';
-import type { ClaimOrder, ModelChoice } from '../../store/runs/claim-runs.ts';
-import { conductRun } from '../conduct/conduct.ts';
-import { LEASE_MS, makeLeases } from './leases.ts';
-import type { ConductParts } from '../conduct/run-state.ts';
+import type { Log } from '../../log/log.ts';
+import { makeService } from '../../services/service.ts';
+import type { Store } from '../../store/open-store.ts';
+import type { Claim, ClaimOrder, ModelChoice } from '../../store/runs/claim-runs.ts';
+import type { Conduct } from '../conduct/conduct.ts';
+import type { Pool } from '../conduct/pool.ts';
+import { LEASE_MS } from './leases.ts';
 import { makeUnderWay, type StopTarget } from './under-way.ts';
 
 export interface Queue {
-  /** Looks for claimable runs now. Called with an accepted turn still uncommitted, the claim shares its commit. */
+  /** Looks for claimable runs, and claims them when there are any. */
   wake(): void;
+  /** Claims without looking first. Called with an accepted turn still uncommitted, the claim shares its commit. */
+  claimAccepted(): void;
   /** Whether a run that is accepted now would start at once (C5). */
   slotFree(): boolean;
   /** How many slots there are and how many are taken; `open` is false while nothing is claimed. */
   load(): QueueLoad;
+  /** The runs that have a worker now. */
+  held(): readonly number[];
   /** Asks executors to stop whose runs are canceled already; resolves when they have ended. */
   stop(which: StopTarget): Promise<void>;
   /** Starts claiming. */
   start(): void;
-  /** Stops claiming; runs under way go on. */
+  /** Stops claiming; runs under way continue. */
   pause(): void;
   /** Resolves when no run is under way any more. */
   idle(): Promise<void>;
@@ -34,81 +42,81 @@ export interface QueueLoad {
   readonly busy: number;
 }
 
-const RETRY_MS = 1_000;
 const RELEASE_MS = 5_000;
 
-export interface QueueParts extends ConductParts {
+export interface QueueParts {
+  readonly store: Pick<Store, 'runs'>;
+  readonly pool: Pick<Pool, 'slots' | 'apart'>;
+  /** Begins to carry out a claimed run. `wentApart` is called when the run turns out to take no slot. */
+  conduct(claim: Claim, wentApart: () => void): Conduct;
+  /** The catalog's model for a choice; null when it has none. */
+  modelFor(choice: ModelChoice): string | null;
+  settings(): Settings;
   readonly clock: Clock;
-  definitions(): Definitions;
+  readonly log: Log;
 }
 
 export function makeQueue(parts: QueueParts): Queue {
-  const { store, pool, clock, log } = parts;
-  let claiming: Promise<void> | undefined;
-  let [again, open] = [false, false];
-  const retry = makeRetry(clock, () => wake());
-  const underWay = makeUnderWay(() => {
-    // Once nothing is claimed any more, the store may close at any moment.
-    if (open && store.runs.anyClaimable()) wake();
-  });
-  const leases = makeLeases({ ...parts, held: underWay.runSeqs, rescued: () => wake() });
+  const { store, pool, conduct, clock, log } = parts;
+  /** `accepted`: a turn was accepted that no reader may see yet. */
+  let [open, accepted] = [false, false];
+  let released: Promise<void> | undefined;
+  const service = makeService({ work: claim, failure: 'no run could be claimed', clock, log });
+  const underWay = makeUnderWay(service.wake);
   /** Without the runs that are kept apart, so that they hold up nobody. */
   const busy = () => underWay.count() - pool.apart();
+  const anyClaimable = async () => store.runs.anyClaimable();
 
-  function wake(): void {
+  async function claim(): Promise<null> {
     const limit = pool.slots() - busy();
-    if (!open || limit <= 0) return;
-    if (claiming === undefined) claiming = claim(limit).finally(claimed);
-    else again = true;
-  }
-
-  async function claim(limit: number): Promise<void> {
-    try {
-      for (const claimed of await store.runs.claim(claimOrder(parts, limit))) {
-        const conduct = conductRun(parts, claimed, wake);
-        underWay.add(conduct);
-        if (!open) conduct.abort('drain');
-      }
-      leases.keep();
-    } catch (error) {
-      log.error({ err: error }, 'no run could be claimed');
-      retry();
+    // A turn that finds no slot is remembered: it may still be uncommitted when a look for it comes too early.
+    if (!open || limit <= 0) return null;
+    const isAccepted = accepted;
+    accepted = false;
+    // Once nothing is claimed any more, the store may close at any moment.
+    if (!isAccepted && !((await anyClaimable()) && open)) return null;
+    for (const claimed of await store.runs.claim(claimOrder(parts, limit))) {
+      const run = conduct(claimed, service.wake);
+      underWay.add(run);
+      if (!open) run.abort('drain');
     }
-  }
-
-  function claimed(): void {
-    claiming = undefined;
-    if (again) wake();
-    again = false;
+    return null;
   }
 
   async function idle(): Promise<void> {
-    await claiming;
+    await service.settled();
     await underWay.idle();
   }
 
+  async function release(): Promise<void> {
+    open = false;
+    underWay.drain();
+    // A tool that ignores its abort must not hold the shutdown: its thread ends with the pool.
+    await Promise.race([idle(), pause(clock, RELEASE_MS)]);
+    await service.stop();
+  }
+
   return {
-    wake,
+    wake: service.wake,
+    claimAccepted: () => {
+      accepted = true;
+      service.wake();
+    },
     slotFree: () => open && pool.slots() > busy(),
     load: () => ({ open, slots: pool.slots(), busy: busy() }),
+    held: underWay.runSeqs,
     stop: async (which) => {
       // A run may have been claimed in the very commit that canceled it, and not be under way yet.
-      await claiming;
+      await service.settled();
       await underWay.stop(which);
     },
     start: () => {
       open = true;
-      wake();
+      service.wake();
     },
     pause: () => void (open = false),
     idle,
-    release: async () => {
-      open = false;
-      underWay.drain();
-      // A tool that ignores its abort must not hold the shutdown: its thread ends with the pool.
-      await Promise.race([idle(), pause(clock, RELEASE_MS)]);
-      leases.stop();
-    },
+    release: () => (released ??= release()),
   };
 }
 
@@ -118,18 +126,7 @@ async function pause(clock: Clock, ms: number): Promise<void> {
   });
 }
 
-/** Calls `act` a little later; while a call is due there is no second one. */
-function makeRetry(clock: Clock, act: () => void): () => void {
-  let timer: Timer | undefined;
-  return () => {
-    timer ??= clock.after(RETRY_MS, () => {
-      timer = undefined;
-      act();
-    });
-  };
-}
-
-function claimOrder({ pool, settings, catalog, definitions }: QueueParts, limit: number): ClaimOrder {
+function claimOrder({ pool, settings, modelFor }: QueueParts, limit: number): ClaimOrder {
   return {
     limit,
     leaseMs: LEASE_MS,
@@ -138,7 +135,7 @@ function claimOrder({ pool, settings, catalog, definitions }: QueueParts, limit:
       slots: Math.max(1, pool.slots() - 1),
       maxExecutingPerKey: settings().background.maxExecutingPerKey,
     },
-    modelFor: (choice) => modelOf({ catalog: catalog(), definitions: definitions() }, choice),
+    modelFor,
   };
 }
 

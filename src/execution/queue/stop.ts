@@ -12,11 +12,11 @@ import type { StopTarget } from './under-way.ts';
 
 export interface StopParts {
   readonly store: Store;
-  readonly queue: Pick<Queue, 'stop' | 'wake'>;
+  readonly queue: Pick<Queue, 'stop'>;
   readonly clock: Clock;
   readonly log: Log;
-  /** Called when the files of a stopped session are no longer in use. */
-  confirmed(sessionSeq: number): void;
+  /** Called when the executor of a stopped session has ended and that is committed: no event reports it. */
+  stopConfirmed(sessionSeq: number): void;
 }
 
 export interface Stopper {
@@ -61,14 +61,11 @@ export function makeStopper(parts: StopParts): Stopper {
   async function stopUnwatched({ seq }: StoppedSession): Promise<void> {
     const commit = await store.runs.stopSession(seq, 'operator_requested_stop');
     // Deleted meanwhile, or ended.
-    if (commit.kind === 'gone' || commit.kind === 'idle') return;
-    letGo(seq, commit);
+    if (commit.kind !== 'gone' && commit.kind !== 'idle') endExecutor(seq, commit);
   }
 
-  /** Has the executor told, or what waits for its end begin at once. */
-  function letGo(sessionSeq: number, { unconfirmed }: Stopped): void {
+  function endExecutor(sessionSeq: number, { unconfirmed }: Stopped): void {
     if (unconfirmed) void cancellations.begin({ sessionSeq, runSeq: null });
-    else parts.confirmed(sessionSeq);
   }
 
   return {
@@ -80,7 +77,6 @@ export function makeStopper(parts: StopParts): Stopper {
       const commit = present(await store.runs.stopRun({ sessionSeq, runSeq: seq }, cause));
       // The session's own stop, made earlier, says nothing of a run that ended in another way.
       if (commit.kind !== 'ended') return finish({ sessionSeq, runSeq: seq }, sessionId, { ...commit, kind: 'idle' });
-      parts.queue.wake();
       return finish({ sessionSeq, runSeq: seq }, sessionId, commit);
     },
     stopDisabled: async () => {
@@ -93,7 +89,7 @@ export function makeStopper(parts: StopParts): Stopper {
       }
     },
     deleteSession: async ({ seq }) => {
-      letGo(seq, present(await store.sessions.deleteSession(seq)));
+      endExecutor(seq, present(await store.sessions.deleteSession(seq)));
     },
   };
 }
@@ -115,7 +111,7 @@ function within(work: Promise<void>, clock: Clock): Promise<boolean> {
 }
 
 /** The attempts to end executors. What is known of them here is lost with the process, and so are the executors. */
-function makeCancellations({ store, queue, clock, log, confirmed }: StopParts) {
+function makeCancellations({ store, queue, clock, log, stopConfirmed }: StopParts) {
   /** Monotonic times at which the last attempt of each session began. */
   const begunAt = new Map<number, number>();
 
@@ -146,8 +142,7 @@ function makeCancellations({ store, queue, clock, log, confirmed }: StopParts) {
       await queue.stop(target);
       await confirm(target.sessionSeq);
       if (begunAt.get(target.sessionSeq) === at) begunAt.delete(target.sessionSeq);
-      queue.wake();
-      confirmed(target.sessionSeq);
+      stopConfirmed(target.sessionSeq);
     },
   };
 }

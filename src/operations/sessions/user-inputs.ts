@@ -3,7 +3,6 @@ import { ErrandError } from '../../domain/errors.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import type { UserInput, UserInputStatus } from '../../domain/user-input.ts';
 import type { Caller } from '../../domain/user.ts';
-import type { Queue } from '../../execution/queue/queue.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { Page } from '../../store/sessions/overview.ts';
 import { type Access, scopeOf } from '../access.ts';
@@ -19,7 +18,6 @@ export interface UserInputOperationParts {
   readonly store: Pick<Store, 'userInputs'>;
   readonly access: Pick<Access, 'session' | 'question'>;
   readonly noteReader: NoteReader;
-  readonly queue: Pick<Queue, 'wake'>;
 }
 
 const CLOSED: Readonly<Record<UserInputStatus, string>> = {
@@ -32,12 +30,11 @@ const CLOSED: Readonly<Record<UserInputStatus, string>> = {
  * The verbs on questions. Those that take an id throw as `Access.question` does; those that settle one throw `conflict`
  * when it is not pending any more.
  */
-export function makeUserInputOperations({ store, access, noteReader, queue }: UserInputOperationParts) {
-  /** The question as it is after a move; the run may be claimed then. */
+export function makeUserInputOperations({ store, access, noteReader }: UserInputOperationParts) {
+  /** The question as it is after a move. */
   async function settled(caller: Caller, { id }: UserInput, held: boolean): Promise<UserInput> {
     const now = await access.question(caller, id);
     if (!held) throw new ErrandError('conflict', CLOSED[now.status]);
-    queue.wake();
     return now;
   }
 

@@ -27,8 +27,7 @@ export interface AcceptParts {
   readonly access: Pick<Access, 'session'>;
   readonly blobs: BlobStore;
   readonly disk: Disk;
-  readonly queue: { wake(): void; slotFree(): boolean };
-  readonly queueWait: { watch(): void };
+  readonly queue: { claimAccepted(): void; slotFree(): boolean };
   settings(): Settings;
   readonly schemas: Pick<SchemaCheck, 'check'>;
   readonly fetchImages: (fetching: Fetching) => Promise<void>;
@@ -44,7 +43,7 @@ export interface AcceptParts {
  * while the daemon drains, or its disk is almost full or refuses to write; for a background run also `conflict` for a busy session, `rate_limited` over a limit, `unavailable` without a place in the queue (D2).
  */
 export function makeAcceptTurn(parts: AcceptParts) {
-  const { store, access, blobs, disk, queue, queueWait, settings, schemas, fetchImages, makeSetup, draining } = parts;
+  const { store, access, blobs, disk, queue, settings, schemas, fetchImages, makeSetup, draining } = parts;
   return async (caller: KeyCaller, input: TurnInput, asking: Asking): Promise<AcceptedTurn> => {
     refuseWhileDraining();
     const earlier = await findSubmitted(store, caller, input);
@@ -99,10 +98,9 @@ export function makeAcceptTurn(parts: AcceptParts) {
       background: input.background === null ? null : { ...input.background, limits: settings().background },
     });
     // Asked for before the commit, so that a run which can start at once is claimed in the same commit.
-    queue.wake();
+    queue.claimAccepted();
     const acceptance = await accepted;
     if (!('run' in acceptance)) throw REFUSALS[acceptance.kind]();
-    if (input.background !== null) queueWait.watch();
     return acceptance.kind === 'replayed' ? replayOf(acceptance.run, input) : { run: acceptance.run, replayed: false };
   }
 }

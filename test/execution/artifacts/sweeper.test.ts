@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished, expect, test, vi } from 'vitest';
+import { makeOrphanedBlobs } from '../../../src/execution/artifacts/orphaned-blobs.ts';
 import { makeSweeper } from '../../../src/execution/artifacts/sweeper.ts';
 import { type BlobStore, openBlobStore } from '../../../src/files/blobs/blobs.ts';
 import { makeWorkspaces } from '../../../src/files/workspaces.ts';
@@ -154,7 +155,9 @@ test('blobs that a crash left without a row go after a start; those in use or he
   await house.accept({ attachments: [house.attach('a', used)] });
   const hold = house.blobs.hold();
   const held = await hold.put(Buffer.from('held'));
-  house.sweeper.start();
+  const orphanedBlobs = makeOrphanedBlobs(house.parts);
+  onTestFinished(orphanedBlobs.stop);
+  orphanedBlobs.wake();
   await waitFor(() => !house.hasBlob(left));
   expect([house.hasBlob(used), house.hasBlob(held)]).toEqual([true, true]);
   hold.release();
@@ -223,6 +226,6 @@ test('a start takes up the clean-ups that an earlier process has left', async ()
   const house = await sweepHouse();
   const { sessionSeq } = await house.accept();
   await house.store.sessions.deleteSession(sessionSeq);
-  house.sweeper.start();
+  house.sweeper.wake();
   await waitFor(async () => (await house.left()).length === 0);
 });

@@ -1,5 +1,5 @@
 // The watch over questions: they expire when their time is over, also after a restart, and nothing is missed.
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { makeQuestionWatch } from '../../../src/execution/queue/question-watch.ts';
 import { makeLog } from '../../../src/log/log.ts';
 import { openStore } from '../../../src/store/open-store.ts';
@@ -18,10 +18,7 @@ async function asked(house: StoreHouse, lifetimeMs: number) {
 }
 
 function watchOver(house: StoreHouse, store = house.store) {
-  const told = { expired: 0 };
-  const log = makeLog({ level: 'fatal' });
-  const watch = makeQuestionWatch({ store, clock: house.clock, log, expired: () => (told.expired += 1) });
-  return { ...watch, told };
+  return makeQuestionWatch({ store, clock: house.clock, log: makeLog({ level: 'fatal' }) });
 }
 
 const statusOf = async (house: StoreHouse, { seq }: { seq: number }) => (await house.store.runs.get(seq)).status;
@@ -30,7 +27,7 @@ test('a question expires at its time and not before, and its run goes on', async
   const house = await storeHouse();
   const run = await asked(house, HOUR_MS);
   const watch = watchOver(house);
-  watch.watch();
+  watch.wake();
   house.clock.advance(HOUR_MS - 1);
   expect(await statusOf(house, run)).toBe('running');
   // The looks in between have to come to an end before the last one is due.
@@ -39,7 +36,7 @@ test('a question expires at its time and not before, and its run goes on', async
     return (await statusOf(house, run)) === 'queued';
   });
   await watch.stop();
-  expect(watch.told.expired).toBe(1);
+  expect(house.told.filter(({ type }) => type === 'user_input.expired')).toHaveLength(1);
   const [again] = await house.claim();
   expect(fenceOf(again!)).toMatchObject({ runSeq: run.seq, attempt: 2 });
 });
@@ -48,9 +45,9 @@ test('an earlier question that comes later is not waited for too long', async ()
   const house = await storeHouse();
   await asked(house, HOUR_MS);
   const watch = watchOver(house);
-  watch.watch();
+  watch.wake();
   const run = await asked(house, 1_000);
-  watch.watch();
+  watch.wake();
   house.clock.advance(1_000);
   await waitFor(async () => (await statusOf(house, run)) === 'queued');
   await watch.stop();
@@ -62,7 +59,7 @@ test('what expired while no daemon ran is found at the next start', async () => 
   house.clock.advance(5 * HOUR_MS);
   const reopened = openStore(house.file, house.clock);
   const watch = watchOver(house, reopened);
-  watch.watch();
+  watch.wake();
   house.clock.advance(1);
   await waitFor(async () => (await statusOf(house, run)) === 'queued');
   await watch.stop();
@@ -73,7 +70,7 @@ test('a jump of the wall clock is noticed within a minute', async () => {
   const house = await storeHouse();
   const run = await asked(house, HOUR_MS);
   const watch = watchOver(house);
-  watch.watch();
+  watch.wake();
   house.clock.jump(HOUR_MS);
   house.clock.advance(60_000);
   await waitFor(async () => (await statusOf(house, run)) === 'queued');
@@ -84,15 +81,16 @@ test('a long list expires whole, and other writers get their turn in between', a
   const house = await storeHouse();
   const runs = [];
   for (let count = 0; count < 450; count += 1) runs.push(await asked(house, 1_000));
+  const expireDue = vi.spyOn(house.store.userInputs, 'expireDue');
   const watch = watchOver(house);
-  watch.watch();
+  watch.wake();
   house.clock.advance(1_000);
   await waitFor(() => {
     house.clock.advance(1);
     return house.store.userInputs.nextExpiryAt() === undefined;
   });
   await watch.stop();
-  expect(watch.told.expired).toBe(3);
+  expect(expireDue).toHaveBeenCalledTimes(3);
   expect(await house.store.runs.countUnfinished()).toMatchObject({ queued: 450, waiting: 0 });
 });
 
@@ -112,7 +110,7 @@ test('a disk that refuses is asked again', async () => {
     },
   };
   const watch = watchOver(house, store);
-  watch.watch();
+  watch.wake();
   house.clock.advance(1_000);
   await waitFor(async () => {
     house.clock.advance(1_000);
@@ -124,11 +122,11 @@ test('a disk that refuses is asked again', async () => {
 test('without a pending question there is nothing to do, and a stopped watch does nothing more', async () => {
   const house = await storeHouse();
   const watch = watchOver(house);
-  watch.watch();
+  watch.wake();
   await watch.stop();
   const run = await asked(house, 1);
-  watch.watch();
+  watch.wake();
   house.clock.advance(HOUR_MS);
   expect(await statusOf(house, run)).toBe('running');
-  expect(watch.told.expired).toBe(0);
+  expect(house.told.some(({ type }) => type === 'user_input.expired')).toBe(false);
 });

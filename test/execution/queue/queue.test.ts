@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { NO_DEFINITIONS } from '../../../src/catalog/definitions.ts';
 import type { Catalog } from '../../../src/catalog/models.ts';
-import type { Place } from '../../../src/execution/conduct/pool.ts';
-import { makeQueue, modelOf } from '../../../src/execution/queue/queue.ts';
+import { conductRun } from '../../../src/execution/conduct/conduct.ts';
+import type { Place, Pool } from '../../../src/execution/conduct/pool.ts';
+import { makeQueue, modelOf, type QueueParts } from '../../../src/execution/queue/queue.ts';
 import { AT_ONCE, conductParts } from '../../support/conduct-parts.ts';
-import { storeHouse } from '../../support/store-house.ts';
+import { type StoreHouse, storeHouse } from '../../support/store-house.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const catalog: Catalog = {
@@ -33,6 +34,14 @@ test.each([
   expect(modelOf({ catalog, definitions: NO_DEFINITIONS }, choice)).toBe(model);
 });
 
+/** A queue over a pool without threads, whose runs never end. */
+function queueOver(house: StoreHouse, pool: Pick<Pool, 'take' | 'slots' | 'apart'>) {
+  const parts = conductParts(house, pool);
+  const conduct: QueueParts['conduct'] = (claim, wentApart) => conductRun(parts, claim, wentApart);
+  const { store, clock, log, settings } = parts;
+  return makeQueue({ store, pool, conduct, modelFor: () => 'scripted', settings, clock, log });
+}
+
 test('a run that waits apart for its place leaves its slot to the next at once', async () => {
   const house = await storeHouse();
   const [apart, other] = [await house.accept(), await house.accept()];
@@ -42,10 +51,37 @@ test('a run that waits apart for its place leaves its slot to the next at once',
     taken.push(runId);
     return runId === apart.id ? { ...AT_ONCE, isApart: true, ready, leave } : AT_ONCE;
   };
-  const queue = makeQueue(conductParts(house, { take, slots: () => 1, apart: () => Number(taken.includes(apart.id)) }));
+  const queue = queueOver(house, { take, slots: () => 1, apart: () => Number(taken.includes(apart.id)) });
   queue.start();
   await waitFor(() => taken.includes(other.id));
   expect(queue.load()).toMatchObject({ slots: 1, busy: 1 });
   queue.pause();
   await queue.stop({ sessionSeq: apart.sessionSeq, runSeq: null });
+});
+
+test('a turn that is accepted shares its commit with its claim', async () => {
+  const house = await storeHouse();
+  const queue = queueOver(house, { take: () => AT_ONCE, slots: () => 1, apart: () => 0 });
+  queue.start();
+  await waitFor(() => queue.load().open);
+  const commits: string[][] = [];
+  house.store.onCommitted((events) => void commits.push(events.map(({ type }) => type)));
+  const accepting = house.accept();
+  queue.claimAccepted();
+  const run = await accepting;
+  expect(commits[0]).toEqual(['run.queued', 'run.started']);
+  queue.pause();
+  await queue.stop({ sessionSeq: run.sessionSeq, runSeq: null });
+});
+
+test('a turn that is still uncommitted when the queue begins is claimed all the same', async () => {
+  const house = await storeHouse();
+  const queue = queueOver(house, { take: () => AT_ONCE, slots: () => 1, apart: () => 0 });
+  const accepting = house.accept();
+  queue.claimAccepted();
+  queue.start();
+  const run = await accepting;
+  await waitFor(() => house.told.some(({ type }) => type === 'run.started'));
+  queue.pause();
+  await queue.stop({ sessionSeq: run.sessionSeq, runSeq: null });
 });

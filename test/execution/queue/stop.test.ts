@@ -35,11 +35,10 @@ beforeEach(async () => {
         asked.push(target);
         return new Promise((resolve) => waiting.push(resolve));
       },
-      wake: () => undefined,
     },
     clock: house.clock,
     log: makeLog({ level: 'fatal' }),
-    confirmed: () => {
+    stopConfirmed: () => {
       confirmed += 1;
     },
   });
@@ -245,10 +244,10 @@ describe('a user who is disabled', () => {
       'canceled',
       'queued',
     ]);
-    expect([stops(), confirmed]).toEqual([3, 1]);
+    expect([stops(), confirmed]).toEqual([3, 0]);
     expect(asked).toEqual([{ sessionSeq: running.sessionSeq, runSeq: null }]);
     confirm();
-    await waitFor(() => confirmed === 2);
+    await waitFor(() => confirmed === 1);
     const before = data();
     await stopper.stopDisabled();
     expect(data()).toBe(before);

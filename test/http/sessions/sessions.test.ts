@@ -62,11 +62,10 @@ beforeEach(async () => {
   store.onCommitted(bus.publish);
   const queue = {
     stop: async () => undefined,
-    wake: () => undefined,
     load: () => ({ open: true, slots: 4, busy: 4 }),
   };
   const log = makeLog({ level: 'fatal' });
-  const stopper = makeStopper({ store, queue, clock, log, confirmed: () => undefined });
+  const stopper = makeStopper({ store, queue, clock, log, stopConfirmed: () => undefined });
   const logged = loggedLines();
   const reading = { store, access: makeAccess(store), noteReader: makeNoteReader(logged.log), stopper };
   house = await openHouse({

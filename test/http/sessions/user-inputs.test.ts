@@ -3,6 +3,8 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { makeAccess } from '../../../src/operations/access.ts';
 import { makeNoteReader } from '../../../src/operations/note-reader.ts';
 import { makeInsightOperations } from '../../../src/operations/sessions/insights.ts';
+import { makeBus } from '../../../src/events/bus.ts';
+import { makeWakes } from '../../../src/events/wakes.ts';
 import { makeUserInputOperations } from '../../../src/operations/sessions/user-inputs.ts';
 import { type House, loggedLines, openHouse, type Sent, send } from '../../support/http-house.ts';
 import { fenceOf, type StoreHouse, storeHouse } from '../../support/store-house.ts';
@@ -23,6 +25,7 @@ interface Asked {
 let rows: StoreHouse;
 let house: House;
 let woken: number;
+const nobody = () => undefined;
 /** Of the user of every key and token, by their first key and by their second; of another user. */
 let own: Asked;
 let ofSecondKey: Asked;
@@ -59,11 +62,14 @@ beforeEach(async () => {
   ofSecondKey = await ask({ key: second });
   ofOther = await ask({ user: other });
   woken = 0;
-  const queue = { wake: () => void (woken += 1) };
+  const bus = makeBus();
+  store.onCommitted(bus.publish);
+  const asleep = { queueWait: nobody, questionWatch: nobody, collector: nobody, sweeper: nobody };
+  makeWakes({ ...asleep, queue: () => void (woken += 1) }).follow(bus);
   const access = makeAccess(store);
   const logged = loggedLines();
   const noteReader = makeNoteReader(logged.log);
-  const inputs = makeUserInputOperations({ store, access, noteReader, queue });
+  const inputs = makeUserInputOperations({ store, access, noteReader });
   house = await openHouse({ logged, operations: { ...inputs, ...makeInsightOperations({ store, access }) } });
 });
 

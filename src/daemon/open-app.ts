@@ -1,0 +1,77 @@
+// The app that answers requests: every verb, the reports, and the tails of runs, wired together.
+import type { SandboxProbe } from '../agent/sandbox/sandbox.ts';
+import type { Config } from '../config/config.ts';
+import type { LiveConfig } from '../config/live-config.ts';
+import { systemClock as clock } from '../domain/clock.ts';
+import type { Bus } from '../events/bus.ts';
+import { makeTails } from '../events/tail.ts';
+import type { SchemaCheck } from '../execution/checks/schema-check.ts';
+import type { BlobStore } from '../files/blobs/blobs.ts';
+import type { Disk } from '../files/disk.ts';
+import { makeFileAddresses } from '../files/file-address.ts';
+import type { DeriveKey } from '../files/master-key.ts';
+import type { SecretBox } from '../files/secret-box.ts';
+import { type HttpApp, type HttpParts, makeHttpApp } from '../http/app.ts';
+import type { Log } from '../log/log.ts';
+import { makeOperations } from '../operations/operations.ts';
+import type { Store } from '../store/open-store.ts';
+import type { Engine } from './engine.ts';
+import { makeReports, watchMachine } from './reports.ts';
+
+export interface OpenAppParts {
+  readonly config: Config;
+  readonly live: LiveConfig;
+  readonly log: Log;
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly blobs: BlobStore;
+  readonly disk: Disk;
+  readonly openSpool: HttpParts['openSpool'];
+  readonly deriveKey: DeriveKey;
+  readonly secrets: SecretBox;
+  readonly sandbox: SandboxProbe;
+  readonly schemas: SchemaCheck;
+  readonly rooms: Engine['rooms'];
+  readonly startedAt: number;
+  /** Fires when new turns are refused. */
+  readonly closing: AbortSignal;
+  /** Fires when requests that wait must end. */
+  readonly draining: AbortSignal;
+}
+
+/** Makes the app. It is opened to requests by a server. */
+export function openApp(parts: OpenAppParts): HttpApp {
+  const { config, live, log, store, bus, blobs, disk, openSpool, deriveKey, secrets } = parts;
+  const { sandbox, schemas, startedAt, draining } = parts;
+  const { pool, queue, stopper, broker, browser, checks, emptyArchives } = parts.rooms;
+  const { settings, catalog, definitions } = live;
+  const tails = makeTails({ bus, events: store.events });
+  const closing = () => parts.closing.aborted;
+  const operations = makeOperations({
+    store,
+    blobs,
+    disk,
+    fileAddresses: makeFileAddresses({ deriveKey, publicUrl: () => settings().publicUrl, now: clock.now }),
+    emptyArchives,
+    tails,
+    queue,
+    stopper,
+    schemas,
+    clock,
+    log,
+    deriveKey,
+    secrets,
+    broker,
+    checks,
+    settings,
+    catalog,
+    definitions,
+    problems: { ofFiles: live.checkDefinitions, inForce: live.problems },
+    closing,
+    draining,
+  });
+  const { descriptors, files } = watchMachine(config, log);
+  const machine = { disk, sandbox, browser, files, descriptors };
+  const reports = makeReports({ config, live, store, pool, startedAt, closing, clock, ...machine });
+  return makeHttpApp({ operations, tail: tails, settings, clock, log, openSpool, draining, ...reports });
+}

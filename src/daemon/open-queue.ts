@@ -1,0 +1,69 @@
+// The queue, with all that it takes to carry a claimed run out.
+import type { SandboxProbe } from '../agent/sandbox/sandbox.ts';
+import type { Config } from '../config/config.ts';
+import type { LiveConfig } from '../config/live-config.ts';
+import { systemClock as clock } from '../domain/clock.ts';
+import type { Collector } from '../execution/artifacts/collector.ts';
+import type { BrowserPart } from '../execution/brief/browser-part.ts';
+import type { DocumentReader } from '../execution/brief/document-reader.ts';
+import { makeEquip } from '../execution/brief/equip.ts';
+import { makeDocuments } from '../execution/brief/read-documents.ts';
+import type { Broker } from '../execution/broker/broker.ts';
+import { conductRun } from '../execution/conduct/conduct.ts';
+import type { Pool } from '../execution/conduct/pool.ts';
+import type { ConductParts } from '../execution/conduct/run-state.ts';
+import type { Permits } from '../execution/queue/permits.ts';
+import { makeQueue, modelOf, type Queue } from '../execution/queue/queue.ts';
+import type { BlobStore } from '../files/blobs/blobs.ts';
+import type { Workspaces } from '../files/workspaces.ts';
+import type { Log } from '../log/log.ts';
+import type { Store } from '../store/open-store.ts';
+import { makeRunServices } from './run-services.ts';
+
+export interface OpenQueueParts {
+  readonly config: Config;
+  readonly live: LiveConfig;
+  readonly log: Log;
+  readonly store: Store;
+  readonly blobs: BlobStore;
+  readonly sandbox: SandboxProbe;
+  readonly pool: Pool;
+  readonly permits: Permits;
+  readonly workspaces: Workspaces;
+  readonly collector: Collector;
+  readonly broker: Broker;
+  readonly browser: BrowserPart;
+  readonly documentReader: DocumentReader;
+}
+
+/** Makes the queue. It claims nothing before it is started. */
+export function openQueue(parts: OpenQueueParts): Queue {
+  const { config, live, log, store, blobs, sandbox, pool, permits } = parts;
+  const { workspaces, collector, broker, browser, documentReader } = parts;
+  const { settings, catalog, definitions } = live;
+  const conducting: ConductParts = {
+    store,
+    pool,
+    permits,
+    collector,
+    workspaces,
+    broker,
+    services: makeRunServices({ store, blobs, broker, documentReader }),
+    documents: makeDocuments({ store, blobs, reader: documentReader, log, clock }),
+    equip: makeEquip({ store, log, places: config.places, definitions, catalog, browser: browser.grant }),
+    sandbox: () => (sandbox.ok ? sandbox.grant : null),
+    settings,
+    catalog,
+    clock,
+    log,
+  };
+  return makeQueue({
+    store,
+    pool,
+    conduct: (claim, wentApart) => conductRun(conducting, claim, wentApart),
+    modelFor: (choice) => modelOf({ catalog: catalog(), definitions: definitions() }, choice),
+    settings,
+    clock,
+    log,
+  });
+}

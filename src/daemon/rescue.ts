@@ -1,0 +1,27 @@
+// What a crash left unfinished, taken up at a start.
+import type { Stopper } from '../execution/queue/stop.ts';
+import type { Workspaces } from '../files/workspaces.ts';
+import type { Log } from '../log/log.ts';
+import type { Store } from '../store/open-store.ts';
+
+export interface RescueParts {
+  readonly store: Store;
+  readonly workspaces: Workspaces;
+  readonly stopper: Stopper;
+  readonly log: Log;
+}
+
+/** Takes up what a crash left unfinished. Only at a start, while no worker holds a run. */
+export async function rescue({ store, workspaces, stopper, log }: RescueParts): Promise<void> {
+  // First, so that a crash in the middle of it finds the same sessions again.
+  for (const sessionId of store.runs.listExecutingSessions()) {
+    await workspaces.tidy(sessionId).catch((error: unknown) => {
+      log.error({ session_id: sessionId, err: error }, 'what the crash left half-written could not be removed');
+    });
+  }
+  const rescued = await store.runs.rescue();
+  await store.runs.confirmStops();
+  // A crash may have come between the disabling of a user and the end of the last run.
+  await stopper.stopDisabled();
+  if (rescued.settled + rescued.interrupted + rescued.queued > 0) log.info(rescued, 'unfinished runs were rescued');
+}

@@ -1,0 +1,59 @@
+// What the tools of runs may ask of the main thread, each request answered by the part that knows.
+import type { Config } from '../config/config.ts';
+import type { LiveConfig } from '../config/live-config.ts';
+import { systemClock } from '../domain/clock.ts';
+import { ErrandError } from '../domain/errors.ts';
+import { makeKeepScreenshot } from '../execution/artifacts/keep-screenshot.ts';
+import type { DocumentReader } from '../execution/brief/document-reader.ts';
+import { makeFileTexts } from '../execution/brief/file-texts.ts';
+import { openConnector } from '../execution/brief/open-connector.ts';
+import { type Broker, makeBroker } from '../execution/broker/broker.ts';
+import type { RunServices } from '../execution/queue/services.ts';
+import type { BlobStore } from '../files/blobs/blobs.ts';
+import type { SecretBox } from '../files/secret-box.ts';
+import type { Log } from '../log/log.ts';
+import type { Store } from '../store/open-store.ts';
+
+interface BrokerNeeds {
+  readonly config: Config;
+  readonly live: LiveConfig;
+  readonly log: Log;
+  readonly store: Store;
+  readonly secrets: SecretBox;
+}
+
+/** The broker of connected services, as the config directory describes them now. */
+export function openBroker({ config, live, log, store, secrets }: BrokerNeeds): Broker {
+  return makeBroker({
+    store,
+    secrets,
+    log,
+    connector: (name) => {
+      const definition = live.definitions().connectors.get(name);
+      return definition === undefined ? undefined : openConnector(definition, config.places);
+    },
+    egress: () => live.settings().egress.allow,
+    now: systemClock.now,
+  });
+}
+
+interface RunServiceParts {
+  readonly store: Store;
+  readonly blobs: BlobStore;
+  readonly broker: Broker;
+  readonly documentReader: DocumentReader;
+}
+
+/** What tools may ask for, by the part that answers it. */
+export function makeRunServices({ store, blobs, broker, documentReader }: RunServiceParts): RunServices {
+  return {
+    report_insight: async (run, insight) => {
+      const insightId = await store.insights.report(run, insight);
+      if (insightId === undefined) throw new ErrandError('conflict', 'The run has ended.');
+      return { insightId };
+    },
+    connector_request: (run, input) => broker.call(run.runSeq, input),
+    read_document: makeFileTexts(documentReader),
+    keep_screenshot: makeKeepScreenshot({ store, blobs }),
+  };
+}

@@ -1,0 +1,49 @@
+// Wakes: which background services a committed event concerns.
+import type { EventType } from '../domain/journal-event.ts';
+import type { Bus } from './bus.ts';
+
+/** The services that events wake. Those that only sleep until something is due are not here. */
+export type WokenService = 'queue' | 'queueWait' | 'questionWatch' | 'collector' | 'sweeper';
+
+/** What a service is woken for: an event, or a change of rows that has none. */
+type Occasion = EventType | 'stop confirmed';
+
+/**
+ * The table. Three things are not in it: an accepted turn, which the queue claims before its commit; a slot that becomes
+ * free, and blobs that are held no more, which change no row. Who confirms a stop says so by `stopConfirmed`.
+ */
+const WAKES: { readonly [O in Occasion]?: readonly WokenService[] } = {
+  'run.queued': ['queueWait'],
+  'run.done': ['collector'],
+  // Text that was streamed is thrown away, and another run of the session may be claimed.
+  'run.failed': ['queue', 'collector', 'sweeper'],
+  'run.resumed': ['queue', 'sweeper'],
+  'run.stopped': ['queue', 'collector'],
+  'user_input.requested': ['questionWatch'],
+  'user_input.answered': ['queue'],
+  'user_input.expired': ['queue'],
+  'session.deleted': ['sweeper'],
+  'stop confirmed': ['queue', 'collector', 'sweeper'],
+};
+
+/** How each service is woken. */
+export type Wakers = { readonly [S in WokenService]: (sessionSeq: number) => void };
+
+export interface Wakes {
+  /** Wakes services by the events of each commit from now on. */
+  follow(bus: Bus): void;
+  /** The executor of a stopped session has ended, and that is committed. */
+  stopConfirmed(sessionSeq: number): void;
+}
+
+export function makeWakes(wakers: Wakers): Wakes {
+  const wake = (occasion: Occasion, sessionSeq: number) =>
+    WAKES[occasion]?.forEach((service) => wakers[service](sessionSeq));
+  return {
+    follow: (bus) =>
+      bus.subscribeAll((events) => {
+        for (const { type, sessionSeq } of events) wake(type, sessionSeq);
+      }),
+    stopConfirmed: (sessionSeq) => wake('stop confirmed', sessionSeq),
+  };
+}

@@ -1,0 +1,107 @@
+// Which services each committed event wakes, seen on the store's own verbs.
+import { beforeEach, expect, test } from 'vitest';
+import { makeBus } from '../../src/events/bus.ts';
+import { makeWakes, type Wakes, type WokenService } from '../../src/events/wakes.ts';
+import { fenceOf, type StoreHouse, storeHouse } from '../support/store-house.ts';
+
+let house: StoreHouse;
+let wakes: Wakes;
+let woken: Partial<Record<WokenService, number[]>>;
+
+beforeEach(async () => {
+  house = await storeHouse();
+  woken = {};
+  const note = (service: WokenService) => (sessionSeq: number) => {
+    (woken[service] ??= []).push(sessionSeq);
+  };
+  const bus = makeBus();
+  house.store.onCommitted(bus.publish);
+  wakes = makeWakes({
+    queue: note('queue'),
+    queueWait: note('queueWait'),
+    questionWatch: note('questionWatch'),
+    collector: note('collector'),
+    sweeper: note('sweeper'),
+  });
+  wakes.follow(bus);
+});
+
+/** A claimed run, with nothing noted of how it came to be. */
+async function running() {
+  await house.accept();
+  const [run] = await house.claim();
+  woken = {};
+  return run!;
+}
+
+const QUESTION = { toolUseId: 'ask1', toolName: 'ask_user', toolInput: {}, lifetimeMs: 1_000 };
+
+test('a turn that is accepted wakes the watch over waits alone: the queue claims it before its commit', async () => {
+  const { sessionSeq } = await house.accept();
+  expect(woken).toEqual({ queueWait: [sessionSeq] });
+});
+
+test('a run that completes has its workspace collected', async () => {
+  const run = await running();
+  await house.store.runs.finalize(fenceOf(run), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
+  expect(woken).toEqual({});
+  await house.store.runs.settle(fenceOf(run));
+  expect(woken).toEqual({ collector: [run.sessionSeq] });
+});
+
+test('a background run whose wait is over lets the queue look for others', async () => {
+  const { sessionSeq } = await house.accept({
+    background: { payload: null, limits: { maxUnfinishedPerKey: 9, maxUnfinishedPerUser: 9 } },
+  });
+  woken = {};
+  await house.store.runs.expireQueued(-1);
+  expect(woken).toEqual({ queue: [sessionSeq], collector: [sessionSeq], sweeper: [sessionSeq] });
+});
+
+test('a run whose worker was lost is claimed again, and what it streamed is thrown away', async () => {
+  const run = await running();
+  await house.store.runs.interrupt(fenceOf(run), 'crash');
+  expect(woken).toEqual({ queue: [run.sessionSeq], sweeper: [run.sessionSeq] });
+});
+
+test('a lease that ended wakes the queue', async () => {
+  const run = await running();
+  house.clock.advance(60_001);
+  await house.store.runs.renewLeases([], 60_000);
+  expect(woken.queue).toEqual([run.sessionSeq]);
+});
+
+test.each(['answer', 'expire'] as const)('a question is watched, and %s of it wakes the queue', async (how) => {
+  const run = await running();
+  await house.store.runs.waitForUser(fenceOf(run), QUESTION);
+  expect(woken).toEqual({ questionWatch: [run.sessionSeq] });
+  woken = {};
+  const [question] = (
+    await house.store.userInputs.list({
+      userSeq: null,
+      keySeq: null,
+      sessionSeq: run.sessionSeq,
+      status: 'pending',
+      limit: 1,
+      offset: 0,
+    })
+  ).items;
+  await house.store.userInputs[how](question!.id, 'yes');
+  expect(woken).toEqual({ queue: [run.sessionSeq] });
+});
+
+test('a session that is deleted is cleaned up, and what ran in it collected', async () => {
+  const run = await running();
+  await house.store.sessions.deleteSession(run.sessionSeq);
+  expect(woken).toEqual({ queue: [run.sessionSeq], collector: [run.sessionSeq], sweeper: [run.sessionSeq] });
+});
+
+test('the end of an executor has no event, and wakes what waits for it all the same', async () => {
+  const run = await running();
+  await house.store.runs.stopSession(run.sessionSeq, 'user_requested_stop');
+  woken = {};
+  await house.store.runs.confirmStop(run.sessionSeq);
+  expect(woken).toEqual({});
+  wakes.stopConfirmed(run.sessionSeq);
+  expect(woken).toEqual({ queue: [run.sessionSeq], collector: [run.sessionSeq], sweeper: [run.sessionSeq] });
+});

@@ -1,0 +1,193 @@
+// The one loop of all background services: when it works, when it sleeps, and what ends it.
+import { expect, test } from 'vitest';
+import type { Log } from '../../src/log/log.ts';
+import { makeService, type ServiceParts } from '../../src/services/service.ts';
+import { fakeClock } from '../support/fake-clock.ts';
+
+/** Lets every promise that can settle do so. */
+const settle = () => new Promise<void>((resolve) => void setImmediate(resolve));
+
+/** A service whose works end when the test says how, one after the other. */
+function serviceHouse(over: Partial<ServiceParts> = {}) {
+  const clock = fakeClock();
+  const works: PromiseWithResolvers<number | null>[] = [];
+  const lines: string[] = [];
+  const timers = { set: 0 };
+  const after: typeof clock.after = (delayMs, callback) => {
+    timers.set += 1;
+    return clock.after(delayMs, callback);
+  };
+  let signal: AbortSignal | undefined;
+  const service = makeService({
+    work: (stopping) => {
+      signal = stopping;
+      const work = Promise.withResolvers<number | null>();
+      works.push(work);
+      return work.promise;
+    },
+    failure: 'it failed',
+    clock: { ...clock, after },
+    log: { error: (_facts: object, line: string) => lines.push(line) } as unknown as Log,
+    ...over,
+  });
+  return {
+    clock,
+    service,
+    lines,
+    timers,
+    stopping: () => signal!.aborted,
+    begun: () => works.length,
+    /** Ends the newest work. */
+    end: async (nextMs: number | null) => {
+      works.at(-1)!.resolve(nextMs);
+      await settle();
+    },
+    fail: async () => {
+      works.at(-1)!.reject(new Error('The disk says no.'));
+      await settle();
+    },
+  };
+}
+
+test('it sleeps until its first wake, and begins to work within that call', () => {
+  const house = serviceHouse();
+  house.clock.advance(3_600_000);
+  expect(house.begun()).toBe(0);
+  house.service.wake();
+  expect(house.begun()).toBe(1);
+});
+
+test('it works again when its next work is due, and not before', async () => {
+  const house = serviceHouse();
+  house.service.wake();
+  await house.end(1_000);
+  house.clock.advance(999);
+  expect(house.begun()).toBe(1);
+  house.clock.advance(1);
+  expect(house.begun()).toBe(2);
+});
+
+test('it sets no timer when nothing is due', async () => {
+  const house = serviceHouse();
+  house.service.wake();
+  await house.end(null);
+  expect(house.timers.set).toBe(0);
+  house.service.wake();
+  expect(house.begun()).toBe(2);
+});
+
+test('a wake before its next work is due has it work at once, in place of that', async () => {
+  const house = serviceHouse();
+  house.service.wake();
+  await house.end(1_000);
+  house.service.wake();
+  expect(house.begun()).toBe(2);
+  await house.end(null);
+  house.clock.advance(1_000);
+  expect(house.begun()).toBe(2);
+});
+
+test('any number of wakes during work have it work once more afterwards', async () => {
+  const house = serviceHouse();
+  house.service.wake();
+  for (let wake = 0; wake < 5; wake += 1) house.service.wake();
+  expect(house.begun()).toBe(1);
+  await house.end(1_000);
+  expect([house.begun(), house.timers.set]).toEqual([2, 0]);
+  await house.end(null);
+  expect(house.begun()).toBe(2);
+});
+
+test('work that fails is logged and tried again, later after each failure in a row', async () => {
+  const house = serviceHouse();
+  house.service.wake();
+  for (const [failures, pauseMs] of [1_000, 2_000, 4_000, 8_000, 10_000, 10_000].entries()) {
+    await house.fail();
+    expect(house.lines).toHaveLength(failures + 1);
+    house.clock.advance(pauseMs - 1);
+    expect(house.begun()).toBe(failures + 1);
+    house.clock.advance(1);
+    expect(house.begun()).toBe(failures + 2);
+  }
+  await house.end(null);
+  house.service.wake();
+  await house.fail();
+  const before = house.begun();
+  house.clock.advance(1_000);
+  expect(house.begun()).toBe(before + 1);
+});
+
+test('a longer pause between attempts can be asked for', async () => {
+  const house = serviceHouse({ maxRetryMs: 60_000 });
+  house.service.wake();
+  for (let failure = 0; failure < 7; failure += 1) {
+    await house.fail();
+    house.clock.advance(60_000);
+  }
+  await house.fail();
+  const before = house.begun();
+  house.clock.advance(59_999);
+  expect(house.begun()).toBe(before);
+  house.clock.advance(1);
+  expect(house.begun()).toBe(before + 1);
+});
+
+test('a wake after a failure does not wait for the pause', async () => {
+  const house = serviceHouse();
+  house.service.wake();
+  await house.fail();
+  house.service.wake();
+  expect(house.begun()).toBe(2);
+});
+
+test('a stop lets work under way end, tells it, and begins no other', async () => {
+  const house = serviceHouse();
+  house.service.wake();
+  house.service.wake();
+  let stopped = false;
+  const stop = house.service.stop().then(() => (stopped = true));
+  await settle();
+  expect([house.stopping(), stopped]).toEqual([true, false]);
+  await house.end(1_000);
+  await stop;
+  house.service.wake();
+  house.clock.advance(1_000);
+  expect([house.begun(), house.timers.set]).toEqual([1, 0]);
+});
+
+test('a stop cancels the timer', async () => {
+  const house = serviceHouse();
+  house.service.wake();
+  await house.end(1_000);
+  await house.service.stop();
+  house.clock.advance(1_000);
+  expect(house.begun()).toBe(1);
+});
+
+test('work that fails of the stop is not logged', async () => {
+  const house = serviceHouse();
+  house.service.wake();
+  const stop = house.service.stop();
+  await house.fail();
+  await stop;
+  expect([house.lines, house.timers.set]).toEqual([[], 0]);
+});
+
+test('what is due in a month is looked at each day: a timer of Node takes no more than 24 days', async () => {
+  const house = serviceHouse();
+  house.service.wake();
+  await house.end(30 * 86_400_000);
+  house.clock.advance(86_400_000);
+  expect(house.begun()).toBe(2);
+});
+
+test('settled waits for the work under way, and for none that begins later', async () => {
+  const house = serviceHouse();
+  await house.service.settled();
+  house.service.wake();
+  house.service.wake();
+  const settled = house.service.settled();
+  await house.end(null);
+  await settled;
+  expect(house.begun()).toBe(2);
+});
