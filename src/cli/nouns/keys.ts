@@ -145,7 +145,7 @@ function fieldsOf({ name, model, target, ...options }: FieldOptions): KeyChangeW
 }
 
 const SET_HELP = `
-What agents can use applies to keys with target free; an expert or a team has its own. Lists take names or ids, "none"
+The capabilities apply to keys with target free; an expert or a team has its own. Lists take names or ids, "none"
 for nothing, and "default" for what is enabled by default.
 
 Example:

@@ -47,8 +47,9 @@ export function addMcp(program: Command, io: Io): void {
     .action(act(io, check));
 }
 
-const ABOUT_CHECK = `Start an MCP server as a run would, in the sandbox if it is a program, list its tools, and end it. Exits with 8 if it
-cannot be used; warnings do not count.`;
+const ABOUT_CHECK =
+  'Start an MCP server as a run would, in the sandbox if it is a program, list its tools, and end it. Exits with 8 if it ' +
+  'cannot be used; warnings do not count.';
 
 async function check(context: Context, ref: string): Promise<void> {
   const { out } = context;

@@ -45,8 +45,9 @@ export function addModels(program: Command, io: Io): void {
     .action(act(io, check));
 }
 
-const ABOUT_CHECK = `Test a model at its real endpoint: its name, a streamed answer, token counts, a tool call, and a prompt that fills most
-of its context window. Exits with 8 if a test fails; warnings do not count.`;
+const ABOUT_CHECK =
+  'Test a model at its real endpoint: its name, a streamed answer, token counts, a tool call, and a prompt that fills most ' +
+  'of its context window. Exits with 8 if a test fails; warnings do not count.';
 
 async function check(
   context: Context,

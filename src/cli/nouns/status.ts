@@ -1,5 +1,5 @@
 // `errand status`: the state of the daemon.
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { PartWire, StatusWire } from '../../wire/status.ts';
 import { act, type Context } from '../frame/context.ts';
 import { formatDuration } from '../frame/durations.ts';
@@ -40,7 +40,7 @@ export function addStatus(program: Command, io: Io): void {
     .description('Show the state of the daemon: its parts, runs, workers and models.')
     .option('--check', 'exit with 8 unless every part is ok')
     .option('--wait', 'wait until the daemon is ready; exit with 7 if it takes too long')
-    .option('--timeout <duration>', 'how long --wait waits', duration, 60)
+    .addOption(new Option('--timeout <duration>', 'how long --wait waits').argParser(duration).default(60, '60s'))
     .addHelpText('after', EXAMPLES)
     .action(act(io, showStatus));
 }
