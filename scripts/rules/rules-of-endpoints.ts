@@ -30,7 +30,7 @@ export const RULES_OF_ENDPOINTS: readonly Rule[] = [
     text: 'A token is good for 24 hours, or less when the settings say so; the caller can not choose.',
     proofs: {
       'config/config.test.ts': [
-        'with nothing said, every setting has its default and says so',
+        'without any source, every setting has its default, and that is its origin',
         'a validity of login tokens of %j stops the start',
         'login tokens may be valid for %i seconds',
       ],

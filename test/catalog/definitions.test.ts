@@ -195,7 +195,7 @@ test('an empty directory, and the commented files of a new one, define nothing',
   }
 });
 
-test('the commented files are right once their comments are taken away', () => {
+test('the commented files are valid without their comments', () => {
   const uncommented = defaultConfigFiles()
     .filter(({ name }) => name === 'mcp-servers.yaml' || name === 'connectors.yaml')
     .map(({ name, text }) => [name, text.replaceAll(/^#(?=\S|  )/gm, '')]);
@@ -468,7 +468,7 @@ test('a link in the place of a skill, its SKILL.md or a plugin is not followed, 
 
 const LONG = skill('claude-api').replace('About claude-api', 'x'.repeat(1_077));
 
-test('a skill that breaks the format is left out alone, and who names it is no further problem', () => {
+test('a skill that breaks the format is left out by itself, and references to it are valid', () => {
   const configDir = temporaryDirectory({
     ...EQUIPPED,
     'skills/claude-api/SKILL.md': LONG,
@@ -511,7 +511,7 @@ test.each<[string, Files, string]>([
   expect([...experts.keys(), ...mcpServers.keys(), ...plugins.keys()]).toEqual(['a']);
 });
 
-test('what was there before it broke stays as it was, and a problem elsewhere still holds back all', () => {
+test('what was valid before it broke stays as it was, and a problem elsewhere still rejects everything', () => {
   const files = { ...EQUIPPED, 'skills/claude-api/SKILL.md': skill('claude-api') };
   const good = load(files);
   const broken = { ...files, 'skills/claude-api/SKILL.md': LONG, 'plugins/office/plugin.yaml': 'x: 1\n' };
@@ -524,7 +524,7 @@ test('what was there before it broke stays as it was, and a problem elsewhere st
   expect(read(temporaryDirectory({ ...broken, 'mcp-servers.yaml': 'servers: { s: {} }\n' })).ok).toBe(false);
 });
 
-test('a wrong name hides no other problem of its file, and each is told by name at its place', () => {
+test('a wrong name does not hide other problems of its file, and each is reported by name at its place', () => {
   const problems = problemsOf(EXPERT('modle: x\ntools: [1, reed_file]\nskills: [none, 2, nope]\nbrowser: perhaps'));
   expect(problems).toEqual([
     'experts/a.md:3:1 modle: is not a known key (did you mean "model"?)',

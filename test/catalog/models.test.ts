@@ -67,7 +67,7 @@ test.each([
   });
 });
 
-test('what is not said has its default', () => {
+test('omitted keys have their defaults', () => {
   const catalog = load(SMALLEST);
   expect(catalog.endpoints.get('local')).toEqual({
     name: 'local',
@@ -88,7 +88,7 @@ test('what is not said has its default', () => {
   expect(catalog.defaultScenario).toBe('general');
 });
 
-test('everything that is said is in the catalog', () => {
+test('every key of the file is in the catalog', () => {
   const catalog = load(
     `
 endpoints:
@@ -143,7 +143,7 @@ default_scenario: practice
   expect(catalog.defaultScenario).toBe('practice');
 });
 
-test('every problem is told at once, those of shape and those between the parts', () => {
+test('all problems are reported at once, those of shape and those of references', () => {
   const problems = problemsOf(`
 endpoints:
   local: { kind: openai }
@@ -176,7 +176,7 @@ test('several scenarios need a default', () => {
   ]);
 });
 
-test('a file that says something must say enough to answer with', () => {
+test('a file that is not empty must be complete', () => {
   expect(problemsOf('endpoints: { o: { kind: offline } }\n')).toEqual([
     'models.yaml:1:1 models: must have at least one entry',
     'models.yaml:1:1 scenarios: must have at least one entry',
@@ -197,7 +197,7 @@ test.each(['http://user:secret@host/v1', 'https://host/v1?key=1', 'https://host/
   },
 );
 
-test('a key is read from an absolute path, from beside the file, and from a credential', () => {
+test('a key is read from an absolute path, from the config directory, and from a credential', () => {
   const credentials = temporaryDirectory({ 'openai-key': 'from-credential\n' });
   const absolute = path.join(temporaryDirectory({ key: 'from-afar' }), 'key');
   const keyOf = (reference: string) =>
@@ -286,7 +286,7 @@ test.each([
   expect(problems.join('')).not.toContain('secret');
 });
 
-test('extras that a kind of endpoint has no use for are refused', () => {
+test('extras that a kind of endpoint does not use are refused', () => {
   const anthropic = withEndpoint('max_tokens_field: max_tokens').replace('kind: openai', 'kind: anthropic');
   expect(problemsOf(anthropic)).toEqual([expect.stringContaining('kind anthropic does not use it')]);
   const offline = SMALLEST.replace(

@@ -13,7 +13,7 @@ test.each([
   expect(nearestName(typed, KNOWN)).toBe(meant);
 });
 
-test('a name that is like none is not guessed at', () => {
+test('a name that resembles no other gets no suggestion', () => {
   expect(nearestName('threads', KNOWN)).toBeUndefined();
   expect(didYouMean('threads', KNOWN)).toBe('');
 });

@@ -21,7 +21,7 @@ const SCHEMA = section({
 const read = (content: string | Buffer) => readYamlFile(temporaryDirectory({ 'x.yaml': content }), 'x.yaml', SCHEMA);
 const problemsOf = (content: string | Buffer) => read(content).problems.map(formatProblem);
 
-test('a file that fits is read as it stands, nothing coerced', () => {
+test('a valid file is read without coercion', () => {
   const file = read('port: 80\nopen: true\nlevel: high\nletters: off\nlimit: null\nthings: { a: { size: 2 } }\n');
   expect(file.problems).toEqual([]);
   expect(file.value).toEqual({
@@ -47,7 +47,7 @@ test('a section whose keys are all commented out is an empty one', () => {
   expect(problemsOf('inner:\n#  depth: 1\nthings:\n')).toEqual([]);
 });
 
-test('every problem is told at once, each at its place and in the order of the file', () => {
+test('all problems are reported at once, each at its place and in the order of the file', () => {
   const content = [
     'port: "80"',
     'opne: true',
@@ -78,10 +78,10 @@ test('every problem is told at once, each at its place and in the order of the f
 });
 
 test.each([
-  ['a key that stands twice', 'port: 1\nopen: true\nport: 2\n', 'x.yaml:3:1 port: is a duplicate key'],
-  ['a key that stands twice further in', 'inner:\n  depth: 1\n  depth: 2\n', 'x.yaml:3:3 depth: is a duplicate key'],
+  ['a duplicate key', 'port: 1\nopen: true\nport: 2\n', 'x.yaml:3:1 port: is a duplicate key'],
+  ['a nested duplicate key', 'inner:\n  depth: 1\n  depth: 2\n', 'x.yaml:3:3 depth: is a duplicate key'],
   ['a tab as indentation', 'inner:\n\tdepth: 1\n', 'x.yaml:2:1 Tabs are not allowed as indentation'],
-  ['an alias of nothing', 'port: *none\n', 'x.yaml:1:7 *none: refers to an anchor that does not exist'],
+  ['an unresolved alias', 'port: *none\n', 'x.yaml:1:7 *none: refers to an anchor that does not exist'],
   ['a tag', 'port: !secret 1\n', 'x.yaml:1:7 Unresolved tag: !secret'],
   ['a map as a key', '? { a: 1 }\n: 2\n', 'x.yaml:1:3 a key must be plain text'],
   ['a list at the top', '- port\n', 'x.yaml:1:1 must be a map, not a list'],
@@ -93,11 +93,11 @@ test.each([
   expect(problemsOf(content)).toEqual([problem]);
 });
 
-test('a syntax error is told with line and column', () => {
+test('a syntax error is reported with line and column', () => {
   expect(problemsOf('port: 1\nlevel: "high\n')).toEqual(['x.yaml:3:1 Missing closing "quote']);
 });
 
-test('a file full of syntax errors is told of by its first, in a moment', () => {
+test('of many syntax errors, only the first is reported, quickly', () => {
   const content = Array.from({ length: 50_000 }, (_, index) => `k${index}: "1" "2"`).join('\n');
   expect(problemsOf(content)).toEqual([expect.stringMatching(/^x\.yaml:1:\d+ /)]);
 });
@@ -110,7 +110,7 @@ test.each([
   expect(problemsOf(content)).toHaveLength(1);
 });
 
-test('an alias is followed, and a fault behind it is told where it is written', () => {
+test('an alias is followed, and a fault behind it is reported where it is written', () => {
   expect(problemsOf('inner: &i { depth: 1 }\nthings: { a: { size: 1 } }\n')).toEqual([]);
   expect(problemsOf('things:\n  a: &a { size: 0 }\n  b: *a\n')).toEqual([
     'x.yaml:2:17 things.a.size: must be a whole number from 1 to 9',
@@ -152,7 +152,7 @@ test.each([
 
 test.each<[string, (directory: string) => void, string]>([
   ['a directory', (directory) => mkdirSync(path.join(directory, 'x.yaml')), 'is a directory, not a file'],
-  ['a link to nothing', (directory) => symlinkSync('none', path.join(directory, 'x.yaml')), 'is a broken link'],
+  ['a broken link', (directory) => symlinkSync('none', path.join(directory, 'x.yaml')), 'is a broken link'],
   ['a link to itself', (directory) => symlinkSync('x.yaml', path.join(directory, 'x.yaml')), 'a loop of links'],
   ['a FIFO', (directory) => execFileSync('mkfifo', [path.join(directory, 'x.yaml')]), 'is not a regular file'],
 ])('%s in the place of the file is a problem, not the defaults', (_, make, why) => {
@@ -167,7 +167,7 @@ test('a file that is too large or not UTF-8 is a problem', () => {
   expect(problemsOf(Buffer.from([0x23, 0xff, 0xfe]))).toEqual(['x.yaml is not UTF-8 text']);
 });
 
-test('a problem found later is told at the deepest part of its path that is there', () => {
+test('a problem found later is reported at the deepest existing part of its path', () => {
   const file = read('things:\n  a:\n    size: 1\n');
   expect(formatProblem(file.problemAt(['things', 'a', 'size'], 'is odd'))).toBe('x.yaml:3:11 things.a.size: is odd');
   expect(formatProblem(file.problemAt(['things', 'a', 'size'], 'is odd', 'key'))).toMatch(/^x\.yaml:3:5 /);

@@ -20,13 +20,13 @@ test('errand version prints it too', () => {
   expect(inShell(`${errand} version`)).toMatchObject({ status: 0, stdout: `${VERSION}\n`, stderr: '' });
 });
 
-test('a data directory where none can be made ends the start, with words', () => {
+test('a data directory that cannot be created ends the start with a message', () => {
   const { status, signal, stderr } = inShell(`${errand} init --data-dir /proc/errand`);
   expect({ status, signal }).toEqual({ status: 1, signal: null });
   expect(stderr).toMatch(/^errand: The directory \/proc\/errand cannot be made: ENOENT/);
 });
 
-test('a pipe whose reader is gone is no crash', () => {
+test('a pipe without a reader does not crash the command', () => {
   const { stderr, stdout } = inShell(`{ ${errand} completion bash; echo "code $?" >&2; } | head -c 0`);
   expect({ stdout, stderr }).toEqual({ stdout: '', stderr: 'code 0\n' });
 });

@@ -135,7 +135,7 @@ test.each([
   expect(stderr).toBe('');
 });
 
-test('a new user gets what was said and nothing else; a made-up password is shown with a hint beside', async () => {
+test('a new user gets the given fields and nothing else; a generated password is shown with a hint', async () => {
   const { dataDir, received } = await startFakeDaemon(PEOPLE);
   const args = ['users', 'create', 'alice', '--full-name', 'Alice', '--role', 'admin', '--team', 'none'];
   const { stdout, stderr } = await run(args, { dataDir });
@@ -159,7 +159,7 @@ test('a password comes from standard input without its line end', async () => {
   expect(received).toHaveLength(2);
 });
 
-test('a change sends only what was named, and none clears', async () => {
+test('a change sends only the given fields, and "none" clears one', async () => {
   const { dataDir, received } = await startFakeDaemon(PEOPLE);
   await run(['users', 'set', 'alice', '--team', 'none', '--department', ''], { dataDir });
   await run(['users', 'enable', 'alice'], { dataDir });
@@ -231,7 +231,7 @@ test('keys are listed for one user', async () => {
   expect(JSON.parse(stdout)).toEqual({ items: [KEY], total: 1 });
 });
 
-test('a key is found by its name; an ambiguous or unknown name is told', async () => {
+test('a key is found by its name; an ambiguous or unknown name is reported', async () => {
   const { dataDir, received } = await startFakeDaemon(KEYS);
   expect(await run(['keys', 'revoke', 'laptop', '--yes'], { dataDir })).toMatchObject({ code: 0 });
   expect(received.at(-1)).toMatchObject({ method: 'DELETE', path: '/api/v1/keys/ab12cd34' });
@@ -342,7 +342,7 @@ test('what the config directory defines is listed with its ids, and shown by nam
   expect(received).toHaveLength(4);
 });
 
-test('a check tells every problem with its place and ends with 8; without one it ends with 0', async () => {
+test('a check reports every problem with its place and ends with 8; without problems, it ends with 0', async () => {
   let problems: object[] = [PROBLEM];
   const check = () => ({ ok: problems.length === 0, problems });
   const { dataDir } = await startFakeDaemon({ 'POST /api/v1/definitions/skills/check': check });

@@ -29,7 +29,7 @@ function problemsOf(file: string, environment: Environment = {}, flags: Flags = 
   return loaded.ok ? [] : loaded.problems.map(formatProblem);
 }
 
-test('with nothing said, every setting has its default and says so', () => {
+test('without any source, every setting has its default, and that is its origin', () => {
   const { settings, origins, workers } = load('');
   expect(settings).toEqual({
     listen: '127.0.0.1:8484',
@@ -165,7 +165,7 @@ sso:
   });
 });
 
-test('what is wrong with single sign-on is told, each in its place', () => {
+test('each mistake in the sso section is reported at its place', () => {
   const file = `
 sso:
   provider: 7
@@ -195,7 +195,7 @@ test('names in the environment follow from those in the file, but two keep their
   expect(environmentName('login_token_ttl_seconds')).toBe('OPENAPI_LOGIN_TOKEN_TTL_SECONDS');
 });
 
-test('all problems of file, environment and flags are told at once', () => {
+test('all problems of file, environment and flags are reported at once', () => {
   const file = 'listen: 8484\nmodel:\n  idle_timeout: 5\n  max_steps: 0\n';
   const environment = { ERRAND_WORKERS_THREADS: 'many', ERRAND_SHELL_ENABLED: 'yes', ERRAND_LOG_LEVEL: 'loud' };
   expect(problemsOf(file, environment, { publicUrl: 'errand.example' })).toEqual([
@@ -209,7 +209,7 @@ test('all problems of file, environment and flags are told at once', () => {
   ]);
 });
 
-test('a bad value in the file is told even where a flag is in force', () => {
+test('a bad value in the file is reported even when a flag overrides it', () => {
   expect(problemsOf('listen: nowhere\n', {}, { listen: '127.0.0.1:1' })).toHaveLength(1);
 });
 
@@ -222,7 +222,7 @@ test.each(['1e3', '0x10', '-1', '600.5', ' 600', '99999999999999999999'])(
   },
 );
 
-test('an empty variable is none, and one of the platform is not ours', () => {
+test('an empty variable counts as unset, and one of the platform is ignored', () => {
   const { settings } = load('', {
     ERRAND_LISTEN: '',
     ERRAND_PORT: 'tcp://10.0.0.1:80',
@@ -256,7 +256,7 @@ test.each([
   expect(parseListen(listen)).toEqual(parts);
 });
 
-test('without anything given, everything lies below ./data', () => {
+test('by default, everything is stored in ./data', () => {
   const dataDir = path.resolve('data');
   expect(resolvePlaces({}, {})).toEqual({
     dataDir,
@@ -270,7 +270,7 @@ test('without anything given, everything lies below ./data', () => {
   });
 });
 
-test('as a service, things lie where systemd made room for them', () => {
+test('as a service, the directories are those of systemd', () => {
   const credentials = temporaryDirectory({ 'master-key': 'k' });
   const service = {
     STATE_DIRECTORY: '/var/lib/errand:/var/lib/other',
@@ -292,11 +292,11 @@ test('as a service, things lie where systemd made room for them', () => {
   );
 });
 
-test('a shell that a systemd session started is no service', () => {
+test('a shell in a systemd session does not count as a service', () => {
   expect(resolvePlaces({}, { INVOCATION_ID: 'f'.repeat(32) }).configDir).toBe(path.resolve('data/config'));
 });
 
-test('flags and variables say where things lie, flags first', () => {
+test('flags and variables set the directories, and flags win', () => {
   const environment = {
     ERRAND_DATA_DIR: '/a',
     ERRAND_CONFIG_DIR: '/b',
@@ -330,7 +330,7 @@ test('exceptions for outgoing requests are for every port and purpose unless the
   ]);
 });
 
-test('each mistake in an exception is told where it stands', () => {
+test('each mistake in an exception is reported at its place', () => {
   const file = `egress:
   allow:
     - { host: 10.0.0.1 }
@@ -362,7 +362,7 @@ test('each mistake in an exception is told where it stands', () => {
   ]);
 });
 
-test('a data directory too deep for a socket is a problem that says what to do', () => {
+test('a data directory whose path is too long for a socket is a problem with advice', () => {
   const dataDir = `/${'d'.repeat(94)}`;
   expect(problemsOf('', {}, { dataDir })).toEqual([]);
   expect(problemsOf('', {}, { dataDir: `${dataDir}é` })).toEqual([
@@ -370,7 +370,7 @@ test('a data directory too deep for a socket is a problem that says what to do',
   ]);
 });
 
-test('what is shown of a setting tells its value, its origin and who gave it', () => {
+test('a setting is shown with its value, its origin and its source', () => {
   const config = load(
     'model: { max_steps: 7 }',
     { ERRAND_LOG_LEVEL: 'warn' },

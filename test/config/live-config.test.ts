@@ -34,7 +34,7 @@ function open(configDir: string, flags: Flags = {}, environment: Environment = {
 
 const steps = (text: number) => `model: { max_steps: ${text} }\n`;
 
-test('the first load tells the problems of both files and of the environment together', () => {
+test('the first load reports the problems of both files and of the environment together', () => {
   const configDir = temporaryDirectory({ 'errand.yaml': 'listne: x\n', 'models.yaml': 'model: {}\n' });
   const loaded = loadLiveConfig({ configDir }, { MAX_UPLOAD_SIZE_MB: '0' });
   expect(loaded.ok ? [] : loaded.problems.map(formatProblem)).toEqual([
@@ -47,7 +47,7 @@ test('the first load tells the problems of both files and of the environment tog
   ]);
 });
 
-test('a changed file comes into force by itself, and is told once', async () => {
+test('a changed file applies by itself, and is reported once', async () => {
   const { live, events, write } = open(temporaryDirectory({ 'errand.yaml': steps(1) }));
   const changes: string[] = [];
   live.onChange((changed) => changes.push(changed));
@@ -59,7 +59,7 @@ test('a changed file comes into force by itself, and is told once', async () => 
   expect(events).toEqual([{ kind: 'accepted', file: 'errand.yaml' }]);
 });
 
-test('a file that an editor replaces by renaming comes into force, again and again', async () => {
+test('a file that an editor replaces by renaming applies, again and again', async () => {
   const configDir = temporaryDirectory({ 'errand.yaml': steps(1) });
   const { live, write } = open(configDir);
   await live.start();
@@ -70,14 +70,14 @@ test('a file that an editor replaces by renaming comes into force, again and aga
   }
 });
 
-test('a change made before the watch stands is in force once it does', async () => {
+test('a change made before the watch is ready applies when it is', async () => {
   const { live, write } = open(temporaryDirectory());
   write('errand.yaml', steps(5));
   await live.start();
   expect(live.settings().model.maxSteps).toBe(5);
 });
 
-test('a config directory made later is noticed, also below one that is not there', async () => {
+test('a config directory that is created later is noticed, even in a missing one', async () => {
   const configDir = path.join(temporaryDirectory(), 'etc', 'errand');
   const { live, write } = open(configDir);
   await live.start();
@@ -88,7 +88,7 @@ test('a config directory made later is noticed, also below one that is not there
   await waitFor(() => live.settings().model.maxSteps === 7);
 });
 
-test('a config directory that vanishes leaves all in force, and is noticed when it is back', async () => {
+test('a config directory that disappears leaves everything in effect, and is noticed when it is back', async () => {
   const configDir = path.join(temporaryDirectory({ 'conf/errand.yaml': steps(1) }), 'conf');
   const { live, write } = open(configDir);
   await live.start();
@@ -127,7 +127,7 @@ test('files that are links into a versioned directory change when the version do
   await waitFor(() => live.settings().model.maxSteps === 2);
 });
 
-test('a broken file is reported once and the last good state stays in force, until it is mended', async () => {
+test('a broken file is reported once, and the last valid state stays in effect until the file is fixed', async () => {
   const { live, events, write } = open(temporaryDirectory({ 'errand.yaml': steps(3) }));
   await live.start();
   write('errand.yaml', steps(0));
@@ -156,7 +156,7 @@ test('a fault in one file does not hold back the other', () => {
   expect(live.catalog().models.has('qwen')).toBe(true);
 });
 
-test('a new key beside the files comes into force', async () => {
+test('a new key file next to the configuration applies', async () => {
   const { live, write } = open(temporaryDirectory({ 'models.yaml': MODELS, 'local.key': 'k1' }));
   await live.start();
   write('local.key', 'k2');
@@ -171,7 +171,7 @@ test('removing a file brings back the defaults', async () => {
   await waitFor(() => live.settings().model.maxSteps === 200);
 });
 
-test('another listening address waits for a restart, and is told once', () => {
+test('a different listening address waits for a restart, and is reported once', () => {
   const { live, events, write } = open(temporaryDirectory({ 'errand.yaml': 'listen: 127.0.0.1:1\n' }));
   write('errand.yaml', `listen: 127.0.0.1:2\n${steps(4)}`);
   live.reload();
@@ -189,7 +189,7 @@ test('another listening address waits for a restart, and is told once', () => {
   expect(live.settings()).toMatchObject({ listen: '127.0.0.1:1', publicUrl: 'https://errand.example' });
 });
 
-test('the address that port 0 led to is the one in force, and no reason to restart', () => {
+test('the address that port 0 resulted in is in effect, and does not require a restart', () => {
   const { live, events } = open(temporaryDirectory({ 'errand.yaml': 'listen: 127.0.0.1:0\n' }));
   live.bound('127.0.0.1:4711');
   live.reload();
@@ -197,7 +197,7 @@ test('the address that port 0 led to is the one in force, and no reason to resta
   expect(events.filter((event) => event.kind === 'restart-needed')).toEqual([]);
 });
 
-test('what flags and environment gave stays in force over a changed file', () => {
+test('flags and environment override a changed file', () => {
   const { live, write } = open(
     temporaryDirectory(),
     { publicUrl: 'https://flag.example' },
@@ -208,7 +208,7 @@ test('what flags and environment gave stays in force over a changed file', () =>
   expect(live.settings()).toMatchObject({ publicUrl: 'https://flag.example', model: { maxSteps: 11 } });
 });
 
-test('a burst of half-written states is taken for the one it ends in', async () => {
+test('of a burst of half-written states, only the last one applies', async () => {
   const { live, events, write } = open(temporaryDirectory({ 'errand.yaml': steps(1) }));
   await live.start();
   for (const state of ['model: {', 'model: { max_st', 'model: { max_steps: 0 }', steps(2)]) {
@@ -284,7 +284,7 @@ test.each([
     '---\nname: s\ndescription: First\n---\n',
     '---\nname: s\ndescription: Second\n---\n',
   ],
-])('%s that changes comes into force by itself, and so does a new one', async (_, file, first, second) => {
+])('%s that changes applies by itself, and so does a new one', async (_, file, first, second) => {
   const configDir = temporaryDirectory({ 'plugins/p/plugin.yaml': 'description: P\n' });
   const { live, events, write } = open(configDir);
   const changes: string[] = [];
@@ -301,7 +301,7 @@ test.each([
   expect(events.at(-1)).toEqual({ kind: 'accepted', file: 'definitions' });
 });
 
-test('a broken definition is told with its place, and the last good ones stay in force', () => {
+test('a broken definition is reported with its place, and the last valid ones stay in effect', () => {
   const configDir = temporaryDirectory({ 'experts/ann.md': expert('First') });
   const { live, events, write } = open(configDir);
   write('experts/ann.md', expert('Second', '\nmodel: none'));
@@ -317,7 +317,7 @@ test('a broken definition is told with its place, and the last good ones stay in
   expect(live.definitions().experts.get('ann')?.description).toBe('First');
 });
 
-test('a broken skill is left out at a start, stays as it was when it breaks later, and is told once each time', async () => {
+test('a broken skill is left out at start, stays as it was when it breaks later, and is reported once each time', async () => {
   const skill = (about: string) => `---\nname: tides\ndescription: ${about}\n---\nMind the moon.\n`;
   const configDir = temporaryDirectory({
     'experts/ann.md': expert('First'),
@@ -342,7 +342,7 @@ test('a broken skill is left out at a start, stays as it was when it breaks late
   expect(events.map(({ kind }) => kind)).toEqual(['left-out', 'accepted', 'accepted', 'left-out']);
 });
 
-test('an expert whose model leaves models.yaml is told', () => {
+test('an expert whose model disappears from models.yaml is reported', () => {
   const files = { 'models.yaml': MODELS, 'local.key': 'k', 'experts/ann.md': expert('A', '\nmodel: qwen') };
   const { live, write } = open(temporaryDirectory(files));
   expect(live.definitions().experts.get('ann')?.model).toBe('qwen');
@@ -352,7 +352,7 @@ test('an expert whose model leaves models.yaml is told', () => {
   expect(live.catalog().models.has('other')).toBe(true);
 });
 
-test('the first load tells problems of definitions too', () => {
+test('the first load reports problems of definitions too', () => {
   const configDir = temporaryDirectory({ 'experts/ann.md': 'Work.\n', 'skills/x/y': '' });
   const loaded = loadLiveConfig({ configDir }, {});
   expect(loaded.ok ? [] : loaded.problems.map(({ file }) => file)).toEqual(['experts/ann.md', 'skills/x/SKILL.md']);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { renderPage } from '../../scripts/rules/page.ts';
 import { titlesIn } from '../../scripts/rules/titles.ts';
 
-test('titles are found as they are written, also those of tables; tests that never run have none', () => {
+test('titles are found as they are written, also those of tables; tests that never run have no title', () => {
   const source = `
     test('one', () => {});
     test.concurrent("it's two", () => {});
@@ -19,7 +19,7 @@ test('titles are found as they are written, also those of tables; tests that nev
   expect([...titlesIn(source)]).toEqual(['one', "it's two", "three’s 'quoted'", '%s four', 'five']);
 });
 
-test('a rule without a test is told at the top, loudly', () => {
+test('a rule without a test is listed prominently at the top', () => {
   const page = renderPage([
     { id: '§1 rule 1', text: 'It holds.', proofs: { 'a.test.ts': ['it holds'] } },
     { id: '§1 rule 2', text: 'It may hold.', proofs: {}, missing: 'nobody looked' },

@@ -15,7 +15,7 @@ test('the commented file has the help of every setting and section, on lines tha
   expect(file.split('\n').filter((line) => line.length > 120)).toEqual([]);
 });
 
-test('a setting stands below its help, a section within a section below the settings of the outer one', () => {
+test('a setting follows its help, and an inner section follows the settings of the outer one', () => {
   const file = renderFile();
   expect(file).toContain(
     '\n# Maximum size of one image or attachment, in megabytes. Larger ones get 413.\n#max_upload_size_mb: 20\n\n',

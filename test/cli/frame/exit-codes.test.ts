@@ -25,7 +25,7 @@ test.each([
   expect(ended.stderr.includes('req-1')).toBe(code === 1);
 });
 
-test('a daemon that is not there ends with 3 and says how to start one', async () => {
+test('without a daemon, a command ends with 3 and says how to start one', async () => {
   const ended = await run(['status'], { dataDir: makeDirectory() });
   expect(ended).toMatchObject({ code: 3, stdout: '' });
   expect(ended.stderr).toMatch(/not reachable at .*errand\.sock: there is no such socket.*\n.*errand serve/);
@@ -142,7 +142,7 @@ test('with --check a daemon that is not well ends with 8, without it with 0 and 
   expect(plain.stdout).toContain('model_offline\toffline at offline (default)\n');
 });
 
-test('status --wait answers once the daemon is ready', async () => {
+test('status --wait returns when the daemon is ready', async () => {
   let asked = 0;
   const { dataDir } = await startFakeDaemon({
     'GET /api/v1/status': () => {
@@ -155,7 +155,7 @@ test('status --wait answers once the daemon is ready', async () => {
   expect(asked).toBe(3);
 });
 
-test('status --wait waits for a daemon that is not there yet, and ends with 7 when it takes too long', async () => {
+test('status --wait waits for a daemon that is not running yet, and ends with 7 when it takes too long', async () => {
   const dataDir = makeDirectory();
   const over = await run(['status', '--wait', '--timeout', '1s'], { dataDir });
   expect(over).toMatchObject({ code: 7, stdout: '' });
@@ -175,14 +175,14 @@ test('status --wait waits for a daemon that is not there yet, and ends with 7 wh
   expect(await running.code).toBe(0);
 });
 
-test('status --wait gives up at once where waiting mends nothing', async () => {
+test('status --wait gives up at once when waiting cannot help', async () => {
   const { dataDir } = await startFakeDaemon({
     'GET /api/v1/status': (_, response) => refuse(response, 403, 'The user is disabled.'),
   });
   expect(await run(['status', '--wait'], { dataDir })).toMatchObject({ code: 4 });
 });
 
-test('the hint about a daemon that is not there names the same daemon', async () => {
+test('the hint about a missing daemon names the same daemon', async () => {
   const dataDir = makeDirectory();
   const { stderr } = await run(['users', 'list', '--data-dir', dataDir]);
   expect(stderr).toContain(`Start it with: errand --data-dir ${dataDir} serve.`);

@@ -75,7 +75,7 @@ test('a workspace is a line a file in order of path, or the whole document', asy
   expect(JSON.parse(json.stdout)).toEqual(WORKSPACE);
 });
 
-test('a run says what it did to each file, and what was passed over', async () => {
+test('a run shows what it did to each file, and what was skipped', async () => {
   const { dataDir } = await daemon();
   const listed = await run(['runs', 'artifacts', RUN], { dataDir });
   expect(listed.stdout).toBe('added\t/a.txt\t3\ttext/plain\tabc\n');
@@ -98,7 +98,7 @@ test.each([
   expect(received.at(-1)!.headers.authorization).toBeUndefined();
 });
 
-test('a file that is there stays, unless its replacement was agreed to', async () => {
+test('an existing file is replaced only after confirmation', async () => {
   const { dataDir } = await daemon();
   const directory = makeDirectory();
   const path = join(directory, `workspace-${SESSION}.zip`);
@@ -163,7 +163,7 @@ test.each([
   expect((await run(['runs', 'artifacts', RUN], { dataDir })).stderr).toContain(error?.message ?? status);
 });
 
-test('an address that has expired is told as it is', async () => {
+test('an expired address is reported as such', async () => {
   const { dataDir } = await daemon({
     [`GET ${PATH}workspace-${SESSION}.zip`]: (_received, response) => refuse(response, 403, 'The address has expired.'),
   });

@@ -132,7 +132,7 @@ test('a run that takes longer than the daemon waits ends with 7 and names the se
   expect(ended).toEqual({ code: 7, stdout: '', stderr: `errand: Still at it.\nSession: ${SESSION}\n` });
 });
 
-test('a run that fails in the middle of the stream ends with 1 after what it said', async () => {
+test('a run that fails in the middle of the stream ends with 1 after its text', async () => {
   const { dataDir } = await startFakeDaemon({
     'POST /openapi/v1/messages': (_, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream', ...IDS });
@@ -148,7 +148,7 @@ test('a run that fails in the middle of the stream ends with 1 after what it sai
   expect(ended.stderr).toContain('errand: The model is gone.\n');
 });
 
-test('Ctrl-C in the middle of a stream ends with 130 and tells the session', async () => {
+test('Ctrl-C in the middle of a stream ends with 130 and shows the session', async () => {
   const { dataDir } = await startFakeDaemon({
     'POST /openapi/v1/messages': (_, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream', ...IDS });
@@ -169,7 +169,7 @@ test('Ctrl-C in the middle of a stream ends with 130 and tells the session', asy
   ]);
 });
 
-test('Ctrl-C before the daemon answers says that what was sent goes on', async () => {
+test('Ctrl-C before the daemon answers says that the run continues', async () => {
   const arrived = Promise.withResolvers<void>();
   const { dataDir } = await startFakeDaemon({ 'POST /openapi/v1/messages': () => arrived.resolve() });
   const running = start(['chat', 'x', '--data-dir', dataDir], { environment });

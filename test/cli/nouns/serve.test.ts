@@ -83,7 +83,7 @@ test('a first start shows credentials and how to try them on a terminal, once', 
   expect(running.stderr()).toBe('');
 });
 
-test('without a terminal, the first credentials go into a file for the owner alone, and stdout says where', async () => {
+test('without a terminal, the first credentials are written to a file that only the owner can read, and stdout says where', async () => {
   const dataDir = makeDirectory();
   const { verbs, finish } = actor({ ...CREATED, dataDir });
   finish();
@@ -96,7 +96,7 @@ test('without a terminal, the first credentials go into a file for the owner alo
   expect(readFileSync(file, 'utf8')).toMatch(/made-up\n[^]*errand_ab12cd34_secret[^]*curl [^]* chat --stream/);
 });
 
-test('credentials that can be written nowhere are told to be made anew, and the daemon goes on', async () => {
+test('if the credentials cannot be written, the daemon says how to create new ones, and continues', async () => {
   const { verbs, finish } = actor({ ...CREATED, dataDir: '/nowhere/at/all' });
   const running = start(['serve'], { daemon: verbs, dataDir: makeDirectory() });
   await running.until('errand keys create --user admin --scope admin');
@@ -105,7 +105,7 @@ test('credentials that can be written nowhere are told to be made anew, and the 
   expect(running.stdout()).toBe('');
 });
 
-test('init makes another master key when it is told to, and says what that costs', async () => {
+test('init makes a new master key on request, and says what that costs', async () => {
   const { verbs, calls } = actor(null);
   const dataDir = makeDirectory();
   const { code, stderr } = await run(['init', '--new-master-key'], { daemon: verbs, dataDir });
@@ -113,7 +113,7 @@ test('init makes another master key when it is told to, and says what that costs
   expect(stderr).toContain('All login tokens and addresses of files end');
 });
 
-test('a later start leaves stdout alone and tells the address to a terminal', async () => {
+test('a later start prints nothing to stdout, and the address to a terminal', async () => {
   const { verbs, finish } = actor(null);
   finish();
   const setting = { daemon: verbs, dataDir: makeDirectory() };
@@ -166,7 +166,7 @@ test('a halt that hangs or fails does not keep the process', async () => {
   }
 });
 
-test('a signal during the start drains as soon as the daemon is there; a second ends a start that hangs', async () => {
+test('a signal during the start drains the daemon when it is up; a second ends a hanging start', async () => {
   const { verbs, calls, finish } = actor(null);
   const opened = Promise.withResolvers<void>();
   const slow: DaemonVerbs = {
@@ -193,7 +193,7 @@ test('a signal during the start drains as soon as the daemon is there; a second 
   expect(await hanging.code).toBe(143);
 });
 
-test('SIGHUP reads the configuration anew and ends nothing; the end of the terminal drains', async () => {
+test('SIGHUP reads the configuration again and ends nothing; the end of the terminal drains', async () => {
   const { verbs, calls, finish } = actor(null);
   const service = start(['serve'], { daemon: verbs, dataDir: makeDirectory(), terminal: { stderr: true } });
   await service.until('Errand listens');
@@ -224,7 +224,7 @@ function notifier(exit: number): { readonly environment: Record<string, string>;
   return { environment, said: () => (existsSync(file) ? readFileSync(file, 'utf8') : '') };
 }
 
-test('a service manager is told once that the daemon is ready, and only when it listens', async () => {
+test('a service manager is notified once that the daemon is ready, and only when it listens', async () => {
   const { environment, said } = notifier(0);
   const opened = Promise.withResolvers<void>();
   const { verbs, calls, finish } = actor(null);
@@ -246,7 +246,7 @@ test('a service manager is told once that the daemon is ready, and only when it 
   expect(running.stderr()).toBe('');
 });
 
-test('a service manager that cannot be told does not keep the daemon from serving', async () => {
+test('a service manager that cannot be notified does not stop the daemon', async () => {
   const { environment, said } = notifier(1);
   const { verbs, finish } = actor(null);
   const running = start(['serve'], { daemon: verbs, dataDir: makeDirectory(), environment });
@@ -316,7 +316,7 @@ test('a bad configuration ends serve, init and config with 78 and every problem,
   });
 });
 
-test('a good configuration is right, and shows where each setting comes from', async () => {
+test('a valid configuration passes the check, and shows where each setting comes from', async () => {
   const dataDir = makeDirectory();
   mkdirSync(path.join(dataDir, 'config'));
   const right = `The configuration in ${path.join(dataDir, 'config')} is valid.\n`;
@@ -329,13 +329,13 @@ test('a good configuration is right, and shows where each setting comes from', a
   expect(JSON.parse(json.stdout)).toMatchObject({ listen: '127.0.0.1:9', wait_timeout_seconds: 600 });
 });
 
-test('a directory that is not there is not called right', async () => {
+test('a missing directory does not pass the check', async () => {
   const dataDir = makeDirectory();
   const { code, stdout } = await run(['config', 'check'], { dataDir });
   expect({ code, stdout }).toEqual({ code: 78, stdout: `${dataDir}/config: the directory does not exist\n` });
 });
 
-test('a credential of the service is no problem for a check from outside, which names it', async () => {
+test('a credential of the service passes a check from outside, which names it', async () => {
   const dataDir = makeDirectory();
   mkdirSync(path.join(dataDir, 'config'));
   const models = [
@@ -387,7 +387,7 @@ test.each([[['serve']], [['init']], [['config', 'check']]])(
   },
 );
 
-test('a port that is none is one line that says what it may be', async () => {
+test('an invalid port is one line that says what is valid', async () => {
   const ended = await run(['serve', '--listen', '127.0.0.1:99999'], { dataDir: makeDirectory() });
   const line = 'errand: --listen: must be HOST:PORT, such as 127.0.0.1:8484 or [::1]:8484, the port at most 65535\n';
   expect(ended).toEqual({ code: 78, stdout: '', stderr: line });

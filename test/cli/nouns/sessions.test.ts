@@ -83,7 +83,7 @@ test('one session is shown with its stop; its history is a line a message, or th
   expect(JSON.parse((await run(['sessions', 'messages', ID, '-o', 'json'], { dataDir })).stdout)).toEqual(history);
 });
 
-test('a stop that is not confirmed yet is no failure, and a hint says so', async () => {
+test('a stop that is not confirmed yet succeeds with a hint', async () => {
   const { dataDir, received } = await startFakeDaemon({
     [`POST /api/v1/sessions/${ID}/stop`]: () => STOP,
     [`POST /api/v1/runs/${RUN}/stop`]: () => ({ ...STOP, stop_state: 'stopped' }),
@@ -177,7 +177,7 @@ test('a reason is whole in a pipe, cut to the width of a terminal', async () => 
   expect(seen.stderr).toMatch(/^failed: The model says: .*…\n$/);
 });
 
-test('Ctrl-C leaves the run alone and says how to look at it and how to stop it, with the flags that were given', async () => {
+test('Ctrl-C leaves the run alone and says how to follow it and how to stop it, with the given flags', async () => {
   const { dataDir } = await startFakeDaemon({
     [`GET /api/v1/runs/${RUN}/stream`]: (_, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -194,7 +194,7 @@ test('Ctrl-C leaves the run alone and says how to look at it and how to stop it,
   expect(running.stderr()).toContain(`Stop it with: errand --data-dir ${dataDir} runs stop ${RUN}\n`);
 });
 
-test('as JSON a followed run is one document a line, none lost and none twice', async () => {
+test('as JSON, a followed run is one document per line, without losses or duplicates', async () => {
   const { dataDir } = await startFakeDaemon({ [`GET /api/v1/runs/${RUN}/stream`]: breakingStream() });
   const { stdout } = await run(['runs', 'tail', RUN, '-o', 'json'], { dataDir });
   const lines = stdout.trimEnd().split('\n');
