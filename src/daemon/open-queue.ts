@@ -6,6 +6,7 @@ import { systemClock as clock } from '../domain/clock.ts';
 import type { Collector } from '../execution/artifacts/collector.ts';
 import type { BrowserPart } from '../execution/brief/browser-part.ts';
 import type { DocumentReader } from '../execution/brief/document-reader.ts';
+import { makeBuildBrief } from '../execution/brief/brief.ts';
 import { makeEquip } from '../execution/brief/equip.ts';
 import { makeDocuments } from '../execution/brief/read-documents.ts';
 import type { Broker } from '../execution/broker/broker.ts';
@@ -49,9 +50,14 @@ export function openQueue(parts: OpenQueueParts): Queue {
     workspaces,
     broker,
     services: makeRunServices({ store, blobs, broker, documentReader }),
-    documents: makeDocuments({ store, blobs, reader: documentReader, log, clock }),
-    equip: makeEquip({ store, log, places: config.places, definitions, catalog, browser: browser.grant }),
-    sandbox: () => (sandbox.ok ? sandbox.grant : null),
+    buildBrief: makeBuildBrief({
+      store,
+      workspaces,
+      sandbox: () => (sandbox.ok ? sandbox.grant : null),
+      documents: makeDocuments({ store, blobs, reader: documentReader, log, clock }),
+      equip: makeEquip({ store, log, places: config.places, definitions, catalog, browser: browser.grant }),
+      settings,
+    }),
     settings,
     catalog,
     clock,

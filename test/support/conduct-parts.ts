@@ -2,6 +2,7 @@
 import { NO_EQUIPMENT } from '../../src/agent/port/grants.ts';
 import type { Catalog } from '../../src/catalog/models.ts';
 import { NO_EXTRAS } from '../../src/domain/model.ts';
+import { makeBuildBrief } from '../../src/execution/brief/brief.ts';
 import type { Place, Pool } from '../../src/execution/conduct/pool.ts';
 import type { ConductParts } from '../../src/execution/conduct/run-state.ts';
 import { makeLog } from '../../src/log/log.ts';
@@ -60,16 +61,28 @@ type Turns = Partial<Store['turns']>;
 
 /** What conducts a run, with a verb on turns replaced. */
 export function conductParts({ store, clock }: StoreHouse, pool: Partial<Pool>, turns: Turns = {}): ConductParts {
+  const kept = { ...store, turns: { ...store.turns, ...turns } };
+  const workspaces = {
+    owner: null,
+    pathOf: () => '/nowhere',
+    tidy: async () => undefined,
+    layUploads: async () => true,
+  };
   return {
-    store: { ...store, turns: { ...store.turns, ...turns } },
+    store: kept,
     clock,
     log: makeLog({ level: 'fatal' }),
     settings: () => SETTINGS,
     catalog: () => catalog,
-    sandbox: () => null,
-    workspaces: { owner: null, pathOf: () => '/nowhere', tidy: async () => undefined },
-    documents: { textsOf: async () => ({}) },
-    equip: async () => ({ ok: true, outfit: { instructions: '', tools: [], equipment: NO_EQUIPMENT } }),
+    workspaces,
+    buildBrief: makeBuildBrief({
+      store: kept,
+      workspaces,
+      sandbox: () => null,
+      documents: { textsOf: async () => ({}) },
+      equip: async () => ({ ok: true, outfit: { instructions: '', tools: [], equipment: NO_EQUIPMENT } }),
+      settings: () => SETTINGS,
+    }),
     broker: { admit: () => ({ token: '', end: () => undefined }) },
     collector: {
       attend: () => ({

@@ -9,7 +9,7 @@ import type { Workspaces } from '../../files/workspaces.ts';
 import type { ClaimedRun } from '../../store/runs/claim-runs.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { StoredStep, StoredTurn } from '../../store/sessions/turns.ts';
-import { answersOf } from '../conduct/answers.ts';
+import { answersOf } from './answers.ts';
 import type { Equip } from './equip.ts';
 import { briefBytes } from './brief-room.ts';
 import { historyOf } from './history.ts';
@@ -17,12 +17,13 @@ import type { Documents } from './read-documents.ts';
 import { grantModel, type ResolvedModel } from './resolve-model.ts';
 
 export interface BriefParts {
-  readonly store: Store;
-  readonly workspaces: Workspaces;
+  readonly store: Pick<Store, 'turns' | 'compactions' | 'userInputs'>;
+  readonly workspaces: Pick<Workspaces, 'owner' | 'pathOf' | 'layUploads'>;
   /** What the sandbox probe found; null when there is no sandbox. */
   sandbox(): SandboxGrant | null;
   readonly documents: Documents;
   readonly equip: Equip;
+  settings(): Settings;
 }
 
 /** A brief, or why there can be none: the run fails of it. */
@@ -31,11 +32,18 @@ export type BuiltBrief =
   | { readonly ok: false; readonly error: RunError };
 
 /** Builds the brief of a claimed run and lays its attachments into the workspace. */
-export async function buildBrief(
+export type BuildBrief = (run: ClaimedRun, resolved: ResolvedModel) => Promise<BuiltBrief>;
+
+/** Makes the builder. Each brief has the settings of the moment in which it is built. */
+export function makeBuildBrief(parts: BriefParts): BuildBrief {
+  return (run, resolved) => build(parts, parts.settings(), run, resolved);
+}
+
+async function build(
   { store, workspaces, sandbox, documents, equip }: BriefParts,
+  settings: Settings,
   run: ClaimedRun,
   resolved: ResolvedModel,
-  settings: Settings,
 ): Promise<BuiltBrief> {
   // MCP servers and the browser have their sandbox whether there is a shell tool or not.
   const grant = sandbox();

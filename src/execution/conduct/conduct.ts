@@ -8,7 +8,6 @@ import type { Claim } from '../../store/runs/claim-runs.ts';
 import type { Ending, Interruption } from '../../store/runs/end-run.ts';
 import type { Fence } from '../../store/runs/record-progress.ts';
 import { faultKindOf, isLocked } from '../../store/engine/storage-fault.ts';
-import { buildBrief } from '../brief/brief.ts';
 import type { Place, PoolEnd } from './pool.ts';
 import { type ResolvedModel, resolveModel } from '../brief/resolve-model.ts';
 import { abort, type AbortReason, type ConductParts, isRefused, logFacts, type RunState } from './run-state.ts';
@@ -89,7 +88,7 @@ async function carryOut(state: RunState, resolved: ResolvedModel): Promise<PoolE
   if (state.abortedFor !== undefined) return NOT_BEGUN;
   // A long text takes its time to be committed, read and handed over: others have their turn in between.
   await nextTurn();
-  const built = await buildBrief(parts, claim.run, resolved, parts.settings());
+  const built = await parts.buildBrief(claim.run, resolved);
   if (!built.ok) {
     await end(state, { outcome: 'failed', error: built.error }, false);
     return null;

@@ -2,12 +2,14 @@
 import type { Catalog } from '../../catalog/models.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Settings } from '../../domain/settings.ts';
+import type { Workspaces } from '../../files/workspaces.ts';
 import type { Log } from '../../log/log.ts';
+import type { Store } from '../../store/open-store.ts';
 import type { Claim } from '../../store/runs/claim-runs.ts';
 import type { Fence } from '../../store/runs/record-progress.ts';
 import { isLocked } from '../../store/engine/storage-fault.ts';
 import type { Attendance } from '../artifacts/attendance.ts';
-import type { BriefParts } from '../brief/brief.ts';
+import type { BuildBrief } from '../brief/brief.ts';
 import type { Broker } from '../broker/broker.ts';
 import type { Collector } from '../artifacts/collector.ts';
 import type { RunHandle } from './crew.ts';
@@ -15,9 +17,12 @@ import type { Permit, Permits } from '../queue/permits.ts';
 import type { Place, Pool } from './pool.ts';
 import type { RunServices } from '../queue/services.ts';
 
-export interface ConductParts extends BriefParts {
+export interface ConductParts {
+  readonly store: Pick<Store, 'runs' | 'turns' | 'compactions'>;
+  readonly workspaces: Pick<Workspaces, 'tidy'>;
+  readonly buildBrief: BuildBrief;
   readonly clock: Clock;
-  readonly pool: Pool;
+  readonly pool: Pick<Pool, 'take'>;
   readonly permits: Permits;
   readonly log: Log;
   readonly services: RunServices;

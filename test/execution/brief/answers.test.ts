@@ -3,7 +3,7 @@ import { NO_EXTRAS } from '../../../src/domain/model.ts';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { NO_EQUIPMENT } from '../../../src/agent/port/grants.ts';
-import { type BriefParts, buildBrief } from '../../../src/execution/brief/brief.ts';
+import { type BuildBrief, makeBuildBrief } from '../../../src/execution/brief/brief.ts';
 import type { ResolvedModel } from '../../../src/execution/brief/resolve-model.ts';
 import { openBlobStore } from '../../../src/files/blobs/blobs.ts';
 import { makeWorkspaces } from '../../../src/files/workspaces.ts';
@@ -38,16 +38,17 @@ const MODEL: ResolvedModel = {
   },
 };
 
-async function partsOf({ store }: StoreHouse): Promise<BriefParts> {
+async function briefsOf({ store }: StoreHouse): Promise<BuildBrief> {
   const directory = temporaryDirectory();
   const blobs = await openBlobStore(join(directory, 'blobs'));
-  return {
+  return makeBuildBrief({
     store,
     workspaces: makeWorkspaces({ directory, blobs, owner: null }),
     sandbox: () => null,
     documents: { textsOf: async () => ({}) },
     equip: async () => ({ ok: true, outfit: { instructions: '', tools: [], equipment: NO_EQUIPMENT } }),
-  };
+    settings: () => SETTINGS,
+  });
 }
 
 /** Lets the house's run ask, wait an hour and a half and go on; answers its brief. */
@@ -70,7 +71,7 @@ test('the answers of a run come by call, as texts; what nobody answered is told 
   await resumed(house, 'empty', (id) => userInputs.answer(id, ''));
   await resumed(house, 'none', (id) => userInputs.expire(id));
   const [run] = await house.claim();
-  const built = await buildBrief(await partsOf(house), run!, MODEL, SETTINGS);
+  const built = await (await briefsOf(house))(run!, MODEL);
   expect(built).toMatchObject({
     ok: true,
     brief: {
@@ -95,7 +96,7 @@ test('the time that a run waited, for its user or in the queue, is no part of it
   await house.store.runs.interrupt(fenceOf(before!), 'crash');
   house.clock.advance(2 * HOUR_MS);
   const [run] = await house.claim();
-  const built = await buildBrief(await partsOf(house), run!, MODEL, SETTINGS);
+  const built = await (await briefsOf(house))(run!, MODEL);
   expect(built).toMatchObject({
     brief: { limits: { runTimeoutMs: SETTINGS.model.runTimeoutSeconds * 1_000 - 60_000 } },
   });
