@@ -124,7 +124,9 @@ export const RULES_OF_EDGES: readonly Rule[] = [
     id: '§7 image size',
     text: 'An image over the size limit is 413 and makes no run.',
     proofs: {
-      'http/wire.test.ts': ['%s takes an attachment of exactly the limit, and refuses one byte more with 413'],
+      'http/conversations/turn-wire.test.ts': [
+        '%s takes an attachment of exactly the limit, and refuses one byte more with 413',
+      ],
       'acceptance/limits.test.ts': [NO_TRACE],
       [IMAGES]: [NO_IMAGE, 'images that are too much together are 413'],
     },
@@ -236,7 +238,7 @@ export const RULES_OF_EDGES: readonly Rule[] = [
     text: 'idempotency_key has at most 128 characters.',
     proofs: {
       [RULES]: [BACKGROUND_FIELDS, 'with %s is taken, and all comes back as it was sent'],
-      'http/wire.test.ts': ['the Messages protocol keeps an idempotency key of 128 code points'],
+      'http/conversations/turn-wire.test.ts': ['the Messages protocol keeps an idempotency key of 128 code points'],
     },
   },
   {
@@ -295,7 +297,9 @@ export const RULES_OF_EDGES: readonly Rule[] = [
     id: '§8 attachment size',
     text: 'An attachment is at most MAX_UPLOAD_SIZE_MB.',
     proofs: {
-      'http/wire.test.ts': ['%s takes an attachment of exactly the limit, and refuses one byte more with 413'],
+      'http/conversations/turn-wire.test.ts': [
+        '%s takes an attachment of exactly the limit, and refuses one byte more with 413',
+      ],
     },
   },
   {

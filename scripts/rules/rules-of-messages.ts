@@ -13,19 +13,25 @@ export const RULES_OF_MESSAGES: readonly Rule[] = [
     text: 'Parameters are read strictly; those kept for compatibility are taken and have no effect.',
     proofs: {
       [LIMITS]: ['%s: every refusal has its status and shape, and leaves no row and no file'],
-      'http/wire.test.ts': ['%s takes unknown fields, nulls for absent ones, and a session id in lower case'],
+      'http/conversations/turn-wire.test.ts': [
+        '%s takes unknown fields, nulls for absent ones, and a session id in lower case',
+      ],
     },
   },
   {
     id: '§4.3 last user message',
     text: 'Only the last user message is the input of the turn.',
-    proofs: { 'http/wire.test.ts': ['%s takes only the last user message, and ignores what stands around it'] },
+    proofs: {
+      'http/conversations/turn-wire.test.ts': [
+        '%s takes only the last user message, and ignores what stands around it',
+      ],
+    },
   },
   {
     id: '§4.3 sources',
     text: 'Images and files come as Base64, data URL or stored attachment, images by web address too, files not.',
     proofs: {
-      'http/wire.test.ts': [
+      'http/conversations/turn-wire.test.ts': [
         '%s reads files from base64, data URLs and stored paths, whatever their type says',
         'images are read in each protocol in its own form',
         '%s refuses %j',

@@ -12,10 +12,14 @@ import {
 } from '../wire/capabilities/connection.ts';
 import { definitionCheck, definitionListOf, definitionOf } from '../wire/capabilities/definition.ts';
 import { mcpServerCheck, model, modelCheck, modelCheckWish } from '../wire/capabilities/model.ts';
-import { completion, models as ownModels } from '../wire/chat/completion.ts';
-import { jsonObject } from '../wire/composites.ts';
+import { chatStreamData, completion, models as ownModels } from '../wire/chat/completion.ts';
+import { chatRequest } from '../wire/chat/request.ts';
+import { conversationEvent } from '../wire/conversation-event.ts';
+import { journalEvent } from '../wire/journal-event.ts';
 import { listOf, pageOf, pageQuery } from '../wire/listing.ts';
 import { backgroundMessage, conversationReply } from '../wire/messages/message.ts';
+import { messagesRequest } from '../wire/messages/request.ts';
+import { messagesStreamEvent } from '../wire/messages/stream-event.ts';
 import { key, keyChange, keyQuery, newKey } from '../wire/people/key.ts';
 import { newTeam, team, teamChange } from '../wire/people/team.ts';
 import { grant, loginToken, signingKey } from '../wire/people/token.ts';
@@ -71,8 +75,8 @@ export function makeRoutes(parts: RouteParts): readonly Route[] {
 /** What programs with a key, and anybody, may ask. */
 function programRoutes(parts: RouteParts): Route[] {
   const { operations, conversations, runs, readiness, clientAddressOf } = parts;
-  const turn = { body: jsonObject, takesAttachments: true, media: 'text/event-stream' } as const;
-  const stream = { query: followQuery, media: 'text/event-stream', sse: true } as const;
+  const turn = { takesAttachments: true } as const;
+  const stream = { query: followQuery, events: conversationEvent, sse: true } as const;
   const sessions = makeSessionHandlers(operations);
   const { models, ready } = makeSimpleHandlers(operations, readiness);
   const logIn = makeTokenEndpoint(operations, clientAddressOf);
@@ -81,8 +85,8 @@ function programRoutes(parts: RouteParts): Route[] {
   // biome-ignore format: a table reads best with one route a line
   return [
     ofAnyone('POST /openapi/v1/auth/token', { body: grant, maxBodyBytes: MAX_GRANT_BYTES, reply: loginToken, handler: logIn }),
-    ofKey('POST /openapi/v1/messages', { ...turn, reply: conversationReply, statuses: [200, 202], handler: conversations.messages }),
-    ofChat('POST /openapi/v1/chat/completions', { ...turn, reply: completion, handler: conversations.chat }),
+    ofKey('POST /openapi/v1/messages', { ...turn, body: messagesRequest, events: messagesStreamEvent, reply: conversationReply, statuses: [200, 202], handler: conversations.messages }),
+    ofChat('POST /openapi/v1/chat/completions', { ...turn, body: chatRequest, events: chatStreamData, reply: completion, handler: conversations.chat }),
     ofKey('GET /openapi/v1/runs/:id', { reply: backgroundMessage, handler: conversations.poll }),
     ofKey('GET /openapi/v1/runs/:id/stream', { ...stream, handler: conversations.rejoin }),
     ofKey('GET /openapi/v1/sessions', { query: pageQuery, reply: pageOf(ownSession), handler: sessions.listOwn }),
@@ -94,7 +98,7 @@ function programRoutes(parts: RouteParts): Route[] {
     ofKey('DELETE /openapi/v1/sessions/:id', { reply: deletion, handler: sessions.remove }),
     ofChat('GET /openapi/v1/models', { reply: ownModels, handler: models }),
 
-    ofAnyone('GET /files/:address/:name', { media: '*/*', handler: file }),
+    ofAnyone('GET /files/:address/:name', { sendsFile: true, handler: file }),
     ofAnyone('GET /healthz', { reply: health, handler: () => ok({ status: 'ok' } as const) }),
     ofAnyone('GET /readyz', { reply: readinessShape, statuses: [200, 503], handler: ready }),
   ];
@@ -106,7 +110,7 @@ function managementRoutes(parts: RouteParts): Route[] {
   const connections = makeConnectionHandlers(operations);
   const checks = makeCheckHandlers(operations);
   const sessions = makeSessionHandlers(operations);
-  const stream = { query: followQuery, media: 'text/event-stream', sse: true } as const;
+  const stream = { query: followQuery, events: journalEvent, sse: true } as const;
   const created = { statuses: [201] } as const;
 
   // biome-ignore format: a table reads best with one route a line

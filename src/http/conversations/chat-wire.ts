@@ -1,21 +1,19 @@
 // The chat-completions protocol's request and reply (§2.2, §4.2), and its list of models (C13).
 import { completionIdOf } from '../../domain/ids.ts';
-import type { JsonObject } from '../../domain/json.ts';
 import type { Run } from '../../domain/run.ts';
 import type { Usage } from '../../domain/usage.ts';
 import type { ChatUsageWire, CompletionWire, ModelsWire } from '../../wire/chat/completion.ts';
-import { chatContent, chatRequest } from '../../wire/chat/request.ts';
+import { chatContent, type ChatRequest } from '../../wire/chat/request.ts';
 import type { ContentParts } from './content-wire.ts';
 import { schemaOf } from './response-format-wire.ts';
 import { NO_HEADERS, readUserContent, sessionOf, type TurnHeaders, type TurnRequest } from './turn-wire.ts';
 
-/** The turn a chat request asks for. Throws `unprocessable`, or `too_large` for an attachment or for its text. */
-export async function parseChatRequest(
-  body: JsonObject,
+/** The turn that a chat request asks for. Throws `unprocessable`, or `too_large` for an attachment or for its text. */
+export async function readChatTurn(
+  request: ChatRequest,
   parts: ContentParts,
   headers: TurnHeaders = NO_HEADERS,
 ): Promise<TurnRequest> {
-  const request = chatRequest.read(body, '');
   const { model, response_format: format } = request;
   const sessionId = sessionOf(request.metadata, headers);
   const outputSchema = format ? schemaOf(format) : null;

@@ -1,17 +1,16 @@
 // A turn over HTTP, in either protocol: accepted, then waited for or streamed; and a run's stream rejoined.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ErrandError, type ErrorReason } from '../../domain/errors.ts';
-import type { JsonObject } from '../../domain/json.ts';
 import type { Run } from '../../domain/run.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { KeyCaller } from '../../domain/user.ts';
 import { backgroundReply } from './background-wire.ts';
-import { parseChatRequest, renderCompletion } from './chat-wire.ts';
+import { readChatTurn, renderCompletion } from './chat-wire.ts';
 import type { ContentParts } from './content-wire.ts';
 import type { WatchCredential } from '../frame/credential-watch.ts';
 import { type Exchange, idInPath } from '../frame/exchange.ts';
 import { type Headers, setHeaders } from '../frame/head.ts';
-import { parseMessagesRequest, renderMessage } from './messages-wire.ts';
+import { readMessagesTurn, renderMessage } from './messages-wire.ts';
 import type { BackgroundRun } from '../../operations/turns/runs.ts';
 import type { Operations } from '../../operations/operations.ts';
 import { positionInRequest } from '../frame/query.ts';
@@ -19,7 +18,9 @@ import { errorBody } from '../frame/render-error.ts';
 import type { ErrorShape, ErrorWire } from '../../wire/error.ts';
 import type { Reply } from '../frame/reply.ts';
 import type { CompletionWire } from '../../wire/chat/completion.ts';
+import type { ChatRequest } from '../../wire/chat/request.ts';
 import type { BackgroundMessageWire, ConversationReplyWire } from '../../wire/messages/message.ts';
+import type { MessagesRequest } from '../../wire/messages/request.ts';
 import type { followQuery } from '../../wire/query.ts';
 import { uuid } from '../../wire/scalars.ts';
 import { nullable, type Static } from '../../wire/shape.ts';
@@ -30,21 +31,25 @@ import { makeTurnText } from './turn-text.ts';
 import type { TurnHeaders, TurnRequest } from './turn-wire.ts';
 
 /** What a protocol adds to a turn. */
-interface ConversationWire<R extends object> {
+interface ConversationWire<B, R extends object> {
   readonly shape: ErrorShape;
-  parse(body: JsonObject, parts: ContentParts, headers: TurnHeaders): Promise<TurnRequest>;
+  read(request: B, parts: ContentParts, headers: TurnHeaders): Promise<TurnRequest>;
   render(run: Run): R;
   /** The reply to a submission; absent where no run is in the background. */
   submitted?(found: BackgroundRun): Reply<R>;
 }
 
-const MESSAGES: ConversationWire<ConversationReplyWire> = {
+const MESSAGES: ConversationWire<MessagesRequest, ConversationReplyWire> = {
   shape: 'bare',
-  parse: parseMessagesRequest,
+  read: readMessagesTurn,
   render: renderMessage,
   submitted: (found) => backgroundReply(202, found),
 };
-const CHAT: ConversationWire<CompletionWire> = { shape: 'chat', parse: parseChatRequest, render: renderCompletion };
+const CHAT: ConversationWire<ChatRequest, CompletionWire> = {
+  shape: 'chat',
+  read: readChatTurn,
+  render: renderCompletion,
+};
 
 const MEGABYTE = 1024 * 1024;
 const RETRY_AFTER_SECONDS = '5';
@@ -63,12 +68,12 @@ type KeyHandler<E extends Exchange, R extends object = never> = (
   exchange: E,
   caller: KeyCaller,
 ) => Promise<Reply<R> | undefined>;
-type Turn = Exchange<unknown, JsonObject>;
+type Turn<B> = Exchange<unknown, B>;
 type Failure = ErrorWire<ErrorShape>;
 
 export interface Conversations {
-  readonly messages: KeyHandler<Turn, ConversationReplyWire | Failure>;
-  readonly chat: KeyHandler<Turn, CompletionWire | Failure>;
+  readonly messages: KeyHandler<Turn<MessagesRequest>, ConversationReplyWire | Failure>;
+  readonly chat: KeyHandler<Turn<ChatRequest>, CompletionWire | Failure>;
   readonly poll: KeyHandler<Exchange, BackgroundMessageWire>;
   readonly rejoin: KeyHandler<Exchange<Static<typeof followQuery>>>;
 }
@@ -89,12 +94,12 @@ export function makeConversations({
   watchCredential,
 }: ConversationParts): Conversations {
   /** Accepts the turn. Nothing that it said is held after that, however long its answer takes. */
-  async function accept(wire: ConversationWire<object>, exchange: Turn, caller: KeyCaller): Promise<Accepted> {
+  async function accept<B>(wire: ConversationWire<B, object>, exchange: Turn<B>, caller: KeyCaller): Promise<Accepted> {
     const { req, res, laid, takeRoom } = exchange;
     const { maxUploadSizeMb, limits } = settings();
     const text = makeTurnText(laid, limits.maxTextMb * MEGABYTE);
     const reading: ContentParts = { maxUploadBytes: maxUploadSizeMb * MEGABYTE, laid, text };
-    const { input, stream } = await wire.parse(exchange.body, reading, headersOfTurn(req));
+    const { input, stream } = await wire.read(exchange.body, reading, headersOfTurn(req));
     const { run, replayed } = await whileThere(res, (left) => operations.acceptTurn(caller, input, { left, takeRoom }));
     await exchange.letGoOfBody();
     nameRun(res, run);
@@ -102,9 +107,9 @@ export function makeConversations({
     return { run, stream, isBackground: input.background !== null, repeatable: input.idempotencyKey !== null };
   }
 
-  async function converse<R extends object>(
-    wire: ConversationWire<R>,
-    exchange: Turn,
+  async function converse<B, R extends object>(
+    wire: ConversationWire<B, R>,
+    exchange: Turn<B>,
     caller: KeyCaller,
   ): Promise<Reply<R | Failure> | undefined> {
     const { req, res } = exchange;
@@ -205,7 +210,7 @@ function nameRun(res: ServerResponse, run: Run): void {
   setHeaders(res, { 'X-Session-Id': run.sessionId, 'X-Run-Id': run.id });
 }
 
-function answerOf<R extends object>(run: Run, wire: ConversationWire<R>): Reply<R | Failure> {
+function answerOf<R extends object>(run: Run, wire: ConversationWire<never, R>): Reply<R | Failure> {
   const failure = failureOfRun(run);
   if (failure === null) return { status: 200, body: wire.render(run) };
   const later: Headers = failure.status === 504 ? { 'Retry-After': RETRY_AFTER_SECONDS } : {};

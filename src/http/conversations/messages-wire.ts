@@ -1,22 +1,20 @@
 // The Messages protocol's request and reply (§2.4, §4.3).
 import { unprocessable } from '../../domain/errors.ts';
 import { messageIdOf } from '../../domain/ids.ts';
-import type { JsonObject } from '../../domain/json.ts';
 import type { Run } from '../../domain/run.ts';
 import type { Usage } from '../../domain/usage.ts';
 import type { TurnInput } from '../../operations/turns/turn.ts';
 import type { MessageWire, UsageWire } from '../../wire/messages/message.ts';
-import { messagesContent, type MessagesRequest, messagesRequest } from '../../wire/messages/request.ts';
+import { messagesContent, type MessagesRequest } from '../../wire/messages/request.ts';
 import type { ContentParts } from './content-wire.ts';
 import { NO_HEADERS, readUserContent, sessionOf, type TurnHeaders, type TurnRequest } from './turn-wire.ts';
 
-/** The turn a Messages request asks for. Throws `unprocessable`, or `too_large` for an attachment or for its text. */
-export async function parseMessagesRequest(
-  body: JsonObject,
+/** The turn that a Messages request asks for. Throws `unprocessable`, or `too_large` for an attachment or for its text. */
+export async function readMessagesTurn(
+  request: MessagesRequest,
   parts: ContentParts,
   headers: TurnHeaders = NO_HEADERS,
 ): Promise<TurnRequest> {
-  const request = messagesRequest.read(body, '');
   const sessionId = sessionOf(request.metadata, headers);
   const idempotencyKey = request.idempotency_key ?? headers.idempotencyKey;
   const background = backgroundOf(request, idempotencyKey);

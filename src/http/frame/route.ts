@@ -31,8 +31,10 @@ interface Traits<Q = unknown, B = unknown, R extends object = object> {
   readonly reply?: Shape<R>;
   /** The statuses of that reply; 200 when it isn't said. */
   readonly statuses?: readonly number[];
-  /** Its other replies, in place of JSON or in addition to it. */
-  readonly media?: 'text/event-stream' | '*/*';
+  /** The data of each event, where it replies with an event stream, always or on request. */
+  readonly events?: Shape<unknown>;
+  /** Replies with a file of any type. */
+  readonly sendsFile?: true;
   /** Always answers with an event stream, so HEAD has no meaning here (A7). */
   readonly sse?: true;
 }

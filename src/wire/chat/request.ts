@@ -41,5 +41,6 @@ export const chatRequest = named(
   }),
 );
 
+export type ChatRequest = Static<typeof chatRequest>;
 export type ChatBlock = Static<typeof block>;
 export type ResponseFormat = Static<typeof responseFormat>;

@@ -1,12 +1,19 @@
 import { expect, test } from 'vitest';
-import { ErrandError } from '../../src/domain/errors.ts';
-import type { JsonObject, JsonValue } from '../../src/domain/json.ts';
-import { parseChatRequest } from '../../src/http/conversations/chat-wire.ts';
-import { NOTHING_LAID } from '../../src/http/body/laid-strings.ts';
-import { parseMessagesRequest } from '../../src/http/conversations/messages-wire.ts';
-import { makeTurnText } from '../../src/http/conversations/turn-text.ts';
+import { ErrandError } from '../../../src/domain/errors.ts';
+import type { JsonObject, JsonValue } from '../../../src/domain/json.ts';
+import { readChatTurn } from '../../../src/http/conversations/chat-wire.ts';
+import type { ContentParts } from '../../../src/http/conversations/content-wire.ts';
+import { NOTHING_LAID } from '../../../src/http/body/laid-strings.ts';
+import { readMessagesTurn } from '../../../src/http/conversations/messages-wire.ts';
+import { makeTurnText } from '../../../src/http/conversations/turn-text.ts';
+import { chatRequest } from '../../../src/wire/chat/request.ts';
+import { messagesRequest } from '../../../src/wire/messages/request.ts';
 
-const PARSERS = { messages: parseMessagesRequest, chat: parseChatRequest };
+/** A request as its route reads it, and then its handler. */
+const PARSERS = {
+  messages: async (body: JsonObject, parts: ContentParts) => readMessagesTurn(messagesRequest.read(body, ''), parts),
+  chat: async (body: JsonObject, parts: ContentParts) => readChatTurn(chatRequest.read(body, ''), parts),
+};
 type Name = keyof typeof PARSERS;
 const SESSION = '0198C0DE-0000-7000-8000-000000000001';
 
