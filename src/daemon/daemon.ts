@@ -37,7 +37,7 @@ const FIRST_ADMINISTRATOR = 'admin';
 export async function startDaemon(configuration: Configuration): Promise<Daemon> {
   const closers: Closer[] = [];
   try {
-    return await build({ ...configuration, closers });
+    return await build({ configuration, closers });
   } catch (error) {
     await closeAll(closers);
     throw explainToOperator(error, databaseOf(configuration.config));
@@ -45,7 +45,8 @@ export async function startDaemon(configuration: Configuration): Promise<Daemon>
 }
 
 async function build(start: Start): Promise<Daemon> {
-  const { config, closers } = start;
+  const { closers } = start;
+  const { config } = start.configuration;
   const startedAt = systemClock.now();
   const { deriveKey, log, live, store, lost } = layFoundations(start);
   const [sandbox, files] = await Promise.all([findSandbox(config, log), openFiles(start, { live, log })]);
@@ -61,9 +62,24 @@ async function build(start: Start): Promise<Daemon> {
   const closing = new AbortController();
   const draining = new AbortController();
   draining.signal.addEventListener('abort', rooms.checks.stop);
-  const signals = { closing: closing.signal, draining: draining.signal };
-  const foundations = { config, live, log, store, bus, blobs, disk, openSpool, deriveKey, secrets, sandbox };
-  const app = openApp({ ...foundations, schemas, rooms, startedAt, ...signals });
+  const app = openApp({
+    config,
+    live,
+    log,
+    store,
+    bus,
+    blobs,
+    disk,
+    openSpool,
+    deriveKey,
+    secrets,
+    sandbox,
+    schemas,
+    rooms,
+    startedAt,
+    closing: closing.signal,
+    draining: draining.signal,
+  });
 
   await settleNames(store, live, log);
   await rescue({ store, workspaces: rooms.workspaces, stopper: rooms.stopper, log });
@@ -89,10 +105,11 @@ async function settleNames(store: Store, live: LiveConfig, log: Log): Promise<vo
 }
 
 async function openDoors(
-  { config, closers }: Start,
+  { configuration, closers }: Start,
   app: HttpApp,
   { settings, log }: Pick<LiveConfig, 'settings'> & { log: Log },
 ) {
+  const { config } = configuration;
   const socket: Door = await listenSocket(makeHttpServer(app), config.places.socketPath);
   closers.push(socket.close, linkSocket(join(config.places.dataDir, 'errand.sock'), config.places.socketPath));
   // The operator's socket has no limit: who may open it is trusted, and shall come in when nobody else does.

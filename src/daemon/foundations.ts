@@ -23,20 +23,21 @@ import { DATABASE_FILE, masterKeyPlace, prepareDirectories } from './initialize.
 export const databaseOf = ({ places }: Config) => join(places.dataDir, DATABASE_FILE);
 
 /** What a daemon is built of, and what was opened so far. */
-export interface Start extends Configuration {
+export interface Start {
+  readonly configuration: Configuration;
   readonly closers: Closer[];
 }
 
 /** What everything stands on: the locked directory, its key, the log, the live configuration, the store. */
-export function layFoundations({ closers, ...configuration }: Start) {
-  const { config } = configuration;
+export function layFoundations({ configuration, closers }: Start) {
+  const { config, catalog, definitions } = configuration;
   const { places } = config;
   prepareDirectories(places);
   const lock = lockDataDirectory(places.dataDir);
   closers.push(lock.release);
   const deriveKey = openMasterKey(masterKeyPlace(places));
   const log = makeLog(config.settings.log);
-  const live = makeLiveConfig({ ...configuration, report: (event) => reportConfig(log, event) });
+  const live = makeLiveConfig({ config, catalog, definitions, report: (event) => reportConfig(log, event) });
   closers.push(live.stop);
   live.onChange(() => {
     log.level = live.settings().log.level;
@@ -63,8 +64,8 @@ const HELD_LOG =
   'the log of the database keeps growing, because another process reads an old state of it; "fuser errand.db" names it';
 
 /** Where bytes are kept, and the thread that makes them of workspaces. */
-export async function openFiles({ config, closers }: Start, { live, log }: { live: LiveConfig; log: Log }) {
-  const { dataDir } = config.places;
+export async function openFiles({ configuration, closers }: Start, { live, log }: { live: LiveConfig; log: Log }) {
+  const { dataDir } = configuration.config.places;
   const directory = join(dataDir, 'blobs');
   const blobs = await openBlobStore(directory);
   const snapshotThread = makeSnapshotThread({

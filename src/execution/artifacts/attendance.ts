@@ -18,14 +18,13 @@ export interface Attendance {
   abort(): void;
 }
 
-export type AttendanceParts = ArtifactParts & {
-  collected(sessionSeq: number, runSeq: number): Promise<void>;
-};
+/** Resolves when nothing that an earlier run of the session left is still to be looked at. */
+export type Collected = (sessionSeq: number, runSeq: number) => Promise<void>;
 
 /** A workspace that takes longer is compared with what its last run left. */
 const BASELINE_MS = 60_000;
 
-export function makeAttendance(parts: AttendanceParts, run: AttendedRun): Attendance {
+export function makeAttendance(parts: ArtifactParts, run: AttendedRun, collected: Collected): Attendance {
   const off = new AbortController();
   const calledOff = new Promise<void>((resolve) => off.signal.addEventListener('abort', () => resolve()));
   // A run that was interrupted goes on with the baseline of its first attempt.
@@ -33,8 +32,7 @@ export function makeAttendance(parts: AttendanceParts, run: AttendedRun): Attend
   let taken: Promise<boolean> = Promise.resolve(true);
   let [hasUploads, isTaken] = [false, true];
   return {
-    free: () =>
-      run.opensSession ? Promise.resolve() : Promise.race([parts.collected(run.sessionSeq, run.seq), calledOff]),
+    free: () => (run.opensSession ? Promise.resolve() : Promise.race([collected(run.sessionSeq, run.seq), calledOff])),
     takeBaseline: (uploads) => {
       hasUploads = uploads;
       if (!isFirst || (run.opensSession && !uploads)) return;
@@ -57,7 +55,7 @@ export function makeAttendance(parts: AttendanceParts, run: AttendedRun): Attend
 }
 
 /** Keeps the workspace as it is now. Answers whether it is known. */
-async function take(parts: AttendanceParts, run: AttendedRun, off: AbortSignal): Promise<boolean> {
+async function take(parts: ArtifactParts, run: AttendedRun, off: AbortSignal): Promise<boolean> {
   const { store, snapshotThread, blobs, clock, log } = parts;
   const late = new AbortController();
   const timer = clock.after(BASELINE_MS, () => late.abort());

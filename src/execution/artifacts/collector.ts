@@ -1,6 +1,5 @@
 // The collector: sees to it that what runs made is found, kept and packed, after each run and after each crash.
 import { isNoSpace } from '../../files/blobs/no-space.ts';
-import type { Log } from '../../log/log.ts';
 import { makeKeyedQueue } from '../../services/keyed-queue.ts';
 import { type ArtifactParts, makeBlobRemoval } from './artifact-parts.ts';
 import { type Attendance, type AttendedRun, makeAttendance } from './attendance.ts';
@@ -19,7 +18,6 @@ export interface Collector {
 }
 
 export type CollectorParts = Omit<ArtifactParts, 'removal' | 'stopping'> & {
-  readonly log: Log;
   /** Called when blobs that were held are held no more: a clean-up may have waited for them. */
   released(): void;
 };
@@ -31,10 +29,20 @@ const RETRY_MS = 1_000;
 const NO_SPACE_RETRY_MS = 60_000;
 
 /** Makes the collector. Looking goes before packing: the session's next run waits for it. */
-export function makeCollector(outside: CollectorParts): Collector {
+export function makeCollector(given: CollectorParts): Collector {
+  const { store, snapshotThread, blobs, workspaces, settings, clock, log, released } = given;
   const stopping = new AbortController();
-  const parts: ArtifactParts = { ...outside, removal: makeBlobRemoval(outside), stopping: stopping.signal };
-  const { store, clock, log } = parts;
+  const parts: ArtifactParts = {
+    store,
+    snapshotThread,
+    blobs,
+    workspaces,
+    settings,
+    clock,
+    log,
+    removal: makeBlobRemoval({ store, blobs }),
+    stopping: stopping.signal,
+  };
   const waiting = makeWaiting();
   const queue = (work: (session: number) => Promise<boolean>) =>
     makeKeyedQueue({
@@ -46,9 +54,9 @@ export function makeCollector(outside: CollectorParts): Collector {
       clock,
       log,
     });
-  const packing = queue((session) => packNext(parts, session).finally(outside.released));
+  const packing = queue((session) => packNext(parts, session).finally(released));
   const collecting = queue(async (session) => {
-    const more = await collectNext(parts, session, () => waiting.has(session)).finally(outside.released);
+    const more = await collectNext(parts, session, () => waiting.has(session)).finally(released);
     waiting.tell(session);
     if (!more) packing.add(session);
     return more;
@@ -66,7 +74,7 @@ export function makeCollector(outside: CollectorParts): Collector {
   return {
     wake: collecting.add,
     start: () => store.artifacts.listSessionsToCollect().forEach(collecting.add),
-    attend: (run) => makeAttendance({ ...parts, collected }, run),
+    attend: (run) => makeAttendance(parts, run, collected),
     stop: async () => {
       stopping.abort();
       await Promise.all([collecting.stop(), packing.stop()]);

@@ -53,7 +53,7 @@ export function makeSweeper(parts: SweeperParts): Sweeper {
       const page = await store.sessions.listCleanups(after, PAGE);
       for (const cleanup of page) {
         if (stopping.aborted) return false;
-        if (!(await attempt({ ...parts, stopping }, cleanup))) complete = false;
+        if (!(await attempt(parts, cleanup, stopping))) complete = false;
         after = cleanup.sessionSeq;
       }
       if (page.length < PAGE) return complete;
@@ -80,12 +80,10 @@ export function makeSweeper(parts: SweeperParts): Sweeper {
   };
 }
 
-type CleanUpParts = SweeperParts & { readonly stopping: AbortSignal };
-
 /** Cleans up after one session. Answers false when it has to be tried again. */
-async function attempt(parts: CleanUpParts, cleanup: Cleanup): Promise<boolean> {
+async function attempt(parts: SweeperParts, cleanup: Cleanup, stopping: AbortSignal): Promise<boolean> {
   try {
-    if (!(await cleanUp(parts, cleanup))) return false;
+    if (!(await cleanUp(parts, cleanup, stopping))) return false;
     parts.log.info({ session_id: cleanup.sessionId }, 'the files and texts of a deleted session were removed');
     return true;
   } catch (error) {
@@ -98,8 +96,11 @@ async function attempt(parts: CleanUpParts, cleanup: Cleanup): Promise<boolean> 
 }
 
 /** Answers false when something must stay for now. The texts go first: nothing else is needed to find them. */
-async function cleanUp(parts: CleanUpParts, { sessionSeq, sessionId }: Cleanup): Promise<boolean> {
-  const { store, workspaces, blobs, snapshotThread, stopping } = parts;
+async function cleanUp(
+  { store, workspaces, blobs, snapshotThread }: SweeperParts,
+  { sessionSeq, sessionId }: Cleanup,
+  stopping: AbortSignal,
+): Promise<boolean> {
   await workspaces.remove(sessionId);
   await snapshotThread.forget(sessionId);
   for (let after: number | null = 0; after !== null; ) {
