@@ -134,7 +134,9 @@ async function* follow(
 
 async function rejoin(following: Following, trace: FailureTrace, lastEventId: string | null): Promise<IncomingMessage> {
   const { address, ask, backoff, signal } = following;
-  const lost = new ClientError({ kind: 'lost' }, 'The connection was lost; the run goes on in the daemon.', { trace });
+  const lost = new ClientError({ kind: 'lost' }, 'The connection was lost; the run continues in the daemon.', {
+    trace,
+  });
   if (trace.runId === undefined) throw lost;
   const call: Call = {
     method: 'GET',

@@ -41,7 +41,7 @@ export async function* tailRun(
     } finally {
       reply.destroy();
     }
-    const lost = new ClientError({ kind: 'lost' }, 'The connection was lost; the run goes on in the daemon.');
+    const lost = new ClientError({ kind: 'lost' }, 'The connection was lost; the run continues in the daemon.');
     reply = await retry(backoff, () => openStream(address, callFor(runId, lastEventId, signal)), lost);
   }
 }

@@ -83,7 +83,7 @@ function reportConfig(log: Log, event: ConfigEvent): void {
   if (event.kind === 'accepted') log.info({ file: event.file }, 'configuration reloaded');
   else if (event.kind === 'rejected') {
     const problems = event.problems.map(formatProblem);
-    log.error({ file: event.file, problems }, 'configuration refused; the last good one stays in force');
+    log.error({ file: event.file, problems }, 'configuration refused; the last valid one stays in effect');
   } else if (event.kind === 'left-out') {
     log.warn({ problems: event.problems.map(formatProblem) }, 'skills and plugins with problems are left out');
   } else log.warn(event, 'configuration');

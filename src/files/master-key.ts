@@ -35,11 +35,11 @@ export type DeriveKey = (purpose: KeyPurpose, salt: Buffer) => Buffer;
 
 /** What is lost with the key. */
 export const COST_OF_NEW_KEY =
-  'All login tokens and addresses of files end, and the credentials of connections must be given anew.';
+  'All login tokens and file addresses become invalid, and the credentials of connections must be entered again.';
 
 /**
  * Answers how keys are derived from the key, which itself goes no further; makes one where there is neither key nor
- * database. Call it under the data directory's lock. Throws `conflict` when the key is missing beside a database, when the
+ * database. Call it under the data directory's lock. Throws `conflict` when the key of a database is missing, when the
  * file can't be read, holds something else, or is open to others.
  */
 export function openMasterKey(place: MasterKeyPlace): DeriveKey {
@@ -51,10 +51,10 @@ export function openMasterKey(place: MasterKeyPlace): DeriveKey {
   return (purpose, salt) => Buffer.from(hkdfSync('sha256', master, salt, `errand/${purpose}`, KEY_BYTES));
 }
 
-/** Makes another key in place of one that is lost for good. Throws `conflict` when none is missing. */
+/** Makes a new key in place of one that is permanently lost. Throws `conflict` when none is missing. */
 export function replaceLostMasterKey(place: MasterKeyPlace): void {
   if (isThere(place)) throw refused(`${place.path} is there: no master key is missing.`);
-  if (!hasDatabase(place)) throw refused(`There is no database that a master key is missing beside.`);
+  if (!hasDatabase(place)) throw refused(`There is no database without its master key.`);
   makeMasterKey(place.path);
 }
 
@@ -66,8 +66,8 @@ function hasDatabase({ database }: MasterKeyPlace): boolean {
 }
 
 function lost({ path, database }: MasterKeyPlace): ErrandError {
-  const way = `Put it back from a backup, or give it as the service's credential master-key.`;
-  const last = `If it is lost for good, "errand init --new-master-key" makes another. ${COST_OF_NEW_KEY}`;
+  const way = `Restore it from a backup, or provide it as the service's credential master-key.`;
+  const last = `If it is permanently lost, "errand init --new-master-key" makes a new one. ${COST_OF_NEW_KEY}`;
   return refused(`The master key ${path} is missing, and ${database} was made with one. ${way} ${last}`);
 }
 

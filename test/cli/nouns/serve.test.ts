@@ -110,7 +110,7 @@ test('init makes a new master key on request, and says what that costs', async (
   const dataDir = makeDirectory();
   const { code, stderr } = await run(['init', '--new-master-key'], { daemon: verbs, dataDir });
   expect([code, calls]).toEqual([0, [`renew the key in ${dataDir}`]]);
-  expect(stderr).toContain('All login tokens and addresses of files end');
+  expect(stderr).toContain('All login tokens and file addresses become invalid');
 });
 
 test('a later start prints nothing to stdout, and the address to a terminal', async () => {
