@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto';
 import type { Finding, FindingState } from './check-task.ts';
 import type { ModelGrant } from '../port/grants.ts';
-import type { Ask, TimedCall } from '../loop/timed-call.ts';
+import type { Ask, TimedCall } from './timed-call.ts';
 
 /** Share of the context window that is filled, and the most that is sent whatever the window. */
 const FILLED = 0.6;

@@ -5,7 +5,7 @@ import { askForTheStart, contextFinding } from './check-context.ts';
 import type { ModelReply } from '../loop/model-call.ts';
 import type { ModelFailure } from '../loop/model-failure.ts';
 import { listModels } from '../models/list-models.ts';
-import { type Ask, makeAsk, type TimedCall } from '../loop/timed-call.ts';
+import { type Ask, makeAsk, type TimedCall } from './timed-call.ts';
 
 const LIST_TIMEOUT_MS = 5_000;
 /** An answer that takes at least this long should not arrive in one piece. */

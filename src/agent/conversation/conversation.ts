@@ -1,6 +1,7 @@
 // What a model is told in a turn: earlier turns, what the user says now, and the steps since; and how long all that is.
 import type { ModelMessage, UserModelMessage } from 'ai';
 import { CHARACTERS_PER_TOKEN } from '../../domain/usage.ts';
+import type { Compaction } from '../port/protocol.ts';
 
 /** The messages of one step: the model's reply and what it was answered. */
 export interface StepMessages {
@@ -78,4 +79,13 @@ export function makeTokenEstimate(fixed: number): TokenEstimate {
       if (inputTokens > 0) rate = Math.min(MOST, Math.max(FEWEST, all(messages) / inputTokens));
     },
   };
+}
+
+/** How the agent is told of a summary, in front of what follows it. */
+export function prefaceOf({ summary, step }: Compaction): string {
+  const done =
+    step === 0
+      ? ''
+      : ' It covers what you have already done for the request below: go on from there, do not begin anew.';
+  return `Summary of the conversation up to here, whose older part no longer fits.${done}\n\n${summary}\n\n(End of the summary.)`;
 }

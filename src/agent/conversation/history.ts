@@ -2,17 +2,21 @@
 import type { AssistantModelMessage, ModelMessage, ToolModelMessage, UserModelMessage } from 'ai';
 import { CHARACTERS_PER_TOKEN } from '../../domain/usage.ts';
 import { attachmentPart, documentCharacters, documentLimit } from './attachment-part.ts';
-import { type Conversation, messagesOf } from './conversation.ts';
-import { INTERRUPTED } from '../loop/perform-call.ts';
+import { type Conversation, messagesOf, prefaceOf } from './conversation.ts';
 import type { Brief, RecordedStep, ToolCall, ToolResult, Turn } from '../port/protocol.ts';
 import { readRecorded } from './recorded-message.ts';
 import { askToSubmit } from '../result/structured-result.ts';
-import { prefaceOf } from '../loop/summary.ts';
 
 const IMAGE_CHARACTERS = 5_000;
 const NO_REPLY = '(This turn ended before an answer was given.)';
 /** What a model is told when the oldest turns are gone without a summary. */
 export const LEFT_OUT = 'Note: earlier turns of this conversation were left out because they no longer fit.';
+
+/** What the model is told of a call that had begun when the daemon died (D7). */
+export const INTERRUPTED: ToolResult = {
+  ok: false,
+  output: 'Interrupted, outcome unknown. The call may have had an effect.',
+};
 
 type UserPart = Exclude<UserModelMessage['content'], string>[number];
 

@@ -5,11 +5,12 @@ import {
   type Conversation,
   makeTokenEstimate,
   messagesOf,
+  prefaceOf,
   type StepMessages,
 } from '../conversation/conversation.ts';
 import { LEFT_OUT } from '../conversation/history.ts';
 import { prune } from './prune.ts';
-import { prefaceOf, summarise } from './summary.ts';
+import { summarise } from './summary.ts';
 import type { Usage } from '../../domain/usage.ts';
 
 /** Shares of the room for input. A conversation is shortened when it is full, and then so far that it lasts for a while. */

@@ -4,11 +4,17 @@ import type { RunError, StopReason } from '../../domain/run.ts';
 import { askModel, type Asking } from './ask-model.ts';
 import { makeCompactor } from './compaction.ts';
 import { type Conversation, messagesOf } from '../conversation/conversation.ts';
-import { type AnsweredCall, assistantMessage, openConversation, toolMessage } from '../conversation/history.ts';
+import {
+  type AnsweredCall,
+  assistantMessage,
+  INTERRUPTED,
+  openConversation,
+  toolMessage,
+} from '../conversation/history.ts';
 import type { ModelCall } from './model-call.ts';
 import { seconds } from './model-failure.ts';
 import { openModel } from '../models/open-model.ts';
-import { type Asked, findTool, INTERRUPTED, performCall, refusalOf } from './perform-call.ts';
+import { type Asked, findTool, performCall, refusalOf } from './perform-call.ts';
 import { instructionsOf } from './prompt.ts';
 import type { Brief, Outcome, RecordedCall, RecordedStep, StepReply, ToolCall, ToolResult } from '../port/protocol.ts';
 import { readRecorded } from '../conversation/recorded-message.ts';

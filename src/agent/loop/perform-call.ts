@@ -11,12 +11,6 @@ import type { Run } from './run.ts';
 
 const MAX_SCHEMA_FAULTS = 10;
 
-/** What the model is told of a call that had begun when the daemon died (D7). */
-export const INTERRUPTED: ToolResult = {
-  ok: false,
-  output: 'Interrupted, outcome unknown. The call may have had an effect.',
-};
-
 /** A call that a model asks for. */
 export interface Asked {
   /** The tools that the run has. */

@@ -127,12 +127,3 @@ function textOf({ content }: ModelMessage): string {
   if (typeof content === 'string') return content;
   return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
 }
-
-/** How the agent is told of a summary, in front of what follows it. */
-export function prefaceOf({ summary, step }: { readonly summary: string; readonly step: number }): string {
-  const done =
-    step === 0
-      ? ''
-      : ' It covers what you have already done for the request below: go on from there, do not begin anew.';
-  return `Summary of the conversation up to here, whose older part no longer fits.${done}\n\n${summary}\n\n(End of the summary.)`;
-}

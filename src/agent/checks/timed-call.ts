@@ -1,7 +1,7 @@
 // Calls of a model under test, timed from the outside.
 import type { ToolSet } from 'ai';
-import type { ModelCheckTask } from '../checks/check-task.ts';
-import { type CallEnd, callModel, type ModelCall } from './model-call.ts';
+import type { ModelCheckTask } from './check-task.ts';
+import { type CallEnd, callModel, type ModelCall } from '../loop/model-call.ts';
 import { openModel } from '../models/open-model.ts';
 
 /** Room for models that think before they speak. */
