@@ -18,8 +18,8 @@ import { makeSweeper } from '../execution/artifacts/sweeper.ts';
 import { type BrowserPart, makeBrowserPart } from '../execution/brief/browser-part.ts';
 import { makeDocumentReader } from '../execution/brief/document-reader.ts';
 import { makeChecks } from '../execution/checks/checks.ts';
-import type { CrewSize } from '../execution/conduct/crew.ts';
-import { makePool, type Pool } from '../execution/conduct/pool.ts';
+import type { PoolSize } from '../execution/executor/thread-group.ts';
+import { makeWorkerPool, type WorkerPool } from '../execution/executor/worker-pool.ts';
 import { makeLeases } from '../execution/queue/leases.ts';
 import { makeNode } from '../execution/queue/node.ts';
 import { makePermits } from '../execution/queue/permits.ts';
@@ -116,13 +116,13 @@ interface BackgroundService {
 }
 
 /** The pool of threads, whose size follows the settings. */
-function openPool({ settings, onChange }: LiveConfig, log: Log): Pool {
-  const pool = makePool({ log, clock, size: sizeOf(settings()) });
+function openPool({ settings, onChange }: LiveConfig, log: Log): WorkerPool {
+  const pool = makeWorkerPool({ log, clock, size: sizeOf(settings()) });
   onChange(() => pool.resize(sizeOf(settings())));
   return pool;
 }
 
-function sizeOf({ workers }: Settings): CrewSize {
+function sizeOf({ workers }: Settings): PoolSize {
   const { threads, runsPerThread, memoryMb, hangTimeoutSeconds } = workers;
   return { threads, runsPerThread, memoryMb, hangTimeoutMs: hangTimeoutSeconds * 1_000 };
 }

@@ -10,9 +10,9 @@ import { makeBuildBrief } from '../execution/brief/brief.ts';
 import { makeEquip } from '../execution/brief/equip.ts';
 import { makeDocuments } from '../execution/brief/read-documents.ts';
 import type { Broker } from '../execution/broker/broker.ts';
-import { conductRun } from '../execution/conduct/conduct.ts';
-import type { Pool } from '../execution/conduct/pool.ts';
-import type { ConductParts } from '../execution/conduct/run-state.ts';
+import { executeRun } from '../execution/executor/executor.ts';
+import type { WorkerPool } from '../execution/executor/worker-pool.ts';
+import type { ExecutorParts } from '../execution/executor/run-state.ts';
 import type { Permits } from '../execution/queue/permits.ts';
 import { makeQueue, modelOf, type Queue } from '../execution/queue/queue.ts';
 import type { BlobStore } from '../files/blobs/blobs.ts';
@@ -28,7 +28,7 @@ export interface OpenQueueParts {
   readonly store: Store;
   readonly blobs: BlobStore;
   readonly sandbox: SandboxProbe;
-  readonly pool: Pool;
+  readonly pool: WorkerPool;
   readonly permits: Permits;
   readonly workspaces: Workspaces;
   readonly collector: Collector;
@@ -42,7 +42,7 @@ export function openQueue(parts: OpenQueueParts): Queue {
   const { config, live, log, store, blobs, sandbox, pool, permits } = parts;
   const { workspaces, collector, broker, browser, documentReader } = parts;
   const { settings, catalog, definitions } = live;
-  const conducting: ConductParts = {
+  const executor: ExecutorParts = {
     store,
     pool,
     permits,
@@ -66,7 +66,7 @@ export function openQueue(parts: OpenQueueParts): Queue {
   return makeQueue({
     store,
     pool,
-    conduct: (claim, wentApart) => conductRun(conducting, claim, wentApart),
+    execute: (claim, wentApart) => executeRun(executor, claim, wentApart),
     modelFor: (choice) => modelOf({ catalog: catalog(), definitions: definitions() }, choice),
     settings,
     clock,

@@ -5,7 +5,7 @@ import { formatProblem } from '../catalog/problem.ts';
 import type { Config } from '../config/config.ts';
 import { type Clock, systemClock } from '../domain/clock.ts';
 import type { BrowserPart } from '../execution/brief/browser-part.ts';
-import type { Pool } from '../execution/conduct/pool.ts';
+import type { WorkerPool } from '../execution/executor/worker-pool.ts';
 import type { Disk } from '../files/disk.ts';
 import type { ConfigurationReport, PartReport, Readiness, StatusReport } from '../operations/status.ts';
 import { incomingPath } from '../files/blobs/blob-place.ts';
@@ -21,7 +21,7 @@ export interface ReportParts {
   readonly live: LiveConfig;
   readonly store: Store;
   readonly disk: Disk;
-  readonly pool: Pool;
+  readonly pool: WorkerPool;
   readonly sandbox: SandboxProbe;
   readonly browser: Pick<BrowserPart, 'state'>;
   readonly startedAt: number;

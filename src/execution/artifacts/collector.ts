@@ -2,7 +2,7 @@
 import { isNoSpace } from '../../files/blobs/no-space.ts';
 import { makeKeyedQueue } from '../../services/keyed-queue.ts';
 import { type ArtifactParts, makeBlobRemoval } from './artifact-parts.ts';
-import { type Attendance, type AttendedRun, makeAttendance } from './attendance.ts';
+import { type WorkspaceBaseline, type BaselineRun, makeWorkspaceBaseline } from './workspace-baseline.ts';
 import { collectNext } from './collect-artifacts.ts';
 import { packNext } from './pack-artifacts.ts';
 
@@ -11,8 +11,8 @@ export interface Collector {
   wake(sessionSeq: number): void;
   /** Takes up what an earlier process left. */
   start(): void;
-  /** Attends a run's workspace from its claim on. */
-  attend(run: AttendedRun): Attendance;
+  /** The baseline of a run, from its claim on. */
+  baselineOf(run: BaselineRun): WorkspaceBaseline;
   /** Leaves what is under way to the next start. */
   stop(): Promise<void>;
 }
@@ -74,7 +74,7 @@ export function makeCollector(given: CollectorParts): Collector {
   return {
     wake: collecting.add,
     start: () => store.artifacts.listSessionsToCollect().forEach(collecting.add),
-    attend: (run) => makeAttendance(parts, run, collected),
+    baselineOf: (run) => makeWorkspaceBaseline(parts, run, collected),
     stop: async () => {
       stopping.abort();
       await Promise.all([collecting.stop(), packing.stop()]);

@@ -8,8 +8,8 @@ import type { Log } from '../../log/log.ts';
 import { makeService } from '../../services/service.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { Claim, ClaimOrder, ModelChoice } from '../../store/runs/claim-runs.ts';
-import type { Conduct } from '../conduct/conduct.ts';
-import type { Pool } from '../conduct/pool.ts';
+import type { Execution } from '../executor/executor.ts';
+import type { WorkerPool } from '../executor/worker-pool.ts';
 import { LEASE_MS } from './leases.ts';
 import { makeUnderWay, type StopTarget } from './under-way.ts';
 
@@ -46,9 +46,9 @@ const RELEASE_MS = 5_000;
 
 export interface QueueParts {
   readonly store: Pick<Store, 'runs'>;
-  readonly pool: Pick<Pool, 'slots' | 'apart'>;
+  readonly pool: Pick<WorkerPool, 'slots' | 'apart'>;
   /** Begins to carry out a claimed run. `wentApart` is called when the run turns out to take no slot. */
-  conduct(claim: Claim, wentApart: () => void): Conduct;
+  execute(claim: Claim, wentApart: () => void): Execution;
   /** The catalog's model for a choice; null when it has none. */
   modelFor(choice: ModelChoice): string | null;
   settings(): Settings;
@@ -57,7 +57,7 @@ export interface QueueParts {
 }
 
 export function makeQueue(parts: QueueParts): Queue {
-  const { store, pool, conduct, clock, log } = parts;
+  const { store, pool, execute, clock, log } = parts;
   /** `accepted`: a turn was accepted that no reader may see yet. */
   let [open, accepted] = [false, false];
   let released: Promise<void> | undefined;
@@ -76,7 +76,7 @@ export function makeQueue(parts: QueueParts): Queue {
     // Once nothing is claimed any more, the store may close at any moment.
     if (!isAccepted && !((await anyClaimable()) && open)) return null;
     for (const claimed of await store.runs.claim(claimOrder(parts, limit))) {
-      const run = conduct(claimed, service.wake);
+      const run = execute(claimed, service.wake);
       underWay.add(run);
       if (!open) run.abort('drain');
     }

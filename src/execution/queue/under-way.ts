@@ -1,8 +1,8 @@
 // The runs under way in this process.
-import type { Conduct } from '../conduct/conduct.ts';
+import type { Execution } from '../executor/executor.ts';
 
 export interface UnderWay {
-  add(conduct: Conduct): void;
+  add(execution: Execution): void;
   count(): number;
   runSeqs(): readonly number[];
   /** Asks every run to go back to the queue. */
@@ -21,29 +21,29 @@ export interface StopTarget {
 
 /** An empty set of runs; `ended` is called after each one's end. */
 export function makeUnderWay(ended: () => void): UnderWay {
-  const conducts = new Set<Conduct>();
+  const executions = new Set<Execution>();
   return {
-    add: (conduct) => {
-      conducts.add(conduct);
-      void conduct.ended.then(() => {
-        conducts.delete(conduct);
+    add: (execution) => {
+      executions.add(execution);
+      void execution.ended.then(() => {
+        executions.delete(execution);
         ended();
       });
     },
-    count: () => conducts.size,
-    runSeqs: () => Array.from(conducts, (conduct) => conduct.runSeq),
+    count: () => executions.size,
+    runSeqs: () => Array.from(executions, (execution) => execution.runSeq),
     drain: () => {
-      for (const conduct of conducts) conduct.abort('drain');
+      for (const execution of executions) execution.abort('drain');
     },
     stop: async ({ sessionSeq, runSeq }) => {
-      const aimed = Array.from(conducts).filter(
-        (conduct) => conduct.sessionSeq === sessionSeq && (runSeq === null || conduct.runSeq === runSeq),
+      const aimed = Array.from(executions).filter(
+        (execution) => execution.sessionSeq === sessionSeq && (runSeq === null || execution.runSeq === runSeq),
       );
-      for (const conduct of aimed) conduct.abort('stop');
-      await Promise.all(aimed.map((conduct) => conduct.ended));
+      for (const execution of aimed) execution.abort('stop');
+      await Promise.all(aimed.map((execution) => execution.ended));
     },
     idle: async () => {
-      while (conducts.size > 0) await Promise.all(Array.from(conducts, (conduct) => conduct.ended));
+      while (executions.size > 0) await Promise.all(Array.from(executions, (execution) => execution.ended));
     },
   };
 }

@@ -29,10 +29,10 @@ const settled = (run: ClaimedRun) =>
 /** Takes the baseline, does something, ends the run and waits for what is kept of it. */
 async function turn(files: Record<string, string | null>, sessionId: string | null = null) {
   const run = await house.begin(sessionId);
-  const attendance = collector.attend(run);
-  await attendance.free();
-  attendance.takeBaseline(false);
-  await attendance.baseline();
+  const baseline = collector.baselineOf(run);
+  await baseline.workspaceFree();
+  baseline.take(false);
+  await baseline.taken();
   house.write(run, files);
   await house.end(run);
   collector.wake(run.sessionSeq);
@@ -95,9 +95,9 @@ test('uploads are laid before the baseline; those that the agent changed are its
   const run = (await house.claim())[0]!;
   const { attachments } = await house.store.turns.get(run.seq, 1);
   await house.workspaces.layUploads(run.sessionId, attachments, { quotaBytes: 2 ** 30, hasBegun: false });
-  const attendance = collector.attend(run);
-  attendance.takeBaseline(true);
-  await attendance.baseline();
+  const baseline = collector.baselineOf(run);
+  baseline.take(true);
+  await baseline.taken();
   house.write(run, { 'uploads/changed.txt': 'by the agent' });
   await house.end(run);
   collector.wake(run.sessionSeq);
@@ -159,8 +159,8 @@ describe('the session’s next run', () => {
     const second = await house.begin(first.sessionId);
     let free = false;
     const waiting = slow
-      .attend(second)
-      .free()
+      .baselineOf(second)
+      .workspaceFree()
       .then(() => (free = true));
     await waitFor(() => held.asked() === 1);
     expect(free).toBe(false);
@@ -179,9 +179,9 @@ describe('the session’s next run', () => {
     const slow = house.collect({ snapshotThread: held.snapshotThread });
     const first = await house.begin();
     await house.end(first);
-    const attendance = slow.attend(await house.begin(first.sessionId));
-    const free = attendance.free();
-    attendance.abort();
+    const baseline = slow.baselineOf(await house.begin(first.sessionId));
+    const free = baseline.workspaceFree();
+    baseline.abort();
     await free;
     held.letGo();
   });
@@ -196,7 +196,7 @@ describe('the session’s next run', () => {
     const first = await house.begin();
     await house.end(first);
     const second = await house.begin(first.sessionId);
-    await refusing.attend(second).free();
+    await refusing.baselineOf(second).workspaceFree();
     expect(await house.artifactsOf(first)).toMatchObject({
       status: 'failed',
       error: { message: 'No space is left on the disk.' },
@@ -205,20 +205,20 @@ describe('the session’s next run', () => {
   });
 });
 
-describe('attending', () => {
+describe('the baseline of a run', () => {
   test('a first run that did nothing needs no baseline, and is untouched', async () => {
-    const attendance = collector.attend(await house.begin());
-    attendance.takeBaseline(false);
-    expect(await attendance.isUntouched(false)).toBe(true);
+    const baseline = collector.baselineOf(await house.begin());
+    baseline.take(false);
+    expect(await baseline.isUntouched(false)).toBe(true);
   });
 
   test('a run that used a tool, or goes on after an interruption, is not', async () => {
     const run = await house.begin();
-    const attendance = collector.attend(run);
-    attendance.takeBaseline(false);
-    expect(await attendance.isUntouched(true)).toBe(false);
-    const resumed = collector.attend({ ...run, attempt: 2 });
-    resumed.takeBaseline(false);
+    const baseline = collector.baselineOf(run);
+    baseline.take(false);
+    expect(await baseline.isUntouched(true)).toBe(false);
+    const resumed = collector.baselineOf({ ...run, attempt: 2 });
+    resumed.take(false);
     expect(await resumed.isUntouched(false)).toBe(false);
   });
 
@@ -231,9 +231,9 @@ describe('attending', () => {
     });
     const run = await house.begin();
     house.write(run, { 'uploads/a.txt': 'a' });
-    const attendance = refusing.attend(run);
-    attendance.takeBaseline(true);
-    expect(await attendance.isUntouched(false)).toBe(false);
+    const baseline = refusing.baselineOf(run);
+    baseline.take(true);
+    expect(await baseline.isUntouched(false)).toBe(false);
   });
 
   test('a run that ends before its baseline is taken does not wait for it', async () => {
@@ -250,9 +250,9 @@ describe('attending', () => {
           }),
       },
     });
-    const attendance = stuck.attend(run);
-    attendance.takeBaseline(false);
-    expect(await attendance.isUntouched(false)).toBe(true);
+    const baseline = stuck.baselineOf(run);
+    baseline.take(false);
+    expect(await baseline.isUntouched(false)).toBe(true);
   });
 
   test('a baseline that takes too long is given up, and the run begins', async () => {
@@ -269,11 +269,11 @@ describe('attending', () => {
           }),
       },
     });
-    const attendance = stuck.attend(run);
-    attendance.takeBaseline(false);
+    const baseline = stuck.baselineOf(run);
+    baseline.take(false);
     await asked.promise;
     house.clock.advance(60_000);
-    await attendance.baseline();
+    await baseline.taken();
     // What its last run left stands in for it.
     house.write(run, { 'b.txt': 'two' });
     await house.end(run);
@@ -410,7 +410,7 @@ describe('without space on the disk', () => {
     patient.wake(run.sessionSeq);
     await waitFor(() => disk.refusals === 1);
     const next = await house.begin(run.sessionId);
-    await patient.attend(next).free();
+    await patient.baselineOf(next).workspaceFree();
     expect(await house.artifactsOf(run)).toMatchObject({
       status: 'failed',
       error: { message: 'There is no space left on the disk.' },

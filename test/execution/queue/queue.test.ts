@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { NO_DEFINITIONS } from '../../../src/catalog/definitions.ts';
 import type { Catalog } from '../../../src/catalog/models.ts';
-import { conductRun } from '../../../src/execution/conduct/conduct.ts';
-import type { Place, Pool } from '../../../src/execution/conduct/pool.ts';
+import { executeRun } from '../../../src/execution/executor/executor.ts';
+import type { Place, WorkerPool } from '../../../src/execution/executor/worker-pool.ts';
 import { makeQueue, modelOf, type QueueParts } from '../../../src/execution/queue/queue.ts';
-import { AT_ONCE, conductParts } from '../../support/conduct-parts.ts';
+import { AT_ONCE, executorParts } from '../../support/executor-parts.ts';
 import { type StoreHouse, storeHouse } from '../../support/store-house.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -35,11 +35,11 @@ test.each([
 });
 
 /** A queue over a pool without threads, whose runs never end. */
-function queueOver(house: StoreHouse, pool: Pick<Pool, 'take' | 'slots' | 'apart'>) {
-  const parts = conductParts(house, pool);
-  const conduct: QueueParts['conduct'] = (claim, wentApart) => conductRun(parts, claim, wentApart);
+function queueOver(house: StoreHouse, pool: Pick<WorkerPool, 'take' | 'slots' | 'apart'>) {
+  const parts = executorParts(house, pool);
+  const execute: QueueParts['execute'] = (claim, wentApart) => executeRun(parts, claim, wentApart);
   const { store, clock, log, settings } = parts;
-  return makeQueue({ store, pool, conduct, modelFor: () => 'scripted', settings, clock, log });
+  return makeQueue({ store, pool, execute, modelFor: () => 'scripted', settings, clock, log });
 }
 
 test('a run that waits apart for its place leaves its slot to the next at once', async () => {

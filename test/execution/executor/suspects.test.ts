@@ -1,7 +1,7 @@
 // Who is charged when a thread dies.
 import { expect, test } from 'vitest';
-import type { WorkerEnd } from '../../../src/execution/conduct/crew.ts';
-import { makeSuspects } from '../../../src/execution/conduct/suspects.ts';
+import type { WorkerEnd } from '../../../src/execution/executor/thread-group.ts';
+import { makeSuspects } from '../../../src/execution/executor/suspects.ts';
 
 const lost = (wasWaiting: boolean): WorkerEnd => ({ kind: 'lost', why: 'it died', wasWaiting });
 const DONE: WorkerEnd = { kind: 'done', outcome: { status: 'canceled' }, touched: false };

@@ -1,10 +1,10 @@
 // How one run is carried to its worker, beside everything else that the main thread does.
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Brief } from '../../../src/agent/port/protocol.ts';
-import { conductRun } from '../../../src/execution/conduct/conduct.ts';
-import type { Place, PoolEnd, PoolSink } from '../../../src/execution/conduct/pool.ts';
+import { executeRun } from '../../../src/execution/executor/executor.ts';
+import type { Place, PoolEnd, PoolSink } from '../../../src/execution/executor/worker-pool.ts';
 import type { Store } from '../../../src/store/open-store.ts';
-import { AT_ONCE, conductParts } from '../../support/conduct-parts.ts';
+import { AT_ONCE, executorParts } from '../../support/executor-parts.ts';
 import { type StoreHouse, storeHouse } from '../../support/store-house.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -27,7 +27,7 @@ const DONE: PoolEnd = {
 };
 const CHOICE = { keyModel: null, scenario: null, target: 'free', leadModel: null };
 const partsWith = (house: StoreHouse, place: Partial<Place>, turns: Partial<Store['turns']> = {}) =>
-  conductParts(house, { take: () => ({ ...AT_ONCE, ...place }) }, turns);
+  executorParts(house, { take: () => ({ ...AT_ONCE, ...place }) }, turns);
 const nobody = () => undefined;
 
 test('the claim of a run, the reading of its text and the start of its worker have a turn of the event loop each', async () => {
@@ -47,7 +47,7 @@ test('the claim of a run, the reading of its text and the start of its worker ha
     return store.turns.get(...of);
   };
   at['claim'] = turn();
-  await conductRun(partsWith(house, { start }, { get }), { run: run!, choice: CHOICE }, nobody).ended;
+  await executeRun(partsWith(house, { start }, { get }), { run: run!, choice: CHOICE }, nobody).ended;
   expect((await store.runs.get(run!.seq))?.status).toBe('completed');
   expect(at['read']).toBeGreaterThan(at['claim']);
   expect(at['start']).toBeGreaterThan(at['read']!);
@@ -85,7 +85,7 @@ test('what a run waits for its place is not time at work, what follows is, and n
   };
   const claimedAt = workedUntil(house);
   const went = vi.fn<() => void>();
-  const conduct = conductRun(partsWith(house, place, { get }), { run: run!, choice: CHOICE }, went);
+  const execution = executeRun(partsWith(house, place, { get }), { run: run!, choice: CHOICE }, went);
   await waitFor(() => workedUntil(house) !== claimedAt);
   expect(went).toHaveBeenCalledTimes(1);
   house.clock.advance(600_000);
@@ -95,7 +95,7 @@ test('what a run waits for its place is not time at work, what follows is, and n
   await waitFor(() => seen.starts === 1);
   house.clock.advance(5_000);
   lose();
-  await conduct.ended;
+  await execution.ended;
   expect(seen.leaves).toBe(1);
   expect((await house.claim())[0]).toMatchObject({ seq: run!.seq, attempt: 2, workedMs: 5_000 });
 });
@@ -110,7 +110,7 @@ test('a place is taken for the bytes of the turn, before any of it is read', asy
     return { ...AT_ONCE, ready: new Promise(nobody) };
   };
   const get = vi.fn<Store['turns']['get']>();
-  conductRun(conductParts(house, { take }, { get }), { run: run!, choice: CHOICE }, nobody);
+  executeRun(executorParts(house, { take }, { get }), { run: run!, choice: CHOICE }, nobody);
   await waitFor(() => taken.length === 1);
   expect(taken[0]).toBeGreaterThanOrEqual(100_000);
   expect(get).not.toHaveBeenCalled();
@@ -122,13 +122,13 @@ test.each(['drain', 'stop'] as const)('a run that waits for its place answers a 
   const [run] = await house.claim();
   const { place, seen } = latePlace();
   const claimedAt = workedUntil(house);
-  const conduct = conductRun(partsWith(house, place), { run: run!, choice: CHOICE }, nobody);
+  const execution = executeRun(partsWith(house, place), { run: run!, choice: CHOICE }, nobody);
   await waitFor(() => workedUntil(house) !== claimedAt);
   house.clock.advance(600_000);
   if (why === 'stop')
     await house.store.runs.stopRun({ sessionSeq: accepted.sessionSeq, runSeq: run!.seq }, 'operator_requested_stop');
-  conduct.abort(why);
-  await conduct.ended;
+  execution.abort(why);
+  await execution.ended;
   expect(seen.starts).toBe(0);
   expect(seen.leaves).toBeGreaterThan(0);
   const [row] = house.rows('SELECT status, resumes, worked_ms FROM runs');

@@ -1,11 +1,18 @@
-// The pool: where runs are carried out. A new size takes effect with the next run, while earlier runs end where they are.
+// The worker pool: where runs are carried out, on groups of threads. A new size takes effect with the next run, while earlier runs end where they are.
 import { isDeepStrictEqual } from 'node:util';
 import type { Brief } from '../../agent/port/protocol.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Log } from '../../log/log.ts';
 import { briefBytes, shareBytes, threadBytes } from '../brief/brief-room.ts';
-import { type Crew, type CrewSize, makeCrew, type RunHandle, type RunSink, type WorkerEnd } from './crew.ts';
-import { type CrewPlan, makeSideCrew, type Seat } from './side-crew.ts';
+import {
+  type ThreadGroup,
+  type PoolSize,
+  makeThreadGroup,
+  type RunHandle,
+  type RunSink,
+  type WorkerEnd,
+} from './thread-group.ts';
+import { type GroupPlan, makeOnDemandGroup, type Reservation } from './on-demand-group.ts';
 import { makeSuspects } from './suspects.ts';
 
 /** Threads for suspects: each has one run, and others wait for it. */
@@ -35,7 +42,7 @@ export interface Place {
   leave(): void;
 }
 
-export interface Pool {
+export interface WorkerPool {
   /**
    * Takes a place for a run whose turn has so many bytes: on a thread of its own when it may have ended the last one, among
    * other large ones when its turn takes more than its share of a thread.
@@ -48,57 +55,58 @@ export interface Pool {
   /** Threads that live now, and runs that are under way on them. */
   load(): { readonly threads: number; readonly busy: number };
   /** Replaces the threads when the size differs. */
-  resize(size: CrewSize): void;
+  resize(size: PoolSize): void;
   /** Ends every thread at once; its runs are lost. */
   destroy(): Promise<void>;
 }
 
-export interface PoolParts {
-  readonly size: CrewSize;
+export interface WorkerPoolParts {
+  readonly size: PoolSize;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-export function makePool({ size: initial, clock, log }: PoolParts): Pool {
-  const retired = new Set<Crew>();
+export function makeWorkerPool({ size: initial, clock, log }: WorkerPoolParts): WorkerPool {
+  const retired = new Set<ThreadGroup>();
   const suspects = makeSuspects();
   let size = initial;
-  let current = hire(size);
-  const hireBeside = (of: CrewSize) => makeCrew({ size: of, clock, log });
-  const alone = makeSideCrew({ plan: () => planAlone(size), hire: hireBeside });
-  const large = makeSideCrew({ plan: () => planLarge(size), hire: hireBeside });
-  const common: Seat = { ready: Promise.resolve(), crew: () => current, leave: () => undefined };
+  let current = create(size);
+  const createApart = (of: PoolSize) => makeThreadGroup({ size: of, clock, log });
+  const alone = makeOnDemandGroup({ plan: () => planAlone(size), create: createApart });
+  const large = makeOnDemandGroup({ plan: () => planLarge(size), create: createApart });
+  const common: Reservation = { ready: Promise.resolve(), group: () => current, leave: () => undefined };
 
-  function hire(of: CrewSize): Crew {
-    const crew = makeCrew({ size: of, clock, log, runEnded: () => dismiss(crew) });
-    return crew;
+  function create(of: PoolSize): ThreadGroup {
+    const group = makeThreadGroup({ size: of, clock, log, runEnded: () => endIfUnused(group) });
+    return group;
   }
 
-  /** A retired crew ends with its last run. */
-  function dismiss(crew: Crew): void {
-    if (crew === current || crew.load().busy > 0) return;
-    retired.delete(crew);
-    void crew.destroy();
+  /** A retired group ends with its last run. */
+  function endIfUnused(group: ThreadGroup): void {
+    if (group === current || group.load().busy > 0) return;
+    retired.delete(group);
+    void group.destroy();
   }
 
-  const crews = () => [current, ...retired, ...[alone.hired(), large.hired()].filter((crew) => crew !== undefined)];
+  const apart = () => [alone.current(), large.current()].filter((group) => group !== undefined);
+  const groups = () => [current, ...retired, ...apart()];
 
-  function seatFor(isSuspect: boolean, turnBytes: number): Seat {
+  function reserve(isSuspect: boolean, turnBytes: number): Reservation {
     if (isSuspect) return alone.take(1);
     return turnBytes > shareBytes(size) ? large.take(briefBytes(turnBytes, size)) : common;
   }
 
   function take(runId: string, turnBytes: number): Place {
     const isSuspect = suspects.has(runId);
-    const seat = seatFor(isSuspect, turnBytes);
+    const reservation = reserve(isSuspect, turnBytes);
     const start = (brief: Brief, sink: PoolSink) => {
       const ended = (end: WorkerEnd) => {
         const isCharged = suspects.judge(runId, end, isSuspect);
         sink.ended(end.kind === 'lost' ? { ...end, isCharged } : end);
       };
-      return seat.crew().start(brief, { ...sink, ended });
+      return reservation.group().start(brief, { ...sink, ended });
     };
-    return { isApart: seat !== common, ready: seat.ready, start, leave: seat.leave };
+    return { isApart: reservation !== common, ready: reservation.ready, start, leave: reservation.leave };
   }
 
   return {
@@ -106,7 +114,7 @@ export function makePool({ size: initial, clock, log }: PoolParts): Pool {
     apart: () => alone.count() + large.count(),
     slots: () => size.threads * size.runsPerThread,
     load: () => {
-      const loads = crews().map((crew) => crew.load());
+      const loads = groups().map((group) => group.load());
       const sum = (what: 'threads' | 'busy') => loads.reduce((total, load) => total + load[what], 0);
       return { threads: sum('threads'), busy: sum('busy') };
     },
@@ -115,21 +123,21 @@ export function makePool({ size: initial, clock, log }: PoolParts): Pool {
       size = wanted;
       const before = current;
       retired.add(before);
-      current = hire(size);
-      dismiss(before);
+      current = create(size);
+      endIfUnused(before);
     },
     destroy: async () => {
-      await Promise.all(crews().map((crew) => crew.destroy()));
+      await Promise.all(groups().map((group) => group.destroy()));
     },
   };
 }
 
-function planAlone(size: CrewSize): CrewPlan {
+function planAlone(size: PoolSize): GroupPlan {
   return { size: { ...size, threads: ALONE_THREADS, runsPerThread: 1 }, room: ALONE_THREADS };
 }
 
 /** One thread, because nobody says which of several a run would come to. */
-function planLarge(size: CrewSize): CrewPlan {
+function planLarge(size: PoolSize): GroupPlan {
   const room = threadBytes(size);
   return { size: { ...size, threads: 1, runsPerThread: Math.ceil(room / shareBytes(size)) }, room };
 }

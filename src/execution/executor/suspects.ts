@@ -1,5 +1,5 @@
 // Runs that may have ended the thread they shared with others. They are executed again alone, where a loss is their own.
-import type { WorkerEnd } from './crew.ts';
+import type { WorkerEnd } from './thread-group.ts';
 
 /** More than runs can be under way; what goes beyond was stopped meanwhile, and is forgotten. */
 const MAX_KNOWN = 10_000;

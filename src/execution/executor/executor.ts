@@ -1,4 +1,4 @@
-// Conducting one run from its claim to its end: its brief, its worker, and how the end is kept.
+// The executor of one run, from its claim to its end: its brief, its worker, and how the end is kept.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { connectionIdsOf } from '../../agent/port/grants.ts';
 import type { Brief, Outcome, ToolCall } from '../../agent/port/protocol.ts';
@@ -8,16 +8,16 @@ import type { Claim } from '../../store/runs/claim-runs.ts';
 import type { Ending, Interruption } from '../../store/runs/end-run.ts';
 import type { Fence } from '../../store/runs/record-progress.ts';
 import { faultKindOf, isLocked } from '../../store/engine/storage-fault.ts';
-import type { Place, PoolEnd } from './pool.ts';
+import type { Place, PoolEnd } from './worker-pool.ts';
 import { type ResolvedModel, resolveModel } from '../brief/resolve-model.ts';
-import { abort, type AbortReason, type ConductParts, isRefused, logFacts, type RunState } from './run-state.ts';
+import { abort, type AbortReason, type ExecutorParts, isRefused, logFacts, type RunState } from './run-state.ts';
 import { takePlace } from './take-place.ts';
 import { takeSignals } from './take-signals.ts';
 
 const RETRY_MS = 1_000;
 
 /** A run under way. */
-export interface Conduct {
+export interface Execution {
   readonly runSeq: number;
   readonly sessionSeq: number;
   /** Resolves when the run needs nothing more of this daemon; never rejects. */
@@ -26,16 +26,16 @@ export interface Conduct {
   abort(why: AbortReason): void;
 }
 
-/** Begins to conduct a claimed run. `wentApart` is called when the run turns out to take no slot. */
-export function conductRun(parts: ConductParts, claim: Claim, wentApart: () => void): Conduct {
+/** Begins to execute a claimed run. `wentApart` is called when the run turns out to take no slot. */
+export function executeRun(parts: ExecutorParts, claim: Claim, wentApart: () => void): Execution {
   const { run } = claim;
   const fence: Fence = { sessionSeq: run.sessionSeq, runSeq: run.seq, attempt: run.attempt };
-  const attendance = parts.collector.attend(run);
+  const baseline = parts.collector.baselineOf(run);
   const state: RunState = {
     parts,
     claim,
     fence,
-    attendance,
+    baseline,
     handle: undefined,
     abortedFor: undefined,
     permit: undefined,
@@ -45,7 +45,7 @@ export function conductRun(parts: ConductParts, claim: Claim, wentApart: () => v
   return {
     runSeq: run.seq,
     sessionSeq: run.sessionSeq,
-    ended: conduct(state)
+    ended: execute(state)
       .catch((error: unknown) => {
         // Only the store fails here. The run keeps its row, and its lease brings it back once the store writes again.
         parts.log.error(
@@ -53,12 +53,12 @@ export function conductRun(parts: ConductParts, claim: Claim, wentApart: () => v
           'the run could not be recorded; it resumes when its lease ends',
         );
       })
-      .finally(attendance.abort),
+      .finally(baseline.abort),
     abort: (why) => abort(state, why),
   };
 }
 
-async function conduct(state: RunState): Promise<void> {
+async function execute(state: RunState): Promise<void> {
   const { parts, claim } = state;
   const resolved = resolveModel(parts.catalog(), claim.run.model);
   if (resolved === undefined) {
@@ -95,9 +95,9 @@ async function carryOut(state: RunState, resolved: ResolvedModel): Promise<PoolE
   }
   const { turn, equipment } = built.brief;
   await nextTurn();
-  state.attendance.takeBaseline(turn.attachments.length > 0);
+  state.baseline.take(turn.attachments.length > 0);
   // Tools wait for the baseline, see `keep`; such servers may be at work before any tool is called.
-  if (equipment.mcp.some(({ transport }) => transport.kind === 'stdio')) await state.attendance.baseline();
+  if (equipment.mcp.some(({ transport }) => transport.kind === 'stdio')) await state.baseline.taken();
   const admission = parts.broker.admit(claim.run.seq, connectionIdsOf(equipment));
   const task: Task = { place, brief: { ...built.brief, connectorToken: admission.token } };
   try {
@@ -221,7 +221,7 @@ async function tidy(state: RunState): Promise<void> {
 
 async function end(state: RunState, ending: Ending, touched: boolean): Promise<void> {
   const { parts, fence, claim } = state;
-  const untouched = await state.attendance.isUntouched(touched);
+  const untouched = await state.baseline.isUntouched(touched);
   // Both moves are asked for at once, so that they share a commit when nothing stands between them.
   const finalized = parts.store.runs.finalize(fence, ending);
   const settled = parts.store.runs.settle(fence, { untouched });

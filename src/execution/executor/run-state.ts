@@ -8,26 +8,26 @@ import type { Store } from '../../store/open-store.ts';
 import type { Claim } from '../../store/runs/claim-runs.ts';
 import type { Fence } from '../../store/runs/record-progress.ts';
 import { isLocked } from '../../store/engine/storage-fault.ts';
-import type { Attendance } from '../artifacts/attendance.ts';
+import type { WorkspaceBaseline } from '../artifacts/workspace-baseline.ts';
 import type { BuildBrief } from '../brief/brief.ts';
 import type { Broker } from '../broker/broker.ts';
 import type { Collector } from '../artifacts/collector.ts';
-import type { RunHandle } from './crew.ts';
+import type { RunHandle } from './thread-group.ts';
 import type { Permit, Permits } from '../queue/permits.ts';
-import type { Place, Pool } from './pool.ts';
+import type { Place, WorkerPool } from './worker-pool.ts';
 import type { RunServices } from '../queue/services.ts';
 
-export interface ConductParts {
+export interface ExecutorParts {
   readonly store: Pick<Store, 'runs' | 'turns' | 'compactions'>;
   readonly workspaces: Pick<Workspaces, 'tidy'>;
   readonly buildBrief: BuildBrief;
   readonly clock: Clock;
-  readonly pool: Pick<Pool, 'take'>;
+  readonly pool: Pick<WorkerPool, 'take'>;
   readonly permits: Permits;
   readonly log: Log;
   readonly services: RunServices;
   readonly broker: Pick<Broker, 'admit'>;
-  readonly collector: Pick<Collector, 'attend'>;
+  readonly collector: Pick<Collector, 'baselineOf'>;
   settings(): Settings;
   catalog(): Catalog;
 }
@@ -40,10 +40,10 @@ export interface ConductParts {
 export type AbortReason = 'drain' | 'stop' | 'fenced' | 'journal' | 'locked' | 'port';
 
 export interface RunState {
-  readonly parts: ConductParts;
+  readonly parts: ExecutorParts;
   readonly claim: Claim;
   readonly fence: Fence;
-  readonly attendance: Attendance;
+  readonly baseline: WorkspaceBaseline;
   handle: RunHandle | undefined;
   abortedFor: AbortReason | undefined;
   permit: Permit | undefined;
@@ -57,7 +57,7 @@ export function abort(state: RunState, why: AbortReason): void {
   // The worker may learn of a stop from a refused write first.
   if (why === 'stop') state.abortedFor = why;
   else state.abortedFor ??= why;
-  state.attendance.abort();
+  state.baseline.abort();
   // Who is still in the line leaves it; a run at work keeps its place until its worker has ended.
   if (state.handle === undefined) state.place?.leave();
   state.handle?.send({ t: 'abort', reason: why });

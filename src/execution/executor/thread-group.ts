@@ -1,4 +1,4 @@
-// A crew: worker threads of one size, each with many runs, one message port per run.
+// A group of worker threads of one size, each with many runs, one message port per run.
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import type { Brief, Control, Outcome, Signal, SignalBatch, WorkerTask } from '../../agent/port/protocol.ts';
@@ -27,7 +27,7 @@ export interface RunSink {
   ended(end: WorkerEnd): void;
 }
 
-export interface CrewSize {
+export interface PoolSize {
   readonly threads: number;
   readonly runsPerThread: number;
   /** V8 heap limit of one thread. */
@@ -35,23 +35,23 @@ export interface CrewSize {
   readonly hangTimeoutMs: number;
 }
 
-export interface Crew {
+export interface ThreadGroup {
   start(brief: Brief, sink: RunSink): RunHandle;
   load(): { readonly threads: number; readonly busy: number };
   /** Ends every thread at once; its runs are lost. */
   destroy(): Promise<void>;
 }
 
-export interface CrewParts {
-  readonly size: CrewSize;
+export interface ThreadGroupParts {
+  readonly size: PoolSize;
   readonly clock: Clock;
   readonly log: Log;
   /** Called after a run has ended. */
   runEnded?(): void;
 }
 
-/** Starts a crew with one warm thread. Threads are added under load and end when they have been idle for a minute. */
-export function makeCrew({ size, clock, log, runEnded }: CrewParts): Crew {
+/** Starts a group with one warm thread. Threads are added under load and end when they have been idle for a minute. */
+export function makeThreadGroup({ size, clock, log, runEnded }: ThreadGroupParts): ThreadGroup {
   const piscina = new Piscina<WorkerTask, void>({
     filename: threadFile('../../agent/port/worker.ts', import.meta.url).href,
     minThreads: 1,

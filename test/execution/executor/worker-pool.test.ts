@@ -1,14 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
-import { makePool, type Place, type Pool } from '../../../src/execution/conduct/pool.ts';
+import { makeWorkerPool, type Place, type WorkerPool } from '../../../src/execution/executor/worker-pool.ts';
 import { makeLog } from '../../../src/log/log.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const SIZE = { threads: 1, runsPerThread: 4, memoryMb: 256, hangTimeoutMs: 30_000 };
 
 function housedPool(size = SIZE) {
-  const pool = makePool({ size, clock: systemClock, log: makeLog({ level: 'fatal' }) });
+  const pool = makeWorkerPool({ size, clock: systemClock, log: makeLog({ level: 'fatal' }) });
   onTestFinished(() => pool.destroy());
   return pool;
 }
@@ -36,7 +36,7 @@ test('the same size changes nothing', () => {
 });
 
 /** Has a run lost while it was at work: it can't be handed over. */
-async function makeSuspect(pool: Pool, runId: string): Promise<void> {
+async function makeSuspect(pool: WorkerPool, runId: string): Promise<void> {
   const brief = { runId, tools: () => undefined } as never;
   await new Promise((resolve) => {
     pool.take(runId, 0).start(brief, { signals: () => undefined, garbled: () => undefined, ended: resolve });
@@ -85,7 +85,7 @@ describe('turns that take more than their share of a thread', () => {
   const MEGABYTE = 1024 * 1024;
   /** A share has 2 MB, and a thread 64. */
   const size = { ...SIZE, runsPerThread: 32, memoryMb: 512 };
-  const take = (pool: Pool, count: number, bytes: number) =>
+  const take = (pool: WorkerPool, count: number, bytes: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, i) => [`${i}`, pool.take(`r${i}`, bytes)]));
 
   test('are together on one thread for as many bytes as it has room for; the others wait, and small ones never', async () => {

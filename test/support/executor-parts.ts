@@ -1,10 +1,10 @@
-// What conducts a run of a store's house, with a pool of the test's own and no threads.
+// What executes a run of a store's house, with a pool of the test's own and no threads.
 import { NO_EQUIPMENT } from '../../src/agent/port/grants.ts';
 import type { Catalog } from '../../src/catalog/models.ts';
 import { NO_EXTRAS } from '../../src/domain/model.ts';
 import { makeBuildBrief } from '../../src/execution/brief/brief.ts';
-import type { Place, Pool } from '../../src/execution/conduct/pool.ts';
-import type { ConductParts } from '../../src/execution/conduct/run-state.ts';
+import type { Place, WorkerPool } from '../../src/execution/executor/worker-pool.ts';
+import type { ExecutorParts } from '../../src/execution/executor/run-state.ts';
 import { makeLog } from '../../src/log/log.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { SETTINGS } from './http-house.ts';
@@ -59,8 +59,12 @@ export const AT_ONCE: Place = {
 
 type Turns = Partial<Store['turns']>;
 
-/** What conducts a run, with a verb on turns replaced. */
-export function conductParts({ store, clock }: StoreHouse, pool: Partial<Pool>, turns: Turns = {}): ConductParts {
+/** What executes a run, with a verb on turns replaced. */
+export function executorParts(
+  { store, clock }: StoreHouse,
+  pool: Partial<WorkerPool>,
+  turns: Turns = {},
+): ExecutorParts {
   const kept = { ...store, turns: { ...store.turns, ...turns } };
   const workspaces = {
     owner: null,
@@ -85,14 +89,14 @@ export function conductParts({ store, clock }: StoreHouse, pool: Partial<Pool>, 
     }),
     broker: { admit: () => ({ token: '', end: () => undefined }) },
     collector: {
-      attend: () => ({
-        free: async () => undefined,
-        takeBaseline: () => undefined,
-        baseline: async () => undefined,
+      baselineOf: () => ({
+        workspaceFree: async () => undefined,
+        take: () => undefined,
+        taken: async () => undefined,
         isUntouched: async () => true,
         abort: () => undefined,
       }),
     },
     pool,
-  } as unknown as ConductParts;
+  } as unknown as ExecutorParts;
 }

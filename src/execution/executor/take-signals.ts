@@ -65,7 +65,7 @@ function takeSignal(state: RunState, signal: Exclude<Signal, StreamSignal>, { mo
       return state.permit?.release();
     case 'log':
       return log[signal.level](logFacts(state, signal.facts), signal.message);
-    // That they came at all, and the end, are the crew's business.
+    // That they came at all, and the end, are the thread group's business.
     case 'pong':
     case 'done':
       return undefined;
@@ -126,7 +126,7 @@ function keep(state: RunState, write: Promise<boolean>, ack?: number): void {
   const answer = async () => {
     if (!(await write)) return abort(state, 'fenced');
     if (ack === undefined) return;
-    await state.attendance.baseline();
+    await state.baseline.taken();
     state.handle?.send({ t: 'ack', ack });
   };
   answer().catch((error: unknown) => callOffUnkept(state, error));

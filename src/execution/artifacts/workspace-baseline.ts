@@ -1,18 +1,18 @@
-// Attending a run's workspace: it is free before the run begins, and as it is then is what the run is compared with (E5).
+// The baseline of a run's workspace: it is free before the run begins, and as it is then is what the run is compared with (E5).
 import type { ClaimedRun } from '../../store/runs/claim-runs.ts';
 import { type ArtifactParts, orderLimits } from './artifact-parts.ts';
 
-export type AttendedRun = Pick<ClaimedRun, 'seq' | 'id' | 'sessionSeq' | 'sessionId' | 'attempt' | 'opensSession'>;
+export type BaselineRun = Pick<ClaimedRun, 'seq' | 'id' | 'sessionSeq' | 'sessionId' | 'attempt' | 'opensSession'>;
 
-/** The workspace of one run, from its claim to its end. Nothing here rejects. */
-export interface Attendance {
+/** Of one run, from its claim to its end. Nothing here rejects. */
+export interface WorkspaceBaseline {
   /** Resolves when no earlier run's changes are still to be looked at, or the run was called off. */
-  free(): Promise<void>;
+  workspaceFree(): Promise<void>;
   /** Begins to take the baseline; uploads are laid by then. */
-  takeBaseline(hasUploads: boolean): void;
+  take(hasUploads: boolean): void;
   /** Resolves when the baseline stands: before any tool may change something. */
-  baseline(): Promise<void>;
-  /** Whether the workspace is as it was before the run, so that there is nothing to collect. Ends the attendance. */
+  taken(): Promise<void>;
+  /** Whether the workspace is as it was before the run, so that there is nothing to collect. The last call for a run. */
   isUntouched(touched: boolean): Promise<boolean>;
   /** The run was called off. */
   abort(): void;
@@ -24,7 +24,7 @@ export type Collected = (sessionSeq: number, runSeq: number) => Promise<void>;
 /** A workspace that takes longer is compared with what its last run left. */
 const BASELINE_MS = 60_000;
 
-export function makeAttendance(parts: ArtifactParts, run: AttendedRun, collected: Collected): Attendance {
+export function makeWorkspaceBaseline(parts: ArtifactParts, run: BaselineRun, collected: Collected): WorkspaceBaseline {
   const off = new AbortController();
   const calledOff = new Promise<void>((resolve) => off.signal.addEventListener('abort', () => resolve()));
   // A run that was interrupted goes on with the baseline of its first attempt.
@@ -32,8 +32,9 @@ export function makeAttendance(parts: ArtifactParts, run: AttendedRun, collected
   let taken: Promise<boolean> = Promise.resolve(true);
   let [hasUploads, isTaken] = [false, true];
   return {
-    free: () => (run.opensSession ? Promise.resolve() : Promise.race([collected(run.sessionSeq, run.seq), calledOff])),
-    takeBaseline: (uploads) => {
+    workspaceFree: () =>
+      run.opensSession ? Promise.resolve() : Promise.race([collected(run.sessionSeq, run.seq), calledOff]),
+    take: (uploads) => {
       hasUploads = uploads;
       if (!isFirst || (run.opensSession && !uploads)) return;
       isTaken = false;
@@ -41,7 +42,7 @@ export function makeAttendance(parts: ArtifactParts, run: AttendedRun, collected
         isTaken = true;
       });
     },
-    baseline: async () => {
+    taken: async () => {
       await taken;
     },
     isUntouched: async (touched) => {
@@ -55,7 +56,7 @@ export function makeAttendance(parts: ArtifactParts, run: AttendedRun, collected
 }
 
 /** Keeps the workspace as it is now. Answers whether it is known. */
-async function take(parts: ArtifactParts, run: AttendedRun, off: AbortSignal): Promise<boolean> {
+async function take(parts: ArtifactParts, run: BaselineRun, off: AbortSignal): Promise<boolean> {
   const { store, snapshotThread, blobs, clock, log } = parts;
   const late = new AbortController();
   const timer = clock.after(BASELINE_MS, () => late.abort());

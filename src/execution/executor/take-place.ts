@@ -1,7 +1,7 @@
 // From the claim to a place for the run: what it waits for there is not its time at work (docs/DECISIONS/0025).
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ownBytesOf } from '../brief/brief-room.ts';
-import type { Place } from './pool.ts';
+import type { Place } from './worker-pool.ts';
 import { abort, callOffUnkept, type RunState } from './run-state.ts';
 
 /** Waits until the run may start, or was called off. Rejects when the size of its turn can't be read. */
@@ -17,7 +17,7 @@ export async function takePlace(state: RunState): Promise<Place> {
 }
 
 async function findPlace(state: RunState): Promise<Place> {
-  await state.attendance.free();
+  await state.baseline.workspaceFree();
   const { pool, store } = state.parts;
   const { run } = state.claim;
   const place = pool.take(run.id, await ownBytesOf(store, run));

@@ -3,7 +3,7 @@ import type { Piscina } from 'piscina';
 import type { WorkerTask } from '../../agent/port/protocol.ts';
 import type { Clock, Timer } from '../../domain/clock.ts';
 
-/** A run under way on a crew. */
+/** A run under way on a group of threads. */
 export interface Active {
   readonly ping: () => void;
   /** Ends it as a run whose worker is gone. */

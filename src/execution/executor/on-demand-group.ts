@@ -1,0 +1,67 @@
+// A thread group for runs that are kept apart. It is created for the first of them, and ends with the last.
+import { makePermits } from '../queue/permits.ts';
+import type { ThreadGroup, PoolSize } from './thread-group.ts';
+
+/** A place for one run, or one in the line for it. */
+export interface Reservation {
+  /** Resolves when the run may start, or has left. */
+  readonly ready: Promise<void>;
+  /** Only once it is `ready`. */
+  group(): ThreadGroup;
+  /** Gives the place to who waited longest, or leaves the line. A second call does nothing. */
+  leave(): void;
+}
+
+export interface OnDemandGroup {
+  /** Takes a place that weighs so much of the room. One that outweighs all of it has the room for itself. */
+  take(weight: number): Reservation;
+  /** Runs that have a place, or wait for one. */
+  count(): number;
+  /** The group, while there is one. */
+  current(): ThreadGroup | undefined;
+}
+
+/** How large a group is created, and what it has room for: no more runs than its threads take, so that none waits unseen. */
+export interface GroupPlan {
+  readonly size: PoolSize;
+  readonly room: number;
+}
+
+export interface OnDemandGroupParts {
+  /** Asked for the first run; what it says holds until the last one has left. */
+  plan(): GroupPlan;
+  create(size: PoolSize): ThreadGroup;
+}
+
+export function makeOnDemandGroup(parts: OnDemandGroupParts): OnDemandGroup {
+  const permits = makePermits();
+  const reservations = new Set<Reservation>();
+  let plan = parts.plan();
+  let group: ThreadGroup | undefined;
+
+  function endIfUnused(): void {
+    if (reservations.size > 0) return;
+    void group?.destroy();
+    group = undefined;
+  }
+
+  function take(weight: number): Reservation {
+    if (reservations.size === 0) plan = parts.plan();
+    const { promise: ready, resolve } = Promise.withResolvers<void>();
+    const permit = permits.acquire('', { limit: plan.room, weight }, resolve);
+    const reservation: Reservation = {
+      ready,
+      group: () => (group ??= parts.create(plan.size)),
+      leave: () => {
+        if (!reservations.delete(reservation)) return;
+        permit.release();
+        resolve();
+        endIfUnused();
+      },
+    };
+    reservations.add(reservation);
+    return reservation;
+  }
+
+  return { take, count: () => reservations.size, current: () => group };
+}
