@@ -1,4 +1,4 @@
-// One turn with the agent. A broken connection is rejoined where it broke; the run in the daemon goes on meanwhile.
+// One turn with the agent. A broken stream is rejoined where it broke; meanwhile, the run continues in the daemon.
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { ClientError, isClientFailure, type FailureTrace } from './transport/client-error.ts';
@@ -115,11 +115,11 @@ async function* follow(
     try {
       for await (const event of readEvents(heard(reply, following.ask.idleTimeoutMs))) {
         lastEventId = event.id ?? lastEventId;
-        const told = readConversationEvent(event, trace);
-        if (told === undefined) continue;
+        const read = readConversationEvent(event, trace);
+        if (read === undefined) continue;
         following.backoff.reset();
-        yield told;
-        if (told.type === 'message_stop') return;
+        yield read;
+        if (read.type === 'message_stop') return;
       }
     } catch (error) {
       const lost = lostWhile(error, trace);

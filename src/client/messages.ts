@@ -5,7 +5,7 @@ import type { MessagesStreamEvent } from '../wire/messages/stream-event.ts';
 import { ClientError, type FailureTrace } from './transport/client-error.ts';
 import type { ServerEvent } from './transport/event-stream.ts';
 
-/** An event of a run that goes on, or has ended well. */
+/** An event of a run that has not failed. */
 export type ConversationEvent = Exclude<MessagesStreamEvent, { readonly type: 'error' | 'ping' }>;
 
 type Block = MessageWire['content'][number];

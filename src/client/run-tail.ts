@@ -28,7 +28,7 @@ export async function* tailRun(
     const trace = traceOf(reply);
     try {
       for await (const { id, event, data } of readEvents(heard(reply))) {
-        // The daemon ends its streams when it restarts; the run goes on.
+        // The daemon ends its streams when it restarts; the run continues.
         if (event === 'error') break;
         lastEventId = id ?? lastEventId;
         backoff.reset();

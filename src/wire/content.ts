@@ -1,4 +1,4 @@
-// A user's message as requests have it: its text, and the blocks that both protocols share (§4.2, §4.3, C3).
+// The content of a user's message in a request: its text, and the blocks that both protocols share (§4.2, §4.3, C3).
 import { unprocessable } from '../domain/errors.ts';
 import { isJsonObject, type JsonValue } from '../domain/json.ts';
 import { array, at, jsonObject, object } from './composites.ts';
@@ -37,7 +37,7 @@ const HEAD = {
 const byAddress = object({ ...HEAD, url: longString });
 const byText = object({ ...HEAD, data: longString });
 
-/** What its text is decides how it is read, not its `type`; `url` is read where `data` is absent. */
+/** Its text decides how it is read, not its `type`. `url` is read where `data` is absent. */
 const source = anyOf(
   'must be an object',
   {

@@ -80,6 +80,11 @@ export function refined<T, U>(
   };
 }
 
+/** A value that is described by its shape, and read as it is: who needs it reads it through the shape, or never does. */
+export function unread(shape: Shape<unknown>): Shape<JsonValue | undefined> {
+  return { ...shape, read: (value) => value };
+}
+
 /** A shape that OpenAPI describes once, under a name. It may refer to itself, through a function. */
 export function named<T>(name: string, shape: Shape<T> | (() => Shape<T>)): Shape<T> {
   const inner = () => (typeof shape === 'function' ? shape() : shape);

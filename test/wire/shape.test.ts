@@ -1,5 +1,4 @@
 // Shapes: what they read, what they say about what they refuse, and that their JSON schemas say the same.
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import { ErrandError, unprocessable } from '../../src/domain/errors.ts';
 import type { JsonValue } from '../../src/domain/json.ts';
@@ -30,6 +29,7 @@ import {
   type Static,
 } from '../../src/wire/shape.ts';
 import { STAND_IN } from '../../src/wire/stand-in.ts';
+import { fitsSchema } from '../support/fits-schema.ts';
 
 /** What a shape makes of a value: what it reads, or its refusal. */
 function outcome(shape: Shape<unknown>, value: JsonValue | undefined, path = 'field'): unknown {
@@ -39,14 +39,6 @@ function outcome(shape: Shape<unknown>, value: JsonValue | undefined, path = 'fi
     if (error instanceof ErrandError) return error.message;
     throw error;
   }
-}
-
-/** Whether a value fits what a shape says of itself in JSON schema. */
-function fitsSchema(shape: Shape<unknown>, value: JsonValue): boolean {
-  const components: Components = new Map();
-  const schema = { ...shape.describe(components), components: { schemas: Object.fromEntries(components) } };
-  const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, keywords: ['components'], validateFormats: false });
-  return ajv.validate(schema, value);
 }
 
 const REFUSED: readonly (readonly [string, Shape<unknown>, JsonValue | undefined, string])[] = [

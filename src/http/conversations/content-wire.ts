@@ -26,7 +26,7 @@ type BlockReader<B> = (block: B, path: string, parts: ContentParts) => Promise<I
 
 type Media = 'image' | 'file';
 
-/** A source before it is known what its text is. */
+/** A source whose text has not been looked at. */
 interface Source {
   readonly media: Media;
   readonly name: string | null;
@@ -80,7 +80,7 @@ export function readBlock(block: Block, path: string, parts: ContentParts): Prom
   return (READERS[block.type] as BlockReader<Block>)(block, path, parts);
 }
 
-/** What the text of a source is decides how it is read, not the source's `type` (C3). */
+/** The text of a source decides how it is read, not the source's `type` (C3). */
 const SOURCE_FORMS: readonly {
   readonly form: RegExp;
   readonly read: (source: Source, parts: ContentParts) => InputBlock | Promise<InputBlock>;

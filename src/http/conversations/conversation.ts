@@ -93,7 +93,7 @@ export function makeConversations({
   settings,
   watchCredential,
 }: ConversationParts): Conversations {
-  /** Accepts the turn. Nothing that it said is held after that, however long its answer takes. */
+  /** Accepts the turn. After that, nothing of the request is held, however long its answer takes. */
   async function accept<B>(wire: ConversationWire<B, object>, exchange: Turn<B>, caller: KeyCaller): Promise<Accepted> {
     const { req, res, laid, takeRoom } = exchange;
     const { maxUploadSizeMb, limits } = settings();
@@ -126,7 +126,7 @@ export function makeConversations({
     return answerOf(ended, wire);
   }
 
-  /** The client's leaving ends the wait, and so does the end of its credential; the run goes on (C7). */
+  /** The client's leaving ends the wait, and so does the end of its credential; the run continues (C7). */
   async function awaitResult(caller: KeyCaller, run: Run, { res, admit }: Exchange): Promise<Run> {
     const { promise: refused, reject } = Promise.withResolvers<never>();
     const unwatch = watchCredential(admit, reject);
@@ -182,7 +182,7 @@ async function whileThere<T>(res: ServerResponse, work: (left: AbortSignal) => P
   }
 }
 
-/** Whoever is refused has no way back. */
+/** Reasons after which there is no way back to the run. */
 const REFUSALS: ReadonlySet<ErrorReason> = new Set(['unauthenticated', 'forbidden']);
 
 /** What a wait that ended before its run adds: where the run's result comes, and whether the request may be repeated. */

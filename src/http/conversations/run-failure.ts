@@ -1,9 +1,9 @@
-// Says what the end of a run without an answer means to its caller, on both protocols.
+// What a run that ended without an answer means to its caller, in both protocols.
 import type { ErrorType } from '../../domain/errors.ts';
 import type { Run, RunError, RunErrorType } from '../../domain/run.ts';
 import type { ErrorFacts } from '../frame/render-error.ts';
 
-/** How each failure of a run is told over HTTP (§7, D6). */
+/** The HTTP status and error type of each failure of a run (§7, D6). */
 const FAILURES: Readonly<Record<RunErrorType, { readonly status: number; readonly type: ErrorType }>> = {
   queue_timeout_error: { status: 504, type: 'timeout_error' },
   timeout_error: { status: 504, type: 'timeout_error' },
@@ -15,7 +15,7 @@ const FAILURES: Readonly<Record<RunErrorType, { readonly status: number; readonl
 /** A stopped run conflicts with the wish for its answer. */
 export const STOPPED: ErrorFacts = { status: 409, type: 'invalid_request_error', message: 'The run was stopped.' };
 
-/** The server ends its streams, while the run goes on. */
+/** The server ends its streams, while the run continues. */
 export const RESTARTING: ErrorFacts = { status: 503, type: 'api_error', message: 'server restarting' };
 
 /** What a failed run's error means to the caller. */

@@ -59,7 +59,7 @@ function renderingOf(format: StreamFormat): Rendering {
   return { format, withIds, plain: format.ids === 'always' ? withIds : makeEventRenderer(format, false) };
 }
 
-/** Makes the one opener of streams; it ends them all when `draining` fires. */
+/** Makes the function that opens streams. All of them end when `draining` fires. */
 export function makeRunStreams({ tail, clock, settings, draining, watchCredential }: StreamParts): OpenRunStream {
   const renderings: Readonly<Record<FormatName, Rendering>> = {
     messages: renderingOf(FORMATS.messages),
@@ -132,12 +132,12 @@ class RunStream {
     this.#watch(this.#pingMs());
   }
 
-  /** Ends the stream with an error, though the run goes on. */
+  /** Ends the stream with an error, though the run continues. */
   interrupt(why: ErrorFacts): void {
     this.#finish(this.#format.error(why));
   }
 
-  /** Lets go of the tail and the timer. The run does not notice (C7). */
+  /** Closes the tail and the timer. The run doesn't notice (C7). */
   stop(): void {
     this.#stopped = true;
     this.#timer?.cancel();

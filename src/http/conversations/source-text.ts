@@ -1,4 +1,4 @@
-// The text of an attachment's source as it stands in a request: held when it is short, in a file when it is long.
+// The text of an attachment's source in a request: held when it is short, stored in a file when it is long.
 import { ErrandError, unprocessable } from '../../domain/errors.ts';
 import { makeImageHead } from '../../agent/conversation/image-facts.ts';
 import { imageFault } from '../../operations/turns/require-image.ts';
@@ -7,7 +7,7 @@ import { decodeBase64 } from '../../wire/base64.ts';
 import { requireNoStandIn } from '../../wire/stand-in.ts';
 import type { LaidStrings } from '../body/laid-strings.ts';
 
-/** Characters of a source that are looked at to tell what it is. */
+/** Characters of a source that decide what it is. */
 const HEAD_CHARACTERS = 400;
 
 export interface SourceText {

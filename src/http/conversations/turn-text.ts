@@ -1,4 +1,4 @@
-// The text of one turn: read from where it lies, and counted before it is held.
+// The text of one turn: read from where it is stored, and counted before it is held.
 import { ErrandError } from '../../domain/errors.ts';
 import { string } from '../../wire/scalars.ts';
 import { requireNoStandIn } from '../../wire/stand-in.ts';

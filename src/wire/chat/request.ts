@@ -3,8 +3,8 @@ import { object, tagged } from '../composites.ts';
 import { contentOf, fileFields, textFields, unsupported } from '../content.ts';
 import { outputSchema } from '../output-schema.ts';
 import { boolean, longString, string } from '../scalars.ts';
-import { anyOf, named, nullish, type Static } from '../shape.ts';
-import { messagesOf, metadata, model, unread } from '../turn.ts';
+import { anyOf, named, nullish, type Static, unread } from '../shape.ts';
+import { messagesOf, metadata, model } from '../turn.ts';
 
 const image = {
   file_id: unsupported('is not supported: send the image as a data: URL'),

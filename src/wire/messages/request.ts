@@ -3,8 +3,8 @@ import { array, json, object, tagged } from '../composites.ts';
 import { contentOf, fileFields, textFields } from '../content.ts';
 import { outputSchema } from '../output-schema.ts';
 import { boolean, integer, number, oneOf, string } from '../scalars.ts';
-import { anyOf, named, nullish, type Static } from '../shape.ts';
-import { idempotencyKey, messagesOf, metadata, model, unread } from '../turn.ts';
+import { anyOf, named, nullish, type Static, unread } from '../shape.ts';
+import { idempotencyKey, messagesOf, metadata, model } from '../turn.ts';
 import { backgroundPayload } from './message.ts';
 
 const block = tagged('type', { text: textFields, image: fileFields, file: fileFields, document: fileFields });

@@ -8,6 +8,9 @@ import { readMessagesTurn } from '../../../src/http/conversations/messages-wire.
 import { makeTurnText } from '../../../src/http/conversations/turn-text.ts';
 import { chatRequest } from '../../../src/wire/chat/request.ts';
 import { messagesRequest } from '../../../src/wire/messages/request.ts';
+import { fitsSchema } from '../../support/fits-schema.ts';
+
+const SHAPES = { messages: messagesRequest, chat: chatRequest };
 
 /** A request as its route reads it, and then its handler. */
 const PARSERS = {
@@ -24,10 +27,11 @@ const turn = (over: JsonObject = {}): JsonObject => ({
 });
 const saying = (content: JsonObject['x'] & {}): JsonObject => turn({ messages: [{ role: 'user', content }] });
 
-/** Parses a body without long strings; the bytes of uploads are gathered. */
+/** Parses a body without long strings; the bytes of uploads are gathered. What is accepted fits the request's JSON schema. */
 async function parse(name: Name, body: JsonObject) {
   const text = makeTurnText(NOTHING_LAID, 1024 * 1024);
   const { input, ...rest } = await PARSERS[name](body, { maxUploadBytes: 30, laid: NOTHING_LAID, text });
+  expect(fitsSchema(SHAPES[name], body)).toBe(true);
   const content = await Promise.all(
     input.content.map(async (block) => {
       if (block.type !== 'upload') return block;

@@ -1,0 +1,20 @@
+// Holds values against what a shape says of itself in JSON schema.
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { JsonValue } from '../../src/domain/json.ts';
+import type { Components, Shape } from '../../src/wire/shape.ts';
+
+const validators = new WeakMap<Shape<unknown>, ValidateFunction>();
+
+/** Whether a value fits a shape's JSON schema. */
+export function fitsSchema(shape: Shape<unknown>, value: JsonValue): boolean {
+  const validate = validators.get(shape) ?? compile(shape);
+  validators.set(shape, validate);
+  return validate(value);
+}
+
+function compile(shape: Shape<unknown>): ValidateFunction {
+  const components: Components = new Map();
+  const schema = { ...shape.describe(components), components: { schemas: Object.fromEntries(components) } };
+  const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, keywords: ['components'], validateFormats: false });
+  return ajv.compile(schema);
+}
