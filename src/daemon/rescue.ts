@@ -14,7 +14,7 @@ export interface RescueParts {
 /** Takes up what a crash left unfinished. Only at a start, while no worker holds a run. */
 export async function rescue({ store, workspaces, stopper, log }: RescueParts): Promise<void> {
   // First, so that a crash in the middle of it finds the same sessions again.
-  for (const sessionId of store.runs.listExecutingSessions()) {
+  for (const sessionId of await store.runs.listExecutingSessions()) {
     await workspaces.tidy(sessionId).catch((error: unknown) => {
       log.error({ session_id: sessionId, err: error }, 'what the crash left half-written could not be removed');
     });

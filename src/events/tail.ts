@@ -4,11 +4,16 @@ import type { Run } from '../domain/run.ts';
 import type { Events } from '../store/sessions/events.ts';
 import type { Bus } from './bus.ts';
 
-/** What a reader does with events. A returned promise is waited for: a slow reader is fed from the store meanwhile. */
+/** What a reader does with events. */
 export interface TailListener {
+  /** A returned promise is waited for: a slow reader is fed from the store meanwhile. */
   events(events: readonly JournalEvent[]): void | Promise<void>;
-  /** After the run's terminal event was delivered. */
+  /** The reader has everything that is committed, and more will come. Called again after each pause. */
+  live?(): void;
+  /** After the run's terminal event was delivered, or when the reader has it already. */
   end(): void;
+  /** The store could not be read. Nothing follows. */
+  failed(error: unknown): void;
 }
 
 export interface Tail {
@@ -16,63 +21,92 @@ export interface Tail {
 }
 
 export interface Tails {
-  /** Delivers a run's committed events with an id above `afterId`, each once and in order, until its terminal event. */
+  /**
+   * Delivers a run's committed events with an id above `afterId`, each once and in order, until its terminal event.
+   * Calls nothing before it has returned.
+   */
   follow(run: Pick<Run, 'seq'>, afterId: number, listener: TailListener): Tail;
 }
 
 const PAGE = 500;
 
 export function makeTails({ bus, events }: { bus: Bus; events: Events }): Tails {
-  return {
-    follow: (run, afterId, listener) => {
-      let cursor = afterId;
-      let closed = false;
-      let waiting = false;
+  return { follow: (run, afterId, listener) => follow({ bus, events, runSeq: run.seq }, afterId, listener) };
+}
 
-      function close(): void {
-        closed = true;
-        subscription.close();
+interface Followed {
+  readonly bus: Bus;
+  readonly events: Events;
+  readonly runSeq: number;
+}
+
+function follow({ bus, events, runSeq }: Followed, afterId: number, listener: TailListener): Tail {
+  let cursor = afterId;
+  let closed = false;
+  /** While the store is read, the bus delivers nothing: it only tells that the store has more. */
+  let reading = true;
+  let missed = false;
+
+  function close(): void {
+    closed = true;
+    subscription.close();
+  }
+
+  /** Answers what has to be waited for. */
+  function deliver(batch: readonly JournalEvent[]): void | Promise<void> {
+    const last = batch.at(-1)!;
+    const fresh = batch[0]!.id > cursor ? batch : batch.filter((event) => event.id > cursor);
+    cursor = Math.max(cursor, last.id);
+    const pause = fresh.length > 0 ? listener.events(fresh) : undefined;
+    // Also when the reader claims to be past it: it would wait for ever.
+    if (TERMINAL_EVENTS.has(last.type)) {
+      close();
+      if (pause === undefined) listener.end();
+      else void pause.then(() => listener.end());
+    }
+    return pause;
+  }
+
+  /** Reads the store until nothing was committed during the last look. From there the bus takes over without a gap. */
+  async function catchUp(): Promise<void> {
+    for (let isOver = false; ; ) {
+      missed = false;
+      const page = await events.listOfRun(runSeq, cursor, PAGE);
+      if (!closed && page.length > 0) await deliver(page);
+      if (closed) return;
+      if (page.length === PAGE || missed) continue;
+      // Known before the last look, so nothing can follow. The reader has it all, or it was erased with its session.
+      if (isOver) {
+        close();
+        return listener.end();
       }
+      isOver = await events.isOver(runSeq);
+      if (closed) return;
+      if (!isOver && !missed) break;
+    }
+    reading = false;
+    listener.live?.();
+  }
 
-      /** Delivers some events; answers whether more may follow at once. */
-      function deliver(batch: readonly JournalEvent[]): boolean {
-        const last = batch.at(-1)!;
-        const fresh = batch[0]!.id > cursor ? batch : batch.filter((event) => event.id > cursor);
-        cursor = Math.max(cursor, last.id);
-        const pause = fresh.length > 0 ? listener.events(fresh) : undefined;
-        // Also when the reader claims to be past it: it would wait for ever.
-        if (TERMINAL_EVENTS.has(last.type)) {
-          close();
-          if (pause === undefined) listener.end();
-          else void pause.then(() => listener.end());
-          return false;
-        }
-        if (pause === undefined) return !closed;
-        waiting = true;
-        void pause.then(() => {
-          waiting = false;
-          catchUp();
-          // What is left of the run was erased while the reader was slow.
-          if (closed || waiting || !events.isOver(run.seq)) return;
-          close();
-          listener.end();
-        });
-        return false;
-      }
+  function read(): void {
+    if (closed) return;
+    reading = true;
+    catchUp().catch((error: unknown) => {
+      if (closed) return;
+      close();
+      listener.failed(error);
+    });
+  }
 
-      /** Reads the store up to its end. In the same turn of the event loop the bus takes over, so nothing falls between. */
-      function catchUp(): void {
-        while (!closed && !waiting) {
-          const page = events.listOfRun(run.seq, cursor, PAGE);
-          if (page.length === 0 || !deliver(page)) return;
-        }
-      }
-
-      const subscription = bus.subscribe(run.seq, (live) => {
-        if (!waiting && !closed) deliver(live);
-      });
-      catchUp();
-      return { close };
-    },
-  };
+  // Before the first look: what is committed after it is told to somebody.
+  const subscription = bus.subscribe(runSeq, (live) => {
+    missed = true;
+    if (reading || closed) return;
+    const pause = deliver(live);
+    if (pause === undefined) return;
+    reading = true;
+    void pause.then(read);
+  });
+  read();
+  return { close };
 }

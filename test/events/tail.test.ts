@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { JournalEvent, NewEvent } from '../../src/domain/journal-event.ts';
 import { makeBus } from '../../src/events/bus.ts';
+import type { Events } from '../../src/store/sessions/events.ts';
 import { makeTails } from '../../src/events/tail.ts';
 import { fenceOf, storeHouse } from '../support/store-house.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -15,55 +16,72 @@ async function tailHouse() {
   await house.accept();
   const [run] = await house.claim();
   const fence = fenceOf(run!);
-  const read = (afterId = 0) => {
+  /** Begins to follow, reading the store through `events`. `settled` resolves when the bus took over, or it is over. */
+  const follow = (afterId = 0, events: Events = house.store.events) => {
     const seen: JournalEvent[] = [];
+    const failures: unknown[] = [];
     let ended = 0;
-    const tail = makeTails({ bus, events: house.store.events }).follow(run!, afterId, {
-      events: (events) => void seen.push(...events),
-      end: () => void (ended += 1),
+    const settled = Promise.withResolvers<void>();
+    const tail = makeTails({ bus, events }).follow(run!, afterId, {
+      events: (some) => void seen.push(...some),
+      live: settled.resolve,
+      end: () => {
+        ended += 1;
+        settled.resolve();
+      },
+      failed: (error) => {
+        failures.push(error);
+        settled.resolve();
+      },
     });
-    return { seen, tail, ended: () => ended, sequence: () => seen.map(({ streamSeq }) => streamSeq) };
+    const sequence = () => seen.map(({ streamSeq }) => streamSeq);
+    return { seen, tail, ended: () => ended, failures, sequence, settled: settled.promise };
+  };
+  const read = async (afterId = 0) => {
+    const reader = follow(afterId);
+    await reader.settled;
+    return reader;
   };
   const finish = async () => {
     await house.store.runs.finalize(fence, ENDED);
     await house.store.runs.settle(fence);
   };
-  return { ...house, bus, run: run!, fence, read, finish };
+  return { ...house, bus, run: run!, fence, follow, read, finish };
 }
 
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
 
 test('a reader gets the past from the store and the present from the bus, each event once, then its end', async () => {
   const house = await tailHouse();
-  const early = house.read();
+  const early = await house.read();
   await house.store.runs.appendStream(house.fence, [delta('a'), delta('b')]);
-  const late = house.read();
+  const late = await house.read();
   await house.store.runs.appendStream(house.fence, [delta('c')]);
   await house.finish();
   for (const reader of [early, late]) {
     expect(reader.sequence()).toEqual(upTo(8));
     expect(reader.ended()).toBe(1);
   }
-  expect(house.read().sequence()).toEqual(upTo(8));
+  expect((await house.read()).sequence()).toEqual(upTo(8));
 });
 
 test('a cursor leaves out what was read before', async () => {
   const house = await tailHouse();
   await house.store.runs.appendStream(house.fence, [delta('a'), delta('b')]);
-  const second = house.read().seen[2]!;
-  expect(house.read(second.id).sequence()).toEqual([4]);
+  const second = (await house.read()).seen[2]!;
+  expect((await house.read(second.id)).sequence()).toEqual([4]);
 });
 
 test('a reader that claims to be past the end is told the end', async () => {
   const house = await tailHouse();
-  const reader = house.read(1_000_000);
+  const reader = await house.read(1_000_000);
   await house.finish();
   expect([reader.seen.length, reader.ended()]).toEqual([0, 1]);
 });
 
 test('a closed tail is told nothing more', async () => {
   const house = await tailHouse();
-  const reader = house.read();
+  const reader = await house.read();
   reader.tail.close();
   await house.finish();
   expect(reader.sequence()).toEqual([1, 2]);
@@ -82,6 +100,7 @@ test('a reader that pauses misses nothing and gets nothing twice', async () => {
       return go.promise;
     },
     end: () => ended.resolve(),
+    failed: ended.reject,
   });
   for (let count = 0; count < 40; count += 1) {
     await house.store.runs.appendStream(house.fence, [delta(String(count))]);
@@ -96,7 +115,7 @@ test('a reader that pauses misses nothing and gets nothing twice', async () => {
 
 test('the events of one run are not told to readers of another', async () => {
   const house = await tailHouse();
-  const reader = house.read();
+  const reader = await house.read();
   await house.accept();
   expect(reader.seen.every(({ runSeq }) => runSeq === house.run.seq)).toBe(true);
 });
@@ -108,10 +127,103 @@ test('a slow reader is told the end of a run whose events were erased with its s
   makeTails({ bus: house.bus, events: house.store.events }).follow(house.run, 0, {
     events: () => slow.promise,
     end: () => void (ended += 1),
+    failed: () => undefined,
   });
   await house.store.sessions.deleteSession(house.run.sessionSeq);
   await house.store.erasures.eraseRuns(house.run.sessionSeq, 0);
   expect(ended).toBe(0);
   slow.resolve();
   await waitFor(() => ended === 1);
+});
+
+/** The journal of a store whose answers are held back: each look is made, and answered when it is let go. */
+function heldBack(events: Events) {
+  const looks: { readonly what: 'list' | 'isOver'; readonly letGo: () => void }[] = [];
+  const hold = async <Result>(what: 'list' | 'isOver', answer: Promise<Result>): Promise<Result> => {
+    const result = await answer;
+    await new Promise<void>((resolve) => looks.push({ what, letGo: resolve }));
+    return result;
+  };
+  const next = async (what: 'list' | 'isOver') => {
+    const look = await waitFor(() => looks.shift());
+    expect(look.what).toBe(what);
+    look.letGo();
+  };
+  const slow: Events = {
+    listOfRun: (...which) => hold('list', events.listOfRun(...which)),
+    isOver: (run) => hold('isOver', events.isOver(run)),
+  };
+  return { slow, next, pending: () => looks.length };
+}
+
+test('what is committed while a slow store is read arrives once and in order, whichever look it falls into', async () => {
+  const house = await tailHouse();
+  const { slow, next, pending } = heldBack(house.store.events);
+  const reader = house.follow(0, slow);
+  await waitFor(() => pending() === 1);
+  // The look has been made, and its answer is still on its way.
+  await house.store.runs.appendStream(house.fence, [delta('a')]);
+  expect(reader.seen).toEqual([]);
+  await next('list');
+  await waitFor(() => reader.seen.length === 2);
+  await next('list');
+  await waitFor(() => pending() === 1);
+  await house.store.runs.appendStream(house.fence, [delta('b'), delta('c')]);
+  await next('isOver');
+  await next('list');
+  await next('isOver');
+  await reader.settled;
+  await house.store.runs.appendStream(house.fence, [delta('d')]);
+  expect(reader.sequence()).toEqual(upTo(6));
+});
+
+test('a run that ends while a slow store says that it has not ended is followed to its end', async () => {
+  const house = await tailHouse();
+  const { slow, next, pending } = heldBack(house.store.events);
+  const reader = house.follow(0, slow);
+  await next('list');
+  await waitFor(() => pending() === 1);
+  await house.finish();
+  await next('isOver');
+  await next('list');
+  await reader.settled;
+  expect(reader.sequence()).toEqual(upTo(5));
+  expect(reader.ended()).toBe(1);
+});
+
+test('a run that ends between a look at its events and the next question is followed to its end', async () => {
+  const house = await tailHouse();
+  const { slow, next, pending } = heldBack(house.store.events);
+  // Of the commits between two looks this reader hears only by looking.
+  const deaf = makeBus();
+  const seen: (number | null)[] = [];
+  const ended = Promise.withResolvers<void>();
+  makeTails({ bus: deaf, events: slow }).follow(house.run, 0, {
+    events: (events) => void seen.push(...events.map(({ streamSeq }) => streamSeq)),
+    end: ended.resolve,
+    failed: ended.reject,
+  });
+  await waitFor(() => pending() === 1);
+  await house.finish();
+  await next('list');
+  await next('isOver');
+  await next('list');
+  await ended.promise;
+  expect(seen).toEqual(upTo(5));
+});
+
+test('a reader that has every event of a run that has ended is told the end alone', async () => {
+  const house = await tailHouse();
+  await house.finish();
+  const reader = await house.read(house.told.at(-1)!.id);
+  expect([reader.seen, reader.ended()]).toEqual([[], 1]);
+});
+
+test('a store that cannot be read ends the tail, and is told once', async () => {
+  const house = await tailHouse();
+  const refusal = new Error('no disk');
+  const reader = house.follow(0, { ...house.store.events, listOfRun: async () => Promise.reject(refusal) });
+  await reader.settled;
+  await house.finish();
+  expect([reader.failures, reader.seen, reader.ended()]).toEqual([[refusal], [], 0]);
 });

@@ -63,7 +63,7 @@ describe('a run that did nothing in its workspace', () => {
       { type: 'artifacts.ready', runId: run.id, fileCount: 0, totalSize: 0 },
       { type: 'workspace_export.completed', runId: run.id, fileCount: 0, archiveSize: 0 },
     ]);
-    expect(artifacts().listSessionsToCollect()).toEqual([]);
+    expect(await artifacts().listSessionsToCollect()).toEqual([]);
     // A run's own events end with its terminal one.
     const own = house.told.filter(({ runSeq }) => runSeq === run.seq);
     expect(own.at(-1)!.type).toBe('run.done');
@@ -84,7 +84,7 @@ describe('a run that did nothing in its workspace', () => {
     await artifacts().failCollection(first.seq, 'No time.');
     const second = await begin(first.sessionId);
     await end(second, DONE, { untouched: true });
-    expect([await statusOf(second), artifacts().nextUncollected(second.sessionSeq)?.runSeq]).toEqual([
+    expect([await statusOf(second), (await artifacts().nextUncollected(second.sessionSeq))?.runSeq]).toEqual([
       'pending',
       second.seq,
     ]);
@@ -151,7 +151,7 @@ test('recording a run twice, or one that has not ended, changes nothing', async 
 test('a run that touched its workspace and changed nothing is ready without packing', async () => {
   const run = await ended();
   await artifacts().recordArtifacts(run.seq, found());
-  expect([await statusOf(run), artifacts().nextPacking(run.sessionSeq)?.kind]).toEqual(['ready', 'workspace']);
+  expect([await statusOf(run), (await artifacts().nextPacking(run.sessionSeq))?.kind]).toEqual(['ready', 'workspace']);
 });
 
 describe('uploads', () => {
@@ -189,14 +189,14 @@ describe('the baseline', () => {
     await end(second);
     await artifacts().recordArtifacts(second.seq, found(file('/a'), file('/laid-by-hand')));
     expect(await artifacts().getRunArtifacts(second.seq)).toMatchObject({ status: 'ready', files: [] });
-    expect(artifacts().nextPacking(second.sessionSeq)).toMatchObject({ kind: 'workspace', runSeq: second.seq });
+    expect(await artifacts().nextPacking(second.sessionSeq)).toMatchObject({ kind: 'workspace', runSeq: second.seq });
   });
 
   test('is refused to an attempt that no longer holds the run', async () => {
     const run = await begin();
     const fence = { ...fenceOf(run), attempt: run.attempt + 1 };
     expect(await artifacts().keepBaseline(fence, [file('/a')])).toBeUndefined();
-    expect(artifacts().hasWorkspaceFiles(run.sessionSeq)).toBe(false);
+    expect(await artifacts().hasWorkspaceFiles(run.sessionSeq)).toBe(false);
   });
 });
 
@@ -214,9 +214,9 @@ describe('a run that failed', () => {
   test('because it was stopped is looked at only after its executor has ended', async () => {
     const run = await begin();
     await house.store.runs.stopSession(run.sessionSeq, 'user_requested_stop');
-    expect(artifacts().nextUncollected(run.sessionSeq)).toBeUndefined();
+    expect(await artifacts().nextUncollected(run.sessionSeq)).toBeUndefined();
     await house.store.runs.confirmStop(run.sessionSeq);
-    expect(artifacts().nextUncollected(run.sessionSeq)).toMatchObject({ runSeq: run.seq });
+    expect(await artifacts().nextUncollected(run.sessionSeq)).toMatchObject({ runSeq: run.seq });
     await artifacts().recordArtifacts(run.seq, found(file('/a')));
     expect(await artifacts().getRunArtifacts(run.seq)).toMatchObject({
       status: 'failed',
@@ -227,7 +227,7 @@ describe('a run that failed', () => {
   test('because it was canceled in the queue has nothing to collect', async () => {
     const run = await house.accept();
     await house.store.runs.stopSession(run.sessionSeq, 'user_requested_stop');
-    expect([await statusOf(run), artifacts().listSessionsToCollect()]).toEqual(['failed', []]);
+    expect([await statusOf(run), await artifacts().listSessionsToCollect()]).toEqual(['failed', []]);
     expect((await exportOf(run)).status).toBe('ready');
   });
 });
@@ -280,20 +280,20 @@ test('a session whose last run is not looked at yet is pending, whatever was exp
   expect((await exportOf(second)).status).toBe('ready');
   await end(second);
   expect(await exportOf(second)).toMatchObject({ status: 'pending', archive: null, files: [{ path: '/a' }] });
-  expect(artifacts().isAfterUncollected(second.sessionSeq, second.seq)).toBe(false);
-  expect(artifacts().isAfterUncollected(second.sessionSeq, second.seq + 1)).toBe(true);
+  expect(await artifacts().isAfterUncollected(second.sessionSeq, second.seq)).toBe(false);
+  expect(await artifacts().isAfterUncollected(second.sessionSeq, second.seq + 1)).toBe(true);
 });
 
 describe('blobs', () => {
   test('are in use while a row of a session that is not deleted names them', async () => {
     const run = await ended();
-    const inUse = (key: string) => house.store.sessions.isBlobInUse(key);
+    const inUse = (...keys: string[]) => Promise.all(keys.map((key) => house.store.sessions.isBlobInUse(key)));
     await artifacts().recordArtifacts(run.seq, found(file('/a', 'content')));
     await artifacts().finishArtifacts(run.seq, { key: 'tar', size: 1 });
     await artifacts().finishExport(run.sessionSeq, run.seq, { key: 'zip', size: 1 });
-    expect(['content', 'tar', 'zip', 'other'].map(inUse)).toEqual([true, true, true, false]);
+    expect(await inUse('content', 'tar', 'zip', 'other')).toEqual([true, true, true, false]);
     await house.store.sessions.deleteSession(run.sessionSeq);
-    expect(['content', 'tar', 'zip'].map(inUse)).toEqual([false, false, false]);
+    expect(await inUse('content', 'tar', 'zip')).toEqual([false, false, false]);
     expect((await house.store.sessions.listBlobs(run.sessionSeq)).sort()).toEqual(['content', 'tar', 'zip']);
     await house.store.erasures.finishCleanup(run.sessionSeq);
     expect(house.rows('SELECT 1 FROM workspace_files UNION ALL SELECT 1 FROM run_artifact_files')).toEqual([]);
@@ -304,7 +304,7 @@ describe('blobs', () => {
     await artifacts().recordArtifacts(run.seq, found(file('/a')));
     const other = await ended(DONE, run.sessionId);
     await house.store.sessions.deleteSession(run.sessionSeq);
-    expect(artifacts().listSessionsToCollect()).toEqual([]);
+    expect(await artifacts().listSessionsToCollect()).toEqual([]);
     expect(await artifacts().recordArtifacts(other.seq, found(file('/b')))).toBeUndefined();
     expect(await artifacts().finishArtifacts(run.seq, ARCHIVE)).toBe(false);
     expect(await artifacts().finishExport(run.sessionSeq, run.seq, ARCHIVE)).toBeUndefined();
@@ -318,7 +318,7 @@ test('a start finds what is to be collected and packed, the longest wait first',
   await artifacts().recordArtifacts(first.seq, found(file('/a')));
   await artifacts().finishArtifacts(first.seq, ARCHIVE);
   await artifacts().recordArtifacts(third.seq, found(file('/a')));
-  expect(artifacts().listSessionsToCollect()).toEqual([first.sessionSeq, second.sessionSeq, third.sessionSeq]);
+  expect(await artifacts().listSessionsToCollect()).toEqual([first.sessionSeq, second.sessionSeq, third.sessionSeq]);
   await artifacts().finishExport(first.sessionSeq, first.seq, ARCHIVE);
-  expect(artifacts().listSessionsToCollect()).toEqual([second.sessionSeq, third.sessionSeq]);
+  expect(await artifacts().listSessionsToCollect()).toEqual([second.sessionSeq, third.sessionSeq]);
 });

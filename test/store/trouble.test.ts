@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import Connection from 'better-sqlite3';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { messageOf } from '../../src/domain/errors.ts';
-import { type Database, openDatabase, type Transaction } from '../../src/store/engine/database.ts';
+import { type Database, openDatabase } from '../../src/store/engine/database.ts';
+import type { Transaction } from '../../src/store/engine/statement.ts';
 import type { StoreAlarms } from '../../src/store/engine/health.ts';
 import { explainToOperator, isLocked } from '../../src/store/engine/storage-fault.ts';
 import { type FakeClock, fakeClock } from '../support/fake-clock.ts';
@@ -35,7 +36,9 @@ function open(file = join(temporaryDirectory(), 'errand.db')): House {
 const addTeam = (name: string) => (tx: Transaction) =>
   tx.run('INSERT INTO teams (id, name, created_at, updated_at) VALUES (?, ?, 0, 0)', name.slice(0, 40), name);
 const teamsOf = ({ database }: House) =>
-  database.reader.all<{ id: string }>('SELECT id FROM teams ORDER BY id').map(({ id }) => id);
+  database.read(function* (tx) {
+    return (yield* tx.all<{ id: string }>('SELECT id FROM teams ORDER BY id')).map(({ id }) => id);
+  });
 
 /** Another process that writes: a shell, or a tool that makes a copy. */
 function lockBeside({ file }: House): { end(): void } {
@@ -57,12 +60,12 @@ test('verbs wait for the lock of another process, and the event loop turns meanw
   const writes = ['one', 'two'].map((name) => house.database.write(addTeam(name)).finally(() => (settled += 1)));
   await turns(1_000);
   expect(settled).toBe(0);
-  expect(teamsOf(house)).toEqual([]);
+  expect(await teamsOf(house)).toEqual([]);
   expect(house.database.fault()).toBeNull();
   const late = house.database.write(addTeam('three'));
   lock.end();
   await Promise.all([...writes, late]);
-  expect(teamsOf(house)).toEqual(['one', 'three', 'two']);
+  expect(await teamsOf(house)).toEqual(['one', 'three', 'two']);
   expect(house.troubles).toEqual([]);
 });
 
@@ -86,7 +89,7 @@ test('a lock that lasts refuses what waits for it, all at once and in words, and
   expect(house.troubles).toEqual([expect.stringContaining(house.file)]);
   lock.end();
   await house.database.write(addTeam('three'));
-  expect(teamsOf(house)).toEqual(['three']);
+  expect(await teamsOf(house)).toEqual(['three']);
   expect(house.database.fault()).toBeNull();
 });
 
@@ -196,12 +199,12 @@ test('a page that is damaged refuses what needs it, in words; what does not goes
     writeSync(descriptor, Buffer.alloc(4096, 0xff), 0, 4096, at);
   closeSync(descriptor);
   const house = open(file);
-  const read = () => house.database.reader.all('SELECT * FROM teams');
-  expect(read).toThrow(/^The daemon's storage is damaged\.$/);
+  const read = () => house.database.read((tx) => tx.all('SELECT * FROM teams'));
+  await expect(read()).rejects.toThrow(/^The daemon's storage is damaged\.$/);
   expect(house.troubles).toEqual([expect.stringMatching(/errand\.db is damaged .*CORRUPT.*backup/)]);
   await house.database.write((tx) => tx.get('SELECT count(*) FROM api_keys'));
   expect(house.database.fault()).toMatch(/damaged/);
-  expect(read).toThrow(/damaged/);
+  await expect(read()).rejects.toThrow(/damaged/);
   expect(house.troubles).toHaveLength(1);
 });
 
@@ -209,14 +212,14 @@ test('a file that was cut off is told as damaged', async () => {
   const file = await fileWithPages();
   truncateSync(file, Math.floor(statSync(file).size / 8192) * 4096);
   const refusal = expect.stringMatching(/is damaged/);
-  const told = () => {
+  const told = async () => {
     try {
       const { database } = open(file);
-      database.reader.all('SELECT * FROM teams');
+      await database.read((tx) => tx.all('SELECT * FROM teams'));
     } catch (error) {
       return messageOf(explainToOperator(error, file));
     }
     return '';
   };
-  expect(told()).toEqual(refusal);
+  expect(await told()).toEqual(refusal);
 });

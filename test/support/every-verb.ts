@@ -73,7 +73,7 @@ async function callRuns(house: StoreHouse): Promise<void> {
   await runs.confirmStops();
   await house.accept();
   await house.claim();
-  runs.listExecutingSessions();
+  await runs.listExecutingSessions();
   await runs.renewLeases([1], 60_000);
   await runs.rescue();
 }
@@ -93,8 +93,8 @@ async function callReads(house: StoreHouse): Promise<void> {
   const first = await house.accept({
     attachments: [{ ...anAttachment(), id: 'read', path: 'attachments/read/a.txt' }],
   });
-  runs.anyClaimable();
-  runs.oldestQueuedAt();
+  await runs.anyClaimable();
+  await runs.oldestQueuedAt();
   await runs.countUnfinished();
   await runs.find(first.id);
   await runs.get(first.seq);
@@ -111,7 +111,7 @@ async function callReads(house: StoreHouse): Promise<void> {
   await sessions.getSetup(first.sessionSeq);
   await sessions.listMessages(first.sessionSeq);
   await sessions.findAttachment(user.seq, 'attachments/read/a.txt');
-  events.listOfRun(first.seq, 0, 10);
+  await events.listOfRun(first.seq, 0, 10);
   await documents.keep('a', { text: 'b' });
   await documents.find('a');
 }
@@ -138,7 +138,7 @@ async function callQuestions(house: StoreHouse): Promise<void> {
   await userInputs.expireDue();
   await userInputs.find('none');
   await userInputs.listSettled(run!.seq);
-  userInputs.nextExpiryAt();
+  await userInputs.nextExpiryAt();
 }
 
 async function claimNew(house: StoreHouse): Promise<ClaimedRun[]> {
@@ -154,15 +154,15 @@ async function callArtifacts(house: StoreHouse): Promise<void> {
   const files = [{ path: '/a', size: 1, sha256: 'a' }];
   await artifacts.keepBaseline(fenceOf(run!), files);
   await artifacts.keepBaseline(fenceOf(run!), []);
-  artifacts.hasWorkspaceFiles(sessionSeq);
+  await artifacts.hasWorkspaceFiles(sessionSeq);
   await runs.finalize(fenceOf(run!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
   await runs.settle(fenceOf(run!));
-  artifacts.isAfterUncollected(sessionSeq, seq);
-  artifacts.nextUncollected(sessionSeq);
+  await artifacts.isAfterUncollected(sessionSeq, seq);
+  await artifacts.nextUncollected(sessionSeq);
   await artifacts.recordArtifacts(seq, { files, skipped: {} });
-  artifacts.nextPacking(sessionSeq);
-  artifacts.listRunFiles(seq);
-  artifacts.listWorkspaceFiles(sessionSeq);
+  await artifacts.nextPacking(sessionSeq);
+  await artifacts.listRunFiles(seq);
+  await artifacts.listWorkspaceFiles(sessionSeq);
   await artifacts.finishArtifacts(seq, { key: 'b', size: 1 });
   await artifacts.finishExport(sessionSeq, seq, { key: 'c', size: 1 });
   await artifacts.failArtifacts(seq, '');
@@ -171,7 +171,7 @@ async function callArtifacts(house: StoreHouse): Promise<void> {
   await runs.finalize(fenceOf(failing!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
   await runs.settle(fenceOf(failing!));
   await artifacts.failCollection(failing!.seq, '');
-  artifacts.listSessionsToCollect();
+  await artifacts.listSessionsToCollect();
   await artifacts.getRunArtifacts(seq);
   await artifacts.getWorkspaceArtifacts(sessionSeq);
 }
@@ -211,8 +211,7 @@ async function callPeople({ store, user, key }: StoreHouse): Promise<void> {
   await nodes.list(0);
   await nodes.leave('here');
   await definitionIds.idsFor('skill', ['s']);
-  definitionIds.idOf('skill', 's');
-  definitionIds.nameOf('skill', 1);
+  await definitionIds.namesOf('skill', [1]);
   const secret = Buffer.from('sealed');
   const { id } = await connections.create({ id: 'c', userSeq: user.seq, connector: 'crm', name: 'm', secret });
   await connections.find(id);
@@ -256,8 +255,8 @@ async function callDeletion(house: StoreHouse): Promise<void> {
   await runs.interrupt(fenceOf(run!), 'drain');
   house.clock.advance(86_400_000);
   while ((await erasures.eraseDiscarded()) === 'more');
-  events.isOver(seq);
-  sessions.isBlobInUse('a');
+  await events.isOver(seq);
+  await sessions.isBlobInUse('a');
   await sessions.listBlobs(sessionSeq);
   await sessions.deleteSession(sessionSeq);
   await sessions.listCleanups(0, 9);

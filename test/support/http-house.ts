@@ -156,10 +156,10 @@ function makeRunBook() {
   const runs: Run[] = [];
   const waiters = new Set<() => void>();
 
-  const listOfRun = (runSeq: number, afterId: number, limit: number) =>
+  const listOfRun = async (runSeq: number, afterId: number, limit: number) =>
     events.filter((event) => event.runSeq === runSeq && event.id > afterId).slice(0, limit);
 
-  const isOver = (runSeq: number) => runs.some(({ seq, finishedAt }) => seq === runSeq && finishedAt !== null);
+  const isOver = async (runSeq: number) => runs.some(({ seq, finishedAt }) => seq === runSeq && finishedAt !== null);
 
   return {
     events,

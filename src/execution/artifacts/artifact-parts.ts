@@ -60,7 +60,7 @@ export function makeBlobRemoval({ store, blobs }: Pick<ArtifactParts, 'store' | 
       const all = [...held, ...keys];
       held = new Set();
       for (const [index, key] of all.entries()) {
-        if (!blobs.removeUnless(key, store.sessions.isBlobInUse)) held.add(key);
+        if (!(await blobs.removeUnless(key, store.sessions.isBlobInUse))) held.add(key);
         if (index % SLICE === SLICE - 1) await new Promise((resolve) => void setImmediate(resolve));
       }
     },

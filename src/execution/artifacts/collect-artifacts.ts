@@ -16,7 +16,7 @@ export async function collectNext(
   isAwaited: () => boolean,
 ): Promise<boolean> {
   const { store, blobs, removal, stopping } = parts;
-  const run = store.artifacts.nextUncollected(sessionSeq);
+  const run = await store.artifacts.nextUncollected(sessionSeq);
   if (run === undefined) return false;
   const hold = blobs.hold();
   let change: TreeChange | undefined;

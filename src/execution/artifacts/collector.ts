@@ -1,6 +1,7 @@
 // The collector: sees to it that what runs made is found, kept and packed, after each run and after each crash.
 import { isNoSpace } from '../../files/blobs/no-space.ts';
 import { makeKeyedQueue } from '../../services/keyed-queue.ts';
+import { makeService } from '../../services/service.ts';
 import { type ArtifactParts, makeBlobRemoval } from './artifact-parts.ts';
 import { type WorkspaceBaseline, type BaselineRun, makeWorkspaceBaseline } from './workspace-baseline.ts';
 import { collectNext } from './collect-artifacts.ts';
@@ -62,9 +63,19 @@ export function makeCollector(given: CollectorParts): Collector {
     return more;
   });
 
+  const earlier = makeService({
+    work: async () => {
+      (await store.artifacts.listSessionsToCollect()).forEach(collecting.add);
+      return null;
+    },
+    failure: 'the sessions with artifacts to collect could not be listed',
+    clock,
+    log,
+  });
+
   /** Resolves when nothing that an earlier run of the session left is still to be looked at. */
   async function collected(sessionSeq: number, runSeq: number): Promise<void> {
-    while (store.artifacts.isAfterUncollected(sessionSeq, runSeq)) {
+    while (await store.artifacts.isAfterUncollected(sessionSeq, runSeq)) {
       const told = waiting.next(sessionSeq);
       collecting.add(sessionSeq);
       await told;
@@ -73,10 +84,11 @@ export function makeCollector(given: CollectorParts): Collector {
 
   return {
     wake: collecting.add,
-    start: () => store.artifacts.listSessionsToCollect().forEach(collecting.add),
+    start: earlier.wake,
     baselineOf: (run) => makeWorkspaceBaseline(parts, run, collected),
     stop: async () => {
       stopping.abort();
+      await earlier.stop();
       await Promise.all([collecting.stop(), packing.stop()]);
     },
   };

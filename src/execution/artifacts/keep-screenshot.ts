@@ -35,7 +35,7 @@ export function makeKeepScreenshot({ store, blobs }: ScreenshotParts): RunServic
       return { sha256 };
     } finally {
       hold.release();
-      if (unused !== null) blobs.removeUnless(unused, store.sessions.isBlobInUse);
+      if (unused !== null) await blobs.removeUnless(unused, store.sessions.isBlobInUse);
     }
   };
 }

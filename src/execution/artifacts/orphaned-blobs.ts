@@ -22,7 +22,7 @@ export function makeOrphanedBlobs({ store, blobs, clock, log }: OrphanedBlobPart
     let looked = 0;
     for await (const key of blobs.list()) {
       if (stopping.aborted) return null;
-      blobs.removeUnless(key, store.sessions.isBlobInUse);
+      await blobs.removeUnless(key, store.sessions.isBlobInUse);
       looked += 1;
       if (looked % SLICE === 0) await nextTurn();
     }

@@ -1,5 +1,5 @@
 // Packing: archives of runs and of workspaces, made of blobs, so that the next run need not wait for them (E3, E5).
-import type { Archive } from '../../domain/artifact.ts';
+import type { Archive, FileVersion } from '../../domain/artifact.ts';
 import type { BlobHold } from '../../files/blobs/blobs.ts';
 import { isNoSpace } from '../../files/blobs/no-space.ts';
 import type { Packing } from '../../store/artifacts/artifact-queue.ts';
@@ -8,7 +8,7 @@ import { type ArtifactParts, failureOf, orderLimits } from './artifact-parts.ts'
 /** Packs one archive of a session. Answers whether there was one. Throws when the store refuses or there is no space: it is tried again. */
 export async function packNext(parts: ArtifactParts, sessionSeq: number): Promise<boolean> {
   const { store, blobs, stopping } = parts;
-  const packing = store.artifacts.nextPacking(sessionSeq);
+  const packing = await store.artifacts.nextPacking(sessionSeq);
   if (packing === undefined) return false;
   const hold = blobs.hold();
   let unused: readonly string[] | undefined;
@@ -30,11 +30,9 @@ type Packed = Archive | { readonly failure: string };
 async function pack(parts: ArtifactParts, packing: PackingOf, hold: BlobHold): Promise<Packed> {
   const { store, snapshotThread, stopping } = parts;
   const isRun = packing.kind === 'run';
-  const files = isRun
-    ? store.artifacts.listRunFiles(packing.runSeq)
-    : store.artifacts.listWorkspaceFiles(packing.sessionSeq);
-  // In the turn in which they were read: a later run may replace them while they are packed.
-  for (const { sha256 } of files) hold.add(sha256);
+  const files = await listHeld(hold, () =>
+    isRun ? store.artifacts.listRunFiles(packing.runSeq) : store.artifacts.listWorkspaceFiles(packing.sessionSeq),
+  );
   const { deadlineMs } = orderLimits(parts.settings());
   try {
     return await snapshotThread[isRun ? 'packTarGz' : 'packZip']({ files, hold, deadlineMs, signal: stopping });
@@ -45,6 +43,20 @@ async function pack(parts: ArtifactParts, packing: PackingOf, hold: BlobHold): P
     }
     if (isNoSpace(error)) throw error;
     return { failure: failureOf(error, 'The archive could not be packed.') };
+  }
+}
+
+/** Files whose blobs are all held. A later run may replace some before they are held: the list is read again until it is stable. */
+async function listHeld(hold: BlobHold, list: () => Promise<readonly FileVersion[]>): Promise<readonly FileVersion[]> {
+  const held = new Set<string>();
+  for (;;) {
+    const files = await list();
+    const fresh = files.filter(({ sha256 }) => !held.has(sha256));
+    if (fresh.length === 0) return files;
+    for (const { sha256 } of fresh) {
+      hold.add(sha256);
+      held.add(sha256);
+    }
   }
 }
 

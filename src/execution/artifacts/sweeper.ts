@@ -110,7 +110,7 @@ async function cleanUp(
   while (await store.erasures.eraseSession(sessionSeq)) if (stopping.aborted) return false;
   let complete = true;
   for (const [index, key] of (await store.sessions.listBlobs(sessionSeq)).entries()) {
-    if (!blobs.removeUnless(key, store.sessions.isBlobInUse)) complete = false;
+    if (!(await blobs.removeUnless(key, store.sessions.isBlobInUse))) complete = false;
     if (index % SLICE === SLICE - 1) await nextTurn();
   }
   if (!complete) return false;

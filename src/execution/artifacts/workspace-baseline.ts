@@ -64,7 +64,7 @@ async function take(parts: ArtifactParts, run: BaselineRun, off: AbortSignal): P
   let unused: readonly string[] = [];
   try {
     const isThere = await parts.workspaces.isThere(run.sessionId);
-    if (!isThere && !store.artifacts.hasWorkspaceFiles(run.sessionSeq)) return true;
+    if (!isThere && !(await store.artifacts.hasWorkspaceFiles(run.sessionSeq))) return true;
     const { files } = await snapshotThread.takeSnapshot({
       sessionId: run.sessionId,
       root: parts.workspaces.pathOf(run.sessionId),

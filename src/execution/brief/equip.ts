@@ -59,7 +59,7 @@ export function makeEquip({ store, places, log, browser, definitions: definition
   return async (run, tools) => {
     const setup = await store.sessions.getSetup(run.sessionSeq);
     const definitions = definitionsNow();
-    const cast = castOf(store, definitions, setup);
+    const cast = await castOf(store, definitions, setup);
     if (cast === null) return { ok: false, error: goneError(setup.target) };
     const missing = cast.gone.map((name) => `the agent ${name}, who does not exist any more`);
     const lookup = { store, places, log, browser, definitions, missing };
@@ -75,25 +75,32 @@ export function makeEquip({ store, places, log, browser, definitions: definition
   };
 }
 
-function castOf(store: Pick<Store, 'definitionIds'>, definitions: Definitions, setup: SessionSetup): Cast | null {
+async function castOf(
+  store: Pick<Store, 'definitionIds'>,
+  definitions: Definitions,
+  setup: SessionSetup,
+): Promise<Cast | null> {
   const { capabilityConfig: config, orchestration } = setup;
   if (orchestration !== null) return { plan: orchestration.lead, subagents: orchestration.members, gone: [] };
   const target = parseTarget(setup.target);
   if (target === null || target.kind === 'team') return null;
   const expert = target.kind === 'expert' ? definitions.experts.get(target.name) : undefined;
   if (target.kind === 'expert' && expert === undefined) return null;
-  const names = (kind: DefinitionKind, ids: readonly number[]) =>
-    ids.map((id) => store.definitionIds.nameOf(kind, id) ?? `no ${id}`);
-  const plugins = names('plugin', config.pluginIds);
+  const names = async (kind: DefinitionKind, ids: readonly number[]) =>
+    (await store.definitionIds.namesOf(kind, ids)).map((name, at) => name ?? `no ${ids[at]}`);
+  const plugins = await names('plugin', config.pluginIds);
   const bundles = plugins.flatMap((name) => definitions.plugins.get(name) ?? []);
   const subagents = unique([
-    ...names('expert', config.subagentIds),
+    ...(await names('expert', config.subagentIds)),
     ...(expert === undefined ? bundles.flatMap(({ experts }) => experts) : []),
   ]);
   const plan: AgentPlan = {
     ...(expert === undefined ? PLAIN : planOf(expert, definitions)),
-    skills: unique([...names('skill', config.skillIds), ...bundles.flatMap(({ skills }) => skills)]),
-    mcpServers: unique([...names('mcp_server', config.mcpServerIds), ...bundles.flatMap((one) => one.mcpServers)]),
+    skills: unique([...(await names('skill', config.skillIds)), ...bundles.flatMap(({ skills }) => skills)]),
+    mcpServers: unique([
+      ...(await names('mcp_server', config.mcpServerIds)),
+      ...bundles.flatMap((one) => one.mcpServers),
+    ]),
     // The session was opened for this agent: its connections and its browser are this agent's.
     connectors: null,
     browser: true,

@@ -15,10 +15,8 @@ const LOOK_MS = 60_000;
 
 /** Makes the service. To be woken when a question was asked. */
 export function makeQuestionWatch({ store: { userInputs }, clock, log }: QuestionWatchParts): Service {
-  const nextExpiryAt = async () => userInputs.nextExpiryAt();
-
   async function work(): Promise<number | null> {
-    const nextAt = await nextExpiryAt();
+    const nextAt = await userInputs.nextExpiryAt();
     if (nextAt === undefined) return null;
     const leftMs = nextAt - clock.now();
     if (leftMs > 0) return Math.min(leftMs, LOOK_MS);

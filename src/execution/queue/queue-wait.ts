@@ -17,11 +17,9 @@ export interface QueueWaitParts {
 
 /** Makes the service. To be woken when a run was queued. */
 export function makeQueueWait({ store: { runs }, clock, log, settings }: QueueWaitParts): Service {
-  const oldestAt = async () => runs.oldestQueuedAt();
-
   async function work(): Promise<number | null> {
     const waitMs = settings().background.queueWaitSeconds * 1_000;
-    const queuedAt = await oldestAt();
+    const queuedAt = await runs.oldestQueuedAt();
     if (queuedAt === undefined) return null;
     const leftMs = queuedAt + waitMs - clock.steady();
     if (leftMs > 0) return Math.min(leftMs, LOOK_MS);

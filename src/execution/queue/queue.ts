@@ -65,7 +65,6 @@ export function makeQueue(parts: QueueParts): Queue {
   const underWay = makeUnderWay(service.wake);
   /** Without the runs that are kept apart, so that they hold up nobody. */
   const busy = () => underWay.count() - pool.apart();
-  const anyClaimable = async () => store.runs.anyClaimable();
 
   async function claim(): Promise<null> {
     const limit = pool.slots() - busy();
@@ -74,7 +73,7 @@ export function makeQueue(parts: QueueParts): Queue {
     const isAccepted = accepted;
     accepted = false;
     // Once nothing is claimed any more, the store may close at any moment.
-    if (!isAccepted && !((await anyClaimable()) && open)) return null;
+    if (!isAccepted && !((await store.runs.anyClaimable()) && open)) return null;
     for (const claimed of await store.runs.claim(claimOrder(parts, limit))) {
       const run = execute(claimed, service.wake);
       underWay.add(run);

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { codeOf, notFound } from '../../domain/errors.ts';
 import { blobPath, incomingPath } from './blob-place.ts';
+import { type Held, makeHolds } from './holds.ts';
 
 const { COPYFILE_FICLONE } = constants;
 const READ_BYTES = 262_144;
@@ -27,7 +28,7 @@ export interface BlobStore {
   /** Keys of all blobs, a few at a time, in no order. */
   list(): AsyncIterable<string>;
   /** Removes a blob unless it is in use or held. Answers false when it is held, and so has to be asked for again. */
-  removeUnless(key: string, isInUse: (key: string) => boolean): boolean;
+  removeUnless(key: string, isInUse: (key: string) => Promise<boolean>): Promise<boolean>;
 }
 
 /** A blob being read. Its bytes stay until it is closed, even when it is removed meanwhile. */
@@ -39,13 +40,10 @@ export interface OpenBlob {
   close(): Promise<void>;
 }
 
-export interface BlobHold {
+/** `add` holds a blob that is there. */
+export interface BlobHold extends Held {
   /** Keeps bytes durably, given whole or piece by piece, and answers their key: lower-case hex SHA-256. */
   put(bytes: Uint8Array | Pieces): Promise<string>;
-  /** Holds a blob that is there. */
-  add(key: string): void;
-  /** Lets go, and answers the keys that were held. */
-  release(): readonly string[];
 }
 
 /** Opens the blob store below a directory, and removes what a crash left half-written. */
@@ -54,7 +52,7 @@ export async function openBlobStore(directory: string): Promise<BlobStore> {
   await rm(incoming, { recursive: true, force: true });
   await mkdir(incoming, { recursive: true, mode: 0o700 });
   const pathOf = (key: string) => blobPath(directory, key);
-  const holds = new Set<ReadonlySet<string>>();
+  const holds = makeHolds((key) => rmSync(pathOf(key), { force: true }));
 
   /** Writes the pieces beside the blobs, and has them take their place once their key is known and held. */
   async function keep(pieces: Pieces, hold: (key: string) => void): Promise<string> {
@@ -82,27 +80,18 @@ export async function openBlobStore(directory: string): Promise<BlobStore> {
 
   return {
     hold: () => {
-      const held = new Set<string>();
-      holds.add(held);
+      const { add, release } = holds.open();
       return {
-        put: async (bytes) => keep(bytes instanceof Uint8Array ? [bytes] : bytes, (key) => held.add(key)),
-        add: (key) => void held.add(key),
-        release: () => {
-          holds.delete(held);
-          return [...held];
-        },
+        put: async (bytes) => keep(bytes instanceof Uint8Array ? [bytes] : bytes, add),
+        add,
+        release,
       };
     },
     read: async (key) => readFile(pathOf(key)),
     copyTo: async (key, path) => copyFile(pathOf(key), path, COPYFILE_FICLONE).catch(refuseMissing),
     open: async (key) => openBlob(pathOf(key)),
     list: () => listKeys(directory),
-    // In one turn of the event loop: between a look and the removal nobody may begin to refer to it.
-    removeUnless: (key, isInUse) => {
-      if (Array.from(holds).some((held) => held.has(key))) return false;
-      if (!isInUse(key)) rmSync(pathOf(key), { force: true });
-      return true;
-    },
+    removeUnless: holds.removeUnless,
   };
 }
 

@@ -1,7 +1,7 @@
 // Streams a run to a client in the protocol that started it: from any event on, with pings in silence.
 import type { Clock, Timer } from '../../domain/clock.ts';
 import type { JournalEvent } from '../../domain/journal-event.ts';
-import { isTerminal, type Protocol, type Run } from '../../domain/run.ts';
+import type { Protocol, Run } from '../../domain/run.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { Tail, Tails } from '../../events/tail.ts';
 import type { WatchCredential } from '../frame/credential-watch.ts';
@@ -122,13 +122,11 @@ class RunStream {
   start(): void {
     this.#tail = this.#parts.tail.follow(this.#run, this.#wish.afterId, {
       events: (events) => this.#deliver(events),
-      end: () => this.#finish(),
+      live: () => this.#stream.flush(),
+      // None for an ended run means that the client has them all.
+      end: () => this.#finish(this.#delivered ? null : this.#format.epilogue(this.#run)),
+      failed: (error) => this.interrupt(factsOf(error)),
     });
-    // The tail may have reached the end, or the client may have gone, before it was known here.
-    if (this.#stopped) return this.#tail.close();
-    // Stored events arrive before `follow` returns: none for an ended run means that the client has them all.
-    if (!this.#delivered && isTerminal(this.#run.status)) return this.#finish(this.#format.epilogue(this.#run));
-    this.#stream.flush();
     this.#watch(this.#pingMs());
   }
 

@@ -34,13 +34,14 @@ export function errorBody<S extends ErrorShape>(facts: ErrorFacts, shape: S): Er
   return BODIES[shape](facts);
 }
 
+const INTERNAL = new ErrandError('internal', 'Internal error.');
+
 /** What an error tells, for a place that is not a reply of its own. */
-export function factsOf({ reason, message }: ErrandError): ErrorFacts {
+export function factsOf(thrown: unknown): ErrorFacts {
+  const { reason, message } = thrown instanceof ErrandError ? thrown : INTERNAL;
   const { status, type } = REASONS[reason];
   return { status, type, message };
 }
-
-const INTERNAL = new ErrandError('internal', 'Internal error.');
 
 /** The reply to anything thrown. What is no `ErrandError` is a bug: 500, and its cause goes to the log only. */
 export function errorReply(thrown: unknown, shape: ErrorShape): Reply {

@@ -39,6 +39,11 @@ const LISTS = [
   { choice: 'subagents', field: 'subagentIds', wire: 'subagent_ids', kind: 'expert', among: 'experts' },
 ] as const;
 
+function notDefined(path: string, known: ReadonlyMap<string, unknown>): Error {
+  const all = [...known.keys()].join(', ') || 'there are none';
+  return unprocessable(path, `must be the id or name of one that is defined (${all})`);
+}
+
 /** Makes the verbs on a key's choice. */
 export function makeCapabilityChoice({ store, definitions }: ChoiceParts) {
   async function idsOf(
@@ -46,13 +51,14 @@ export function makeCapabilityChoice({ store, definitions }: ChoiceParts) {
     references: readonly DefinitionReference[],
   ): Promise<number[]> {
     const known = definitions()[among];
-    const names = references.map((reference, at) => {
-      const name = typeof reference === 'string' ? reference : store.definitionIds.nameOf(kind, reference);
-      if (name !== undefined && known.has(name)) return name;
-      const all = [...known.keys()].join(', ') || 'there are none';
-      throw unprocessable(`capability_config.${wire}[${at}]`, `must be the id or name of one that is defined (${all})`);
-    });
-    return store.definitionIds.idsFor(kind, [...new Set(names)]);
+    const names = new Set<string>();
+    for (const [at, reference] of references.entries()) {
+      const name =
+        typeof reference === 'string' ? reference : (await store.definitionIds.namesOf(kind, [reference]))[0];
+      if (name === undefined || !known.has(name)) throw notDefined(`capability_config.${wire}[${at}]`, known);
+      names.add(name);
+    }
+    return store.definitionIds.idsFor(kind, [...names]);
   }
 
   async function connectionsOf(userSeq: number, ids: readonly string[]): Promise<string[]> {
@@ -86,14 +92,14 @@ export function makeCapabilityChoice({ store, definitions }: ChoiceParts) {
       return chosen;
     },
 
-    namesOf: (config: CapabilityConfig): CapabilityNames => {
-      const names = (kind: DefinitionKind, ids: readonly number[]) =>
-        ids.flatMap((id) => store.definitionIds.nameOf(kind, id) ?? []);
+    namesOf: async (config: CapabilityConfig): Promise<CapabilityNames> => {
+      const names = async (kind: DefinitionKind, ids: readonly number[]) =>
+        (await store.definitionIds.namesOf(kind, ids)).filter((name) => name !== undefined);
       return {
-        mcpServers: names('mcp_server', config.mcpServerIds),
-        skills: names('skill', config.skillIds),
-        plugins: names('plugin', config.pluginIds),
-        subagents: names('expert', config.subagentIds),
+        mcpServers: await names('mcp_server', config.mcpServerIds),
+        skills: await names('skill', config.skillIds),
+        plugins: await names('plugin', config.pluginIds),
+        subagents: await names('expert', config.subagentIds),
       };
     },
   };

@@ -128,7 +128,7 @@ function makeRecords(
   async function withOwner(key: ApiKey, owners: ReadonlyMap<number, User>): Promise<KeyRecord> {
     const owner = owners.get(key.userSeq)!;
     const { capabilityConfig: capabilities } = await makeSetup(key);
-    const capabilityNames = namesOf(capabilities);
+    const capabilityNames = await namesOf(capabilities);
     return { ...key, userId: owner.id, username: owner.username, capabilities, capabilityNames };
   }
 

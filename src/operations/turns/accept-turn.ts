@@ -65,7 +65,7 @@ export function makeAcceptTurn(parts: AcceptParts) {
     } finally {
       const keys = hold.release();
       // A refused request leaves no file behind, nor does a repeated one (A1).
-      if (!fresh) for (const key of keys) blobs.removeUnless(key, store.sessions.isBlobInUse);
+      if (!fresh) for (const key of keys) await blobs.removeUnless(key, store.sessions.isBlobInUse);
     }
   };
 

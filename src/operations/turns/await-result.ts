@@ -39,9 +39,11 @@ export function makeAwaitResult({ store, tails, clock, settings, draining }: Awa
       const timer = clock.after(settings().waitTimeoutSeconds * 1_000, expire);
       signal.addEventListener('abort', leave);
       draining.addEventListener('abort', drain);
-      const end = settle(resolve);
-      // Not before this call returns: the tail may end while it is being made.
-      const tail = tails.follow(run, 0, { events: () => undefined, end: () => queueMicrotask(end) });
+      const tail = tails.follow(run, 0, {
+        events: () => undefined,
+        end: settle(resolve),
+        failed: (error) => settle(() => reject(error))(),
+      });
       if (signal.aborted) leave();
       else if (draining.aborted) drain();
     });

@@ -27,42 +27,48 @@ const UNCOLLECTED = `SELECT r.seq AS runSeq, r.id AS runId, s.id AS sessionId
 const AT_REST = 'AND (s.stop_requested_at IS NULL OR s.stop_confirmed_at IS NOT NULL)';
 const ANY_RUN = Number.MAX_SAFE_INTEGER;
 
-/** The verbs that look for work. They answer at once. */
-export function makeArtifactQueue({ reader }: Database) {
+/** The verbs that look for work. */
+export function makeArtifactQueue({ read }: Database) {
   return {
     /** Sessions with something to collect or to pack, those that wait longest first. */
-    listSessionsToCollect: (): number[] =>
-      reader
-        .all<{ session_seq: number }>(
+    listSessionsToCollect: (): Promise<number[]> =>
+      read(function* (tx) {
+        return (yield* tx.all<{ session_seq: number }>(
           `SELECT session_seq FROM (
              SELECT session_seq, seq FROM runs WHERE ${ENDED}
              UNION ALL SELECT session_seq, run_seq FROM workspace_exports WHERE status = 'pending')
            GROUP BY session_seq ORDER BY min(seq)`,
-        )
-        .map((row) => row.session_seq),
+        )).map((row) => row.session_seq);
+      }),
 
     /** A session's next run to collect, unless an executor may still be at work there. */
-    nextUncollected: (sessionSeq: number): UncollectedRun | undefined =>
-      reader.get<UncollectedRun>(`${UNCOLLECTED} ${AT_REST} ORDER BY r.seq LIMIT 1`, sessionSeq, ANY_RUN),
+    nextUncollected: (sessionSeq: number): Promise<UncollectedRun | undefined> =>
+      read((tx) => tx.get<UncollectedRun>(`${UNCOLLECTED} ${AT_REST} ORDER BY r.seq LIMIT 1`, sessionSeq, ANY_RUN)),
 
     /** Whether a run must wait for what an earlier one left to be looked at. */
-    isAfterUncollected: (sessionSeq: number, runSeq: number): boolean =>
-      reader.get(`${UNCOLLECTED} LIMIT 1`, sessionSeq, runSeq) !== undefined,
+    isAfterUncollected: (sessionSeq: number, runSeq: number): Promise<boolean> =>
+      read(function* (tx) {
+        return (yield* tx.get(`${UNCOLLECTED} LIMIT 1`, sessionSeq, runSeq)) !== undefined;
+      }),
 
     /** A session's next archive to pack: those of runs before that of the workspace. */
-    nextPacking: (sessionSeq: number): Packing | undefined =>
-      reader.get<Packing>(
-        `SELECT 'run' AS kind, r.seq AS runSeq, r.id AS runId, s.id AS sessionId
+    nextPacking: (sessionSeq: number): Promise<Packing | undefined> =>
+      read(function* (tx) {
+        return (
+          (yield* tx.get<Packing>(
+            `SELECT 'run' AS kind, r.seq AS runSeq, r.id AS runId, s.id AS sessionId
          FROM runs r JOIN sessions s ON s.seq = r.session_seq
          WHERE r.session_seq = ? AND r.artifact_status = 'pending' AND r.finished_at IS NOT NULL AND ${IS_COLLECTED}
          ORDER BY r.seq LIMIT 1`,
-        sessionSeq,
-      ) ??
-      reader.get<Packing>(
-        `SELECT 'workspace' AS kind, e.run_seq AS runSeq, r.id AS runId, s.id AS sessionId
+            sessionSeq,
+          )) ??
+          (yield* tx.get<Packing>(
+            `SELECT 'workspace' AS kind, e.run_seq AS runSeq, r.id AS runId, s.id AS sessionId
          FROM workspace_exports e JOIN runs r ON r.seq = e.run_seq JOIN sessions s ON s.seq = e.session_seq
          WHERE e.session_seq = ? AND e.status = 'pending'`,
-        sessionSeq,
-      ),
+            sessionSeq,
+          ))
+        );
+      }),
   };
 }

@@ -5,23 +5,24 @@ import type { Database } from '../engine/database.ts';
 export type StoredText = { readonly text: string } | { readonly fault: string };
 
 /** The verbs on texts of documents. */
-export function makeDocuments({ write, reader }: Database) {
+export function makeDocuments({ write, read }: Database) {
   return {
     /** What is known of a document by the hash of its content; undefined when it was never read. */
-    find: async (sha256: string): Promise<StoredText | undefined> => {
-      const row = reader.get<{ text: string | null; fault: string | null }>(
-        'SELECT text, fault FROM document_texts WHERE sha256 = ?',
-        sha256,
-      );
-      if (row === undefined) return undefined;
-      return row.text === null ? { fault: row.fault ?? '' } : { text: row.text };
-    },
+    find: (sha256: string): Promise<StoredText | undefined> =>
+      read(function* (tx) {
+        const row = yield* tx.get<{ text: string | null; fault: string | null }>(
+          'SELECT text, fault FROM document_texts WHERE sha256 = ?',
+          sha256,
+        );
+        if (row === undefined) return undefined;
+        return row.text === null ? { fault: row.fault ?? '' } : { text: row.text };
+      }),
 
     /** Keeps what was read. The first reading of a content stands. */
     keep: (sha256: string, read: StoredText): Promise<void> =>
-      write((tx) => {
+      write(function* (tx) {
         const [text, fault] = 'text' in read ? [read.text, null] : [null, read.fault];
-        tx.run(
+        yield* tx.run(
           'INSERT INTO document_texts (sha256, text, fault, created_at) VALUES (?, ?, ?, ?) ON CONFLICT (sha256) DO NOTHING',
           sha256,
           text,

@@ -9,14 +9,18 @@ import type {
 } from '../../domain/artifact.ts';
 import type { RunStatus } from '../../domain/run.ts';
 import type { Database } from '../engine/database.ts';
+import type { Reader, Step } from '../engine/statement.ts';
 import { errorOfRun } from './record-artifacts.ts';
+
+/** A file that a run has added or changed. */
+type RunFile = FileVersion & { readonly change: FileChange };
 
 export interface RunArtifacts {
   readonly status: ArtifactStatus;
   readonly fileCount: number;
   /** Bytes. */
   readonly totalSize: number;
-  readonly files: readonly (FileVersion & { readonly change: FileChange })[];
+  readonly files: readonly RunFile[];
   /** How many names were passed over, by reason; null while nobody has looked. */
   readonly skipped: Readonly<Record<string, number>> | null;
   /** Null also where there is nothing to pack. */
@@ -52,68 +56,70 @@ interface ExportRow {
 }
 
 /** The reading verbs on artifacts. */
-export function makeReadArtifacts({ reader }: Database) {
+export function makeReadArtifacts({ read }: Database) {
   return {
     /** What a run has made. */
-    getRunArtifacts: async (runSeq: number): Promise<RunArtifacts> => {
-      const row = reader.get<RunRow>(
-        `SELECT r.artifact_status, r.status AS run_status, r.error AS run_error, a.file_count, a.total_size, a.skipped, a.archive_key,
+    getRunArtifacts: (runSeq: number): Promise<RunArtifacts> =>
+      read(function* (tx) {
+        const row = (yield* tx.get<RunRow>(
+          `SELECT r.artifact_status, r.status AS run_status, r.error AS run_error, a.file_count, a.total_size, a.skipped, a.archive_key,
            a.archive_size, a.error FROM runs r LEFT JOIN run_artifacts a ON a.run_seq = r.seq WHERE r.seq = ?`,
-        runSeq,
-      )!;
-      return {
-        status: row.artifact_status,
-        fileCount: row.file_count ?? 0,
-        totalSize: row.total_size ?? 0,
-        files: row.file_count === null || row.file_count === 0 ? [] : listFiles(runSeq),
-        skipped: row.skipped === null ? null : (JSON.parse(row.skipped) as Record<string, number>),
-        archive: archiveOf(row),
-        error: errorOf(row),
-      };
-    },
+          runSeq,
+        ))!;
+        return {
+          status: row.artifact_status,
+          fileCount: row.file_count ?? 0,
+          totalSize: row.total_size ?? 0,
+          files: row.file_count === null || row.file_count === 0 ? [] : yield* filesOf(tx, runSeq),
+          skipped: row.skipped === null ? null : (JSON.parse(row.skipped) as Record<string, number>),
+          archive: archiveOf(row),
+          error: errorOf(row),
+        };
+      }),
 
-    /** The files that a run has added or changed, in order of path. Answers at once, as `listWorkspaceFiles` does. */
-    listRunFiles: listFiles,
+    /** The files that a run has added or changed, in order of path. */
+    listRunFiles: (runSeq: number): Promise<RunFile[]> => read((tx) => filesOf(tx, runSeq)),
 
     /** A session's workspace as it was after its last run. */
-    getWorkspaceArtifacts: async (sessionSeq: number): Promise<WorkspaceArtifacts> => {
-      const row = reader.get<ExportRow>(
-        'SELECT status, archive_key, archive_size, error FROM workspace_exports WHERE session_seq = ?',
-        sessionSeq,
-      );
-      const status = statusOf(sessionSeq, row);
-      return {
-        status,
-        files: reader.all<FileVersion>(
-          'SELECT path, size, sha256 FROM workspace_files WHERE session_seq = ? ORDER BY path',
+    getWorkspaceArtifacts: (sessionSeq: number): Promise<WorkspaceArtifacts> =>
+      read(function* (tx) {
+        const row = yield* tx.get<ExportRow>(
+          'SELECT status, archive_key, archive_size, error FROM workspace_exports WHERE session_seq = ?',
           sessionSeq,
-        ),
-        archive: status === 'ready' && row !== undefined ? archiveOf(row) : null,
-        error: status === 'failed' ? row!.error : null,
-      };
-    },
+        );
+        const status = yield* statusOf(tx, sessionSeq, row);
+        return {
+          status,
+          files: yield* tx.all<FileVersion>(
+            'SELECT path, size, sha256 FROM workspace_files WHERE session_seq = ? ORDER BY path',
+            sessionSeq,
+          ),
+          archive: status === 'ready' && row !== undefined ? archiveOf(row) : null,
+          error: status === 'failed' ? row!.error : null,
+        };
+      }),
   };
-
-  function listFiles(runSeq: number): (FileVersion & { change: FileChange })[] {
-    return reader.all(
-      'SELECT path, state AS change, size, sha256 FROM run_artifact_files WHERE run_seq = ? ORDER BY path',
-      runSeq,
-    );
-  }
-
-  /** Before a session's first export its runs tell: those that left nothing to pack write no export. */
-  function statusOf(sessionSeq: number, row: ExportRow | undefined): ExportStatus {
-    // What a run has changed since is not in the export, whatever the row says.
-    if (reader.get(UNCOLLECTED, sessionSeq) !== undefined) return 'pending';
-    if (row !== undefined) return row.status;
-    return reader.get(CONCLUDED, sessionSeq) === undefined ? 'none' : 'ready';
-  }
 }
 
 const UNCOLLECTED = `SELECT 1 FROM runs r WHERE r.session_seq = ? AND r.artifact_status = 'pending'
   AND r.finished_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM run_artifacts a WHERE a.run_seq = r.seq) LIMIT 1`;
 const CONCLUDED = `SELECT 1 FROM runs WHERE session_seq = ? AND artifact_status IN ('ready', 'failed')
   AND finished_at IS NOT NULL LIMIT 1`;
+
+function filesOf(tx: Reader, runSeq: number): Step<RunFile[]> {
+  return tx.all(
+    'SELECT path, state AS change, size, sha256 FROM run_artifact_files WHERE run_seq = ? ORDER BY path',
+    runSeq,
+  );
+}
+
+/** Before a session's first export its runs tell: those that left nothing to pack write no export. */
+function* statusOf(tx: Reader, sessionSeq: number, row: ExportRow | undefined): Step<ExportStatus> {
+  // What a run has changed since is not in the export, whatever the row says.
+  if ((yield* tx.get(UNCOLLECTED, sessionSeq)) !== undefined) return 'pending';
+  if (row !== undefined) return row.status;
+  return (yield* tx.get(CONCLUDED, sessionSeq)) === undefined ? 'none' : 'ready';
+}
 
 function archiveOf({ archive_key, archive_size }: Pick<ExportRow, 'archive_key' | 'archive_size'>): Archive | null {
   return archive_key === null || archive_size === null ? null : { key: archive_key, size: archive_size };

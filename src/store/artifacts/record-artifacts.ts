@@ -2,7 +2,8 @@
 import type { Archive, ArtifactError, ArtifactStatus, FileVersion } from '../../domain/artifact.ts';
 import type { RunError, RunStatus } from '../../domain/run.ts';
 import { ENDED } from './artifact-queue.ts';
-import type { Database, Transaction } from '../engine/database.ts';
+import type { Database } from '../engine/database.ts';
+import type { Step, Transaction } from '../engine/statement.ts';
 import { exportIn, failExportIn } from './workspace-exports.ts';
 import { applyChange, compare, readTree, type TreeChange } from './workspace-tree.ts';
 
@@ -22,34 +23,34 @@ export function makeRecordArtifacts({ write }: Database) {
 
     /** The workspace could not be looked at: neither the run's changes nor the session's files are known. */
     failCollection: (runSeq: number, message: string): Promise<boolean> =>
-      write((tx) => {
-        const run = findEnded(tx, runSeq);
+      write(function* (tx) {
+        const run = yield* findEnded(tx, runSeq);
         if (run === undefined) return false;
-        failIn(tx, run, { type: 'api_error', message });
-        failExportIn(tx, run, message);
+        yield* failIn(tx, run, { type: 'api_error', message });
+        yield* failExportIn(tx, run, message);
         return true;
       }),
 
     /** pending → ready, with the archive of the run's files. */
     finishArtifacts: (runSeq: number, archive: Archive): Promise<boolean> =>
-      write((tx) => {
-        const run = findEnded(tx, runSeq);
+      write(function* (tx) {
+        const run = yield* findEnded(tx, runSeq);
         if (run === undefined) return false;
-        tx.run(
+        yield* tx.run(
           'UPDATE run_artifacts SET archive_key = ?, archive_size = ? WHERE run_seq = ?',
           archive.key,
           archive.size,
           runSeq,
         );
-        readyIn(tx, run);
+        yield* readyIn(tx, run);
         return true;
       }),
 
     /** pending → failed: the run's files are known, but could not be packed. */
     failArtifacts: (runSeq: number, message: string): Promise<boolean> =>
-      write((tx) => {
-        const run = findEnded(tx, runSeq);
-        if (run !== undefined) failIn(tx, run, { type: 'api_error', message });
+      write(function* (tx) {
+        const run = yield* findEnded(tx, runSeq);
+        if (run !== undefined) yield* failIn(tx, run, { type: 'api_error', message });
         return run !== undefined;
       }),
   };
@@ -59,19 +60,26 @@ export function makeRecordArtifacts({ write }: Database) {
  * Ends the artifacts of a run that did nothing in its workspace, in the commit of its own end. One whose session is not
  * known to be packed as it is stays `pending`, and is collected as any other.
  */
-export function concludeIn(
+export function* concludeIn(
   tx: Transaction,
   { sessionSeq, runSeq }: { readonly sessionSeq: number; readonly runSeq: number },
   outcome: 'completed' | 'failed' | 'incomplete',
-): void {
-  const run = tx.get<{ id: string; status: string | null; stale: number; file_count: number; archive_size: number }>(
+): Step<void> {
+  const run = (yield* tx.get<{
+    id: string;
+    status: string | null;
+    stale: number;
+    file_count: number;
+    archive_size: number;
+  }>(
     `SELECT r.id, e.status, e.stale, e.file_count, e.archive_size FROM runs r
      LEFT JOIN workspace_exports e ON e.session_seq = r.session_seq WHERE r.seq = ?`,
     runSeq,
-  )!;
-  const isEmpty = () => tx.get('SELECT 1 FROM workspace_files WHERE session_seq = ? LIMIT 1', sessionSeq) === undefined;
-  if (run.status === null ? !isEmpty() : run.status === 'failed' || run.stale === 1) return;
-  moveIn(tx, runSeq, outcome === 'failed' ? 'failed' : 'ready');
+  ))!;
+  const hasFiles = 'SELECT 1 FROM workspace_files WHERE session_seq = ? LIMIT 1';
+  const isUnknown = run.status === null && (yield* tx.get(hasFiles, sessionSeq)) !== undefined;
+  if (isUnknown || run.status === 'failed' || run.stale === 1) return;
+  yield* moveIn(tx, runSeq, outcome === 'failed' ? 'failed' : 'ready');
   if (outcome !== 'failed') {
     tx.emit(sessionSeq, null, { type: 'artifacts.ready', payload: { runId: run.id, fileCount: 0, totalSize: 0 } });
   }
@@ -89,22 +97,25 @@ interface EndedRow {
   error: string | null;
 }
 
-function findEnded(tx: Transaction, runSeq: number): EndedRow | undefined {
-  return tx.get<EndedRow>(`SELECT seq, id, session_seq, status, error FROM runs WHERE seq = ? AND ${ENDED}`, runSeq);
+function* findEnded(tx: Transaction, runSeq: number): Step<EndedRow | undefined> {
+  return yield* tx.get<EndedRow>(
+    `SELECT seq, id, session_seq, status, error FROM runs WHERE seq = ? AND ${ENDED}`,
+    runSeq,
+  );
 }
 
-function recordIn(tx: Transaction, runSeq: number, found: FoundWorkspace): TreeChange | undefined {
-  const run = findEnded(tx, runSeq);
-  if (run === undefined || tx.get('SELECT 1 FROM run_artifacts WHERE run_seq = ?', runSeq) !== undefined)
+function* recordIn(tx: Transaction, runSeq: number, found: FoundWorkspace): Step<TreeChange | undefined> {
+  const run = yield* findEnded(tx, runSeq);
+  if (run === undefined || (yield* tx.get('SELECT 1 FROM run_artifacts WHERE run_seq = ?', runSeq)) !== undefined)
     return undefined;
-  const tree = readTree(tx, run.session_seq);
+  const tree = yield* readTree(tx, run.session_seq);
   const change = compare(tree, found.files);
-  applyChange(tx, run.session_seq, change);
-  const own = isKept(run) ? compare(withUploads(tx, tree, runSeq), found.files).changed : [];
-  insertArtifacts(tx, runSeq, { skipped: JSON.stringify(found.skipped), files: own });
-  if (!isKept(run)) failIn(tx, run, errorOfRun(run.status, run.error));
-  else if (own.length === 0) readyIn(tx, run);
-  exportIn(tx, run, { files: found.files, hasChanged: change.changed.length + change.deletedPaths.length > 0 });
+  yield* applyChange(tx, run.session_seq, change);
+  const own = isKept(run) ? compare(yield* withUploads(tx, tree, runSeq), found.files).changed : [];
+  yield* insertArtifacts(tx, runSeq, { skipped: JSON.stringify(found.skipped), files: own });
+  if (!isKept(run)) yield* failIn(tx, run, errorOfRun(run.status, run.error));
+  else if (own.length === 0) yield* readyIn(tx, run);
+  yield* exportIn(tx, run, { files: found.files, hasChanged: change.changed.length + change.deletedPaths.length > 0 });
   return change;
 }
 
@@ -122,12 +133,12 @@ export function errorOfRun(status: RunStatus, error: string | null): ArtifactErr
 }
 
 /** What was laid into the workspace before the agent began, where the baseline does not have it. */
-function withUploads(
+function* withUploads(
   tx: Transaction,
   tree: ReadonlyMap<string, FileVersion>,
   runSeq: number,
-): Map<string, FileVersion> {
-  const uploads = tx.all<FileVersion>(
+): Step<Map<string, FileVersion>> {
+  const uploads = yield* tx.all<FileVersion>(
     `SELECT a.workspace_path AS path, a.size, a.sha256 FROM attachments a JOIN messages m ON m.id = a.message_id
      WHERE m.run_seq = ? AND m.role = 'user'`,
     runSeq,
@@ -135,12 +146,12 @@ function withUploads(
   return new Map([...uploads.map((file) => [file.path, file] as const), ...tree]);
 }
 
-function insertArtifacts(
+function* insertArtifacts(
   tx: Transaction,
   runSeq: number,
   { skipped, files }: { readonly skipped: string; readonly files: TreeChange['changed'] },
-): void {
-  tx.run(
+): Step<void> {
+  yield* tx.run(
     'INSERT INTO run_artifacts (run_seq, file_count, total_size, skipped, created_at) VALUES (?, ?, ?, ?, ?)',
     runSeq,
     files.length,
@@ -149,7 +160,7 @@ function insertArtifacts(
     tx.now,
   );
   for (const { path, change, size, sha256 } of files) {
-    tx.run(
+    yield* tx.run(
       'INSERT INTO run_artifact_files (run_seq, path, state, size, sha256) VALUES (?, ?, ?, ?, ?)',
       runSeq,
       path,
@@ -160,22 +171,22 @@ function insertArtifacts(
   }
 }
 
-function moveIn(tx: Transaction, runSeq: number, status: ArtifactStatus): void {
-  tx.run("UPDATE runs SET artifact_status = ? WHERE seq = ? AND artifact_status = 'pending'", status, runSeq);
+function* moveIn(tx: Transaction, runSeq: number, status: ArtifactStatus): Step<void> {
+  yield* tx.run("UPDATE runs SET artifact_status = ? WHERE seq = ? AND artifact_status = 'pending'", status, runSeq);
 }
 
-function readyIn(tx: Transaction, run: EndedRow): void {
-  moveIn(tx, run.seq, 'ready');
-  const count = tx.get<{ fileCount: number; totalSize: number }>(
+function* readyIn(tx: Transaction, run: EndedRow): Step<void> {
+  yield* moveIn(tx, run.seq, 'ready');
+  const count = (yield* tx.get<{ fileCount: number; totalSize: number }>(
     'SELECT file_count AS fileCount, total_size AS totalSize FROM run_artifacts WHERE run_seq = ?',
     run.seq,
-  )!;
+  ))!;
   tx.emit(run.session_seq, null, { type: 'artifacts.ready', payload: { runId: run.id, ...count } });
 }
 
-function failIn(tx: Transaction, run: EndedRow, error: ArtifactError): void {
-  moveIn(tx, run.seq, 'failed');
-  tx.run(
+function* failIn(tx: Transaction, run: EndedRow, error: ArtifactError): Step<void> {
+  yield* moveIn(tx, run.seq, 'failed');
+  yield* tx.run(
     `INSERT INTO run_artifacts (run_seq, file_count, total_size, skipped, error, created_at) VALUES (?, 0, 0, '{}', ?, ?)
      ON CONFLICT (run_seq) DO UPDATE SET error = excluded.error`,
     run.seq,

@@ -12,7 +12,7 @@ export interface Screenshot {
 }
 
 /** The verbs on pictures. */
-export function makeScreenshots({ write, reader }: Database) {
+export function makeScreenshots({ write, read }: Database) {
   return {
     /**
      * Keeps the picture of a tool use; a later one takes its place, and the earlier one's key is answered. Nothing is kept
@@ -22,14 +22,14 @@ export function makeScreenshots({ write, reader }: Database) {
       fence: Fence,
       { toolUseId, sha256, mimeType, size }: Screenshot,
     ): Promise<{ readonly held: boolean; readonly replaced: string | null }> =>
-      write((tx) => {
-        if (!holds(tx, fence)) return { held: false, replaced: null };
-        const earlier = tx.get<{ sha256: string }>(
+      write(function* (tx) {
+        if (!(yield* holds(tx, fence))) return { held: false, replaced: null };
+        const earlier = yield* tx.get<{ sha256: string }>(
           'SELECT sha256 FROM screenshots WHERE run_seq = ? AND tool_use_id = ?',
           fence.runSeq,
           toolUseId,
         );
-        tx.run(
+        yield* tx.run(
           `INSERT INTO screenshots (run_seq, tool_use_id, sha256, mime_type, size, created_at) VALUES (?, ?, ?, ?, ?, ?)
            ON CONFLICT (run_seq, tool_use_id) DO UPDATE SET sha256 = excluded.sha256, mime_type = excluded.mime_type,
              size = excluded.size, created_at = excluded.created_at`,
@@ -44,13 +44,15 @@ export function makeScreenshots({ write, reader }: Database) {
       }),
 
     /** The newest picture of a tool use in a session; tool-use ids are unique within a run only. */
-    find: async (sessionSeq: number, toolUseId: string): Promise<Screenshot | undefined> =>
-      reader.get<Screenshot>(
-        `SELECT p.tool_use_id AS toolUseId, p.sha256, p.mime_type AS mimeType, p.size
+    find: (sessionSeq: number, toolUseId: string): Promise<Screenshot | undefined> =>
+      read((tx) =>
+        tx.get<Screenshot>(
+          `SELECT p.tool_use_id AS toolUseId, p.sha256, p.mime_type AS mimeType, p.size
          FROM runs r JOIN screenshots p ON p.run_seq = r.seq
          WHERE r.session_seq = ? AND p.tool_use_id = ? ORDER BY r.seq DESC LIMIT 1`,
-        sessionSeq,
-        toolUseId,
+          sessionSeq,
+          toolUseId,
+        ),
       ),
   };
 }

@@ -1,6 +1,7 @@
 // The export of a session's workspace: to be packed anew after a run that changed it (E3).
 import type { Archive } from '../../domain/artifact.ts';
-import type { Database, Transaction } from '../engine/database.ts';
+import type { Database } from '../engine/database.ts';
+import type { Step, Transaction } from '../engine/statement.ts';
 
 /** The run after which a workspace is exported. */
 interface ExportingRun {
@@ -18,10 +19,10 @@ export function makeWorkspaceExports({ write }: Database) {
       runSeq: number,
       archive: Archive,
     ): Promise<{ replacedKey: string | null } | undefined> =>
-      write((tx) => {
-        const old = findPendingExport(tx, sessionSeq, runSeq);
+      write(function* (tx) {
+        const old = yield* findPendingExport(tx, sessionSeq, runSeq);
         if (old === undefined) return undefined;
-        tx.run(
+        yield* tx.run(
           `UPDATE workspace_exports SET status = 'ready', archive_key = ?, archive_size = ?, error = NULL, updated_at = ?
            WHERE session_seq = ?`,
           archive.key,
@@ -36,10 +37,10 @@ export function makeWorkspaceExports({ write }: Database) {
 
     /** pending → failed, unless a later run has changed the workspace meanwhile. */
     failExport: (sessionSeq: number, runSeq: number, message: string): Promise<boolean> =>
-      write((tx) => {
-        const old = findPendingExport(tx, sessionSeq, runSeq);
+      write(function* (tx) {
+        const old = yield* findPendingExport(tx, sessionSeq, runSeq);
         if (old === undefined) return false;
-        tx.run(
+        yield* tx.run(
           "UPDATE workspace_exports SET status = 'failed', error = ?, updated_at = ? WHERE session_seq = ?",
           message,
           tx.now,
@@ -57,8 +58,8 @@ interface ExportRow {
   archive_key: string | null;
 }
 
-function findPendingExport(tx: Transaction, sessionSeq: number, runSeq: number): ExportRow | undefined {
-  return tx.get<ExportRow>(
+function* findPendingExport(tx: Transaction, sessionSeq: number, runSeq: number): Step<ExportRow | undefined> {
+  return yield* tx.get<ExportRow>(
     `SELECT r.id, e.file_count, e.archive_key FROM workspace_exports e JOIN runs r ON r.seq = e.run_seq
      WHERE e.session_seq = ? AND e.run_seq = ? AND e.status = 'pending'`,
     sessionSeq,
@@ -72,8 +73,8 @@ interface Exported {
 }
 
 /** Has the workspace packed anew, unless it is as it was when it was packed last. */
-export function exportIn(tx: Transaction, run: ExportingRun, { files, hasChanged }: Exported): void {
-  const old = tx.get<{ status: string; stale: number; file_count: number; archive_size: number }>(
+export function* exportIn(tx: Transaction, run: ExportingRun, { files, hasChanged }: Exported): Step<void> {
+  const old = yield* tx.get<{ status: string; stale: number; file_count: number; archive_size: number }>(
     'SELECT status, stale, file_count, archive_size FROM workspace_exports WHERE session_seq = ?',
     run.session_seq,
   );
@@ -82,7 +83,7 @@ export function exportIn(tx: Transaction, run: ExportingRun, { files, hasChanged
     tx.emit(run.session_seq, null, { type: 'workspace_export.completed', payload });
     return;
   }
-  tx.run(
+  yield* tx.run(
     `INSERT INTO workspace_exports (session_seq, run_seq, status, file_count, total_size, updated_at)
      VALUES (?, ?, 'pending', ?, ?, ?)
      ON CONFLICT (session_seq) DO UPDATE SET run_seq = excluded.run_seq, status = 'pending', stale = 0,
@@ -96,8 +97,8 @@ export function exportIn(tx: Transaction, run: ExportingRun, { files, hasChanged
 }
 
 /** The workspace could not be looked at: what is in it is not known. */
-export function failExportIn(tx: Transaction, run: ExportingRun, message: string): void {
-  tx.run(
+export function* failExportIn(tx: Transaction, run: ExportingRun, message: string): Step<void> {
+  yield* tx.run(
     `INSERT INTO workspace_exports (session_seq, run_seq, status, file_count, total_size, error, updated_at)
      VALUES (?, ?, 'failed', 0, 0, ?, ?)
      ON CONFLICT (session_seq) DO UPDATE SET run_seq = excluded.run_seq, status = excluded.status,

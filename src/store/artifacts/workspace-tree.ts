@@ -1,6 +1,7 @@
 // The files of a session's workspace as they were last seen: what a run is compared with, and what the export holds.
 import type { FileChange, FileVersion } from '../../domain/artifact.ts';
-import type { Database, Reader, Transaction } from '../engine/database.ts';
+import type { Database } from '../engine/database.ts';
+import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { type Fence, holds } from '../runs/record-progress.ts';
 
 /** What a tree became another by. */
@@ -14,35 +15,37 @@ export interface TreeChange {
 const SELECT = 'SELECT path, size, sha256 FROM workspace_files WHERE session_seq = ?';
 
 /** The verbs on trees. */
-export function makeWorkspaceTree({ write, reader }: Database) {
+export function makeWorkspaceTree({ write, read }: Database) {
   return {
-    /** The files in order of path. Answers at once, so that nothing comes between reading and holding their blobs. */
-    listWorkspaceFiles: (sessionSeq: number): FileVersion[] =>
-      reader.all<FileVersion>(`${SELECT} ORDER BY path`, sessionSeq),
+    /** The files in order of path. */
+    listWorkspaceFiles: (sessionSeq: number): Promise<FileVersion[]> =>
+      read((tx) => tx.all<FileVersion>(`${SELECT} ORDER BY path`, sessionSeq)),
 
-    /** Whether the session's workspace had any file when it was last seen. Answers at once. */
-    hasWorkspaceFiles: (sessionSeq: number): boolean =>
-      reader.get('SELECT 1 FROM workspace_files WHERE session_seq = ? LIMIT 1', sessionSeq) !== undefined,
+    /** Whether the session's workspace had any file when it was last seen. */
+    hasWorkspaceFiles: (sessionSeq: number): Promise<boolean> =>
+      read(function* (tx) {
+        return (yield* tx.get('SELECT 1 FROM workspace_files WHERE session_seq = ? LIMIT 1', sessionSeq)) !== undefined;
+      }),
 
     /**
      * Keeps the workspace as it is before a run's agent begins: the run is compared with it. Answers what changed since
      * the tree was last seen, or undefined when the attempt no longer holds the run.
      */
     keepBaseline: (fence: Fence, files: readonly FileVersion[]): Promise<TreeChange | undefined> =>
-      write((tx) => {
-        if (!holds(tx, fence)) return undefined;
-        const change = compare(readTree(tx, fence.sessionSeq), files);
+      write(function* (tx) {
+        if (!(yield* holds(tx, fence))) return undefined;
+        const change = compare(yield* readTree(tx, fence.sessionSeq), files);
         if (change.changed.length + change.deletedPaths.length === 0) return change;
-        applyChange(tx, fence.sessionSeq, change);
-        tx.run('UPDATE workspace_exports SET stale = 1 WHERE session_seq = ?', fence.sessionSeq);
+        yield* applyChange(tx, fence.sessionSeq, change);
+        yield* tx.run('UPDATE workspace_exports SET stale = 1 WHERE session_seq = ?', fence.sessionSeq);
         return change;
       }),
   };
 }
 
 /** The tree of a session by path. */
-export function readTree(reader: Reader, sessionSeq: number): Map<string, FileVersion> {
-  return new Map(reader.all<FileVersion>(SELECT, sessionSeq).map((file) => [file.path, file]));
+export function* readTree(tx: Reader, sessionSeq: number): Step<Map<string, FileVersion>> {
+  return new Map((yield* tx.all<FileVersion>(SELECT, sessionSeq)).map((file) => [file.path, file]));
 }
 
 /** Compares by content (E5). */
@@ -62,12 +65,12 @@ export function compare(before: ReadonlyMap<string, FileVersion>, after: readonl
 }
 
 /** Writes a change of a session's tree. */
-export function applyChange(tx: Transaction, sessionSeq: number, { changed, deletedPaths }: TreeChange): void {
+export function* applyChange(tx: Transaction, sessionSeq: number, { changed, deletedPaths }: TreeChange): Step<void> {
   for (const path of deletedPaths) {
-    tx.run('DELETE FROM workspace_files WHERE session_seq = ? AND path = ?', sessionSeq, path);
+    yield* tx.run('DELETE FROM workspace_files WHERE session_seq = ? AND path = ?', sessionSeq, path);
   }
   for (const { path, size, sha256 } of changed) {
-    tx.run(
+    yield* tx.run(
       'INSERT OR REPLACE INTO workspace_files (session_seq, path, size, sha256) VALUES (?, ?, ?, ?)',
       sessionSeq,
       path,

@@ -1,10 +1,8 @@
-// The one connection to the SQLite file, its cached statements, and reading through them.
+// The one connection to the SQLite file.
 import Connection from 'better-sqlite3';
-import type { Reader, Value } from './database.ts';
-import { dropStatistics, withSteadyPlan } from './planner.ts';
+import { dropStatistics } from './planner.ts';
 import { makePrivateFile } from './private-file.ts';
 import { migrate } from './schema.ts';
-import { refusalOf } from './storage-fault.ts';
 
 /** At a start nobody is served yet, so a lock may be waited for in place. */
 const OPENING_MS = 5_000;
@@ -47,44 +45,4 @@ function connect(file: string): Connection.Database {
     connection.close();
     throw error;
   }
-}
-
-export type Statements = (sql: string) => Connection.Statement;
-
-/** Prepares each statement once. */
-export function cacheStatements(connection: Connection.Database): Statements {
-  const cache = new Map<string, Connection.Statement>();
-  return (sql) => {
-    let statement = cache.get(sql);
-    if (statement === undefined) {
-      statement = connection.prepare(withSteadyPlan(sql));
-      cache.set(sql, statement);
-    }
-    return statement;
-  };
-}
-
-/** Reads inside a transaction: what SQLite throws is for the commit to judge. */
-export function makeReader(statements: Statements): Reader {
-  return {
-    get: <Row>(sql: string, ...values: Value[]) => statements(sql).get(...values) as Row | undefined,
-    all: <Row>(sql: string, ...values: Value[]) => statements(sql).all(...values) as Row[],
-  };
-}
-
-/** Reads outside of one. Trouble with the storage is noted, and thrown in words for callers. */
-export function makeGuardedReader(statements: Statements, noted: (error: unknown) => void): Reader {
-  const { get, all } = makeReader(statements);
-  function guarded<Result>(read: () => Result): Result {
-    try {
-      return read();
-    } catch (error) {
-      noted(error);
-      throw refusalOf(error);
-    }
-  }
-  return {
-    get: <Row>(sql: string, ...values: Value[]) => guarded(() => get<Row>(sql, ...values)),
-    all: <Row>(sql: string, ...values: Value[]) => guarded(() => all<Row>(sql, ...values)),
-  };
 }

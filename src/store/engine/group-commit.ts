@@ -3,9 +3,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ErrandError } from '../../domain/errors.ts';
 import type { JournalEvent } from '../../domain/journal-event.ts';
 import { commitBatch, type Engine, type PendingVerb } from './commit.ts';
-import type { Transaction, VerbKind } from './database.ts';
+import type { VerbKind } from './database.ts';
 import type { Health } from './health.ts';
 import type { Reserve } from './reserve.ts';
+import type { Step, Transaction } from './statement.ts';
 import { isLocked, lacksSpace, refusalOf } from './storage-fault.ts';
 
 /** A disk that stalls must not hold the next commit back for longer than this. */
@@ -16,7 +17,7 @@ const LOCK_WAIT_MS = 5_000;
 const LOCK_RETRY_MS = 25;
 
 export interface GroupCommit {
-  write<Result>(body: (tx: Transaction) => Result, kind?: VerbKind): Promise<Result>;
+  write<Result>(verb: (tx: Transaction) => Step<Result>, kind?: VerbKind): Promise<Result>;
   /** Takes no further verbs, and resolves when those that wait are settled. */
   end(): Promise<void>;
 }
@@ -60,13 +61,13 @@ export function makeGroupCommit(parts: GroupCommitParts): GroupCommit {
   }
 
   return {
-    write: <Result>(body: (tx: Transaction) => Result, kind: VerbKind = 'keep') =>
+    write: <Result>(verb: (tx: Transaction) => Step<Result>, kind: VerbKind = 'keep') =>
       new Promise<Result>((resolve, reject) => {
         if (ended) {
           reject(new ErrandError('unavailable', 'The daemon is shutting down.'));
           return;
         }
-        pending.push({ askedAt: clock.monotonic(), kind, body, resolve, reject });
+        pending.push({ askedAt: clock.monotonic(), kind, verb, resolve, reject });
         scheduled ??= schedule();
       }),
     end: async () => {

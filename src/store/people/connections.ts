@@ -1,7 +1,7 @@
 // Rows of users' connections to services. The secret is opaque here: it is encrypted before it comes (I4, J6).
 import { notFound } from '../../domain/errors.ts';
 import type { Connection, ConnectionState } from '../../domain/connector.ts';
-import type { Database, Reader } from '../engine/database.ts';
+import type { Database } from '../engine/database.ts';
 
 interface ConnectionRow {
   seq: number;
@@ -39,57 +39,62 @@ export interface NewConnection {
 }
 
 /** The verbs that read connections. */
-function makeReads(reader: Reader) {
-  const find = (id: string): Connection | undefined => {
-    const row = reader.get<ConnectionRow>(`SELECT ${COLUMNS} FROM connections WHERE id = ?`, id);
-    return row === undefined ? undefined : toConnection(row);
-  };
+function makeReads({ read }: Database) {
+  const find = (id: string): Promise<Connection | undefined> =>
+    read(function* (tx) {
+      const row = yield* tx.get<ConnectionRow>(`SELECT ${COLUMNS} FROM connections WHERE id = ?`, id);
+      return row === undefined ? undefined : toConnection(row);
+    });
   return {
-    find: async (id: string): Promise<Connection | undefined> => find(id),
+    find,
 
     /** Throws `not_found`. */
     get: async (id: string): Promise<Connection> => {
-      const found = find(id);
+      const found = await find(id);
       if (found === undefined) throw notFound('Connection');
       return found;
     },
 
     /** Every connection, or those of one user, in order of creation. */
-    list: async (userSeq: number | null): Promise<{ items: Connection[]; total: number }> => {
-      const items = reader
-        .all<ConnectionRow>(
+    list: (userSeq: number | null): Promise<{ items: Connection[]; total: number }> =>
+      read(function* (tx) {
+        const items = (yield* tx.all<ConnectionRow>(
           `SELECT ${COLUMNS} FROM connections WHERE user_seq = coalesce(?, user_seq) ORDER BY seq`,
           userSeq,
-        )
-        .map(toConnection);
-      return { items, total: items.length };
-    },
+        )).map(toConnection);
+        return { items, total: items.length };
+      }),
 
     /** Those of the ids that are a user's and not revoked, in order of creation. */
-    listOf: async (userSeq: number, ids: readonly string[]): Promise<Connection[]> =>
-      reader
-        .all<ConnectionRow>(
+    listOf: (userSeq: number, ids: readonly string[]): Promise<Connection[]> =>
+      read(function* (tx) {
+        return (yield* tx.all<ConnectionRow>(
           `SELECT ${COLUMNS} FROM connections
            WHERE user_seq = ? AND state <> 'revoked' AND id IN (SELECT value FROM json_each(?)) ORDER BY seq`,
           userSeq,
           JSON.stringify(ids),
-        )
-        .map(toConnection),
+        )).map(toConnection);
+      }),
 
     /** The sealed secret; null when there is none. */
-    secretOf: async (id: string): Promise<Buffer | null> =>
-      reader.get<{ secret: Buffer | null }>('SELECT secret FROM connections WHERE id = ?', id)?.secret ?? null,
+    secretOf: (id: string): Promise<Buffer | null> =>
+      read(function* (tx) {
+        return (
+          (yield* tx.get<{ secret: Buffer | null }>('SELECT secret FROM connections WHERE id = ?', id))?.secret ?? null
+        );
+      }),
   };
 }
 
 /** The verbs on connections. */
-export function makeConnections({ write, reader }: Database) {
+export function makeConnections(database: Database) {
+  const { write } = database;
   return {
-    ...makeReads(reader),
+    ...makeReads(database),
 
     create: (connection: NewConnection): Promise<Connection> =>
-      write((tx) => {
-        tx.run(
+      write(function* (tx) {
+        yield* tx.run(
           `INSERT INTO connections (id, user_seq, connector, name, secret, state, created_at, updated_at)
            VALUES (?, ?, ?, ?, ?, 'active', ?, ?)`,
           connection.id,
@@ -100,26 +105,29 @@ export function makeConnections({ write, reader }: Database) {
           tx.now,
           tx.now,
         );
-        return toConnection(tx.get<ConnectionRow>(`SELECT ${COLUMNS} FROM connections WHERE id = ?`, connection.id)!);
+        return toConnection(
+          (yield* tx.get<ConnectionRow>(`SELECT ${COLUMNS} FROM connections WHERE id = ?`, connection.id))!,
+        );
       }),
 
     /** Takes the place of the secret that a service has exchanged, unless the connection was revoked meanwhile. */
     replaceSecret: (id: string, secret: Buffer): Promise<boolean> =>
-      write(
-        (tx) =>
-          tx.run(
+      write(function* (tx) {
+        return (
+          (yield* tx.run(
             "UPDATE connections SET secret = ?, updated_at = ? WHERE id = ? AND state <> 'revoked'",
             secret,
             tx.now,
             id,
-          ) > 0,
-      ),
+          )) > 0
+        );
+      }),
 
     /** Notes whether the service took the credential; a revoked connection stays so. Answers whether that was news. */
     noteState: (id: string, state: 'active' | 'failed', error: string | null): Promise<boolean> =>
-      write(
-        (tx) =>
-          tx.run(
+      write(function* (tx) {
+        return (
+          (yield* tx.run(
             `UPDATE connections SET state = ?, last_error = ?, updated_at = ?
              WHERE id = ? AND state <> 'revoked' AND (state <> ? OR last_error IS NOT ?)`,
             state,
@@ -128,18 +136,19 @@ export function makeConnections({ write, reader }: Database) {
             id,
             state,
             error,
-          ) > 0,
-      ),
+          )) > 0
+        );
+      }),
 
     /** Ends a connection for good and forgets its secret. Throws `not_found`. */
     revoke: (id: string): Promise<Connection> =>
-      write((tx) => {
-        tx.run(
+      write(function* (tx) {
+        yield* tx.run(
           "UPDATE connections SET state = 'revoked', secret = NULL, updated_at = ? WHERE id = ? AND state <> 'revoked'",
           tx.now,
           id,
         );
-        const row = tx.get<ConnectionRow>(`SELECT ${COLUMNS} FROM connections WHERE id = ?`, id);
+        const row = yield* tx.get<ConnectionRow>(`SELECT ${COLUMNS} FROM connections WHERE id = ?`, id);
         if (row === undefined) throw notFound('Connection');
         return toConnection(row);
       }),

@@ -1,5 +1,6 @@
 // The integer ids of what the config directory defines by name: given at first sight, kept for good (§2.10, J4).
 import type { Database } from '../engine/database.ts';
+import type { Step, Transaction } from '../engine/statement.ts';
 
 const DEFINITION_KINDS = ['mcp_server', 'skill', 'plugin', 'expert'] as const;
 export type DefinitionKind = (typeof DEFINITION_KINDS)[number];
@@ -16,8 +17,16 @@ interface Index {
   readonly byId: Map<number, string>;
 }
 
-/** The verbs on ids. Look-ups are in memory; names that nobody has asked `idsFor` yet have no id. */
-export function makeDefinitionIds({ write, reader }: Database) {
+const ALL = 'SELECT id, kind, name FROM definition_ids';
+const BY_NAME = `${ALL} WHERE kind = ? AND name = ?`;
+
+function* idFor(tx: Transaction, kind: DefinitionKind, name: string): Step<IdRow> {
+  yield* tx.run('INSERT INTO definition_ids (kind, name) VALUES (?, ?) ON CONFLICT DO NOTHING', kind, name);
+  return (yield* tx.get<IdRow>(BY_NAME, kind, name))!;
+}
+
+/** The verbs on ids. What was read once is kept in memory: an id never changes. */
+export function makeDefinitionIds({ write, read }: Database) {
   const indexes = Object.fromEntries(
     DEFINITION_KINDS.map((kind): [DefinitionKind, Index] => [kind, { byName: new Map(), byId: new Map() }]),
   ) as Record<DefinitionKind, Index>;
@@ -25,29 +34,31 @@ export function makeDefinitionIds({ write, reader }: Database) {
     indexes[kind].byName.set(name, id);
     indexes[kind].byId.set(id, name);
   };
-  reader.all<IdRow>('SELECT id, kind, name FROM definition_ids').forEach(keep);
+  const readAll = async () => (await read((tx) => tx.all<IdRow>(ALL))).forEach(keep);
 
   return {
     /** The ids of names, in their order; new names get theirs now. */
     idsFor: async (kind: DefinitionKind, names: readonly string[]): Promise<number[]> => {
       const { byName } = indexes[kind];
-      const fresh = names.filter((name) => !byName.has(name));
+      const isUnknown = (name: string) => !byName.has(name);
+      if (names.some(isUnknown)) await readAll();
+      const fresh = names.filter(isUnknown);
       if (fresh.length > 0) {
-        const rows = await write((tx) =>
-          fresh.map((name) => {
-            tx.run('INSERT INTO definition_ids (kind, name) VALUES (?, ?) ON CONFLICT DO NOTHING', kind, name);
-            return tx.get<IdRow>('SELECT id, kind, name FROM definition_ids WHERE kind = ? AND name = ?', kind, name)!;
-          }),
-        );
+        const rows = await write(function* (tx) {
+          const given: IdRow[] = [];
+          for (const name of fresh) given.push(yield* idFor(tx, kind, name));
+          return given;
+        });
         rows.forEach(keep);
       }
       return names.map((name) => byName.get(name)!);
     },
 
-    /** The id of a name, or undefined. */
-    idOf: (kind: DefinitionKind, name: string): number | undefined => indexes[kind].byName.get(name),
-
-    /** The name that an id was given to, whether it is still defined or not; or undefined. */
-    nameOf: (kind: DefinitionKind, id: number): string | undefined => indexes[kind].byId.get(id),
+    /** The names that ids were given to, in their order, whether they are still defined or not; undefined for unknown ids. */
+    namesOf: async (kind: DefinitionKind, ids: readonly number[]): Promise<(string | undefined)[]> => {
+      const { byId } = indexes[kind];
+      if (ids.some((id) => !byId.has(id))) await readAll();
+      return ids.map((id) => byId.get(id));
+    },
   };
 }

@@ -7,9 +7,9 @@ import { createUserIn, type NewUser } from './users.ts';
 /** The verb: the new user and key, or null when there are users already. */
 export function makeCreateFirstAdministrator({ write }: Database) {
   return (user: NewUser, key: Omit<NewApiKey, 'userSeq'>): Promise<{ user: User; key: ApiKey } | null> =>
-    write((tx) => {
-      if (tx.get('SELECT 1 FROM users LIMIT 1') !== undefined) return null;
-      const created = createUserIn(tx, user);
-      return { user: created, key: createKeyIn(tx, { ...key, userSeq: created.seq }) };
+    write(function* (tx) {
+      if ((yield* tx.get('SELECT 1 FROM users LIMIT 1')) !== undefined) return null;
+      const created = yield* createUserIn(tx, user);
+      return { user: created, key: yield* createKeyIn(tx, { ...key, userSeq: created.seq }) };
     });
 }

@@ -1,7 +1,8 @@
 // Rows of API keys. The secret itself is never stored, only its SHA-256 (B2).
 import { notFound } from '../../domain/errors.ts';
 import type { ApiKey, User } from '../../domain/user.ts';
-import type { Database, Transaction } from '../engine/database.ts';
+import type { Database } from '../engine/database.ts';
+import type { Step, Transaction } from '../engine/statement.ts';
 import { type ApiKeyRow, toApiKey, toUser, type UserRow } from '../rows.ts';
 
 export type NewApiKey = Pick<
@@ -21,40 +22,44 @@ export interface KeyCredential {
 }
 
 /** The verbs on API keys. Ids are the public ids. */
-export function makeApiKeys({ write, reader }: Database) {
+export function makeApiKeys({ write, read }: Database) {
   return {
     create: (key: NewApiKey): Promise<ApiKey> => write((tx) => createKeyIn(tx, key)),
 
     /** Throws `not_found`. */
-    get: async (id: string): Promise<ApiKey> => {
-      const row = reader.get<ApiKeyRow>('SELECT * FROM api_keys WHERE id = ?', id);
-      if (row === undefined) throw notFound('API key');
-      return toApiKey(row);
-    },
+    get: (id: string): Promise<ApiKey> =>
+      read(function* (tx) {
+        const row = yield* tx.get<ApiKeyRow>('SELECT * FROM api_keys WHERE id = ?', id);
+        if (row === undefined) throw notFound('API key');
+        return toApiKey(row);
+      }),
 
     /** The credential of a public id with its owner as they are now, or undefined. */
-    findCredential: async (id: string): Promise<KeyCredential | undefined> => {
-      const row = reader.get<ApiKeyRow>('SELECT * FROM api_keys WHERE id = ?', id);
-      if (row === undefined) return undefined;
-      const owner = reader.get<UserRow>('SELECT * FROM users WHERE seq = ?', row.user_seq)!;
-      return { key: toApiKey(row), user: toUser(owner), secretSha256: row.secret_sha256 };
-    },
+    findCredential: (id: string): Promise<KeyCredential | undefined> =>
+      read(function* (tx) {
+        const row = yield* tx.get<ApiKeyRow>('SELECT * FROM api_keys WHERE id = ?', id);
+        if (row === undefined) return undefined;
+        const owner = (yield* tx.get<UserRow>('SELECT * FROM users WHERE seq = ?', row.user_seq))!;
+        return { key: toApiKey(row), user: toUser(owner), secretSha256: row.secret_sha256 };
+      }),
 
     /** Every key, or those of one user. */
-    list: async (userSeq: number | null): Promise<{ items: ApiKey[]; total: number }> => {
-      const items = reader
-        .all<ApiKeyRow>('SELECT * FROM api_keys WHERE user_seq = coalesce(?, user_seq) ORDER BY seq', userSeq)
-        .map(toApiKey);
-      return { items, total: items.length };
-    },
+    list: (userSeq: number | null): Promise<{ items: ApiKey[]; total: number }> =>
+      read(function* (tx) {
+        const items = (yield* tx.all<ApiKeyRow>(
+          'SELECT * FROM api_keys WHERE user_seq = coalesce(?, user_seq) ORDER BY seq',
+          userSeq,
+        )).map(toApiKey);
+        return { items, total: items.length };
+      }),
 
     /** Changes a key for the sessions that it opens from now on. Throws `not_found`. */
     change: (id: string, change: KeyChange): Promise<ApiKey> =>
-      write((tx) => {
-        const row = tx.get<ApiKeyRow>('SELECT * FROM api_keys WHERE id = ?', id);
+      write(function* (tx) {
+        const row = yield* tx.get<ApiKeyRow>('SELECT * FROM api_keys WHERE id = ?', id);
         if (row === undefined) throw notFound('API key');
         const key = { ...toApiKey(row), ...change };
-        tx.run(
+        yield* tx.run(
           'UPDATE api_keys SET name = ?, model = ?, target = ?, capability_config = ? WHERE id = ?',
           key.name,
           key.model,
@@ -67,22 +72,24 @@ export function makeApiKeys({ write, reader }: Database) {
 
     /** Revokes a key; a second time changes nothing. Throws `not_found`. */
     revoke: (id: string): Promise<ApiKey> =>
-      write((tx) => {
-        tx.run('UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL', tx.now, id);
-        const row = tx.get<ApiKeyRow>('SELECT * FROM api_keys WHERE id = ?', id);
+      write(function* (tx) {
+        yield* tx.run('UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL', tx.now, id);
+        const row = yield* tx.get<ApiKeyRow>('SELECT * FROM api_keys WHERE id = ?', id);
         if (row === undefined) throw notFound('API key');
         return toApiKey(row);
       }),
 
     /** Notes that a key was used. */
     touch: (seq: number, at: number): Promise<void> =>
-      write((tx) => void tx.run('UPDATE api_keys SET last_used_at = ? WHERE seq = ?', at, seq)),
+      write(function* (tx) {
+        yield* tx.run('UPDATE api_keys SET last_used_at = ? WHERE seq = ?', at, seq);
+      }),
   };
 }
 
 /** Inserts a key. */
-export function createKeyIn(tx: Transaction, key: NewApiKey): ApiKey {
-  const seq = tx.insert(
+export function* createKeyIn(tx: Transaction, key: NewApiKey): Step<ApiKey> {
+  const seq = yield* tx.insert(
     `INSERT INTO api_keys (id, user_seq, name, scope, secret_sha256, last_four, model, target, project_id,
        expires_at, capability_config, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     key.id,
@@ -98,5 +105,5 @@ export function createKeyIn(tx: Transaction, key: NewApiKey): ApiKey {
     JSON.stringify(key.capabilityConfig ?? {}),
     tx.now,
   );
-  return toApiKey(tx.get<ApiKeyRow>('SELECT * FROM api_keys WHERE seq = ?', seq)!);
+  return toApiKey((yield* tx.get<ApiKeyRow>('SELECT * FROM api_keys WHERE seq = ?', seq))!);
 }

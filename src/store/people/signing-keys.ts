@@ -1,6 +1,7 @@
 // Rows of the keys that login tokens are signed with: one signs, those before it only verify until they are gone.
 import { newId } from '../../domain/ids.ts';
-import type { Database, Transaction } from '../engine/database.ts';
+import type { Database } from '../engine/database.ts';
+import type { Step, Transaction } from '../engine/statement.ts';
 
 /** A key without its secret, which is derived from the salt and the master key. Moments are epoch ms. */
 export interface SigningKey {
@@ -31,54 +32,57 @@ const toSigningKey = (row: SigningKeyRow): SigningKey => ({
 
 const CURRENT = 'SELECT * FROM signing_keys WHERE retired_at IS NULL';
 
-function add(tx: Transaction, salt: Buffer): SigningKey {
+function* add(tx: Transaction, salt: Buffer): Step<SigningKey> {
   const id = newId(tx.now);
-  tx.run('INSERT INTO signing_keys (id, salt, created_at) VALUES (?, ?, ?)', id, salt, tx.now);
+  yield* tx.run('INSERT INTO signing_keys (id, salt, created_at) VALUES (?, ?, ?)', id, salt, tx.now);
   return { id, salt, createdAt: tx.now, retiredAt: null, revokedAt: null };
 }
 
 /** The verbs on signing keys. A `salt` is used only where a key is made. */
-export function makeSigningKeys({ write, reader }: Database) {
+export function makeSigningKeys({ write, read }: Database) {
   return {
-    find: async (id: string): Promise<SigningKey | undefined> => {
-      const row = reader.get<SigningKeyRow>('SELECT * FROM signing_keys WHERE id = ?', id);
-      return row === undefined ? undefined : toSigningKey(row);
-    },
+    find: (id: string): Promise<SigningKey | undefined> =>
+      read(function* (tx) {
+        const row = yield* tx.get<SigningKeyRow>('SELECT * FROM signing_keys WHERE id = ?', id);
+        return row === undefined ? undefined : toSigningKey(row);
+      }),
 
     /** The key that signs; undefined before the first token. */
-    findCurrent: async (): Promise<SigningKey | undefined> => {
-      const row = reader.get<SigningKeyRow>(CURRENT);
-      return row === undefined ? undefined : toSigningKey(row);
-    },
+    findCurrent: (): Promise<SigningKey | undefined> =>
+      read(function* (tx) {
+        const row = yield* tx.get<SigningKeyRow>(CURRENT);
+        return row === undefined ? undefined : toSigningKey(row);
+      }),
 
     /** The key that signs, made where there is none. */
     ensureCurrent: (salt: Buffer): Promise<SigningKey> =>
-      write((tx) => {
-        const row = tx.get<SigningKeyRow>(CURRENT);
-        return row === undefined ? add(tx, salt) : toSigningKey(row);
+      write(function* (tx) {
+        const row = yield* tx.get<SigningKeyRow>(CURRENT);
+        return row === undefined ? yield* add(tx, salt) : toSigningKey(row);
       }),
 
     /** Newest first. */
-    list: async (): Promise<{ items: SigningKey[]; total: number }> => {
-      const items = reader.all<SigningKeyRow>('SELECT * FROM signing_keys ORDER BY seq DESC').map(toSigningKey);
-      return { items, total: items.length };
-    },
+    list: (): Promise<{ items: SigningKey[]; total: number }> =>
+      read(function* (tx) {
+        const items = (yield* tx.all<SigningKeyRow>('SELECT * FROM signing_keys ORDER BY seq DESC')).map(toSigningKey);
+        return { items, total: items.length };
+      }),
 
     /** Puts a new key in place of the one that signs, and forgets those that were retired before `forgetBefore`. */
     rotate: (salt: Buffer, forgetBefore: number): Promise<SigningKey> =>
-      write((tx) => {
-        tx.run('DELETE FROM signing_keys WHERE retired_at < ?', forgetBefore);
-        tx.run('UPDATE signing_keys SET retired_at = ? WHERE retired_at IS NULL', tx.now);
-        return add(tx, salt);
+      write(function* (tx) {
+        yield* tx.run('DELETE FROM signing_keys WHERE retired_at < ?', forgetBefore);
+        yield* tx.run('UPDATE signing_keys SET retired_at = ? WHERE retired_at IS NULL', tx.now);
+        return yield* add(tx, salt);
       }),
 
     /** Revokes every key there is and makes a new one, so that no token issued before is good. */
     revokeAll: (salt: Buffer): Promise<SigningKey> =>
-      write((tx) => {
+      write(function* (tx) {
         const sql =
           'UPDATE signing_keys SET retired_at = coalesce(retired_at, ?), revoked_at = ? WHERE revoked_at IS NULL';
-        tx.run(sql, tx.now, tx.now);
-        return add(tx, salt);
+        yield* tx.run(sql, tx.now, tx.now);
+        return yield* add(tx, salt);
       }),
   };
 }

@@ -8,16 +8,16 @@ import { type TeamRow, toTeam } from '../rows.ts';
 export type TeamChanges = Partial<Pick<Team, 'name' | 'budgetUsd'>>;
 
 /** The verbs on teams. A `reference` is an id or a name. */
-export function makeTeams({ write, reader }: Database) {
+export function makeTeams({ write, read }: Database) {
   const byReference = 'SELECT * FROM teams WHERE ? IN (id, name) LIMIT 1';
   const nameTaken = (name: string) => new ErrandError('conflict', `The team name ${name} is taken.`);
   return {
     /** Throws `conflict` when the name is taken. */
     create: (team: Pick<Team, 'name' | 'budgetUsd'>): Promise<Team> =>
-      write((tx) => {
-        if (tx.get('SELECT 1 FROM teams WHERE name = ?', team.name) !== undefined) throw nameTaken(team.name);
+      write(function* (tx) {
+        if ((yield* tx.get('SELECT 1 FROM teams WHERE name = ?', team.name)) !== undefined) throw nameTaken(team.name);
         const id = newId(tx.now);
-        tx.run(
+        yield* tx.run(
           'INSERT INTO teams (id, name, budget_usd, created_at, updated_at) VALUES (?, ?, ?, ?, ?)',
           id,
           team.name,
@@ -29,27 +29,29 @@ export function makeTeams({ write, reader }: Database) {
       }),
 
     /** Throws `not_found`. */
-    get: async (reference: string): Promise<Team> => {
-      const row = reader.get<TeamRow>(byReference, reference);
-      if (row === undefined) throw notFound('Team');
-      return toTeam(row);
-    },
+    get: (reference: string): Promise<Team> =>
+      read(function* (tx) {
+        const row = yield* tx.get<TeamRow>(byReference, reference);
+        if (row === undefined) throw notFound('Team');
+        return toTeam(row);
+      }),
 
-    list: async (): Promise<{ items: Team[]; total: number }> => {
-      const items = reader.all<TeamRow>('SELECT * FROM teams ORDER BY name').map(toTeam);
-      return { items, total: items.length };
-    },
+    list: (): Promise<{ items: Team[]; total: number }> =>
+      read(function* (tx) {
+        const items = (yield* tx.all<TeamRow>('SELECT * FROM teams ORDER BY name')).map(toTeam);
+        return { items, total: items.length };
+      }),
 
     /** Throws `not_found`, and `conflict` when the new name is taken. */
     change: (reference: string, changes: TeamChanges): Promise<Team> =>
-      write((tx) => {
-        const row = tx.get<TeamRow>(byReference, reference);
+      write(function* (tx) {
+        const row = yield* tx.get<TeamRow>(byReference, reference);
         if (row === undefined) throw notFound('Team');
         const team = { ...toTeam(row), ...changes, updatedAt: tx.now };
-        if (tx.get('SELECT 1 FROM teams WHERE name = ? AND id <> ?', team.name, team.id) !== undefined) {
+        if ((yield* tx.get('SELECT 1 FROM teams WHERE name = ? AND id <> ?', team.name, team.id)) !== undefined) {
           throw nameTaken(team.name);
         }
-        tx.run(
+        yield* tx.run(
           'UPDATE teams SET name = ?, budget_usd = ?, updated_at = ? WHERE id = ?',
           team.name,
           team.budgetUsd,

@@ -3,7 +3,8 @@ import { accountOf } from '../../domain/account-name.ts';
 import { ErrandError, notFound } from '../../domain/errors.ts';
 import { newId } from '../../domain/ids.ts';
 import type { User } from '../../domain/user.ts';
-import type { Database, Reader, Transaction } from '../engine/database.ts';
+import type { Database } from '../engine/database.ts';
+import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { toUser, type UserRow } from '../rows.ts';
 
 export type NewUser = Pick<
@@ -40,70 +41,76 @@ const COLUMNS = {
 } as const satisfies Record<keyof UserChanges, string>;
 
 /** The verbs on users. A `reference` is an id or a username. */
-export function makeUsers({ write, reader }: Database) {
+export function makeUsers({ write, read }: Database) {
   const byReference = 'SELECT * FROM users WHERE ? IN (id, username) LIMIT 1';
   return {
     /** Throws `conflict` when the username is taken. */
     create: (user: NewUser): Promise<User> => write((tx) => createUserIn(tx, user)),
 
     /** Throws `not_found`. */
-    get: async (reference: string): Promise<User> => {
-      const row = reader.get<UserRow>(byReference, reference);
-      if (row === undefined) throw notFound('User');
-      return toUser(row);
-    },
+    get: (reference: string): Promise<User> =>
+      read(function* (tx) {
+        const row = yield* tx.get<UserRow>(byReference, reference);
+        if (row === undefined) throw notFound('User');
+        return toUser(row);
+      }),
 
     /** By the id alone: a username may look like one. */
-    findTokenHolder: async (id: string): Promise<TokenHolder | undefined> => {
-      const row = reader.get<UserRow>('SELECT * FROM users WHERE id = ?', id);
-      return row === undefined ? undefined : { user: toUser(row), tokenGeneration: row.token_generation };
-    },
+    findTokenHolder: (id: string): Promise<TokenHolder | undefined> =>
+      read(function* (tx) {
+        const row = yield* tx.get<UserRow>('SELECT * FROM users WHERE id = ?', id);
+        return row === undefined ? undefined : { user: toUser(row), tokenGeneration: row.token_generation };
+      }),
 
     /** By the username alone, however it is written, with what the password must hash to. */
-    findLogin: async (username: string): Promise<Login | undefined> => {
-      const row = findByName(reader, username);
-      if (row === undefined) return undefined;
-      return { user: toUser(row), passwordHash: row.password_hash, tokenGeneration: row.token_generation };
-    },
+    findLogin: (username: string): Promise<Login | undefined> =>
+      read(function* (tx) {
+        const row = yield* findByName(tx, username);
+        if (row === undefined) return undefined;
+        return { user: toUser(row), passwordHash: row.password_hash, tokenGeneration: row.token_generation };
+      }),
 
     /** The user of this username as they are, made from the rest where there is none. Throws as `create` does. */
     ensure: (user: NewUser): Promise<User> =>
-      write((tx) => {
-        const row = findByName(tx, user.username);
-        return row === undefined ? createUserIn(tx, user) : toUser(row);
+      write(function* (tx) {
+        const row = yield* findByName(tx, user.username);
+        return row === undefined ? yield* createUserIn(tx, user) : toUser(row);
       }),
 
     /** Accounts of earlier times whose names look like one another's, each found by its exact username alone. */
-    listLookAlikes: async (): Promise<string[]> =>
-      reader
-        .all<{ username: string }>('SELECT username FROM users WHERE exact_only = 1 ORDER BY account, username')
-        .map(({ username }) => username),
+    listLookAlikes: (): Promise<string[]> =>
+      read(function* (tx) {
+        return (yield* tx.all<{ username: string }>(
+          'SELECT username FROM users WHERE exact_only = 1 ORDER BY account, username',
+        )).map(({ username }) => username);
+      }),
 
-    list: async (): Promise<{ items: User[]; total: number }> => {
-      const items = reader.all<UserRow>('SELECT * FROM users ORDER BY username').map(toUser);
-      return { items, total: items.length };
-    },
+    list: (): Promise<{ items: User[]; total: number }> =>
+      read(function* (tx) {
+        const items = (yield* tx.all<UserRow>('SELECT * FROM users ORDER BY username')).map(toUser);
+        return { items, total: items.length };
+      }),
 
     /** Throws `not_found`, and `conflict` when it would leave no enabled administrator. */
     change: (reference: string, changes: UserChanges): Promise<User> =>
-      write((tx) => {
-        const row = tx.get<UserRow>(byReference, reference);
+      write(function* (tx) {
+        const row = yield* tx.get<UserRow>(byReference, reference);
         if (row === undefined) throw notFound('User');
         for (const [name, value] of Object.entries(changes)) {
           const column = COLUMNS[name as keyof UserChanges];
           const stored = typeof value === 'boolean' ? Number(value) : value;
-          tx.run(`UPDATE users SET ${column} = ?, updated_at = ? WHERE seq = ?`, stored, tx.now, row.seq);
+          yield* tx.run(`UPDATE users SET ${column} = ?, updated_at = ? WHERE seq = ?`, stored, tx.now, row.seq);
         }
         // Whoever knew the old password must not go on by a token that it gave.
         if (changes.passwordHash !== undefined) {
-          tx.run('UPDATE users SET token_generation = token_generation + 1 WHERE seq = ?', row.seq);
+          yield* tx.run('UPDATE users SET token_generation = token_generation + 1 WHERE seq = ?', row.seq);
         }
         const wasAdmin = row.role === 'admin' && row.disabled === 0;
-        const remaining = tx.get("SELECT 1 FROM users WHERE role = 'admin' AND disabled = 0 LIMIT 1");
+        const remaining = yield* tx.get("SELECT 1 FROM users WHERE role = 'admin' AND disabled = 0 LIMIT 1");
         if (wasAdmin && remaining === undefined) {
           throw new ErrandError('conflict', `${row.username} is the last enabled administrator.`);
         }
-        return toUser(tx.get<UserRow>('SELECT * FROM users WHERE seq = ?', row.seq)!);
+        return toUser((yield* tx.get<UserRow>('SELECT * FROM users WHERE seq = ?', row.seq))!);
       }),
   };
 }
@@ -111,22 +118,23 @@ export function makeUsers({ write, reader }: Database) {
 const BY_ACCOUNT = 'SELECT * FROM users WHERE account = ? AND exact_only';
 
 /** The user whose name this is exactly; else the one user whose name looks like it. */
-function findByName(reader: Reader, username: string): UserRow | undefined {
+function* findByName(tx: Reader, username: string): Step<UserRow | undefined> {
   return (
-    reader.get<UserRow>('SELECT * FROM users WHERE username = ?', username) ??
-    reader.get<UserRow>(`${BY_ACCOUNT} = 0`, accountOf(username))
+    (yield* tx.get<UserRow>('SELECT * FROM users WHERE username = ?', username)) ??
+    (yield* tx.get<UserRow>(`${BY_ACCOUNT} = 0`, accountOf(username)))
   );
 }
 
 /** Inserts a user. Throws `conflict` when the username is taken, or looks like one that is. */
-export function createUserIn(tx: Transaction, user: NewUser): User {
+export function* createUserIn(tx: Transaction, user: NewUser): Step<User> {
   const account = accountOf(user.username);
-  const taken = tx.get<UserRow>(`${BY_ACCOUNT} = 0`, account) ?? tx.get<UserRow>(`${BY_ACCOUNT} = 1`, account);
+  const taken =
+    (yield* tx.get<UserRow>(`${BY_ACCOUNT} = 0`, account)) ?? (yield* tx.get<UserRow>(`${BY_ACCOUNT} = 1`, account));
   if (taken !== undefined) {
     const which = taken.username === user.username ? '' : `: it looks like ${taken.username}`;
     throw new ErrandError('conflict', `The username ${user.username} is taken${which}.`);
   }
-  const seq = tx.insert(
+  const seq = yield* tx.insert(
     `INSERT INTO users (id, username, account, full_name, department, role, team_id, functional_role, scenario,
        password_hash, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     newId(tx.now),
@@ -142,5 +150,5 @@ export function createUserIn(tx: Transaction, user: NewUser): User {
     tx.now,
     tx.now,
   );
-  return toUser(tx.get<UserRow>('SELECT * FROM users WHERE seq = ?', seq)!);
+  return toUser((yield* tx.get<UserRow>('SELECT * FROM users WHERE seq = ?', seq))!);
 }

@@ -7,7 +7,8 @@ import type { Session, SessionSetup } from '../../domain/session.ts';
 import { NO_USAGE } from '../../domain/usage.ts';
 import type { ApiKey, User } from '../../domain/user.ts';
 import { admitBackground, type BackgroundLimits, type BackgroundRefusal } from './admit-background.ts';
-import type { Database, Reader, Transaction } from '../engine/database.ts';
+import type { Database } from '../engine/database.ts';
+import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { estimatePrompt } from './prompt-size.ts';
 import { RUN_COLUMNS, type RunRow, type SessionRow, toRun, toSession } from '../rows.ts';
 import { insertAttachments, insertUserMessage, type NewAttachment } from '../sessions/user-message.ts';
@@ -55,36 +56,38 @@ export function makeAcceptRun({ write }: Database): (turn: NewTurn) => Promise<A
 }
 
 /** Makes the look-up of the run that an earlier request with the same idempotency key made; undefined when there is none. */
-export function makeFindSubmitted({ reader }: Database): (submission: Submission) => Promise<Run | undefined> {
-  return async (submission) => {
-    const session = submission.sessionId === null ? undefined : findOpenSession(reader, submission);
-    const found = findReplayed(reader, submission, session);
-    return found !== undefined && 'run' in found ? found.run : undefined;
-  };
+export function makeFindSubmitted({ read }: Database): (submission: Submission) => Promise<Run | undefined> {
+  return (submission) =>
+    read(function* (tx) {
+      const session = submission.sessionId === null ? undefined : yield* findOpenSession(tx, submission);
+      const found = yield* findReplayed(tx, submission, session);
+      return found !== undefined && 'run' in found ? found.run : undefined;
+    });
 }
 
 /** `content`: the turn's, as it is kept. */
-function acceptIn(tx: Transaction, turn: NewTurn, content: string): Acceptance {
-  const found = turn.sessionId === null ? undefined : findOpenSession(tx, turn);
-  const earlier = findReplayed(tx, turn, found);
+function* acceptIn(tx: Transaction, turn: NewTurn, content: string): Step<Acceptance> {
+  const found = turn.sessionId === null ? undefined : yield* findOpenSession(tx, turn);
+  const earlier = yield* findReplayed(tx, turn, found);
   if (earlier !== undefined) return earlier;
   if (turn.sessionId !== null && found === undefined) return { kind: 'session_gone' };
-  const busy = found !== undefined && hasUnfinishedRun(tx, found.seq);
-  const refusal = turn.background === null ? undefined : admitBackground(tx, turn, { busy, ...turn.background.limits });
+  const busy = found !== undefined && (yield* hasUnfinishedRun(tx, found.seq));
+  const refusal =
+    turn.background === null ? undefined : yield* admitBackground(tx, turn, { busy, ...turn.background.limits });
   if (refusal !== undefined) return { kind: refusal };
   // Only a Messages stream tells it, and this turn must not be there yet.
   const place = { keySeq: turn.key.seq, sessionSeq: found?.seq ?? null, content: turn.content };
-  const promptTokens = turn.protocol === 'messages' ? estimatePrompt(tx, place) : null;
-  const session = found === undefined ? openSession(tx, turn) : continueSession(tx, found);
-  const run = insertRun(tx, turn, session, {
+  const promptTokens = turn.protocol === 'messages' ? yield* estimatePrompt(tx, place) : null;
+  const session = found === undefined ? yield* openSession(tx, turn) : yield* continueSession(tx, found);
+  const run = yield* insertRun(tx, turn, session, {
     opensSession: found === undefined,
     target: found?.target ?? turn.setup.target,
     ready: !busy && !(found !== undefined && isStopping(found)),
   });
   const message = { sessionSeq: session.seq, runSeq: run.seq, content, preview: turn.preview };
-  insertAttachments(
+  yield* insertAttachments(
     tx,
-    { userSeq: turn.user.seq, sessionSeq: session.seq, messageId: insertUserMessage(tx, message) },
+    { userSeq: turn.user.seq, sessionSeq: session.seq, messageId: yield* insertUserMessage(tx, message) },
     turn.attachments,
   );
   const payload = { scheduleMode: run.scheduleMode, ...(promptTokens !== null && { promptTokens }) };
@@ -92,8 +95,8 @@ function acceptIn(tx: Transaction, turn: NewTurn, content: string): Acceptance {
   return { kind: 'accepted', session, run };
 }
 
-function findOpenSession(tx: Reader, turn: Submission): SessionRow | undefined {
-  return tx.get<SessionRow>(
+function* findOpenSession(tx: Reader, turn: Submission): Step<SessionRow | undefined> {
+  return yield* tx.get<SessionRow>(
     'SELECT * FROM sessions WHERE id = ? AND user_seq = ? AND key_seq = ? AND deleted_at IS NULL',
     turn.sessionId,
     turn.user.seq,
@@ -101,31 +104,31 @@ function findOpenSession(tx: Reader, turn: Submission): SessionRow | undefined {
   );
 }
 
-function getSession(tx: Reader, seq: number): Session {
-  return toSession(tx.get<SessionRow>('SELECT * FROM sessions WHERE seq = ?', seq)!);
+function* getSession(tx: Reader, seq: number): Step<Session> {
+  return toSession((yield* tx.get<SessionRow>('SELECT * FROM sessions WHERE seq = ?', seq))!);
 }
 
-function findReplayed(tx: Reader, turn: Submission, session: SessionRow | undefined): Acceptance | undefined {
+function* findReplayed(tx: Reader, turn: Submission, session: SessionRow | undefined): Step<Acceptance | undefined> {
   if (turn.idempotencyKey === null) return undefined;
-  const row = findByKey(tx, turn, session);
+  const row = yield* findByKey(tx, turn, session);
   if (row === undefined) return undefined;
-  const replayed = getSession(tx, row.session_seq);
+  const replayed = yield* getSession(tx, row.session_seq);
   if (replayed.deletedAt !== null) return { kind: 'session_gone' };
   return { kind: 'replayed', session: replayed, run: toRun(row) };
 }
 
 /** Three spaces of keys: background per API key; first requests per user, key and target; continuations per session (D4). */
-function findByKey(tx: Reader, turn: Submission, session: SessionRow | undefined): RunRow | undefined {
+function* findByKey(tx: Reader, turn: Submission, session: SessionRow | undefined): Step<RunRow | undefined> {
   const { user, key, idempotencyKey } = turn;
   if (turn.background !== null) {
-    return tx.get<RunRow>(
+    return yield* tx.get<RunRow>(
       `${SELECT_RUN} WHERE r.schedule_mode = 'background' AND r.key_seq = ? AND r.idempotency_key = ?`,
       key.seq,
       idempotencyKey,
     );
   }
   if (session !== undefined) {
-    return tx.get<RunRow>(
+    return yield* tx.get<RunRow>(
       `${SELECT_RUN} WHERE r.schedule_mode <> 'background' AND r.opened_session = 0 AND r.session_seq = ?
          AND r.idempotency_key = ?`,
       session.seq,
@@ -133,7 +136,7 @@ function findByKey(tx: Reader, turn: Submission, session: SessionRow | undefined
     );
   }
   if (turn.sessionId !== null) return undefined;
-  return tx.get<RunRow>(
+  return yield* tx.get<RunRow>(
     `${SELECT_RUN} WHERE r.schedule_mode <> 'background' AND r.opened_session = 1 AND r.user_seq = ? AND r.key_seq = ?
        AND r.target = ? AND r.idempotency_key = ?`,
     user.seq,
@@ -143,7 +146,7 @@ function findByKey(tx: Reader, turn: Submission, session: SessionRow | undefined
   );
 }
 
-function openSession(tx: Transaction, turn: NewTurn): Session {
+function* openSession(tx: Transaction, turn: NewTurn): Step<Session> {
   const session = {
     id: newId(tx.now),
     userSeq: turn.user.seq,
@@ -156,7 +159,7 @@ function openSession(tx: Transaction, turn: NewTurn): Session {
     updatedAt: tx.now,
     deletedAt: null,
   } as const;
-  const seq = tx.insert(
+  const seq = yield* tx.insert(
     `INSERT INTO sessions (id, user_seq, key_seq, kind, title, status, project_id, target, capability_config,
        orchestration, created_at, updated_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -176,10 +179,10 @@ function openSession(tx: Transaction, turn: NewTurn): Session {
   return { seq, ...session };
 }
 
-function continueSession(tx: Transaction, row: SessionRow): Session {
+function* continueSession(tx: Transaction, row: SessionRow): Step<Session> {
   const status = row.status === 'running' ? 'running' : 'pending';
   // A stop that is over is forgotten; one that the executor has yet to confirm holds the new run back.
-  tx.run(
+  yield* tx.run(
     isStopping(row)
       ? 'UPDATE sessions SET status = ?, updated_at = ? WHERE seq = ?'
       : `UPDATE sessions SET status = ?, updated_at = ?, stop_requested_at = NULL, stop_confirmed_at = NULL,
@@ -202,7 +205,12 @@ interface RunPlace {
   readonly ready: boolean;
 }
 
-function insertRun(tx: Transaction, turn: NewTurn, session: Session, { opensSession, target, ready }: RunPlace): Run {
+function* insertRun(
+  tx: Transaction,
+  turn: NewTurn,
+  session: Session,
+  { opensSession, target, ready }: RunPlace,
+): Step<Run> {
   const run: Omit<Run, 'seq'> = {
     id: newId(tx.now),
     sessionSeq: session.seq,
@@ -229,7 +237,7 @@ function insertRun(tx: Transaction, turn: NewTurn, session: Session, { opensSess
     startedAt: null,
     finishedAt: null,
   };
-  const seq = tx.insert(
+  const seq = yield* tx.insert(
     `INSERT INTO runs (id, session_seq, user_seq, key_seq, protocol, status, schedule_mode, ready, requested_model,
        include_usage, opened_session, idempotency_key, target, background_payload, queued_steady_at, created_at,
        output_schema, artifact_status)
@@ -260,8 +268,8 @@ function scheduleModeOf(turn: NewTurn, ready: boolean): ScheduleMode {
   return ready && turn.slotFree() ? 'immediate' : 'queued';
 }
 
-function hasUnfinishedRun(tx: Transaction, sessionSeq: number): boolean {
-  const found = tx.get(
+function* hasUnfinishedRun(tx: Transaction, sessionSeq: number): Step<boolean> {
+  const found = yield* tx.get(
     "SELECT 1 FROM runs WHERE session_seq = ? AND status IN ('queued', 'running', 'finalizing') LIMIT 1",
     sessionSeq,
   );

@@ -1,6 +1,6 @@
 // Admission of background runs: counted inside the transaction that accepts, so that nothing is ever over-admitted (§8, D2, D3).
 import type { ApiKey, User } from '../../domain/user.ts';
-import type { Transaction } from '../engine/database.ts';
+import type { Step, Transaction } from '../engine/statement.ts';
 import { countCapacity } from './worker-nodes.ts';
 
 export interface BackgroundLimits {
@@ -22,16 +22,19 @@ const OF_USER = `SELECT 1 FROM runs WHERE user_seq = ?
 const WAITING = "SELECT 1 FROM runs WHERE status = 'queued' AND schedule_mode = 'background' LIMIT 1 OFFSET ?";
 
 /** The reason to refuse a new background run, or undefined: first the session, then key and user, then capacity (A1). */
-export function admitBackground(
+export function* admitBackground(
   tx: Transaction,
   { user, key }: { readonly user: User; readonly key: ApiKey },
   limits: BackgroundLimits & { readonly busy: boolean },
-): BackgroundRefusal | undefined {
-  const reaches = (limit: number, sql: string, ...values: number[]) => tx.get(sql, ...values, limit - 1) !== undefined;
+): Step<BackgroundRefusal | undefined> {
   if (limits.busy) return 'session_busy';
-  if (reaches(limits.maxUnfinishedPerKey, OF_KEY, user.seq, key.seq)) return 'key_limit';
-  if (reaches(limits.maxUnfinishedPerUser, OF_USER, user.seq)) return 'user_limit';
-  const capacity = countCapacity(tx);
+  if (yield* reaches(tx, limits.maxUnfinishedPerKey, [OF_KEY, user.seq, key.seq])) return 'key_limit';
+  if (yield* reaches(tx, limits.maxUnfinishedPerUser, [OF_USER, user.seq])) return 'user_limit';
+  const capacity = yield* countCapacity(tx);
   if (capacity === 0) return 'no_capacity';
-  return reaches(PLACES_PER_SLOT * capacity, WAITING) ? 'queue_full' : undefined;
+  return (yield* reaches(tx, PLACES_PER_SLOT * capacity, [WAITING])) ? 'queue_full' : undefined;
+}
+
+function* reaches(tx: Transaction, limit: number, [sql, ...values]: [string, ...number[]]): Step<boolean> {
+  return (yield* tx.get(sql, ...values, limit - 1)) !== undefined;
 }

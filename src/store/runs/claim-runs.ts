@@ -1,7 +1,8 @@
 // Claiming: the next runs that may start, moved to `running` under an attempt number and a lease.
 import type { JsonObject } from '../../domain/json.ts';
 import type { Run } from '../../domain/run.ts';
-import type { Database, Transaction } from '../engine/database.ts';
+import type { Database } from '../engine/database.ts';
+import type { Step, Transaction } from '../engine/statement.ts';
 import { stopIn } from './stop-runs.ts';
 
 /** What decides the model of a run: its key's fixed model, else that of the agent that answers, else its owner's scenario (§1 rule 9). */
@@ -75,26 +76,28 @@ const CLAIM = `UPDATE runs SET status = 'running', attempt = ?, model = ?, lease
  */
 export function makeClaimRuns({ write }: Database): (order: ClaimOrder) => Promise<Claim[]> {
   return (order) =>
-    write((tx) => {
+    write(function* (tx) {
       const claims: Claim[] = [];
       while (claims.length < order.limit) {
-        const next = findNext(tx, order);
+        const next = yield* findNext(tx, order);
         if (next === undefined) break;
-        const claimed = claim(tx, next, order);
+        const claimed = yield* claim(tx, next, order);
         if (claimed !== null) claims.push(claimed);
       }
       return claims;
     });
 }
 
-function findNext(tx: Transaction, { background }: ClaimOrder): number | undefined {
-  const ordinary = tx.get<{ head: number | null }>(NEXT_ORDINARY)?.head;
+function* findNext(tx: Transaction, { background }: ClaimOrder): Step<number | undefined> {
+  const ordinary = (yield* tx.get<{ head: number | null }>(NEXT_ORDINARY))?.head;
   if (typeof ordinary === 'number') return ordinary;
-  if (tx.get("SELECT 1 FROM runs WHERE status = 'queued' AND schedule_mode = 'background' LIMIT 1") === undefined) {
+  if (
+    (yield* tx.get("SELECT 1 FROM runs WHERE status = 'queued' AND schedule_mode = 'background' LIMIT 1")) === undefined
+  ) {
     return undefined;
   }
-  if (tx.get<{ runs: number }>(EXECUTING_BACKGROUND)!.runs >= background.slots) return undefined;
-  return tx.get<{ head: number | null }>(NEXT_BACKGROUND, background.maxExecutingPerKey)?.head ?? undefined;
+  if ((yield* tx.get<{ runs: number }>(EXECUTING_BACKGROUND))!.runs >= background.slots) return undefined;
+  return (yield* tx.get<{ head: number | null }>(NEXT_BACKGROUND, background.maxExecutingPerKey))?.head ?? undefined;
 }
 
 interface CandidateRow {
@@ -118,11 +121,11 @@ const CANDIDATE = `SELECT r.id, r.session_seq, s.id AS session_id, r.attempt, r.
   JOIN sessions s ON s.seq = r.session_seq JOIN api_keys k ON k.seq = r.key_seq JOIN users u ON u.seq = r.user_seq
   WHERE r.seq = ?`;
 
-function claim(tx: Transaction, runSeq: number, order: ClaimOrder): Claim | null {
-  const row = tx.get<CandidateRow>(CANDIDATE, runSeq)!;
+function* claim(tx: Transaction, runSeq: number, order: ClaimOrder): Step<Claim | null> {
+  const row = (yield* tx.get<CandidateRow>(CANDIDATE, runSeq))!;
   if (row.disabled === 1) {
     // Accepted in the moment in which the user was disabled.
-    stopIn(tx, { sessionSeq: row.session_seq, runSeq }, 'operator_requested_stop');
+    yield* stopIn(tx, { sessionSeq: row.session_seq, runSeq }, 'operator_requested_stop');
     return null;
   }
   const { scenario, target } = row;
@@ -139,8 +142,8 @@ function claim(tx: Transaction, runSeq: number, order: ClaimOrder): Claim | null
     opensSession: row.opened_session === 1,
     outputSchema: row.output_schema === null ? null : (JSON.parse(row.output_schema) as JsonObject),
   };
-  tx.run(CLAIM, run.attempt, run.model, tx.now + order.leaseMs, tx.now, tx.steadyNow, runSeq);
-  tx.run("UPDATE sessions SET status = 'running' WHERE seq = ?", run.sessionSeq);
+  yield* tx.run(CLAIM, run.attempt, run.model, tx.now + order.leaseMs, tx.now, tx.steadyNow, runSeq);
+  yield* tx.run("UPDATE sessions SET status = 'running' WHERE seq = ?", run.sessionSeq);
   tx.emit(run.sessionSeq, runSeq, {
     type: 'run.started',
     payload: { attempt: run.attempt, model: run.model ?? '' },

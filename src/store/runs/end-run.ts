@@ -4,7 +4,8 @@ import type { JsonValue } from '../../domain/json.ts';
 import { MAX_RESUMES, type Protocol, type RunError, type RunStatus, type StopReason } from '../../domain/run.ts';
 import type { SessionStatus } from '../../domain/session.ts';
 import type { StopCause } from '../../domain/stop.ts';
-import type { Database, Transaction } from '../engine/database.ts';
+import type { Database } from '../engine/database.ts';
+import type { Step, Transaction } from '../engine/statement.ts';
 import { discardIn } from '../sessions/erasures.ts';
 import { concludeIn } from '../artifacts/record-artifacts.ts';
 import { type Fence, holds } from './record-progress.ts';
@@ -37,7 +38,9 @@ export function makeEndRun({ write }: Database) {
   return {
     /** running → finalizing. */
     finalize: (fence: Fence, ending: Ending): Promise<boolean> =>
-      write((tx) => holds(tx, fence) && finalizeIn(tx, fence, ending)),
+      write(function* (tx) {
+        return (yield* holds(tx, fence)) && (yield* finalizeIn(tx, fence, ending));
+      }),
 
     /**
      * finalizing → its outcome, with the final message, in one step. `untouched`: nothing was done in the workspace, so
@@ -48,24 +51,24 @@ export function makeEndRun({ write }: Database) {
 
     /** Gives a run whose worker is gone back to the queue, or fails it when it was resumed too often. */
     interrupt: (fence: Fence, interruption: Interruption): Promise<boolean> =>
-      write((tx) => {
-        if (!holds(tx, fence)) return false;
-        noteWork(tx, fence.runSeq);
-        return interruptIn(tx, fence, interruption);
+      write(function* (tx) {
+        if (!(yield* holds(tx, fence))) return false;
+        yield* noteWork(tx, fence.runSeq);
+        return yield* interruptIn(tx, fence, interruption);
       }),
   };
 }
 
-function finalizeIn(tx: Transaction, fence: Fence, ending: Ending): boolean {
+function* finalizeIn(tx: Transaction, fence: Fence, ending: Ending): Step<boolean> {
   const completed = ending.outcome === 'completed';
-  if (!completed) discardIn(tx, fence.runSeq);
+  if (!completed) yield* discardIn(tx, fence.runSeq);
   const structured = completed ? ending.structured : undefined;
-  const run = tx.get<{ protocol: Protocol }>(
+  const run = yield* tx.get<{ protocol: Protocol }>(
     `UPDATE runs SET status = 'finalizing', outcome = ?, answer = ?, stop_reason = ?, error = ?, structured_output = ?,
        lease_until = NULL
      WHERE seq = ? AND status = 'running' RETURNING protocol`,
     ending.outcome,
-    completed && ending.answer !== findLastText(tx, fence.runSeq) ? ending.answer : null,
+    completed && ending.answer !== (yield* findLastText(tx, fence.runSeq)) ? ending.answer : null,
     completed ? ending.stopReason : null,
     completed ? null : JSON.stringify(ending.error),
     structured === undefined ? null : JSON.stringify(structured.value),
@@ -77,7 +80,7 @@ function finalizeIn(tx: Transaction, fence: Fence, ending: Ending): boolean {
   }
   tx.emit(fence.sessionSeq, fence.runSeq, {
     type: 'run.finalizing',
-    payload: { stopReason: completed ? ending.stopReason : null, usage: readUsage(tx, fence.runSeq) },
+    payload: { stopReason: completed ? ending.stopReason : null, usage: yield* readUsage(tx, fence.runSeq) },
   });
   return true;
 }
@@ -89,12 +92,12 @@ interface UsageRow {
   cacheWriteTokens: number;
 }
 
-function readUsage(tx: Transaction, runSeq: number): UsageRow {
-  return tx.get<UsageRow>(
+function* readUsage(tx: Transaction, runSeq: number): Step<UsageRow> {
+  return (yield* tx.get<UsageRow>(
     `SELECT input_tokens AS inputTokens, output_tokens AS outputTokens, cache_read_tokens AS cacheReadTokens,
        cache_write_tokens AS cacheWriteTokens FROM runs WHERE seq = ?`,
     runSeq,
-  )!;
+  ))!;
 }
 
 interface FinalizingRow {
@@ -105,28 +108,28 @@ interface FinalizingRow {
 }
 
 /** Settles a finalizing run. Needs nothing but its rows, so a restart can do it as well. */
-export function settleIn(tx: Transaction, fence: Fence, untouched = false): boolean {
-  const row = tx.get<FinalizingRow>(
+export function* settleIn(tx: Transaction, fence: Fence, untouched = false): Step<boolean> {
+  const row = yield* tx.get<FinalizingRow>(
     `SELECT outcome, error, CASE protocol WHEN 'chat' THEN NULL ELSE structured_output END AS structured_output
      FROM runs WHERE seq = ? AND status = 'finalizing'`,
     fence.runSeq,
   );
   if (row === undefined) return false;
-  writeAssistantMessage(tx, fence, row);
-  if (untouched) concludeIn(tx, fence, row.outcome);
+  yield* writeAssistantMessage(tx, fence, row);
+  if (untouched) yield* concludeIn(tx, fence, row.outcome);
   if (row.outcome === 'completed') {
-    endIn(tx, fence, 'completed', { type: 'run.done', payload: { status: 'completed' } });
+    yield* endIn(tx, fence, 'completed', { type: 'run.done', payload: { status: 'completed' } });
   } else {
     const error = JSON.parse(row.error!) as RunError;
-    endIn(tx, fence, row.outcome, { type: 'run.failed', payload: { status: row.outcome, error } });
+    yield* endIn(tx, fence, row.outcome, { type: 'run.failed', payload: { status: row.outcome, error } });
   }
   return true;
 }
 
-function writeAssistantMessage(tx: Transaction, fence: RunPlace, row: Omit<FinalizingRow, 'error'>): void {
-  const preview = previewOfReplies(tx, fence.runSeq);
+function* writeAssistantMessage(tx: Transaction, fence: RunPlace, row: Omit<FinalizingRow, 'error'>): Step<void> {
+  const preview = yield* previewOfReplies(tx, fence.runSeq);
   if (preview === undefined && row.outcome !== 'completed') return;
-  const messageId = tx.insert(
+  const messageId = yield* tx.insert(
     `INSERT INTO messages (session_seq, run_seq, role, content, text_preview, created_at)
      VALUES (?, ?, 'assistant', ?, ?, ?)`,
     fence.sessionSeq,
@@ -139,16 +142,16 @@ function writeAssistantMessage(tx: Transaction, fence: RunPlace, row: Omit<Final
     row.structured_output === null ? {} : { structuredOutput: JSON.parse(row.structured_output) as JsonValue };
   tx.emit(fence.sessionSeq, fence.runSeq, {
     type: 'message',
-    payload: { messageId, usage: readUsage(tx, fence.runSeq), ...structured },
+    payload: { messageId, usage: yield* readUsage(tx, fence.runSeq), ...structured },
   });
 }
 
 /** Cancels an unfinished run; what its agent did until now is kept. Answers how many of its questions expired. */
-export function cancelIn(tx: Transaction, fence: RunPlace, cause: StopCause): number {
-  closeOpenBlock(tx, fence);
-  const expired = expireOfRun(tx, fence);
-  writeAssistantMessage(tx, fence, { outcome: 'failed', structured_output: null });
-  endIn(tx, fence, 'canceled', { type: 'run.stopped', payload: { reason: cause } });
+export function* cancelIn(tx: Transaction, fence: RunPlace, cause: StopCause): Step<number> {
+  yield* closeOpenBlock(tx, fence);
+  const expired = yield* expireOfRun(tx, fence);
+  yield* writeAssistantMessage(tx, fence, { outcome: 'failed', structured_output: null });
+  yield* endIn(tx, fence, 'canceled', { type: 'run.stopped', payload: { reason: cause } });
   return expired;
 }
 
@@ -165,8 +168,8 @@ function sessionStatusAfter(ended: RunStatus, next: RunStatus | undefined): Sess
 }
 
 /** Lets the session's next run begin, unless the executor of a stopped one may still be in the workspace. */
-function makeReady(tx: Transaction, sessionSeq: number, runSeq: number): void {
-  tx.run(
+function* makeReady(tx: Transaction, sessionSeq: number, runSeq: number): Step<void> {
+  yield* tx.run(
     `UPDATE runs SET ready = 1 WHERE seq = ? AND NOT EXISTS (
        SELECT 1 FROM sessions WHERE seq = ? AND stop_requested_at IS NOT NULL AND stop_confirmed_at IS NULL)`,
     runSeq,
@@ -175,9 +178,9 @@ function makeReady(tx: Transaction, sessionSeq: number, runSeq: number): void {
 }
 
 /** Writes the terminal state and event, and makes the session's next run claimable. */
-export function endIn(tx: Transaction, fence: RunPlace, status: RunStatus, event: NewEvent): void {
+export function* endIn(tx: Transaction, fence: RunPlace, status: RunStatus, event: NewEvent): Step<void> {
   // A run that was never begun has nothing to collect.
-  tx.run(
+  yield* tx.run(
     `UPDATE runs SET status = ?, finished_at = ?, ready = 0, waiting = 0, lease_until = NULL,
        artifact_status = CASE WHEN attempt = 0 AND artifact_status = 'pending' THEN 'failed' ELSE artifact_status END
      WHERE seq = ?`,
@@ -185,13 +188,13 @@ export function endIn(tx: Transaction, fence: RunPlace, status: RunStatus, event
     tx.now,
     fence.runSeq,
   );
-  const next = tx.get<{ seq: number; status: RunStatus }>(
+  const next = yield* tx.get<{ seq: number; status: RunStatus }>(
     `SELECT seq, status FROM runs WHERE session_seq = ? AND status IN ('queued', 'running', 'finalizing')
      ORDER BY seq LIMIT 1`,
     fence.sessionSeq,
   );
-  if (next?.status === 'queued') makeReady(tx, fence.sessionSeq, next.seq);
-  tx.run(
+  if (next?.status === 'queued') yield* makeReady(tx, fence.sessionSeq, next.seq);
+  yield* tx.run(
     'UPDATE sessions SET status = ?, updated_at = ? WHERE seq = ?',
     sessionStatusAfter(status, next?.status),
     tx.now,
@@ -201,33 +204,33 @@ export function endIn(tx: Transaction, fence: RunPlace, status: RunStatus, event
 }
 
 /** Takes a running run from its lost worker: back to the queue, or failed once its resumes are used up. */
-export function interruptIn(tx: Transaction, fence: Fence, interruption: Interruption): boolean {
-  closeOpenBlock(tx, fence);
-  const { resumes } = tx.get<{ resumes: number }>('SELECT resumes FROM runs WHERE seq = ?', fence.runSeq)!;
+export function* interruptIn(tx: Transaction, fence: Fence, interruption: Interruption): Step<boolean> {
+  yield* closeOpenBlock(tx, fence);
+  const { resumes } = (yield* tx.get<{ resumes: number }>('SELECT resumes FROM runs WHERE seq = ?', fence.runSeq))!;
   if (interruption === 'crash' && resumes >= MAX_RESUMES) {
     const error: RunError = {
       type: 'interrupted_error',
       message: 'The run was interrupted too often and was given up.',
       retryable: true,
     };
-    finalizeIn(tx, fence, { outcome: 'failed', error });
-    return settleIn(tx, fence);
+    yield* finalizeIn(tx, fence, { outcome: 'failed', error });
+    return yield* settleIn(tx, fence);
   }
-  discardIn(tx, fence.runSeq);
+  yield* discardIn(tx, fence.runSeq);
   const counted = resumes + (interruption === 'crash' ? 1 : 0);
-  tx.run(
+  yield* tx.run(
     "UPDATE runs SET status = 'queued', ready = 1, resumes = ?, lease_until = NULL WHERE seq = ?",
     counted,
     fence.runSeq,
   );
-  tx.run("UPDATE sessions SET status = 'pending', updated_at = ? WHERE seq = ?", tx.now, fence.sessionSeq);
+  yield* tx.run("UPDATE sessions SET status = 'pending', updated_at = ? WHERE seq = ?", tx.now, fence.sessionSeq);
   tx.emit(fence.sessionSeq, fence.runSeq, { type: 'run.resumed', payload: { resumes: counted } });
   return true;
 }
 
 /** Ends a text block that the lost worker left open, so that every reader sees whole blocks. */
-function closeOpenBlock(tx: Transaction, fence: RunPlace): void {
-  const last = tx.get<{ type: string; payload: string }>(
+function* closeOpenBlock(tx: Transaction, fence: RunPlace): Step<void> {
+  const last = yield* tx.get<{ type: string; payload: string }>(
     `SELECT type, payload FROM events WHERE run_seq = ? AND type LIKE 'content_block%' ORDER BY stream_seq DESC LIMIT 1`,
     fence.runSeq,
   );

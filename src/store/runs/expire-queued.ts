@@ -16,12 +16,12 @@ interface WaitingRow {
 }
 
 /** The verbs on waits in the queue. Waits are measured on the clock that does not jump. */
-export function makeExpireQueued({ write, reader }: Database) {
+export function makeExpireQueued({ write, read }: Database) {
   return {
     /** queued → failed for background runs that no worker has ever started and that wait longer than `waitMs`. */
     expireQueued: (waitMs: number): Promise<number> =>
-      write((tx) => {
-        const rows = tx.all<WaitingRow>(
+      write(function* (tx) {
+        const rows = yield* tx.all<WaitingRow>(
           `SELECT session_seq AS sessionSeq, seq AS runSeq, attempt FROM runs
            WHERE status = 'queued' AND schedule_mode = 'background' AND started_at IS NULL AND queued_steady_at <= ?
            ORDER BY seq`,
@@ -29,17 +29,19 @@ export function makeExpireQueued({ write, reader }: Database) {
         );
         const error = JSON.stringify(TIMED_OUT);
         for (const row of rows) {
-          tx.run('UPDATE runs SET error = ? WHERE seq = ?', error, row.runSeq);
-          endIn(tx, row, 'failed', { type: 'run.failed', payload: { status: 'failed', error: TIMED_OUT } });
+          yield* tx.run('UPDATE runs SET error = ? WHERE seq = ?', error, row.runSeq);
+          yield* endIn(tx, row, 'failed', { type: 'run.failed', payload: { status: 'failed', error: TIMED_OUT } });
         }
         return rows.length;
       }),
 
     /** When the longest waiting background run was queued, on the clock that does not jump; undefined when none waits. */
-    oldestQueuedAt: (): number | undefined =>
-      reader.get<{ queued_steady_at: number }>(
-        `SELECT queued_steady_at FROM runs
+    oldestQueuedAt: (): Promise<number | undefined> =>
+      read(function* (tx) {
+        return (yield* tx.get<{ queued_steady_at: number }>(
+          `SELECT queued_steady_at FROM runs
          WHERE status = 'queued' AND schedule_mode = 'background' AND started_at IS NULL ORDER BY seq LIMIT 1`,
-      )?.queued_steady_at,
+        ))?.queued_steady_at;
+      }),
   };
 }

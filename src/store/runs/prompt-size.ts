@@ -1,7 +1,7 @@
 // How large a turn's prompt is going to be, as far as it is known when the turn is accepted: what a stream says at its start.
 import { textOf, type UserBlock } from '../../domain/content.ts';
 import { CHARACTERS_PER_TOKEN } from '../../domain/usage.ts';
-import type { Reader } from '../engine/database.ts';
+import type { Reader, Step } from '../engine/statement.ts';
 
 interface ComingTurn {
   readonly keySeq: number;
@@ -14,27 +14,27 @@ interface ComingTurn {
  * Tokens of the turn's first prompt. A session that goes on sends what its last step held and the new words; a new one
  * about what the key's newest session began with, where instructions and tools are the most of it.
  */
-export function estimatePrompt(tx: Reader, { keySeq, sessionSeq, content }: ComingTurn): number {
+export function* estimatePrompt(tx: Reader, { keySeq, sessionSeq, content }: ComingTurn): Step<number> {
   const words = Math.ceil(textOf(content).length / CHARACTERS_PER_TOKEN);
   return sessionSeq === null
-    ? Math.max(words, openingOfKey(tx, keySeq)?.tokens ?? 0)
-    : words + (lastStepOf(tx, sessionSeq)?.tokens ?? 0);
+    ? Math.max(words, (yield* openingOfKey(tx, keySeq))?.tokens ?? 0)
+    : words + ((yield* lastStepOf(tx, sessionSeq))?.tokens ?? 0);
 }
 
 interface TokensRow {
   readonly tokens: number;
 }
 
-function lastStepOf(tx: Reader, sessionSeq: number): TokensRow | undefined {
-  return tx.get<TokensRow>(
+function* lastStepOf(tx: Reader, sessionSeq: number): Step<TokensRow | undefined> {
+  return yield* tx.get<TokensRow>(
     `SELECT input_tokens + output_tokens AS tokens FROM steps
      WHERE run_seq = (SELECT max(seq) FROM runs WHERE session_seq = ?) ORDER BY step DESC LIMIT 1`,
     sessionSeq,
   );
 }
 
-function openingOfKey(tx: Reader, keySeq: number): TokensRow | undefined {
-  return tx.get<TokensRow>(
+function* openingOfKey(tx: Reader, keySeq: number): Step<TokensRow | undefined> {
+  return yield* tx.get<TokensRow>(
     `SELECT input_tokens AS tokens FROM steps WHERE step = 1 AND run_seq = (
        SELECT min(seq) FROM runs WHERE session_seq = (
          SELECT seq FROM sessions WHERE key_seq = ? AND kind = 'api' AND deleted_at IS NULL

@@ -2,7 +2,8 @@
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import type { NewEvent } from '../../domain/journal-event.ts';
 import { costOf, type Price, type Usage } from '../../domain/usage.ts';
-import type { Database, Transaction } from '../engine/database.ts';
+import type { Database } from '../engine/database.ts';
+import type { Step, Transaction } from '../engine/statement.ts';
 import { ADD_WORK, noteWork } from './work-time.ts';
 
 /** The run that a write belongs to, and the attempt that makes it. */
@@ -38,18 +39,18 @@ export function makeRecordProgress({ write }: Database) {
   return {
     /** Adds stream events to the journal, in order. */
     appendStream: (fence: Fence, events: readonly NewEvent[]): Promise<boolean> =>
-      write((tx) => {
-        if (!holds(tx, fence)) return false;
+      write(function* (tx) {
+        if (!(yield* holds(tx, fence))) return false;
         for (const event of events) tx.emit(fence.sessionSeq, fence.runSeq, event);
         return true;
       }),
 
     /** Keeps a model reply before any of its tool calls runs; the first call counts as begun. */
     recordStep: (fence: Fence, step: NewStep, price: Price): Promise<boolean> =>
-      write((tx) => {
-        if (!holds(tx, fence)) return false;
-        insertStep(tx, fence, step);
-        addUsage(tx, fence, step.usage, price);
+      write(function* (tx) {
+        if (!(yield* holds(tx, fence))) return false;
+        yield* insertStep(tx, fence, step);
+        yield* addUsage(tx, fence, step.usage, price);
         const { inputTokens, outputTokens } = step.usage;
         tx.emit(fence.sessionSeq, fence.runSeq, {
           type: 'run.step',
@@ -66,25 +67,25 @@ export function makeRecordProgress({ write }: Database) {
 
     /** Adds what a sub-agent or a summary has used to the run's usage. */
     recordSpent: (fence: Fence, usage: Usage, price: Price): Promise<boolean> =>
-      write((tx) => {
-        if (!holds(tx, fence)) return false;
-        addUsage(tx, fence, usage, price);
+      write(function* (tx) {
+        if (!(yield* holds(tx, fence))) return false;
+        yield* addUsage(tx, fence, usage, price);
         return true;
       }),
 
     /** Keeps a tool's result; the reply's next call counts as begun. A call that has a result keeps it. */
     recordToolResult: (fence: Fence, result: NewToolResult): Promise<boolean> =>
-      write((tx) => {
-        if (!holds(tx, fence)) return false;
-        noteWork(tx, fence.runSeq);
-        return keepToolResult(tx, fence, result);
+      write(function* (tx) {
+        if (!(yield* holds(tx, fence))) return false;
+        yield* noteWork(tx, fence.runSeq);
+        return yield* keepToolResult(tx, fence, result);
       }),
   };
 }
 
 /** Answers whether the attempt still holds the run. None holds a run that waits for its user. */
-export function holds(tx: Transaction, fence: Fence): boolean {
-  const found = tx.get(
+export function* holds(tx: Transaction, fence: Fence): Step<boolean> {
+  const found = yield* tx.get(
     "SELECT 1 FROM runs WHERE seq = ? AND attempt = ? AND status = 'running' AND waiting = 0",
     fence.runSeq,
     fence.attempt,
@@ -92,9 +93,9 @@ export function holds(tx: Transaction, fence: Fence): boolean {
   return found !== undefined;
 }
 
-function insertStep(tx: Transaction, fence: Fence, step: NewStep): void {
+function* insertStep(tx: Transaction, fence: Fence, step: NewStep): Step<void> {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = step.usage;
-  tx.run(
+  yield* tx.run(
     `INSERT INTO steps (run_seq, step, attempt, kind, message, text, input_tokens, output_tokens, cache_read_tokens,
        cache_write_tokens, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     fence.runSeq,
@@ -110,7 +111,7 @@ function insertStep(tx: Transaction, fence: Fence, step: NewStep): void {
     tx.now,
   );
   for (const [position, call] of step.calls.entries()) {
-    tx.run(
+    yield* tx.run(
       `INSERT INTO tool_calls (run_seq, step, position, tool_use_id, name, input, state, created_at)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
       fence.runSeq,
@@ -125,8 +126,8 @@ function insertStep(tx: Transaction, fence: Fence, step: NewStep): void {
   }
 }
 
-function addUsage(tx: Transaction, fence: Fence, usage: Usage, price: Price): void {
-  tx.run(
+function* addUsage(tx: Transaction, fence: Fence, usage: Usage, price: Price): Step<void> {
+  yield* tx.run(
     `UPDATE runs SET input_tokens = input_tokens + ?, output_tokens = output_tokens + ?,
        cache_read_tokens = cache_read_tokens + ?, cache_write_tokens = cache_write_tokens + ?,
        cost_usd = cost_usd + ?, ${ADD_WORK} WHERE seq = ?`,
@@ -141,8 +142,8 @@ function addUsage(tx: Transaction, fence: Fence, usage: Usage, price: Price): vo
   );
 }
 
-function keepToolResult(tx: Transaction, fence: Fence, result: NewToolResult): boolean {
-  const kept = tx.get<{ position: number }>(
+function* keepToolResult(tx: Transaction, fence: Fence, result: NewToolResult): Step<boolean> {
+  const kept = yield* tx.get<{ position: number }>(
     `UPDATE tool_calls SET state = 'ended', ok = ?, output = ?, duration_ms = ?
      WHERE run_seq = ? AND step = ? AND tool_use_id = ? AND state <> 'ended' RETURNING position`,
     Number(result.ok),
@@ -153,7 +154,7 @@ function keepToolResult(tx: Transaction, fence: Fence, result: NewToolResult): b
     result.toolUseId,
   );
   if (kept === undefined) return true;
-  tx.run(
+  yield* tx.run(
     "UPDATE tool_calls SET state = 'running' WHERE run_seq = ? AND step = ? AND position = ? AND state = 'waiting'",
     fence.runSeq,
     result.step,

@@ -2,7 +2,7 @@
 import type { AssistantBlock } from '../../domain/content.ts';
 import { previewOf } from '../../domain/content.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import type { Reader } from '../engine/database.ts';
+import type { Reader, Step } from '../engine/statement.ts';
 
 /** The content of an assistant's message whose blocks are made of its run's steps. Earlier ones have them as JSON. */
 export const IN_STEPS = '';
@@ -15,21 +15,21 @@ export const ANSWER = `CASE WHEN r.outcome = 'completed' THEN coalesce(r.answer,
 const PREVIEW_SOURCE = 2_000;
 
 /** The text of a run's last step; undefined before the first. */
-export function findLastText(reader: Reader, runSeq: number): string | undefined {
+export function* findLastText(tx: Reader, runSeq: number): Step<string | undefined> {
   const sql = 'SELECT text FROM steps WHERE run_seq = ? ORDER BY step DESC LIMIT 1';
-  return reader.get<{ text: string }>(sql, runSeq)?.text;
+  return (yield* tx.get<{ text: string }>(sql, runSeq))?.text;
 }
 
 /** The start of what a run's agent said; undefined when it neither said nor did anything. */
-export function previewOfReplies(reader: Reader, runSeq: number): string | undefined {
-  const texts = reader.all<{ text: string }>(
+export function* previewOfReplies(tx: Reader, runSeq: number): Step<string | undefined> {
+  const texts = yield* tx.all<{ text: string }>(
     "SELECT substr(text, 1, ?) AS text FROM steps WHERE run_seq = ? AND text <> '' ORDER BY step LIMIT ?",
     PREVIEW_SOURCE,
     runSeq,
     PREVIEW_SOURCE,
   );
   if (texts.length > 0) return previewOf(texts.map(({ text }) => text).join('\n'));
-  return reader.get('SELECT 1 FROM tool_calls WHERE run_seq = ? LIMIT 1', runSeq) === undefined ? undefined : '';
+  return (yield* tx.get('SELECT 1 FROM tool_calls WHERE run_seq = ? LIMIT 1', runSeq)) === undefined ? undefined : '';
 }
 
 interface StepRow {
@@ -49,14 +49,14 @@ interface CallRow {
 }
 
 /** What the agent said and did in the runs of a session, as blocks of one message each, by run (E2). */
-export function readReplies(reader: Reader, sessionSeq: number): Map<number, AssistantBlock[]> {
-  const steps = reader.all<StepRow>(
+export function* readReplies(tx: Reader, sessionSeq: number): Step<Map<number, AssistantBlock[]>> {
+  const steps = yield* tx.all<StepRow>(
     `SELECT t.run_seq, t.step, t.text FROM runs r CROSS JOIN steps t ON t.run_seq = r.seq
      WHERE r.session_seq = ? ORDER BY r.seq, t.step`,
     sessionSeq,
   );
   const calls = Map.groupBy(
-    reader.all<CallRow>(
+    yield* tx.all<CallRow>(
       `SELECT c.run_seq, c.step, c.tool_use_id, c.name, c.input, c.ok, c.output
        FROM runs r CROSS JOIN tool_calls c ON c.run_seq = r.seq
        WHERE r.session_seq = ? ORDER BY r.seq, c.step, c.position`,

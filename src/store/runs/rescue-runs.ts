@@ -27,40 +27,42 @@ const EXECUTING_SESSIONS = [
 ];
 
 /** The verbs that find runs without a worker. */
-export function makeRescueRuns({ write, reader }: Database) {
+export function makeRescueRuns({ write, read }: Database) {
   return {
     /** Sessions with an executor: before a rescue, those that a crash may have cut off in the middle of a write. */
-    listExecutingSessions: (): string[] => {
-      const rows = EXECUTING_SESSIONS.flatMap((sql) => reader.all<{ id: string }>(sql));
-      return [...new Set(rows.map(({ id }) => id))];
-    },
+    listExecutingSessions: (): Promise<string[]> =>
+      read(function* (tx) {
+        const ids = new Set<string>();
+        for (const sql of EXECUTING_SESSIONS) for (const { id } of yield* tx.all<{ id: string }>(sql)) ids.add(id);
+        return [...ids];
+      }),
 
     /** Rescues every unfinished run but those that wait for their user. Only for a start: no worker may hold a run. */
     rescue: (): Promise<Rescued> =>
-      write((tx) => {
-        const rows = tx.all<UnfinishedRow>(
+      write(function* (tx) {
+        const rows = yield* tx.all<UnfinishedRow>(
           `SELECT session_seq AS sessionSeq, seq AS runSeq, attempt, status FROM runs
            WHERE status IN ('queued', 'running', 'finalizing') AND waiting = 0 ORDER BY session_seq, seq`,
         );
         // While no daemon ran nobody could have taken them: each has its whole wait again.
-        tx.run(
+        yield* tx.run(
           `UPDATE runs SET queued_steady_at = ? WHERE status = 'queued' AND schedule_mode = 'background' AND started_at IS NULL`,
           tx.steadyNow,
         );
         const count = { settled: 0, interrupted: 0, queued: 0 };
         for (const row of rows) {
           if (row.status === 'queued') count.queued += 1;
-          else if (row.status === 'finalizing' && settleIn(tx, row)) count.settled += 1;
-          else if (row.status === 'running' && interruptIn(tx, row, 'crash')) count.interrupted += 1;
+          else if (row.status === 'finalizing' && (yield* settleIn(tx, row))) count.settled += 1;
+          else if (row.status === 'running' && (yield* interruptIn(tx, row, 'crash'))) count.interrupted += 1;
         }
         return count;
       }, 'free'),
 
     /** Extends the leases of the runs that have a worker, then rescues those whose lease ended. Answers how many. */
     renewLeases: (held: readonly number[], leaseMs: number): Promise<number> =>
-      write((tx) => {
+      write(function* (tx) {
         // In this order: after a jump of the clock every lease looks expired, also those that are held.
-        tx.run(
+        yield* tx.run(
           `UPDATE runs SET lease_until = ?, ${ADD_WORK}
            WHERE status = 'running' AND waiting = 0 AND seq IN (SELECT value FROM json_each(?))`,
           tx.now + leaseMs,
@@ -68,12 +70,12 @@ export function makeRescueRuns({ write, reader }: Database) {
           tx.steadyNow,
           JSON.stringify(held),
         );
-        const expired = tx.all<UnfinishedRow>(
+        const expired = yield* tx.all<UnfinishedRow>(
           `SELECT session_seq AS sessionSeq, seq AS runSeq, attempt, status FROM runs
            WHERE status IN ('running', 'finalizing') AND waiting = 0 AND status = 'running' AND lease_until < ?`,
           tx.now,
         );
-        for (const row of expired) interruptIn(tx, row, 'crash');
+        for (const row of expired) yield* interruptIn(tx, row, 'crash');
         return expired.length;
       }),
   };

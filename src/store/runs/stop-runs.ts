@@ -1,7 +1,8 @@
 // Stopping: unfinished runs are canceled in one transaction, before any executor is told (§3.3, D1, E8).
 import type { SessionStatus } from '../../domain/session.ts';
 import type { StopCause } from '../../domain/stop.ts';
-import type { Database, Transaction } from '../engine/database.ts';
+import type { Database } from '../engine/database.ts';
+import type { Step, Transaction } from '../engine/statement.ts';
 import { cancelIn } from './end-run.ts';
 
 /**
@@ -42,7 +43,7 @@ const OF_DISABLED = `SELECT DISTINCT s.seq, s.id FROM runs r INDEXED BY runs_unf
   ORDER BY r.session_seq LIMIT +?`;
 
 /** The verbs that stop. */
-export function makeStopRuns({ write, reader }: Database) {
+export function makeStopRuns({ write, read }: Database) {
   return {
     /** Cancels every unfinished run of a session. */
     stopSession: (sessionSeq: number, cause: StopCause): Promise<StopCommit> =>
@@ -53,19 +54,19 @@ export function makeStopRuns({ write, reader }: Database) {
       write((tx) => stopIn(tx, which, cause), 'free'),
 
     /** Sessions of disabled users with unfinished runs, in order: up to a number, after the given one. */
-    listSessionsOfDisabled: async (afterSeq: number, limit: number): Promise<{ seq: number; id: string }[]> =>
-      reader.all(OF_DISABLED, afterSeq, limit),
+    listSessionsOfDisabled: (afterSeq: number, limit: number): Promise<{ seq: number; id: string }[]> =>
+      read((tx) => tx.all(OF_DISABLED, afterSeq, limit)),
 
     /** Notes that the executor of a session's stopped run has ended, and lets the session's next run begin. */
     confirmStop: (sessionSeq: number): Promise<boolean> => write((tx) => confirmIn(tx, sessionSeq), 'free'),
 
     /** Confirms every stop. Only for a start: no executor may be at work. Answers how many. */
     confirmStops: (): Promise<number> =>
-      write((tx) => {
-        const rows = tx.all<{ seq: number }>(
+      write(function* (tx) {
+        const rows = yield* tx.all<{ seq: number }>(
           'SELECT seq FROM sessions WHERE stop_requested_at IS NOT NULL AND stop_confirmed_at IS NULL',
         );
-        for (const { seq } of rows) confirmIn(tx, seq);
+        for (const { seq } of rows) yield* confirmIn(tx, seq);
         return rows.length;
       }, 'free'),
   };
@@ -78,15 +79,15 @@ interface StopScope {
 }
 
 /** Stops within a transaction; deleting a session begins with it. */
-export function stopIn(tx: Transaction, { sessionSeq, runSeq }: StopScope, cause: StopCause): StopCommit {
-  const session = tx.get<StopRow>(
+export function* stopIn(tx: Transaction, { sessionSeq, runSeq }: StopScope, cause: StopCause): Step<StopCommit> {
+  const session = yield* tx.get<StopRow>(
     `SELECT status, stop_requested_at AS requested_at, stop_confirmed_at AS confirmed_at, stop_cause AS cause, deleted_at
      FROM sessions WHERE seq = ?`,
     sessionSeq,
   );
   if (session === undefined || session.deleted_at !== null) return { kind: 'gone' };
   const wasUnconfirmed = session.requested_at !== null && session.confirmed_at === null;
-  const runs = listUnfinished(tx, sessionSeq).filter(({ seq }) => runSeq === null || seq === runSeq);
+  const runs = (yield* listUnfinished(tx, sessionSeq)).filter(({ seq }) => runSeq === null || seq === runSeq);
   if (runs.length === 0) {
     const nothing = { canceled: 0, expiredQuestions: 0 };
     const told = { status: session.status, cause: session.cause ?? cause, ...nothing, unconfirmed: wasUnconfirmed };
@@ -95,7 +96,7 @@ export function stopIn(tx: Transaction, { sessionSeq, runSeq }: StopScope, cause
   }
   const unconfirmed = wasUnconfirmed || runs.some(({ status, waiting }) => status !== 'queued' && waiting === 0);
   // Before the runs end: the end of a run lets the next one begin, unless an executor is still in the workspace.
-  tx.run(
+  yield* tx.run(
     'UPDATE sessions SET stop_requested_at = ?, stop_confirmed_at = ?, stop_cause = ? WHERE seq = ?',
     tx.now,
     unconfirmed ? null : tx.now,
@@ -103,29 +104,32 @@ export function stopIn(tx: Transaction, { sessionSeq, runSeq }: StopScope, cause
     sessionSeq,
   );
   let expiredQuestions = 0;
-  for (const run of runs) expiredQuestions += cancelIn(tx, { sessionSeq, runSeq: run.seq }, cause);
-  const { status } = tx.get<{ status: SessionStatus }>('SELECT status FROM sessions WHERE seq = ?', sessionSeq)!;
+  for (const run of runs) expiredQuestions += yield* cancelIn(tx, { sessionSeq, runSeq: run.seq }, cause);
+  const { status } = (yield* tx.get<{ status: SessionStatus }>(
+    'SELECT status FROM sessions WHERE seq = ?',
+    sessionSeq,
+  ))!;
   return { kind: 'ended', status, cause, canceled: runs.length, expiredQuestions, unconfirmed };
 }
 
 // The newest first, so that no run is made ready only to be canceled next.
-function listUnfinished(tx: Transaction, sessionSeq: number): UnfinishedRow[] {
-  return tx.all<UnfinishedRow>(
+function* listUnfinished(tx: Transaction, sessionSeq: number): Step<UnfinishedRow[]> {
+  return yield* tx.all<UnfinishedRow>(
     `SELECT seq, status, waiting FROM runs WHERE session_seq = ? AND status IN ('queued', 'running', 'finalizing')
      ORDER BY seq DESC`,
     sessionSeq,
   );
 }
 
-function confirmIn(tx: Transaction, sessionSeq: number): boolean {
-  const confirmed = tx.run(
+function* confirmIn(tx: Transaction, sessionSeq: number): Step<boolean> {
+  const confirmed = yield* tx.run(
     `UPDATE sessions SET stop_confirmed_at = ?
      WHERE seq = ? AND stop_requested_at IS NOT NULL AND stop_confirmed_at IS NULL`,
     tx.now,
     sessionSeq,
   );
   if (confirmed === 0) return false;
-  tx.run(
+  yield* tx.run(
     `UPDATE runs SET ready = 1 WHERE status = 'queued' AND seq =
        (SELECT min(seq) FROM runs WHERE session_seq = ? AND status IN ('queued', 'running', 'finalizing'))`,
     sessionSeq,

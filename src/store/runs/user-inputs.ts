@@ -2,7 +2,8 @@
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import type { UserInput, UserInputStatus } from '../../domain/user-input.ts';
 import { conditions } from '../sessions/conditions.ts';
-import type { Database, Transaction } from '../engine/database.ts';
+import type { Database } from '../engine/database.ts';
+import type { Step, Transaction } from '../engine/statement.ts';
 import type { Page } from '../sessions/overview.ts';
 import { goOn } from './wait-for-user.ts';
 
@@ -59,47 +60,51 @@ export function makeUserInputs(database: Database) {
   return { ...makeReads(database), ...makeMoves(database) };
 }
 
-function makeReads({ reader }: Database) {
+function makeReads({ read }: Database) {
   return {
     /** The question of an id, or undefined. */
-    find: async (id: string): Promise<UserInput | undefined> => {
-      const row = reader.get<UserInputRow>(`${SELECT} WHERE q.id = ? AND s.deleted_at IS NULL`, id);
-      return row === undefined ? undefined : toUserInput(row);
-    },
+    find: (id: string): Promise<UserInput | undefined> =>
+      read(function* (tx) {
+        const row = yield* tx.get<UserInputRow>(`${SELECT} WHERE q.id = ? AND s.deleted_at IS NULL`, id);
+        return row === undefined ? undefined : toUserInput(row);
+      }),
 
     /** Questions, the newest first, and how many there are in all. */
-    list: async ({ userSeq, keySeq, sessionSeq, status, limit, offset }: UserInputFilter) => {
-      const { where, values } = conditions(['s.deleted_at IS NULL'], {
-        'q.user_seq = ?': userSeq,
-        's.key_seq = ?': keySeq,
-        'q.session_seq = ?': sessionSeq,
-        'q.status = ?': status,
-      });
-      const from = `FROM user_inputs q JOIN sessions s ON s.seq = q.session_seq ${where}`;
-      const { total } = reader.get<{ total: number }>(`SELECT count(*) AS total ${from}`, ...values)!;
-      const rows = reader.all<UserInputRow>(
-        `${SELECT} ${where} ORDER BY q.seq DESC LIMIT ? OFFSET ?`,
-        ...values,
-        limit,
-        offset,
-      );
-      return { items: rows.map(toUserInput), total };
-    },
+    list: ({ userSeq, keySeq, sessionSeq, status, limit, offset }: UserInputFilter) =>
+      read(function* (tx) {
+        const { where, values } = conditions(['s.deleted_at IS NULL'], {
+          'q.user_seq = ?': userSeq,
+          's.key_seq = ?': keySeq,
+          'q.session_seq = ?': sessionSeq,
+          'q.status = ?': status,
+        });
+        const from = `FROM user_inputs q JOIN sessions s ON s.seq = q.session_seq ${where}`;
+        const { total } = (yield* tx.get<{ total: number }>(`SELECT count(*) AS total ${from}`, ...values))!;
+        const rows = yield* tx.all<UserInputRow>(
+          `${SELECT} ${where} ORDER BY q.seq DESC LIMIT ? OFFSET ?`,
+          ...values,
+          limit,
+          offset,
+        );
+        return { items: rows.map(toUserInput), total };
+      }),
 
     /** What a run has asked and been told, or not been told. */
-    listSettled: async (runSeq: number): Promise<SettledQuestion[]> =>
-      reader
-        .all<Pick<UserInputRow, 'tool_use_id' | 'answers'> & { status: SettledQuestion['status'] }>(
+    listSettled: (runSeq: number): Promise<SettledQuestion[]> =>
+      read(function* (tx) {
+        return (yield* tx.all<Pick<UserInputRow, 'tool_use_id' | 'answers'> & { status: SettledQuestion['status'] }>(
           "SELECT tool_use_id, status, answers FROM user_inputs WHERE run_seq = ? AND status <> 'pending'",
           runSeq,
-        )
-        .map((row) => ({ toolUseId: row.tool_use_id, status: row.status, answers: readAnswers(row.answers) })),
+        )).map((row) => ({ toolUseId: row.tool_use_id, status: row.status, answers: readAnswers(row.answers) }));
+      }),
 
     /** When the next question expires; undefined when none is pending. */
-    nextExpiryAt: (): number | undefined =>
-      reader.get<{ expires_at: number }>(
-        "SELECT expires_at FROM user_inputs WHERE status = 'pending' ORDER BY expires_at LIMIT 1",
-      )?.expires_at,
+    nextExpiryAt: (): Promise<number | undefined> =>
+      read(function* (tx) {
+        return (yield* tx.get<{ expires_at: number }>(
+          "SELECT expires_at FROM user_inputs WHERE status = 'pending' ORDER BY expires_at LIMIT 1",
+        ))?.expires_at;
+      }),
   };
 }
 
@@ -107,8 +112,8 @@ function makeMoves({ write }: Database) {
   return {
     /** pending → answered. Answers false when another move came first. */
     answer: (id: string, answers: JsonValue): Promise<boolean> =>
-      write((tx) => {
-        const row = tx.get<PendingRow>(
+      write(function* (tx) {
+        const row = yield* tx.get<PendingRow>(
           `UPDATE user_inputs SET status = 'answered', answers = ?, answered_at = ? WHERE id = ? AND status = 'pending'
            ${SETTLED}`,
           JSON.stringify(answers),
@@ -121,41 +126,41 @@ function makeMoves({ write }: Database) {
           type: 'user_input.answered',
           payload: { requestId, toolUseId, answers },
         });
-        goOn(tx, row);
+        yield* goOn(tx, row);
         return true;
       }),
 
     /** pending → expired, before its time. Answers false when another move came first. */
     expire: (id: string): Promise<boolean> =>
-      write((tx) => {
-        const row = tx.get<PendingRow>(
+      write(function* (tx) {
+        const row = yield* tx.get<PendingRow>(
           `UPDATE user_inputs SET status = 'expired' WHERE id = ? AND status = 'pending' ${SETTLED}`,
           id,
         );
-        if (row !== undefined) tellExpired(tx, row);
+        if (row !== undefined) yield* tellExpired(tx, row);
         return row !== undefined;
       }),
 
     /** pending → expired for those whose time is over, the oldest first and not all of a long list. Answers how many. */
     expireDue: (): Promise<number> =>
-      write((tx) => {
-        const rows = tx.all<PendingRow>(
+      write(function* (tx) {
+        const rows = yield* tx.all<PendingRow>(
           `UPDATE user_inputs SET status = 'expired' WHERE status = 'pending' AND seq IN (
              SELECT seq FROM user_inputs WHERE status = 'pending' AND expires_at <= ? ORDER BY expires_at LIMIT ?)
            ${SETTLED}`,
           tx.now,
           EXPIRE_AT_ONCE,
         );
-        for (const row of rows) tellExpired(tx, row);
+        for (const row of rows) yield* tellExpired(tx, row);
         return rows.length;
       }),
   };
 }
 
-function tellExpired(tx: Transaction, row: PendingRow): void {
+function* tellExpired(tx: Transaction, row: PendingRow): Step<void> {
   const { requestId, toolUseId } = row;
   tx.emit(row.sessionSeq, row.runSeq, { type: 'user_input.expired', payload: { requestId, toolUseId } });
-  goOn(tx, row);
+  yield* goOn(tx, row);
 }
 
 function readAnswers(text: string | null): JsonValue | null {

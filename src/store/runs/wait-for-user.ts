@@ -2,7 +2,8 @@
 import { newId } from '../../domain/ids.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { UserInputStatus } from '../../domain/user-input.ts';
-import type { Database, Transaction } from '../engine/database.ts';
+import type { Database } from '../engine/database.ts';
+import type { Step, Transaction } from '../engine/statement.ts';
 import { type Fence, holds } from './record-progress.ts';
 import { noteWork } from './work-time.ts';
 
@@ -29,36 +30,39 @@ export function makeWaitForUser({ write }: Database) {
      * the run goes back to the queue at once. Answers false when the attempt no longer holds the run.
      */
     waitForUser: (fence: Fence, question: NewQuestion): Promise<boolean> =>
-      write((tx) => {
-        if (!holds(tx, fence)) return false;
-        noteWork(tx, fence.runSeq);
-        const asked = findQuestion(tx, fence, question.toolUseId) ?? ask(tx, fence, question);
-        tx.run(
+      write(function* (tx) {
+        if (!(yield* holds(tx, fence))) return false;
+        yield* noteWork(tx, fence.runSeq);
+        const asked = (yield* findQuestion(tx, fence, question.toolUseId)) ?? (yield* ask(tx, fence, question));
+        yield* tx.run(
           "UPDATE runs SET waiting = 1, lease_until = NULL WHERE seq = ? AND status = 'running' AND waiting = 0",
           fence.runSeq,
         );
         if (asked.status === 'pending') return true;
-        goOn(tx, fence);
-        const { resumes } = tx.get<{ resumes: number }>('SELECT resumes FROM runs WHERE seq = ?', fence.runSeq)!;
+        yield* goOn(tx, fence);
+        const { resumes } = (yield* tx.get<{ resumes: number }>(
+          'SELECT resumes FROM runs WHERE seq = ?',
+          fence.runSeq,
+        ))!;
         tx.emit(fence.sessionSeq, fence.runSeq, { type: 'run.resumed', payload: { resumes } });
         return true;
       }),
   };
 }
 
-function findQuestion(tx: Transaction, fence: Fence, toolUseId: string): QuestionRow | undefined {
-  return tx.get<QuestionRow>(
+function* findQuestion(tx: Transaction, fence: Fence, toolUseId: string): Step<QuestionRow | undefined> {
+  return yield* tx.get<QuestionRow>(
     'SELECT status FROM user_inputs WHERE run_seq = ? AND tool_use_id = ?',
     fence.runSeq,
     toolUseId,
   );
 }
 
-function ask(tx: Transaction, fence: Fence, question: NewQuestion): QuestionRow {
+function* ask(tx: Transaction, fence: Fence, question: NewQuestion): Step<QuestionRow> {
   const requestId = newId(tx.now);
   const { toolUseId, toolName } = question;
   const expiresAt = tx.now + question.lifetimeMs;
-  tx.run(
+  yield* tx.run(
     `INSERT INTO user_inputs (id, session_seq, run_seq, user_seq, tool_use_id, tool_name, tool_input, status, created_at,
        expires_at) SELECT ?, session_seq, seq, user_seq, ?, ?, ?, 'pending', ?, ? FROM runs WHERE seq = ?`,
     requestId,
@@ -75,19 +79,20 @@ function ask(tx: Transaction, fence: Fence, question: NewQuestion): QuestionRow 
 }
 
 /** waiting → queued: the run may be claimed again. */
-export function goOn(tx: Transaction, { sessionSeq, runSeq }: RunPlace): void {
-  const moved = tx.run(
+export function* goOn(tx: Transaction, { sessionSeq, runSeq }: RunPlace): Step<void> {
+  const moved = yield* tx.run(
     `UPDATE runs SET status = 'queued', ready = 1, waiting = 0, queued_steady_at = ?
      WHERE seq = ? AND status = 'running' AND waiting = 1`,
     tx.steadyNow,
     runSeq,
   );
-  if (moved > 0) tx.run("UPDATE sessions SET status = 'pending', updated_at = ? WHERE seq = ?", tx.now, sessionSeq);
+  if (moved > 0)
+    yield* tx.run("UPDATE sessions SET status = 'pending', updated_at = ? WHERE seq = ?", tx.now, sessionSeq);
 }
 
 /** Expires what a run that ends has asked. Answers how many questions that were. */
-export function expireOfRun(tx: Transaction, { sessionSeq, runSeq }: RunPlace): number {
-  const expired = tx.all<{ requestId: string; toolUseId: string }>(
+export function* expireOfRun(tx: Transaction, { sessionSeq, runSeq }: RunPlace): Step<number> {
+  const expired = yield* tx.all<{ requestId: string; toolUseId: string }>(
     `UPDATE user_inputs SET status = 'expired' WHERE run_seq = ? AND status = 'pending'
      RETURNING id AS requestId, tool_use_id AS toolUseId`,
     runSeq,

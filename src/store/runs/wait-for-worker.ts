@@ -1,5 +1,6 @@
 // Waiting for a worker after the claim: the time of such a wait is not time at work.
-import type { Database, Transaction } from '../engine/database.ts';
+import type { Database } from '../engine/database.ts';
+import type { Step, Transaction } from '../engine/statement.ts';
 import { type Fence, holds } from './record-progress.ts';
 import { NEVER } from './work-time.ts';
 
@@ -7,15 +8,20 @@ import { NEVER } from './work-time.ts';
 export function makeWaitForWorker({ write }: Database) {
   return {
     /** The attempt has no worker yet: nothing is added to the run's time at work, not even what passed since the claim. */
-    waitForWorker: (fence: Fence): Promise<boolean> => write((tx) => holds(tx, fence) && countFrom(tx, fence, NEVER)),
+    waitForWorker: (fence: Fence): Promise<boolean> =>
+      write(function* (tx) {
+        return (yield* holds(tx, fence)) && (yield* countFrom(tx, fence, NEVER));
+      }),
 
     /** From now on it has one. */
     beginWork: (fence: Fence): Promise<boolean> =>
-      write((tx) => holds(tx, fence) && countFrom(tx, fence, tx.steadyNow)),
+      write(function* (tx) {
+        return (yield* holds(tx, fence)) && (yield* countFrom(tx, fence, tx.steadyNow));
+      }),
   };
 }
 
-function countFrom(tx: Transaction, { runSeq }: Fence, moment: number): true {
-  tx.run('UPDATE runs SET worked_until = ? WHERE seq = ?', moment, runSeq);
+function* countFrom(tx: Transaction, { runSeq }: Fence, moment: number): Step<true> {
+  yield* tx.run('UPDATE runs SET worked_until = ? WHERE seq = ?', moment, runSeq);
   return true;
 }

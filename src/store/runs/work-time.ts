@@ -1,5 +1,5 @@
 // What a run has used of its time limit: the time that it had a worker, by the clock that does not jump.
-import type { Transaction } from '../engine/database.ts';
+import type { Step, Transaction } from '../engine/statement.ts';
 
 // `worked_until` is set by each claim, so what passes between two attempts is never added: a queue, an outage, a user who
 // is asked. What passed in an attempt is added with its progress and its leases. A crash loses what came after the last.
@@ -14,6 +14,6 @@ export const ADD_WORK = 'worked_ms = worked_ms + max(0, ? - worked_until), worke
 const NOTE_WORK = `UPDATE runs SET ${ADD_WORK} WHERE seq = ?`;
 
 /** Adds the time since the last such note, or since the claim; nothing for an attempt that waits for its worker. */
-export function noteWork(tx: Transaction, runSeq: number): void {
-  tx.run(NOTE_WORK, tx.steadyNow, tx.steadyNow, runSeq);
+export function* noteWork(tx: Transaction, runSeq: number): Step<void> {
+  yield* tx.run(NOTE_WORK, tx.steadyNow, tx.steadyNow, runSeq);
 }

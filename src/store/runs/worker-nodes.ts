@@ -1,5 +1,6 @@
 // Rows of worker nodes: what can execute background runs, as far as heartbeats tell (D3).
-import type { Database, Transaction } from '../engine/database.ts';
+import type { Database } from '../engine/database.ts';
+import type { Step, Transaction } from '../engine/statement.ts';
 
 /** A node is online while its last heartbeat is not older than this. */
 const ONLINE_MS = 30_000;
@@ -22,45 +23,47 @@ interface NodeRow {
 }
 
 /** Runs that the online nodes can execute at once. */
-export function countCapacity(tx: Transaction): number {
-  const row = tx.get<{ registered: number; capacity: number | null }>(
+export function* countCapacity(tx: Transaction): Step<number> {
+  const row = (yield* tx.get<{ registered: number; capacity: number | null }>(
     `SELECT count(*) AS registered,
        sum(CASE WHEN supports_openapi = 1 AND heartbeat_at >= ? THEN capacity ELSE 0 END) AS capacity FROM worker_nodes`,
     tx.steadyNow - ONLINE_MS,
-  )!;
+  ))!;
   return row.registered === 0 ? CAPACITY_WITHOUT_NODES : (row.capacity ?? 0);
 }
 
 /** The verbs on worker nodes. */
-export function makeWorkerNodes({ write, reader }: Database) {
+export function makeWorkerNodes({ write, read }: Database) {
   return {
     /** Registers a node, or tells that it is alive. */
     beat: (id: string, capacity: number): Promise<void> =>
-      write(
-        (tx) =>
-          void tx.run(
-            `INSERT INTO worker_nodes (id, capacity, supports_openapi, heartbeat_at, registered_at)
+      write(function* (tx) {
+        yield* tx.run(
+          `INSERT INTO worker_nodes (id, capacity, supports_openapi, heartbeat_at, registered_at)
              VALUES (?, ?, 1, ?, ?)
              ON CONFLICT (id) DO UPDATE SET capacity = excluded.capacity, heartbeat_at = excluded.heartbeat_at`,
-            id,
-            capacity,
-            tx.steadyNow,
-            tx.now,
-          ),
-        'free',
-      ),
+          id,
+          capacity,
+          tx.steadyNow,
+          tx.now,
+        );
+      }, 'free'),
 
     /** Tells that a node has left. */
     leave: (id: string): Promise<void> =>
-      write((tx) => void tx.run('UPDATE worker_nodes SET heartbeat_at = 0 WHERE id = ?', id)),
+      write(function* (tx) {
+        yield* tx.run('UPDATE worker_nodes SET heartbeat_at = 0 WHERE id = ?', id);
+      }),
 
     /** Every node that ever registered; `steadyNow` is on the clock that does not jump. */
-    list: async (steadyNow: number): Promise<WorkerNode[]> =>
-      reader.all<NodeRow>('SELECT * FROM worker_nodes ORDER BY id').map((row) => ({
-        id: row.id,
-        capacity: row.capacity,
-        online: row.heartbeat_at >= steadyNow - ONLINE_MS,
-        registeredAt: row.registered_at,
-      })),
+    list: (steadyNow: number): Promise<WorkerNode[]> =>
+      read(function* (tx) {
+        return (yield* tx.all<NodeRow>('SELECT * FROM worker_nodes ORDER BY id')).map((row) => ({
+          id: row.id,
+          capacity: row.capacity,
+          online: row.heartbeat_at >= steadyNow - ONLINE_MS,
+          registeredAt: row.registered_at,
+        }));
+      }),
   };
 }

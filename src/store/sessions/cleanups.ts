@@ -27,21 +27,21 @@ const IS_BLOB_IN_USE = `SELECT ${REFERENCES.map(
 ).join(' OR ')} AS used`;
 
 /** The verbs that delete and clean up. */
-export function makeCleanups({ write, reader }: Database) {
+export function makeCleanups({ write, read }: Database) {
   return {
     /** Deletes a session: what runs is canceled, the clean-up is noted. `gone` when it was deleted before. */
     deleteSession: (sessionSeq: number): Promise<StopCommit> =>
-      write((tx) => {
-        const stop = stopIn(tx, { sessionSeq, runSeq: null }, 'session_deleted');
+      write(function* (tx) {
+        const stop = yield* stopIn(tx, { sessionSeq, runSeq: null }, 'session_deleted');
         if (stop.kind === 'gone') return stop;
-        const { title } = tx.get<{ title: string }>('SELECT title FROM sessions WHERE seq = ?', sessionSeq)!;
-        tx.run('UPDATE sessions SET deleted_at = ? WHERE seq = ? AND deleted_at IS NULL', tx.now, sessionSeq);
-        tx.run('INSERT INTO cleanups (session_seq, created_at) VALUES (?, ?)', sessionSeq, tx.now);
-        tx.run(
+        const { title } = (yield* tx.get<{ title: string }>('SELECT title FROM sessions WHERE seq = ?', sessionSeq))!;
+        yield* tx.run('UPDATE sessions SET deleted_at = ? WHERE seq = ? AND deleted_at IS NULL', tx.now, sessionSeq);
+        yield* tx.run('INSERT INTO cleanups (session_seq, created_at) VALUES (?, ?)', sessionSeq, tx.now);
+        yield* tx.run(
           "UPDATE runs SET artifact_status = 'failed' WHERE session_seq = ? AND artifact_status = 'pending'",
           sessionSeq,
         );
-        tx.run(
+        yield* tx.run(
           "UPDATE workspace_exports SET status = 'failed' WHERE session_seq = ? AND status = 'pending'",
           sessionSeq,
         );
@@ -50,23 +50,31 @@ export function makeCleanups({ write, reader }: Database) {
       }, 'free'),
 
     /** Up to `limit` clean-ups after the given session, leaving out those whose executor may still be at work. */
-    listCleanups: async (afterSessionSeq: number, limit: number): Promise<Cleanup[]> =>
-      reader.all<Cleanup>(
-        // A cross join is read in this order: the list is short, the sessions are not.
-        `SELECT cleanups.session_seq AS sessionSeq, s.id AS sessionId
+    listCleanups: (afterSessionSeq: number, limit: number): Promise<Cleanup[]> =>
+      read((tx) =>
+        tx.all<Cleanup>(
+          // A cross join is read in this order: the list is short, the sessions are not.
+          `SELECT cleanups.session_seq AS sessionSeq, s.id AS sessionId
          FROM cleanups CROSS JOIN sessions s ON s.seq = cleanups.session_seq
          WHERE cleanups.session_seq > ? AND (s.stop_requested_at IS NULL OR s.stop_confirmed_at IS NOT NULL)
          ORDER BY cleanups.session_seq LIMIT ?`,
-        afterSessionSeq,
-        limit,
+          afterSessionSeq,
+          limit,
+        ),
       ),
 
     /** Keys of the blobs that a session refers to. */
-    listBlobs: async (sessionSeq: number): Promise<string[]> =>
-      reader.all<{ key: string }>(BLOBS_OF_SESSION, ...REFERENCES.map(() => sessionSeq)).map(({ key }) => key),
+    listBlobs: (sessionSeq: number): Promise<string[]> =>
+      read(function* (tx) {
+        return (yield* tx.all<{ key: string }>(BLOBS_OF_SESSION, ...REFERENCES.map(() => sessionSeq))).map(
+          ({ key }) => key,
+        );
+      }),
 
-    /** Whether a session that is not deleted refers to a blob. Answers at once, so that nothing comes between. */
-    isBlobInUse: (key: string): boolean =>
-      reader.get<{ used: number }>(IS_BLOB_IN_USE, ...REFERENCES.map(() => key))!.used === 1,
+    /** Whether a session that is not deleted refers to a blob. */
+    isBlobInUse: (key: string): Promise<boolean> =>
+      read(function* (tx) {
+        return (yield* tx.get<{ used: number }>(IS_BLOB_IN_USE, ...REFERENCES.map(() => key)))!.used === 1;
+      }),
   };
 }

@@ -17,13 +17,13 @@ export interface NewCompaction {
 }
 
 /** The verbs of summaries. */
-export function makeCompactions({ write, reader }: Database) {
+export function makeCompactions({ write, read }: Database) {
   return {
     /** Keeps a summary of a running run. Answers false, and writes nothing, when the attempt no longer holds the run (D7). */
     record: (fence: Fence, { step, summary, characters }: NewCompaction): Promise<boolean> =>
-      write((tx) => {
-        if (!holds(tx, fence)) return false;
-        tx.run(
+      write(function* (tx) {
+        if (!(yield* holds(tx, fence))) return false;
+        yield* tx.run(
           'INSERT INTO compactions (session_seq, run_seq, step, summary, created_at) VALUES (?, ?, ?, ?, ?)',
           fence.sessionSeq,
           fence.runSeq,
@@ -36,10 +36,12 @@ export function makeCompactions({ write, reader }: Database) {
       }),
 
     /** The newest summary of a session; undefined when nothing of it was summarised. */
-    findNewest: async (sessionSeq: number): Promise<StoredCompaction | undefined> =>
-      reader.get<StoredCompaction>(
-        'SELECT run_seq AS runSeq, step, summary FROM compactions WHERE session_seq = ? ORDER BY seq DESC LIMIT 1',
-        sessionSeq,
+    findNewest: (sessionSeq: number): Promise<StoredCompaction | undefined> =>
+      read((tx) =>
+        tx.get<StoredCompaction>(
+          'SELECT run_seq AS runSeq, step, summary FROM compactions WHERE session_seq = ? ORDER BY seq DESC LIMIT 1',
+          sessionSeq,
+        ),
       ),
   };
 }

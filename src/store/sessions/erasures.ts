@@ -1,6 +1,7 @@
 // Taking texts out of the database, a bounded number of rows a commit: those of deleted sessions (E9), and what was
 // streamed and then thrown away. The sums that usage is told from stay (§4.8 rule 7).
-import type { Database, Transaction } from '../engine/database.ts';
+import type { Database } from '../engine/database.ts';
+import type { Step, Transaction } from '../engine/statement.ts';
 
 /** Removes or blanks up to a number of rows; a row that is done is not met again. Parameters: which, and how many. */
 interface Erasure {
@@ -96,16 +97,16 @@ export function makeErasures({ write }: Database) {
   return {
     /** Erases texts of a deleted session's runs after `afterRunSeq`. Answers after which to go on; null at the end. */
     eraseRuns: (sessionSeq: number, afterRunSeq: number): Promise<number | null> =>
-      write((tx) => {
+      write(function* (tx) {
         let [after, left] = [afterRunSeq, BUDGET];
         while (left > 0) {
-          const run = tx.get<{ seq: number }>(
+          const run = yield* tx.get<{ seq: number }>(
             'SELECT seq FROM runs WHERE session_seq = ? AND seq > ? ORDER BY seq LIMIT 1',
             sessionSeq,
             after,
           );
           if (run === undefined) return null;
-          left = eraseIn(tx, TEXTS_OF_RUN, { key: run.seq, budget: left - 1 });
+          left = yield* eraseIn(tx, TEXTS_OF_RUN, { key: run.seq, budget: left - 1 });
           if (left > 0) after = run.seq;
         }
         return after;
@@ -113,43 +114,45 @@ export function makeErasures({ write }: Database) {
 
     /** Erases the other texts of a deleted session. Answers whether any may be left. */
     eraseSession: (sessionSeq: number): Promise<boolean> =>
-      write((tx) => eraseIn(tx, TEXTS_OF_SESSION, { key: sessionSeq, budget: BUDGET }) === 0, 'free'),
+      write(function* (tx) {
+        return (yield* eraseIn(tx, TEXTS_OF_SESSION, { key: sessionSeq, budget: BUDGET })) === 0;
+      }, 'free'),
 
     /** Erases the rows that name files of a deleted session, then strikes its clean-up off. Answers whether any may be left. */
     finishCleanup: (sessionSeq: number): Promise<boolean> =>
-      write((tx) => {
-        if (eraseIn(tx, NAMES_OF_FILES, { key: sessionSeq, budget: BUDGET }) === 0) return true;
-        tx.run('DELETE FROM cleanups WHERE session_seq = ?', sessionSeq);
+      write(function* (tx) {
+        if ((yield* eraseIn(tx, NAMES_OF_FILES, { key: sessionSeq, budget: BUDGET })) === 0) return true;
+        yield* tx.run('DELETE FROM cleanups WHERE session_seq = ?', sessionSeq);
         return false;
       }, 'free'),
 
     /** Empties deltas of text that was thrown away a day ago. `more`: some may be left; `later`: they are not due yet. */
     eraseDiscarded: (): Promise<'more' | 'later' | 'none'> =>
-      write((tx) => {
-        const text = tx.get<{ runSeq: number; from: number; to: number; streamedAt: number }>(DISCARDED);
+      write(function* (tx) {
+        const text = yield* tx.get<{ runSeq: number; from: number; to: number; streamedAt: number }>(DISCARDED);
         if (text === undefined) return 'none';
         const { runSeq, from, to } = text;
         if (text.streamedAt > tx.now - KEEP_DISCARDED_MS) return 'later';
         const reached = Math.min(from + BUDGET, to);
-        tx.run(EMPTY_DELTAS, runSeq, from, reached);
+        yield* tx.run(EMPTY_DELTAS, runSeq, from, reached);
         const which = 'WHERE run_seq = ? AND to_stream_seq = ?';
-        if (reached === to) tx.run(`DELETE FROM discarded_texts ${which}`, runSeq, to);
-        else tx.run(`UPDATE discarded_texts SET from_stream_seq = ? ${which}`, reached, runSeq, to);
+        if (reached === to) yield* tx.run(`DELETE FROM discarded_texts ${which}`, runSeq, to);
+        else yield* tx.run(`UPDATE discarded_texts SET from_stream_seq = ? ${which}`, reached, runSeq, to);
         return 'more';
       }),
   };
 }
 
 /** Answers what is left of the budget; 0 when there may be more to erase. */
-function eraseIn(
+function* eraseIn(
   tx: Transaction,
   erasures: readonly Erasure[],
   { key, budget }: { readonly key: number; readonly budget: number },
-): number {
+): Step<number> {
   let left = budget;
   for (const { sql, weight } of erasures) {
     if (left <= 0) return 0;
-    left -= weight * tx.run(sql, key, Math.ceil(left / weight));
+    left -= weight * (yield* tx.run(sql, key, Math.ceil(left / weight)));
   }
   return Math.max(left, 0);
 }
@@ -159,11 +162,11 @@ const LAST_DELTA = `SELECT stream_seq FROM events WHERE run_seq = ? AND stream_s
   ORDER BY stream_seq DESC LIMIT 1`;
 
 /** Notes that what a run has streamed since its last kept reply is part of none. */
-export function discardIn(tx: Transaction, runSeq: number): void {
-  const from = tx.get<{ stream_seq: number }>(LAST_STEP, runSeq)?.stream_seq ?? 0;
-  const last = tx.get<{ stream_seq: number }>(LAST_DELTA, runSeq, from);
+export function* discardIn(tx: Transaction, runSeq: number): Step<void> {
+  const from = (yield* tx.get<{ stream_seq: number }>(LAST_STEP, runSeq))?.stream_seq ?? 0;
+  const last = yield* tx.get<{ stream_seq: number }>(LAST_DELTA, runSeq, from);
   if (last === undefined) return;
-  tx.run(
+  yield* tx.run(
     'INSERT INTO discarded_texts (run_seq, from_stream_seq, to_stream_seq) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
     runSeq,
     from,

@@ -26,22 +26,24 @@ function toEvent(row: EventRow): JournalEvent {
 
 export type Events = ReturnType<typeof makeEvents>;
 
-/** The verbs that read the journal. They answer at once, so that a tail can change from store to bus without a gap. */
-export function makeEvents({ reader }: Database) {
+/** The verbs that read the journal. */
+export function makeEvents({ read }: Database) {
   return {
     /** Up to `limit` events of a run with an id above `afterId`, in order. */
-    listOfRun: (runSeq: number, afterId: number, limit: number): JournalEvent[] =>
-      reader
-        .all<EventRow>(
+    listOfRun: (runSeq: number, afterId: number, limit: number): Promise<JournalEvent[]> =>
+      read(function* (tx) {
+        return (yield* tx.all<EventRow>(
           `SELECT * FROM events WHERE run_seq = ? AND id > ? ORDER BY stream_seq LIMIT ?`,
           runSeq,
           afterId,
           limit,
-        )
-        .map(toEvent),
+        )).map(toEvent);
+      }),
 
     /** Whether a run has ended. When its terminal event cannot be read, its session was deleted. */
-    isOver: (runSeq: number): boolean =>
-      reader.get('SELECT 1 FROM runs WHERE seq = ? AND finished_at IS NOT NULL', runSeq) !== undefined,
+    isOver: (runSeq: number): Promise<boolean> =>
+      read(function* (tx) {
+        return (yield* tx.get('SELECT 1 FROM runs WHERE seq = ? AND finished_at IS NOT NULL', runSeq)) !== undefined;
+      }),
   };
 }

@@ -3,7 +3,8 @@ import { newId } from '../../domain/ids.ts';
 import type { Insight, InsightPriority, InsightSource, InsightStatus } from '../../domain/insight.ts';
 import { INSIGHT_MOVES } from '../../domain/insight.ts';
 import { conditions } from './conditions.ts';
-import type { Database, Transaction } from '../engine/database.ts';
+import type { Database } from '../engine/database.ts';
+import type { Step, Transaction } from '../engine/statement.ts';
 import type { Page } from './overview.ts';
 import { type Fence, holds } from '../runs/record-progress.ts';
 
@@ -42,52 +43,56 @@ const SELECT = `SELECT i.*, s.id AS session_id, r.id AS run_id, u.id AS user_id,
   JOIN sessions s ON s.seq = i.session_seq JOIN runs r ON r.seq = i.run_seq JOIN users u ON u.seq = i.user_seq`;
 
 /** The verbs on insights. Those of deleted sessions are not there. */
-export function makeInsights({ write, reader }: Database) {
+export function makeInsights({ write, read }: Database) {
   return {
     /** Keeps an insight of a run, once for each call. Answers its id; undefined when the attempt no longer holds the run. */
     report: (fence: Fence, insight: NewInsight): Promise<string | undefined> =>
-      write((tx) =>
-        holds(tx, fence) ? (findReported(tx, fence, insight.callId) ?? report(tx, fence, insight)) : undefined,
-      ),
+      write(function* (tx) {
+        return (yield* holds(tx, fence))
+          ? ((yield* findReported(tx, fence, insight.callId)) ?? (yield* report(tx, fence, insight)))
+          : undefined;
+      }),
 
     /** The insight of an id, or undefined. */
-    find: async (id: string): Promise<Insight | undefined> => {
-      const row = reader.get<InsightRow>(`${SELECT} WHERE i.id = ? AND s.deleted_at IS NULL`, id);
-      return row === undefined ? undefined : toInsight(row);
-    },
+    find: (id: string): Promise<Insight | undefined> =>
+      read(function* (tx) {
+        const row = yield* tx.get<InsightRow>(`${SELECT} WHERE i.id = ? AND s.deleted_at IS NULL`, id);
+        return row === undefined ? undefined : toInsight(row);
+      }),
 
     /** Insights, the newest first, and how many there are in all. */
-    list: async ({ userSeq, keySeq, sessionSeq, status, limit, offset }: InsightFilter) => {
-      const { where, values } = conditions(['s.deleted_at IS NULL'], {
-        'i.user_seq = ?': userSeq,
-        's.key_seq = ?': keySeq,
-        'i.session_seq = ?': sessionSeq,
-        'i.status = ?': status,
-      });
-      const from = `FROM insights i JOIN sessions s ON s.seq = i.session_seq ${where}`;
-      const { total } = reader.get<{ total: number }>(`SELECT count(*) AS total ${from}`, ...values)!;
-      const rows = reader.all<InsightRow>(
-        `${SELECT} ${where} ORDER BY i.seq DESC LIMIT ? OFFSET ?`,
-        ...values,
-        limit,
-        offset,
-      );
-      return { items: rows.map(toInsight), total };
-    },
+    list: ({ userSeq, keySeq, sessionSeq, status, limit, offset }: InsightFilter) =>
+      read(function* (tx) {
+        const { where, values } = conditions(['s.deleted_at IS NULL'], {
+          'i.user_seq = ?': userSeq,
+          's.key_seq = ?': keySeq,
+          'i.session_seq = ?': sessionSeq,
+          'i.status = ?': status,
+        });
+        const from = `FROM insights i JOIN sessions s ON s.seq = i.session_seq ${where}`;
+        const { total } = (yield* tx.get<{ total: number }>(`SELECT count(*) AS total ${from}`, ...values))!;
+        const rows = yield* tx.all<InsightRow>(
+          `${SELECT} ${where} ORDER BY i.seq DESC LIMIT ? OFFSET ?`,
+          ...values,
+          limit,
+          offset,
+        );
+        return { items: rows.map(toInsight), total };
+      }),
 
     /** Moves an insight on. Answers false when its status does not allow the move. */
     setStatus: (id: string, status: InsightStatus, source: InsightSource): Promise<boolean> =>
-      write((tx) => {
-        const row = tx.get<{ status: InsightStatus }>('SELECT status FROM insights WHERE id = ?', id);
+      write(function* (tx) {
+        const row = yield* tx.get<{ status: InsightStatus }>('SELECT status FROM insights WHERE id = ?', id);
         if (row === undefined || !INSIGHT_MOVES[row.status].includes(status)) return false;
-        const moved = tx.get<Pick<InsightRow, 'title' | 'summary' | 'priority'> & { sessionSeq: number }>(
+        const moved = (yield* tx.get<Pick<InsightRow, 'title' | 'summary' | 'priority'> & { sessionSeq: number }>(
           `UPDATE insights SET status = ?, updated_at = ? WHERE id = ? AND status = ?
            RETURNING session_seq AS sessionSeq, title, summary, priority`,
           status,
           tx.now,
           id,
           row.status,
-        )!;
+        ))!;
         const { sessionSeq, ...told } = moved;
         // Not an event of the run: its own stream may have ended long ago.
         tx.emit(sessionSeq, null, {
@@ -99,14 +104,14 @@ export function makeInsights({ write, reader }: Database) {
   };
 }
 
-function findReported(tx: Transaction, fence: Fence, callId: string): string | undefined {
+function* findReported(tx: Transaction, fence: Fence, callId: string): Step<string | undefined> {
   const sql = 'SELECT id FROM insights WHERE run_seq = ? AND tool_use_id = ?';
-  return tx.get<{ id: string }>(sql, fence.runSeq, callId)?.id;
+  return (yield* tx.get<{ id: string }>(sql, fence.runSeq, callId))?.id;
 }
 
-function report(tx: Transaction, fence: Fence, { callId, title, summary, priority }: NewInsight): string {
+function* report(tx: Transaction, fence: Fence, { callId, title, summary, priority }: NewInsight): Step<string> {
   const insightId = newId(tx.now);
-  tx.run(
+  yield* tx.run(
     `INSERT INTO insights (id, session_seq, run_seq, user_seq, tool_use_id, title, summary, priority, status, created_at,
        updated_at) SELECT ?, session_seq, seq, user_seq, ?, ?, ?, ?, 'new', ?, ? FROM runs WHERE seq = ?`,
     insightId,

@@ -3,7 +3,8 @@ import { type Run, RUN_STATUSES, type RunStatus, type ScheduleMode } from '../..
 import type { Session } from '../../domain/session.ts';
 import type { StopCause } from '../../domain/stop.ts';
 import { conditions } from './conditions.ts';
-import type { Database, Reader } from '../engine/database.ts';
+import type { Database } from '../engine/database.ts';
+import type { Reader, Step } from '../engine/statement.ts';
 import { RUN_COLUMNS, type RunRow, type SessionRow, toRun, toSession } from '../rows.ts';
 
 /** A page of a list. */
@@ -77,42 +78,48 @@ const RUNS = `SELECT ${RUN_COLUMNS}, r.waiting, u.id AS user_id, u.username, k.i
   JOIN sessions s ON s.seq = r.session_seq JOIN users u ON u.seq = r.user_seq JOIN api_keys k ON k.seq = r.key_seq`;
 
 /** The verbs of the overview. Deleted sessions and their runs are left out. */
-export function makeOverview({ reader }: Database) {
+export function makeOverview({ read }: Database) {
   return {
     /** A session by its id, or undefined. */
-    findSessionRecord: async (id: string): Promise<SessionRecord | undefined> => {
-      const row = reader.get<SessionRecordRow>(`${SESSIONS} WHERE s.id = ? AND s.deleted_at IS NULL`, id);
-      return row === undefined ? undefined : toSessionRecord(row);
-    },
+    findSessionRecord: (id: string): Promise<SessionRecord | undefined> =>
+      read(function* (tx) {
+        const row = yield* tx.get<SessionRecordRow>(`${SESSIONS} WHERE s.id = ? AND s.deleted_at IS NULL`, id);
+        return row === undefined ? undefined : toSessionRecord(row);
+      }),
 
     /** Sessions, the newest first. */
-    listSessionRecords: async (filter: SessionFilter): Promise<Listed<SessionRecord>> => {
-      const { where, values } = conditions(['deleted_at IS NULL'], {
-        'user_seq = ?': filter.userSeq,
-        'key_seq = ?': filter.keySeq,
-      });
-      const { total } = reader.get<{ total: number }>(`SELECT count(*) AS total FROM sessions ${where}`, ...values)!;
-      const items = reader.all<SessionRecordRow>(
-        `${SESSIONS} WHERE s.seq IN (SELECT seq FROM sessions ${where} ORDER BY seq DESC LIMIT ? OFFSET ?)
+    listSessionRecords: (filter: SessionFilter): Promise<Listed<SessionRecord>> =>
+      read(function* (tx) {
+        const { where, values } = conditions(['deleted_at IS NULL'], {
+          'user_seq = ?': filter.userSeq,
+          'key_seq = ?': filter.keySeq,
+        });
+        const { total } = (yield* tx.get<{ total: number }>(
+          `SELECT count(*) AS total FROM sessions ${where}`,
+          ...values,
+        ))!;
+        const items = yield* tx.all<SessionRecordRow>(
+          `${SESSIONS} WHERE s.seq IN (SELECT seq FROM sessions ${where} ORDER BY seq DESC LIMIT ? OFFSET ?)
          ORDER BY s.seq DESC`,
-        ...values,
-        filter.limit,
-        filter.offset,
-      );
-      return { items: items.map(toSessionRecord), total };
-    },
+          ...values,
+          filter.limit,
+          filter.offset,
+        );
+        return { items: items.map(toSessionRecord), total };
+      }),
 
     /** A run by its id, or undefined. */
-    findRunRecord: async (id: string): Promise<RunRecord | undefined> => {
-      const row = reader.get<RunRecordRow>(`${RUNS} WHERE r.id = ? AND s.deleted_at IS NULL`, id);
-      return row === undefined ? undefined : toRunRecord(row);
-    },
+    findRunRecord: (id: string): Promise<RunRecord | undefined> =>
+      read(function* (tx) {
+        const row = yield* tx.get<RunRecordRow>(`${RUNS} WHERE r.id = ? AND s.deleted_at IS NULL`, id);
+        return row === undefined ? undefined : toRunRecord(row);
+      }),
 
     /** Runs, the newest first. */
-    listRunRecords: async (filter: RunFilter): Promise<Listed<RunRecord>> => listRunRecords(reader, filter),
+    listRunRecords: (filter: RunFilter): Promise<Listed<RunRecord>> => read((tx) => listRunRecords(tx, filter)),
 
     /** Waiting runs in order of acceptance. */
-    listWaiting: async (page: Page): Promise<Listed<WaitingRun>> => listWaiting(reader, page),
+    listWaiting: (page: Page): Promise<Listed<WaitingRun>> => read((tx) => listWaiting(tx, page)),
   };
 }
 
@@ -137,15 +144,15 @@ function toRunRecord(row: RunRecordRow): RunRecord {
 /** Which partial index a status is found by: the queue stays quick however many runs have ended. */
 const UNFINISHED = "r.status IN ('queued', 'running', 'finalizing')";
 
-function listRunRecords(reader: Reader, { sessionSeq, status, limit, offset }: RunFilter): Listed<RunRecord> {
+function* listRunRecords(tx: Reader, { sessionSeq, status, limit, offset }: RunFilter): Step<Listed<RunRecord>> {
   const isUnfinished = status !== null && RUN_STATUSES.indexOf(status) < RUN_STATUSES.indexOf('completed');
   const { where, values } = conditions(['s.deleted_at IS NULL', ...(isUnfinished ? [UNFINISHED] : [])], {
     'r.session_seq = ?': sessionSeq,
     'r.status = ?': status,
   });
   const from = `FROM runs r JOIN sessions s ON s.seq = r.session_seq ${where}`;
-  const { total } = reader.get<{ total: number }>(`SELECT count(*) AS total ${from}`, ...values)!;
-  const items = reader.all<RunRecordRow>(
+  const { total } = (yield* tx.get<{ total: number }>(`SELECT count(*) AS total ${from}`, ...values))!;
+  const items = yield* tx.all<RunRecordRow>(
     `${RUNS} WHERE r.seq IN (SELECT r.seq ${from} ORDER BY ${isUnfinished ? '+r.seq' : 'r.seq'} DESC LIMIT ? OFFSET ?)
      ORDER BY r.seq DESC`,
     ...values,
@@ -180,9 +187,9 @@ const WAITING = `WITH page AS MATERIALIZED (
   FROM page CROSS JOIN runs r ON r.seq = page.seq JOIN sessions s ON s.seq = r.session_seq JOIN users u ON u.seq = r.user_seq
   JOIN api_keys k ON k.seq = r.key_seq`;
 
-function listWaiting(reader: Reader, { limit, offset }: Page): Listed<WaitingRun> {
-  const { total } = reader.get<{ total: number }>(`SELECT count(*) AS total FROM runs r WHERE ${IS_WAITING}`)!;
-  const rows = reader.all<WaitingRow>(`${WAITING} ORDER BY page.seq`, limit, offset);
+function* listWaiting(tx: Reader, { limit, offset }: Page): Step<Listed<WaitingRun>> {
+  const { total } = (yield* tx.get<{ total: number }>(`SELECT count(*) AS total FROM runs r WHERE ${IS_WAITING}`))!;
+  const rows = yield* tx.all<WaitingRow>(`${WAITING} ORDER BY page.seq`, limit, offset);
   const items = rows.map((row) => ({ ...row, ready: row.ready === 1, behindQuestion: row.behindQuestion === 1 }));
   return { items, total };
 }

@@ -3,7 +3,8 @@ import type { AssistantBlock, Attachment, Message, UserBlock } from '../../domai
 import { type CapabilityConfig, NO_CAPABILITIES } from '../../domain/capability-config.ts';
 import type { AgentPlan, Orchestration } from '../../domain/orchestration.ts';
 import type { Session, SessionSetup } from '../../domain/session.ts';
-import type { Database, Reader } from '../engine/database.ts';
+import type { Database } from '../engine/database.ts';
+import type { Reader, Step } from '../engine/statement.ts';
 import { IN_STEPS, readReplies } from '../runs/replies.ts';
 import { type SessionRow, toSession } from '../rows.ts';
 
@@ -54,72 +55,77 @@ const OF_KEY = "FROM sessions WHERE key_seq = ? AND kind = 'api' AND deleted_at 
 const NEWEST_FIRST = 'ORDER BY updated_at DESC, created_at DESC, seq DESC';
 
 /** The verbs on sessions. */
-export function makeSessions({ reader }: Database) {
+export function makeSessions({ read }: Database) {
   return {
     /** The session of an id, deleted ones included, or undefined. */
-    find: async (id: string): Promise<Session | undefined> => {
-      const row = reader.get<SessionRow>('SELECT * FROM sessions WHERE id = ?', id);
-      return row === undefined ? undefined : toSession(row);
-    },
+    find: (id: string): Promise<Session | undefined> =>
+      read(function* (tx) {
+        const row = yield* tx.get<SessionRow>('SELECT * FROM sessions WHERE id = ?', id);
+        return row === undefined ? undefined : toSession(row);
+      }),
 
     /** What a session was opened with, and whose it is. */
-    getSetup: async (sessionSeq: number): Promise<SessionSetup & { readonly userSeq: number }> => {
-      const row = reader.get<SetupRow>(
-        'SELECT user_seq, target, capability_config, orchestration FROM sessions WHERE seq = ?',
-        sessionSeq,
-      )!;
-      const config = JSON.parse(row.capability_config) as Partial<CapabilityConfig>;
-      return {
-        userSeq: row.user_seq,
-        target: row.target,
-        capabilityConfig: { ...NO_CAPABILITIES, ...config },
-        orchestration: row.orchestration === null ? null : toOrchestration(row.orchestration),
-      };
-    },
+    getSetup: (sessionSeq: number): Promise<SessionSetup & { readonly userSeq: number }> =>
+      read(function* (tx) {
+        const row = (yield* tx.get<SetupRow>(
+          'SELECT user_seq, target, capability_config, orchestration FROM sessions WHERE seq = ?',
+          sessionSeq,
+        ))!;
+        const config = JSON.parse(row.capability_config) as Partial<CapabilityConfig>;
+        return {
+          userSeq: row.user_seq,
+          target: row.target,
+          capabilityConfig: { ...NO_CAPABILITIES, ...config },
+          orchestration: row.orchestration === null ? null : toOrchestration(row.orchestration),
+        };
+      }),
 
     /** A page of a key's API sessions, the one changed last first, and how many there are (§4.6). */
-    listOfKey: async (keySeq: number, limit: number, offset: number): Promise<{ items: Session[]; total: number }> => {
-      const { total } = reader.get<{ total: number }>(`SELECT count(*) AS total ${OF_KEY}`, keySeq)!;
-      // The page is found in the index alone; only its own rows are read.
-      const items = reader.all<SessionRow>(
-        `SELECT * FROM sessions WHERE seq IN (SELECT seq ${OF_KEY} ${NEWEST_FIRST} LIMIT ? OFFSET ?) ${NEWEST_FIRST}`,
-        keySeq,
-        limit,
-        offset,
-      );
-      return { items: items.map(toSession), total };
-    },
+    listOfKey: (keySeq: number, limit: number, offset: number): Promise<{ items: Session[]; total: number }> =>
+      read(function* (tx) {
+        const { total } = (yield* tx.get<{ total: number }>(`SELECT count(*) AS total ${OF_KEY}`, keySeq))!;
+        // The page is found in the index alone; only its own rows are read.
+        const items = yield* tx.all<SessionRow>(
+          `SELECT * FROM sessions WHERE seq IN (SELECT seq ${OF_KEY} ${NEWEST_FIRST} LIMIT ? OFFSET ?) ${NEWEST_FIRST}`,
+          keySeq,
+          limit,
+          offset,
+        );
+        return { items: items.map(toSession), total };
+      }),
 
     /** The whole history of a session, oldest first. */
-    listMessages: async (sessionSeq: number): Promise<Message[]> => {
-      const attachments = attachmentsByMessage(reader, sessionSeq);
-      const rows = reader.all<MessageRow>(
-        'SELECT id, run_seq, role, content, text_preview, created_at FROM messages WHERE session_seq = ? ORDER BY id',
-        sessionSeq,
-      );
-      const replies = readReplies(reader, sessionSeq);
-      return rows.map((row) =>
-        row.role === 'user'
-          ? { ...sharedOf(row, attachments), role: 'user', content: JSON.parse(row.content) as UserBlock[] }
-          : { ...sharedOf(row, attachments), role: 'assistant', content: contentOf(row, replies) },
-      );
-    },
+    listMessages: (sessionSeq: number): Promise<Message[]> =>
+      read(function* (tx) {
+        const attachments = yield* attachmentsByMessage(tx, sessionSeq);
+        const rows = yield* tx.all<MessageRow>(
+          'SELECT id, run_seq, role, content, text_preview, created_at FROM messages WHERE session_seq = ? ORDER BY id',
+          sessionSeq,
+        );
+        const replies = yield* readReplies(tx, sessionSeq);
+        return rows.map((row) =>
+          row.role === 'user'
+            ? { ...sharedOf(row, attachments), role: 'user', content: JSON.parse(row.content) as UserBlock[] }
+            : { ...sharedOf(row, attachments), role: 'assistant', content: contentOf(row, replies) },
+        );
+      }),
 
     /** A user's attachment by its API path, or undefined when there is none or its session is deleted. */
-    findAttachment: async (userSeq: number, apiPath: string): Promise<Attachment | undefined> => {
-      const row = reader.get<AttachmentRow>(
-        `SELECT a.* FROM attachments a JOIN messages m ON m.id = a.message_id JOIN sessions s ON s.seq = m.session_seq
+    findAttachment: (userSeq: number, apiPath: string): Promise<Attachment | undefined> =>
+      read(function* (tx) {
+        const row = yield* tx.get<AttachmentRow>(
+          `SELECT a.* FROM attachments a JOIN messages m ON m.id = a.message_id JOIN sessions s ON s.seq = m.session_seq
          WHERE a.path = ? AND a.user_seq = ? AND s.deleted_at IS NULL LIMIT 1`,
-        apiPath,
-        userSeq,
-      );
-      return row === undefined ? undefined : toAttachment(row);
-    },
+          apiPath,
+          userSeq,
+        );
+        return row === undefined ? undefined : toAttachment(row);
+      }),
   };
 }
 
-function attachmentsByMessage(reader: Reader, sessionSeq: number): Map<number, Attachment[]> {
-  const rows = reader.all<AttachmentRow>(
+function* attachmentsByMessage(tx: Reader, sessionSeq: number): Step<Map<number, Attachment[]>> {
+  const rows = yield* tx.all<AttachmentRow>(
     `SELECT a.* FROM attachments a JOIN messages m ON m.id = a.message_id
      WHERE m.session_seq = ? ORDER BY a.seq`,
     sessionSeq,

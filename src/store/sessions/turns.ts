@@ -2,7 +2,8 @@
 import type { Attachment, UserBlock } from '../../domain/content.ts';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import type { Usage } from '../../domain/usage.ts';
-import type { Database, Reader } from '../engine/database.ts';
+import type { Database } from '../engine/database.ts';
+import type { Reader, Step } from '../engine/statement.ts';
 import { type AttachmentRow, toAttachment } from './sessions.ts';
 
 /** A recorded tool call. `running`: it had begun and has no recorded result. */
@@ -60,45 +61,49 @@ export interface EarlierTurns {
 }
 
 /** The verbs that read turns. */
-export function makeTurns({ reader }: Database) {
+export function makeTurns({ read }: Database) {
   return {
     /** The turn of one run. A run that was never attempted before has no steps to read. */
-    get: async (runSeq: number, attempt: number): Promise<StoredTurn> => readTurn(reader, runSeq, attempt > 1),
+    get: (runSeq: number, attempt: number): Promise<StoredTurn> => read((tx) => readTurn(tx, runSeq, attempt > 1)),
 
     /** Bytes of the turn of one run, counted as the budget of those before it is. */
-    bytesOf: async ({ sessionSeq, seq, documentBytes }: SizedTurn): Promise<number> =>
-      readSizes(reader, { sessionSeq, before: seq + 1, from: seq, limit: 1, documentBytes })[0] ?? 0,
+    bytesOf: ({ sessionSeq, seq, documentBytes }: SizedTurn): Promise<number> =>
+      read(function* (tx) {
+        return (yield* readSizes(tx, { sessionSeq, before: seq + 1, from: seq, limit: 1, documentBytes }))[0] ?? 0;
+      }),
 
     /** The turns before a run: as many of the newest as the budget allows. Their sizes are looked at before they are read. */
-    listBefore: async (sessionSeq: number, runSeq: number, budget: TurnBudget): Promise<EarlierTurns> => {
-      const turns: StoredTurn[] = [];
-      let before = runSeq;
-      let left = budget.characters;
-      let bytesLeft = budget.bytes;
-      for (let limit = FIRST_PAGE; ; limit = Math.min(2 * limit, LARGEST_PAGE)) {
-        const place = { sessionSeq, before, from: budget.fromRunSeq ?? 0, limit };
-        const sizes = readSizes(reader, { ...place, documentBytes: budget.documentBytes });
-        const fitting = sizes.findIndex((bytes) => (bytesLeft -= bytes) < 0);
-        const count = fitting === -1 ? sizes.length : fitting;
-        for (const turn of count === 0 ? [] : readPage(reader, { ...place, limit: count })) {
-          if (left <= 0) return { turns: turns.toReversed(), isCut: true };
-          left -= sizeOf(turn);
-          turns.push(turn);
+    listBefore: (sessionSeq: number, runSeq: number, budget: TurnBudget): Promise<EarlierTurns> =>
+      read(function* (tx) {
+        const turns: StoredTurn[] = [];
+        let before = runSeq;
+        let left = budget.characters;
+        let bytesLeft = budget.bytes;
+        for (let limit = FIRST_PAGE; ; limit = Math.min(2 * limit, LARGEST_PAGE)) {
+          const place = { sessionSeq, before, from: budget.fromRunSeq ?? 0, limit };
+          const sizes = yield* readSizes(tx, { ...place, documentBytes: budget.documentBytes });
+          const fitting = sizes.findIndex((bytes) => (bytesLeft -= bytes) < 0);
+          const count = fitting === -1 ? sizes.length : fitting;
+          for (const turn of count === 0 ? [] : yield* readPage(tx, { ...place, limit: count })) {
+            if (left <= 0) return { turns: turns.toReversed(), isCut: true };
+            left -= sizeOf(turn);
+            turns.push(turn);
+          }
+          if (count < sizes.length) return { turns: turns.toReversed(), isCut: true };
+          if (sizes.length < limit) return { turns: turns.toReversed(), isCut: false };
+          before = turns.at(-1)!.runSeq;
         }
-        if (count < sizes.length) return { turns: turns.toReversed(), isCut: true };
-        if (sizes.length < limit) return { turns: turns.toReversed(), isCut: false };
-        before = turns.at(-1)!.runSeq;
-      }
-    },
+      }),
 
     /** The index that the next text block of a run's stream takes. */
-    nextBlockIndex: async (runSeq: number): Promise<number> => {
-      const last = reader.get<{ payload: string }>(
-        `SELECT payload FROM events WHERE run_seq = ? AND type = 'content_block_start' ORDER BY stream_seq DESC LIMIT 1`,
-        runSeq,
-      );
-      return last === undefined ? 0 : (JSON.parse(last.payload) as { index: number }).index + 1;
-    },
+    nextBlockIndex: (runSeq: number): Promise<number> =>
+      read(function* (tx) {
+        const last = yield* tx.get<{ payload: string }>(
+          `SELECT payload FROM events WHERE run_seq = ? AND type = 'content_block_start' ORDER BY stream_seq DESC LIMIT 1`,
+          runSeq,
+        );
+        return last === undefined ? 0 : (JSON.parse(last.payload) as { index: number }).index + 1;
+      }),
   };
 }
 
@@ -112,18 +117,18 @@ function sizeOf(turn: StoredTurn): number {
   return size + 50;
 }
 
-function readTurn(reader: Reader, runSeq: number, withSteps: boolean): StoredTurn {
-  const message = reader.get<{ id: number; content: string }>(
+function* readTurn(tx: Reader, runSeq: number, withSteps: boolean): Step<StoredTurn> {
+  const message = (yield* tx.get<{ id: number; content: string }>(
     "SELECT id, content FROM messages WHERE run_seq = ? AND role = 'user'",
     runSeq,
-  )!;
+  ))!;
   const user = JSON.parse(message.content) as UserBlock[];
-  const steps = withSteps ? reader.all<StepRow>('SELECT * FROM steps WHERE run_seq = ? ORDER BY step', runSeq) : [];
+  const steps = withSteps ? yield* tx.all<StepRow>('SELECT * FROM steps WHERE run_seq = ? ORDER BY step', runSeq) : [];
   const calls =
     steps.length === 0
       ? []
-      : reader.all<ToolCallRow>('SELECT * FROM tool_calls WHERE run_seq = ? ORDER BY step, position', runSeq);
-  return { runSeq, user, attachments: readAttachments(reader, user, message.id), steps: toSteps(steps, calls) };
+      : yield* tx.all<ToolCallRow>('SELECT * FROM tool_calls WHERE run_seq = ? ORDER BY step, position', runSeq);
+  return { runSeq, user, attachments: yield* readAttachments(tx, user, message.id), steps: toSteps(steps, calls) };
 }
 
 interface Page {
@@ -136,8 +141,8 @@ interface Page {
 interface SizedPage extends Page, Pick<TurnBudget, 'documentBytes'> {}
 
 /** Bytes that the turns of a page have in the store, newest first. None of their texts is read for it. */
-function readSizes(reader: Reader, { sessionSeq, before, from, limit, documentBytes }: SizedPage): number[] {
-  const rows = reader.all<{ bytes: number }>(
+function* readSizes(tx: Reader, { sessionSeq, before, from, limit, documentBytes }: SizedPage): Step<number[]> {
+  const rows = yield* tx.all<{ bytes: number }>(
     `SELECT octet_length(m.content)
        + (SELECT coalesce(sum(octet_length(s.message) + octet_length(s.text)), 0) FROM steps s WHERE s.run_seq = r.seq)
        + (SELECT coalesce(sum(octet_length(c.input) + coalesce(octet_length(c.output), 0)), 0)
@@ -156,8 +161,8 @@ function readSizes(reader: Reader, { sessionSeq, before, from, limit, documentBy
 }
 
 /** A page of turns, newest first, with one query for each kind of row. */
-function readPage(reader: Reader, { sessionSeq, before, from, limit }: Page): StoredTurn[] {
-  const messages = reader.all<{ runSeq: number; id: number; content: string }>(
+function* readPage(tx: Reader, { sessionSeq, before, from, limit }: Page): Step<StoredTurn[]> {
+  const messages = yield* tx.all<{ runSeq: number; id: number; content: string }>(
     `SELECT r.seq AS runSeq, m.id, m.content FROM runs r JOIN messages m ON m.run_seq = r.seq AND m.role = 'user'
      WHERE r.session_seq = ? AND r.seq < ? AND r.seq >= ? ORDER BY r.seq DESC LIMIT ?`,
     sessionSeq,
@@ -167,7 +172,7 @@ function readPage(reader: Reader, { sessionSeq, before, from, limit }: Page): St
   );
   const oldest = messages.at(-1)?.runSeq ?? before;
   const steps = Map.groupBy(
-    reader.all<StepRow>(
+    yield* tx.all<StepRow>(
       `SELECT s.* FROM runs r JOIN steps s ON s.run_seq = r.seq
        WHERE r.session_seq = ? AND r.seq < ? AND r.seq >= ? ORDER BY r.seq, s.step`,
       sessionSeq,
@@ -177,7 +182,7 @@ function readPage(reader: Reader, { sessionSeq, before, from, limit }: Page): St
     (row) => row.run_seq,
   );
   const calls = Map.groupBy(
-    reader.all<ToolCallRow>(
+    yield* tx.all<ToolCallRow>(
       `SELECT c.* FROM runs r JOIN tool_calls c ON c.run_seq = r.seq
        WHERE r.session_seq = ? AND r.seq < ? AND r.seq >= ? ORDER BY r.seq, c.step, c.position`,
       sessionSeq,
@@ -186,18 +191,20 @@ function readPage(reader: Reader, { sessionSeq, before, from, limit }: Page): St
     ),
     (row) => row.run_seq,
   );
-  return messages.map(({ runSeq, id, content }) => {
+  const turns: StoredTurn[] = [];
+  for (const { runSeq, id, content } of messages) {
     const user = JSON.parse(content) as UserBlock[];
-    const attachments = readAttachments(reader, user, id);
-    return { runSeq, user, attachments, steps: toSteps(steps.get(runSeq) ?? [], calls.get(runSeq) ?? []) };
-  });
+    const attachments = yield* readAttachments(tx, user, id);
+    turns.push({ runSeq, user, attachments, steps: toSteps(steps.get(runSeq) ?? [], calls.get(runSeq) ?? []) });
+  }
+  return turns;
 }
 
-function readAttachments(reader: Reader, user: readonly UserBlock[], messageId: number): Attachment[] {
+function* readAttachments(tx: Reader, user: readonly UserBlock[], messageId: number): Step<Attachment[]> {
   if (!user.some((block) => block.type === 'attachment')) return [];
-  return reader
-    .all<AttachmentRow>('SELECT * FROM attachments WHERE message_id = ? ORDER BY seq', messageId)
-    .map((row) => toAttachment(row));
+  return (yield* tx.all<AttachmentRow>('SELECT * FROM attachments WHERE message_id = ? ORDER BY seq', messageId)).map(
+    (row) => toAttachment(row),
+  );
 }
 
 interface StepRow {

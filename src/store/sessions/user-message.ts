@@ -1,6 +1,6 @@
 // What a turn adds to its session beside the run: the user's message and its attachments.
 import type { Attachment } from '../../domain/content.ts';
-import type { Transaction } from '../engine/database.ts';
+import type { Step, Transaction } from '../engine/statement.ts';
 
 /** An attachment whose bytes are already stored as a blob. Its place in the workspace is chosen here. */
 export type NewAttachment = Omit<Attachment, 'workspacePath'>;
@@ -14,8 +14,11 @@ export interface NewMessage {
 }
 
 /** Answers the message's id. */
-export function insertUserMessage(tx: Transaction, { sessionSeq, runSeq, content, preview }: NewMessage): number {
-  return tx.insert(
+export function* insertUserMessage(
+  tx: Transaction,
+  { sessionSeq, runSeq, content, preview }: NewMessage,
+): Step<number> {
+  return yield* tx.insert(
     `INSERT INTO messages (session_seq, run_seq, role, content, text_preview, created_at)
      VALUES (?, ?, 'user', ?, ?, ?)`,
     sessionSeq,
@@ -32,13 +35,13 @@ export interface MessagePlace {
   readonly messageId: number;
 }
 
-export function insertAttachments(
+export function* insertAttachments(
   tx: Transaction,
   { userSeq, sessionSeq, messageId }: MessagePlace,
   attachments: readonly NewAttachment[],
-): void {
+): Step<void> {
   for (const attachment of attachments) {
-    tx.run(
+    yield* tx.run(
       `INSERT INTO attachments (id, user_seq, message_id, name, path, workspace_path, mime_type, size, sha256, created_at)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       attachment.id,
@@ -46,7 +49,7 @@ export function insertAttachments(
       messageId,
       attachment.name,
       attachment.path,
-      freeUploadPath(tx, sessionSeq, attachment.name),
+      yield* freeUploadPath(tx, sessionSeq, attachment.name),
       attachment.mimeType,
       attachment.size,
       attachment.sha256,
@@ -56,12 +59,12 @@ export function insertAttachments(
 }
 
 /** `/uploads/<name>`, or `/uploads/<stem>-2.<ext>` and so on when an earlier attachment of the session has that path. */
-function freeUploadPath(tx: Transaction, sessionSeq: number, name: string): string {
+function* freeUploadPath(tx: Transaction, sessionSeq: number, name: string): Step<string> {
   const dot = name.lastIndexOf('.');
   const [stem, extension] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, ''];
   for (let copy = 1; ; copy += 1) {
     const path = `/uploads/${copy === 1 ? name : `${stem}-${copy}${extension}`}`;
-    const taken = tx.get(
+    const taken = yield* tx.get(
       `SELECT 1 FROM attachments a JOIN messages m ON m.id = a.message_id
        WHERE m.session_seq = ? AND a.workspace_path = ?`,
       sessionSeq,

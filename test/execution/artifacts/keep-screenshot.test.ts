@@ -36,7 +36,7 @@ test('a picture is kept as a blob, and found by the tool use it belongs to', asy
     mimeType: 'image/jpeg',
     size: 9,
   });
-  expect(store.sessions.isBlobInUse(sha256)).toBe(true);
+  expect(await store.sessions.isBlobInUse(sha256)).toBe(true);
   expect(await store.sessions.listBlobs(fence.sessionSeq)).toEqual([sha256]);
   expect(await store.screenshots.find(fence.sessionSeq, 'call-2')).toBeUndefined();
 });

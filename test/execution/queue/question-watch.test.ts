@@ -85,9 +85,9 @@ test('a long list expires whole, and other writers get their turn in between', a
   const watch = watchOver(house);
   watch.wake();
   house.clock.advance(1_000);
-  await waitFor(() => {
+  await waitFor(async () => {
     house.clock.advance(1);
-    return house.store.userInputs.nextExpiryAt() === undefined;
+    return (await house.store.userInputs.nextExpiryAt()) === undefined;
   });
   await watch.stop();
   expect(expireDue).toHaveBeenCalledTimes(3);

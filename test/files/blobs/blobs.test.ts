@@ -54,7 +54,7 @@ test('an open blob gives any part of itself, and stays whole when it is removed 
   const [one, two] = [await blobs.open(key), await blobs.open(key)];
   expect(one.size).toBe(10);
   expect((await buffer(one.stream(2, 5))).toString()).toBe('2345');
-  expect(blobs.removeUnless(key, () => false)).toBe(true);
+  expect(await blobs.removeUnless(key, async () => false)).toBe(true);
   expect((await buffer(two.stream(0, 9))).toString()).toBe('0123456789');
   await expect(blobs.open(key)).rejects.toMatchObject({ reason: 'not_found' });
   // Once by the end of its stream and once by hand.
@@ -83,13 +83,35 @@ test('the list has every blob, and nothing else that lies about', async () => {
   expect(listed.sort()).toEqual([...keys].sort());
 });
 
+test('a blob that is held and let go again while the rows are looked through stays, since they may name it by now', async () => {
+  const blobs = await openBlobStore(temporaryDirectory());
+  const first = blobs.hold();
+  const key = await first.put(Buffer.from('wanted again'));
+  first.release();
+  const look = Promise.withResolvers<boolean>();
+  const removal = blobs.removeUnless(key, () => look.promise);
+  const second = blobs.hold();
+  second.add(key);
+  second.release();
+  // Another removal begins before the answer to the first comes, which is out of date.
+  const later = Promise.withResolvers<boolean>();
+  const other = blobs.removeUnless(key, () => later.promise);
+  look.resolve(false);
+  expect(await removal).toBe(false);
+  later.resolve(true);
+  expect(await other).toBe(true);
+  expect((await blobs.read(key)).toString()).toBe('wanted again');
+  expect(await blobs.removeUnless(key, async () => false)).toBe(true);
+  await expect(blobs.open(key)).rejects.toMatchObject({ reason: 'not_found' });
+});
+
 test('a sweep over the list removes what nobody uses or holds', async () => {
   const blobs = await openBlobStore(temporaryDirectory());
   const [forgotten, held] = [blobs.hold(), blobs.hold()];
   const [unused, used] = [await forgotten.put(Buffer.from('unused')), await forgotten.put(Buffer.from('used'))];
   const kept = await held.put(Buffer.from('held'));
   forgotten.release();
-  for await (const key of blobs.list()) blobs.removeUnless(key, (other) => other === used);
+  for await (const key of blobs.list()) await blobs.removeUnless(key, async (other) => other === used);
   expect((await Array.fromAsync(blobs.list())).sort()).toEqual([used, kept].sort());
   await expect(blobs.open(unused)).rejects.toMatchObject({ reason: 'not_found' });
 });

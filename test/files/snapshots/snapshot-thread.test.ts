@@ -178,7 +178,7 @@ describe('what was hashed before', { concurrent: true }, () => {
     await house.snapshot();
     expect(house.hasBlob(sha256('wanted'))).toBe(true);
     house.hold.release();
-    house.blobs.removeUnless(sha256('wanted'), () => false);
+    await house.blobs.removeUnless(sha256('wanted'), async () => false);
     await house.snapshot({ hold: house.blobs.hold() });
     expect(house.hasBlob(sha256('wanted'))).toBe(true);
   });

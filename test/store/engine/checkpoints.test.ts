@@ -3,8 +3,9 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import Connection from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
-import { openDatabase, type Transaction } from '../../../src/store/engine/database.ts';
+import { openDatabase } from '../../../src/store/engine/database.ts';
 import { NO_ALARMS } from '../../../src/store/engine/health.ts';
+import type { Transaction } from '../../../src/store/engine/statement.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import Connection from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
 import { openDatabase } from '../../../src/store/engine/database.ts';
+import type { Transaction } from '../../../src/store/engine/statement.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { storeHouse } from '../../support/store-house.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
@@ -12,21 +13,52 @@ function openTemporary(file = join(temporaryDirectory(), 'errand.db')) {
   return { database, file };
 }
 
-const addTeam = (name: string) => (tx: { run(sql: string, ...values: (string | number)[]): number }) =>
+const addTeam = (name: string) => (tx: Transaction) =>
   tx.run('INSERT INTO teams (id, name, created_at, updated_at) VALUES (?, ?, 0, 0)', name, name);
 
 test('a verb that throws rejects alone; the others of its commit are kept', async () => {
   const { database } = openTemporary();
   const outcomes = await Promise.allSettled([
     database.write(addTeam('one')),
-    database.write((tx) => {
-      addTeam('half')(tx);
+    database.write(function* (tx) {
+      yield* addTeam('half')(tx);
       throw new Error('changed my mind');
     }),
     database.write(addTeam('two')),
   ]);
   expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-  expect(database.reader.all('SELECT name FROM teams ORDER BY name')).toEqual([{ name: 'one' }, { name: 'two' }]);
+  expect(await database.read((tx) => tx.all('SELECT name FROM teams ORDER BY name'))).toEqual([
+    { name: 'one' },
+    { name: 'two' },
+  ]);
+});
+
+test('a verb that throws alone in its commit leaves nothing behind, and the next one is kept', async () => {
+  const { database } = openTemporary();
+  const lone = database.write(function* (tx) {
+    yield* addTeam('half')(tx);
+    throw new Error('changed my mind');
+  });
+  await expect(lone).rejects.toThrow('changed my mind');
+  expect(database.fault()).toBeNull();
+  await database.write(addTeam('one'));
+  expect(await database.read((tx) => tx.all('SELECT name FROM teams'))).toEqual([{ name: 'one' }]);
+});
+
+test('a verb may catch what its statement throws, and go on', async () => {
+  const { database } = openTemporary();
+  await database.write(addTeam('one'));
+  const words = await database.write(function* (tx) {
+    try {
+      yield* addTeam('one')(tx);
+      return 'added';
+    } catch (error) {
+      yield* addTeam('two')(tx);
+      return (error as Error).message;
+    }
+  });
+  expect(words).toMatch(/UNIQUE/);
+  expect(await database.read((tx) => tx.all('SELECT name FROM teams ORDER BY name'))).toHaveLength(2);
 });
 
 test('verbs of one tick share one commit', async () => {
@@ -42,9 +74,9 @@ test('verbs of one tick share one commit', async () => {
 test('readers see committed rows only, and see them as soon as the verb resolves', async () => {
   const { database } = openTemporary();
   const write = database.write(addTeam('one'));
-  expect(database.reader.all('SELECT name FROM teams')).toEqual([]);
+  expect(await database.read((tx) => tx.all('SELECT name FROM teams'))).toEqual([]);
   await write;
-  expect(database.reader.all('SELECT name FROM teams')).toEqual([{ name: 'one' }]);
+  expect(await database.read((tx) => tx.all('SELECT name FROM teams'))).toEqual([{ name: 'one' }]);
 });
 
 test('an event is told only after its commit, and never when its verb was rolled back', async () => {
@@ -60,23 +92,23 @@ test('an event is told only after its commit, and never when its verb was rolled
 
 test('a verb that was rolled back leaves no gap in the stream of a run', async () => {
   const { database } = openTemporary();
-  const seqs = await database.write((tx) => {
-    const user = tx.insert(
+  const seqs = await database.write(function* (tx) {
+    const user = yield* tx.insert(
       `INSERT INTO users (id, username, full_name, department, role, password_hash, created_at, updated_at)
        VALUES ('u', 'u', '', '', 'user', '', 0, 0)`,
     );
-    const key = tx.insert(
+    const key = yield* tx.insert(
       `INSERT INTO api_keys (id, user_seq, name, scope, secret_sha256, last_four, target, created_at)
        VALUES ('k', ?, '', 'global', x'00', '', 'free', 0)`,
       user,
     );
-    const session = tx.insert(
+    const session = yield* tx.insert(
       `INSERT INTO sessions (id, user_seq, key_seq, kind, title, status, created_at, updated_at)
        VALUES ('s', ?, ?, 'api', '', 'pending', 0, 0)`,
       user,
       key,
     );
-    const run = tx.insert(
+    const run = yield* tx.insert(
       `INSERT INTO runs (id, session_seq, user_seq, key_seq, protocol, status, schedule_mode, ready, requested_model,
          include_usage, opened_session, target, queued_steady_at, created_at)
        VALUES ('r', ?, ?, ?, 'chat', 'queued', 'queued', 1, '', 0, 1, 'free', 0, 0)`,
@@ -87,12 +119,13 @@ test('a verb that was rolled back leaves no gap in the stream of a run', async (
     return { session, run };
   });
   const emit = (index: number, fails: boolean) =>
-    database.write((tx) => {
+    database.write(function* (tx) {
+      yield* tx.get('SELECT 1');
       tx.emit(seqs.session, seqs.run, { type: 'content_block_start', payload: { index } });
       if (fails) throw new Error('changed my mind');
     });
   await Promise.allSettled([emit(0, false), emit(1, true), emit(2, false), emit(3, true), emit(4, false)]);
-  expect(database.reader.all('SELECT stream_seq FROM events ORDER BY id')).toEqual([
+  expect(await database.read((tx) => tx.all('SELECT stream_seq FROM events ORDER BY id'))).toEqual([
     { stream_seq: 1 },
     { stream_seq: 2 },
     { stream_seq: 3 },
@@ -103,13 +136,13 @@ test('a disk that is full refuses the verb with `unavailable`, keeps nothing of 
   const { database, file } = openTemporary();
   await database.write(addTeam('before'));
   // The page limit is per connection, so it is set through the writing one: SQLite answers SQLITE_FULL as on a full disk.
-  await database.write((tx) => {
-    const { page_count: pages } = tx.get<{ page_count: number }>('PRAGMA page_count')!;
-    tx.all(`PRAGMA max_page_count = ${pages}`);
+  await database.write(function* (tx) {
+    const { page_count: pages } = (yield* tx.get<{ page_count: number }>('PRAGMA page_count'))!;
+    yield* tx.all(`PRAGMA max_page_count = ${pages}`);
   });
   const large = 'x'.repeat(5_000_000);
   await expect(database.write(addTeam(large))).rejects.toMatchObject({ reason: 'unavailable' });
-  await database.write((tx) => void tx.all('PRAGMA max_page_count = 1000000'));
+  await database.write((tx) => tx.all('PRAGMA max_page_count = 1000000'));
   await database.write(addTeam('after'));
   expect(database.fault()).toBeNull();
   const other = new Connection(file, { readonly: true });
@@ -131,25 +164,25 @@ test('a closed database refuses verbs', async () => {
 
 test('a statement keeps the plan it was prepared with, whatever values it is executed with', async () => {
   const { database } = openTemporary();
-  await database.write((tx) => {
-    tx.run('CREATE TABLE tides (place TEXT NOT NULL, height INTEGER NOT NULL) STRICT');
+  await database.write(function* (tx) {
+    yield* tx.run('CREATE TABLE tides (place TEXT NOT NULL, height INTEGER NOT NULL) STRICT');
     // Of use only to who knows the value: a statement that is planned by its values is seen to read in this order.
-    tx.run("CREATE INDEX tides_of_brest ON tides (height) WHERE place = 'Brest'");
-    tx.run("INSERT INTO tides VALUES ('Brest', 7), ('Brest', 5), ('Kiel', 1)");
+    yield* tx.run("CREATE INDEX tides_of_brest ON tides (height) WHERE place = 'Brest'");
+    yield* tx.run("INSERT INTO tides VALUES ('Brest', 7), ('Brest', 5), ('Kiel', 1)");
   });
   const heights = (place: string) =>
-    database.reader.all<{ height: number }>('SELECT height FROM tides WHERE place = ?', place).map((row) => row.height);
-  expect(heights('Kiel')).toEqual([1]);
-  expect(heights('Brest')).toEqual([7, 5]);
+    database.read((tx) => tx.all<{ height: number }>('SELECT height FROM tides WHERE place = ?', place));
+  expect(await heights('Kiel')).toEqual([{ height: 1 }]);
+  expect(await heights('Brest')).toEqual([{ height: 7 }, { height: 5 }]);
 });
 
 test('values compare as they do without a plus: by the column they meet', async () => {
   const { database } = openTemporary();
-  await database.write((tx) => {
-    tx.run('CREATE TABLE kinds (number INTEGER, words TEXT) STRICT');
-    tx.run('INSERT INTO kinds VALUES (?, ?)', '7', '7');
+  await database.write(function* (tx) {
+    yield* tx.run('CREATE TABLE kinds (number INTEGER, words TEXT) STRICT');
+    yield* tx.run('INSERT INTO kinds VALUES (?, ?)', '7', '7');
   });
-  expect(database.reader.all('SELECT * FROM kinds WHERE number = ? AND words = ?', '7', '7')).toEqual([
+  expect(await database.read((tx) => tx.all('SELECT * FROM kinds WHERE number = ? AND words = ?', '7', '7'))).toEqual([
     { number: 7, words: '7' },
   ]);
 });

@@ -4,13 +4,11 @@ import { storeHouse } from '../../support/store-house.ts';
 
 test('a name gets its id at first sight and keeps it, whatever comes and goes', async () => {
   const { store } = await storeHouse();
-  const { idsFor, idOf, nameOf } = store.definitionIds;
-  expect(idOf('skill', 'tides')).toBeUndefined();
+  const { idsFor, namesOf } = store.definitionIds;
   const [tides, reefs] = await idsFor('skill', ['tides', 'reefs']);
   expect(await idsFor('skill', ['reefs', 'currents', 'tides'])).toEqual([reefs, expect.any(Number), tides]);
-  expect(idOf('skill', 'tides')).toBe(tides);
-  expect(nameOf('skill', reefs!)).toBe('reefs');
-  expect(nameOf('expert', reefs!)).toBeUndefined();
+  expect(await namesOf('skill', [reefs!, tides!, 999])).toEqual(['reefs', 'tides', undefined]);
+  expect(await namesOf('expert', [reefs!])).toEqual([undefined]);
 });
 
 test('the same name has another id among another kind', async () => {
@@ -28,7 +26,7 @@ test('ids survive a restart, and so does the one of a name that is gone', async 
   const after = await again.definitionIds.idsFor('mcp_server', ['new', 'wiki']);
   expect(after[1]).toBe(before[1]);
   expect(before).not.toContain(after[0]);
-  expect(again.definitionIds.nameOf('mcp_server', before[0]!)).toBe('files');
+  expect(await again.definitionIds.namesOf('mcp_server', before)).toEqual(['files', 'wiki']);
   await again.close();
 });
 

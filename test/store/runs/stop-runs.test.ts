@@ -141,10 +141,10 @@ test('after a restart every stop is confirmed, for no executor has survived', as
   await house.claim();
   await house.store.runs.stopSession(sessionSeq, USER);
   const next = await house.accept({ sessionId });
-  expect(house.store.runs.listExecutingSessions()).toEqual([sessionId]);
+  expect(await house.store.runs.listExecutingSessions()).toEqual([sessionId]);
   await house.store.runs.rescue();
   expect(await house.store.runs.confirmStops()).toBe(1);
-  expect(house.store.runs.listExecutingSessions()).toEqual([]);
+  expect(await house.store.runs.listExecutingSessions()).toEqual([]);
   expect((await house.claim(10)).map(({ id }) => id)).toEqual([next.id]);
 });
 

@@ -147,7 +147,7 @@ test('a deleted session expires its questions and shows none', async () => {
   expect(await house.store.userInputs.find(id)).toBeUndefined();
   expect(await inputs(house, run)).toEqual({ items: [], total: 0 });
   expect(await house.store.userInputs.answer(id, 'late')).toBe(false);
-  expect(house.store.userInputs.nextExpiryAt()).toBeUndefined();
+  expect(await house.store.userInputs.nextExpiryAt()).toBeUndefined();
 });
 
 test('while a run waits its worker can write no more, and neither rescue nor leases touch it', async () => {
@@ -169,7 +169,7 @@ test('while a run waits its worker can write no more, and neither rescue nor lea
   house.clock.advance(10 * 60_000);
   expect(await house.store.runs.renewLeases([], 60_000)).toBe(0);
   expect(await house.store.runs.rescue()).toEqual({ settled: 0, interrupted: 0, queued: 0 });
-  expect(house.store.runs.listExecutingSessions()).toEqual([]);
+  expect(await house.store.runs.listExecutingSessions()).toEqual([]);
   expect(rowOf(house, run)).toMatchObject({ status: 'running', waiting: 1, lease_until: null, resumes: 0 });
 });
 
@@ -226,7 +226,7 @@ test('only those whose time is over expire, and the next is known, also after a 
   house.clock.advance(1_000);
   const late = await waiting(house);
   const reopened = openStore(house.file, house.clock);
-  expect(reopened.userInputs.nextExpiryAt()).toBe(house.clock.now() - 1_000 + HOUR_MS);
+  expect(await reopened.userInputs.nextExpiryAt()).toBe(house.clock.now() - 1_000 + HOUR_MS);
   await reopened.close();
   house.clock.advance(HOUR_MS - 1_001);
   expect(await house.store.userInputs.expireDue()).toBe(0);

@@ -131,7 +131,7 @@ test.each([DAY_MS / 3, -DAY_MS])(
     const store = openStore(house.file, clock);
     onTestFinished(() => store.close());
     await store.runs.rescue();
-    expect(store.runs.oldestQueuedAt()).toBe(clock.steady());
+    expect(await store.runs.oldestQueuedAt()).toBe(clock.steady());
     clock.advance(59 * MINUTE_MS);
     expect(await store.runs.expireQueued(60 * MINUTE_MS)).toBe(0);
     clock.advance(MINUTE_MS);

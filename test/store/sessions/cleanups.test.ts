@@ -47,10 +47,13 @@ test('a blob is in use as long as one session that is not deleted refers to it',
   ];
   await house.store.sessions.deleteSession(one.sessionSeq);
   expect((await house.store.sessions.listBlobs(one.sessionSeq)).toSorted()).toEqual(['own', 'shared']);
-  expect([house.store.sessions.isBlobInUse('shared'), house.store.sessions.isBlobInUse('own')]).toEqual([true, false]);
+  expect([await house.store.sessions.isBlobInUse('shared'), await house.store.sessions.isBlobInUse('own')]).toEqual([
+    true,
+    false,
+  ]);
   expect(await house.store.sessions.findAttachment(house.user.seq, 'attachments/a/a.txt')).toBeUndefined();
   await house.store.sessions.deleteSession(other.sessionSeq);
-  expect(house.store.sessions.isBlobInUse('shared')).toBe(false);
+  expect(await house.store.sessions.isBlobInUse('shared')).toBe(false);
 });
 
 test('the text of a document goes with the last session that had it', async () => {

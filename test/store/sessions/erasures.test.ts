@@ -146,12 +146,10 @@ async function beginSecondReply() {
       Array.from({ length: 2_500 }, () => delta(SECRET)),
     ),
   );
-  const streamed = () =>
-    house.store.events
-      .listOfRun(run!.seq, 0, 9_999)
-      .flatMap((event) =>
-        event.type === 'content_block_delta' && event.payload.text !== '' ? [event.payload.text] : [],
-      );
+  const streamed = async () =>
+    (await house.store.events.listOfRun(run!.seq, 0, 9_999)).flatMap((event) =>
+      event.type === 'content_block_delta' && event.payload.text !== '' ? [event.payload.text] : [],
+    );
   return { ...house, fence, streamed };
 }
 
@@ -162,14 +160,14 @@ test.each(['interrupted', 'failed'])('what was streamed of a reply that was neve
   if (how === 'interrupted') await runs.interrupt(house.fence, 'crash');
   else await runs.finalize(house.fence, { outcome: 'failed', error });
   expect(await erasures.eraseDiscarded()).toBe('later');
-  expect(house.streamed()).toHaveLength(2_503);
+  expect(await house.streamed()).toHaveLength(2_503);
   house.clock.advance(86_400_000);
   let commits = 0;
   while ((await erasures.eraseDiscarded()) === 'more') commits += 1;
   expect(commits).toBeGreaterThanOrEqual(3);
-  expect(house.streamed()).toEqual(['The ', 'moon ', 'pulls.']);
+  expect(await house.streamed()).toEqual(['The ', 'moon ', 'pulls.']);
   // Places in the stream stay as they were told.
-  const seqs = events.listOfRun(house.fence.runSeq, 0, 9_999).map(({ streamSeq }) => streamSeq);
+  const seqs = (await events.listOfRun(house.fence.runSeq, 0, 9_999)).map(({ streamSeq }) => streamSeq);
   expect(seqs).toEqual(seqs.map((_, index) => index + 1));
   expect(await erasures.eraseDiscarded()).toBe('none');
 });
@@ -180,5 +178,5 @@ test('a run that completes loses nothing of what it has streamed', async () => {
   await house.store.runs.finalize(house.fence, { outcome: 'completed', answer: SECRET, stopReason: 'end_turn' });
   await house.store.runs.settle(house.fence);
   expect(await house.store.erasures.eraseDiscarded()).toBe('none');
-  expect(house.streamed()).toHaveLength(2_503);
+  expect(await house.streamed()).toHaveLength(2_503);
 });

@@ -1,0 +1,58 @@
+// The journal of one commit: each verb's events in one insert, numbered within their runs.
+import type { JournalEvent } from '../../domain/journal-event.ts';
+import type { Statements } from './sqlite.ts';
+import type { Emitted, Value } from './statement.ts';
+
+export interface Journal {
+  /** Of the verbs that succeeded, in order. */
+  readonly events: readonly JournalEvent[];
+  /** Writes what a verb has emitted, as its last step. */
+  write(emitted: readonly Emitted[], now: number): void;
+  /** What was numbered may be gone again: the next numbers are asked of the table. */
+  forget(): void;
+}
+
+const LAST_STREAM_SEQ = 'SELECT stream_seq FROM events WHERE run_seq = ? ORDER BY stream_seq DESC LIMIT 1';
+/** Rows of one insert at most, so that there are few texts to prepare. */
+const ROWS = 16;
+const INSERTS = Array.from(
+  { length: ROWS + 1 },
+  (_, rows) => `INSERT INTO events (session_seq, run_seq, stream_seq, type, payload, created_at)
+  VALUES ${Array.from({ length: rows }, () => '(?, ?, ?, ?, ?, ?)').join(', ')}`,
+);
+
+export function openJournal(statements: Statements): Journal {
+  const events: JournalEvent[] = [];
+  /** The last `stream_seq` of each run with an event among them: saves asking the table again for the next. */
+  const lastStreamSeqs = new Map<number, number>();
+
+  function nextStreamSeq(runSeq: number): number {
+    const last =
+      lastStreamSeqs.get(runSeq) ??
+      (statements(LAST_STREAM_SEQ).get(runSeq) as { stream_seq: number } | undefined)?.stream_seq ??
+      0;
+    lastStreamSeqs.set(runSeq, last + 1);
+    return last + 1;
+  }
+
+  function insert(emitted: readonly Emitted[], now: number): JournalEvent[] {
+    const values: Value[] = [];
+    const numbered = emitted.map(({ sessionSeq, runSeq, event }) => {
+      const streamSeq = runSeq === null ? null : nextStreamSeq(runSeq);
+      values.push(sessionSeq, runSeq, streamSeq, event.type, JSON.stringify(event.payload), now);
+      return { ...event, sessionSeq, runSeq, streamSeq, createdAt: now };
+    });
+    const last = Number(statements(INSERTS[emitted.length]!).run(...values).lastInsertRowid);
+    return numbered.map((event, at) => ({ ...event, id: last - emitted.length + 1 + at }));
+  }
+
+  return {
+    events,
+    write: (emitted, now) => {
+      const written: JournalEvent[] = [];
+      for (let at = 0; at < emitted.length; at += ROWS) written.push(...insert(emitted.slice(at, at + ROWS), now));
+      events.push(...written);
+    },
+    forget: () => lastStreamSeqs.clear(),
+  };
+}

@@ -1,0 +1,104 @@
+// What a verb yields: statements, one after another, each resumed with its result. An engine carries them out.
+import type { NewEvent } from '../../domain/journal-event.ts';
+
+export type Value = string | number | bigint | Buffer | null;
+
+/**
+ * A statement, which is a step of its own: yielded as it is, and resumed with what it results in. `get`: the first row or
+ * undefined, `all`: every row, `run`: how many rows changed, `insert`: the new row's integer key.
+ */
+export class Statement<Result> implements Iterator<Statement<unknown>, Result, unknown> {
+  readonly kind: 'get' | 'all' | 'run' | 'insert';
+  readonly sql: string;
+  readonly values: readonly Value[];
+  #yielded = false;
+
+  constructor(kind: Statement<Result>['kind'], sql: string, values: readonly Value[]) {
+    this.kind = kind;
+    this.sql = sql;
+    this.values = values;
+  }
+
+  [Symbol.iterator](): this {
+    return this;
+  }
+
+  next(result: unknown): IteratorResult<Statement<unknown>, Result> {
+    if (this.#yielded) return { done: true, value: result as Result };
+    this.#yielded = true;
+    return { done: false, value: this };
+  }
+
+  throw(error: unknown): never {
+    throw error;
+  }
+}
+
+/**
+ * A verb or a part of one, run by `yield*`; one that is only called does nothing. It can wait for nothing but its
+ * statements, so an engine may run it to its end in one go.
+ */
+export type Step<Result> = Iterable<Statement<unknown>, Result, unknown>;
+
+/** Reads rows. */
+export interface Reader {
+  get<Row>(sql: string, ...values: Value[]): Step<Row | undefined>;
+  all<Row>(sql: string, ...values: Value[]): Step<Row[]>;
+}
+
+/** What a write verb may do inside its transaction. */
+export interface Transaction extends Reader {
+  /** The one wall time of this verb, epoch ms. */
+  readonly now: number;
+  /** The same moment on the clock that does not jump. */
+  readonly steadyNow: number;
+  run(sql: string, ...values: Value[]): Step<number>;
+  insert(sql: string, ...values: Value[]): Step<number>;
+  /** Adds an event to the journal, written when the verb has ended and told to nobody before the commit. Not a step. */
+  emit(sessionSeq: number, runSeq: number | null, event: NewEvent): void;
+}
+
+/** An event as its verb emitted it. */
+export interface Emitted {
+  readonly sessionSeq: number;
+  readonly runSeq: number | null;
+  readonly event: NewEvent;
+}
+
+class StepReader implements Reader {
+  get<Row>(sql: string, ...values: Value[]): Step<Row | undefined> {
+    return new Statement<Row | undefined>('get', sql, values);
+  }
+
+  all<Row>(sql: string, ...values: Value[]): Step<Row[]> {
+    return new Statement<Row[]>('all', sql, values);
+  }
+}
+
+export const READER: Reader = new StepReader();
+
+/** A transaction of one moment. */
+export class StepTransaction extends StepReader implements Transaction {
+  readonly now: number;
+  readonly steadyNow: number;
+  /** In order. */
+  readonly emitted: Emitted[] = [];
+
+  constructor(now: number, steadyNow: number) {
+    super();
+    this.now = now;
+    this.steadyNow = steadyNow;
+  }
+
+  run(sql: string, ...values: Value[]): Step<number> {
+    return new Statement<number>('run', sql, values);
+  }
+
+  insert(sql: string, ...values: Value[]): Step<number> {
+    return new Statement<number>('insert', sql, values);
+  }
+
+  emit(sessionSeq: number, runSeq: number | null, event: NewEvent): void {
+    this.emitted.push({ sessionSeq, runSeq, event });
+  }
+}

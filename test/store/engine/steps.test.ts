@@ -1,0 +1,38 @@
+// A step of a verb that nobody yields does nothing, and neither the compiler nor SQLite would notice.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+const STORE = new URL('../../../src/store', import.meta.url).pathname;
+/** Text of a function's head up to the step that it answers. */
+const STEP = /\bfunction\*? (\w+)\((?:(?!\bfunction\b).)*?\): Step</gs;
+const STATEMENT = String.raw`tx\.(?:get|all|run|insert)\b`;
+
+/** Every file with verbs. */
+function sourcesOf(directory: string): string[] {
+  return readdirSync(directory, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && !name.startsWith('engine/'))
+    .map((name) => readFileSync(join(directory, name), 'utf8'));
+}
+
+/** Functions that are steps, by name: generators, and those that hand on the step of another. */
+function stepsIn(sources: readonly string[]): string[] {
+  return sources.flatMap((source) => [...source.matchAll(STEP)].map((match) => match[1]!));
+}
+
+/** Calls of a step that is neither yielded nor handed on, with what stands around them. */
+function forgotten(source: string, steps: readonly string[]): string[] {
+  const calls = new RegExp(String.raw`(?<![.\w])(?:(?:${steps.join('|')})\(|${STATEMENT})`, 'g');
+  return [...source.matchAll(calls)]
+    .filter(({ index }) => !/(yield\*|=>|return|function\*?)\s*$/.test(source.slice(0, index)))
+    .map(({ index }) => source.slice(Math.max(0, index - 40), index + 40));
+}
+
+test('every step of a verb is yielded, or handed on to who yields it', () => {
+  const sources = sourcesOf(STORE);
+  const steps = stepsIn(sources);
+  expect(steps.length).toBeGreaterThan(60);
+  expect(steps).toContain('holds');
+  expect(sources.flatMap((source) => forgotten(source, steps))).toEqual([]);
+  expect(forgotten('  const found = holds(tx, fence);\n  tx.run(SQL);\n  yield* tx.run(SQL);', steps)).toHaveLength(2);
+});
