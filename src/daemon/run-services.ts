@@ -8,7 +8,7 @@ import type { DocumentReader } from '../execution/brief/document-reader.ts';
 import { makeFileTexts } from '../execution/brief/file-texts.ts';
 import { openConnector } from '../execution/brief/open-connector.ts';
 import { type Broker, makeBroker } from '../execution/broker/broker.ts';
-import type { RunServices } from '../execution/queue/services.ts';
+import type { RunServices } from '../execution/executor/run-services.ts';
 import type { BlobStore } from '../files/blobs/blobs.ts';
 import type { SecretBox } from '../files/secret-box.ts';
 import type { Log } from '../log/log.ts';

@@ -1,7 +1,7 @@
 // Texts of documents that tools of runs ask for: read on a thread, and remembered while an agent goes through them.
 import type { DocumentText } from '../../agent/port/protocol.ts';
 import type { DocumentReader } from './document-reader.ts';
-import type { RunServices } from '../queue/services.ts';
+import type { RunServices } from '../executor/run-services.ts';
 
 const MAX_KNOWN = 16;
 

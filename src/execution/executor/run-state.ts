@@ -15,7 +15,7 @@ import type { Collector } from '../artifacts/collector.ts';
 import type { RunHandle } from './thread-group.ts';
 import type { Permit, Permits } from '../queue/permits.ts';
 import type { Place, WorkerPool } from './worker-pool.ts';
-import type { RunServices } from '../queue/services.ts';
+import type { RunServices } from './run-services.ts';
 
 export interface ExecutorParts {
   readonly store: Pick<Store, 'runs' | 'turns' | 'compactions'>;

@@ -5,7 +5,7 @@ import { ErrandError } from '../../domain/errors.ts';
 import type { NewEvent } from '../../domain/journal-event.ts';
 import { NO_PRICE, type Price } from '../../domain/usage.ts';
 import { type ResolvedModel, resolveModel } from '../brief/resolve-model.ts';
-import type { RunServices, ServedRun } from '../queue/services.ts';
+import type { RunServices, ServedRun } from './run-services.ts';
 import { abort, callOffUnkept, isRefused, logFacts, type RunState } from './run-state.ts';
 
 /** Takes a batch of signals in order. Every write of the batch lands in the same commit. */
