@@ -107,7 +107,7 @@ export const RULES_OF_ENDPOINTS: readonly Rule[] = [
     text: 'The list holds the api sessions of this key, the one changed last first, with the count of all.',
     proofs: {
       [RULES]: ['holds this key’s sessions, the one changed last first, with the count of all'],
-      'store/sessions/overview.test.ts': [
+      'store/sessions/sessions.test.ts': [
         "a key's sessions come with the one changed last first; other keys, kinds and deleted ones are left out",
         'a page of a hundred thousand sessions of one key is read from the index, the last one as well',
       ],

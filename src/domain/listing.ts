@@ -1,4 +1,9 @@
-// A page of a list.
+// Pages of lists.
+
+export interface Page {
+  readonly limit: number;
+  readonly offset: number;
+}
 
 /** Some rows, and how many there are in all. */
 export interface Listing<T> {

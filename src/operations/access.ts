@@ -4,7 +4,8 @@ import type { Insight } from '../domain/insight.ts';
 import type { UserInput } from '../domain/user-input.ts';
 import type { Caller } from '../domain/user.ts';
 import type { Store } from '../store/open-store.ts';
-import type { RunRecord, SessionRecord } from '../store/sessions/overview.ts';
+import type { RunRecord } from '../store/runs/run-records.ts';
+import type { SessionRecord } from '../store/sessions/session-records.ts';
 
 /** Whose a thing is. `keySeq` is null for a session that no key opened. */
 interface Owner {
@@ -45,9 +46,9 @@ export type Access = ReturnType<typeof makeAccess>;
  * The look-ups by id. Each throws `not_found` for an unknown id, and for what belongs to a deleted session; `forbidden` for
  * what is there and not within the caller's reach.
  */
-export function makeAccess(store: Pick<Store, 'overview' | 'userInputs' | 'insights'>) {
-  const findSession = (id: string) => store.overview.findSessionRecord(id.toLowerCase());
-  const findRun = (id: string) => store.overview.findRunRecord(id.toLowerCase());
+export function makeAccess(store: Pick<Store, 'sessions' | 'runs' | 'userInputs' | 'insights'>) {
+  const findSession = (id: string) => store.sessions.find(id.toLowerCase());
+  const findRun = (id: string) => store.runs.find(id.toLowerCase());
 
   /** Questions and insights belong to whom their session belongs to. */
   async function reachedInSession<T extends { readonly sessionId: string }>(

@@ -17,7 +17,9 @@ import { makeCreateFirstAdministrator } from './people/first-administrator.ts';
 import type { StoreAlarms } from './engine/health.ts';
 import { makeInsights } from './sessions/insights.ts';
 import { makeApiKeys } from './people/keys.ts';
-import { makeOverview } from './sessions/overview.ts';
+import { makeRunRecords } from './runs/run-records.ts';
+import { makeSessionRecords } from './sessions/session-records.ts';
+import { makeListWaiting } from './runs/waiting-runs.ts';
 import type { Reserve } from './engine/reserve.ts';
 import { makeReadArtifacts } from './artifacts/read-artifacts.ts';
 import { makeRecordArtifacts } from './artifacts/record-artifacts.ts';
@@ -52,9 +54,8 @@ function makeStore(database: Database) {
     teams: makeTeams(database),
     keys: makeApiKeys(database),
     signingKeys: makeSigningKeys(database),
-    sessions: { ...makeSessions(database), ...makeCleanups(database) },
+    sessions: { ...makeSessions(database), ...makeSessionRecords(database), ...makeCleanups(database) },
     erasures: makeErasures(database),
-    overview: makeOverview(database),
     turns: makeTurns(database),
     compactions: makeCompactions(database),
     definitionIds: makeDefinitionIds(database),
@@ -74,6 +75,8 @@ function makeStore(database: Database) {
     connections: makeConnections(database),
     runs: {
       ...makeRuns(database),
+      ...makeRunRecords(database),
+      listWaiting: makeListWaiting(database),
       ...makeRecordProgress(database),
       ...makeEndRun(database),
       accept: makeAcceptRun(database),

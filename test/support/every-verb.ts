@@ -226,13 +226,13 @@ async function callPeople({ store, user, key }: StoreHouse): Promise<void> {
 
 /** What operators list, with each filter and without any. */
 async function callLists({ store, user, key }: StoreHouse): Promise<void> {
-  const { overview, sessions, userInputs, insights } = store;
+  const { runs, sessions, userInputs, insights } = store;
   await sessions.listOfKey(key.seq, 9, 0);
-  await overview.findSessionRecord('none');
-  await overview.findRunRecord('none');
-  await overview.listWaiting(PAGE);
+  await sessions.find('none');
+  await runs.find('none');
+  await runs.listWaiting(PAGE);
   for (const userSeq of [null, user.seq]) {
-    for (const keySeq of [null, key.seq]) await overview.listSessionRecords({ ...PAGE, userSeq, keySeq });
+    for (const keySeq of [null, key.seq]) await sessions.list({ ...PAGE, userSeq, keySeq });
     for (const keySeq of [null, key.seq]) {
       for (const sessionSeq of [null, 1]) {
         await userInputs.list({ ...PAGE, userSeq, keySeq, sessionSeq, status: null });
@@ -242,7 +242,7 @@ async function callLists({ store, user, key }: StoreHouse): Promise<void> {
   }
   for (const sessionSeq of [null, 1]) {
     for (const status of [null, 'queued', 'completed'] as const) {
-      await overview.listRunRecords({ ...PAGE, sessionSeq, status });
+      await runs.list({ ...PAGE, sessionSeq, status });
     }
   }
 }

@@ -1,7 +1,7 @@
 // Runs and the queue as administrators read them.
 import { isoTime, isoTimeOrNull } from '../../domain/clock.ts';
 import type { QueueEntry, QueueReport } from '../../operations/turns/queue.ts';
-import type { RunRecord } from '../../store/sessions/overview.ts';
+import type { RunRecord } from '../../store/runs/run-records.ts';
 import type { QueueEntryWire, QueueWire } from '../../wire/sessions/queue.ts';
 import type { RunWire } from '../../wire/sessions/run.ts';
 

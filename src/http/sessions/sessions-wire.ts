@@ -4,7 +4,7 @@ import { isoTime, isoTimeOrNull } from '../../domain/clock.ts';
 import { renderCapabilities } from '../management/capability-wire.ts';
 import type { Session } from '../../domain/session.ts';
 import type { StopResult } from '../../domain/stop.ts';
-import type { SessionRecord } from '../../store/sessions/overview.ts';
+import type { SessionRecord } from '../../store/sessions/session-records.ts';
 import type {
   DeletionWire,
   OwnSessionWire,

@@ -3,7 +3,7 @@ import { ErrandError } from '../../domain/errors.ts';
 import { type Insight, INSIGHT_MOVES, type InsightStatus } from '../../domain/insight.ts';
 import type { Caller } from '../../domain/user.ts';
 import type { Store } from '../../store/open-store.ts';
-import type { Page } from '../../store/sessions/overview.ts';
+import type { Page } from '../../domain/listing.ts';
 import { type Access, scopeOf } from '../access.ts';
 
 /** Null leaves a filter out. */

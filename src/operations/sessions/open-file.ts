@@ -22,8 +22,7 @@ export interface OpenedFile {
 export function makeOpenFile({ store, blobs, fileAddresses }: OpenFileParts) {
   return async (path: string): Promise<OpenedFile> => {
     const grant = fileAddresses.verify(path);
-    const session = await store.sessions.find(grant.sessionId);
-    if (session === undefined || session.deletedAt !== null) throw notFound('File');
+    if ((await store.sessions.find(grant.sessionId)) === undefined) throw notFound('File');
     return { grant, presentation: presentationOf(grant.name, grant.disposition), blob: await blobs.open(grant.key) };
   };
 }

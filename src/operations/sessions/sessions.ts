@@ -6,10 +6,10 @@ import type { StopCause, StopResult } from '../../domain/stop.ts';
 import type { Administrator, Caller, KeyCaller } from '../../domain/user.ts';
 import type { Stopper } from '../../execution/queue/stop.ts';
 import type { Store } from '../../store/open-store.ts';
-import type { Page, SessionRecord } from '../../store/sessions/overview.ts';
+import type { Listing, Page } from '../../domain/listing.ts';
+import type { SessionRecord } from '../../store/sessions/session-records.ts';
 import type { Access } from '../access.ts';
 import type { NoteReader } from '../note-reader.ts';
-import type { Listing } from '../../domain/listing.ts';
 
 /** `user` is a name or an id, `key` a public id; null leaves a filter out. */
 export interface SessionQuery extends Page {
@@ -45,7 +45,7 @@ export function makeSessionOperations({ store, access, stopper, noteReader }: Se
         user === null ? null : store.users.get(user),
         key === null ? null : store.keys.get(key),
       ]);
-      return store.overview.listSessionRecords({ userSeq: owner?.seq ?? null, keySeq: bound?.seq ?? null, ...page });
+      return store.sessions.list({ userSeq: owner?.seq ?? null, keySeq: bound?.seq ?? null, ...page });
     },
 
     getSession: (caller: Caller, id: string): Promise<SessionRecord> => access.session(caller, id),

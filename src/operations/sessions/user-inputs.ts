@@ -4,7 +4,7 @@ import type { JsonValue } from '../../domain/json.ts';
 import type { UserInput, UserInputStatus } from '../../domain/user-input.ts';
 import type { Caller } from '../../domain/user.ts';
 import type { Store } from '../../store/open-store.ts';
-import type { Page } from '../../store/sessions/overview.ts';
+import type { Page } from '../../domain/listing.ts';
 import { type Access, scopeOf } from '../access.ts';
 import type { NoteReader } from '../note-reader.ts';
 

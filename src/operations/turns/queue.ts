@@ -3,7 +3,8 @@ import type { Clock } from '../../domain/clock.ts';
 import type { Administrator } from '../../domain/user.ts';
 import type { Queue, QueueLoad } from '../../execution/queue/queue.ts';
 import type { Store } from '../../store/open-store.ts';
-import type { Page, WaitingRun } from '../../store/sessions/overview.ts';
+import type { Page } from '../../domain/listing.ts';
+import type { WaitingRun } from '../../store/runs/waiting-runs.ts';
 
 /**
  * Why a run waits. `session_busy`: for an earlier run of its session. `user_input`: that one waits for its user. `stop_unconfirmed`: for the executor of a stopped
@@ -43,7 +44,7 @@ export interface QueueOperationParts {
 /** Makes the verb: waiting runs in order of acceptance, with the state of the worker slots. */
 export function makeGetQueue({ store, queue, clock }: QueueOperationParts) {
   return async (_caller: Administrator, page: Page): Promise<QueueReport> => {
-    const { items, total } = await store.overview.listWaiting(page);
+    const { items, total } = await store.runs.listWaiting(page);
     const { waiting: waitingForUser } = await store.runs.countUnfinished();
     const load = queue.load();
     const now = clock.steady();

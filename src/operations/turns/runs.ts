@@ -4,10 +4,10 @@ import type { StopResult } from '../../domain/stop.ts';
 import type { Administrator, Caller, KeyCaller } from '../../domain/user.ts';
 import type { Stopper } from '../../execution/queue/stop.ts';
 import type { Store } from '../../store/open-store.ts';
-import type { Page, RunRecord } from '../../store/sessions/overview.ts';
+import type { Listing, Page } from '../../domain/listing.ts';
+import type { RunRecord } from '../../store/runs/run-records.ts';
 import type { Access } from '../access.ts';
 import type { NoteReader } from '../note-reader.ts';
-import type { Listing } from '../../domain/listing.ts';
 import { stopCauseOf } from '../sessions/sessions.ts';
 
 /** Null leaves a filter out. */
@@ -41,7 +41,7 @@ export function makeRunOperations({ store, access, stopper, noteReader, countPol
     /** Everybody's runs, the newest first. */
     listRuns: async (caller: Administrator, { sessionId, status, ...page }: RunQuery): Promise<Listing<RunRecord>> => {
       const session = sessionId === null ? null : await access.session(caller, sessionId);
-      return store.overview.listRunRecords({ sessionSeq: session?.seq ?? null, status, ...page });
+      return store.runs.list({ sessionSeq: session?.seq ?? null, status, ...page });
     },
 
     getRun: (caller: Caller, id: string): Promise<RunRecord> => access.run(caller, id),

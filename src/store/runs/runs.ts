@@ -24,13 +24,6 @@ const CLAIMABLE = ["schedule_mode <> 'background'", "schedule_mode = 'background
 export function makeRuns({ read }: Database) {
   const select = `SELECT ${RUN_COLUMNS} FROM runs r JOIN sessions s ON s.seq = r.session_seq`;
   return {
-    /** The run of an id whose session is not deleted, or undefined. */
-    find: (id: string): Promise<Run | undefined> =>
-      read(function* (tx) {
-        const row = yield* tx.get<RunRow>(`${select} WHERE r.id = ? AND s.deleted_at IS NULL`, id);
-        return row === undefined ? undefined : toRun(row);
-      }),
-
     /** How a run has ended, or stands now. */
     getOutcome: (seq: number): Promise<RunOutcome> =>
       read(function* (tx) {

@@ -4,7 +4,7 @@ import type { UserInput, UserInputStatus } from '../../domain/user-input.ts';
 import { conditions } from '../sessions/conditions.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
-import type { Page } from '../sessions/overview.ts';
+import type { Page } from '../../domain/listing.ts';
 import { goOn } from './wait-for-user.ts';
 
 /** Null leaves a filter out. */

@@ -5,7 +5,7 @@ import { INSIGHT_MOVES } from '../../domain/insight.ts';
 import { conditions } from './conditions.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
-import type { Page } from './overview.ts';
+import type { Page } from '../../domain/listing.ts';
 import { type Fence, holds } from '../runs/record-progress.ts';
 
 export interface NewInsight {

@@ -57,13 +57,6 @@ const NEWEST_FIRST = 'ORDER BY updated_at DESC, created_at DESC, seq DESC';
 /** The verbs on sessions. */
 export function makeSessions({ read }: Database) {
   return {
-    /** The session of an id, deleted ones included, or undefined. */
-    find: (id: string): Promise<Session | undefined> =>
-      read(function* (tx) {
-        const row = yield* tx.get<SessionRow>('SELECT * FROM sessions WHERE id = ?', id);
-        return row === undefined ? undefined : toSession(row);
-      }),
-
     /** What a session was opened with, and whose it is. */
     getSetup: (sessionSeq: number): Promise<SessionSetup & { readonly userSeq: number }> =>
       read(function* (tx) {

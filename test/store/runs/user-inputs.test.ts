@@ -253,13 +253,13 @@ test('lists are narrowed by user, session and status, the newest first', async (
   expect(await ids({ limit: 1, offset: 1 })).toEqual([one.id]);
 });
 
-test('the overview tells who waits, and that the next run of the session waits for it', async () => {
+test('the queue says which run waits for its user, and that the next run of the session waits for it', async () => {
   const house = await storeHouse();
   const { run } = await waiting(house);
   await house.accept({ sessionId: run.sessionId });
   const page = { limit: 9, offset: 0 };
-  const { items } = await house.store.overview.listRunRecords({ sessionSeq: null, status: 'running', ...page });
+  const { items } = await house.store.runs.list({ sessionSeq: null, status: 'running', ...page });
   expect(items.map(({ id, waiting: waits }) => [id, waits])).toEqual([[run.id, true]]);
-  const queue = await house.store.overview.listWaiting(page);
+  const queue = await house.store.runs.listWaiting(page);
   expect(queue.items).toMatchObject([{ behindInSession: run.id, behindQuestion: true, ready: false }]);
 });

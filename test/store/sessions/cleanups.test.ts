@@ -17,8 +17,7 @@ test('a deleted session is gone for everybody, its runs are canceled, and one cl
   expect(await house.store.sessions.deleteSession(sessionSeq)).toMatchObject({ kind: 'ended', canceled: 1 });
   expect(house.told.slice(-2).map(({ type }) => type)).toEqual(['run.stopped', 'session.deleted']);
   expect(await house.store.runs.find(id)).toBeUndefined();
-  expect(await house.store.overview.findSessionRecord(sessionId)).toBeUndefined();
-  expect(await house.store.overview.findRunRecord(id)).toBeUndefined();
+  expect(await house.store.sessions.find(sessionId)).toBeUndefined();
   expect(await house.store.runs.accept({ ...aTurn(house.user, house.key), sessionId })).toEqual({
     kind: 'session_gone',
   });

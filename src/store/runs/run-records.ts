@@ -1,0 +1,66 @@
+// Runs with the names of their owners and keys, found and listed.
+import type { Listing, Page } from '../../domain/listing.ts';
+import { type Run, RUN_STATUSES, type RunStatus } from '../../domain/run.ts';
+import type { Database } from '../engine/database.ts';
+import type { Reader, Step } from '../engine/statement.ts';
+import { RUN_COLUMNS, type RunRow, toRun } from '../rows.ts';
+import { conditions } from '../sessions/conditions.ts';
+import { UNFINISHED } from './waiting-runs.ts';
+
+/** A run with the names of its owner and key. */
+export interface RunRecord extends Run {
+  /** Whether it waits for its user: `running`, without a worker (I2). */
+  readonly waiting: boolean;
+  readonly userId: string;
+  readonly username: string;
+  readonly keyId: string;
+}
+
+/** Null leaves a filter out. */
+export interface RunFilter extends Page {
+  readonly sessionSeq: number | null;
+  readonly status: RunStatus | null;
+}
+
+type RunRecordRow = RunRow & { user_id: string; username: string; key_id: string; waiting: number };
+
+const RUNS = `SELECT ${RUN_COLUMNS}, r.waiting, u.id AS user_id, u.username, k.id AS key_id FROM runs r
+  JOIN sessions s ON s.seq = r.session_seq JOIN users u ON u.seq = r.user_seq JOIN api_keys k ON k.seq = r.key_seq`;
+
+/** The look-ups. Runs of deleted sessions are left out. */
+export function makeRunRecords({ read }: Database) {
+  return {
+    /** A run by its id, or undefined. */
+    find: (id: string): Promise<RunRecord | undefined> =>
+      read(function* (tx) {
+        const row = yield* tx.get<RunRecordRow>(`${RUNS} WHERE r.id = ? AND s.deleted_at IS NULL`, id);
+        return row === undefined ? undefined : toRunRecord(row);
+      }),
+
+    /** Runs, the newest first. */
+    list: (filter: RunFilter): Promise<Listing<RunRecord>> => read((tx) => listRuns(tx, filter)),
+  };
+}
+
+function toRunRecord(row: RunRecordRow): RunRecord {
+  const names = { userId: row.user_id, username: row.username, keyId: row.key_id };
+  return { ...toRun(row), ...names, waiting: row.waiting === 1 };
+}
+
+function* listRuns(tx: Reader, { sessionSeq, status, limit, offset }: RunFilter): Step<Listing<RunRecord>> {
+  const isUnfinished = status !== null && RUN_STATUSES.indexOf(status) < RUN_STATUSES.indexOf('completed');
+  const { where, values } = conditions(['s.deleted_at IS NULL', ...(isUnfinished ? [UNFINISHED] : [])], {
+    'r.session_seq = ?': sessionSeq,
+    'r.status = ?': status,
+  });
+  const from = `FROM runs r JOIN sessions s ON s.seq = r.session_seq ${where}`;
+  const { total } = (yield* tx.get<{ total: number }>(`SELECT count(*) AS total ${from}`, ...values))!;
+  const items = yield* tx.all<RunRecordRow>(
+    `${RUNS} WHERE r.seq IN (SELECT r.seq ${from} ORDER BY ${isUnfinished ? '+r.seq' : 'r.seq'} DESC LIMIT ? OFFSET ?)
+     ORDER BY r.seq DESC`,
+    ...values,
+    limit,
+    offset,
+  );
+  return { items: items.map(toRunRecord), total };
+}

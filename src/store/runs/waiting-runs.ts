@@ -1,0 +1,63 @@
+// The queue as it stands: which runs wait, and behind which.
+import type { Listing, Page } from '../../domain/listing.ts';
+import type { ScheduleMode } from '../../domain/run.ts';
+import type { Database } from '../engine/database.ts';
+import type { Reader, Step } from '../engine/statement.ts';
+
+/** A queued run. `behindInSession` is the run of its session before it, `behindInKey` the one of its key. */
+export interface WaitingRun {
+  readonly runId: string;
+  readonly sessionId: string;
+  readonly username: string;
+  readonly keyId: string;
+  readonly scheduleMode: ScheduleMode;
+  readonly resumes: number;
+  readonly ready: boolean;
+  readonly behindInSession: string | null;
+  /** Whether that one waits for its user. */
+  readonly behindQuestion: boolean;
+  readonly behindInKey: string | null;
+  /** On the clock that does not jump. */
+  readonly queuedSteadyAt: number;
+  readonly createdAt: number;
+}
+
+/** Which partial index a status is found by: the queue stays quick however many runs have ended. */
+export const UNFINISHED = "r.status IN ('queued', 'running', 'finalizing')";
+
+/** Makes the verb: waiting runs in order of acceptance. */
+export function makeListWaiting({ read }: Database) {
+  return (page: Page): Promise<Listing<WaitingRun>> => read((tx) => listWaiting(tx, page));
+}
+
+type WaitingRow = Omit<WaitingRun, 'ready' | 'behindQuestion'> & {
+  readonly ready: number;
+  readonly behindQuestion: number | null;
+};
+
+/** One for each of the two indexes of claimable runs. */
+const lastReadyBefore = (kind: string) => `(SELECT b.id FROM runs b WHERE b.key_seq = r.key_seq AND b.seq < r.seq
+  AND b.status = 'queued' AND b.ready = 1 AND ${kind} ORDER BY b.seq DESC LIMIT 1)`;
+
+const IS_WAITING = `${UNFINISHED} AND r.status = 'queued'`;
+// Of what is unfinished there is little: it is found by its index and sorted. Without the plus it would be looked for in
+// all runs, because they are in order. A cross join is read in its order: the page is short, the runs are not.
+const WAITING = `WITH page AS MATERIALIZED (
+    SELECT r.seq FROM runs r WHERE ${IS_WAITING} ORDER BY +r.seq LIMIT ? OFFSET ?)
+  SELECT r.id AS runId, s.id AS sessionId, u.username, k.id AS keyId, r.schedule_mode AS scheduleMode,
+    r.resumes, r.ready, r.queued_steady_at AS queuedSteadyAt, r.created_at AS createdAt,
+    (SELECT b.id FROM runs b WHERE b.session_seq = r.session_seq AND b.seq < r.seq
+       AND b.status IN ('queued', 'running', 'finalizing') ORDER BY b.seq DESC LIMIT 1) AS behindInSession,
+    (SELECT b.waiting FROM runs b WHERE b.session_seq = r.session_seq AND b.seq < r.seq
+       AND b.status IN ('queued', 'running', 'finalizing') ORDER BY b.seq DESC LIMIT 1) AS behindQuestion,
+    iif(r.schedule_mode = 'background', ${lastReadyBefore("b.schedule_mode = 'background'")},
+      ${lastReadyBefore("b.schedule_mode <> 'background'")}) AS behindInKey
+  FROM page CROSS JOIN runs r ON r.seq = page.seq JOIN sessions s ON s.seq = r.session_seq JOIN users u ON u.seq = r.user_seq
+  JOIN api_keys k ON k.seq = r.key_seq`;
+
+function* listWaiting(tx: Reader, { limit, offset }: Page): Step<Listing<WaitingRun>> {
+  const { total } = (yield* tx.get<{ total: number }>(`SELECT count(*) AS total FROM runs r WHERE ${IS_WAITING}`))!;
+  const rows = yield* tx.all<WaitingRow>(`${WAITING} ORDER BY page.seq`, limit, offset);
+  const items = rows.map((row) => ({ ...row, ready: row.ready === 1, behindQuestion: row.behindQuestion === 1 }));
+  return { items, total };
+}

@@ -1,0 +1,76 @@
+// Sessions with the names of their owners and keys, found and listed.
+import type { Listing, Page } from '../../domain/listing.ts';
+import type { Session } from '../../domain/session.ts';
+import type { StopCause } from '../../domain/stop.ts';
+import type { Database } from '../engine/database.ts';
+import { type SessionRow, toSession } from '../rows.ts';
+import { conditions } from './conditions.ts';
+
+/** A session with the names of its owner and key. */
+export interface SessionRecord extends Session {
+  readonly userId: string;
+  readonly username: string;
+  readonly keyId: string | null;
+  readonly stop: {
+    readonly cause: StopCause;
+    readonly requestedAt: number;
+    readonly confirmedAt: number | null;
+  } | null;
+}
+
+/** Null leaves a filter out. */
+export interface SessionFilter extends Page {
+  readonly userSeq: number | null;
+  readonly keySeq: number | null;
+}
+
+type SessionRecordRow = SessionRow & { user_id: string; username: string; key_id: string | null };
+
+const SESSIONS = `SELECT s.*, u.id AS user_id, u.username, k.id AS key_id FROM sessions s
+  JOIN users u ON u.seq = s.user_seq LEFT JOIN api_keys k ON k.seq = s.key_seq`;
+
+/** The look-ups. Deleted sessions are left out. */
+export function makeSessionRecords({ read }: Database) {
+  return {
+    /** A session by its id, or undefined. */
+    find: (id: string): Promise<SessionRecord | undefined> =>
+      read(function* (tx) {
+        const row = yield* tx.get<SessionRecordRow>(`${SESSIONS} WHERE s.id = ? AND s.deleted_at IS NULL`, id);
+        return row === undefined ? undefined : toSessionRecord(row);
+      }),
+
+    /** Sessions, the newest first. */
+    list: (filter: SessionFilter): Promise<Listing<SessionRecord>> =>
+      read(function* (tx) {
+        const { where, values } = conditions(['deleted_at IS NULL'], {
+          'user_seq = ?': filter.userSeq,
+          'key_seq = ?': filter.keySeq,
+        });
+        const { total } = (yield* tx.get<{ total: number }>(
+          `SELECT count(*) AS total FROM sessions ${where}`,
+          ...values,
+        ))!;
+        const items = yield* tx.all<SessionRecordRow>(
+          `${SESSIONS} WHERE s.seq IN (SELECT seq FROM sessions ${where} ORDER BY seq DESC LIMIT ? OFFSET ?)
+         ORDER BY s.seq DESC`,
+          ...values,
+          filter.limit,
+          filter.offset,
+        );
+        return { items: items.map(toSessionRecord), total };
+      }),
+  };
+}
+
+function toSessionRecord(row: SessionRecordRow): SessionRecord {
+  return {
+    ...toSession(row),
+    userId: row.user_id,
+    username: row.username,
+    keyId: row.key_id,
+    stop:
+      row.stop_requested_at === null
+        ? null
+        : { cause: row.stop_cause!, requestedAt: row.stop_requested_at, confirmedAt: row.stop_confirmed_at },
+  };
+}
