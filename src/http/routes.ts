@@ -14,7 +14,7 @@ import { definitionCheck, definitionListOf, definitionOf } from '../wire/capabil
 import { mcpServerCheck, model, modelCheck, modelCheckWish } from '../wire/capabilities/model.ts';
 import { chatStreamData, completion, models as ownModels } from '../wire/chat/completion.ts';
 import { chatRequest } from '../wire/chat/request.ts';
-import { conversationEvent } from '../wire/conversation-event.ts';
+import { conversationEvent } from '../wire/conversations/stream-event.ts';
 import { journalEvent } from '../wire/journal-event.ts';
 import { listOf, pageOf, pageQuery } from '../wire/listing.ts';
 import { backgroundMessage, conversationReply } from '../wire/messages/message.ts';

@@ -2,7 +2,7 @@
 import { unprocessable } from '../../domain/errors.ts';
 import type { InputBlock } from '../../operations/turns/turn.ts';
 import type { ChatBlock } from '../../wire/chat/request.ts';
-import { mediaType } from '../../wire/content.ts';
+import { mediaType } from '../../wire/conversations/content.ts';
 import type { MessagesBlock } from '../../wire/messages/request.ts';
 import { line } from '../../wire/scalars.ts';
 import type { LaidStrings } from '../body/laid-strings.ts';

@@ -24,7 +24,7 @@ import type { MessagesRequest } from '../../wire/messages/request.ts';
 import type { followQuery } from '../../wire/query.ts';
 import { uuid } from '../../wire/scalars.ts';
 import { nullable, type Static } from '../../wire/shape.ts';
-import { idempotencyKey } from '../../wire/turn.ts';
+import { idempotencyKey } from '../../wire/conversations/turn.ts';
 import { failureOfRun } from './run-failure.ts';
 import type { OpenRunStream } from './run-stream.ts';
 import { makeTurnText } from './turn-text.ts';

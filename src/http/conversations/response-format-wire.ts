@@ -3,7 +3,7 @@ import { fromClientLibrary } from '../../domain/draft-07.ts';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import { OUTPUT_SCHEMA_FIELDS } from '../../domain/output-schema.ts';
 import type { ResponseFormat } from '../../wire/chat/request.ts';
-import { outputSchema } from '../../wire/output-schema.ts';
+import { outputSchema } from '../../wire/conversations/output-schema.ts';
 
 /** The Draft-07 schema of the result, or null when the answer is text. Throws `unprocessable`. */
 export function schemaOf(format: ResponseFormat): JsonObject | null {

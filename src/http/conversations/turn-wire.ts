@@ -2,7 +2,7 @@
 import { unprocessable } from '../../domain/errors.ts';
 import type { InputBlock, TurnInput } from '../../operations/turns/turn.ts';
 import type { Shape, Static } from '../../wire/shape.ts';
-import type { metadata, TurnMessages } from '../../wire/turn.ts';
+import type { metadata, TurnMessages } from '../../wire/conversations/turn.ts';
 import { type Block, type ContentParts, readBlock } from './content-wire.ts';
 
 /** A parsed request: the turn, and how its answer is wanted. */

@@ -1,10 +1,10 @@
 // The request of the chat-completions protocol (§4.2), with OpenAI's structured outputs.
 import { object, tagged } from '../composites.ts';
-import { contentOf, fileFields, textFields, unsupported } from '../content.ts';
-import { outputSchema } from '../output-schema.ts';
+import { contentOf, fileFields, textFields, unsupported } from '../conversations/content.ts';
+import { outputSchema } from '../conversations/output-schema.ts';
 import { boolean, longString, string } from '../scalars.ts';
 import { anyOf, named, nullish, type Static, unread } from '../shape.ts';
-import { messagesOf, metadata, model } from '../turn.ts';
+import { messagesOf, metadata, model } from '../conversations/turn.ts';
 
 const image = {
   file_id: unsupported('is not supported: send the image as a data: URL'),

@@ -1,10 +1,10 @@
 // The request of the Messages protocol (§4.3, §4.4).
 import { array, json, object, tagged } from '../composites.ts';
-import { contentOf, fileFields, textFields } from '../content.ts';
-import { outputSchema } from '../output-schema.ts';
+import { contentOf, fileFields, textFields } from '../conversations/content.ts';
+import { outputSchema } from '../conversations/output-schema.ts';
 import { boolean, integer, number, oneOf, string } from '../scalars.ts';
 import { anyOf, named, nullish, type Static, unread } from '../shape.ts';
-import { idempotencyKey, messagesOf, metadata, model } from '../turn.ts';
+import { idempotencyKey, messagesOf, metadata, model } from '../conversations/turn.ts';
 import { backgroundPayload } from './message.ts';
 
 const block = tagged('type', { text: textFields, image: fileFields, file: fileFields, document: fileFields });
