@@ -80,7 +80,6 @@ export default defineConfig({
   },
   overrides: [
     ...floors,
-    { files: ['src/store/engine/**'], rules: { 'import/no-cycle': 'error' } },
     {
       files: ['src/http/**'],
       excludeFiles: ['src/http/frame/head.ts'],

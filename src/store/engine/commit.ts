@@ -2,7 +2,6 @@
 import type Connection from 'better-sqlite3';
 import type { Clock } from '../../domain/clock.ts';
 import type { JournalEvent } from '../../domain/journal-event.ts';
-import type { VerbKind } from './database.ts';
 import { type Journal, openJournal } from './journal.ts';
 import { carryOut, type Statements } from './sqlite.ts';
 import { type Step, StepTransaction, type Transaction } from './statement.ts';
@@ -13,6 +12,11 @@ export interface Engine {
   readonly statements: Statements;
   readonly clock: Clock;
 }
+
+/**
+ * `keep`: what a full disk refuses. `free`: it gives space back, or ends what takes more, and so has the reserve.
+ */
+export type VerbKind = 'keep' | 'free';
 
 export interface PendingVerb {
   /** When it was asked for, on the monotonic clock. */

@@ -3,17 +3,13 @@ import type { Clock } from '../../domain/clock.ts';
 import type { JournalEvent } from '../../domain/journal-event.ts';
 import { makeCheckpoints } from './checkpoints.ts';
 import { openFile } from './connection.ts';
+import type { VerbKind } from './commit.ts';
 import { makeGroupCommit } from './group-commit.ts';
 import { makeHealth, NO_ALARMS, type StoreAlarms } from './health.ts';
 import { NO_RESERVE, type Reserve } from './reserve.ts';
 import { cacheStatements, carryOut } from './sqlite.ts';
 import { READER, type Reader, type Step, type Transaction } from './statement.ts';
 import { isLocked, refusalOf } from './storage-fault.ts';
-
-/**
- * `keep`: what a full disk refuses. `free`: it gives space back, or ends what takes more, and so has the reserve.
- */
-export type VerbKind = 'keep' | 'free';
 
 /** The seam to the engine (design: only `Database` and `BlobStore` have twins). */
 export interface Database {

@@ -2,8 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ErrandError } from '../../domain/errors.ts';
 import type { JournalEvent } from '../../domain/journal-event.ts';
-import { commitBatch, type Engine, type PendingVerb } from './commit.ts';
-import type { VerbKind } from './database.ts';
+import { commitBatch, type Engine, type PendingVerb, type VerbKind } from './commit.ts';
 import type { Health } from './health.ts';
 import type { Reserve } from './reserve.ts';
 import type { Step, Transaction } from './statement.ts';
