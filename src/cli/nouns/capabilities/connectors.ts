@@ -1,0 +1,55 @@
+// `errand connectors`: the services that users connect to.
+import type { Command } from 'commander';
+import type { ConnectorCheckWire } from '../../../wire/capabilities/connection.ts';
+import { CHECKS } from '../people/connections.ts';
+import { act, type Context } from '../../frame/context.ts';
+import { ABOUT, addReading, names, type Noun } from './definitions.ts';
+import { CommandError } from '../../frame/exit-codes.ts';
+import type { Io } from '../../frame/io.ts';
+import { type Column, field } from '../../terminal/output.ts';
+
+const CONNECTORS: Noun<'connectors'> = {
+  noun: 'connectors',
+  one: 'connector',
+  inAList: [field('name'), field('base_url'), { name: 'auth', value: ({ auth }) => auth.kind }, ...ABOUT],
+  alone: [
+    field('name'),
+    field('base_url'),
+    { name: 'auth', value: ({ auth }) => auth.kind },
+    names('methods'),
+    names('paths'),
+    ...ABOUT,
+  ],
+};
+
+const ADDRESS: readonly Column<ConnectorCheckWire>[] = [
+  field('connector'),
+  field('status'),
+  field('duration_ms'),
+  field('error'),
+];
+
+/** Adds the noun and its verbs. */
+export function addConnectors(program: Command, io: Io): void {
+  const connectors = program
+    .command('connectors')
+    .summary('services to connect to')
+    .description('Services that users connect to: connectors.yaml in the config directory.');
+  addReading(connectors, io, CONNECTORS);
+
+  connectors
+    .command('check <connector>')
+    .description('Test the address of a connector, and each connection to it, as a run would use it.')
+    .action(act(io, check));
+}
+
+async function check({ call, client, out }: Context, name: string): Promise<void> {
+  const checked = await client().connections.checkConnector(name);
+  if (out.format === 'json') out.json(checked);
+  else {
+    out.record(checked, ADDRESS, checked);
+    if (checked.connections.length > 0) out.list(checked.connections, CHECKS, checked);
+    else out.hint(`There are no connections. Create one with: ${call} connections create ${name} --user NAME`);
+  }
+  if (!checked.ok) throw new CommandError('checkFailed', checked.error ?? 'Not every connection works.');
+}

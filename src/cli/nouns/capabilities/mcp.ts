@@ -1,0 +1,66 @@
+// `errand mcp`: the MCP servers that agents can use.
+import type { Command } from 'commander';
+import type { DefinitionWire } from '../../../wire/capabilities/definition.ts';
+import { act, type Context } from '../../frame/context.ts';
+import { ABOUT, addReading, NAME, names, type Noun } from './definitions.ts';
+import { CommandError } from '../../frame/exit-codes.ts';
+import { FINDINGS, type FindingRow } from '../../terminal/findings.ts';
+import type { Io } from '../../frame/io.ts';
+import { type Column, field } from '../../terminal/output.ts';
+
+const COLUMNS: readonly Column<DefinitionWire<'mcp-servers'>>[] = [
+  ...NAME,
+  field('kind'),
+  { name: 'at', value: ({ command, args, url }) => url ?? [command, ...(args ?? [])].join(' ') },
+  field('enabled_by_default'),
+  ...ABOUT,
+];
+
+const SERVERS: Noun<'mcp-servers'> = {
+  noun: 'mcp-servers',
+  one: 'MCP server',
+  inAList: COLUMNS,
+  alone: [
+    ...COLUMNS,
+    field('plugin'),
+    names('env'),
+    names('headers'),
+    names('folders'),
+    field('network'),
+    names('tools'),
+    field('start_timeout_seconds'),
+    field('call_timeout_seconds'),
+  ],
+};
+
+/** Adds the noun and its verbs. */
+export function addMcp(program: Command, io: Io): void {
+  const mcp = program
+    .command('mcp')
+    .summary('MCP servers')
+    .description('MCP servers: mcp-servers.yaml in the config directory, or in a plugin.');
+  addReading(mcp, io, SERVERS);
+  mcp
+    .command('check <ref>')
+    .summary('start a server and list its tools')
+    .description(ABOUT_CHECK)
+    .action(act(io, check));
+}
+
+const ABOUT_CHECK =
+  'Start an MCP server as a run would, in the sandbox if it is a program, list its tools, and end it. Exits with 8 if it ' +
+  'cannot be used; warnings do not count.';
+
+async function check(context: Context, ref: string): Promise<void> {
+  const { out } = context;
+  const checked = await context.client().mcpServers.check(ref);
+  const { name, findings, tools, stderr, ok } = checked;
+  const rows: FindingRow[] = [
+    ...findings.map((finding) => ({ name, ...finding })),
+    ...tools.map((tool) => ({ name: tool.name, check: 'tool', state: 'ok' as const, detail: tool.description })),
+  ];
+  out.list(rows, FINDINGS, checked);
+  if (ok) return;
+  if (stderr !== '' && out.format !== 'json') out.hint(`Its standard error:\n${stderr.trimEnd()}`);
+  throw new CommandError('checkFailed', `The MCP server ${name} cannot be used.`);
+}

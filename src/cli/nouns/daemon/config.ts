@@ -1,0 +1,118 @@
+// `errand config`: the settings, where they come from, and whether they are valid.
+import type { Command } from 'commander';
+import { formatProblem, type Problem } from '../../../catalog/problem.ts';
+import { isClientFailure } from '../../../client/transport/client-error.ts';
+import type { ConfigurationWire } from '../../../wire/status.ts';
+import { describeSettings } from '../../../config/config.ts';
+import { checkConfiguration, requireConfiguration } from '../../frame/configuration.ts';
+import { act, type Context } from '../../frame/context.ts';
+import { CommandError } from '../../frame/exit-codes.ts';
+import type { Io } from '../../frame/io.ts';
+import type { Column } from '../../terminal/output.ts';
+
+type Row = ConfigurationWire['settings'][number];
+
+const VALUES: readonly Column<Row>[] = [
+  { name: 'setting', value: (row) => row.name },
+  { name: 'value', value: ({ value }) => (typeof value === 'string' ? value : listed(value)) },
+];
+
+/** Numbers, true, false, and lists in one cell without what is not set. */
+function listed(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) => (part === null ? undefined : part));
+}
+
+const ORIGINS: readonly Column<Row>[] = [
+  ...VALUES,
+  { name: 'origin', value: (row) => row.origin },
+  { name: 'source', value: (row) => row.source },
+];
+
+/** Adds the noun and its verbs. */
+export function addConfig(program: Command, io: Io): void {
+  const config = program.command('config').summary('settings').description(ABOUT);
+
+  config
+    .command('show')
+    .description('Show every setting in effect.')
+    .option('--origin', 'also show where it comes from: flag, environment, file or default')
+    .addHelpText('after', '\nExample:\n  errand config show --origin')
+    .action(act(io, show));
+
+  config
+    .command('check')
+    .description('Check every file of the config directory, and the environment. Exits with 78 if there is a problem.')
+    .addHelpText('after', '\nExample:\n  errand config check --config-dir /etc/errand')
+    .action(act(io, check));
+}
+
+const ABOUT =
+  'The settings of the running daemon, which knows its own paths and credentials. If no daemon is running, or --config-dir ' +
+  'names a different directory: the settings that a daemon started here would have.';
+
+async function show(context: Context, { origin }: { readonly origin?: true }): Promise<void> {
+  const asked = await askDaemon(context);
+  const rows = asked?.settings ?? describeSettings((await requireConfiguration(context)).config);
+  const entries = rows.map((row) => [
+    row.name,
+    origin ? { value: row.value, origin: row.origin, source: row.source } : row.value,
+  ]);
+  context.out.list(rows, origin ? ORIGINS : VALUES, Object.fromEntries(entries));
+}
+
+/** What was checked, and the result. */
+interface Look {
+  readonly source: 'daemon' | 'files';
+  readonly configDir: string;
+  readonly problems: readonly Problem[];
+  /** References to credentials that only the service can read. */
+  readonly unresolved: readonly string[];
+}
+
+async function check(context: Context): Promise<void> {
+  const asked = await askDaemon(context);
+  const look: Look =
+    asked === null
+      ? await lookAtFiles(context)
+      : { source: 'daemon', configDir: asked.config_dir, problems: asked.problems, unresolved: [] };
+  showLook(context, look);
+  if (look.problems.length > 0) throw new CommandError('badConfiguration', '');
+}
+
+/** The answer of the daemon that the flags select; null when none is running there, or it uses a different configuration. */
+async function askDaemon({ client, flags, io, places }: Context): Promise<ConfigurationWire | null> {
+  const isNamed = flags.configDir !== undefined || Boolean(io.environment['ERRAND_CONFIG_DIR']);
+  try {
+    const answer = await client().configuration();
+    return isNamed && answer.config_dir !== places.configDir ? null : answer;
+  } catch (error) {
+    const mayBeAbsent = places.url === null && isClientFailure(error, 'unreachable');
+    if (mayBeAbsent || (isNamed && isClientFailure(error, 'denied'))) return null;
+    throw error;
+  }
+}
+
+async function lookAtFiles(context: Context): Promise<Look> {
+  const { absentDirectory } = await import('../../../config/live-config.ts');
+  const { configDir } = context.places;
+  const unresolved = new Set<string>();
+  const checked = await checkConfiguration(context, unresolved);
+  const problems = checked.ok ? [...absentDirectory(configDir), ...checked.problems] : checked.problems;
+  return { source: 'files', configDir, problems, unresolved: [...unresolved] };
+}
+
+function showLook({ out, places }: Context, { source, configDir, problems, unresolved }: Look): void {
+  const ok = problems.length === 0;
+  if (out.format === 'json') {
+    out.json({ ok, source, config_dir: configDir, problems, unresolved_credentials: unresolved });
+    return;
+  }
+  if (ok) out.text(`The configuration in ${configDir} is valid.\n`);
+  else out.text(problems.map((problem) => `${formatProblem(problem)}\n`).join(''));
+  if (source === 'daemon') return;
+  out.hint(
+    `Checked the files in ${configDir}: no daemon with this configuration is listening at ${places.socketPath}.`,
+  );
+  if (unresolved.length === 0) return;
+  out.hint(`Only the running service can read ${unresolved.join(', ')}.`);
+}

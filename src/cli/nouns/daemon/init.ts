@@ -1,0 +1,58 @@
+// `errand init`: a data directory with an administrator, ready for `errand serve`.
+import type { Command } from 'commander';
+import { notEmpty } from '../../frame/arguments.ts';
+import { requireConfiguration } from '../../frame/configuration.ts';
+import { act, type Context } from '../../frame/context.ts';
+import { COST_OF_NEW_KEY } from '../../../files/master-key.ts';
+import { createdWire } from '../../terminal/created-wire.ts';
+import type { Created, Io } from '../../frame/io.ts';
+import type { Column } from '../../terminal/output.ts';
+import { credentialsText } from '../../terminal/welcome.ts';
+
+const FIELDS: readonly Column<Created>[] = [
+  { name: 'data_dir', value: (created) => created.dataDir },
+  { name: 'config_dir', value: (created) => created.configDir },
+  { name: 'user_id', value: (created) => created.admin.userId },
+  { name: 'username', value: (created) => created.admin.username },
+  { name: 'password', value: (created) => created.admin.password },
+  { name: 'api_key_id', value: (created) => created.apiKey.id },
+  { name: 'api_key', value: (created) => created.apiKey.key },
+];
+
+/** Adds the command. */
+export function addInit(program: Command, io: Io): void {
+  program
+    .command('init')
+    .summary('create a data directory')
+    .description(
+      'Create a data directory: database, master key, commented configuration files, an administrator and an API key. ' +
+        'The password and the key are shown once. "errand serve" does the same when the directory is empty.',
+    )
+    .option('--admin <name>', "the administrator's user name", notEmpty, 'admin')
+    .option('--new-master-key', 'make a new master key if the old one is permanently lost')
+    .addHelpText('after', '\nExample:\n  errand init --data-dir /srv/errand -o json > credentials.json')
+    .action(act(io, init));
+}
+
+interface InitOptions {
+  readonly admin: string;
+  readonly newMasterKey?: boolean;
+}
+
+async function init(context: Context, { admin, newMasterKey }: InitOptions): Promise<void> {
+  const { config } = await requireConfiguration(context);
+  const { initialize, renewMasterKey } = await context.io.loadDaemon();
+  if (newMasterKey === true) {
+    renewMasterKey(config);
+    context.out.hint(`${config.places.masterKeyPath} is a new master key. ${COST_OF_NEW_KEY}`);
+    return;
+  }
+  showCreated(context, await initialize(config, admin));
+  context.out.hint(`Next: ${context.call} serve`);
+}
+
+/** Shows the credentials of a new data directory: for people, in columns, or as a document. */
+function showCreated({ io, out }: Context, created: Created): void {
+  if (out.format === 'table' && io.terminal.stdout) out.text(credentialsText(created));
+  else out.record(created, FIELDS, createdWire(created));
+}

@@ -1,0 +1,105 @@
+// `errand connections`: the credentials that agents can use at services.
+import { Argument, type Command } from 'commander';
+import type { ConnectionCheckWire, ConnectionWire } from '../../../wire/capabilities/connection.ts';
+import { notEmpty, uuid } from '../../frame/arguments.ts';
+import { act, type Context } from '../../frame/context.ts';
+import { CommandError } from '../../frame/exit-codes.ts';
+import type { Io } from '../../frame/io.ts';
+import { type Column, field } from '../../terminal/output.ts';
+import { confirm, readSecret } from '../../terminal/standard-input.ts';
+import type { Style } from '../../terminal/terminal-text.ts';
+
+const STATE_STYLES: Readonly<Record<ConnectionWire['state'], Style | undefined>> = {
+  active: undefined,
+  failed: 'red',
+  revoked: 'dim',
+};
+
+const COLUMNS: readonly Column<ConnectionWire>[] = [
+  field('id'),
+  field('connector'),
+  field('name'),
+  field('username'),
+  { name: 'state', value: ({ state }) => state, style: ({ state }) => STATE_STYLES[state] },
+  field('last_error'),
+];
+
+/** The columns for checks of connections. */
+export const CHECKS: readonly Column<ConnectionCheckWire>[] = [
+  { name: 'id', value: ({ connection }) => connection.id },
+  { name: 'username', value: ({ connection }) => connection.username },
+  { name: 'ok', value: ({ ok }) => ok, style: ({ ok }) => (ok ? 'green' : 'red') },
+  field('status'),
+  field('duration_ms'),
+  field('error'),
+];
+
+interface CreateOptions {
+  readonly user: string;
+  readonly name?: string;
+  readonly secretStdin?: true;
+}
+
+/** Adds the noun and its verbs. */
+export function addConnections(program: Command, io: Io): void {
+  const connections = program
+    .command('connections')
+    .summary("users' connections to services")
+    .description("Users' credentials for services. Agents use them without seeing them.");
+
+  connections
+    .command('list')
+    .description('List connections, without their credentials.')
+    .option('--user <user>', 'only those of this user, by name or id', notEmpty)
+    .action(
+      act(io, async ({ client, out }, { user }: { readonly user?: string }) => {
+        const list = await client().connections.list(user);
+        out.list(list.items, COLUMNS, list);
+      }),
+    );
+
+  connections
+    .command('create <connector>')
+    .description('Connect a user to a service of connectors.yaml.')
+    .requiredOption('--user <user>', 'the owner of the credential, by name or id', notEmpty)
+    .option('--name <text>', 'a name for the connection', notEmpty)
+    .option('--secret-stdin', 'read the token or refresh token from standard input')
+    .addHelpText('after', '\nExample:\n  errand connections create crm --user alice --secret-stdin < token.txt')
+    .action(act(io, create));
+
+  connections
+    .command('check')
+    .addArgument(new Argument('<connection>', 'its id').argParser(uuid))
+    .description('Test a connection now, as a run would use it.')
+    .action(
+      act(io, async (context, id: string) => {
+        const check = await context.client().connections.check(id);
+        context.out.record(check, CHECKS, check);
+        if (!check.ok) throw new CommandError('checkFailed', check.error ?? 'The connection does not work.');
+      }),
+    );
+
+  connections
+    .command('revoke')
+    .addArgument(new Argument('<connection>', 'its id').argParser(uuid))
+    .description('Revoke a connection and delete its credential permanently. Asks first.')
+    .action(
+      act(io, async (context, id: string) => {
+        await confirm(context, async () => `Revoke connection ${id} and delete its credential?`);
+        const revoked = await context.client().connections.revoke(id);
+        context.out.record(revoked, COLUMNS, revoked);
+      }),
+    );
+}
+
+async function create(context: Context, connector: string, options: CreateOptions): Promise<void> {
+  const secret = options.secretStdin === true ? await readSecret(context, '--secret-stdin') : undefined;
+  const connection = await context.client().connections.create({
+    connector,
+    user: options.user,
+    ...(options.name !== undefined && { name: options.name }),
+    ...(secret !== undefined && { secret }),
+  });
+  context.out.record(connection, COLUMNS, connection);
+  context.out.hint(`Make it available to agents with: ${context.call} keys set KEY --connections ${connection.id}`);
+}

@@ -1,0 +1,146 @@
+// `errand chat`: one turn of the agent.
+import type { Command } from 'commander';
+import type { Ask, Conversation } from '../../../client/conversation.ts';
+import { addToMessage, type ConversationEvent, type PartialMessage, textOfMessage } from '../../../client/messages.ts';
+import type { JsonObject } from '../../../domain/json.ts';
+import { notEmpty, uuid } from '../../frame/arguments.ts';
+import { act, type Context, requireApiKey } from '../../frame/context.ts';
+import { CommandError } from '../../frame/exit-codes.ts';
+import { showRunContinues } from '../../terminal/run-continues.ts';
+import type { Io } from '../../frame/io.ts';
+import { readMessageText } from '../../terminal/standard-input.ts';
+import { widthForHints } from '../../terminal/output.ts';
+import { cutTo, safeLine } from '../../terminal/terminal-text.ts';
+
+interface Options {
+  readonly session?: string;
+  readonly stream?: true;
+  readonly model: string;
+}
+
+/** Adds the command. */
+export function addChat(program: Command, io: Io): void {
+  program
+    .command('chat <text...>')
+    .summary('ask the agent')
+    .description(
+      'Ask the agent and print its answer. Several words are joined to one text; "-" reads it from standard input. Requires ERRAND_API_KEY.',
+    )
+    .option('--session <id>', 'continue this session', uuid)
+    .option('--stream', 'print the answer as it arrives, and what the agent does on standard error')
+    .option('--model <name>', 'name to send; the key decides which model answers', notEmpty, 'errand')
+    .addHelpText('after', EXAMPLES)
+    .action(
+      act(io, async (context, words: readonly string[], options: Options) => {
+        const text = words.join(' ');
+        const ask: Ask = {
+          apiKey: requireApiKey(context),
+          model: options.model,
+          text: text === '-' ? await readMessageText(context) : notBlank(text),
+          sessionId: options.session,
+          onRetry: (tries) => context.out.hint(tries === 1 ? 'Connection lost, reconnecting.' : `Try ${tries}.`),
+        };
+        await (options.stream ? stream(context, ask) : create(context, ask));
+      }),
+    );
+}
+
+const EXAMPLES = `
+Examples:
+  errand chat Write a limerick to /limerick.txt
+  errand chat --stream --session 0190f6a0-0000-7000-8000-000000000000 "And now a sonnet"
+  git diff | errand chat -`;
+
+function notBlank(text: string): string {
+  if (text.trim() === '') throw new CommandError('usage', 'The text is empty.');
+  return text;
+}
+
+async function create(context: Context, ask: Ask): Promise<void> {
+  const { out } = context;
+  const { message, sessionId, runId } = await sent(context, context.client().messages.create(ask));
+  if (out.format === 'json') out.json(documentOf(message, sessionId, runId));
+  else out.text(withLineEnd(textOfMessage(message)));
+  hintSession(context, sessionId);
+}
+
+/** Until the daemon answers, the run's id is unknown here; Ctrl-C does not recall what was sent. */
+async function sent<T>(context: Context, answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    showRunContinues(context, null);
+    throw error;
+  }
+}
+
+async function stream(context: Context, ask: Ask): Promise<void> {
+  const conversation = await sent(context, context.client().messages.stream(ask));
+  try {
+    const message = await print(context, conversation);
+    if (context.out.format === 'json') {
+      context.out.json(documentOf(message, conversation.sessionId, conversation.runId));
+    }
+  } finally {
+    showRunContinues(context, conversation.runId);
+    hintSession(context, conversation.sessionId);
+  }
+}
+
+/** Prints the answer as it arrives, and returns the whole message. */
+async function print({ call, io, out }: Context, { events }: Conversation): Promise<PartialMessage> {
+  let message: PartialMessage = { content: [] };
+  let isLineOpen = false;
+  const endLine = () => {
+    if (isLineOpen) out.text('\n');
+    isLineOpen = false;
+  };
+  try {
+    for await (const event of events) {
+      message = addToMessage(message, event);
+      if (event.type === 'content_block_delta' && out.format !== 'json') {
+        const { text } = event.delta;
+        out.text(text);
+        if (text !== '') isLineOpen = !text.endsWith('\n');
+      }
+      if (event.type === 'content_block_stop') endLine();
+      const doing =
+        event.type === 'user_input.requested' ? howToAnswer(call, event.request_id) : lineFor(event, widthForHints(io));
+      if (doing === undefined) continue;
+      endLine();
+      out.hint(doing);
+    }
+  } finally {
+    endLine();
+  }
+  return message;
+}
+
+/** What the agent does, in one line; undefined for events without one. */
+function lineFor(event: ConversationEvent, columns: number): string | undefined {
+  if (event.type === 'tool_use') return cutTo(`* ${safeLine(`${event.name} ${subjectOf(event.input)}`)}`, columns);
+  if (event.type === 'tool_result' && !event.ok) {
+    return cutTo(`! ${safeLine(`${event.name} failed: ${event.preview}`)}`, columns);
+  }
+  return undefined;
+}
+
+function howToAnswer(call: string, requestId: string): string {
+  return `The agent is waiting for an answer. Reply with: ${call} inputs answer ${safeLine(requestId)} TEXT`;
+}
+
+/** The subject of a tool call: its first text argument. */
+function subjectOf(input: JsonObject): string {
+  return Object.values(input).find((value) => typeof value === 'string') ?? '';
+}
+
+function documentOf(message: PartialMessage, sessionId: string | null, runId: string | null): object {
+  return { ...message, session_id: sessionId, run_id: runId };
+}
+
+function hintSession({ call, out }: Context, sessionId: string | null): void {
+  if (sessionId === null || out.format === 'json') return;
+  out.hint(`Continue with: ${call} chat --session ${sessionId} TEXT`);
+}
+
+const withLineEnd = (text: string) => (text.endsWith('\n') ? text : `${text}\n`);

@@ -1,0 +1,166 @@
+// `errand inputs`: shows, answers and ends agents' questions to their users.
+import { readFile } from 'node:fs/promises';
+import { Argument, type Command, Option } from 'commander';
+import type { UserInputStatus } from '../../../domain/user-input.ts';
+import type { QuestionWire } from '../../../wire/sessions/question.ts';
+import { messageOf } from '../../../domain/errors.ts';
+import type { JsonValue } from '../../../domain/json.ts';
+import { USER_INPUT_STATUSES } from '../../../domain/user-input.ts';
+import { notEmpty, rowLimit, uuid } from '../../frame/arguments.ts';
+import { act, type Context } from '../../frame/context.ts';
+import { CommandError } from '../../frame/exit-codes.ts';
+import type { Io } from '../../frame/io.ts';
+import { type Column, field } from '../../terminal/output.ts';
+import { confirm, readMessageText } from '../../terminal/standard-input.ts';
+import { cutTo, type Style } from '../../terminal/terminal-text.ts';
+
+const QUESTION_COLUMNS = 60;
+
+const STATUS_STYLES: Readonly<Record<QuestionWire['status'], Style | undefined>> = {
+  pending: 'yellow',
+  answered: undefined,
+  expired: 'dim',
+};
+
+const ID = new Argument('<question>', 'its id').argParser(uuid);
+
+const STATUS: Column<QuestionWire> = {
+  name: 'status',
+  value: ({ status }) => status,
+  style: ({ status }) => STATUS_STYLES[status],
+};
+
+const IN_A_LIST: readonly Column<QuestionWire>[] = [
+  field('request_id'),
+  STATUS,
+  field('username'),
+  field('expires_at'),
+  { name: 'question', value: (input) => cutTo(questionOf(input), QUESTION_COLUMNS) },
+];
+
+const ALONE: readonly Column<QuestionWire>[] = [
+  { name: 'question', value: questionOf },
+  { name: 'options', value: ({ tool_input: input }) => optionsOf(input['options']) },
+  { name: 'multiple', value: ({ tool_input: input }) => input['multiple'] === true },
+  STATUS,
+  { name: 'answers', value: ({ answers }) => (answers === null ? null : textOf(answers)) },
+  field('expires_at'),
+  field('answered_at'),
+  field('created_at'),
+  field('request_id'),
+  field('run_id'),
+  field('session_id'),
+  field('username'),
+  field('user_id'),
+];
+
+/** Adds the noun and its verbs. */
+export function addInputs(program: Command, io: Io): void {
+  const inputs = program
+    .command('inputs')
+    .summary('questions of agents')
+    .description('Questions that agents ask their users. A run that waits for an answer holds no worker slot.');
+
+  inputs
+    .command('list')
+    .description('List questions, the newest first.')
+    .addOption(new Option('--status <status>', 'only those in this status').choices(USER_INPUT_STATUSES))
+    .option('--session <id>', 'only those of this session', uuid)
+    .option('--limit <count>', 'maximum number of rows, up to 500 (default: 100)', rowLimit)
+    .action(act(io, list));
+
+  inputs
+    .command('show')
+    .addArgument(ID)
+    .description('Show one question. Reading it is logged.')
+    .action(act(io, async (context, id: string) => show(context, await context.client().inputs.get(id))));
+
+  inputs
+    .command('answer')
+    .addArgument(ID)
+    .argument('[text]', 'the answer; "-" reads it from standard input')
+    .option('--json <file>', 'give the answer as JSON from a file; "-" for standard input', notEmpty)
+    .description('Answer a question. Its run continues.')
+    .addHelpText('after', EXAMPLES)
+    .action(act(io, answer));
+
+  inputs
+    .command('expire')
+    .addArgument(ID)
+    .description('Stop waiting for an answer. The agent continues without one. Asks first.')
+    .action(act(io, expire));
+}
+
+const EXAMPLES = `
+Examples:
+  errand inputs answer 0190f6a0-0000-7000-8000-000000000000 "The second one"
+  echo '["red", "blue"]' | errand inputs answer 0190f6a0-0000-7000-8000-000000000000 --json -`;
+
+interface ListOptions {
+  readonly session?: string;
+  readonly status?: UserInputStatus;
+  readonly limit?: number;
+}
+
+async function list({ client, out }: Context, { session, status, limit }: ListOptions): Promise<void> {
+  const found = await client().inputs.list({ session_id: session, status, limit });
+  out.list(found.items, IN_A_LIST, found);
+  if (found.total > found.items.length && out.format !== 'json') {
+    out.hint(`${found.items.length} of ${found.total} questions.`);
+  }
+}
+
+async function answer(context: Context, id: string, text: string | undefined, options: { readonly json?: string }) {
+  if ((text === undefined) === (options.json === undefined)) {
+    throw new CommandError('usage', 'Give the answer either as TEXT or with --json FILE.');
+  }
+  const answers =
+    options.json === undefined ? await textAnswer(context, text!) : await jsonAnswer(context, options.json);
+  show(context, await context.client().inputs.answer(id, answers));
+}
+
+async function expire(context: Context, id: string): Promise<void> {
+  const { inputs } = context.client();
+  const input = await inputs.get(id);
+  await confirm(
+    context,
+    async () => `Stop ${input.username}'s agent from waiting for an answer to "${questionOf(input)}"?`,
+  );
+  show(context, await inputs.expire(input.request_id));
+}
+
+function show({ out }: Context, input: QuestionWire): void {
+  out.record(input, ALONE, input);
+}
+
+async function textAnswer(context: Context, text: string): Promise<string> {
+  if (text === '-') return (await readMessageText(context)).replace(/\r?\n$/, '');
+  if (text.trim() === '') throw new CommandError('usage', 'The answer is empty.');
+  return text;
+}
+
+async function jsonAnswer(context: Context, file: string): Promise<JsonValue> {
+  const text = file === '-' ? await readMessageText(context) : await readFile(file, 'utf8').catch(unreadable(file));
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch (error) {
+    throw new CommandError('usage', `The answer is not JSON: ${messageOf(error)}`);
+  }
+}
+
+const unreadable = (file: string) => (error: unknown) => {
+  throw new CommandError('usage', `${file} cannot be read: ${messageOf(error)}`);
+};
+
+function questionOf({ tool_input: input }: QuestionWire): string {
+  const { question } = input;
+  return typeof question === 'string' ? question : JSON.stringify(input);
+}
+
+function optionsOf(options: JsonValue | undefined): string | null {
+  return Array.isArray(options) ? options.map((option, at) => `${at + 1}. ${textOf(option)}`).join('; ') : null;
+}
+
+function textOf(value: JsonValue): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

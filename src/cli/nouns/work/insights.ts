@@ -1,0 +1,87 @@
+// `errand insights`: shows what agents want people to know, and changes its status.
+import { Argument, type Command, Option } from 'commander';
+import type { InsightWire } from '../../../wire/sessions/insight.ts';
+import { INSIGHT_STATUSES, type InsightStatus } from '../../../domain/insight.ts';
+import { rowLimit, uuid } from '../../frame/arguments.ts';
+import { act, type Context } from '../../frame/context.ts';
+import type { Io } from '../../frame/io.ts';
+import { type Column, field } from '../../terminal/output.ts';
+import type { Style } from '../../terminal/terminal-text.ts';
+
+const PRIORITY_STYLES: Readonly<Record<InsightWire['priority'], Style | undefined>> = {
+  low: 'dim',
+  normal: undefined,
+  high: 'yellow',
+  urgent: 'red',
+};
+
+const ID = new Argument('<insight>', 'its id').argParser(uuid);
+
+const IN_A_LIST: readonly Column<InsightWire>[] = [
+  field('insight_id'),
+  field('status'),
+  { name: 'priority', value: ({ priority }) => priority, style: ({ priority }) => PRIORITY_STYLES[priority] },
+  field('username'),
+  field('created_at'),
+  field('title'),
+];
+
+const ALONE: readonly Column<InsightWire>[] = [
+  ...IN_A_LIST,
+  field('summary'),
+  field('updated_at'),
+  field('run_id'),
+  field('session_id'),
+  field('user_id'),
+];
+
+/** Adds the noun and its verbs. */
+export function addInsights(program: Command, io: Io): void {
+  const insights = program
+    .command('insights')
+    .summary('what agents report')
+    .description('What agents want people to know, in addition to their answers.');
+
+  insights
+    .command('list')
+    .description('List insights, the newest first.')
+    .addOption(new Option('--status <status>', 'only those in this status').choices(INSIGHT_STATUSES))
+    .option('--session <id>', 'only those of this session', uuid)
+    .option('--limit <count>', 'maximum number of rows, up to 500 (default: 100)', rowLimit)
+    .action(act(io, list));
+
+  insights
+    .command('show')
+    .addArgument(ID)
+    .description('Show one insight.')
+    .action(act(io, async (context, id: string) => show(context, await context.client().insights.get(id))));
+
+  insights
+    .command('set')
+    .addArgument(ID)
+    .addArgument(new Argument('<status>', 'its new status').choices(['acknowledged', 'resolved', 'dismissed']))
+    .description('Change the status of an insight: from new to acknowledged, then to resolved or dismissed.')
+    .action(
+      act(io, async (context, id: string, status: InsightStatus) =>
+        show(context, await context.client().insights.setStatus(id, status)),
+      ),
+    );
+}
+
+interface ListOptions {
+  readonly session?: string;
+  readonly status?: InsightStatus;
+  readonly limit?: number;
+}
+
+async function list({ client, out }: Context, { session, status, limit }: ListOptions): Promise<void> {
+  const found = await client().insights.list({ session_id: session, status, limit });
+  out.list(found.items, IN_A_LIST, found);
+  if (found.total > found.items.length && out.format !== 'json') {
+    out.hint(`${found.items.length} of ${found.total} insights.`);
+  }
+}
+
+function show({ out }: Context, insight: InsightWire): void {
+  out.record(insight, ALONE, insight);
+}

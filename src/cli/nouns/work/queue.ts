@@ -1,0 +1,55 @@
+// `errand queue`: which runs are waiting, why, and for how long.
+import type { Command } from 'commander';
+import type { QueueEntryWire, QueueWire } from '../../../wire/sessions/queue.ts';
+import { rowLimit } from '../../frame/arguments.ts';
+import { act } from '../../frame/context.ts';
+import { formatDuration } from '../../frame/durations.ts';
+import type { Io } from '../../frame/io.ts';
+import { type Column, field } from '../../terminal/output.ts';
+
+const COLUMNS: readonly Column<QueueEntryWire>[] = [
+  field('run_id'),
+  { name: 'waiting', value: ({ waiting_ms: ms }) => formatDuration(ms / 1_000) },
+  field('username'),
+  field('key_id'),
+  field('schedule_mode'),
+  field('reason'),
+  field('behind_run_id'),
+];
+
+/** Adds the command. */
+export function addQueue(program: Command, io: Io): void {
+  program
+    .command('queue')
+    .summary('waiting runs, and why they wait')
+    .description(
+      'List the waiting runs in the order in which they were accepted, with the reason and the run that each waits for.',
+    )
+    .option('--limit <count>', 'maximum number of rows, up to 500 (default: 100)', rowLimit)
+    .addHelpText('after', REASONS)
+    .action(
+      act(io, async ({ call, client, out }, { limit }: { readonly limit?: number }) => {
+        const queue = await client().queue(limit);
+        out.list(queue.items, COLUMNS, queue);
+        if (out.format !== 'json') out.hint(summaryOf(call, queue));
+      }),
+    );
+}
+
+const REASONS = `
+Reasons:
+  session_busy      an earlier run of its session is unfinished
+  user_input        an earlier run of its session is waiting for its user
+  stop_unconfirmed  a stopped run of its session has not released the workspace yet
+  key_order         an earlier run of its API key is also waiting
+  slots_full        every worker slot is occupied
+  background_limit  the limit of background runs that execute at the same time is reached
+  not_claiming      the daemon has no workers, or is shutting down
+  starting          no reason: it is about to start`;
+
+function summaryOf(call: string, queue: QueueWire): string {
+  const { total, items, claiming, slots, busy, waiting_for_user: asking } = queue;
+  const waiting = items.length < total ? `${items.length} of ${total} waiting runs` : `${total} waiting`;
+  const questions = asking === 0 ? '' : `; ${asking} waiting for their users (${call} inputs list)`;
+  return `${waiting}; ${busy} of ${slots} slots busy${questions}${claiming ? '' : '; no runs are being started'}.`;
+}

@@ -1,0 +1,184 @@
+// `errand runs`: shows, follows and stops anybody's runs.
+import { Argument, type Command, Option } from 'commander';
+import type { JsonObject } from '../../../domain/json.ts';
+import type { EventType } from '../../../domain/journal-event.ts';
+import { RUN_STATUSES, type RunStatus } from '../../../domain/run.ts';
+import type { JournalEventWire } from '../../../wire/journal-event.ts';
+import type { RunWire } from '../../../wire/sessions/run.ts';
+import { notEmpty, rowLimit, uuid } from '../../frame/arguments.ts';
+import { type DownloadOptions, showRunArtifacts } from './artifacts.ts';
+import { act, type Context } from '../../frame/context.ts';
+import { CommandError } from '../../frame/exit-codes.ts';
+import { showRunContinues } from '../../terminal/run-continues.ts';
+import type { Io } from '../../frame/io.ts';
+import { type Column, field, widthForHints } from '../../terminal/output.ts';
+import { showStop } from './sessions.ts';
+import { cutTo, safeLine, type Style } from '../../terminal/terminal-text.ts';
+
+const STATUS_STYLES: Readonly<Record<RunWire['status'], Style | undefined>> = {
+  queued: 'yellow',
+  running: 'green',
+  finalizing: 'green',
+  completed: undefined,
+  failed: 'red',
+  incomplete: 'red',
+  canceled: 'dim',
+};
+
+const ID = new Argument('<run>', 'its id').argParser(uuid);
+
+const IN_A_LIST: readonly Column<RunWire>[] = [
+  field('run_id'),
+  {
+    name: 'status',
+    value: (run) => (run.waiting_for_user ? 'waiting' : run.status),
+    style: (run) => (run.waiting_for_user ? 'yellow' : STATUS_STYLES[run.status]),
+  },
+  field('username'),
+  field('session_id'),
+  field('model'),
+  field('created_at'),
+];
+
+const ALONE: readonly Column<RunWire>[] = [
+  ...IN_A_LIST,
+  field('started_at'),
+  field('finished_at'),
+  { name: 'error', value: ({ error }) => (error === null ? null : `${error.type}: ${error.message}`) },
+  field('stop_reason'),
+  field('key_id'),
+  field('user_id'),
+  field('protocol'),
+  field('schedule_mode'),
+  field('attempt'),
+  field('resumes'),
+  field('input_tokens'),
+  field('output_tokens'),
+  field('cost_usd'),
+];
+
+/** Adds the noun and its verbs. */
+export function addRuns(program: Command, io: Io): void {
+  const runs = program.command('runs').summary('turns of the agent').description("The turns of all users' agents.");
+
+  runs
+    .command('list')
+    .description('List runs, the newest first.')
+    .option('--session <id>', 'only those of this session', uuid)
+    .addOption(new Option('--status <status>', 'only those in this status').choices(RUN_STATUSES))
+    .option('--limit <count>', 'maximum number of rows, up to 500 (default: 100)', rowLimit)
+    .action(act(io, list));
+
+  runs
+    .command('show')
+    .addArgument(ID)
+    .description('Show one run.')
+    .action(
+      act(io, async ({ client, out }, id: string) => {
+        const run = await client().runs.get(id);
+        out.record(run, ALONE, run);
+      }),
+    );
+
+  runs
+    .command('tail')
+    .addArgument(ID)
+    .description('Follow a run from its first event to its last. This is logged.')
+    .addHelpText('after', TAIL_HELP)
+    .action(act(io, tail));
+
+  runs
+    .command('artifacts')
+    .addArgument(ID)
+    .description('List the files that a run added or changed.')
+    .option('--download <dir>', 'save them as a tar.gz in this directory', notEmpty)
+    .action(
+      act(io, async (context, id: string, options: DownloadOptions) =>
+        showRunArtifacts(context, await context.client().runs.artifacts(id), options),
+      ),
+    );
+
+  runs
+    .command('stop')
+    .addArgument(ID)
+    .description('Stop one run. The runs that wait behind it in its session continue.')
+    .action(act(io, async (context, id: string) => showStop(context, await context.client().runs.stop(id))));
+}
+
+const TAIL_HELP = `
+The agent's text goes to standard output, everything else to standard error. Exits with 1 if the run failed.
+With "-o json", every event is a JSON document on a line of its own.`;
+
+interface ListOptions {
+  readonly session?: string;
+  readonly status?: RunStatus;
+  readonly limit?: number;
+}
+
+async function list({ client, out }: Context, { session, status, limit }: ListOptions): Promise<void> {
+  const found = await client().runs.list({ session, status, limit });
+  out.list(found.items, IN_A_LIST, found);
+  if (found.total > found.items.length && out.format !== 'json') {
+    out.hint(`${found.items.length} of ${found.total} runs.`);
+  }
+}
+
+async function tail(context: Context, id: string): Promise<void> {
+  const { client, io, out } = context;
+  let hasFailed = false;
+  const onRetry = (tries: number) => out.hint(tries === 1 ? 'Connection lost, reconnecting.' : `Try ${tries}.`);
+  let isLineOpen = false;
+  const endLine = () => {
+    if (isLineOpen) out.text('\n');
+    isLineOpen = false;
+  };
+  try {
+    for await (const event of client().runs.tail(id, { onRetry })) {
+      hasFailed = event.type === 'run.failed';
+      if (out.format === 'json') {
+        out.text(`${JSON.stringify(event)}\n`);
+        continue;
+      }
+      const text = event.type === 'content_block_delta' ? event.payload.text : '';
+      if (text !== '') {
+        out.text(text);
+        isLineOpen = !text.endsWith('\n');
+      }
+      const line = lineOf(event, context.call);
+      if (line === undefined) continue;
+      endLine();
+      out.hint(cutTo(safeLine(line), widthForHints(io)));
+    }
+  } finally {
+    endLine();
+    showRunContinues(context, id);
+  }
+  // The failure has already been printed.
+  if (hasFailed) throw new CommandError('failure', '');
+}
+
+type Payload<T extends EventType> = Extract<JournalEventWire, { readonly type: T }>['payload'];
+
+const LINES: { readonly [T in EventType]?: (payload: Payload<T>, call: string) => string } = {
+  'run.queued': () => 'queued',
+  'run.started': ({ model, attempt }) => `started on ${model}, attempt ${attempt}`,
+  'run.resumed': ({ resumes }) => `interrupted; resumes so far: ${resumes}`,
+  tool_use: ({ name, input }) => `* ${name} ${subjectOf(input)}`,
+  tool_result: ({ name, ok, preview }) => (ok ? `  ${name} done` : `! ${name}: ${preview}`),
+  'user_input.requested': ({ request_id: id }, call) => `asks its user: ${call} inputs answer ${id} TEXT`,
+  'user_input.answered': () => 'answered',
+  'user_input.expired': () => 'not answered in time',
+  'run.done': () => 'completed',
+  'run.failed': ({ status, error }) => `${status}: ${error.message}`,
+  'run.stopped': ({ reason }) => `stopped: ${reason}`,
+};
+
+/** What happened, in one line; undefined for events without one. */
+function lineOf({ type, payload }: JournalEventWire, call: string): string | undefined {
+  return (LINES[type] as ((payload: object, call: string) => string) | undefined)?.(payload, call);
+}
+
+/** The subject of a tool call: its first text argument. */
+function subjectOf(input: JsonObject): string {
+  return Object.values(input).find((value) => typeof value === 'string') ?? '';
+}
