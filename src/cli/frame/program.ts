@@ -26,7 +26,8 @@ import { addSessions } from '../nouns/work/sessions.ts';
 import { addSkills } from '../nouns/capabilities/skills.ts';
 import { addStatus } from '../nouns/daemon/status.ts';
 import { addTeams } from '../nouns/people/teams.ts';
-import { paint, safeText } from '../terminal/terminal-text.ts';
+import { paint, wantsColours } from '../../terminal/colours.ts';
+import { safeText } from '../../terminal/text.ts';
 import { addTokens } from '../nouns/people/tokens.ts';
 import { addUsers } from '../nouns/people/users.ts';
 import { addVersion } from '../nouns/version.ts';
@@ -89,7 +90,7 @@ Environment:
   ERRAND_API_KEY     key for "errand chat", and for --url without --token-file
   ERRAND_DATA_DIR, ERRAND_CONFIG_DIR, ERRAND_URL, ERRAND_LISTEN, ERRAND_PUBLIC_URL
                      the same as the flags of these names; flags override them
-  NO_COLOR           disables colours
+  NO_COLOR           disables colours; FORCE_COLOR enables them where the output is not a terminal
 
 Exit codes:
   0 ok   1 failure   2 usage   3 daemon not reachable   4 not permitted   5 not found
@@ -130,7 +131,7 @@ export async function runProgram(args: readonly string[], io: Io): Promise<numbe
 }
 
 function report(io: Io, { message, hint }: Ending): void {
-  const name = io.terminal.stderr && !io.environment['NO_COLOR'] ? paint('errand:', 'red') : 'errand:';
+  const name = wantsColours(io.terminal.stderr, io.environment) ? paint('errand:', 'red') : 'errand:';
   if (message !== '') io.stderr.write(`${name} ${safeText(message)}\n`);
   if (hint !== undefined && hint !== '') io.stderr.write(`${safeText(hint)}\n`);
 }

@@ -1,7 +1,7 @@
 // Shows the findings of a check.
 import type { FindingWire } from '../../wire/capabilities/model.ts';
 import type { Column } from './output.ts';
-import type { Style } from './terminal-text.ts';
+import type { Style } from '../../terminal/colours.ts';
 
 const STYLES: Readonly<Record<FindingWire['state'], Style | undefined>> = {
   ok: 'green',

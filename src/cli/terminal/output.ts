@@ -1,6 +1,7 @@
 // Prints results: tables on a terminal, plain columns in a pipe, one JSON document on demand.
 import type { Io } from '../frame/io.ts';
-import { padTo, paint, safeLine, safeText, type Style, widthOf } from './terminal-text.ts';
+import { paint, type Style, wantsColours } from '../../terminal/colours.ts';
+import { padTo, safeLine, safeText, widthOf } from '../../terminal/text.ts';
 
 export type Format = 'table' | 'json';
 
@@ -37,7 +38,7 @@ export function field<T, Name extends keyof T & string>(name: Name): Column<T> {
 /** Makes the output of one command. Without a format it depends on whether stdout is a terminal. */
 export function makeOutput(io: Io, format: Format | undefined): Output {
   const isTable = format === 'table' || io.terminal.stdout;
-  const colours = usesColours(io);
+  const colours = wantsColours(io.terminal.stdout, io.environment);
   const write = (text: string) => void io.stdout.write(text);
   const json = (document: unknown) => write(`${safeJson(document)}\n`);
   return {
@@ -59,11 +60,6 @@ export function makeOutput(io: Io, format: Format | undefined): Output {
 /** The maximum width of a line on stderr: that of the terminal; unlimited in a pipe. */
 export function widthForHints({ columns, terminal }: Pick<Io, 'columns' | 'terminal'>): number {
   return terminal.stderr ? columns : Number.POSITIVE_INFINITY;
-}
-
-/** Colours are for terminals whose user has not disabled them. */
-function usesColours({ terminal, environment }: Io): boolean {
-  return terminal.stdout && !environment['NO_COLOR'] && environment['TERM'] !== 'dumb';
 }
 
 /** JSON that is also safe on a terminal: JSON itself does not escape DEL, C1 controls and direction marks. */

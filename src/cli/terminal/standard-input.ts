@@ -3,7 +3,7 @@ import { addAbortSignal } from 'node:stream';
 import { createInterface } from 'node:readline';
 import type { Context } from '../frame/context.ts';
 import { CommandError } from '../frame/exit-codes.ts';
-import { safeLine } from './terminal-text.ts';
+import { safeLine } from '../../terminal/text.ts';
 
 const MAX_SECRET_BYTES = 8192;
 const MAX_TEXT_BYTES = 16 * 1024 * 1024;

@@ -7,7 +7,7 @@ import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
 import { type Column, field } from '../../terminal/output.ts';
 import { confirm, readSecret } from '../../terminal/standard-input.ts';
-import type { Style } from '../../terminal/terminal-text.ts';
+import type { Style } from '../../../terminal/colours.ts';
 
 const STATE_STYLES: Readonly<Record<ConnectionWire['state'], Style | undefined>> = {
   active: undefined,

@@ -10,7 +10,7 @@ import { showRunContinues } from '../../terminal/run-continues.ts';
 import type { Io } from '../../frame/io.ts';
 import { readMessageText } from '../../terminal/standard-input.ts';
 import { widthForHints } from '../../terminal/output.ts';
-import { cutTo, safeLine } from '../../terminal/terminal-text.ts';
+import { cutTo, safeLine } from '../../../terminal/text.ts';
 
 interface Options {
   readonly session?: string;

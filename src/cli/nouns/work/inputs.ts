@@ -12,7 +12,8 @@ import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
 import { type Column, field } from '../../terminal/output.ts';
 import { confirm, readMessageText } from '../../terminal/standard-input.ts';
-import { cutTo, type Style } from '../../terminal/terminal-text.ts';
+import type { Style } from '../../../terminal/colours.ts';
+import { cutTo } from '../../../terminal/text.ts';
 
 const QUESTION_COLUMNS = 60;
 

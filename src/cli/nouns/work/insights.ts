@@ -6,7 +6,7 @@ import { rowLimit, uuid } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
 import type { Io } from '../../frame/io.ts';
 import { type Column, field } from '../../terminal/output.ts';
-import type { Style } from '../../terminal/terminal-text.ts';
+import type { Style } from '../../../terminal/colours.ts';
 
 const PRIORITY_STYLES: Readonly<Record<InsightWire['priority'], Style | undefined>> = {
   low: 'dim',

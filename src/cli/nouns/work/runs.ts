@@ -13,7 +13,8 @@ import { showRunContinues } from '../../terminal/run-continues.ts';
 import type { Io } from '../../frame/io.ts';
 import { type Column, field, widthForHints } from '../../terminal/output.ts';
 import { showStop } from './sessions.ts';
-import { cutTo, safeLine, type Style } from '../../terminal/terminal-text.ts';
+import type { Style } from '../../../terminal/colours.ts';
+import { cutTo, safeLine } from '../../../terminal/text.ts';
 
 const STATUS_STYLES: Readonly<Record<RunWire['status'], Style | undefined>> = {
   queued: 'yellow',

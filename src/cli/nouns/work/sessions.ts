@@ -8,7 +8,7 @@ import { act, type Context } from '../../frame/context.ts';
 import type { Io } from '../../frame/io.ts';
 import { type Column, field } from '../../terminal/output.ts';
 import { confirm } from '../../terminal/standard-input.ts';
-import type { Style } from '../../terminal/terminal-text.ts';
+import type { Style } from '../../../terminal/colours.ts';
 
 const STATUS_STYLES: Readonly<Record<SessionWire['status'], Style | undefined>> = {
   pending: 'yellow',

@@ -1,9 +1,9 @@
-// Makes foreign text safe for a terminal, and pads it by its width there.
-import { stripVTControlCharacters, styleText } from 'node:util';
+// Makes foreign text safe for a terminal, measures it there, and cuts and pads it by that width.
+import { stripVTControlCharacters } from 'node:util';
 import stringWidth from 'string-width';
 
-/** Marks that reverse the direction of text, so that it looks like a different text. */
-const DIRECTION_MARKS = /[\u202a-\u202e\u2066-\u2069]/g;
+/** Marks that change the direction of text, so that it looks like a different text. */
+const DIRECTION_MARKS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /** Text without escape sequences, control characters and direction marks; line breaks and tabs are kept. */
 export function safeText(text: string): string {
@@ -18,19 +18,25 @@ export function safeLine(text: string): string {
   return safeText(text).replace(/\s+/g, ' ').trim();
 }
 
-/** Pads by display width: East Asian characters and emoji take two columns, combining marks none. */
+/** The width of a text on a terminal, in columns: East Asian characters and emoji take two, combining marks none. */
+export function widthOf(text: string): number {
+  return stringWidth(text);
+}
+
+/** Pads with spaces to a number of columns; wider text is unchanged. */
 export function padTo(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - stringWidth(text)));
 }
 
-/** The width of a text on a terminal, in columns. */
-export function widthOf(text: string): number {
-  return stringWidth(text);
+/** Pads on the left, for numbers. */
+export function padStartTo(text: string, columns: number): string {
+  return ' '.repeat(Math.max(0, columns - stringWidth(text))) + text;
 }
 
 /** Cuts to a number of columns, the last of them an ellipsis, and never within a grapheme. */
 export function cutTo(text: string, columns: number): string {
   if (stringWidth(text) <= columns) return text;
+  if (columns < 1) return '';
   let cut = '';
   let width = 1;
   for (const { segment } of new Intl.Segmenter().segment(text)) {
@@ -39,11 +45,4 @@ export function cutTo(text: string, columns: number): string {
     cut += segment;
   }
   return `${cut}…`;
-}
-
-export type Style = 'bold' | 'green' | 'yellow' | 'red' | 'dim';
-
-/** Colours text; the caller decides whether colours are wanted. */
-export function paint(text: string, style: Style): string {
-  return styleText(style, text, { validateStream: false });
 }
