@@ -32,7 +32,7 @@ import { answer, question, questionQuery, sessionQuestionQuery, sessionQuestions
 import { queue } from '../wire/sessions/queue.ts';
 import { run, runQuery } from '../wire/sessions/run.ts';
 import { deletion, ownSession, session, sessionCapabilities, sessionQuery, stop } from '../wire/sessions/session.ts';
-import { configuration, health, readiness as readinessShape, status } from '../wire/status.ts';
+import { configuration, health, openApiDocument, readiness as readinessShape, status } from '../wire/status.ts';
 import { renderModels } from './conversations/chat-wire.ts';
 import type { Conversations } from './conversations/conversation.ts';
 import type { Exchange } from './frame/exchange.ts';
@@ -43,6 +43,8 @@ import type { makeAdministration } from './management/admin.ts';
 import { makeCheckHandlers } from './management/check-handlers.ts';
 import { makeConnectionHandlers } from './management/connections.ts';
 import { makeDefinitionHandlers } from './management/definitions.ts';
+import { describeRoutes } from './openapi.ts';
+import { VERSION } from '../version.ts';
 import { makeTokenEndpoint, MAX_GRANT_BYTES } from './management/token.ts';
 import type { ClientAddressOf } from './server/client-address.ts';
 import { makeFileHandler } from './sessions/files.ts';
@@ -69,7 +71,22 @@ export interface RouteParts {
 
 /** The table of routes. */
 export function makeRoutes(parts: RouteParts): readonly Route[] {
-  return [...programRoutes(parts), ...managementRoutes(parts)];
+  const routes: Route[] = [
+    ...programRoutes(parts),
+    ...managementRoutes(parts),
+    ofAnyone('GET /openapi.json', 'This description of the interface', {
+      reply: openApiDocument,
+      handler: () => ok(document()),
+    }),
+  ];
+  // Made at the first request: it takes some milliseconds that a start need not have.
+  const document = once(() => describeRoutes(routes, VERSION));
+  return routes;
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
 }
 
 /** What programs with a key, and anybody, may ask. */
@@ -84,23 +101,23 @@ function programRoutes(parts: RouteParts): Route[] {
 
   // biome-ignore format: a table reads best with one route a line
   return [
-    ofAnyone('POST /openapi/v1/auth/token', { body: grant, maxBodyBytes: MAX_GRANT_BYTES, reply: loginToken, handler: logIn }),
-    ofKey('POST /openapi/v1/messages', { ...turn, body: messagesRequest, events: messagesStreamEvent, reply: conversationReply, statuses: [200, 202], handler: conversations.messages }),
-    ofChat('POST /openapi/v1/chat/completions', { ...turn, body: chatRequest, events: chatStreamData, reply: completion, handler: conversations.chat }),
-    ofKey('GET /openapi/v1/runs/:id', { reply: backgroundMessage, handler: conversations.poll }),
-    ofKey('GET /openapi/v1/runs/:id/stream', { ...stream, handler: conversations.rejoin }),
-    ofKey('GET /openapi/v1/sessions', { query: pageQuery, reply: pageOf(ownSession), handler: sessions.listOwn }),
-    ofKey('GET /openapi/v1/sessions/:id/messages', { reply: history, handler: sessions.messages }),
-    ofKey('GET /openapi/v1/sessions/:id/artifacts', { reply: sessionArtifacts, handler: sessions.artifacts }),
-    ofKey('GET /openapi/v1/runs/:id/artifacts', { reply: runArtifacts, handler: runs.artifacts }),
-    ofKey('GET /openapi/v1/sessions/:id/capability-config', { reply: sessionCapabilities, handler: sessions.capabilityConfig }),
-    ofKey('POST /openapi/v1/sessions/:id/stop', { reply: stop, handler: sessions.stop }),
-    ofKey('DELETE /openapi/v1/sessions/:id', { reply: deletion, handler: sessions.remove }),
-    ofChat('GET /openapi/v1/models', { reply: ownModels, handler: models }),
+    ofAnyone('POST /openapi/v1/auth/token', 'Log in: exchange a password, an SSO token or an API key for a login token', { body: grant, maxBodyBytes: MAX_GRANT_BYTES, reply: loginToken, handler: logIn }),
+    ofKey('POST /openapi/v1/messages', 'Send a turn in the Messages protocol: waited for, streamed, or in the background', { ...turn, body: messagesRequest, events: messagesStreamEvent, reply: conversationReply, statuses: [200, 202], handler: conversations.messages }),
+    ofChat('POST /openapi/v1/chat/completions', 'Send a turn in the chat-completions protocol: waited for or streamed', { ...turn, body: chatRequest, events: chatStreamData, reply: completion, handler: conversations.chat }),
+    ofKey('GET /openapi/v1/runs/:id', 'Look up a background run', { reply: backgroundMessage, handler: conversations.poll }),
+    ofKey('GET /openapi/v1/runs/:id/stream', 'Follow a run, in the protocol that began it', { ...stream, handler: conversations.rejoin }),
+    ofKey('GET /openapi/v1/sessions', 'List the sessions of the key', { query: pageQuery, reply: pageOf(ownSession), handler: sessions.listOwn }),
+    ofKey('GET /openapi/v1/sessions/:id/messages', 'Read the history of a session', { reply: history, handler: sessions.messages }),
+    ofKey('GET /openapi/v1/sessions/:id/artifacts', 'List the files of a session', { reply: sessionArtifacts, handler: sessions.artifacts }),
+    ofKey('GET /openapi/v1/runs/:id/artifacts', 'List the files that a run added or changed', { reply: runArtifacts, handler: runs.artifacts }),
+    ofKey('GET /openapi/v1/sessions/:id/capability-config', 'Read what the agent of a session can use', { reply: sessionCapabilities, handler: sessions.capabilityConfig }),
+    ofKey('POST /openapi/v1/sessions/:id/stop', 'Stop the runs of a session', { reply: stop, handler: sessions.stop }),
+    ofKey('DELETE /openapi/v1/sessions/:id', 'Delete a session with its files', { reply: deletion, handler: sessions.remove }),
+    ofChat('GET /openapi/v1/models', 'List the model of the key', { reply: ownModels, handler: models }),
 
-    ofAnyone('GET /files/:address/:name', { sendsFile: true, handler: file }),
-    ofAnyone('GET /healthz', { reply: health, handler: () => ok({ status: 'ok' } as const) }),
-    ofAnyone('GET /readyz', { reply: readinessShape, statuses: [200, 503], handler: ready }),
+    ofAnyone('GET /files/:address/:name', 'Download a file at its signed address', { sendsFile: true, handler: file }),
+    ofAnyone('GET /healthz', 'Whether the daemon answers at all', { reply: health, handler: () => ok({ status: 'ok' } as const) }),
+    ofAnyone('GET /readyz', 'Whether the daemon can execute runs', { reply: readinessShape, statuses: [200, 503], handler: ready }),
   ];
 }
 
@@ -115,46 +132,46 @@ function managementRoutes(parts: RouteParts): Route[] {
 
   // biome-ignore format: a table reads best with one route a line
   return [
-    ofAdmin('GET /api/v1/status', { reply: status, handler: a.status }),
-    ofAdmin('GET /api/v1/configuration', { reply: configuration, handler: a.configuration }),
-    ofAdmin('GET /api/v1/users', { reply: listOf(user), handler: a.listUsers }),
-    ofAdmin('POST /api/v1/users', { body: newUser, reply: user, ...created, handler: a.createUser }),
-    ofAdmin('GET /api/v1/users/:ref', { reply: user, handler: a.getUser }),
-    ofAdmin('PATCH /api/v1/users/:ref', { body: userChange, reply: user, handler: a.changeUser }),
-    ofAdmin('PUT /api/v1/users/:ref/password', { body: newPassword, bodyIsOptional: true, reply: passwordOfUser, handler: a.setPassword }),
-    ofAdmin('GET /api/v1/teams', { reply: listOf(team), handler: a.listTeams }),
-    ofAdmin('POST /api/v1/teams', { body: newTeam, reply: team, ...created, handler: a.createTeam }),
-    ofAdmin('PATCH /api/v1/teams/:ref', { body: teamChange, reply: team, handler: a.changeTeam }),
-    ofAdmin('GET /api/v1/keys', { query: keyQuery, reply: listOf(key), handler: a.listKeys }),
-    ofAdmin('POST /api/v1/keys', { body: newKey, reply: key, ...created, handler: a.createKey }),
-    ofAdmin('GET /api/v1/keys/:ref', { reply: key, handler: a.getKey }),
-    ofAdmin('PATCH /api/v1/keys/:ref', { body: keyChange, reply: key, handler: a.changeKey }),
-    ofAdmin('DELETE /api/v1/keys/:ref', { reply: key, handler: a.revokeKey }),
+    ofAdmin('GET /api/v1/status', 'How the daemon is doing', { reply: status, handler: a.status }),
+    ofAdmin('GET /api/v1/configuration', 'The settings, and what is wrong with the configuration files', { reply: configuration, handler: a.configuration }),
+    ofAdmin('GET /api/v1/users', 'List users', { reply: listOf(user), handler: a.listUsers }),
+    ofAdmin('POST /api/v1/users', 'Create a user', { body: newUser, reply: user, ...created, handler: a.createUser }),
+    ofAdmin('GET /api/v1/users/:ref', 'Read a user', { reply: user, handler: a.getUser }),
+    ofAdmin('PATCH /api/v1/users/:ref', 'Change a user', { body: userChange, reply: user, handler: a.changeUser }),
+    ofAdmin('PUT /api/v1/users/:ref/password', 'Set the password of a user', { body: newPassword, bodyIsOptional: true, reply: passwordOfUser, handler: a.setPassword }),
+    ofAdmin('GET /api/v1/teams', 'List teams', { reply: listOf(team), handler: a.listTeams }),
+    ofAdmin('POST /api/v1/teams', 'Create a team', { body: newTeam, reply: team, ...created, handler: a.createTeam }),
+    ofAdmin('PATCH /api/v1/teams/:ref', 'Change a team', { body: teamChange, reply: team, handler: a.changeTeam }),
+    ofAdmin('GET /api/v1/keys', 'List API keys', { query: keyQuery, reply: listOf(key), handler: a.listKeys }),
+    ofAdmin('POST /api/v1/keys', 'Create an API key', { body: newKey, reply: key, ...created, handler: a.createKey }),
+    ofAdmin('GET /api/v1/keys/:ref', 'Read an API key', { reply: key, handler: a.getKey }),
+    ofAdmin('PATCH /api/v1/keys/:ref', 'Change an API key', { body: keyChange, reply: key, handler: a.changeKey }),
+    ofAdmin('DELETE /api/v1/keys/:ref', 'Revoke an API key', { reply: key, handler: a.revokeKey }),
     ...definitionRoutes(operations),
-    ofAdmin('GET /api/v1/models', { reply: listOf(model), handler: checks.listModels }),
-    ofAdmin('POST /api/v1/models/:ref/check', { body: modelCheckWish, bodyIsOptional: true, reply: modelCheck, handler: checks.checkModel }),
-    ofAdmin('POST /api/v1/mcp-servers/:ref/check', { reply: mcpServerCheck, handler: checks.checkMcpServer }),
-    ofAdmin('GET /api/v1/connections', { query: connectionQuery, reply: listOf(connection), handler: connections.list }),
-    ofAdmin('POST /api/v1/connections', { body: newConnection, reply: connection, ...created, handler: connections.create }),
-    ofAdmin('DELETE /api/v1/connections/:id', { reply: connection, handler: connections.revoke }),
-    ofAdmin('POST /api/v1/connectors/:ref/check', { reply: connectorCheck, handler: connections.checkConnector }),
-    ofAdmin('POST /api/v1/connections/:id/check', { reply: connectionCheck, handler: connections.check }),
-    ofAdmin('GET /api/v1/sessions', { query: sessionQuery, reply: listOf(session), handler: sessions.list }),
-    ofAdmin('GET /api/v1/sessions/:id', { reply: session, handler: sessions.get }),
-    ofAdmin('DELETE /api/v1/sessions/:id', { reply: deletion, handler: sessions.remove }),
-    ofAdmin('GET /api/v1/sessions/:id/messages', { reply: history, handler: sessions.messages }),
-    ofAdmin('GET /api/v1/sessions/:id/artifacts', { reply: sessionArtifacts, handler: sessions.artifacts }),
-    ofAdmin('GET /api/v1/runs/:id/artifacts', { reply: runArtifacts, handler: runs.artifacts }),
-    ofAdmin('POST /api/v1/sessions/:id/stop', { reply: stop, handler: sessions.stop }),
-    ofAdmin('GET /api/v1/runs', { query: runQuery, reply: listOf(run), handler: runs.list }),
-    ofAdmin('GET /api/v1/runs/:id', { reply: run, handler: runs.get }),
-    ofAdmin('GET /api/v1/runs/:id/stream', { ...stream, handler: runs.stream }),
-    ofAdmin('POST /api/v1/runs/:id/stop', { reply: stop, handler: runs.stop }),
-    ofAdmin('GET /api/v1/queue', { query: pageQuery, reply: queue, handler: runs.queue }),
+    ofAdmin('GET /api/v1/models', 'List the models of the catalog', { reply: listOf(model), handler: checks.listModels }),
+    ofAdmin('POST /api/v1/models/:ref/check', 'Try a model', { body: modelCheckWish, bodyIsOptional: true, reply: modelCheck, handler: checks.checkModel }),
+    ofAdmin('POST /api/v1/mcp-servers/:ref/check', 'Try an MCP server', { reply: mcpServerCheck, handler: checks.checkMcpServer }),
+    ofAdmin('GET /api/v1/connections', 'List connections', { query: connectionQuery, reply: listOf(connection), handler: connections.list }),
+    ofAdmin('POST /api/v1/connections', 'Create a connection', { body: newConnection, reply: connection, ...created, handler: connections.create }),
+    ofAdmin('DELETE /api/v1/connections/:id', 'Revoke a connection', { reply: connection, handler: connections.revoke }),
+    ofAdmin('POST /api/v1/connectors/:ref/check', 'Try a connector and all its connections', { reply: connectorCheck, handler: connections.checkConnector }),
+    ofAdmin('POST /api/v1/connections/:id/check', 'Try a connection', { reply: connectionCheck, handler: connections.check }),
+    ofAdmin('GET /api/v1/sessions', 'List sessions', { query: sessionQuery, reply: listOf(session), handler: sessions.list }),
+    ofAdmin('GET /api/v1/sessions/:id', 'Read a session', { reply: session, handler: sessions.get }),
+    ofAdmin('DELETE /api/v1/sessions/:id', 'Delete a session with its files', { reply: deletion, handler: sessions.remove }),
+    ofAdmin('GET /api/v1/sessions/:id/messages', 'Read the history of a session', { reply: history, handler: sessions.messages }),
+    ofAdmin('GET /api/v1/sessions/:id/artifacts', 'List the files of a session', { reply: sessionArtifacts, handler: sessions.artifacts }),
+    ofAdmin('GET /api/v1/runs/:id/artifacts', 'List the files that a run added or changed', { reply: runArtifacts, handler: runs.artifacts }),
+    ofAdmin('POST /api/v1/sessions/:id/stop', 'Stop the runs of a session', { reply: stop, handler: sessions.stop }),
+    ofAdmin('GET /api/v1/runs', 'List runs', { query: runQuery, reply: listOf(run), handler: runs.list }),
+    ofAdmin('GET /api/v1/runs/:id', 'Read a run', { reply: run, handler: runs.get }),
+    ofAdmin('GET /api/v1/runs/:id/stream', 'Follow the journal of a run', { ...stream, handler: runs.stream }),
+    ofAdmin('POST /api/v1/runs/:id/stop', 'Stop a run', { reply: stop, handler: runs.stop }),
+    ofAdmin('GET /api/v1/queue', 'List the runs that wait, and why each of them waits', { query: pageQuery, reply: queue, handler: runs.queue }),
     ...questionRoutes(parts),
-    ofAdmin('GET /api/v1/tokens/keys', { reply: listOf(signingKey), handler: a.listSigningKeys }),
-    ofAdmin('POST /api/v1/tokens/rotate', { reply: signingKey, ...created, handler: a.rotateSigningKey }),
-    ofAdmin('POST /api/v1/tokens/revoke-all', { reply: signingKey, ...created, handler: a.revokeAllTokens }),
+    ofAdmin('GET /api/v1/tokens/keys', 'List the keys that sign login tokens', { reply: listOf(signingKey), handler: a.listSigningKeys }),
+    ofAdmin('POST /api/v1/tokens/rotate', 'Begin to sign with a new key', { reply: signingKey, ...created, handler: a.rotateSigningKey }),
+    ofAdmin('POST /api/v1/tokens/revoke-all', 'Refuse every login token issued so far', { reply: signingKey, ...created, handler: a.revokeAllTokens }),
   ];
 }
 
@@ -165,15 +182,15 @@ function questionRoutes({ operations }: RouteParts): Route[] {
   const answers = { body: answer, maxBodyBytes: MAX_ANSWER_BODY_BYTES, reply: question, handler: inputs.answer };
   // biome-ignore format: a table reads best with one route a line
   return [
-    ofKey('GET /openapi/v1/sessions/:id/user-inputs', { query: sessionQuestionQuery, reply: sessionQuestions, handler: inputs.listOfSession }),
-    ofKey('POST /openapi/v1/user-inputs/:id/answer', answers),
-    ofUser('GET /api/v1/user-inputs', { query: questionQuery, reply: listOf(question), handler: inputs.list }),
-    ofUser('GET /api/v1/user-inputs/:id', { reply: question, handler: inputs.get }),
-    ofUser('POST /api/v1/user-inputs/:id/answer', answers),
-    ofUser('POST /api/v1/user-inputs/:id/expire', { reply: question, handler: inputs.expire }),
-    ofUser('GET /api/v1/insights', { query: insightQuery, reply: listOf(insight), handler: insights.list }),
-    ofUser('GET /api/v1/insights/:id', { reply: insight, handler: insights.get }),
-    ofUser('PATCH /api/v1/insights/:id', { body: insightChange, reply: insight, handler: insights.setStatus }),
+    ofKey('GET /openapi/v1/sessions/:id/user-inputs', 'List the questions of a session', { query: sessionQuestionQuery, reply: sessionQuestions, handler: inputs.listOfSession }),
+    ofKey('POST /openapi/v1/user-inputs/:id/answer', 'Answer a question', answers),
+    ofUser('GET /api/v1/user-inputs', 'List questions', { query: questionQuery, reply: listOf(question), handler: inputs.list }),
+    ofUser('GET /api/v1/user-inputs/:id', 'Read a question', { reply: question, handler: inputs.get }),
+    ofUser('POST /api/v1/user-inputs/:id/answer', 'Answer a question', answers),
+    ofUser('POST /api/v1/user-inputs/:id/expire', 'Let a question expire', { reply: question, handler: inputs.expire }),
+    ofUser('GET /api/v1/insights', 'List insights', { query: insightQuery, reply: listOf(insight), handler: insights.list }),
+    ofUser('GET /api/v1/insights/:id', 'Read an insight', { reply: insight, handler: insights.get }),
+    ofUser('PATCH /api/v1/insights/:id', 'Change the status of an insight', { body: insightChange, reply: insight, handler: insights.setStatus }),
   ];
 }
 
@@ -181,10 +198,15 @@ function questionRoutes({ operations }: RouteParts): Route[] {
 function definitionRoutes(operations: Operations): Route[] {
   return DEFINITION_NOUNS.flatMap((noun): Route[] => {
     const { list, get, check } = makeDefinitionHandlers(operations, noun);
+    const words = noun === 'mcp-servers' ? 'MCP servers' : noun.replace('-', ' ');
     return [
-      ofAdmin(`GET /api/v1/${noun}`, { reply: definitionListOf(noun), handler: list }),
-      ofAdmin(`GET /api/v1/${noun}/:ref`, { reply: definitionOf(noun), handler: get }),
-      ofAdmin(`POST /api/v1/definitions/${noun}/check`, { reply: definitionCheck, handler: check }),
+      ofAdmin(`GET /api/v1/${noun}`, `List ${words}`, { reply: definitionListOf(noun), handler: list }),
+      ofAdmin(`GET /api/v1/${noun}/:ref`, `Read one of the ${words}`, { reply: definitionOf(noun), handler: get }),
+      ofAdmin(
+        `POST /api/v1/definitions/${noun}/check`,
+        `Read the files of ${words} now, and report what is wrong with them`,
+        { reply: definitionCheck, handler: check },
+      ),
     ];
   });
 }

@@ -2,7 +2,7 @@
 import { REASONS } from '../domain/errors.ts';
 import { object } from './composites.ts';
 import { constant, integer, oneOf, string } from './scalars.ts';
-import { named, nullable, type Static } from './shape.ts';
+import { named, nullable, type Shape, type Static } from './shape.ts';
 
 const type = oneOf([...new Set(Object.values(REASONS).map((reason) => reason.type))]);
 
@@ -25,6 +25,11 @@ export const envelopeError = named(
 
 /** The body of an error, by the group of its route. */
 export const ERROR_SHAPES = { bare: bareError, chat: chatError, envelope: envelopeError } as const;
+
+/** A success of the management interface. */
+export function envelopeOf<T>(data: Shape<T>) {
+  return object({ code: constant(0), message: constant('ok'), data });
+}
 
 /** The name of such a group. */
 export type ErrorShape = keyof typeof ERROR_SHAPES;

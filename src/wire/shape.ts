@@ -5,8 +5,14 @@ import type { JsonValue } from '../domain/json.ts';
 /** A JSON schema (Draft 2020-12), as OpenAPI 3.1 has it. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
-/** The schemas that have a name, by name: `describe` adds those that it refers to. */
-export type Components = Map<string, JsonSchema>;
+/** The schemas that have a name, by name, each with what it is made from: `describe` adds those that it refers to. */
+export type Components = Map<string, { readonly source: unknown; readonly schema: JsonSchema }>;
+
+/** The schemas alone, in the order of their names. */
+export function schemasOf(components: Components): Readonly<Record<string, JsonSchema>> {
+  const schemas = [...components].map(([name, { schema }]): [string, JsonSchema] => [name, schema]);
+  return Object.fromEntries(schemas.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
 
 /** What JSON of one kind looks like. Built once, at load; it costs nothing until something is read or described. */
 export interface Shape<out T> {
@@ -92,11 +98,12 @@ export function named<T>(name: string, shape: Shape<T> | (() => Shape<T>)): Shap
     admits: (value) => inner().admits(value),
     read: (value, path) => inner().read(value, path),
     describe: (components) => {
-      if (!components.has(name)) {
+      const known = components.get(name);
+      if (known === undefined) {
         // First the place, then what is there: it may contain itself.
-        components.set(name, {});
-        components.set(name, inner().describe(components));
-      }
+        components.set(name, { source: shape, schema: {} });
+        components.set(name, { source: shape, schema: inner().describe(components) });
+      } else if (known.source !== shape) throw new Error(`Two shapes are named ${name}.`);
       return { $ref: `#/components/schemas/${name}` };
     },
   };

@@ -1,6 +1,6 @@
 // How the daemon is doing and what it is configured by, for operators and for machines.
 import { problem } from './capabilities/definition.ts';
-import { array, json, object } from './composites.ts';
+import { array, json, jsonObject, object } from './composites.ts';
 import { boolean, constant, integer, oneOf, string, time } from './scalars.ts';
 import { named, nullable, type Shape, type Static } from './shape.ts';
 
@@ -50,5 +50,8 @@ export const configuration = named(
 export type ConfigurationWire = Static<typeof configuration>;
 
 export const readiness = named('Readiness', object({ ready: boolean, parts: array(part) }));
+
+/** The description of all routes. */
+export const openApiDocument: Shape<object> = named('OpenApiDocument', jsonObject);
 
 export const health = named('Health', object({ status: constant('ok') }));

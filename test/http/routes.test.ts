@@ -85,6 +85,7 @@ const TABLE: readonly string[] = [
   'GET /api/v1/tokens/keys admin envelope',
   'POST /api/v1/tokens/rotate admin envelope',
   'POST /api/v1/tokens/revoke-all admin envelope',
+  'GET /openapi.json none bare',
 ];
 
 test('the table of routes is this one', async () => {

@@ -1,7 +1,7 @@
 // Holds values against what a shape says of itself in JSON schema.
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { JsonValue } from '../../src/domain/json.ts';
-import type { Components, Shape } from '../../src/wire/shape.ts';
+import { type Components, schemasOf, type Shape } from '../../src/wire/shape.ts';
 
 const validators = new WeakMap<Shape<unknown>, ValidateFunction>();
 
@@ -14,7 +14,7 @@ export function fitsSchema(shape: Shape<unknown>, value: JsonValue): boolean {
 
 function compile(shape: Shape<unknown>): ValidateFunction {
   const components: Components = new Map();
-  const schema = { ...shape.describe(components), components: { schemas: Object.fromEntries(components) } };
+  const schema = { ...shape.describe(components), components: { schemas: schemasOf(components) } };
   const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, keywords: ['components'], validateFormats: false });
   return ajv.compile(schema);
 }

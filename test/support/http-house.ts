@@ -20,6 +20,7 @@ import { makeOpenSpool } from '../../src/files/blobs/spool.ts';
 import { makeHttpServer } from '../../src/http/server/server.ts';
 import { makeLog } from '../../src/log/log.ts';
 import type { TurnInput } from '../../src/operations/turns/turn.ts';
+import { holdReply } from './route-table.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
 export const AT = Date.parse('2026-03-01T12:00:00.000Z');
@@ -405,17 +406,22 @@ export async function send(house: House, { method = 'GET', path, as, headers, bo
       res.once('end', () => {
         const text = Buffer.concat(chunks).toString();
         const isJsonReply = res.headers['content-type']?.startsWith('application/json') && text !== '';
-        resolve({
-          status: res.statusCode!,
-          headers: res.headers,
-          text,
-          json: isJsonReply ? (JSON.parse(text) as unknown) : undefined,
-        });
+        const json = isJsonReply ? (JSON.parse(text) as unknown) : undefined;
+        const status = res.statusCode!;
+        try {
+          if (isJsonReply) holdReply({ method, path: pathOf(path), status, json });
+          resolve({ status, headers: res.headers, text, json });
+        } catch (error) {
+          reject(error);
+        }
       });
     });
     req.end(payload);
   });
 }
+
+/** The path of a target, which may be a whole address. */
+const pathOf = (target: string) => target.replace(/^https?:\/\/[^/?#]*/, '').split('?')[0]!;
 
 /** The smallest good request of either conversation endpoint. */
 export const TURN = { model: 'errand', messages: [{ role: 'user', content: 'Hi' }] };

@@ -160,6 +160,12 @@ test('a named shape is described once', () => {
   expect([...components.keys()]).toEqual(['Tree']);
 });
 
+test('two shapes of one name are a mistake', () => {
+  const components: Components = new Map();
+  TREE.describe(components);
+  expect(() => named('Tree', string).describe(components)).toThrow('Two shapes are named Tree.');
+});
+
 test('the static type is that of the fields', () => {
   const sized: Static<typeof SIZED> = { name: 'a', size: 1 };
   // @ts-expect-error `size` is missing

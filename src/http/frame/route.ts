@@ -16,7 +16,7 @@ type Told<R extends object> = Answer<R | ErrorWire<ErrorShape>>;
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** What a route reads and sends, beside its handler. */
-interface Traits<Q = unknown, B = unknown, R extends object = object> {
+export interface Traits<Q = unknown, B = unknown, R extends object = object> {
   /** Absent: the query isn't looked at. */
   readonly query?: ObjectShape & Shape<Q>;
   /** Absent: no body is read. */
@@ -41,6 +41,8 @@ interface Traits<Q = unknown, B = unknown, R extends object = object> {
 
 /** A route of the table. */
 export interface Route extends Traits {
+  /** What it does, for the description of the interface. */
+  readonly summary: string;
   readonly method: Method;
   readonly path: string;
   readonly guard: Guard | 'none';
@@ -58,8 +60,8 @@ interface Line<G extends Guard | 'none', Q, B, R extends object> extends Traits<
 
 /** Makes the lines of one guard and one shape of errors. A handler that doesn't fit the shapes of its line doesn't compile. */
 export function routesWith<G extends Guard | 'none'>(guard: G, shape: ErrorShape) {
-  return <Q, B, R extends object>(place: `${Method} /${string}`, line: Line<G, Q, B, R>): Route => {
+  return <Q, B, R extends object>(place: `${Method} /${string}`, summary: string, line: Line<G, Q, B, R>): Route => {
     const [method, path] = place.split(' ') as [Method, string];
-    return { ...line, method, path, guard, shape, handler: line.handler as Route['handler'] };
+    return { ...line, summary, method, path, guard, shape, handler: line.handler as Route['handler'] };
   };
 }

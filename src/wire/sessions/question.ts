@@ -20,7 +20,7 @@ export const question = named(
     tool_name: string,
     tool_input: jsonObject,
     status: oneOf(USER_INPUT_STATUSES),
-    answers: nullable(json),
+    answers: json,
     created_at: time,
     expires_at: time,
     answered_at: nullable(time),

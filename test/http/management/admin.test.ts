@@ -14,7 +14,13 @@ const KEY: KeyRecord = {
   capabilities: { ...NO_CAPABILITIES, mcpServerIds: [3], skillIds: [1, 9] },
   capabilityNames: { mcpServers: ['files'], skills: ['reports', 'office:memo'], plugins: [], subagents: [] },
 };
-const TEAM = { id: 't-1', name: 'Optics', budgetUsd: 12.5, createdAt: AT, updatedAt: AT };
+const TEAM = {
+  id: '0198c0de-0000-7000-8000-00000000000a',
+  name: 'Optics',
+  budgetUsd: 12.5,
+  createdAt: AT,
+  updatedAt: AT,
+};
 const ISO = '2026-03-01T12:00:00.000Z';
 
 const user = {
@@ -30,7 +36,7 @@ const user = {
   created_at: ISO,
   updated_at: ISO,
 };
-const team = { id: 't-1', name: 'Optics', budget_amount_usd: 12.5, created_at: ISO, updated_at: ISO };
+const team = { id: TEAM.id, name: 'Optics', budget_amount_usd: 12.5, created_at: ISO, updated_at: ISO };
 const key = {
   id: 'k1234567',
   name: 'test',

@@ -1,0 +1,152 @@
+// The routes as an OpenAPI 3.1 document: what each reads and replies, as their shapes describe it.
+import { ERROR_SHAPES, envelopeOf, type ErrorShape } from '../wire/error.ts';
+import { type Components, type JsonSchema, schemasOf, type Shape } from '../wire/shape.ts';
+import { uuid } from '../wire/scalars.ts';
+import type { Route } from './frame/route.ts';
+
+/** An OpenAPI document, as JSON. */
+export type OpenApiDocument = { readonly [field: string]: unknown };
+
+const SECURITY_SCHEMES = {
+  apiKey: { type: 'http', scheme: 'bearer', description: 'An API key.' },
+  apiKeyHeader: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'x-api-key',
+    description: 'An API key, as the Anthropic client sends it.',
+  },
+  adminKey: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'An API key of scope `admin` whose owner is an administrator.',
+  },
+  loginToken: { type: 'http', scheme: 'bearer', description: 'A login token of `POST /openapi/v1/auth/token`.' },
+};
+
+/** The credentials that each guard admits; one of them is enough. */
+const SECURITY: Readonly<Record<Route['guard'], readonly (keyof typeof SECURITY_SCHEMES)[]>> = {
+  none: [],
+  key: ['apiKey', 'apiKeyHeader'],
+  admin: ['adminKey', 'loginToken'],
+  user: ['loginToken', 'adminKey'],
+};
+
+const ERROR_RESPONSES: Readonly<Record<ErrorShape, string>> = {
+  bare: 'Refused',
+  chat: 'ChatRefused',
+  envelope: 'EnvelopeRefused',
+};
+
+/** Describes the routes. `version` is that of the interface's daemon. */
+export function describeRoutes(routes: readonly Route[], version: string): OpenApiDocument {
+  const components: Components = new Map();
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const route of routes) {
+    const path = route.path.replace(/:(\w+)/g, '{$1}');
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route, components) };
+  }
+  const responses = Object.entries(ERROR_RESPONSES).map(([shape, name]) => [
+    name,
+    {
+      description: 'The request was refused, or failed.',
+      content: jsonOf(ERROR_SHAPES[shape as ErrorShape], components),
+    },
+  ]);
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Errand',
+      version,
+      description: 'A self-hosted daemon that runs autonomous AI agents behind the OpenAI and Anthropic protocols.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    paths,
+    components: {
+      securitySchemes: SECURITY_SCHEMES,
+      responses: Object.fromEntries(responses),
+      schemas: schemasOf(components),
+    },
+  };
+}
+
+function operationOf(route: Route, components: Components): object {
+  const { summary, guard, shape } = route;
+  const refused = { $ref: `#/components/responses/${ERROR_RESPONSES[shape]}` };
+  return {
+    operationId: operationIdOf(route),
+    summary,
+    tags: [tagOf(route.path)],
+    security: SECURITY[guard].map((scheme) => ({ [scheme]: [] })),
+    parameters: [...pathParametersOf(route), ...queryParametersOf(route, components)],
+    ...(route.body && {
+      requestBody: { required: route.bodyIsOptional !== true, content: jsonOf(route.body, components) },
+    }),
+    responses: { ...successesOf(route, components), '4XX': refused, '5XX': refused },
+  };
+}
+
+/** Such as `getApiSessionsByIdMessages`. */
+function operationIdOf({ method, path }: Route): string {
+  const words = path
+    .replace('/v1/', '/')
+    .replaceAll(':', 'by-')
+    .split(/[/.-]/)
+    .filter((word) => word !== '');
+  return method.toLowerCase() + words.map((word) => word[0]!.toUpperCase() + word.slice(1)).join('');
+}
+
+/** The first name of a path after what all share. */
+function tagOf(path: string): string {
+  return path.replace(/^\/(openapi|api)\/v1\//, '/').split('/')[1]!;
+}
+
+function pathParametersOf({ path }: Route): object[] {
+  return [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: name === 'id' ? uuid.describe(new Map()) : { type: 'string' },
+  }));
+}
+
+function queryParametersOf({ query }: Route, components: Components): object[] {
+  return Object.entries(query?.fields ?? {}).map(([name, field]) => ({
+    name,
+    in: 'query',
+    required: field.absence === undefined,
+    schema: field.describe(components),
+  }));
+}
+
+function successesOf(route: Route, components: Components): object {
+  const reply = route.reply && route.shape === 'envelope' ? envelopeOf(route.reply) : route.reply;
+  const content = {
+    ...(reply && jsonOf(reply, components)),
+    ...(route.events && { 'text/event-stream': { schema: eventStreamOf(route.events, components) } }),
+    ...(route.sendsFile && { '*/*': { schema: {} } }),
+  };
+  const statuses = route.statuses ?? (route.sendsFile ? [200, 206] : [200]);
+  return Object.fromEntries(statuses.map((status) => [status, { description: DESCRIPTIONS[status], content }]));
+}
+
+const DESCRIPTIONS: Readonly<Record<number, string>> = {
+  200: 'The result.',
+  201: 'It was created.',
+  202: 'The run was accepted; it is executed in the background.',
+  206: 'The part that was asked for.',
+  503: 'Not ready.',
+};
+
+function eventStreamOf(events: Shape<unknown>, components: Components): JsonSchema {
+  return {
+    type: 'string',
+    description: 'Server-sent events. The data of each is JSON of this schema.',
+    contentMediaType: 'application/json',
+    contentSchema: events.describe(components),
+  };
+}
+
+function jsonOf(shape: Shape<unknown>, components: Components): object {
+  return { 'application/json': { schema: shape.describe(components) } };
+}

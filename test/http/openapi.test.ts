@@ -1,0 +1,22 @@
+// The description of the interface, as anyone gets it.
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { openHouse, send } from '../support/http-house.ts';
+import { ROUTES } from '../support/route-table.ts';
+
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId: string }>>>>;
+}
+
+test('it is served to anyone, and is the one in docs/', async () => {
+  const { status, json } = await send(await openHouse(), { path: '/openapi.json' });
+  expect(status).toBe(200);
+  expect(json).toEqual(JSON.parse(await readFile(new URL('../../docs/openapi.json', import.meta.url), 'utf8')));
+});
+
+test('it has every route of the table, each under a name of its own', async () => {
+  const { paths } = (await send(await openHouse(), { path: '/openapi.json' })).json as Document;
+  const operations = Object.values(paths).flatMap((path) => Object.values(path));
+  expect(operations).toHaveLength(ROUTES.length);
+  expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(ROUTES.length);
+});
