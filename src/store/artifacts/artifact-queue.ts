@@ -36,7 +36,7 @@ export function makeArtifactQueue({ read }: Database) {
         return (yield* tx.all<{ session_seq: number }>(
           `SELECT session_seq FROM (
              SELECT session_seq, seq FROM runs WHERE ${ENDED}
-             UNION ALL SELECT session_seq, run_seq FROM workspace_exports WHERE status = 'pending')
+             UNION ALL SELECT session_seq, run_seq FROM workspace_exports WHERE status = 'pending') AS open_work
            GROUP BY session_seq ORDER BY min(seq)`,
         )).map((row) => row.session_seq);
       }),

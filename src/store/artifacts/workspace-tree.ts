@@ -71,7 +71,8 @@ export function* applyChange(tx: Transaction, sessionSeq: number, { changed, del
   }
   for (const { path, size, sha256 } of changed) {
     yield* tx.run(
-      'INSERT OR REPLACE INTO workspace_files (session_seq, path, size, sha256) VALUES (?, ?, ?, ?)',
+      `INSERT INTO workspace_files (session_seq, path, size, sha256) VALUES (?, ?, ?, ?)
+       ON CONFLICT (session_seq, path) DO UPDATE SET size = excluded.size, sha256 = excluded.sha256`,
       sessionSeq,
       path,
       size,

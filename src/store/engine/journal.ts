@@ -35,22 +35,25 @@ export function openJournal(statements: Statements): Journal {
     return last + 1;
   }
 
-  function insert(emitted: readonly Emitted[], now: number): JournalEvent[] {
+  function insert(emitted: readonly Emitted[], now: number, written: JournalEvent[]): void {
     const values: Value[] = [];
-    const numbered = emitted.map(({ sessionSeq, runSeq, event }) => {
+    const streamSeqs = emitted.map(({ sessionSeq, runSeq, event }) => {
       const streamSeq = runSeq === null ? null : nextStreamSeq(runSeq);
       values.push(sessionSeq, runSeq, streamSeq, event.type, JSON.stringify(event.payload), now);
-      return { ...event, sessionSeq, runSeq, streamSeq, createdAt: now };
+      return streamSeq;
     });
-    const last = Number(statements(INSERTS[emitted.length]!).run(...values).lastInsertRowid);
-    return numbered.map((event, at) => ({ ...event, id: last - emitted.length + 1 + at }));
+    const before = Number(statements(INSERTS[emitted.length]!).run(...values).lastInsertRowid) - emitted.length;
+    for (const [at, { sessionSeq, runSeq, event }] of emitted.entries()) {
+      const streamSeq = streamSeqs[at] ?? null;
+      written.push({ ...event, id: before + 1 + at, sessionSeq, runSeq, streamSeq, createdAt: now });
+    }
   }
 
   return {
     events,
     write: (emitted, now) => {
       const written: JournalEvent[] = [];
-      for (let at = 0; at < emitted.length; at += ROWS) written.push(...insert(emitted.slice(at, at + ROWS), now));
+      for (let at = 0; at < emitted.length; at += ROWS) insert(emitted.slice(at, at + ROWS), now, written);
       events.push(...written);
     },
     forget: () => lastStreamSeqs.clear(),

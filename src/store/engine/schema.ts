@@ -9,9 +9,10 @@ import { upkeep } from './migrations/003-upkeep.ts';
 import { timeAtWork } from './migrations/004-time-at-work.ts';
 import { texts } from './migrations/005-texts.ts';
 import { accounts } from './migrations/006-accounts.ts';
+import { leadModel } from './migrations/007-lead-model.ts';
 
 /** Every migration in order. Add new ones at the end; never change one that was released. */
-const MIGRATIONS: readonly string[] = [foundation, realWork, upkeep, timeAtWork, texts, accounts];
+const MIGRATIONS: readonly string[] = [foundation, realWork, upkeep, timeAtWork, texts, accounts, leadModel];
 
 /** The schema version this code writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -68,12 +68,8 @@ function makeReads({ read }: Database) {
     /** Those of the ids that are a user's and not revoked, in order of creation. */
     listOf: (userSeq: number, ids: readonly string[]): Promise<Connection[]> =>
       read(function* (tx) {
-        return (yield* tx.all<ConnectionRow>(
-          `SELECT ${COLUMNS} FROM connections
-           WHERE user_seq = ? AND state <> 'revoked' AND id IN (SELECT value FROM json_each(?)) ORDER BY seq`,
-          userSeq,
-          JSON.stringify(ids),
-        )).map(toConnection);
+        const sql = `SELECT ${COLUMNS} FROM connections WHERE user_seq = ? AND state <> 'revoked' ORDER BY seq`;
+        return (yield* tx.all<ConnectionRow>(sql, userSeq)).filter(({ id }) => ids.includes(id)).map(toConnection);
       }),
 
     /** The sealed secret; null when there is none. */
@@ -129,7 +125,7 @@ export function makeConnections(database: Database) {
         return (
           (yield* tx.run(
             `UPDATE connections SET state = ?, last_error = ?, updated_at = ?
-             WHERE id = ? AND state <> 'revoked' AND (state <> ? OR last_error IS NOT ?)`,
+             WHERE id = ? AND state <> 'revoked' AND (state <> ? OR last_error IS DISTINCT FROM ?)`,
             state,
             error,
             tx.now,

@@ -161,8 +161,8 @@ function* openSession(tx: Transaction, turn: NewTurn): Step<Session> {
   } as const;
   const seq = yield* tx.insert(
     `INSERT INTO sessions (id, user_seq, key_seq, kind, title, status, project_id, target, capability_config,
-       orchestration, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       orchestration, lead_model, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     session.id,
     session.userSeq,
     session.keySeq,
@@ -173,6 +173,7 @@ function* openSession(tx: Transaction, turn: NewTurn): Step<Session> {
     turn.setup.target,
     JSON.stringify(turn.setup.capabilityConfig),
     turn.setup.orchestration === null ? null : JSON.stringify(turn.setup.orchestration),
+    turn.setup.orchestration?.lead.model ?? null,
     session.createdAt,
     session.updatedAt,
   );

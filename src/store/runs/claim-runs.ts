@@ -44,7 +44,7 @@ export interface Claim {
 
 // The heads of every key's queue are found by skipping from key to key in an index of the claimable runs only, so the
 // cost grows with the number of waiting keys, not of waiting runs. The key with the fewest executing runs goes first.
-const nextOf = (kind: string, condition: string) => `
+const nextOf = (kind: string, counted = '') => `
   WITH RECURSIVE waiting (key_seq) AS (
     SELECT min(key_seq) FROM runs WHERE status = 'queued' AND ready = 1 AND ${kind}
     UNION ALL
@@ -57,12 +57,12 @@ const nextOf = (kind: string, condition: string) => `
       (SELECT min(seq) FROM runs
         WHERE status = 'queued' AND ready = 1 AND ${kind} AND key_seq = waiting.key_seq) AS head,
       (SELECT count(*) FROM runs
-        WHERE status IN ('running', 'finalizing') AND runs.waiting = 0 AND key_seq = waiting.key_seq AND ${condition}) AS executing
+        WHERE status IN ('running', 'finalizing') AND runs.waiting = 0 AND key_seq = waiting.key_seq ${counted}) AS executing
     FROM waiting WHERE waiting.key_seq IS NOT NULL
-  )`;
+  ) AS heads`;
 const BACKGROUND = "schedule_mode = 'background'";
-const NEXT_ORDINARY = `${nextOf("schedule_mode <> 'background'", '1')} ORDER BY executing, head LIMIT 1`;
-const NEXT_BACKGROUND = `${nextOf(BACKGROUND, BACKGROUND)} WHERE executing < ? ORDER BY executing, head LIMIT 1`;
+const NEXT_ORDINARY = `${nextOf("schedule_mode <> 'background'")} ORDER BY executing, head LIMIT 1`;
+const NEXT_BACKGROUND = `${nextOf(BACKGROUND, `AND ${BACKGROUND}`)} WHERE executing < ? ORDER BY executing, head LIMIT 1`;
 const EXECUTING_BACKGROUND = `SELECT count(*) AS runs FROM runs
   WHERE status IN ('running', 'finalizing') AND waiting = 0 AND ${BACKGROUND}`;
 
@@ -117,7 +117,7 @@ interface CandidateRow {
 
 const CANDIDATE = `SELECT r.id, r.session_seq, s.id AS session_id, r.attempt, r.worked_ms, r.opened_session,
   r.output_schema, k.model AS key_model, u.scenario, u.disabled, s.target,
-  s.orchestration ->> '$.lead.model' AS lead_model FROM runs r
+  s.lead_model FROM runs r
   JOIN sessions s ON s.seq = r.session_seq JOIN api_keys k ON k.seq = r.key_seq JOIN users u ON u.seq = r.user_seq
   WHERE r.seq = ?`;
 

@@ -26,6 +26,8 @@ const EXECUTING_SESSIONS = [
   'SELECT id FROM sessions WHERE stop_requested_at IS NOT NULL AND stop_confirmed_at IS NULL',
 ];
 
+const RENEW = `UPDATE runs SET lease_until = ?, ${ADD_WORK} WHERE seq = ? AND status = 'running' AND waiting = 0`;
+
 /** The verbs that find runs without a worker. */
 export function makeRescueRuns({ write, read }: Database) {
   return {
@@ -62,14 +64,7 @@ export function makeRescueRuns({ write, read }: Database) {
     renewLeases: (held: readonly number[], leaseMs: number): Promise<number> =>
       write(function* (tx) {
         // In this order: after a jump of the clock every lease looks expired, also those that are held.
-        yield* tx.run(
-          `UPDATE runs SET lease_until = ?, ${ADD_WORK}
-           WHERE status = 'running' AND waiting = 0 AND seq IN (SELECT value FROM json_each(?))`,
-          tx.now + leaseMs,
-          tx.steadyNow,
-          tx.steadyNow,
-          JSON.stringify(held),
-        );
+        for (const runSeq of held) yield* tx.run(RENEW, tx.now + leaseMs, tx.steadyNow, tx.steadyNow, runSeq);
         const expired = yield* tx.all<UnfinishedRow>(
           `SELECT session_seq AS sessionSeq, seq AS runSeq, attempt, status FROM runs
            WHERE status IN ('running', 'finalizing') AND waiting = 0 AND status = 'running' AND lease_until < ?`,

@@ -68,7 +68,7 @@ export function makeRuns({ read }: Database) {
     countUnfinished: (): Promise<Record<'queued' | 'running' | 'waiting' | 'finalizing', number>> =>
       read(function* (tx) {
         const rows = yield* tx.all<{ status: RunStatus | 'waiting'; runs: number }>(
-          `SELECT iif(waiting = 1, 'waiting', status) AS status, count(*) AS runs FROM runs
+          `SELECT CASE waiting WHEN 1 THEN 'waiting' ELSE status END AS status, count(*) AS runs FROM runs
          WHERE status IN ('queued', 'running', 'finalizing') GROUP BY 1`,
         );
         const of = (status: RunStatus | 'waiting') => rows.find((row) => row.status === status)?.runs ?? 0;

@@ -50,8 +50,8 @@ const WAITING = `WITH page AS MATERIALIZED (
        AND b.status IN ('queued', 'running', 'finalizing') ORDER BY b.seq DESC LIMIT 1) AS behindInSession,
     (SELECT b.waiting FROM runs b WHERE b.session_seq = r.session_seq AND b.seq < r.seq
        AND b.status IN ('queued', 'running', 'finalizing') ORDER BY b.seq DESC LIMIT 1) AS behindQuestion,
-    iif(r.schedule_mode = 'background', ${lastReadyBefore("b.schedule_mode = 'background'")},
-      ${lastReadyBefore("b.schedule_mode <> 'background'")}) AS behindInKey
+    CASE r.schedule_mode WHEN 'background' THEN ${lastReadyBefore("b.schedule_mode = 'background'")}
+      ELSE ${lastReadyBefore("b.schedule_mode <> 'background'")} END AS behindInKey
   FROM page CROSS JOIN runs r ON r.seq = page.seq JOIN sessions s ON s.seq = r.session_seq JOIN users u ON u.seq = r.user_seq
   JOIN api_keys k ON k.seq = r.key_seq`;
 

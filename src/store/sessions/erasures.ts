@@ -51,7 +51,7 @@ const TEXTS_OF_SESSION: readonly Erasure[] = [
   },
   { sql: 'DELETE FROM compactions WHERE session_seq = ? LIMIT ?', weight: LARGE },
   {
-    sql: "UPDATE sessions SET title = '', orchestration = NULL WHERE seq = ? AND (title <> '' OR orchestration IS NOT NULL) LIMIT ?",
+    sql: "UPDATE sessions SET title = '', orchestration = NULL, lead_model = NULL WHERE seq = ? AND (title <> '' OR orchestration IS NOT NULL) LIMIT ?",
     weight: 1,
   },
 ];

@@ -58,3 +58,21 @@ test('sessions that were deleted by an earlier Errand are cleaned up once more, 
   ]);
   connection.close();
 });
+
+test("the model of a team's lead is found in sessions that an earlier Errand opened", () => {
+  const file = join(temporaryDirectory(), 'errand.db');
+  const connection = new Connection(file);
+  for (const schema of [foundation, realWork]) connection.exec(schema);
+  connection.pragma('user_version = 2');
+  connection.exec(`
+    INSERT INTO users (id, username, full_name, department, role, password_hash, created_at, updated_at)
+      VALUES ('u', 'u', '', '', 'user', '', 0, 0);
+    INSERT INTO sessions (id, user_seq, kind, title, status, created_at, updated_at, orchestration)
+      VALUES ('own', 1, 'api', '', 'completed', 0, 0, '{"lead":{"model":"large"},"members":[]}'),
+        ('none', 1, 'api', '', 'completed', 0, 0, '{"lead":{"model":null},"members":[]}'),
+        ('alone', 1, 'api', '', 'completed', 0, 0, NULL)`);
+  migrate(connection, file);
+  const models = connection.prepare('SELECT lead_model FROM sessions ORDER BY seq').pluck().all();
+  expect(models).toEqual(['large', null, null]);
+  connection.close();
+});

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { TextBlock } from '../../../src/domain/content.ts';
 import type { NewEvent } from '../../../src/domain/journal-event.ts';
-import { aStep, aTurn, fenceOf, FREE, storeHouse } from '../../support/store-house.ts';
+import { aStep, aTurn, BACKGROUND_ORDER, fenceOf, FREE, storeHouse } from '../../support/store-house.ts';
 
 const TYPES = (events: readonly { type: string }[]) => events.map(({ type }) => type);
 const ENDED = { outcome: 'completed', answer: 'The moon pulls.', stopReason: 'end_turn' } as const;
@@ -302,4 +302,20 @@ test('earlier turns that have more bytes than there is room for are not read, ho
   expect(some.isCut).toBe(true);
   expect(some.turns.map(({ runSeq }) => runSeq)).toEqual(Array.from({ length: 43 }, (_, i) => 18 + i));
   expect(await listed(10)).toEqual({ turns: [], isCut: true });
+});
+
+test("a claim chooses among the models with that of the team's lead, when it has one", async () => {
+  const house = await storeHouse();
+  const plan = { name: 'lead', description: '', instructions: '', tools: null, skills: [], mcpServers: [] };
+  const setupWith = (model: string | null) => {
+    const lead = { ...plan, model, connectors: null, subagents: [], browser: false };
+    const orchestration = { team: 't', description: '', instructions: '', lead, members: [] };
+    return { ...aTurn(house.user, house.key).setup, target: 'team:t', orchestration };
+  };
+  await house.accept({ setup: setupWith('large') });
+  await house.accept({ setup: setupWith(null) });
+  await house.accept();
+  const order = { limit: 3, leaseMs: 1, background: BACKGROUND_ORDER, modelFor: () => 'm' };
+  const models = (await house.store.runs.claim(order)).map(({ choice }) => choice.leadModel);
+  expect(models).toEqual(['large', null, null]);
 });
