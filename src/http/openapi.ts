@@ -1,4 +1,5 @@
 // The routes as an OpenAPI 3.1 document: what each reads and replies, as their shapes describe it.
+import type { ObjectShape } from '../wire/composites.ts';
 import { ERROR_SHAPES, envelopeOf, type ErrorShape } from '../wire/error.ts';
 import { type Components, type JsonSchema, schemasOf, type Shape } from '../wire/shape.ts';
 import { uuid } from '../wire/scalars.ts';
@@ -78,7 +79,11 @@ function operationOf(route: Route, components: Components): object {
     summary,
     tags: [tagOf(route.path)],
     security: SECURITY[guard].map((scheme) => ({ [scheme]: [] })),
-    parameters: [...pathParametersOf(route), ...queryParametersOf(route, components)],
+    parameters: [
+      ...pathParametersOf(route),
+      ...parametersOf('query', route.query, components),
+      ...parametersOf('header', route.headers, components),
+    ],
     ...(route.body && {
       requestBody: { required: route.bodyIsOptional !== true, content: jsonOf(route.body, components) },
     }),
@@ -110,10 +115,10 @@ function pathParametersOf({ path }: Route): object[] {
   }));
 }
 
-function queryParametersOf({ query }: Route, components: Components): object[] {
-  return Object.entries(query?.fields ?? {}).map(([name, field]) => ({
+function parametersOf(place: 'query' | 'header', shape: ObjectShape | undefined, components: Components): object[] {
+  return Object.entries(shape?.fields ?? {}).map(([name, field]) => ({
     name,
-    in: 'query',
+    in: place,
     required: field.absence === undefined,
     schema: field.describe(components),
   }));

@@ -15,6 +15,7 @@ import { mcpServerCheck, model, modelCheck, modelCheckWish } from '../wire/capab
 import { chatStreamData, completion, models as ownModels } from '../wire/chat/completion.ts';
 import { chatRequest } from '../wire/chat/request.ts';
 import { conversationEvent } from '../wire/conversations/stream-event.ts';
+import { followHeaders, rejoinHeaders, turnHeaders } from '../wire/conversations/headers.ts';
 import { journalEvent } from '../wire/journal-event.ts';
 import { listOf, pageOf, pageQuery } from '../wire/listing.ts';
 import { backgroundMessage, conversationReply } from '../wire/messages/message.ts';
@@ -92,8 +93,8 @@ function once<T>(make: () => T): () => T {
 /** What programs with a key, and anybody, may ask. */
 function programRoutes(parts: RouteParts): Route[] {
   const { operations, conversations, runs, readiness, clientAddressOf } = parts;
-  const turn = { takesAttachments: true } as const;
-  const stream = { query: followQuery, events: conversationEvent, sse: true } as const;
+  const turn = { takesAttachments: true, headers: turnHeaders } as const;
+  const stream = { query: followQuery, headers: rejoinHeaders, events: conversationEvent, sse: true } as const;
   const sessions = makeSessionHandlers(operations);
   const { models, ready } = makeSimpleHandlers(operations, readiness);
   const logIn = makeTokenEndpoint(operations, clientAddressOf);
@@ -127,7 +128,7 @@ function managementRoutes(parts: RouteParts): Route[] {
   const connections = makeConnectionHandlers(operations);
   const checks = makeCheckHandlers(operations);
   const sessions = makeSessionHandlers(operations);
-  const stream = { query: followQuery, events: journalEvent, sse: true } as const;
+  const stream = { query: followQuery, headers: followHeaders, events: journalEvent, sse: true } as const;
   const created = { statuses: [201] } as const;
 
   // biome-ignore format: a table reads best with one route a line

@@ -20,7 +20,7 @@ import { makeOpenSpool } from '../../src/files/blobs/spool.ts';
 import { makeHttpServer } from '../../src/http/server/server.ts';
 import { makeLog } from '../../src/log/log.ts';
 import type { TurnInput } from '../../src/operations/turns/turn.ts';
-import { holdReply } from './route-table.ts';
+import { holdEvents, holdReply } from './route-table.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
 export const AT = Date.parse('2026-03-01T12:00:00.000Z');
@@ -410,6 +410,8 @@ export async function send(house: House, { method = 'GET', path, as, headers, bo
         const status = res.statusCode!;
         try {
           if (isJsonReply) holdReply({ method, path: pathOf(path), status, json });
+          if (res.headers['content-type']?.startsWith('text/event-stream'))
+            holdEvents({ method, path: pathOf(path), text });
           resolve({ status, headers: res.headers, text, json });
         } catch (error) {
           reject(error);

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { holdReply } from './route-table.ts';
+import { holdEvents, holdReply } from './route-table.ts';
 
 const HEALTH = { method: 'GET', path: '/healthz', status: 200, json: { status: 'ok' } };
 const REFUSAL = { error: { type: 'not_found_error', message: 'No.' }, type: 'error' };
@@ -23,6 +23,14 @@ test.each([
   ['a status that the route does not have', { ...HEALTH, status: 201 }, 'type: must be one of error'],
 ])('%s does not', (_what, reply, words) => {
   expect(() => holdReply(reply)).toThrow(words);
+});
+
+test('an event that its route does not have is found in a stream', () => {
+  const stream = { method: 'GET', path: '/openapi/v1/runs/x/stream' };
+  const stop = 'event: message_stop\ndata: {"type":"message_stop"}\n\n';
+  holdEvents({ ...stream, text: `${stop}: ping\n\ndata: [DONE]\n\n` });
+  expect(() => holdEvents({ ...stream, text: `${stop}data: {"type":"odd"}\n\n` })).toThrow('sent an event');
+  expect(() => holdEvents({ ...stream, path: '/healthz', text: stop })).toThrow('its line has none');
 });
 
 test('what a test fetches from a daemon is held, and nothing else', async () => {

@@ -6,6 +6,7 @@ import type { Route } from '../../src/http/frame/route.ts';
 import { makeRoutes, type RouteParts } from '../../src/http/routes.ts';
 import { envelopeOf, ERROR_SHAPES } from '../../src/wire/error.ts';
 import type { Shape } from '../../src/wire/shape.ts';
+import { makeSseParser } from './sse.ts';
 
 const nothing = { operations: {}, conversations: {}, administration: {}, runs: {} } as unknown as RouteParts;
 
@@ -21,23 +22,41 @@ export interface SeenReply {
 
 /** Throws when a reply isn't what its route says, down to the last field. */
 export function holdReply({ method, path, status, json }: SeenReply): void {
-  try {
-    const read = shapeOf(method, path, status).read(json as JsonValue, '');
-    if (isDeepStrictEqual(read, json)) return;
-  } catch (cause) {
-    throw new Error(`${method} ${path} replied ${status} with what its shape does not allow: ${String(cause)}`, {
-      cause,
-    });
+  hold(shapeOf(method, path, status), json, `${method} ${path} replied ${status}`);
+}
+
+/** Throws when an event of a stream isn't what its route says. `text` is all of the stream. */
+export function holdEvents({
+  method,
+  path,
+  text,
+}: Pick<SeenReply, 'method' | 'path'> & { readonly text: string }): void {
+  const events = routeOf(method, path)?.events;
+  if (events === undefined) throw new Error(`${method} ${path} replied with a stream of events, and its line has none`);
+  for (const { data } of makeSseParser().push(text)) {
+    if (data === null || data === '[DONE]') continue;
+    hold(events, JSON.parse(data), `${method} ${path} sent an event`);
   }
-  throw new Error(
-    `${method} ${path} replied ${status} with fields that its shape does not have: ${JSON.stringify(json)}`,
-  );
+}
+
+function hold(shape: Shape<unknown>, json: unknown, what: string): void {
+  let read: unknown;
+  try {
+    read = shape.read(json as JsonValue, '');
+  } catch (cause) {
+    throw new Error(`${what} that its shape does not allow: ${String(cause)}`, { cause });
+  }
+  if (!isDeepStrictEqual(read, json))
+    throw new Error(`${what} with fields that its shape does not have: ${JSON.stringify(json)}`);
 }
 
 function shapeOf(method: string, path: string, status: number): Shape<unknown> {
-  const route = ROUTES.find((one) => one.method === method && patternOf(one).test(path));
+  const route = routeOf(method, path);
   if (route?.reply === undefined || !(route.statuses ?? [200]).includes(status)) return ERROR_SHAPES[shapeOfPath(path)];
   return route.shape === 'envelope' ? envelopeOf(route.reply) : route.reply;
 }
+
+const routeOf = (method: string, path: string) =>
+  ROUTES.find((route) => route.method === method && patternOf(route).test(path));
 
 const patternOf = ({ path }: Route) => new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/:\w+/g, '[^/]+')}$`);

@@ -1,5 +1,5 @@
 // A turn over HTTP, in either protocol: accepted, then waited for or streamed; and a run's stream rejoined.
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { ErrandError, type ErrorReason } from '../../domain/errors.ts';
 import type { Run } from '../../domain/run.ts';
 import type { Settings } from '../../domain/settings.ts';
@@ -13,7 +13,7 @@ import { type Headers, setHeaders } from '../frame/head.ts';
 import { readMessagesTurn, renderMessage } from './messages-wire.ts';
 import type { BackgroundRun } from '../../operations/turns/runs.ts';
 import type { Operations } from '../../operations/operations.ts';
-import { positionInRequest } from '../frame/query.ts';
+import { positionInRequest, readHeaders } from '../frame/query.ts';
 import { errorBody } from '../frame/render-error.ts';
 import type { ErrorShape, ErrorWire } from '../../wire/error.ts';
 import type { Reply } from '../frame/reply.ts';
@@ -22,9 +22,8 @@ import type { ChatRequest } from '../../wire/chat/request.ts';
 import type { BackgroundMessageWire, ConversationReplyWire } from '../../wire/messages/message.ts';
 import type { MessagesRequest } from '../../wire/messages/request.ts';
 import type { followQuery } from '../../wire/query.ts';
-import { uuid } from '../../wire/scalars.ts';
-import { nullable, type Static } from '../../wire/shape.ts';
-import { idempotencyKey } from '../../wire/conversations/turn.ts';
+import type { Static } from '../../wire/shape.ts';
+import { rejoinHeaders, turnHeaders } from '../../wire/conversations/headers.ts';
 import { failureOfRun } from './run-failure.ts';
 import type { OpenRunStream } from './run-stream.ts';
 import { makeTurnText } from './turn-text.ts';
@@ -81,6 +80,7 @@ export interface Conversations {
 /** What is left of a request once its turn is accepted. */
 interface Accepted extends Pick<TurnRequest, 'stream'> {
   readonly run: Run;
+  readonly headers: Static<typeof turnHeaders>;
   readonly isBackground: boolean;
   /** A repeated request with an idempotency key finds the run again. */
   readonly repeatable: boolean;
@@ -95,16 +95,20 @@ export function makeConversations({
 }: ConversationParts): Conversations {
   /** Accepts the turn. After that, nothing of the request is held, however long its answer takes. */
   async function accept<B>(wire: ConversationWire<B, object>, exchange: Turn<B>, caller: KeyCaller): Promise<Accepted> {
-    const { req, res, laid, takeRoom } = exchange;
+    const headers = readHeaders(exchange.req, turnHeaders);
+    const { res, laid, takeRoom } = exchange;
     const { maxUploadSizeMb, limits } = settings();
     const text = makeTurnText(laid, limits.maxTextMb * MEGABYTE);
     const reading: ContentParts = { maxUploadBytes: maxUploadSizeMb * MEGABYTE, laid, text };
-    const { input, stream } = await wire.read(exchange.body, reading, headersOfTurn(req));
+    const { input, stream } = await wire.read(exchange.body, reading, {
+      idempotencyKey: headers['Idempotency-Key'] ?? null,
+      sessionId: headers['X-Session-Id'] ?? null,
+    });
     const { run, replayed } = await whileThere(res, (left) => operations.acceptTurn(caller, input, { left, takeRoom }));
     await exchange.letGoOfBody();
     nameRun(res, run);
     if (replayed) setHeaders(res, { 'Idempotency-Replayed': 'true' });
-    return { run, stream, isBackground: input.background !== null, repeatable: input.idempotencyKey !== null };
+    return { run, headers, stream, isBackground: input.background !== null, repeatable: input.idempotencyKey !== null };
   }
 
   async function converse<B, R extends object>(
@@ -112,11 +116,12 @@ export function makeConversations({
     exchange: Turn<B>,
     caller: KeyCaller,
   ): Promise<Reply<R | Failure> | undefined> {
-    const { req, res } = exchange;
-    const { run, stream, isBackground, repeatable } = await accept(wire, exchange, caller);
+    const { res } = exchange;
+    const { run, headers, stream, isBackground, repeatable } = await accept(wire, exchange, caller);
     if (isBackground) return wire.submitted?.(await operations.withPosition(caller, run));
     if (stream) {
-      openStream(exchange, run, { afterId: 0, ids: hasFlag(req, 'x-stream-event-ids'), tools: wantsTools(req) });
+      const { 'X-Stream-Event-Ids': ids, 'X-Stream-Tool-Events': tools } = headers;
+      openStream(exchange, run, { afterId: 0, ids, tools });
       return undefined;
     }
     const ended = await awaitResult(caller, run, exchange).catch((error: unknown) => {
@@ -160,7 +165,8 @@ function makeLookUps({
       const afterId = positionInRequest(exchange);
       const run = await operations.followRun(caller, runId);
       nameRun(exchange.res, run);
-      openStream(exchange, run, { afterId, ids: true, tools: wantsTools(exchange.req) });
+      const { 'X-Stream-Tool-Events': tools } = readHeaders(exchange.req, rejoinHeaders);
+      openStream(exchange, run, { afterId, ids: true, tools });
       return undefined;
     },
   };
@@ -195,17 +201,6 @@ function withWayBack(error: unknown, run: Run, repeatable: boolean): unknown {
   return new ErrandError(error.reason, message, { cause: error, details: error.details });
 }
 
-const keyHeader = nullable(idempotencyKey);
-const sessionHeader = nullable(uuid);
-
-/** What the headers of a request say about its turn. */
-function headersOfTurn({ headers }: IncomingMessage): TurnHeaders {
-  return {
-    idempotencyKey: keyHeader.read(headers['idempotency-key'] ?? null, 'Idempotency-Key'),
-    sessionId: sessionHeader.read(headers['x-session-id'] ?? null, 'X-Session-Id'),
-  };
-}
-
 function nameRun(res: ServerResponse, run: Run): void {
   setHeaders(res, { 'X-Session-Id': run.sessionId, 'X-Run-Id': run.id });
 }
@@ -215,12 +210,4 @@ function answerOf<R extends object>(run: Run, wire: ConversationWire<never, R>):
   if (failure === null) return { status: 200, body: wire.render(run) };
   const later: Headers = failure.status === 504 ? { 'Retry-After': RETRY_AFTER_SECONDS } : {};
   return { status: failure.status, headers: { ...NO_RETRY, ...later }, body: errorBody(failure, wire.shape) };
-}
-
-function wantsTools(req: IncomingMessage): boolean {
-  return hasFlag(req, 'x-stream-tool-events');
-}
-
-function hasFlag(req: IncomingMessage, header: string): boolean {
-  return req.headers[header] === 'true';
 }

@@ -1,8 +1,10 @@
-// Reads a request's query through the shape of its route, strictly (A8).
+// Reads a request's query and headers through the shapes of its route, strictly (A8).
+import type { IncomingMessage } from 'node:http';
 import { unprocessable } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import { eventId } from '../../wire/query.ts';
 import type { ObjectShape } from '../../wire/composites.ts';
+import { followHeaders } from '../../wire/conversations/headers.ts';
+import type { Static } from '../../wire/shape.ts';
 import type { Exchange } from './exchange.ts';
 
 /** What a query says, of the fields that the shape names. Throws `unprocessable`, also when one is given twice. */
@@ -18,11 +20,17 @@ export function readQuery(text: string, shape: ObjectShape): unknown {
   return shape.read(given, '');
 }
 
-/**
- * The journal id after which a rejoined stream continues: the larger of the header and the query, which may lag behind. An
- * empty `Last-Event-ID` says that no event has come yet, as in browsers; an empty `after` is a mistake.
- */
+/** What the headers say, of those that the shape names. Throws `unprocessable`. */
+export function readHeaders<S extends ObjectShape>({ headers }: IncomingMessage, shape: S): Static<S> {
+  const given: JsonObject = {};
+  for (const name of Object.keys(shape.fields)) {
+    const value = headers[name.toLowerCase()];
+    if (value !== undefined) given[name] = value;
+  }
+  return shape.read(given, '') as Static<S>;
+}
+
+/** The journal id after which a rejoined stream continues: the larger of the header and the query, which may lag behind. */
 export function positionInRequest({ req, query }: Exchange<{ readonly after: number }>): number {
-  const header = req.headers['last-event-id'];
-  return Math.max(eventId.read(header === '' ? undefined : header, 'Last-Event-ID'), query.after);
+  return Math.max(readHeaders(req, followHeaders)['Last-Event-ID'], query.after);
 }

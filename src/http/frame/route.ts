@@ -19,6 +19,8 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export interface Traits<Q = unknown, B = unknown, R extends object = object> {
   /** Absent: the query isn't looked at. */
   readonly query?: ObjectShape & Shape<Q>;
+  /** Those that its handler reads, for the description of the interface. */
+  readonly headers?: ObjectShape;
   /** Absent: no body is read. */
   readonly body?: Shape<B>;
   /** An absent body is read as `{}`. */
