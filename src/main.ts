@@ -18,6 +18,7 @@ const io: Io = {
     stderr: isatty(2),
   },
   columns: process.stdout.columns ?? process.stderr.columns ?? 80,
+  now: Date.now,
   environment,
   commandName: commandNameOf(process.argv[1], process.cwd(), environment['PATH']),
   onSignal(listener) {

@@ -75,7 +75,12 @@ export interface Setting {
   readonly environment?: Readonly<Record<string, string>>;
   readonly daemon?: DaemonVerbs;
   readonly stdout?: Writable;
+  /** Width of the terminal; 80 unless given. */
+  readonly columns?: number;
 }
+
+/** The time in every test. */
+export const NOW = Date.parse('2026-03-01T12:00:00Z');
 
 export interface Running {
   /** The exit code, when it has ended. */
@@ -111,7 +116,8 @@ export function start(args: readonly string[], setting: Setting = {}): Running {
     stdout: setting.stdout ?? stdout.stream,
     stderr: stderr.stream,
     terminal: { stdin: false, stdout: false, stderr: false, ...setting.terminal },
-    columns: 80,
+    columns: setting.columns ?? 80,
+    now: () => NOW,
     environment: { ...(setting.dataDir && { ERRAND_DATA_DIR: setting.dataDir }), ...setting.environment },
     commandName: 'errand',
     onSignal(listener) {

@@ -17,6 +17,7 @@ interface GivenFlags {
   readonly url?: string;
   readonly tokenFile?: string;
   readonly output?: Format;
+  readonly wide?: boolean;
   readonly yes?: boolean;
   readonly listen?: string;
   readonly publicUrl?: string;
@@ -96,7 +97,7 @@ function makeContext(io: Io, given: GivenFlags, signal: AbortSignal): Context {
   const places = resolvePlaces(flags, io.environment);
   return {
     io,
-    out: makeOutput(io, given.output),
+    out: makeOutput(io, { format: given.output, wide: given.wide === true }),
     flags,
     places,
     call: callOf(io.commandName, { ...given, dataDir: given.dataDir ?? dataDirOfService(places, io) }),

@@ -23,6 +23,8 @@ export interface Io {
   readonly terminal: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean };
   /** Width of the terminal, in columns. */
   readonly columns: number;
+  /** The current time, epoch ms. */
+  now(): number;
   readonly environment: Environment;
   /** How to call this program from the user's directory, such as `errand` or `bin/errand`. */
   readonly commandName: string;

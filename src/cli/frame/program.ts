@@ -110,6 +110,7 @@ function addGlobalFlags(program: Command): void {
     .option('--url <url>', 'address of the daemon, in place of its socket')
     .option('--token-file <file>', 'file with the API key for --url')
     .addOption(new Option('-o, --output <format>', 'format of results').choices(['table', 'json']))
+    .option('--wide', 'show every column in full, even when the terminal is too narrow')
     .option('-y, --yes', 'do not ask for confirmation');
 }
 

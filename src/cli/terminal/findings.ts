@@ -1,14 +1,6 @@
 // Shows the findings of a check.
 import type { FindingWire } from '../../wire/capabilities/model.ts';
-import type { Column } from './output.ts';
-import type { Style } from '../../terminal/colours.ts';
-
-const STYLES: Readonly<Record<FindingWire['state'], Style | undefined>> = {
-  ok: 'green',
-  warning: 'yellow',
-  failed: 'red',
-  skipped: 'dim',
-};
+import { type Column, column, state } from './columns.ts';
 
 /** A finding, and the name of what was checked. */
 export interface FindingRow extends FindingWire {
@@ -16,8 +8,8 @@ export interface FindingRow extends FindingWire {
 }
 
 export const FINDINGS: readonly Column<FindingRow>[] = [
-  { name: 'name', value: ({ name }) => name },
-  { name: 'check', value: ({ check }) => check },
-  { name: 'state', value: ({ state }) => state, style: ({ state }) => STYLES[state] },
-  { name: 'detail', value: ({ detail }) => detail },
+  column('name', ({ name }) => name, 6),
+  column('check', ({ check }) => check, 8),
+  state('state', (finding) => finding.state, 9),
+  column('detail', ({ detail }) => detail, 7),
 ];

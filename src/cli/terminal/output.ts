@@ -1,19 +1,11 @@
 // Prints results: tables on a terminal, plain columns in a pipe, one JSON document on demand.
+import { paint, wantsColours } from '../../terminal/colours.ts';
+import { cutTo, safeText } from '../../terminal/text.ts';
 import type { Io } from '../frame/io.ts';
-import { paint, type Style, wantsColours } from '../../terminal/colours.ts';
-import { padTo, safeLine, safeText, widthOf } from '../../terminal/text.ts';
+import type { Cell, Column } from './columns.ts';
+import { recordOf, tableOf } from './table.ts';
 
 export type Format = 'table' | 'json';
-
-type Cell = string | number | boolean | null | undefined;
-
-/** One column of a list, or one line of a record. `name` is the API's name of the field. */
-export interface Column<T> {
-  readonly name: string;
-  readonly value: (row: T) => Cell;
-  /** Colour of a cell on a terminal. */
-  readonly style?: (row: T) => Style | undefined;
-}
 
 /** The output of a command (K2). Results go to stdout; hints, questions and progress to stderr. */
 export interface Output {
@@ -30,30 +22,51 @@ export interface Output {
   hint(line: string): void;
 }
 
-/** A column whose value is the field of the same name. */
-export function field<T, Name extends keyof T & string>(name: Name): Column<T> {
-  return { name, value: (row) => row[name] as Cell };
+/** What the user wants of the output: without a format, it depends on whether stdout is a terminal. */
+interface Wishes {
+  readonly format: Format | undefined;
+  /** Every column and value in full, also on a terminal that is too narrow for them. */
+  readonly wide: boolean;
 }
 
-/** Makes the output of one command. Without a format it depends on whether stdout is a terminal. */
-export function makeOutput(io: Io, format: Format | undefined): Output {
-  const isTable = format === 'table' || io.terminal.stdout;
-  const colours = wantsColours(io.terminal.stdout, io.environment);
+/** Makes the output of one command. */
+export function makeOutput(io: Io, { format, wide }: Wishes): Output {
+  const { stdout: isTerminal, stderr: isTerminalForHints } = io.terminal;
+  const isTable = format === 'table' || isTerminal;
+  const place = {
+    isTerminal,
+    colours: wantsColours(isTerminal, io.environment),
+    width: isTerminal && !wide ? io.columns : null,
+    now: io.now(),
+  };
   const write = (text: string) => void io.stdout.write(text);
   const json = (document: unknown) => write(`${safeJson(document)}\n`);
+  const hint = (line: string) => void io.stderr.write(`${isTerminalForHints ? safeText(line) : line}\n`);
+  /** What only people want to know, beside a result. */
+  const remark = (line: string) => {
+    if (!isTerminal || !isTerminalForHints) return;
+    io.stderr.write(`${wantsColours(true, io.environment) ? paint(line, 'dim') : line}\n`);
+  };
+  function table<T>(rows: readonly T[], columns: readonly Column<T>[]): void {
+    const { text, hidden } = tableOf(rows, columns, place);
+    write(text);
+    if (rows.length === 0) remark('There are none.');
+    else if (hidden.length > 0) remark(cutTo(`--wide also shows: ${hidden.join(', ')}`, io.columns));
+  }
   return {
     format: format ?? 'table',
     list: (rows, columns, document) => {
       if (format === 'json') json(document);
-      else write(isTable ? tableOf(rows, columns, colours) : rows.map((row) => plainLine(row, columns)).join(''));
+      else if (isTable) table(rows, columns);
+      else write(rows.map((row) => plainLine(row, columns)).join(''));
     },
     record: (thing, columns, document) => {
       if (format === 'json') json(document);
-      else write(isTable ? recordOf(thing, columns, colours) : plainRecordOf(thing, columns));
+      else write(isTable ? recordOf(thing, columns, place) : plainRecordOf(thing, columns));
     },
     json,
-    text: (text) => write(io.terminal.stdout ? safeText(text) : text),
-    hint: (line) => void io.stderr.write(`${io.terminal.stderr ? safeText(line) : line}\n`),
+    text: (text) => write(isTerminal ? safeText(text) : text),
+    hint,
   };
 }
 
@@ -68,44 +81,6 @@ function safeJson(document: unknown): string {
     /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
-}
-
-const headingOf = (name: string) => name.replaceAll('_', ' ').toUpperCase();
-
-function shown(cell: Cell): string {
-  if (cell === null || cell === undefined || cell === '') return '-';
-  if (typeof cell === 'boolean') return cell ? 'yes' : 'no';
-  return safeLine(String(cell));
-}
-
-function tableOf<T>(rows: readonly T[], columns: readonly Column<T>[], colours: boolean): string {
-  const cells = rows.map((row) => columns.map((column) => shown(column.value(row))));
-  const headings = columns.map((column) => headingOf(column.name));
-  const widths = headings.map((heading, at) =>
-    Math.max(...[heading, ...cells.map((line) => line[at] ?? '')].map(widthOf)),
-  );
-  const layOut = (line: readonly string[], dress: (text: string, at: number) => string) =>
-    line.map((text, at) => dress(at === line.length - 1 ? text : padTo(text, widths[at] ?? 0), at)).join('  ');
-  const lines = rows.map((row, index) =>
-    layOut(cells[index] ?? [], (text, at) => dressed(text, colours ? columns[at]?.style?.(row) : undefined)),
-  );
-  return [layOut(headings, (text) => dressed(text, colours ? 'bold' : undefined)), ...lines]
-    .map((line) => `${line}\n`)
-    .join('');
-}
-
-function recordOf<T>(thing: T, columns: readonly Column<T>[], colours: boolean): string {
-  const headings = columns.map((column) => headingOf(column.name).toLowerCase());
-  const width = Math.max(...headings.map(widthOf));
-  const lines = columns.map((column, at) => {
-    const heading = dressed(padTo(headings[at] ?? '', width), colours ? 'bold' : undefined);
-    return `${heading}  ${dressed(shown(column.value(thing)), colours ? column.style?.(thing) : undefined)}\n`;
-  });
-  return lines.join('');
-}
-
-function dressed(text: string, style: Style | undefined): string {
-  return style === undefined ? text : paint(text, style);
 }
 
 /** Tabs and line breaks would break the columns; everything else is unchanged. */

@@ -1,25 +1,21 @@
 // `errand connectors`: the services that users connect to.
 import type { Command } from 'commander';
 import type { ConnectorCheckWire } from '../../../wire/capabilities/connection.ts';
+import type { DefinitionWire } from '../../../wire/capabilities/definition.ts';
 import { CHECKS } from '../people/connections.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { ABOUT, addReading, names, type Noun } from './definitions.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
-import { type Column, field } from '../../terminal/output.ts';
+import { type Column, column, field } from '../../terminal/columns.ts';
+
+const AUTH = column<DefinitionWire<'connectors'>>('auth', ({ auth }) => auth.kind, 4);
 
 const CONNECTORS: Noun<'connectors'> = {
   noun: 'connectors',
   one: 'connector',
-  inAList: [field('name'), field('base_url'), { name: 'auth', value: ({ auth }) => auth.kind }, ...ABOUT],
-  alone: [
-    field('name'),
-    field('base_url'),
-    { name: 'auth', value: ({ auth }) => auth.kind },
-    names('methods'),
-    names('paths'),
-    ...ABOUT,
-  ],
+  inAList: [field('name', 9), field('base_url', 6), AUTH, ...ABOUT],
+  alone: [field('name'), field('base_url'), AUTH, names('methods'), names('paths'), ...ABOUT],
 };
 
 const ADDRESS: readonly Column<ConnectorCheckWire>[] = [

@@ -5,7 +5,7 @@ import type { Defined, DefinitionNoun, DefinitionWire } from '../../../wire/capa
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
-import { type Column, field } from '../../terminal/output.ts';
+import { type Column, column, field } from '../../terminal/columns.ts';
 
 /** A noun of the command line. */
 export interface Noun<N extends DefinitionNoun> {
@@ -18,12 +18,12 @@ export interface Noun<N extends DefinitionNoun> {
 
 /** A column whose cell is a list of names. */
 export function names<T, Name extends keyof T & string>(name: Name): Column<T> {
-  return { name, value: (row) => (row[name] as readonly string[] | null | undefined)?.join(', ') };
+  return column(name, (row) => (row[name] as readonly string[] | null | undefined)?.join(', '));
 }
 
 /** Columns for what every definition has. */
-export const NAME: readonly Column<Defined>[] = [field('id'), field('name')];
-export const ABOUT: readonly Column<Defined>[] = [field('file'), field('description')];
+export const NAME: readonly Column<Defined>[] = [field('id', 3), field('name', 9)];
+export const ABOUT: readonly Column<Defined>[] = [field('file', 2), field('description', 6)];
 
 /** Adds `list` and `show`. */
 export function addReading<N extends DefinitionNoun>(command: Command, io: Io, kind: Noun<N>): void {

@@ -6,13 +6,13 @@ import { ABOUT, addReading, NAME, names, type Noun } from './definitions.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import { FINDINGS, type FindingRow } from '../../terminal/findings.ts';
 import type { Io } from '../../frame/io.ts';
-import { type Column, field } from '../../terminal/output.ts';
+import { type Column, column, field } from '../../terminal/columns.ts';
 
 const COLUMNS: readonly Column<DefinitionWire<'mcp-servers'>>[] = [
   ...NAME,
-  field('kind'),
-  { name: 'at', value: ({ command, args, url }) => url ?? [command, ...(args ?? [])].join(' ') },
-  field('enabled_by_default'),
+  field('kind', 4),
+  column('at', ({ command, args, url }) => url ?? [command, ...(args ?? [])].join(' '), 5),
+  field('enabled_by_default', 3),
   ...ABOUT,
 ];
 

@@ -5,18 +5,18 @@ import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import { FINDINGS } from '../../terminal/findings.ts';
 import type { Io } from '../../frame/io.ts';
-import { type Column, field } from '../../terminal/output.ts';
+import { type Column, column, field } from '../../terminal/columns.ts';
 
 const COLUMNS: readonly Column<ModelWire>[] = [
-  field('name'),
-  field('endpoint'),
-  field('kind'),
-  field('model'),
-  field('context_window'),
-  field('max_output_tokens'),
-  field('images'),
-  { name: 'scenarios', value: ({ scenarios }) => scenarios.join(', ') },
-  field('default'),
+  field('name', 9),
+  field('endpoint', 7),
+  field('kind', 3),
+  field('model', 6),
+  field('context_window', 4),
+  field('max_output_tokens', 2),
+  field('images', 2),
+  column('scenarios', ({ scenarios }) => scenarios.join(', '), 3),
+  field('default', 8),
 ];
 
 /** Adds the noun and its verbs. */

@@ -2,12 +2,12 @@
 import type { Command } from 'commander';
 import { ABOUT, addFileCheck, addReading, NAME, names, type Noun } from './definitions.ts';
 import type { Io } from '../../frame/io.ts';
-import { field } from '../../terminal/output.ts';
+import { field } from '../../terminal/columns.ts';
 
 const SKILLS: Noun<'skills'> = {
   noun: 'skills',
   one: 'skill',
-  inAList: [...NAME, field('enabled_by_default'), ...ABOUT],
+  inAList: [...NAME, field('enabled_by_default', 4), ...ABOUT],
   alone: [
     ...NAME,
     field('enabled_by_default'),

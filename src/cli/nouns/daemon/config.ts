@@ -8,13 +8,13 @@ import { checkConfiguration, requireConfiguration } from '../../frame/configurat
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
-import type { Column } from '../../terminal/output.ts';
+import { type Column, column } from '../../terminal/columns.ts';
 
 type Row = ConfigurationWire['settings'][number];
 
 const VALUES: readonly Column<Row>[] = [
-  { name: 'setting', value: (row) => row.name },
-  { name: 'value', value: ({ value }) => (typeof value === 'string' ? value : listed(value)) },
+  column('setting', (row) => row.name, 9),
+  column('value', ({ value }) => (typeof value === 'string' ? value : listed(value)), 8),
 ];
 
 /** Numbers, true, false, and lists in one cell without what is not set. */
@@ -24,8 +24,8 @@ function listed(value: unknown): string {
 
 const ORIGINS: readonly Column<Row>[] = [
   ...VALUES,
-  { name: 'origin', value: (row) => row.origin },
-  { name: 'source', value: (row) => row.source },
+  column('origin', (row) => row.origin, 4),
+  column('source', (row) => row.source, 3),
 ];
 
 /** Adds the noun and its verbs. */

@@ -6,17 +6,17 @@ import { act, type Context } from '../../frame/context.ts';
 import { COST_OF_NEW_KEY } from '../../../files/master-key.ts';
 import { createdWire } from '../../terminal/created-wire.ts';
 import type { Created, Io } from '../../frame/io.ts';
-import type { Column } from '../../terminal/output.ts';
+import { type Column, column } from '../../terminal/columns.ts';
 import { credentialsText } from '../../terminal/welcome.ts';
 
 const FIELDS: readonly Column<Created>[] = [
-  { name: 'data_dir', value: (created) => created.dataDir },
-  { name: 'config_dir', value: (created) => created.configDir },
-  { name: 'user_id', value: (created) => created.admin.userId },
-  { name: 'username', value: (created) => created.admin.username },
-  { name: 'password', value: (created) => created.admin.password },
-  { name: 'api_key_id', value: (created) => created.apiKey.id },
-  { name: 'api_key', value: (created) => created.apiKey.key },
+  column('data_dir', (created) => created.dataDir),
+  column('config_dir', (created) => created.configDir),
+  column('user_id', (created) => created.admin.userId),
+  column('username', (created) => created.admin.username),
+  column('password', (created) => created.admin.password),
+  column('api_key_id', (created) => created.apiKey.id),
+  column('api_key', (created) => created.apiKey.key),
 ];
 
 /** Adds the command. */

@@ -7,7 +7,7 @@ import { duration } from '../../frame/arguments.ts';
 import { untilReady } from '../../frame/until-ready.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
-import type { Column } from '../../terminal/output.ts';
+import type { Column } from '../../terminal/columns.ts';
 import type { Style } from '../../../terminal/colours.ts';
 
 const PART_STYLES: Readonly<Record<PartWire['state'], Style>> = { ok: 'green', degraded: 'yellow', failed: 'red' };

@@ -5,33 +5,26 @@ import { notEmpty, uuid } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
-import { type Column, field } from '../../terminal/output.ts';
+import { type Column, column, field, state } from '../../terminal/columns.ts';
 import { confirm, readSecret } from '../../terminal/standard-input.ts';
-import type { Style } from '../../../terminal/colours.ts';
-
-const STATE_STYLES: Readonly<Record<ConnectionWire['state'], Style | undefined>> = {
-  active: undefined,
-  failed: 'red',
-  revoked: 'dim',
-};
 
 const COLUMNS: readonly Column<ConnectionWire>[] = [
-  field('id'),
-  field('connector'),
-  field('name'),
-  field('username'),
-  { name: 'state', value: ({ state }) => state, style: ({ state }) => STATE_STYLES[state] },
-  field('last_error'),
+  field('id', 9),
+  field('connector', 7),
+  field('name', 6),
+  field('username', 5),
+  state('state', (connection) => connection.state, 8),
+  field('last_error', 4),
 ];
 
 /** The columns for checks of connections. */
 export const CHECKS: readonly Column<ConnectionCheckWire>[] = [
-  { name: 'id', value: ({ connection }) => connection.id },
-  { name: 'username', value: ({ connection }) => connection.username },
-  { name: 'ok', value: ({ ok }) => ok, style: ({ ok }) => (ok ? 'green' : 'red') },
-  field('status'),
-  field('duration_ms'),
-  field('error'),
+  column('id', ({ connection }) => connection.id, 8),
+  column('username', ({ connection }) => connection.username, 6),
+  { name: 'ok', value: ({ ok }) => ok, style: ({ ok }) => (ok ? 'green' : 'red'), worth: 9 },
+  field('status', 4),
+  field('duration_ms', 2),
+  field('error', 7),
 ];
 
 interface CreateOptions {

@@ -9,19 +9,24 @@ import { addCapabilityOptions, type CapabilityOptions, capabilityChoiceOf } from
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
-import { type Column, field } from '../../terminal/output.ts';
+import { type Column, column, field } from '../../terminal/columns.ts';
 import { confirm } from '../../terminal/standard-input.ts';
 
 const IN_A_LIST: readonly Column<KeyWire>[] = [
-  field('id'),
-  field('name'),
-  field('username'),
-  field('scope'),
-  field('model'),
-  field('target'),
-  field('expires_at'),
-  field('last_used_at'),
-  { name: 'revoked_at', value: (key) => key.revoked_at, style: (key) => (key.revoked_at === null ? undefined : 'red') },
+  field('id', 9),
+  field('name', 8),
+  field('username', 7),
+  field('scope', 5),
+  field('model', 2),
+  field('target', 3),
+  field('expires_at', 4),
+  field('last_used_at', 4),
+  {
+    name: 'revoked_at',
+    value: (key) => key.revoked_at,
+    style: (key) => (key.revoked_at === null ? undefined : 'red'),
+    worth: 6,
+  },
 ];
 
 const ALONE: readonly Column<KeyWire>[] = [
@@ -30,12 +35,12 @@ const ALONE: readonly Column<KeyWire>[] = [
   field('project_id'),
   field('last_four'),
   field('created_at'),
-  { name: 'browser', value: (key) => key.capability_config.browser_enabled },
-  { name: 'mcp_servers', value: (key) => key.capability_names.mcp_servers.join(', ') },
-  { name: 'skills', value: (key) => key.capability_names.skills.join(', ') },
-  { name: 'plugins', value: (key) => key.capability_names.plugins.join(', ') },
-  { name: 'subagents', value: (key) => key.capability_names.subagents.join(', ') },
-  { name: 'connections', value: (key) => key.capability_config.connector_connection_ids.join(', ') },
+  column('browser', (key) => key.capability_config.browser_enabled),
+  column('mcp_servers', (key) => key.capability_names.mcp_servers.join(', ')),
+  column('skills', (key) => key.capability_names.skills.join(', ')),
+  column('plugins', (key) => key.capability_names.plugins.join(', ')),
+  column('subagents', (key) => key.capability_names.subagents.join(', ')),
+  column('connections', (key) => key.capability_config.connector_connection_ids.join(', ')),
 ];
 
 interface FieldOptions extends CapabilityOptions {
@@ -109,7 +114,7 @@ function addCreate(keys: Command, io: Io): void {
           ...(project !== undefined && { project_id: project }),
           ...(expires !== undefined && { expires_in_seconds: expires }),
         });
-        out.record(key, [{ name: 'key', value: (row) => row.key }, ...ALONE], key);
+        out.record(key, [column('key', (row) => row.key), ...ALONE], key);
         out.hint('The key is shown only now; Errand stores only a hash of it.');
       }),
     );

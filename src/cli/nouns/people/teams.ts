@@ -5,13 +5,13 @@ import { dollars, dollarsOrNone, type NONE, notEmpty, orNull } from '../../frame
 import { act } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
-import { type Column, field } from '../../terminal/output.ts';
+import { type Column, field } from '../../terminal/columns.ts';
 
 const COLUMNS: readonly Column<TeamWire>[] = [
-  field('id'),
-  field('name'),
-  field('budget_amount_usd'),
-  field('created_at'),
+  field('id', 3),
+  field('name', 9),
+  field('budget_amount_usd', 7),
+  field('created_at', 2),
 ];
 
 interface Changes {

@@ -3,22 +3,15 @@ import type { Command } from 'commander';
 import type { SigningKeyWire } from '../../../wire/people/token.ts';
 import { act, type Context } from '../../frame/context.ts';
 import type { Io } from '../../frame/io.ts';
-import { type Column, field } from '../../terminal/output.ts';
+import { type Column, field, state } from '../../terminal/columns.ts';
 import { confirm } from '../../terminal/standard-input.ts';
-import type { Style } from '../../../terminal/colours.ts';
-
-const STATE_STYLES: Readonly<Record<SigningKeyWire['state'], Style | undefined>> = {
-  signing: 'green',
-  verifying: undefined,
-  revoked: 'red',
-};
 
 const COLUMNS: readonly Column<SigningKeyWire>[] = [
-  field('id'),
-  { name: 'state', value: ({ state }) => state, style: ({ state }) => STATE_STYLES[state] },
-  field('created_at'),
-  field('retired_at'),
-  field('revoked_at'),
+  field('id', 9),
+  state('state', (key) => key.state, 8),
+  field('created_at', 7),
+  field('retired_at', 4),
+  field('revoked_at', 6),
 ];
 
 /** Adds the noun and its verbs. */

@@ -6,23 +6,24 @@ import { notEmpty, orNull } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
-import { type Column, field } from '../../terminal/output.ts';
+import { type Column, column, field } from '../../terminal/columns.ts';
 import { confirm, readSecret } from '../../terminal/standard-input.ts';
 
-const state: Column<UserWire> = {
+const DISABLED: Column<UserWire> = {
   name: 'disabled',
+  worth: 7,
   value: (user) => user.disabled,
   style: (user) => (user.disabled ? 'red' : undefined),
 };
 
 const IN_A_LIST: readonly Column<UserWire>[] = [
-  field('user_id'),
-  field('username'),
-  field('full_name'),
-  field('department'),
-  field('role'),
-  field('team'),
-  state,
+  field('user_id', 3),
+  field('username', 9),
+  field('full_name', 6),
+  field('department', 2),
+  field('role', 5),
+  field('team', 4),
+  DISABLED,
 ];
 
 const ALONE: readonly Column<UserWire>[] = [
@@ -170,7 +171,7 @@ function withPassword<T extends { readonly password?: string }>(
   columns: readonly Column<T>[],
   thing: T,
 ): readonly Column<T>[] {
-  return thing.password === undefined ? columns : [...columns, { name: 'password', value: (row) => row.password }];
+  return thing.password === undefined ? columns : [...columns, column('password', (row) => row.password)];
 }
 
 function hintOnce({ out }: Context, password: string | undefined): void {

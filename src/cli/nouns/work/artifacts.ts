@@ -15,7 +15,7 @@ import { messageOf } from '../../../domain/errors.ts';
 import { makeDirectories } from '../../../disk/make-directories.ts';
 import type { Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
-import { type Column, field } from '../../terminal/output.ts';
+import { type Column, column, field } from '../../terminal/columns.ts';
 import { confirm } from '../../terminal/standard-input.ts';
 
 export interface DownloadOptions {
@@ -24,12 +24,12 @@ export interface DownloadOptions {
 }
 
 const FILES: readonly Column<FileNodeWire>[] = [
-  field('path'),
-  { name: 'size', value: ({ oss_meta: meta }) => meta?.size },
-  field('mimeType'),
-  { name: 'sha256', value: ({ oss_meta: meta }) => meta?.sha256 },
+  field('path', 9),
+  column('size', ({ oss_meta: meta }) => meta?.size, 7),
+  field('mimeType', 3),
+  column('sha256', ({ oss_meta: meta }) => meta?.sha256, 1),
 ];
-const CHANGES: readonly Column<FileNodeWire>[] = [{ name: 'status', value: (file) => file.oss_status }, ...FILES];
+const CHANGES: readonly Column<FileNodeWire>[] = [column('status', (file) => file.oss_status, 8), ...FILES];
 
 interface Saved {
   readonly path: string;

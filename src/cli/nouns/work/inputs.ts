@@ -10,41 +10,27 @@ import { notEmpty, rowLimit, uuid } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
-import { type Column, field } from '../../terminal/output.ts';
+import { type Column, column, field, state } from '../../terminal/columns.ts';
 import { confirm, readMessageText } from '../../terminal/standard-input.ts';
-import type { Style } from '../../../terminal/colours.ts';
-import { cutTo } from '../../../terminal/text.ts';
-
-const QUESTION_COLUMNS = 60;
-
-const STATUS_STYLES: Readonly<Record<QuestionWire['status'], Style | undefined>> = {
-  pending: 'yellow',
-  answered: undefined,
-  expired: 'dim',
-};
 
 const ID = new Argument('<question>', 'its id').argParser(uuid);
 
-const STATUS: Column<QuestionWire> = {
-  name: 'status',
-  value: ({ status }) => status,
-  style: ({ status }) => STATUS_STYLES[status],
-};
+const STATUS = state<QuestionWire>('status', ({ status }) => status, 8);
 
 const IN_A_LIST: readonly Column<QuestionWire>[] = [
-  field('request_id'),
+  field('request_id', 9),
   STATUS,
-  field('username'),
-  field('expires_at'),
-  { name: 'question', value: (input) => cutTo(questionOf(input), QUESTION_COLUMNS) },
+  field('username', 6),
+  field('expires_at', 4),
+  column('question', questionOf, 7),
 ];
 
 const ALONE: readonly Column<QuestionWire>[] = [
-  { name: 'question', value: questionOf },
-  { name: 'options', value: ({ tool_input: input }) => optionsOf(input['options']) },
-  { name: 'multiple', value: ({ tool_input: input }) => input['multiple'] === true },
+  column('question', questionOf),
+  column('options', ({ tool_input: input }) => optionsOf(input['options'])),
+  column('multiple', ({ tool_input: input }) => input['multiple'] === true),
   STATUS,
-  { name: 'answers', value: ({ answers }) => (answers === null ? null : textOf(answers)) },
+  column('answers', ({ answers }) => (answers === null ? null : textOf(answers))),
   field('expires_at'),
   field('answered_at'),
   field('created_at'),

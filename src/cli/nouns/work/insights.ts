@@ -5,7 +5,7 @@ import { INSIGHT_STATUSES, type InsightStatus } from '../../../domain/insight.ts
 import { rowLimit, uuid } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
 import type { Io } from '../../frame/io.ts';
-import { type Column, field } from '../../terminal/output.ts';
+import { type Column, field, state } from '../../terminal/columns.ts';
 import type { Style } from '../../../terminal/colours.ts';
 
 const PRIORITY_STYLES: Readonly<Record<InsightWire['priority'], Style | undefined>> = {
@@ -18,12 +18,17 @@ const PRIORITY_STYLES: Readonly<Record<InsightWire['priority'], Style | undefine
 const ID = new Argument('<insight>', 'its id').argParser(uuid);
 
 const IN_A_LIST: readonly Column<InsightWire>[] = [
-  field('insight_id'),
-  field('status'),
-  { name: 'priority', value: ({ priority }) => priority, style: ({ priority }) => PRIORITY_STYLES[priority] },
-  field('username'),
-  field('created_at'),
-  field('title'),
+  field('insight_id', 9),
+  state('status', ({ status }) => status, 8),
+  {
+    name: 'priority',
+    value: ({ priority }) => priority,
+    style: ({ priority }) => PRIORITY_STYLES[priority],
+    worth: 6,
+  },
+  field('username', 5),
+  field('created_at', 4),
+  field('title', 7),
 ];
 
 const ALONE: readonly Column<InsightWire>[] = [

@@ -5,16 +5,16 @@ import { rowLimit } from '../../frame/arguments.ts';
 import { act } from '../../frame/context.ts';
 import { formatDuration } from '../../frame/durations.ts';
 import type { Io } from '../../frame/io.ts';
-import { type Column, field } from '../../terminal/output.ts';
+import { type Column, column, field } from '../../terminal/columns.ts';
 
 const COLUMNS: readonly Column<QueueEntryWire>[] = [
-  field('run_id'),
-  { name: 'waiting', value: ({ waiting_ms: ms }) => formatDuration(ms / 1_000) },
-  field('username'),
-  field('key_id'),
-  field('schedule_mode'),
-  field('reason'),
-  field('behind_run_id'),
+  field('run_id', 9),
+  column('waiting', ({ waiting_ms: ms }) => formatDuration(ms / 1_000), 8),
+  field('username', 6),
+  field('key_id', 1),
+  field('schedule_mode', 3),
+  field('reason', 7),
+  field('behind_run_id', 4),
 ];
 
 /** Adds the command. */

@@ -11,41 +11,27 @@ import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import { showRunContinues } from '../../terminal/run-continues.ts';
 import type { Io } from '../../frame/io.ts';
-import { type Column, field, widthForHints } from '../../terminal/output.ts';
+import { type Column, column, field, state } from '../../terminal/columns.ts';
+import { widthForHints } from '../../terminal/output.ts';
 import { showStop } from './sessions.ts';
-import type { Style } from '../../../terminal/colours.ts';
 import { cutTo, safeLine } from '../../../terminal/text.ts';
-
-const STATUS_STYLES: Readonly<Record<RunWire['status'], Style | undefined>> = {
-  queued: 'yellow',
-  running: 'green',
-  finalizing: 'green',
-  completed: undefined,
-  failed: 'red',
-  incomplete: 'red',
-  canceled: 'dim',
-};
 
 const ID = new Argument('<run>', 'its id').argParser(uuid);
 
 const IN_A_LIST: readonly Column<RunWire>[] = [
-  field('run_id'),
-  {
-    name: 'status',
-    value: (run) => (run.waiting_for_user ? 'waiting' : run.status),
-    style: (run) => (run.waiting_for_user ? 'yellow' : STATUS_STYLES[run.status]),
-  },
-  field('username'),
-  field('session_id'),
-  field('model'),
-  field('created_at'),
+  field('run_id', 9),
+  state('status', (run) => (run.waiting_for_user ? 'waiting' : run.status), 8),
+  field('username', 6),
+  field('session_id', 3),
+  field('model', 2),
+  field('created_at', 5),
 ];
 
 const ALONE: readonly Column<RunWire>[] = [
   ...IN_A_LIST,
   field('started_at'),
   field('finished_at'),
-  { name: 'error', value: ({ error }) => (error === null ? null : `${error.type}: ${error.message}`) },
+  column('error', ({ error }) => (error === null ? null : `${error.type}: ${error.message}`)),
   field('stop_reason'),
   field('key_id'),
   field('user_id'),

@@ -6,27 +6,18 @@ import { notEmpty, rowLimit, uuid } from '../../frame/arguments.ts';
 import { type DownloadOptions, showWorkspace } from './artifacts.ts';
 import { act, type Context } from '../../frame/context.ts';
 import type { Io } from '../../frame/io.ts';
-import { type Column, field } from '../../terminal/output.ts';
+import { type Column, column, field, state } from '../../terminal/columns.ts';
 import { confirm } from '../../terminal/standard-input.ts';
-import type { Style } from '../../../terminal/colours.ts';
-
-const STATUS_STYLES: Readonly<Record<SessionWire['status'], Style | undefined>> = {
-  pending: 'yellow',
-  running: 'green',
-  completed: undefined,
-  failed: 'red',
-  stopped: 'dim',
-};
 
 const ID = new Argument('<session>', 'its id').argParser(uuid);
 
 const IN_A_LIST: readonly Column<SessionWire>[] = [
-  field('session_id'),
-  { name: 'status', value: ({ status }) => status, style: ({ status }) => STATUS_STYLES[status] },
-  field('username'),
-  field('key_id'),
-  field('updated_at'),
-  field('title'),
+  field('session_id', 9),
+  state('status', ({ status }) => status, 8),
+  field('username', 6),
+  field('key_id', 1),
+  field('updated_at', 4),
+  field('title', 7),
 ];
 
 const ALONE: readonly Column<SessionWire>[] = [
@@ -35,21 +26,21 @@ const ALONE: readonly Column<SessionWire>[] = [
   field('user_id'),
   field('project_id'),
   field('created_at'),
-  { name: 'stop_requested_at', value: ({ stop }) => stop?.requested_at },
-  { name: 'stop_confirmed_at', value: ({ stop }) => stop?.confirmed_at },
-  { name: 'termination_reason', value: ({ stop }) => stop?.termination_reason },
+  column('stop_requested_at', ({ stop }) => stop?.requested_at),
+  column('stop_confirmed_at', ({ stop }) => stop?.confirmed_at),
+  column('termination_reason', ({ stop }) => stop?.termination_reason),
 ];
 
 const MESSAGES: readonly Column<HistoryWire['messages'][number]>[] = [
-  field('id'),
-  field('role'),
-  { name: 'attachments', value: ({ attachments }) => attachments.length },
-  field('text_preview'),
+  field('id', 8),
+  field('role', 9),
+  column('attachments', ({ attachments }) => attachments.length, 3),
+  field('text_preview', 7),
 ];
 
 const STOP: readonly Column<StopWire>[] = [
   field('session_id'),
-  field('status'),
+  state('status', ({ status }) => status),
   field('stop_state'),
   field('cancelled_runs'),
   field('executor_cancelled'),

@@ -1,0 +1,101 @@
+// Lays out lists as tables, and single things as a line per field.
+import { paint, type Style } from '../../terminal/colours.ts';
+import { cutTo, padStartTo, padTo, widthOf } from '../../terminal/text.ts';
+import {
+  briefTexts,
+  dressedCell,
+  explainedText,
+  isCuttable,
+  isEmpty,
+  isNumeric,
+  type ShownCell,
+  wholeText,
+} from './cells.ts';
+import { type Column, USUAL_WORTH } from './columns.ts';
+import { fitWidths, GAP } from './fit-widths.ts';
+
+/** Where something is shown. */
+export interface Place {
+  readonly isTerminal: boolean;
+  readonly colours: boolean;
+  /** Columns that a line may take; null for as many as it needs, with every value in full. */
+  readonly width: number | null;
+  /** Epoch ms. */
+  readonly now: number;
+}
+
+/** A table as text, and the names of the columns for which there was no room; those without any value do not count. */
+export interface Table {
+  readonly text: string;
+  readonly hidden: readonly string[];
+}
+
+interface LaidColumn {
+  readonly heading: string;
+  readonly cells: readonly ShownCell[];
+  readonly width: number;
+  readonly isNumeric: boolean;
+}
+
+const headingOf = (name: string) => name.replaceAll('_', ' ').toUpperCase();
+
+/** The table of a list. */
+export function tableOf<T>(rows: readonly T[], columns: readonly Column<T>[], place: Place): Table {
+  const laid = columns.map((column) => laidOut(column, rows, place));
+  const measured = columns.map((column, at) => ({
+    width: laid[at]!.width,
+    worth: isEmpty(column, rows) ? -1 : (column.worth ?? USUAL_WORTH),
+    isCuttable: isCuttable(column, rows),
+  }));
+  const widths = place.width === null ? measured.map(({ width }) => width) : fitWidths(measured, place.width);
+  const shown = laid.flatMap((column, at) => {
+    const width = widths[at];
+    return width === null || width === undefined ? [] : [{ ...column, width }];
+  });
+  const heading = lineOf(shown, ({ heading }) => ({ text: heading, style: 'bold' }), place);
+  const lines = rows.map((_, row) => lineOf(shown, ({ cells }) => cells[row]!, place));
+  return {
+    text: [heading, ...lines].join(''),
+    hidden: columns
+      .filter((column, at) => widths[at] === null && !isEmpty(column, rows))
+      .map(({ name }) => name.replaceAll('_', ' ')),
+  };
+}
+
+function laidOut<T>(column: Column<T>, rows: readonly T[], { width, isTerminal, now }: Place): LaidColumn {
+  const heading = headingOf(column.name);
+  const texts = width === null ? rows.map((row) => wholeText(column.value(row))) : briefTexts(column, rows, now);
+  const cells = texts.map((text, at) =>
+    isTerminal ? dressedCell(column, rows[at]!, text) : { text, style: undefined },
+  );
+  const widest = Math.max(...[heading, ...cells.map(({ text }) => text)].map(widthOf));
+  return { heading, cells, width: widest, isNumeric: isTerminal && isNumeric(column, rows) };
+}
+
+function lineOf(columns: readonly LaidColumn[], cellOf: (column: LaidColumn) => ShownCell, place: Place): string {
+  const cells = columns.map((column, at) => {
+    const { text, style } = cellOf(column);
+    const cut = cutTo(text, column.width);
+    const isLast = at === columns.length - 1;
+    if (column.isNumeric) return coloured(padStartTo(cut, column.width), style, place);
+    return coloured(cut, style, place) + (isLast ? '' : padTo('', column.width - widthOf(cut)));
+  });
+  return `${cells.join(' '.repeat(GAP))}\n`;
+}
+
+/** One thing, a field per line, every value in full. */
+export function recordOf<T>(thing: T, columns: readonly Column<T>[], place: Place): string {
+  const headings = columns.map(({ name }) => headingOf(name).toLowerCase());
+  const width = Math.max(...headings.map(widthOf));
+  const lines = columns.map((column, at) => {
+    const { text, style } = place.isTerminal
+      ? dressedCell(column, thing, explainedText(column, thing, place.now))
+      : { text: wholeText(column.value(thing)), style: undefined };
+    return `${coloured(padTo(headings[at] ?? '', width), 'bold', place)}  ${coloured(text, style, place)}\n`;
+  });
+  return lines.join('');
+}
+
+function coloured(text: string, style: Style | undefined, { colours }: Place): string {
+  return colours && style !== undefined ? paint(text, style) : text;
+}

@@ -1,0 +1,26 @@
+// Points in time as people say them: how long ago, or how long until then.
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+/** What is further away than this is shown as a date. */
+const LONGEST_MS = 60 * DAY_MS;
+/** Two clocks differ by this much without anybody's noticing. */
+const NOW_MS = 1000;
+
+const UNITS = [
+  { name: 'd', ms: DAY_MS },
+  { name: 'h', ms: HOUR_MS },
+  { name: 'min', ms: MINUTE_MS },
+  { name: 's', ms: 1000 },
+] as const;
+
+/** `3 min ago`, `in 2 h`, `now`; a date such as `2026-01-31` when it is over 60 days away. Both are epoch ms. */
+export function relativeTime(at: number, now: number): string {
+  const distance = Math.abs(now - at);
+  if (distance < NOW_MS) return 'now';
+  if (distance > LONGEST_MS) return new Date(at).toISOString().slice(0, 10);
+  const { name, ms } = UNITS.find((unit) => distance >= unit.ms)!;
+  const amount = `${Math.floor(distance / ms)} ${name}`;
+  return at < now ? `${amount} ago` : `in ${amount}`;
+}

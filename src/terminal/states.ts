@@ -1,0 +1,77 @@
+// How each state looks on a terminal: a colour, and a glyph for those who see no colours.
+import type { ArtifactStatus } from '../domain/artifact.ts';
+import type { ConnectionState } from '../domain/connector.ts';
+import type { InsightStatus } from '../domain/insight.ts';
+import type { RunStatus } from '../domain/run.ts';
+import type { SessionStatus } from '../domain/session.ts';
+import type { UserInputStatus } from '../domain/user-input.ts';
+import type { Style } from './colours.ts';
+
+/** The look of one state. Every glyph is one column wide. */
+export interface Look {
+  readonly glyph: string;
+  readonly style: Style | undefined;
+}
+
+const ACTIVE: Look = { glyph: '●', style: 'green' };
+const PENDING: Look = { glyph: '○', style: 'yellow' };
+const ASKING: Look = { glyph: '?', style: 'yellow' };
+const FINE: Look = { glyph: '✓', style: 'green' };
+const DONE: Look = { glyph: '✓', style: undefined };
+const WARNING: Look = { glyph: '!', style: 'yellow' };
+const WRONG: Look = { glyph: '✗', style: 'red' };
+const OVER: Look = { glyph: '-', style: 'dim' };
+
+/** All words for a state, in every noun; a word means the same in each. */
+export type StateWord =
+  | RunStatus
+  | SessionStatus
+  | UserInputStatus
+  | InsightStatus
+  | ConnectionState
+  | ArtifactStatus
+  | 'waiting'
+  | 'ok'
+  | 'degraded'
+  | 'warning'
+  | 'skipped'
+  | 'signing'
+  | 'verifying'
+  | 'online'
+  | 'offline';
+
+const LOOKS: Readonly<Record<StateWord, Look>> = {
+  queued: PENDING,
+  pending: PENDING,
+  new: PENDING,
+  waiting: ASKING,
+  running: ACTIVE,
+  finalizing: ACTIVE,
+  signing: ACTIVE,
+  completed: DONE,
+  answered: DONE,
+  acknowledged: DONE,
+  resolved: DONE,
+  verifying: DONE,
+  ok: FINE,
+  active: FINE,
+  ready: FINE,
+  online: FINE,
+  degraded: WARNING,
+  warning: WARNING,
+  failed: WRONG,
+  incomplete: WRONG,
+  unavailable: WRONG,
+  offline: WRONG,
+  stopped: OVER,
+  canceled: OVER,
+  expired: OVER,
+  dismissed: OVER,
+  revoked: OVER,
+  skipped: OVER,
+};
+
+/** The look of a state; an unknown word has no colour. */
+export function lookOf(word: string): Look {
+  return Object.hasOwn(LOOKS, word) ? LOOKS[word as StateWord] : { glyph: ' ', style: undefined };
+}
