@@ -1,13 +1,11 @@
 // The management API's records and requests in the domain's words: users, teams, keys and the daemon's status.
 import { isoTime, isoTimeOrNull } from '../../domain/clock.ts';
 import { unprocessable } from '../../domain/errors.ts';
-import type { Listing } from '../../domain/listing.ts';
 import type { Team } from '../../domain/user.ts';
 import type { KeyRecord, KeyWish, NewKey } from '../../operations/people/keys.ts';
 import type { NewTeam, TeamChange } from '../../operations/people/teams.ts';
 import type { NewUser, UserChange, UserRecord } from '../../operations/people/users.ts';
 import type { ConfigurationReport, StatusReport } from '../../operations/status.ts';
-import type { ListWire } from '../../wire/listing.ts';
 import { AUTOMATIC, type KeyChangeWire, type KeyWire, type NewKeyWire } from '../../wire/people/key.ts';
 import type { NewTeamWire, TeamChangeWire, TeamWire } from '../../wire/people/team.ts';
 import type { NewUserWire, PasswordWire, UserChangeWire, UserWire } from '../../wire/people/user.ts';
@@ -146,9 +144,4 @@ export function renderStatus(status: StatusReport): StatusWire {
     nodes: status.nodes.map(({ id, capacity, online }) => ({ id, capacity, online })),
     models: status.models,
   };
-}
-
-/** A list, item by item. */
-export function renderList<T, W>({ items, total }: Listing<T>, render: (item: T) => W): ListWire<W> {
-  return { items: items.map(render), total };
 }

@@ -6,6 +6,7 @@ import type { KeyChangeWire, NewKeyWire } from '../../wire/people/key.ts';
 import type { NewTeamWire, TeamChangeWire } from '../../wire/people/team.ts';
 import type { NewPasswordWire, NewUserWire, UserChangeWire } from '../../wire/people/user.ts';
 import { type Exchange, refInPath } from '../frame/exchange.ts';
+import { renderList } from '../frame/render-list.ts';
 import { created, ok } from '../frame/reply.ts';
 import {
   keyWishOf,
@@ -14,7 +15,6 @@ import {
   newUserOf,
   renderConfiguration,
   renderKey,
-  renderList,
   renderStatus,
   renderTeam,
   renderUser,

@@ -2,7 +2,7 @@
 import type { Administrator } from '../../domain/user.ts';
 import type { Operations } from '../../operations/operations.ts';
 import type { ModelCheckWishWire } from '../../wire/capabilities/model.ts';
-import { renderList } from './admin-wire.ts';
+import { renderList } from '../frame/render-list.ts';
 import { renderMcpServerCheck, renderModel, renderModelCheck } from './checks-wire.ts';
 import { type Exchange, refInPath } from '../frame/exchange.ts';
 import { ok } from '../frame/reply.ts';

@@ -4,7 +4,7 @@ import type { Operations } from '../../operations/operations.ts';
 import type { NewConnectionWire } from '../../wire/capabilities/connection.ts';
 import { type Exchange, idInPath, refInPath } from '../frame/exchange.ts';
 import { created, ok } from '../frame/reply.ts';
-import { renderList } from './admin-wire.ts';
+import { renderList } from '../frame/render-list.ts';
 import { newConnectionOf, renderConnection, renderConnectionCheck, renderConnectorCheck } from './connections-wire.ts';
 
 /** The handlers by name; `routes.ts` says where each stands. */

@@ -5,7 +5,7 @@ import type { insightChange, insightQuery } from '../../wire/sessions/insight.ts
 import type { Static } from '../../wire/shape.ts';
 import { type Exchange, idInPath } from '../frame/exchange.ts';
 import { renderInsight } from './insights-wire.ts';
-import { renderList } from '../management/admin-wire.ts';
+import { renderList } from '../frame/render-list.ts';
 import { ok } from '../frame/reply.ts';
 
 /** The handlers by name; `routes.ts` says where each stands. */

@@ -8,7 +8,7 @@ import type { Static } from '../../wire/shape.ts';
 import type { OpenRunStream } from '../conversations/run-stream.ts';
 import { type Exchange, idInPath } from '../frame/exchange.ts';
 import { positionInRequest } from '../frame/query.ts';
-import { renderList } from '../management/admin-wire.ts';
+import { renderList } from '../frame/render-list.ts';
 import { ok } from '../frame/reply.ts';
 import { renderRunArtifacts } from './artifacts-wire.ts';
 import { renderQueue, renderRunRecord } from './runs-wire.ts';

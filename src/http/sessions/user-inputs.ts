@@ -4,7 +4,7 @@ import type { Operations } from '../../operations/operations.ts';
 import type { answer, questionQuery, sessionQuestionQuery } from '../../wire/sessions/question.ts';
 import type { Static } from '../../wire/shape.ts';
 import { type Exchange, idInPath } from '../frame/exchange.ts';
-import { renderList } from '../management/admin-wire.ts';
+import { renderList } from '../frame/render-list.ts';
 import { ok } from '../frame/reply.ts';
 import { renderUserInput } from './user-inputs-wire.ts';
 
