@@ -10,8 +10,14 @@ export interface EventPayloads {
   /** `promptTokens` is an estimate, on Messages runs only. */
   'run.queued': { scheduleMode: ScheduleMode; promptTokens?: number };
   'run.started': { attempt: number; model: string };
-  /** The model has answered a step; its tool calls follow as `tool_use`. */
-  'run.step': { step: number; inputTokens: number; outputTokens: number };
+  /** The model has answered a step, with the start of what it says; its tool calls follow as `tool_use`. */
+  'run.step': {
+    step: number;
+    inputTokens: number;
+    outputTokens: number;
+    textPreview: string;
+    calls: readonly { readonly id: string; readonly name: string }[];
+  };
   /** The result of a chat run, which stands before the end of its text there; other runs tell it with their `message`. */
   'run.result': { structuredOutput: JsonValue };
   /** The agent has ended. `stopReason` is null unless the run is going to complete. */
@@ -24,15 +30,24 @@ export interface EventPayloads {
   content_block_delta: { index: number; text: string };
   content_block_stop: { index: number };
   tool_use: { step: number; toolUseId: string; name: string; input: JsonObject };
-  tool_result: { toolUseId: string; name: string; ok: boolean; preview: string; durationMs: number };
+  /** `output` is cut at `MAX_TOLD_BYTES`; then it is `truncated`. */
+  tool_result: { toolUseId: string; name: string; ok: boolean; output: string; truncated?: true; durationMs: number };
   /** The final message was written. `structuredOutput` is present only when a schema was given, and not on chat. */
-  message: { messageId: number; usage: Usage; structuredOutput?: JsonValue };
+  message: {
+    messageId: number;
+    role: 'assistant';
+    textPreview: string;
+    usage: Usage;
+    structuredOutput?: JsonValue;
+  };
   /** The agent waits for its user (I2). */
   'user_input.requested': { requestId: string; toolUseId: string; toolName: string; expiresAt: number };
-  'user_input.answered': { requestId: string; toolUseId: string; answers: JsonValue };
-  'user_input.expired': { requestId: string; toolUseId: string };
-  /** `previous` is null for a new insight (I3). */
+  'user_input.answered': SettledQuestion & { answers: JsonValue };
+  'user_input.expired': SettledQuestion;
+  /** Belongs to the session, as it may come long after the run. `previous` is null for a new insight (I3). */
   'insight.status_changed': {
+    /** Null in events of earlier versions. */
+    runId: string | null;
     insightId: string;
     title: string;
     summary: string;
@@ -50,6 +65,17 @@ export interface EventPayloads {
   'workspace_export.failed': { runId: string; message: string };
   'session.deleted': { title: string };
 }
+
+/** A question that waits no longer. `expiresAt` is null in events of earlier versions, and `toolName` is empty there. */
+interface SettledQuestion {
+  requestId: string;
+  toolUseId: string;
+  toolName: string;
+  expiresAt: number | null;
+}
+
+/** Bytes that an event tells of a tool's input or output at most (G18). */
+export const MAX_TOLD_BYTES = 4_096;
 
 export type EventType = keyof EventPayloads;
 

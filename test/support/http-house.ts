@@ -250,9 +250,9 @@ export function answering(text: string): NewEvent[] {
     { type: 'content_block_start', payload: { index: 0 } },
     { type: 'content_block_delta', payload: { index: 0, text } },
     { type: 'content_block_stop', payload: { index: 0 } },
-    { type: 'run.step', payload: { step: 1, inputTokens: 100, outputTokens: 7 } },
+    { type: 'run.step', payload: { step: 1, inputTokens: 100, outputTokens: 7, textPreview: text, calls: [] } },
     { type: 'run.finalizing', payload: { stopReason: 'end_turn', usage: USAGE } },
-    { type: 'message', payload: { messageId: 2, usage: USAGE } },
+    { type: 'message', payload: { messageId: 2, role: 'assistant', textPreview: text, usage: USAGE } },
     { type: 'run.done', payload: { status: 'completed' } },
   ];
 }

@@ -3,16 +3,17 @@ import { expect, test } from 'vitest';
 import { isoTime } from '../../src/domain/clock.ts';
 import type { EventPayloads, EventType, JournalEvent } from '../../src/domain/journal-event.ts';
 import type { JsonValue } from '../../src/domain/json.ts';
-import { journalEvent, renderJournalEvent } from '../../src/wire/journal-event.ts';
+import { journalEvent, renderJournalEvent, renderOfficeEvent } from '../../src/wire/journal-event.ts';
 
 const ID = '0198c0de-0000-7000-8000-000000000001';
-const RUN = { id: ID, sessionId: ID.replace('1', '2') };
+const RUN = { runId: ID, sessionId: ID.replace('1', '2') };
+const QUESTION = { requestId: ID, toolUseId: 'a', toolName: 'ask_user', expiresAt: 1_000 };
 const USAGE = { inputTokens: 4, outputTokens: 3, cacheReadTokens: 2, cacheWriteTokens: 1 };
 
 const PAYLOADS: { readonly [T in EventType]: EventPayloads[T] } = {
   'run.queued': { scheduleMode: 'immediate', promptTokens: 7 },
   'run.started': { attempt: 1, model: 'm' },
-  'run.step': { step: 1, inputTokens: 2, outputTokens: 3 },
+  'run.step': { step: 1, inputTokens: 2, outputTokens: 3, textPreview: 'Hi', calls: [{ id: 'a', name: 'shell' }] },
   'run.result': { structuredOutput: { camelCase: 1 } },
   'run.finalizing': { stopReason: null, usage: USAGE },
   'run.done': { status: 'completed' },
@@ -23,12 +24,13 @@ const PAYLOADS: { readonly [T in EventType]: EventPayloads[T] } = {
   content_block_delta: { index: 0, text: 'Hi' },
   content_block_stop: { index: 0 },
   tool_use: { step: 1, toolUseId: 'a', name: 'shell', input: { camelCase: 'date' } },
-  tool_result: { toolUseId: 'a', name: 'shell', ok: true, preview: 'x', durationMs: 5 },
-  message: { messageId: 9, usage: USAGE, structuredOutput: null },
-  'user_input.requested': { requestId: ID, toolUseId: 'a', toolName: 'ask_user', expiresAt: 1_000 },
-  'user_input.answered': { requestId: ID, toolUseId: 'a', answers: { camelCase: 'yes' } },
-  'user_input.expired': { requestId: ID, toolUseId: 'a' },
+  tool_result: { toolUseId: 'a', name: 'shell', ok: true, output: 'x', durationMs: 5 },
+  message: { messageId: 9, role: 'assistant', textPreview: 'Hi', usage: USAGE, structuredOutput: null },
+  'user_input.requested': QUESTION,
+  'user_input.answered': { ...QUESTION, answers: { camelCase: 'yes' } },
+  'user_input.expired': { ...QUESTION, expiresAt: null },
   'insight.status_changed': {
+    runId: ID,
     insightId: ID,
     title: 't',
     summary: 's',
@@ -61,10 +63,10 @@ test('names of our own are in snake case, the words of models, tools and users a
     id: 5,
     type: 'tool_use',
     session_id: RUN.sessionId,
-    run_id: RUN.id,
+    run_id: RUN.runId,
     stream_seq: 3,
     created_at: isoTime(0),
-    payload: { step: 1, tool_use_id: 'a', name: 'shell', input: { camelCase: 'date' } },
+    payload: { tool_use_id: 'a', name: 'shell', input: { camelCase: 'date' } },
   });
   expect(sent('run.finalizing', PAYLOADS['run.finalizing'])).toMatchObject({
     payload: {
@@ -75,4 +77,58 @@ test('names of our own are in snake case, the words of models, tools and users a
   expect(sent('user_input.answered', PAYLOADS['user_input.answered'])).toMatchObject({
     payload: { answers: { camelCase: 'yes' } },
   });
+});
+
+const payloadOf = (type: EventType, payload: object) => (sent(type, payload) as { readonly payload: object }).payload;
+
+test.each<[EventType, object]>([
+  ['run.step', { step: 1, text_preview: 'Hi', calls: [{ id: 'a', name: 'shell' }] }],
+  ['message', { message_id: 9, role: 'assistant', text_preview: 'Hi' }],
+  ['content_block_delta', { index: 0, delta: { type: 'text_delta', text: 'Hi' } }],
+  ['tool_result', { tool_use_id: 'a', ok: true, output: 'x', duration_ms: 5 }],
+  ['run.failed', { error: { type: 'structured_output_error', message: 'No.', retryable: true } }],
+  ['run.stopped', { reason: 'session_deleted' }],
+  ['user_input.requested', { request_id: ID, tool_use_id: 'a', tool_name: 'ask_user', expires_at: isoTime(1_000) }],
+  [
+    'user_input.answered',
+    {
+      request_id: ID,
+      tool_use_id: 'a',
+      tool_name: 'ask_user',
+      expires_at: isoTime(1_000),
+      answers: { camelCase: 'yes' },
+    },
+  ],
+])('the payload of %s is as promised, and nothing more (G18, G23)', (type, payload) => {
+  expect(payloadOf(type, PAYLOADS[type])).toEqual(payload);
+});
+
+test('a large input of a tool is cut at 4 KB, and says so (G18)', () => {
+  const input = { path: 'a.md', content: 'ä'.repeat(10_000) };
+  const { input: cut, truncated } = payloadOf('tool_use', { ...PAYLOADS.tool_use, input }) as {
+    readonly input: typeof input;
+    readonly truncated?: true;
+  };
+  expect(truncated).toBe(true);
+  expect(cut.path).toBe('a.md');
+  expect(cut.content).toMatch(/^ä+$/);
+  const size = Buffer.byteLength(JSON.stringify(cut));
+  expect(size).toBeGreaterThan(4_090);
+  expect(size).toBeLessThanOrEqual(4_096);
+});
+
+test('an event of the session names its run, and has no place in the sequence of the run (G22)', () => {
+  const event = { id: 5, sessionSeq: 1, runSeq: null, streamSeq: null, createdAt: 0 };
+  const place = { sessionId: RUN.sessionId, runId: null };
+  const artifacts = { ...event, type: 'artifacts.ready', payload: PAYLOADS['artifacts.ready'] } as const;
+  expect(renderOfficeEvent(artifacts, place)).toEqual({
+    id: 5,
+    type: 'artifacts.ready',
+    session_id: RUN.sessionId,
+    run_id: ID,
+    stream_seq: null,
+    payload: { run_id: ID, file_count: 1, total_size: 2 },
+  });
+  const deleted = { ...event, type: 'session.deleted', payload: { title: 't' } } as const;
+  expect(renderOfficeEvent(deleted, place)).toMatchObject({ run_id: null, stream_seq: null });
 });

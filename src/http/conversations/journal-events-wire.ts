@@ -4,7 +4,10 @@ import { errorBody } from '../frame/render-error.ts';
 import type { StreamFormat } from './stream-format.ts';
 
 export const JOURNAL_FORMAT: StreamFormat = {
-  event: (event, run) => ({ name: event.type, data: renderJournalEvent(event, run) }),
+  event: (event, run) => ({
+    name: event.type,
+    data: renderJournalEvent(event, { sessionId: run.sessionId, runId: run.id }),
+  }),
   toolEvents: new Set(),
   ids: 'always',
   ping: 'comment',

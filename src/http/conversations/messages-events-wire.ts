@@ -7,6 +7,8 @@ import { renderUsage } from './messages-wire.ts';
 import { failureOf, STOPPED } from './run-failure.ts';
 import { type EventTable, lookUp, type SentEvent, type StreamFormat } from './stream-format.ts';
 
+const PREVIEW_CHARACTERS = 1_000;
+
 /** Each event in this protocol's words, in the order of the official stream. */
 const EVENTS: EventTable<MessagesStreamEvent> = {
   'run.queued': ({ promptTokens = 0 }, run) => ({
@@ -35,12 +37,12 @@ const EVENTS: EventTable<MessagesStreamEvent> = {
   }),
   content_block_stop: ({ index }) => ({ type: 'content_block_stop', index }),
   tool_use: ({ toolUseId, name, input }) => ({ type: 'tool_use', tool_use_id: toolUseId, name, input }),
-  tool_result: ({ toolUseId, name, ok, preview, durationMs }) => ({
+  tool_result: ({ toolUseId, name, ok, output, durationMs }) => ({
     type: 'tool_result',
     tool_use_id: toolUseId,
     name,
     ok,
-    preview,
+    preview: output.slice(0, PREVIEW_CHARACTERS).toWellFormed(),
     duration_ms: durationMs,
   }),
   'user_input.requested': ({ requestId, toolUseId, toolName, expiresAt }) => ({

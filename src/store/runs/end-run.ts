@@ -142,7 +142,13 @@ function* writeAssistantMessage(tx: Transaction, fence: RunPlace, row: Omit<Fina
     row.structured_output === null ? {} : { structuredOutput: JSON.parse(row.structured_output) as JsonValue };
   tx.emit(fence.sessionSeq, fence.runSeq, {
     type: 'message',
-    payload: { messageId, usage: yield* readUsage(tx, fence.runSeq), ...structured },
+    payload: {
+      messageId,
+      role: 'assistant',
+      textPreview: preview ?? '',
+      usage: yield* readUsage(tx, fence.runSeq),
+      ...structured,
+    },
   });
 }
 

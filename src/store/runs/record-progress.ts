@@ -1,6 +1,8 @@
 // What a running run leaves behind: its stream, its model replies, its tool results. Every write is fenced by the attempt.
+import { previewOf } from '../../domain/content.ts';
+import { firstBytes } from '../../domain/excerpt.ts';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
-import type { NewEvent } from '../../domain/journal-event.ts';
+import { MAX_TOLD_BYTES, type NewEvent } from '../../domain/journal-event.ts';
 import { costOf, type Price, type Usage } from '../../domain/usage.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
@@ -32,8 +34,6 @@ export interface NewToolResult {
   readonly durationMs: number;
 }
 
-const PREVIEW_CHARACTERS = 1_000;
-
 /** The verbs of a running run. Each answers false, and writes nothing, when the attempt no longer holds the run (D7). */
 export function makeRecordProgress({ write }: Database) {
   return {
@@ -52,9 +52,10 @@ export function makeRecordProgress({ write }: Database) {
         yield* insertStep(tx, fence, step);
         yield* addUsage(tx, fence, step.usage, price);
         const { inputTokens, outputTokens } = step.usage;
+        const calls = step.calls.map(({ id, name }) => ({ id, name }));
         tx.emit(fence.sessionSeq, fence.runSeq, {
           type: 'run.step',
-          payload: { step: step.step, inputTokens, outputTokens },
+          payload: { step: step.step, inputTokens, outputTokens, textPreview: previewOf(step.text), calls },
         });
         for (const call of step.calls) {
           tx.emit(fence.sessionSeq, fence.runSeq, {
@@ -160,13 +161,15 @@ function* keepToolResult(tx: Transaction, fence: Fence, result: NewToolResult): 
     result.step,
     kept.position + 1,
   );
+  const told = firstBytes(result.output, MAX_TOLD_BYTES);
   tx.emit(fence.sessionSeq, fence.runSeq, {
     type: 'tool_result',
     payload: {
       toolUseId: result.toolUseId,
       name: result.name,
       ok: result.ok,
-      preview: result.output.slice(0, PREVIEW_CHARACTERS).toWellFormed(),
+      output: told,
+      ...(told.length < result.output.length && { truncated: true }),
       durationMs: Math.round(result.durationMs),
     },
   });

@@ -46,11 +46,14 @@ interface PendingRow {
   sessionSeq: number;
   runSeq: number;
   toolUseId: string;
+  toolName: string;
+  expiresAt: number;
 }
 
 const SELECT = `SELECT q.*, s.id AS session_id, r.id AS run_id, u.id AS user_id, u.username FROM user_inputs q
   JOIN sessions s ON s.seq = q.session_seq JOIN runs r ON r.seq = q.run_seq JOIN users u ON u.seq = q.user_seq`;
-const SETTLED = `RETURNING id AS requestId, session_seq AS sessionSeq, run_seq AS runSeq, tool_use_id AS toolUseId`;
+const SETTLED = `RETURNING id AS requestId, session_seq AS sessionSeq, run_seq AS runSeq, tool_use_id AS toolUseId,
+  tool_name AS toolName, expires_at AS expiresAt`;
 
 /** Expired in one commit at most: a long list must not hold other writers back. */
 const EXPIRE_AT_ONCE = 200;
@@ -121,11 +124,8 @@ function makeMoves({ write }: Database) {
           id,
         );
         if (row === undefined) return false;
-        const { requestId, toolUseId } = row;
-        tx.emit(row.sessionSeq, row.runSeq, {
-          type: 'user_input.answered',
-          payload: { requestId, toolUseId, answers },
-        });
+        const { sessionSeq, runSeq, ...question } = row;
+        tx.emit(sessionSeq, runSeq, { type: 'user_input.answered', payload: { ...question, answers } });
         yield* goOn(tx, row);
         return true;
       }),
@@ -158,8 +158,8 @@ function makeMoves({ write }: Database) {
 }
 
 function* tellExpired(tx: Transaction, row: PendingRow): Step<void> {
-  const { requestId, toolUseId } = row;
-  tx.emit(row.sessionSeq, row.runSeq, { type: 'user_input.expired', payload: { requestId, toolUseId } });
+  const { sessionSeq, runSeq, ...payload } = row;
+  tx.emit(sessionSeq, runSeq, { type: 'user_input.expired', payload });
   yield* goOn(tx, row);
 }
 

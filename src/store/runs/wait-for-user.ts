@@ -92,9 +92,9 @@ export function* goOn(tx: Transaction, { sessionSeq, runSeq }: RunPlace): Step<v
 
 /** Expires what a run that ends has asked. Answers how many questions that were. */
 export function* expireOfRun(tx: Transaction, { sessionSeq, runSeq }: RunPlace): Step<number> {
-  const expired = yield* tx.all<{ requestId: string; toolUseId: string }>(
+  const expired = yield* tx.all<{ requestId: string; toolUseId: string; toolName: string; expiresAt: number }>(
     `UPDATE user_inputs SET status = 'expired' WHERE run_seq = ? AND status = 'pending'
-     RETURNING id AS requestId, tool_use_id AS toolUseId`,
+     RETURNING id AS requestId, tool_use_id AS toolUseId, tool_name AS toolName, expires_at AS expiresAt`,
     runSeq,
   );
   for (const payload of expired) tx.emit(sessionSeq, runSeq, { type: 'user_input.expired', payload });

@@ -1,5 +1,6 @@
 // The journal, read.
 import type { EventType, JournalEvent, NewEvent } from '../../domain/journal-event.ts';
+import type { JsonObject } from '../../domain/json.ts';
 import type { Database } from '../engine/database.ts';
 
 interface EventRow {
@@ -12,10 +13,27 @@ interface EventRow {
   created_at: number;
 }
 
+/** As much of an output as earlier versions kept, in a `preview`. */
+const PREVIEW_CHARACTERS = 1_000;
+
+/** What events of earlier versions lack. */
+const DEFAULTS: { readonly [T in EventType]?: (stored: JsonObject) => object } = {
+  'run.step': () => ({ textPreview: '', calls: [] }),
+  tool_result: ({ preview: output = '' }) => ({
+    output,
+    ...(typeof output === 'string' && output.length === PREVIEW_CHARACTERS && { truncated: true }),
+  }),
+  message: () => ({ role: 'assistant', textPreview: '' }),
+  'user_input.answered': () => ({ toolName: '', expiresAt: null }),
+  'user_input.expired': () => ({ toolName: '', expiresAt: null }),
+  'insight.status_changed': () => ({ runId: null }),
+};
+
 function toEvent(row: EventRow): JournalEvent {
-  const event = { type: row.type, payload: JSON.parse(row.payload) as unknown } as NewEvent;
+  const stored = JSON.parse(row.payload) as JsonObject;
+  const payload = { ...DEFAULTS[row.type]?.(stored), ...stored };
   return {
-    ...event,
+    ...({ type: row.type, payload } as unknown as NewEvent),
     id: row.id,
     sessionSeq: row.session_seq,
     runSeq: row.run_seq,

@@ -39,6 +39,9 @@ interface InsightRow {
   updated_at: number;
 }
 
+/** What the event of a move says of the insight. */
+type Told = Pick<InsightRow, 'title' | 'summary' | 'priority'>;
+
 const SELECT = `SELECT i.*, s.id AS session_id, r.id AS run_id, u.id AS user_id, u.username FROM insights i
   JOIN sessions s ON s.seq = i.session_seq JOIN runs r ON r.seq = i.run_seq JOIN users u ON u.seq = i.user_seq`;
 
@@ -85,9 +88,9 @@ export function makeInsights({ write, read }: Database) {
       write(function* (tx) {
         const row = yield* tx.get<{ status: InsightStatus }>('SELECT status FROM insights WHERE id = ?', id);
         if (row === undefined || !INSIGHT_MOVES[row.status].includes(status)) return false;
-        const moved = (yield* tx.get<Pick<InsightRow, 'title' | 'summary' | 'priority'> & { sessionSeq: number }>(
+        const moved = (yield* tx.get<Told & { sessionSeq: number; runId: string }>(
           `UPDATE insights SET status = ?, updated_at = ? WHERE id = ? AND status = ?
-           RETURNING session_seq AS sessionSeq, title, summary, priority`,
+           RETURNING session_seq AS sessionSeq, (SELECT id FROM runs WHERE seq = run_seq) AS runId, title, summary, priority`,
           status,
           tx.now,
           id,
@@ -123,8 +126,18 @@ function* report(tx: Transaction, fence: Fence, { callId, title, summary, priori
     tx.now,
     fence.runSeq,
   );
-  const payload = { insightId, title, summary, priority, status: 'new', previous: null, source: 'agent' } as const;
-  tx.emit(fence.sessionSeq, fence.runSeq, { type: 'insight.status_changed', payload });
+  const { id: runId } = (yield* tx.get<{ id: string }>('SELECT id FROM runs WHERE seq = ?', fence.runSeq))!;
+  const payload = {
+    runId,
+    insightId,
+    title,
+    summary,
+    priority,
+    status: 'new',
+    previous: null,
+    source: 'agent',
+  } as const;
+  tx.emit(fence.sessionSeq, null, { type: 'insight.status_changed', payload });
   return insightId;
 }
 

@@ -129,12 +129,14 @@ test('a chat stream tells usage in its last chunk, and ids, only when asked', as
   });
 });
 
+const SAID = { messageId: 2, role: 'assistant', textPreview: 'Hi', usage: USAGE } as const;
+
 const WITH_TOOLS: NewEvent[] = [
   { type: 'content_block_start', payload: { index: 0 } },
   { type: 'content_block_delta', payload: { index: 0, text: 'I look.' } },
   { type: 'content_block_stop', payload: { index: 0 } },
   { type: 'tool_use', payload: { step: 1, toolUseId: 't1', name: 'read_file', input: { path: '/x' } } },
-  { type: 'tool_result', payload: { toolUseId: 't1', name: 'read_file', ok: true, preview: 'x', durationMs: 3 } },
+  { type: 'tool_result', payload: { toolUseId: 't1', name: 'read_file', ok: true, output: 'x', durationMs: 3 } },
   { type: 'content_block_start', payload: { index: 1 } },
   { type: 'content_block_delta', payload: { index: 1, text: 'Found.' } },
   { type: 'content_block_stop', payload: { index: 1 } },
@@ -157,13 +159,17 @@ test('tools are told on the Messages stream only when asked', async () => {
 const FIRST = '0198c0de-0000-7000-8000-000000000001';
 const SECOND = '0198c0de-0000-7000-8000-000000000002';
 
+const question = (requestId: string, toolUseId: string) => ({
+  requestId,
+  toolUseId,
+  toolName: 'ask_user',
+  expiresAt: Date.parse('2026-03-02T12:00:00Z'),
+});
+
 const WITH_A_QUESTION: NewEvent[] = [
-  {
-    type: 'user_input.requested',
-    payload: { requestId: FIRST, toolUseId: 't1', toolName: 'ask_user', expiresAt: Date.parse('2026-03-02T12:00:00Z') },
-  },
-  { type: 'user_input.answered', payload: { requestId: FIRST, toolUseId: 't1', answers: 'private' } },
-  { type: 'user_input.expired', payload: { requestId: SECOND, toolUseId: 't2' } },
+  { type: 'user_input.requested', payload: question(FIRST, 't1') },
+  { type: 'user_input.answered', payload: { ...question(FIRST, 't1'), answers: 'private' } },
+  { type: 'user_input.expired', payload: question(SECOND, 't2') },
   { type: 'run.done', payload: { status: 'completed' } },
 ];
 
@@ -200,7 +206,7 @@ test('text before and after a tool is kept apart on the chat stream', async () =
 test('a structured result stands between message_delta and message_stop', async () => {
   const structured: NewEvent[] = [
     { type: 'run.finalizing', payload: { stopReason: 'end_turn', usage: USAGE } },
-    { type: 'message', payload: { messageId: 2, usage: USAGE, structuredOutput: null } },
+    { type: 'message', payload: { ...SAID, structuredOutput: null } },
     { type: 'run.done', payload: { status: 'completed' } },
   ];
   const house = await openHouse({ play: (run, book) => book.commit(run, structured) });
@@ -217,7 +223,7 @@ test('on chat the text of a structured result is the whole content, before the f
     { type: 'content_block_start', payload: { index: 1 } },
     { type: 'run.result', payload: { structuredOutput: { height: 2 } } },
     { type: 'run.finalizing', payload: { stopReason: 'end_turn', usage: USAGE } },
-    { type: 'message', payload: { messageId: 2, usage: USAGE } },
+    { type: 'message', payload: SAID },
     { type: 'run.done', payload: { status: 'completed' } },
   ];
   const house = await openHouse({ play: (run, book) => book.commit(run, structured) });

@@ -21,8 +21,17 @@ test('a call reports one insight, however often it is asked, and tells it once',
   expect(second).not.toBe(id);
   expect(told(house)).toHaveLength(2);
   expect(told(house)[0]).toMatchObject({
-    runSeq: run.seq,
-    payload: { insightId: id, title: 'Salt', priority: 'high', status: 'new', previous: null, source: 'agent' },
+    runSeq: null,
+    streamSeq: null,
+    payload: {
+      runId: run.id,
+      insightId: id,
+      title: 'Salt',
+      priority: 'high',
+      status: 'new',
+      previous: null,
+      source: 'agent',
+    },
   });
   const { items, total } = await house.store.insights.list({
     userSeq: house.user.seq,

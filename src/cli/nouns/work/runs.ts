@@ -113,6 +113,7 @@ async function list({ client, out }: Context, { session, status, limit }: ListOp
 async function tail(context: Context, id: string): Promise<void> {
   const { client, io, out } = context;
   let hasFailed = false;
+  const names = new Map<string, string>();
   const onRetry = (tries: number) => out.hint(tries === 1 ? 'Connection lost, reconnecting.' : `Try ${tries}.`);
   let isLineOpen = false;
   const endLine = () => {
@@ -126,12 +127,13 @@ async function tail(context: Context, id: string): Promise<void> {
         out.text(`${JSON.stringify(event)}\n`);
         continue;
       }
-      const text = event.type === 'content_block_delta' ? event.payload.text : '';
+      const text = event.type === 'content_block_delta' ? event.payload.delta.text : '';
       if (text !== '') {
         out.text(text);
         isLineOpen = !text.endsWith('\n');
       }
-      const line = lineOf(event, context.call);
+      if (event.type === 'tool_use') names.set(event.payload.tool_use_id, event.payload.name);
+      const line = lineOf(event, { call: context.call, names });
       if (line === undefined) continue;
       endLine();
       out.hint(cutTo(safeLine(line), widthForHints(io)));
@@ -146,23 +148,33 @@ async function tail(context: Context, id: string): Promise<void> {
 
 type Payload<T extends EventType> = Extract<JournalEventWire, { readonly type: T }>['payload'];
 
-const LINES: { readonly [T in EventType]?: (payload: Payload<T>, call: string) => string } = {
+/** What lines are made with: how the program is called, and which tools were called by which id. */
+interface Told {
+  readonly call: string;
+  readonly names: ReadonlyMap<string, string>;
+}
+
+const LINES: { readonly [T in EventType]?: (payload: Payload<T>, told: Told) => string } = {
   'run.queued': () => 'queued',
   'run.started': ({ model, attempt }) => `started on ${model}, attempt ${attempt}`,
   'run.resumed': ({ resumes }) => `interrupted; resumes so far: ${resumes}`,
   tool_use: ({ name, input }) => `* ${name} ${subjectOf(input)}`,
-  tool_result: ({ name, ok, preview }) => (ok ? `  ${name} done` : `! ${name}: ${preview}`),
-  'user_input.requested': ({ request_id: id }, call) => `asks its user: ${call} inputs answer ${id} TEXT`,
+  tool_result: ({ tool_use_id: id, ok, output }, { names }) => toolLine(names.get(id) ?? 'tool', ok, output),
+  'user_input.requested': ({ request_id: id }, { call }) => `asks its user: ${call} inputs answer ${id} TEXT`,
   'user_input.answered': () => 'answered',
   'user_input.expired': () => 'not answered in time',
   'run.done': () => 'completed',
-  'run.failed': ({ status, error }) => `${status}: ${error.message}`,
+  'run.failed': ({ error }) => `failed: ${error.message}`,
   'run.stopped': ({ reason }) => `stopped: ${reason}`,
 };
 
 /** What happened, in one line; undefined for events without one. */
-function lineOf({ type, payload }: JournalEventWire, call: string): string | undefined {
-  return (LINES[type] as ((payload: object, call: string) => string) | undefined)?.(payload, call);
+function lineOf({ type, payload }: JournalEventWire, told: Told): string | undefined {
+  return (LINES[type] as ((payload: object, told: Told) => string) | undefined)?.(payload, told);
+}
+
+function toolLine(name: string, ok: boolean, output: string): string {
+  return ok ? `  ${name} done` : `! ${name}: ${output}`;
 }
 
 /** The subject of a tool call: its first text argument. */

@@ -117,8 +117,8 @@ test('deleting asks first, by title and owner', async () => {
 const HAPPENED: readonly (readonly [type: string, payload: object])[] = [
   ['run.queued', { schedule_mode: 'immediate' }],
   ['run.started', { attempt: 1, model: 'scripted' }],
-  ['content_block_delta', { index: 0, text: 'The moon ' }],
-  ['content_block_delta', { index: 0, text: 'pulls.' }],
+  ['content_block_delta', { index: 0, delta: { type: 'text_delta', text: 'The moon ' } }],
+  ['content_block_delta', { index: 0, delta: { type: 'text_delta', text: 'pulls.' } }],
   ['tool_use', { step: 1, tool_use_id: 'a', name: 'shell', input: { command: 'date' } }],
   ['run.failed', { status: 'failed', error: { type: 'api_error', message: 'The model is gone.', retryable: true } }],
 ];

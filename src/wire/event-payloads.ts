@@ -1,0 +1,153 @@
+// The payload of each event of the journal on the wire (§2.14, G18, G23): its shape, and what it is made from.
+import { isoTime } from '../domain/clock.ts';
+import { excerptOf } from '../domain/excerpt.ts';
+import { INSIGHT_PRIORITIES, INSIGHT_STATUSES } from '../domain/insight.ts';
+import { type EventPayloads, type EventType, type JournalEvent, MAX_TOLD_BYTES } from '../domain/journal-event.ts';
+import { SCHEDULE_MODES, STOP_REASONS } from '../domain/run.ts';
+import { STOP_CAUSES } from '../domain/stop.ts';
+import type { Usage } from '../domain/usage.ts';
+import { array, json, jsonObject, object } from './composites.ts';
+import { runError } from './run-error.ts';
+import { boolean, constant, integer, oneOf, string, time, uuid } from './scalars.ts';
+import { nullable, optional, type Shape, type Static } from './shape.ts';
+
+const count = integer({ from: 0 });
+
+/** Tokens as the model server counted them; `input_tokens` includes the cached ones. */
+const usage = object({
+  input_tokens: count,
+  output_tokens: count,
+  cache_read_tokens: count,
+  cache_write_tokens: count,
+});
+
+const CALL = { tool_use_id: string };
+/** What was cut at 4 KB says so. */
+const CUT = { truncated: optional(constant(true)) };
+const QUESTION = { request_id: uuid, ...CALL, tool_name: string, expires_at: time };
+/** Events of earlier versions don't say until when their question waited. */
+const SETTLED = { ...QUESTION, expires_at: nullable(time) };
+const COLLECTED = { run_id: uuid, file_count: count };
+const FAILED = { run_id: uuid, message: string };
+
+/** The fields of each event's payload. */
+export const PAYLOADS = {
+  'run.queued': { schedule_mode: oneOf(SCHEDULE_MODES), prompt_tokens: optional(count) },
+  'run.started': { attempt: count, model: string },
+  'run.step': { step: count, text_preview: string, calls: array(object({ id: string, name: string })) },
+  'run.result': { structured_output: json },
+  'run.finalizing': { stop_reason: nullable(oneOf(STOP_REASONS)), usage },
+  'run.done': { status: oneOf(['completed']) },
+  'run.failed': { error: runError },
+  'run.stopped': { reason: oneOf(STOP_CAUSES) },
+  'run.resumed': { resumes: count },
+  content_block_start: { index: count },
+  content_block_delta: { index: count, delta: object({ type: oneOf(['text_delta']), text: string }) },
+  content_block_stop: { index: count },
+  tool_use: { ...CALL, name: string, input: jsonObject, ...CUT },
+  tool_result: { ...CALL, ok: boolean, output: string, ...CUT, duration_ms: count },
+  message: { message_id: count, role: oneOf(['assistant']), text_preview: string },
+  'user_input.requested': QUESTION,
+  'user_input.answered': { ...SETTLED, answers: json },
+  'user_input.expired': SETTLED,
+  'insight.status_changed': {
+    insight_id: uuid,
+    title: string,
+    summary: string,
+    priority: oneOf(INSIGHT_PRIORITIES),
+    status: oneOf(INSIGHT_STATUSES),
+    previous: nullable(oneOf(INSIGHT_STATUSES)),
+    source: oneOf(['agent', 'user', 'api']),
+  },
+  'run.compacted': { step: count, characters: count },
+  'artifacts.ready': { ...COLLECTED, total_size: count },
+  'artifacts.failed': FAILED,
+  'workspace_export.completed': { ...COLLECTED, archive_size: count },
+  'workspace_export.failed': FAILED,
+  'session.deleted': { title: string },
+} as const satisfies Readonly<Record<EventType, Readonly<Record<string, Shape<unknown>>>>>;
+
+type PayloadWire<T extends EventType> = Static<ReturnType<typeof object<(typeof PAYLOADS)[T]>>>;
+
+const same = <P>(payload: P): P => payload;
+
+/** What is made of each. */
+const RENDERERS: { readonly [T in EventType]: (payload: EventPayloads[T]) => PayloadWire<T> } = {
+  'run.queued': ({ scheduleMode, promptTokens }) => ({
+    schedule_mode: scheduleMode,
+    ...(promptTokens !== undefined && { prompt_tokens: promptTokens }),
+  }),
+  'run.started': same,
+  'run.step': ({ step, textPreview, calls }) => ({ step, text_preview: textPreview, calls }),
+  'run.result': ({ structuredOutput }) => ({ structured_output: structuredOutput }),
+  'run.finalizing': (payload) => ({ stop_reason: payload.stopReason, usage: renderUsage(payload.usage) }),
+  'run.done': same,
+  'run.failed': ({ error }) => ({ error }),
+  'run.stopped': same,
+  'run.resumed': same,
+  content_block_start: same,
+  content_block_delta: ({ index, text }) => ({ index, delta: { type: 'text_delta', text } }),
+  content_block_stop: same,
+  tool_use: ({ toolUseId, name, input }) => {
+    const { value, isCut } = excerptOf(input, MAX_TOLD_BYTES);
+    return { tool_use_id: toolUseId, name, input: value, ...(isCut && { truncated: true }) };
+  },
+  tool_result: ({ toolUseId, ok, output, truncated, durationMs }) => ({
+    tool_use_id: toolUseId,
+    ok,
+    output,
+    ...(truncated && { truncated }),
+    duration_ms: durationMs,
+  }),
+  message: ({ messageId, role, textPreview }) => ({ message_id: messageId, role, text_preview: textPreview }),
+  'user_input.requested': renderQuestion,
+  'user_input.answered': (payload) => ({ ...renderSettled(payload), answers: payload.answers }),
+  'user_input.expired': renderSettled,
+  'insight.status_changed': ({ runId: _runId, insightId, ...told }) => ({ insight_id: insightId, ...told }),
+  'run.compacted': same,
+  'artifacts.ready': ({ totalSize, ...collected }) => ({ ...renderCollected(collected), total_size: totalSize }),
+  'artifacts.failed': renderFailed,
+  'workspace_export.completed': ({ archiveSize, ...collected }) => ({
+    ...renderCollected(collected),
+    archive_size: archiveSize,
+  }),
+  'workspace_export.failed': renderFailed,
+  'session.deleted': same,
+};
+
+/** The payload of an event as it is sent. */
+export function renderPayload({ type, payload }: Pick<JournalEvent, 'type' | 'payload'>): object {
+  return (RENDERERS[type] as (payload: object) => object)(payload);
+}
+
+/** The run that an event of the session names in its payload; null when no run is meant. */
+export function runNamedBy({ payload }: Pick<JournalEvent, 'payload'>): string | null {
+  return 'runId' in payload ? payload.runId : null;
+}
+
+function renderUsage({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage): Static<typeof usage> {
+  return {
+    input_tokens: inputTokens,
+    output_tokens: outputTokens,
+    cache_read_tokens: cacheReadTokens,
+    cache_write_tokens: cacheWriteTokens,
+  };
+}
+
+function renderQuestion(payload: EventPayloads['user_input.requested']): PayloadWire<'user_input.requested'> {
+  const { requestId, toolUseId, toolName, expiresAt } = payload;
+  return { request_id: requestId, tool_use_id: toolUseId, tool_name: toolName, expires_at: isoTime(expiresAt) };
+}
+
+function renderSettled({ expiresAt, ...question }: EventPayloads['user_input.expired']) {
+  const rendered = renderQuestion({ ...question, expiresAt: expiresAt ?? 0 });
+  return { ...rendered, expires_at: expiresAt === null ? null : rendered.expires_at };
+}
+
+function renderCollected({ runId, fileCount }: { readonly runId: string; readonly fileCount: number }) {
+  return { run_id: runId, file_count: fileCount };
+}
+
+function renderFailed({ runId, message }: EventPayloads['artifacts.failed']): PayloadWire<'artifacts.failed'> {
+  return { run_id: runId, message };
+}

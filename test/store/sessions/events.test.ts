@@ -1,0 +1,73 @@
+// The journal, read: what earlier versions wrote is read as what is written now.
+import Connection from 'better-sqlite3';
+import { expect, test } from 'vitest';
+import type { EventType } from '../../../src/domain/journal-event.ts';
+import { renderJournalEvent } from '../../../src/wire/journal-event.ts';
+import { aStep, fenceOf, FREE, storeHouse } from '../../support/store-house.ts';
+
+const EARLIER: readonly (readonly [EventType, object, object])[] = [
+  ['run.step', { step: 1, inputTokens: 2, outputTokens: 3 }, { step: 1, text_preview: '', calls: [] }],
+  [
+    'tool_result',
+    { toolUseId: 'a', name: 'shell', ok: true, preview: 'x', durationMs: 5 },
+    { tool_use_id: 'a', ok: true, output: 'x', duration_ms: 5 },
+  ],
+  [
+    'tool_result',
+    { toolUseId: 'a', name: 'shell', ok: true, preview: 'x'.repeat(1_000), durationMs: 5 },
+    { tool_use_id: 'a', ok: true, output: 'x'.repeat(1_000), truncated: true, duration_ms: 5 },
+  ],
+  ['message', { messageId: 9, usage: {} }, { message_id: 9, role: 'assistant', text_preview: '' }],
+  [
+    'user_input.answered',
+    { requestId: 'q', toolUseId: 'a', answers: 'yes' },
+    { request_id: 'q', tool_use_id: 'a', tool_name: '', expires_at: null, answers: 'yes' },
+  ],
+  [
+    'user_input.expired',
+    { requestId: 'q', toolUseId: 'a' },
+    { request_id: 'q', tool_use_id: 'a', tool_name: '', expires_at: null },
+  ],
+];
+
+test('events of earlier versions are told as those of today', async () => {
+  const house = await storeHouse();
+  const run = await house.accept();
+  const connection = new Connection(house.file);
+  const insert = connection.prepare(
+    'INSERT INTO events (session_seq, run_seq, stream_seq, type, payload, created_at) VALUES (?, ?, ?, ?, ?, 0)',
+  );
+  EARLIER.forEach(([type, payload], at) => insert.run(run.sessionSeq, run.seq, at + 2, type, JSON.stringify(payload)));
+  connection.close();
+  const [queued, ...found] = await house.store.events.listOfRun(run.seq, 0, 99);
+  expect(queued?.type).toBe('run.queued');
+  const place = { sessionId: run.sessionId, runId: run.id };
+  expect(found.map((event) => renderJournalEvent(event, place).payload)).toEqual(EARLIER.map(([, , told]) => told));
+});
+
+test('a step tells what it says and calls, and a result its output, cut at 4 KB in whole characters (G18)', async () => {
+  const house = await storeHouse();
+  await house.accept();
+  const [run] = await house.claim();
+  const fence = fenceOf(run!);
+  const calls = ['a', 'b'].map((id) => ({ id, name: 'shell', input: { command: 'date' } }));
+  await house.store.runs.recordStep(fence, aStep({ text: 'The  moon\npulls.', calls }), FREE);
+  const result = { step: 1, name: 'shell', ok: true, durationMs: 1 };
+  await house.store.runs.recordToolResult(fence, { ...result, toolUseId: 'a', output: 'ä'.repeat(2_048) });
+  await house.store.runs.recordToolResult(fence, { ...result, toolUseId: 'b', output: `x${'ä'.repeat(2_048)}` });
+  const payloads = house.told.flatMap(({ type, payload }) =>
+    type === 'run.step' || type === 'tool_result' ? [payload] : [],
+  );
+  expect(payloads).toMatchObject([
+    {
+      textPreview: 'The moon pulls.',
+      calls: [
+        { id: 'a', name: 'shell' },
+        { id: 'b', name: 'shell' },
+      ],
+    },
+    { toolUseId: 'a', output: 'ä'.repeat(2_048) },
+    { toolUseId: 'b', output: `x${'ä'.repeat(2_047)}`, truncated: true },
+  ]);
+  expect(payloads[1]).not.toHaveProperty('truncated');
+});
