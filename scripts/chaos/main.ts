@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { probeSandbox } from '../../src/agent/sandbox/sandbox.ts';
+import { ledgerFaults } from '../../test/support/ledger-faults.ts';
 import { checkBackground, type Submission } from '../../test/support/background-load.ts';
 import type { DaemonProcess } from '../../test/support/daemon-process.ts';
 import { stormBackground, tellSubmissions } from './background.ts';
@@ -166,6 +167,7 @@ async function check({ rules, daemon, audit }: Storming, weathered: Weathered, f
     ...weathered.problems,
     ...checkRuns(facts),
     ...checkTexts(facts),
+    ...ledgerFaults(databaseOf(daemon)),
     ...checkPlagues({ rules, facts, sightings, diary: weathered.diary }),
     ...checkPlans(rules, facts),
     ...clients,

@@ -28,6 +28,11 @@ export const NO_PRICE: Price = {
   cacheWritePerMillionUsd: 0,
 };
 
+/** Both counts together. Of the four that people are shown (G12), those of the cache are taken out of the input tokens. */
+export function totalTokens({ inputTokens, outputTokens }: Pick<Usage, 'inputTokens' | 'outputTokens'>): number {
+  return inputTokens + outputTokens;
+}
+
 /** The cost of some usage in US dollars. Cached input is charged at the cache prices, the rest at the input price. */
 export function costOf(usage: Usage, price: Price): number {
   const fresh = Math.max(0, usage.inputTokens - usage.cacheReadTokens - usage.cacheWriteTokens);

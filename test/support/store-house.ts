@@ -4,6 +4,7 @@ import Connection from 'better-sqlite3';
 import { onTestFinished } from 'vitest';
 import { NO_CAPABILITIES } from '../../src/domain/capability-config.ts';
 import type { Run } from '../../src/domain/run.ts';
+import { NO_PRICE } from '../../src/domain/usage.ts';
 import type { ApiKey, User } from '../../src/domain/user.ts';
 import type { JournalEvent } from '../../src/domain/journal-event.ts';
 import type { NewTurn } from '../../src/store/runs/accept-run.ts';
@@ -137,9 +138,5 @@ export function aStep(over: Partial<NewStep> = {}): NewStep {
   };
 }
 
-export const FREE = {
-  inputPerMillionUsd: 0,
-  outputPerMillionUsd: 0,
-  cacheReadPerMillionUsd: 0,
-  cacheWritePerMillionUsd: 0,
-};
+/** A model that costs nothing. */
+export const FREE = { name: 'scripted', price: NO_PRICE };

@@ -3,7 +3,8 @@ import type { ServiceName, ServiceRequest, Signal } from '../../agent/port/proto
 import type { Endpoint } from '../../catalog/models.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import type { NewEvent } from '../../domain/journal-event.ts';
-import { NO_PRICE, type Price } from '../../domain/usage.ts';
+import { NO_PRICE } from '../../domain/usage.ts';
+import type { PricedModel } from '../../store/runs/record-usage.ts';
 import { type ResolvedModel, resolveModel } from '../brief/resolve-model.ts';
 import type { RunServices, ServedRun } from './run-services.ts';
 import { abort, callOffUnkept, isRefused, logFacts, type RunState } from './run-state.ts';
@@ -45,7 +46,7 @@ function takeSignal(state: RunState, signal: Exclude<Signal, StreamSignal>, { mo
   const { fence } = state;
   switch (signal.t) {
     case 'step':
-      return keep(state, store.runs.recordStep(fence, signal.reply, model.price), signal.ack);
+      return keep(state, store.runs.recordStep(fence, signal.reply, model), signal.ack);
     case 'tool-result': {
       const { call, result, step, durationMs } = signal;
       const kept = { step, toolUseId: call.id, name: call.name, ...result, durationMs };
@@ -56,7 +57,7 @@ function takeSignal(state: RunState, signal: Exclude<Signal, StreamSignal>, { mo
       return keep(state, store.compactions.record(fence, kept), signal.ack);
     }
     case 'spent':
-      return keep(state, store.runs.recordSpent(fence, signal.usage, priceOf(state, signal.model)));
+      return keep(state, store.runs.recordSpent(fence, signal.usage, pricedModel(state, signal.model)));
     case 'request':
       return void serve(state, signal);
     case 'permit-wanted':
@@ -74,8 +75,8 @@ function takeSignal(state: RunState, signal: Exclude<Signal, StreamSignal>, { mo
   }
 }
 
-function priceOf({ parts }: RunState, model: string): Price {
-  return parts.catalog().models.get(model)?.price ?? NO_PRICE;
+function pricedModel({ parts }: RunState, name: string): PricedModel {
+  return { name, price: parts.catalog().models.get(name)?.price ?? NO_PRICE };
 }
 
 /** Does what a tool of the run asks for, and answers it. Failures become words for the model. */

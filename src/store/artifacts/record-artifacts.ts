@@ -4,6 +4,7 @@ import type { RunError, RunStatus } from '../../domain/run.ts';
 import { ENDED } from './artifact-queue.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
+import { addToTotals } from '../sessions/session-totals.ts';
 import { exportIn, failExportIn } from './workspace-exports.ts';
 import { applyChange, compare, readTree, type TreeChange } from './workspace-tree.ts';
 
@@ -113,6 +114,7 @@ function* recordIn(tx: Transaction, runSeq: number, found: FoundWorkspace): Step
   yield* applyChange(tx, run.session_seq, change);
   const own = isKept(run) ? compare(yield* withUploads(tx, tree, runSeq), found.files).changed : [];
   yield* insertArtifacts(tx, runSeq, { skipped: JSON.stringify(found.skipped), files: own });
+  if (own.length > 0) yield* addToTotals(tx, run.session_seq, { artifacts: own.length });
   if (!isKept(run)) yield* failIn(tx, run, errorOfRun(run.status, run.error));
   else if (own.length === 0) yield* readyIn(tx, run);
   yield* exportIn(tx, run, { files: found.files, hasChanged: change.changed.length + change.deletedPaths.length > 0 });

@@ -10,9 +10,10 @@ import { timeAtWork } from './migrations/004-time-at-work.ts';
 import { texts } from './migrations/005-texts.ts';
 import { accounts } from './migrations/006-accounts.ts';
 import { leadModel } from './migrations/007-lead-model.ts';
+import { usage } from './migrations/008-usage.ts';
 
 /** Every migration in order. Add new ones at the end; never change one that was released. */
-const MIGRATIONS: readonly string[] = [foundation, realWork, upkeep, timeAtWork, texts, accounts, leadModel];
+const MIGRATIONS: readonly string[] = [foundation, realWork, upkeep, timeAtWork, texts, accounts, leadModel, usage];
 
 /** The schema version this code writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -11,6 +11,7 @@ import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { estimatePrompt } from './prompt-size.ts';
 import { RUN_COLUMNS, type RunRow, type SessionRow, toRun, toSession } from '../rows.ts';
+import { addToTotals } from '../sessions/session-totals.ts';
 import { insertAttachments, insertUserMessage, type NewAttachment } from '../sessions/user-message.ts';
 
 export interface NewTurn {
@@ -90,6 +91,7 @@ function* acceptIn(tx: Transaction, turn: NewTurn, content: string): Step<Accept
     { userSeq: turn.user.seq, sessionSeq: session.seq, messageId: yield* insertUserMessage(tx, message) },
     turn.attachments,
   );
+  yield* addToTotals(tx, session.seq, { messages: 1, runs: 1 });
   const payload = { scheduleMode: run.scheduleMode, ...(promptTokens !== null && { promptTokens }) };
   tx.emit(session.seq, run.seq, { type: 'run.queued', payload });
   return { kind: 'accepted', session, run };
@@ -241,8 +243,8 @@ function* insertRun(
   const seq = yield* tx.insert(
     `INSERT INTO runs (id, session_seq, user_seq, key_seq, protocol, status, schedule_mode, ready, requested_model,
        include_usage, opened_session, idempotency_key, target, background_payload, queued_steady_at, created_at,
-       output_schema, artifact_status)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending')`,
+       output_schema, team_id, artifact_status)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT team_id FROM users WHERE seq = ?), 'pending')`,
     run.id,
     run.sessionSeq,
     run.userSeq,
@@ -260,6 +262,7 @@ function* insertRun(
     tx.steadyNow,
     run.createdAt,
     turn.outputSchema === null ? null : JSON.stringify(turn.outputSchema),
+    run.userSeq,
   );
   return { seq, ...run };
 }

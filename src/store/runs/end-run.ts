@@ -7,6 +7,7 @@ import type { StopCause } from '../../domain/stop.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { discardIn } from '../sessions/erasures.ts';
+import { addToTotals } from '../sessions/session-totals.ts';
 import { concludeIn } from '../artifacts/record-artifacts.ts';
 import { type Fence, holds } from './record-progress.ts';
 import { findLastText, IN_STEPS, previewOfReplies } from './replies.ts';
@@ -138,6 +139,7 @@ function* writeAssistantMessage(tx: Transaction, fence: RunPlace, row: Omit<Fina
     preview ?? '',
     tx.now,
   );
+  yield* addToTotals(tx, fence.sessionSeq, { messages: 1 });
   const structured =
     row.structured_output === null ? {} : { structuredOutput: JSON.parse(row.structured_output) as JsonValue };
   tx.emit(fence.sessionSeq, fence.runSeq, {

@@ -3,10 +3,12 @@ import { previewOf } from '../../domain/content.ts';
 import { firstBytes } from '../../domain/excerpt.ts';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import { MAX_TOLD_BYTES, type NewEvent } from '../../domain/journal-event.ts';
-import { costOf, type Price, type Usage } from '../../domain/usage.ts';
+import type { Usage } from '../../domain/usage.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
-import { ADD_WORK, noteWork } from './work-time.ts';
+import { addToTotals } from '../sessions/session-totals.ts';
+import { type PricedModel, recordUsage } from './record-usage.ts';
+import { ADD_WORK } from './work-time.ts';
 
 /** The run that a write belongs to, and the attempt that makes it. */
 export interface Fence {
@@ -46,11 +48,11 @@ export function makeRecordProgress({ write }: Database) {
       }),
 
     /** Keeps a model reply before any of its tool calls runs; the first call counts as begun. */
-    recordStep: (fence: Fence, step: NewStep, price: Price): Promise<boolean> =>
+    recordStep: (fence: Fence, step: NewStep, model: PricedModel): Promise<boolean> =>
       write(function* (tx) {
         if (!(yield* holds(tx, fence))) return false;
         yield* insertStep(tx, fence, step);
-        yield* addUsage(tx, fence, step.usage, price);
+        yield* recordUsage(tx, fence, step.usage, model);
         const { inputTokens, outputTokens } = step.usage;
         const calls = step.calls.map(({ id, name }) => ({ id, name }));
         tx.emit(fence.sessionSeq, fence.runSeq, {
@@ -67,10 +69,10 @@ export function makeRecordProgress({ write }: Database) {
       }),
 
     /** Adds what a sub-agent or a summary has used to the run's usage. */
-    recordSpent: (fence: Fence, usage: Usage, price: Price): Promise<boolean> =>
+    recordSpent: (fence: Fence, usage: Usage, model: PricedModel): Promise<boolean> =>
       write(function* (tx) {
         if (!(yield* holds(tx, fence))) return false;
-        yield* addUsage(tx, fence, usage, price);
+        yield* recordUsage(tx, fence, usage, model);
         return true;
       }),
 
@@ -78,8 +80,16 @@ export function makeRecordProgress({ write }: Database) {
     recordToolResult: (fence: Fence, result: NewToolResult): Promise<boolean> =>
       write(function* (tx) {
         if (!(yield* holds(tx, fence))) return false;
-        yield* noteWork(tx, fence.runSeq);
-        return yield* keepToolResult(tx, fence, result);
+        const isKept = yield* keepToolResult(tx, fence, result);
+        yield* tx.run(
+          `UPDATE runs SET tool_count = tool_count + ?, ${ADD_WORK} WHERE seq = ?`,
+          Number(isKept),
+          tx.steadyNow,
+          tx.steadyNow,
+          fence.runSeq,
+        );
+        if (isKept) yield* addToTotals(tx, fence.sessionSeq, { tools: 1 });
+        return true;
       }),
   };
 }
@@ -127,22 +137,7 @@ function* insertStep(tx: Transaction, fence: Fence, step: NewStep): Step<void> {
   }
 }
 
-function* addUsage(tx: Transaction, fence: Fence, usage: Usage, price: Price): Step<void> {
-  yield* tx.run(
-    `UPDATE runs SET input_tokens = input_tokens + ?, output_tokens = output_tokens + ?,
-       cache_read_tokens = cache_read_tokens + ?, cache_write_tokens = cache_write_tokens + ?,
-       cost_usd = cost_usd + ?, ${ADD_WORK} WHERE seq = ?`,
-    usage.inputTokens,
-    usage.outputTokens,
-    usage.cacheReadTokens,
-    usage.cacheWriteTokens,
-    costOf(usage, price),
-    tx.steadyNow,
-    tx.steadyNow,
-    fence.runSeq,
-  );
-}
-
+/** Answers false when the call has a result already, which it keeps. */
 function* keepToolResult(tx: Transaction, fence: Fence, result: NewToolResult): Step<boolean> {
   const kept = yield* tx.get<{ position: number }>(
     `UPDATE tool_calls SET state = 'ended', ok = ?, output = ?, duration_ms = ?
@@ -154,7 +149,7 @@ function* keepToolResult(tx: Transaction, fence: Fence, result: NewToolResult): 
     result.step,
     result.toolUseId,
   );
-  if (kept === undefined) return true;
+  if (kept === undefined) return false;
   yield* tx.run(
     "UPDATE tool_calls SET state = 'running' WHERE run_seq = ? AND step = ? AND position = ? AND state = 'waiting'",
     fence.runSeq,

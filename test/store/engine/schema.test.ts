@@ -76,3 +76,36 @@ test("the model of a team's lead is found in sessions that an earlier Errand ope
   expect(models).toEqual(['large', null, null]);
   connection.close();
 });
+
+test('sums of sessions are counted from what a file of before holds; its model calls get no rows', () => {
+  const file = join(temporaryDirectory(), 'errand.db');
+  const connection = new Connection(file);
+  for (const schema of [foundation, realWork]) connection.exec(schema);
+  connection.pragma('user_version = 2');
+  const run = (seq: number, session: number) => `INSERT INTO runs (seq, id, session_seq, user_seq, key_seq, protocol,
+      status, schedule_mode, ready, requested_model, include_usage, opened_session, target, queued_steady_at, created_at,
+      finished_at, input_tokens, output_tokens, cost_usd)
+    VALUES (${seq}, 'r${seq}', ${session}, 1, 1, 'chat', 'completed', 'queued', 0, '', 0, 0, '', 0, 0, 1, 10, 4, 0.5);
+    INSERT INTO messages (session_seq, run_seq, role, content, text_preview, created_at)
+      VALUES (${session}, ${seq}, 'user', '[]', '', 0), (${session}, ${seq}, 'assistant', '[]', '', 0);
+    INSERT INTO run_artifacts (run_seq, file_count, total_size, skipped, created_at) VALUES (${seq}, 2, 0, '{}', 0);
+    INSERT INTO steps VALUES (${seq}, 1, 1, '', 'null', '', 10, 4, 0, 0, 0);
+    INSERT INTO tool_calls VALUES (${seq}, 1, 0, 'a', 'shell', '{}', 'ended', 1, '', 5, 0),
+      (${seq}, 1, 1, 'b', 'shell', '{}', 'waiting', NULL, NULL, NULL, 0);`;
+  connection.exec(`
+    INSERT INTO users (id, username, full_name, department, role, password_hash, created_at, updated_at)
+      VALUES ('u', 'u', '', '', 'user', '', 0, 0);
+    INSERT INTO api_keys (id, user_seq, name, scope, secret_sha256, last_four, target, created_at)
+      VALUES ('k', 1, '', 'global', x'', '', '', 0);
+    INSERT INTO sessions (id, user_seq, kind, title, status, created_at, updated_at)
+      VALUES ('two', 1, 'api', '', 'completed', 0, 0), ('none', 1, 'api', '', 'completed', 0, 0);
+    ${run(1, 1)} ${run(2, 1)}`);
+  migrate(connection, file);
+  expect(connection.prepare('SELECT * FROM session_totals').raw().all()).toEqual([
+    [1, 4, 2, 2, 4, 20, 8, 0, 0, 1],
+    [2, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+  ]);
+  expect(connection.prepare('SELECT tool_count FROM runs').pluck().all()).toEqual([1, 1]);
+  expect(connection.prepare('SELECT count(*) FROM usage_records').pluck().get()).toBe(0);
+  connection.close();
+});

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { TextBlock } from '../../../src/domain/content.ts';
 import type { NewEvent } from '../../../src/domain/journal-event.ts';
+import { NO_PRICE } from '../../../src/domain/usage.ts';
 import { aStep, aTurn, BACKGROUND_ORDER, fenceOf, FREE, storeHouse } from '../../support/store-house.ts';
 
 const TYPES = (events: readonly { type: string }[]) => events.map(({ type }) => type);
@@ -104,10 +105,10 @@ test('usage and cost of a run are the sum of its steps', async () => {
   const house = await storeHouse();
   await house.accept();
   const [run] = await house.claim();
-  const price = { ...FREE, inputPerMillionUsd: 2, outputPerMillionUsd: 10, cacheReadPerMillionUsd: 0.5 };
+  const price = { ...NO_PRICE, inputPerMillionUsd: 2, outputPerMillionUsd: 10, cacheReadPerMillionUsd: 0.5 };
   const usage = { inputTokens: 1_000, outputTokens: 100, cacheReadTokens: 400, cacheWriteTokens: 0 };
-  await house.store.runs.recordStep(fenceOf(run!), aStep({ usage }), price);
-  await house.store.runs.recordStep(fenceOf(run!), aStep({ step: 2, usage }), price);
+  await house.store.runs.recordStep(fenceOf(run!), aStep({ usage }), { ...FREE, price });
+  await house.store.runs.recordStep(fenceOf(run!), aStep({ step: 2, usage }), { ...FREE, price });
   const { usage: total, costUsd } = await house.store.runs.get(run!.seq);
   expect(total).toEqual({ inputTokens: 2_000, outputTokens: 200, cacheReadTokens: 800, cacheWriteTokens: 0 });
   expect(costUsd).toBeCloseTo(2 * (600 * 2 + 400 * 0.5 + 100 * 10) * 1e-6, 12);

@@ -1,0 +1,137 @@
+// The ledger: a row for every model call, and the sums that are read of it, written in the commit that keeps the reply.
+import { costOf, type Price, totalTokens, type Usage } from '../../domain/usage.ts';
+import type { Step, Transaction } from '../engine/statement.ts';
+import { ADD_WORK } from './work-time.ts';
+
+/** The model of a call: its name in the catalog, and its price at that moment. */
+export interface PricedModel {
+  readonly name: string;
+  readonly price: Price;
+}
+
+/** A model call to record. */
+export interface ModelCall {
+  readonly sessionSeq: number;
+  readonly model: string;
+  readonly usage: Usage;
+  readonly costUsd: number;
+  /** Null for a call that belongs to the session alone. */
+  readonly run: CallingRun | null;
+}
+
+/** What the ledger takes from the run of a call. */
+interface CallingRun {
+  readonly seq: number;
+  readonly keySeq: number;
+  readonly teamId: string | null;
+  readonly isScheduled: boolean;
+}
+
+/** Time zones differ by multiples of it, so that the days of each begin with a quarter. */
+export const QUARTER_MS = 900_000;
+
+/** Records a call of a run: in the run's own sums, the ledger and all that is read of it. */
+export function* recordUsage(
+  tx: Transaction,
+  { sessionSeq, runSeq }: { readonly sessionSeq: number; readonly runSeq: number },
+  usage: Usage,
+  model: PricedModel,
+): Step<void> {
+  const costUsd = costOf(usage, model.price);
+  const run = (yield* tx.get<{ keySeq: number; teamId: string | null; isScheduled: number }>(
+    `UPDATE runs SET input_tokens = input_tokens + ?, output_tokens = output_tokens + ?,
+       cache_read_tokens = cache_read_tokens + ?, cache_write_tokens = cache_write_tokens + ?,
+       cost_usd = cost_usd + ?, ${ADD_WORK} WHERE seq = ?
+     RETURNING key_seq AS keySeq, team_id AS teamId, schedule_mode = 'scheduled' AS isScheduled`,
+    ...tokensOf(usage),
+    costUsd,
+    tx.steadyNow,
+    tx.steadyNow,
+    runSeq,
+  ))!;
+  const calling = { ...run, seq: runSeq, isScheduled: run.isScheduled === 1 };
+  yield* recordCall(tx, { sessionSeq, model: model.name, usage, costUsd, run: calling });
+}
+
+/** Records a call in the ledger and all that is read of it. */
+export function* recordCall(tx: Transaction, call: ModelCall): Step<void> {
+  const { userSeq, teamId } = yield* insertRecord(tx, call);
+  // A run keeps the team of its acceptance (§4.8 rule 2). Without either, the team is looked up when it is read.
+  const resolved = teamId ?? call.run?.teamId ?? '';
+  const beneficiary = { teamId: resolved, userSeq: resolved === '' ? userSeq : 0 };
+  yield* addToQuarter(tx, call, beneficiary);
+  yield* noteActivity(tx, call, beneficiary);
+  yield* tx.run(
+    `UPDATE session_totals SET input_tokens = input_tokens + ?, output_tokens = output_tokens + ?,
+       cache_read_tokens = cache_read_tokens + ?, cache_write_tokens = cache_write_tokens + ?,
+       cost_usd = cost_usd + ? WHERE session_seq = ?`,
+    ...tokensOf(call.usage),
+    call.costUsd,
+    call.sessionSeq,
+  );
+}
+
+function tokensOf(usage: Usage): [number, number, number, number] {
+  return [usage.inputTokens, usage.outputTokens, usage.cacheReadTokens, usage.cacheWriteTokens];
+}
+
+function* insertRecord(tx: Transaction, call: ModelCall): Step<{ userSeq: number; teamId: string | null }> {
+  const { run, model, usage, costUsd, sessionSeq } = call;
+  return (yield* tx.get<{ userSeq: number; teamId: string | null }>(
+    `INSERT INTO usage_records (at, session_seq, run_seq, user_seq, key_seq, project_id, team_id, model, input_tokens,
+       output_tokens, cache_read_tokens, cache_write_tokens, cost_usd)
+     SELECT ?, s.seq, ?, s.user_seq, ?, s.project_id, u.team_id, ?, ?, ?, ?, ?, ?
+     FROM sessions s JOIN users u ON u.seq = s.user_seq WHERE s.seq = ?
+     RETURNING user_seq AS userSeq, team_id AS teamId`,
+    tx.now,
+    run?.seq ?? null,
+    run?.keySeq ?? null,
+    model,
+    ...tokensOf(usage),
+    costUsd,
+    sessionSeq,
+  ))!;
+}
+
+/** Whose usage it is: a team's, or a user's for want of one ('' and 0 leave them out). */
+interface Beneficiary {
+  readonly teamId: string;
+  readonly userSeq: number;
+}
+
+function* addToQuarter(tx: Transaction, { usage, costUsd }: ModelCall, { teamId, userSeq }: Beneficiary): Step<void> {
+  yield* tx.run(
+    `INSERT INTO usage_quarters AS q (quarter, team_id, user_seq, tokens, cost_usd) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT (quarter, team_id, user_seq)
+       DO UPDATE SET tokens = q.tokens + excluded.tokens, cost_usd = q.cost_usd + excluded.cost_usd`,
+    quarterOf(tx.now),
+    teamId,
+    userSeq,
+    totalTokens(usage),
+    costUsd,
+  );
+}
+
+/** By source of the run; a call without a run is of no source. */
+function* noteActivity(tx: Transaction, { sessionSeq, run }: ModelCall, to: Beneficiary): Step<void> {
+  const quarter = quarterOf(tx.now);
+  yield* tx.run(
+    `INSERT INTO session_activity AS a (session_seq, team_id, user_seq, quarter, normal_quarter, scheduled_quarter)
+     VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (session_seq, team_id) DO UPDATE SET
+       quarter = max(a.quarter, excluded.quarter), normal_quarter = max(a.normal_quarter, excluded.normal_quarter),
+       scheduled_quarter = max(a.scheduled_quarter, excluded.scheduled_quarter)
+     WHERE excluded.quarter > a.quarter OR excluded.normal_quarter > a.normal_quarter
+       OR excluded.scheduled_quarter > a.scheduled_quarter`,
+    sessionSeq,
+    to.teamId,
+    to.userSeq,
+    quarter,
+    run?.isScheduled === false ? quarter : 0,
+    run?.isScheduled === true ? quarter : 0,
+  );
+}
+
+/** The quarter of an hour that a moment is in, counted since 1970. */
+export function quarterOf(at: number): number {
+  return Math.floor(at / QUARTER_MS);
+}

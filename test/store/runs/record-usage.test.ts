@@ -1,0 +1,163 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { NO_PRICE, type Usage } from '../../../src/domain/usage.ts';
+import { openDatabase } from '../../../src/store/engine/database.ts';
+import { quarterOf, recordCall } from '../../../src/store/runs/record-usage.ts';
+import { callEveryVerb } from '../../support/every-verb.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
+import { ledgerFaults } from '../../support/ledger-faults.ts';
+import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store-house.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
+
+const USAGE: Usage = { inputTokens: 1_000, outputTokens: 100, cacheReadTokens: 400, cacheWriteTokens: 50 };
+const PRICED = { name: 'deep', price: { ...NO_PRICE, inputPerMillionUsd: 2, outputPerMillionUsd: 10 } };
+
+const records = ({ rows }: StoreHouse) => rows<Record<string, unknown>>('SELECT * FROM usage_records ORDER BY seq');
+
+async function houseWithTeams() {
+  const house = await storeHouse();
+  const [red, blue] = [
+    await house.store.teams.create({ name: 'Red', budgetUsd: null }),
+    await house.store.teams.create({ name: 'Blue', budgetUsd: null }),
+  ];
+  const join = (teamId: string | null) => house.store.users.change('mara', { teamId });
+  return { ...house, red, blue, join };
+}
+
+test('a model call leaves a row with all that it is told by', async () => {
+  const house = await houseWithTeams();
+  await house.join(house.red.id);
+  const run = await house.accept();
+  const [claimed] = await house.claim();
+  await house.store.runs.recordStep(fenceOf(claimed!), aStep({ usage: USAGE }), PRICED);
+  expect(records(house)).toEqual([
+    {
+      seq: 1,
+      at: house.clock.now(),
+      session_seq: run.sessionSeq,
+      run_seq: run.seq,
+      user_seq: house.user.seq,
+      key_seq: house.key.seq,
+      project_id: null,
+      team_id: house.red.id,
+      model: 'deep',
+      input_tokens: 1_000,
+      output_tokens: 100,
+      cache_read_tokens: 400,
+      cache_write_tokens: 50,
+      cost_usd: (550 * 2 + 100 * 10) / 1_000_000,
+    },
+  ]);
+});
+
+test('replies, sub-agents and summaries leave a row each, which add up to the usage of the run', async () => {
+  const house = await storeHouse();
+  await house.accept();
+  const [run] = await house.claim();
+  const fence = fenceOf(run!);
+  await house.store.runs.recordStep(fence, aStep({ usage: USAGE }), PRICED);
+  await house.store.runs.recordSpent(fence, USAGE, FREE);
+  await house.store.runs.recordStep(fence, aStep({ step: 2, usage: USAGE }), PRICED);
+  expect(records(house).map(({ model }) => model)).toEqual(['deep', 'scripted', 'deep']);
+  expect((await house.store.runs.get(run!.seq)).usage.inputTokens).toBe(3_000);
+  expect(ledgerFaults(house.file)).toEqual([]);
+});
+
+test('an attempt that has lost its run leaves no row', async () => {
+  const house = await storeHouse();
+  await house.accept();
+  const [run] = await house.claim();
+  const lost = { ...fenceOf(run!), attempt: 7 };
+  expect(await house.store.runs.recordStep(lost, aStep(), FREE)).toBe(false);
+  expect(await house.store.runs.recordSpent(lost, USAGE, FREE)).toBe(false);
+  expect(records(house)).toEqual([]);
+});
+
+test('a row has the team of its moment; without one it counts for the team of its run, which stays', async () => {
+  const house = await houseWithTeams();
+  await house.join(house.red.id);
+  await house.accept();
+  const [run] = await house.claim();
+  for (const [step, teamId] of [house.red.id, house.blue.id, null].entries()) {
+    await house.join(teamId);
+    await house.store.runs.recordStep(fenceOf(run!), aStep({ step: step + 1, usage: USAGE }), FREE);
+  }
+  expect(records(house).map(({ team_id }) => team_id)).toEqual([house.red.id, house.blue.id, null]);
+  expect(house.rows('SELECT team_id FROM runs')).toEqual([{ team_id: house.red.id }]);
+  expect(house.rows('SELECT team_id, user_seq, tokens FROM usage_quarters ORDER BY tokens')).toEqual([
+    { team_id: house.blue.id, user_seq: 0, tokens: 1_100 },
+    { team_id: house.red.id, user_seq: 0, tokens: 2_200 },
+  ]);
+});
+
+test('what no team is known for counts for its user', async () => {
+  const house = await storeHouse();
+  await house.accept();
+  const [run] = await house.claim();
+  await house.store.runs.recordStep(fenceOf(run!), aStep({ usage: USAGE }), FREE);
+  expect(house.rows('SELECT quarter, team_id, user_seq, tokens FROM usage_quarters')).toEqual([
+    { quarter: quarterOf(house.clock.now()), team_id: '', user_seq: house.user.seq, tokens: 1_100 },
+  ]);
+});
+
+test('quarters of an hour add up by themselves, and sessions are known by their last one', async () => {
+  const house = await storeHouse();
+  await house.accept();
+  const [run] = await house.claim();
+  const quarter = quarterOf(house.clock.now());
+  for (const step of [1, 2, 3]) {
+    if (step === 3) house.clock.advance(900_000);
+    await house.store.runs.recordStep(fenceOf(run!), aStep({ step, usage: USAGE }), FREE);
+  }
+  expect(house.rows('SELECT quarter, tokens FROM usage_quarters')).toEqual([
+    { quarter, tokens: 2_200 },
+    { quarter: quarter + 1, tokens: 1_100 },
+  ]);
+  expect(house.rows('SELECT quarter, normal_quarter, scheduled_quarter FROM session_activity')).toEqual([
+    { quarter: quarter + 1, normal_quarter: quarter + 1, scheduled_quarter: 0 },
+  ]);
+});
+
+test('a call without a run counts for its session, and for no source', async () => {
+  const house = await storeHouse();
+  const run = await house.accept();
+  await house.store.close();
+  const database = openDatabase(house.file, house.clock);
+  const call = { sessionSeq: run.sessionSeq, model: 'deep', usage: USAGE, costUsd: 0.5, run: null };
+  await database.write((tx) => recordCall(tx, call));
+  await database.close();
+  expect(records(house)).toMatchObject([{ run_seq: null, key_seq: null, input_tokens: 1_000, cost_usd: 0.5 }]);
+  expect(house.rows('SELECT normal_quarter, scheduled_quarter FROM session_activity')).toEqual([
+    { normal_quarter: 0, scheduled_quarter: 0 },
+  ]);
+  expect(ledgerFaults(house.file)).toEqual([]);
+});
+
+test('whatever verbs do, the rows add up to what is kept of them', async () => {
+  const house = await storeHouse();
+  await callEveryVerb(house);
+  expect(records(house)).not.toEqual([]);
+  expect(ledgerFaults(house.file)).toEqual([]);
+});
+
+test('a ledger that does not add up is found out', async () => {
+  const file = join(temporaryDirectory(), 'errand.db');
+  const house = await storeHouse(file);
+  await house.accept();
+  const [run] = await house.claim();
+  await house.store.runs.recordStep(fenceOf(run!), aStep(), FREE);
+  await house.store.close();
+  const database = openDatabase(file, fakeClock());
+  await database.write((tx) => tx.run('UPDATE usage_records SET output_tokens = 5, at = at + 900000'));
+  await database.write((tx) => tx.run('UPDATE session_totals SET tool_count = 5'));
+  await database.write((tx) => tx.run('UPDATE runs SET tool_count = 3'));
+  await database.close();
+  expect(ledgerFaults(file).map((line) => line.replace(/:.*/, ''))).toEqual([
+    'usage of runs do not add up',
+    'quarters of an hour do not add up',
+    'activity of sessions do not add up',
+    'usage of sessions do not add up',
+    'counts of sessions do not add up',
+    'tool calls of runs do not add up',
+  ]);
+});

@@ -1,0 +1,63 @@
+// What is wrong with the ledger of a database file: rows that do not add up to what is read of them.
+import Connection from 'better-sqlite3';
+
+const COUNTS = ['input_tokens', 'output_tokens', 'cache_read_tokens', 'cache_write_tokens'];
+const QUARTER = 'x.at / 900000';
+const TEAM = `coalesce(x.team_id, r.team_id, '')`;
+const USER = `iif(${TEAM} = '', x.user_seq, 0)`;
+const FROM = 'usage_records x LEFT JOIN runs r ON r.seq = x.run_seq';
+const bySource = (condition: string) => `coalesce(max(iif(${condition}, ${QUARTER}, NULL)), 0)`;
+
+/** Of two tables that must be equal, what each is made of. Costs are added up in different orders, so they are rounded. */
+const PAIRS: Readonly<Record<string, readonly [string, string]>> = {
+  'usage of runs': [
+    `SELECT seq, ${COUNTS.join()}, round(cost_usd, 9) FROM runs`,
+    `SELECT r.seq, ${COUNTS.map((name) => `coalesce(sum(x.${name}), 0)`).join()}, round(total(x.cost_usd), 9)
+     FROM runs r LEFT JOIN usage_records x ON x.run_seq = r.seq GROUP BY r.seq`,
+  ],
+  'quarters of an hour': [
+    'SELECT quarter, team_id, user_seq, tokens, round(cost_usd, 9) FROM usage_quarters',
+    `SELECT ${QUARTER}, ${TEAM}, ${USER}, sum(x.input_tokens + x.output_tokens), round(total(x.cost_usd), 9)
+     FROM ${FROM} GROUP BY 1, 2, 3`,
+  ],
+  'activity of sessions': [
+    'SELECT session_seq, team_id, user_seq, quarter, normal_quarter, scheduled_quarter FROM session_activity',
+    `SELECT x.session_seq, ${TEAM}, ${USER}, max(${QUARTER}), ${bySource("r.schedule_mode <> 'scheduled'")},
+       ${bySource("r.schedule_mode = 'scheduled'")} FROM ${FROM} GROUP BY 1, 2, 3`,
+  ],
+  'usage of sessions': [
+    `SELECT session_seq, ${COUNTS.join()}, round(cost_usd, 9) FROM session_totals`,
+    `SELECT s.seq, ${COUNTS.map((name) => `coalesce(sum(x.${name}), 0)`).join()}, round(total(x.cost_usd), 9)
+     FROM sessions s LEFT JOIN usage_records x ON x.session_seq = s.seq GROUP BY s.seq`,
+  ],
+  'counts of sessions': [
+    `SELECT session_seq, message_count, run_count, tool_count, artifact_count FROM session_totals
+     JOIN sessions s ON s.seq = session_seq WHERE s.deleted_at IS NULL`,
+    `SELECT s.seq, (SELECT count(*) FROM messages m WHERE m.session_seq = s.seq),
+       (SELECT count(*) FROM runs r WHERE r.session_seq = s.seq),
+       (SELECT count(*) FROM runs r JOIN tool_calls c ON c.run_seq = r.seq WHERE r.session_seq = s.seq AND c.state = 'ended'),
+       (SELECT count(*) FROM runs r JOIN run_artifact_files f ON f.run_seq = r.seq WHERE r.session_seq = s.seq)
+     FROM sessions s WHERE s.deleted_at IS NULL`,
+  ],
+  'tool calls of runs': [
+    `SELECT r.seq, r.tool_count FROM runs r JOIN sessions s ON s.seq = r.session_seq WHERE s.deleted_at IS NULL`,
+    `SELECT r.seq, (SELECT count(*) FROM tool_calls c WHERE c.run_seq = r.seq AND c.state = 'ended')
+     FROM runs r JOIN sessions s ON s.seq = r.session_seq WHERE s.deleted_at IS NULL`,
+  ],
+};
+
+/** A line for each pair that differs, with the first row that only one of them has; none when all add up. */
+export function ledgerFaults(file: string): string[] {
+  const connection = new Connection(file, { readonly: true });
+  try {
+    return Object.entries(PAIRS).flatMap(([what, [kept, counted]]) => {
+      const only = (a: string, b: string) =>
+        connection.prepare(`SELECT * FROM (${a}) EXCEPT SELECT * FROM (${b})`).raw().get();
+      const [left, right] = [only(kept, counted), only(counted, kept)];
+      if (left === undefined && right === undefined) return [];
+      return [`${what} do not add up: kept ${JSON.stringify(left)}, counted ${JSON.stringify(right)}`];
+    });
+  } finally {
+    connection.close();
+  }
+}
