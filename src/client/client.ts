@@ -20,6 +20,7 @@ import type { DeletionWire, sessionQuery, SessionWire, StopWire } from '../wire/
 import type { ConfigurationWire, StatusWire } from '../wire/status.ts';
 import { type Checks, makeChecks } from './checks.ts';
 import { makeMessages, type Messages } from './conversation.ts';
+import { makeOffice, type Office } from './office.ts';
 import { openFile } from './transport/download.ts';
 import { callManagement } from './transport/exchange.ts';
 import { type Query, queryOf } from './transport/query.ts';
@@ -106,6 +107,7 @@ export interface Client extends Checks {
   /** Opens a file at one of the daemon's signed addresses, over this client's own connection. */
   download(url: string): Promise<IncomingMessage>;
   readonly messages: Messages;
+  readonly office: Office;
 }
 
 /** Makes a client of the daemon at an address. `signal` ends whatever is under way. Opens no connection yet. */
@@ -154,6 +156,7 @@ export function makeClient(address: Address, signal?: AbortSignal): Client {
     queue: (limit) => call('GET', `/queue${queryOf({ limit })}`),
     download: (url) => openFile(address, url, signal),
     messages: makeMessages(address, signal),
+    office: makeOffice(call, address, signal),
   };
 }
 

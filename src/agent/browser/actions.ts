@@ -65,7 +65,7 @@ export const ACTIONS: readonly Action[] = [
     needsPage: true,
     act: async (page, input) => {
       const element = await elementOf(page, input);
-      const isList = (await element.evaluate(({ nodeName }) => nodeName)) === 'SELECT';
+      const isList = (await element.evaluate((node) => (node as { nodeName?: string }).nodeName)) === 'SELECT';
       if (isList) await element.selectOption(textOf(input, 'text'));
       else await element.fill(textOf(input, 'text'));
       if (input['submit'] === true) await element.press('Enter');

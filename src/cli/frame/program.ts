@@ -19,6 +19,7 @@ import { addKeys } from '../nouns/people/keys.ts';
 import { addMcp } from '../nouns/capabilities/mcp.ts';
 import { addModels } from '../nouns/capabilities/models.ts';
 import { addPlugins } from '../nouns/capabilities/plugins.ts';
+import { addOffice } from '../nouns/work/office.ts';
 import { addQueue } from '../nouns/work/queue.ts';
 import { addRuns } from '../nouns/work/runs.ts';
 import { addServe } from '../nouns/daemon/serve.ts';
@@ -72,6 +73,7 @@ function makeProgram(io: Io): Command {
   addConnectors(program, io);
   addPlugins(program, io);
   program.commandsGroup('Activity:');
+  addOffice(program, io);
   addSessions(program, io);
   addRuns(program, io);
   addQueue(program, io);

@@ -1,0 +1,127 @@
+// `errand office`: the runs of the whole house, live on a terminal, or as one table.
+import type { ReadStream, WriteStream } from 'node:tty';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { EntityWire, SnapshotWire } from '../../../client/office.ts';
+import { UNASSIGNED_TEAM_ID } from '../../../wire/office/snapshot.ts';
+import { uuid } from '../../frame/arguments.ts';
+import { act, type Context } from '../../frame/context.ts';
+import { formatDuration } from '../../frame/durations.ts';
+import { CommandError } from '../../frame/exit-codes.ts';
+import type { Io } from '../../frame/io.ts';
+import { type Column, column, field, state } from '../../terminal/columns.ts';
+
+const COLUMNS: readonly Column<EntityWire>[] = [
+  field('run_id', 6),
+  state('status', ({ status }) => (status === 'idle' ? 'stopped' : status), 9),
+  column('progress', ({ progress }) => `${progress}%`, 5),
+  field('username', 8),
+  field('team_name', 4),
+  column('elapsed', ({ elapsed_seconds: seconds }) => formatDuration(seconds), 7),
+  field('total_tokens', 2),
+  field('total_cost_usd', 3),
+  field('session_title', 9),
+  column('detail', ({ detail, last_error: error }) => error ?? detail, 8),
+];
+
+interface Options {
+  readonly once?: true;
+  readonly team?: string;
+  readonly session?: string;
+  readonly tz: string;
+  /** Seconds. */
+  readonly interval: number;
+}
+
+/** Adds the command. */
+export function addOffice(program: Command, io: Io): void {
+  program
+    .command('office')
+    .summary('watch every run of the house, live')
+    .description(
+      'Show who works on what, how far it is and what it costs, as it happens. With --url it takes a key of scope admin.',
+    )
+    .option('--once', 'print the runs as a table, and end; with -o json, the whole snapshot')
+    .option('--team <team>', 'only the runs of this team, by id or name')
+    .option('--session <id>', 'open this session; with --once, only its runs', uuid)
+    .addOption(
+      new Option('--tz <zone>', 'time zone whose day "today" is').argParser(timeZone).default(ownZone(), ownZone()),
+    )
+    .addOption(
+      new Option('--interval <seconds>', 'how often all figures are read anew').argParser(interval).default(5, '5'),
+    )
+    .addHelpText('after', EXAMPLES)
+    .action(act(io, showOffice));
+}
+
+const EXAMPLES = `
+Keys are listed by "?". The view only reads.
+
+Examples:
+  errand office --team Research
+  errand office --once -o json
+  errand office --url https://errand.example --token-file admin.key`;
+
+async function showOffice(context: Context, options: Options): Promise<void> {
+  const { io, out } = context;
+  if (options.once || out.format === 'json') return printOnce(context, options);
+  if (!io.terminal.stdin || !io.terminal.stdout) {
+    throw new CommandError('usage', 'The live view needs a terminal. Add --once to print the runs as a table.');
+  }
+  const client = context.client();
+  const { teams } = await client.office.snapshot({ limit: 1, tz: options.tz });
+  // Ink and React are only loaded for this view: other commands start faster without them.
+  const { runOffice } = await import('../../../tui/office.ts');
+  await runOffice({
+    client,
+    // They are a terminal's: that was looked at above.
+    stdin: io.stdin as ReadStream,
+    stdout: io.stdout as WriteStream,
+    environment: io.environment,
+    teamId: options.team === undefined ? null : teamOf(teams, options.team).id,
+    sessionId: options.session ?? null,
+    tz: options.tz,
+    intervalMs: options.interval * 1000,
+    signal: context.signal,
+  });
+  context.signal.throwIfAborted();
+}
+
+async function printOnce({ client, out }: Context, { team, session, tz }: Options): Promise<void> {
+  const snapshot = await client().office.snapshot({ limit: 96, tz });
+  const teamId = team === undefined ? undefined : teamOf(snapshot.teams, team).id;
+  const rows = snapshot.entities.filter(
+    (entity) =>
+      (teamId === undefined || (entity.team_id ?? UNASSIGNED_TEAM_ID) === teamId) &&
+      (session === undefined || entity.session_id === session),
+  );
+  out.list(rows, COLUMNS, snapshot);
+  if (out.format !== 'json') out.hint(summaryOf(snapshot));
+}
+
+function summaryOf({ overview }: SnapshotWire): string {
+  const { running, pending, completed, failed, idle, total_cost_usd: cost, total_tokens: tokens } = overview;
+  const counts = `${running} running, ${pending} pending, ${completed} completed, ${failed} failed, ${idle} stopped`;
+  return `${counts}; today $${cost.toFixed(2)} and ${tokens} tokens.`;
+}
+
+function teamOf(teams: SnapshotWire['teams'], ref: string): SnapshotWire['teams'][number] {
+  const team = teams.find(({ id }) => id === ref) ?? teams.find(({ name }) => name.toLowerCase() === ref.toLowerCase());
+  if (team === undefined) throw new CommandError('notFound', `There is no team ${ref}.`);
+  return team;
+}
+
+const ownZone = () => new Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+function timeZone(text: string): string {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: text }) && text;
+  } catch {
+    throw new InvalidArgumentError('It must be an IANA time zone such as Europe/Berlin.');
+  }
+}
+
+function interval(text: string): number {
+  const seconds = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  if (seconds >= 1 && seconds <= 3600) return seconds;
+  throw new InvalidArgumentError('It must be a number of seconds from 1 to 3600.');
+}

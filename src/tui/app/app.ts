@@ -1,0 +1,81 @@
+// The application: the screen on top, and the keys that mean the same on every screen.
+import { useInput, useWindowSize } from 'ink';
+import { useEffect, useSyncExternalStore } from 'react';
+import type { Client } from '../../client/client.ts';
+import { h } from '../element.ts';
+import type { ScreenName } from '../state/screens.ts';
+import type { Action, AppState, ScreenState } from '../state/state.ts';
+import type { MouseWheel } from '../terminal/input.ts';
+import type { Theme } from '../theme/theme.ts';
+import { helpFrame } from './help.ts';
+import { keyName } from './keys.ts';
+import { Lines } from './lines.ts';
+import { SCREENS } from './screen-table.ts';
+import type { Effect, Screen } from './screen.ts';
+import type { Store } from './store.ts';
+
+export interface AppProps {
+  readonly client: Client;
+  readonly store: Store;
+  readonly theme: Theme;
+  readonly wheel: MouseWheel;
+  readonly now: () => number;
+  readonly quit: () => void;
+  /** Puts text on the terminal's clipboard. */
+  readonly copy: (text: string) => void;
+}
+
+export function App({ client, store, theme, wheel, now, quit, copy }: AppProps) {
+  const state = useSyncExternalStore(store.subscribe, store.get);
+  const { columns, rows } = useWindowSize();
+  const size = { columns, rows };
+  const { dispatch } = store;
+
+  const perform = (done: Action | Effect | undefined) => {
+    if (done === undefined) return;
+    if (done.type === 'quit') return quit();
+    if (done.type !== 'copy') return dispatch(done);
+    copy(done.text);
+    dispatch({ type: 'notice', text: `Copied the id of the ${done.what}: ${done.text}`, at: now() });
+  };
+  const press = (key: string) => {
+    // A screen that has not been drawn yet decides on what was asked of it before.
+    const current = store.get();
+    perform(pressed(key, current, size));
+  };
+
+  const isTyping = isFinding(state);
+  useInput((input, key) => press(keyName(input, key)), { isActive: !isTyping });
+  useEffect(() => wheel.listen((direction) => press(`wheel-${direction}`)));
+
+  const { screen, table } = top(state);
+  if (state.isHelpOpen) return h(Lines, { lines: helpFrame(state, table.help, size), theme });
+  return h(table.Component, { client, state, screen, size, theme, dispatch });
+}
+
+/** What a key does: on every screen, or on the one on top. */
+export function pressed(
+  key: string,
+  state: AppState,
+  size: { readonly columns: number; readonly rows: number },
+): Action | Effect | undefined {
+  if (key === 'q' || key === 'quit') return { type: 'quit' };
+  if (key === '?' || (state.isHelpOpen && key === 'escape')) return { type: 'help' };
+  if (state.isHelpOpen) return undefined;
+  if (key === 'p') return { type: 'pause' };
+  if (key === 'escape' && state.screens.length > 1) return { type: 'back' };
+  const { screen, table } = top(state);
+  return table.press({ key, state, screen, size });
+}
+
+function top({ screens }: AppState): { readonly screen: ScreenState; readonly table: Screen<ScreenName> } {
+  const screen = screens.at(-1);
+  if (screen === undefined) throw new Error('There is always a screen.');
+  return { screen, table: SCREENS[screen.name] as unknown as Screen<ScreenName> };
+}
+
+/** While somebody types, letters are letters. */
+function isFinding(state: AppState): boolean {
+  const { screen } = top(state);
+  return 'isFinding' in screen && screen.isFinding && !state.isHelpOpen;
+}

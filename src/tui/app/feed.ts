@@ -1,0 +1,119 @@
+// Keeps the state fed: the house's stream, and a snapshot every so often, after gaps, and for runs that are unknown.
+import type { Client } from '../../client/client.ts';
+import { ClientError } from '../../client/transport/client-error.ts';
+import type { AppState, Dispatch } from '../state/state.ts';
+import type { OfficeEvent } from '../../client/office-stream.ts';
+
+/** Run entities of a snapshot: the most that the daemon gives. */
+const SNAPSHOT_LIMIT = 96;
+/** Runs that begin together are asked for together. */
+const SOON_MS = 400;
+const TICK_MS = 1000;
+/** A tick that comes this late: the machine slept, and its connections may be dead without knowing. */
+const ASLEEP_MS = 10_000;
+
+export interface FeedParts {
+  readonly client: Client;
+  readonly get: () => AppState;
+  readonly dispatch: Dispatch;
+  readonly take: (event: OfficeEvent) => void;
+  readonly now: () => number;
+}
+
+export interface Feed {
+  readonly stop: () => void;
+}
+
+/** Starts to follow; ends with `stop`. */
+export function startFeed(parts: FeedParts): Feed {
+  const { get, dispatch, now } = parts;
+  const snapshots = makeSnapshots(parts);
+  let following = follow(parts, snapshots.soon, null);
+  let tickedAt = now();
+  const ticker = setInterval(() => {
+    const at = now();
+    dispatch({ type: 'tick', at });
+    if (at - tickedAt > ASLEEP_MS) {
+      following.stop();
+      following = follow(parts, snapshots.soon, following.lastEventId());
+    }
+    tickedAt = at;
+    if (get().house.hasUnknown) snapshots.soon();
+  }, TICK_MS);
+  return {
+    stop() {
+      clearInterval(ticker);
+      following.stop();
+      snapshots.stop();
+    },
+  };
+}
+
+/** One snapshot at a time: the next is due an interval after the last, or soon. */
+function makeSnapshots({ client, get, dispatch, now }: FeedParts) {
+  let timer: NodeJS.Timeout | undefined;
+  let isReading = false;
+  let isWanted = false;
+  let isStopped = false;
+
+  const schedule = (delayMs: number) => {
+    clearTimeout(timer);
+    if (!isStopped) timer = setTimeout(() => void read(), delayMs);
+  };
+
+  const read = async () => {
+    const { tz, intervalMs } = get().wishes;
+    isReading = true;
+    isWanted = false;
+    dispatch({ type: 'snapshot-asked', at: now() });
+    try {
+      const [snapshot, queue] = await Promise.all([
+        client.office.snapshot({ limit: SNAPSHOT_LIMIT, tz }),
+        client.queue(1).catch(() => null),
+      ]);
+      if (!isStopped) dispatch({ type: 'snapshot', snapshot, queue, limit: SNAPSHOT_LIMIT, at: now() });
+    } catch (error) {
+      if (!(error instanceof ClientError) && !isStopped) throw error;
+      if (!isStopped) dispatch({ type: 'snapshot-failed', failure: error as ClientError });
+    }
+    isReading = false;
+    schedule(isWanted ? SOON_MS : intervalMs);
+  };
+
+  schedule(0);
+  return {
+    soon() {
+      if (isReading) isWanted = true;
+      else schedule(SOON_MS);
+    },
+    stop() {
+      isStopped = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** Follows the stream. Whenever something may have been missed, a snapshot is due. */
+function follow({ client, dispatch, take, now }: FeedParts, missed: () => void, from: string | null) {
+  const controller = new AbortController();
+  let lastEventId = from;
+  const work = async () => {
+    for await (const news of client.office.follow({ lastEventId, signal: controller.signal })) {
+      if (controller.signal.aborted) return;
+      if (news.kind === 'event') {
+        lastEventId = String(news.event.id);
+        take(news.event);
+      } else if (news.kind === 'lost') {
+        dispatch({ type: 'stream-lost', failure: news.failure, retryAt: now() + news.retryMs });
+      } else {
+        if (news.kind === 'open') dispatch({ type: 'stream-open' });
+        if (news.kind === 'reset' || !news.resumed) missed();
+      }
+    }
+  };
+  void work();
+  return {
+    lastEventId: () => lastEventId,
+    stop: () => controller.abort(),
+  };
+}

@@ -1,0 +1,74 @@
+// Holds the state, and tells the screen of changes no more often than it can draw them.
+import { reduce } from '../state/reduce.ts';
+import type { OfficeEvent } from '../../client/office-stream.ts';
+import type { AppState, Dispatch } from '../state/state.ts';
+
+export interface Store {
+  readonly get: () => AppState;
+  readonly dispatch: Dispatch;
+  /** An event of the stream; events are reduced together, once a frame. */
+  readonly take: (event: OfficeEvent) => void;
+  /** Calls the listener when there is a new state to draw. */
+  readonly subscribe: (listener: () => void) => () => void;
+  readonly close: () => void;
+}
+
+export interface StoreOptions {
+  /** The shortest time between two frames. */
+  readonly frameMs: number;
+  readonly now: () => number;
+  /** While the terminal has not taken the last frame, no other is drawn. */
+  readonly isBusy: () => boolean;
+}
+
+/** Makes the store. A first change after a pause is drawn at once. */
+export function makeStore(initial: AppState, { frameMs, now, isBusy }: StoreOptions): Store {
+  let state = initial;
+  let drawn = initial;
+  let waiting: OfficeEvent[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let lastFrameAt = Number.NEGATIVE_INFINITY;
+  const listeners = new Set<() => void>();
+
+  const settle = () => {
+    if (waiting.length === 0) return;
+    const events = waiting;
+    waiting = [];
+    state = reduce(state, { type: 'events', events, at: now() });
+  };
+
+  const frame = () => {
+    timer = undefined;
+    settle();
+    if (state === drawn) return;
+    if (isBusy()) return schedule();
+    lastFrameAt = performance.now();
+    drawn = state;
+    for (const listener of listeners) listener();
+  };
+
+  const schedule = () => {
+    timer ??= setTimeout(frame, Math.max(0, lastFrameAt + frameMs - performance.now()));
+  };
+
+  return {
+    get: () => drawn,
+    dispatch(action) {
+      settle();
+      state = reduce(state, action);
+      schedule();
+    },
+    take(event) {
+      waiting.push(event);
+      schedule();
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    close() {
+      clearTimeout(timer);
+      listeners.clear();
+    },
+  };
+}

@@ -1,0 +1,62 @@
+// The columns of runs, and what each is worth when there is no room for all.
+import { relativeTime } from '../../terminal/moments.ts';
+import type { Row } from '../state/house.ts';
+import { isLive } from '../state/house.ts';
+import { lookOf } from '../state/looks.ts';
+import { barOf, money, short, span as spanOfTime } from '../text/figures.ts';
+import { type Role, type Span, span } from '../text/line.ts';
+import type { Column } from '../text/table.ts';
+
+/** How long a change shows, and how long a new run does. */
+const CHANGED_MS = 1500;
+const NEW_MS = 5000;
+
+/** `now` is this machine's clock; `skewMs` makes it the daemon's. */
+export function runColumns(now: number, skewMs: number): readonly Column<Row>[] {
+  const elapsed = (row: Row) => spanOfTime((row.finishedAt ?? now + skewMs) - (row.startedAt ?? row.updatedAt));
+  const quiet = (row: Row): Role => (isLive(row) ? 'plain' : 'dim');
+  return [
+    { title: '', width: 1, worth: 100, cell: (row) => span(lookOf(row).glyph, lookOf(row).role) },
+    { title: 'STATUS', width: 9, worth: 30, cell: (row) => span(lookOf(row).word, lookOf(row).role) },
+    { title: 'PROGRESS', width: 10, worth: 60, cell: (row, width) => progress(row, width) },
+    { title: 'TITLE', width: 16, most: 60, worth: 99, cell: (row) => span(row.title, titleRole(row, now)) },
+    { title: 'WHO', width: 10, most: 14, worth: 55, cell: (row) => span(row.fullName || row.username, quiet(row)) },
+    { title: 'TEAM', width: 9, most: 12, worth: 25, cell: (row) => span(row.teamName ?? '–', 'dim') },
+    { title: 'TIME', width: 7, worth: 80, align: 'end', cell: (row) => span(timeOf(row, elapsed), quiet(row)) },
+    { title: 'TOKENS', width: 6, worth: 40, align: 'end', cell: (row) => span(short(row.tokens), 'dim') },
+    { title: 'COST', width: 7, worth: 50, align: 'end', cell: (row) => span(money(row.cost), 'money') },
+    { title: 'NOW', width: 16, most: 500, worth: 90, cell: (row) => doing(row, now + skewMs) },
+  ];
+}
+
+const timeOf = (row: Row, elapsed: (row: Row) => string) =>
+  row.startedAt === null && row.finishedAt !== null ? '' : elapsed(row);
+
+const titleRole = (row: Row, now: number): Role =>
+  now - row.firstSeenAt < NEW_MS ? 'fresh' : isLive(row) ? 'plain' : 'dim';
+
+/** The bar of what runs; what has not begun has an empty one, what is over none. */
+function progress(row: Row, width: number): readonly Span[] {
+  if (!isLive(row)) return [];
+  const columns = width - 4;
+  const [filled, rest] = barOf(row.progress / 100, columns);
+  return [
+    span('━'.repeat(filled), lookOf(row).role),
+    span('─'.repeat(rest), 'faint'),
+    span(row.status === 'pending' ? '    ' : `${String(row.progress).padStart(3)}%`, 'dim'),
+  ];
+}
+
+function doing(row: Row, at: number): Span {
+  if (row.status === 'failed') return span(row.error ?? 'failed', 'failed');
+  if (row.isWaiting) return span(row.now ?? 'waits', 'waiting');
+  if (row.status === 'running') return span(row.now ?? '', row.now === 'thinks' ? 'dim' : 'plain');
+  if (row.status === 'pending') return span(row.now ?? 'waits for a slot', 'dim');
+  return span(row.finishedAt === null ? '' : relativeTime(row.finishedAt, at), 'faint');
+}
+
+/** The two columns before a row: whether it is chosen, and whether it has just changed. */
+export function gutter(isChosen: boolean, changedAt: number, now: number): readonly Span[] {
+  const changed = now - changedAt < CHANGED_MS;
+  return [span(isChosen ? '❯' : ' ', 'accent'), span(changed ? '▎' : ' ', 'accent')];
+}

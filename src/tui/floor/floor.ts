@@ -1,0 +1,104 @@
+// The floor: every run of the house as a row. Its component and its keys.
+import { UNASSIGNED_TEAM_ID } from '../../wire/office/snapshot.ts';
+import { Lines } from '../app/lines.ts';
+import { Finder } from '../app/finder.ts';
+import type { Pressed, Screen, ScreenProps } from '../app/screen.ts';
+import { h } from '../element.ts';
+import { FIRST, type FloorState, nextOf, ORDERS, STATUS_FILTERS, today } from '../state/screens.ts';
+import { type Action, houseShown } from '../state/state.ts';
+import { indexOfChoice, moveChoice, visibleRows } from '../state/visible.ts';
+import { floorFrame } from './floor-frame.ts';
+import { teamsInOrder } from './teams.ts';
+
+function Floor({ state, screen, size, theme, dispatch }: ScreenProps<'floor'>) {
+  const lines = floorFrame(state, screen, size);
+  if (!screen.isFinding) return h(Lines, { lines, theme });
+  const change = (over: Partial<FloorState>) => dispatch(updateFloor((floor) => ({ ...floor, ...over })));
+  return h(Finder, {
+    lines,
+    theme,
+    value: screen.find,
+    onChange: (find) => change({ find, chosen: FIRST }),
+    onDone: () => change({ isFinding: false }),
+    onCancel: () => change({ isFinding: false, find: '' }),
+  });
+}
+
+const updateFloor = (update: (floor: FloorState) => FloorState): Action => ({ type: 'update', name: 'floor', update });
+const set = (over: Partial<FloorState>) => updateFloor((floor) => ({ ...floor, ...over }));
+
+type Press = (pressed: Pressed<'floor'>) => ReturnType<Screen<'floor'>['press']>;
+
+const idsOf = ({ state, screen }: Pressed<'floor'>) => visibleRows(houseShown(state), screen).map(({ runId }) => runId);
+
+const move =
+  (by: (pressed: Pressed<'floor'>) => number): Press =>
+  (pressed) =>
+    set({ chosen: moveChoice(idsOf(pressed), pressed.screen.chosen, by(pressed)) });
+
+function chosenRow({ state, screen }: Pressed<'floor'>) {
+  const rows = visibleRows(houseShown(state), screen);
+  return rows[
+    indexOfChoice(
+      rows.map(({ runId }) => runId),
+      screen.chosen,
+    )
+  ];
+}
+
+/** All, then each team in turn, then all again. */
+const nextTeam: Press = ({ state, screen }) => {
+  const ids = [null, ...teamsInOrder(houseShown(state)).map(({ id }) => id)];
+  return set({ teamId: nextOf(ids, screen.teamId), chosen: FIRST });
+};
+
+/** Of the chosen team; without one, of the chosen run's. */
+const openToday: Press = (pressed) => {
+  const { state, screen } = pressed;
+  const house = houseShown(state);
+  const row = chosenRow(pressed);
+  const teamId = screen.teamId ?? (row === undefined ? house.teams[0]?.id : (row.teamId ?? UNASSIGNED_TEAM_ID));
+  const team = house.teams.find(({ id }) => id === teamId);
+  return team === undefined ? undefined : { type: 'open', screen: today(team.id, team.name) };
+};
+
+const PRESSES: Readonly<Record<string, Press>> = {
+  up: move(() => -1),
+  down: move(() => 1),
+  'wheel-up': move(() => -3),
+  'wheel-down': move(() => 3),
+  'page-up': move(({ size }) => -Math.max(1, size.rows - 10)),
+  'page-down': move(({ size }) => Math.max(1, size.rows - 10)),
+  first: move(() => Number.NEGATIVE_INFINITY),
+  last: move(() => Number.MAX_SAFE_INTEGER),
+  '/': () => set({ isFinding: true }),
+  t: nextTeam,
+  s: ({ screen }) => set({ status: nextOf(STATUS_FILTERS, screen.status), chosen: FIRST }),
+  o: ({ screen }) => set({ order: nextOf(ORDERS, screen.order) }),
+  escape: () => set({ find: '', teamId: null, status: 'all' }),
+  T: openToday,
+  enter: (pressed) => {
+    const row = chosenRow(pressed);
+    return row && { type: 'open', screen: { name: 'desk', sessionId: row.sessionId } };
+  },
+  y: (pressed) => {
+    const row = chosenRow(pressed);
+    return row && { type: 'copy', what: 'session', text: row.sessionId };
+  },
+};
+
+export const floorScreen: Screen<'floor'> = {
+  Component: Floor,
+  press: (pressed) => PRESSES[pressed.key]?.(pressed),
+  help: [
+    ['↑ ↓  j k', 'choose a run; g and G: the first and the last'],
+    ['Enter', 'open the session'],
+    ['/', 'find by title, person, team, activity or id'],
+    ['t', 'only one team, then the next'],
+    ['s', 'only one status, then the next'],
+    ['o', 'order: newest, longest, cost, tokens'],
+    ['T', "today's runs of the team"],
+    ['y', 'copy the id of the session'],
+    ['Esc', 'show everything'],
+  ],
+};

@@ -1,0 +1,80 @@
+// The teams of the floor: today's cost against the budget, and how much flowed in the last hour.
+import { UNASSIGNED_TEAM_ID } from '../../wire/office/snapshot.ts';
+import type { House, Team } from '../state/house.ts';
+import { barOf, gather, money, short, sparkline } from '../text/figures.ts';
+import { type Line, type Role, type Span, span } from '../text/line.ts';
+import { type Column, layOut } from '../text/table.ts';
+
+/** The teams in the order in which `t` goes through them: those that spent most first. */
+export function teamsInOrder({ teams }: House): readonly Team[] {
+  return [...teams].sort(
+    (a, b) =>
+      b.today_cost_usd - a.today_cost_usd || b.today_total_tokens - a.today_total_tokens || (a.name < b.name ? -1 : 1),
+  );
+}
+
+/** At most `rows` lines, with a heading. The chosen team is always among them. */
+export function teamLines(house: House, chosenId: string | null, width: number, rows: number): readonly Line[] {
+  const teams = teamsInOrder(house);
+  if (rows < 2 || teams.length === 0) return [];
+  const { heading, row } = layOut(columnsFor(house), width - 2);
+  const shown = teams.slice(0, rows - 1);
+  const chosen = teams.find(({ id }) => id === chosenId);
+  if (chosen !== undefined && !shown.includes(chosen)) shown.splice(-1, 1, chosen);
+  return [
+    { spans: [span('  '), ...heading.spans] },
+    ...shown.map((team) => ({ spans: [span(team.id === chosenId ? '❯ ' : '  ', 'accent'), ...row(team)] })),
+  ];
+}
+
+function columnsFor({ flows }: House): readonly Column<Team>[] {
+  return [
+    {
+      title: 'TEAM',
+      width: 14,
+      most: 28,
+      worth: 100,
+      cell: ({ id, name }) => span(name, id === UNASSIGNED_TEAM_ID ? 'dim' : 'plain'),
+    },
+    {
+      title: 'TODAY',
+      width: 8,
+      worth: 90,
+      align: 'end',
+      cell: ({ today_cost_usd: cost }) => span(money(cost), 'money'),
+    },
+    { title: 'BUDGET', width: 20, most: 32, worth: 80, cell: budget },
+    {
+      title: 'TOKENS',
+      width: 6,
+      worth: 50,
+      align: 'end',
+      cell: ({ today_total_tokens: tokens }) => span(short(tokens), 'dim'),
+    },
+    {
+      title: 'ACTIVE',
+      width: 6,
+      worth: 40,
+      align: 'end',
+      cell: ({ today_active: active }) => span(short(active), 'dim'),
+    },
+    {
+      title: 'LAST HOUR',
+      width: 12,
+      most: 60,
+      worth: 60,
+      cell: ({ id }, width) => span(sparkline(gather(flows.get(id)?.minutes ?? [], width)), 'accent'),
+    },
+  ];
+}
+
+const NEARLY = 0.8;
+
+function budget({ budget_amount_usd: amount, today_cost_usd: cost }: Team, width: number): readonly Span[] {
+  if (amount === null || amount === 0) return [span('no budget', 'faint')];
+  const share = cost / amount;
+  const label = ` ${money(amount)}`;
+  const [filled, rest] = barOf(share, width - label.length);
+  const role: Role = share >= 1 ? 'failed' : share >= NEARLY ? 'waiting' : 'running';
+  return [span('━'.repeat(filled), role), span('─'.repeat(rest), 'faint'), span(label, share >= 1 ? 'failed' : 'dim')];
+}

@@ -1,0 +1,86 @@
+// The line at the top of every screen: the counters of the house, how the view stands with the daemon, and the clock.
+import { standingOf } from '../state/connection.ts';
+import type { House, RunStatus } from '../state/house.ts';
+import { lookOf } from '../state/looks.ts';
+import { type AppState, houseShown } from '../state/state.ts';
+import { money, short } from '../text/figures.ts';
+import { type Line, lineOf, type Span, span, widthOfSpans } from '../text/line.ts';
+
+const COUNTED = ['running', 'pending', 'completed', 'failed', 'idle'] as const satisfies readonly RunStatus[];
+
+/** Exactly `width` columns: the fullest form that leaves room for the standing. */
+export function header(state: AppState, width: number): Line {
+  const right = standing(state, width);
+  const house = houseShown(state);
+  const room = width - widthOfSpans(right) - 2;
+  const forms = [
+    () => [...counters(house, true), ...gap(3), ...spent(house, true), ...queued(house, true)],
+    () => [...counters(house, true), ...gap(3), ...spent(house, false), ...queued(house, false)],
+    () => [...counters(house, true), ...gap(3), ...spent(house, false)],
+    () => [...counters(house, false), ...gap(3), ...spent(house, false), ...queued(house, false)],
+    () => [...counters(house, false), ...gap(3), ...spent(house, false)],
+    () => counters(house, false),
+  ];
+  const spans = forms.map((form) => [span(' '), ...form()]);
+  return lineOf(spans.find((form) => widthOfSpans(form) <= room) ?? spans.at(-1) ?? [], right, width);
+}
+
+const gap = (columns: number) => [span(' '.repeat(columns))];
+
+function counters({ overview, loadedAt }: House, withWords: boolean): readonly Span[] {
+  return COUNTED.flatMap((status, at) => {
+    const { glyph, word, role } = lookOf({ status });
+    const count = loadedAt === null ? '–' : short(overview[status]);
+    const isQuiet = overview[status] === 0;
+    return [
+      ...(at === 0 ? [] : gap(withWords ? 3 : 2)),
+      span(`${glyph} `, isQuiet ? 'faint' : role),
+      span(count, isQuiet ? 'dim' : 'strong'),
+      ...(withWords ? [span(` ${word}`, 'dim')] : []),
+    ];
+  });
+}
+
+function spent({ overview, loadedAt }: House, withWords: boolean): readonly Span[] {
+  if (loadedAt === null) return [];
+  const { total_cost_usd: cost, total_tokens: tokens } = overview;
+  return [
+    ...(withWords ? [span('today ', 'dim')] : []),
+    span(money(cost), 'money'),
+    span(` · ${short(tokens)}${withWords ? ' tokens' : ''}`, 'dim'),
+  ];
+}
+
+function queued({ queue }: House, withWords: boolean): readonly Span[] {
+  if (queue === null) return [];
+  const waiting = queue.total > 0 ? [span(` · queue ${short(queue.total)}`, 'pending')] : [];
+  return [...gap(3), span(`${withWords ? 'slots ' : ''}${queue.busy}/${queue.slots}`, 'dim'), ...waiting];
+}
+
+function standing({ connection, frozen, now, wishes, house }: AppState, width: number): readonly Span[] {
+  const { glyph, text, role } = standingOf(connection, now);
+  const clock = clockOf(now + house.skewMs, wishes.tz);
+  return [
+    ...(frozen === null ? [] : [span('‖ paused  ', 'waiting')]),
+    span(`${glyph} ${text}`, role),
+    ...(width >= 50 ? [span(`  ${clock}`, 'dim')] : []),
+    span(' '),
+  ];
+}
+
+const clocks = new Map<string, Intl.DateTimeFormat>();
+
+/** Time of day, in a time zone. */
+export function clockOf(at: number, tz: string, withSeconds = true): string {
+  const key = `${tz} ${withSeconds}`;
+  const made =
+    clocks.get(key) ??
+    new Intl.DateTimeFormat('en-GB', {
+      timeZone: tz,
+      hour: '2-digit',
+      minute: '2-digit',
+      ...(withSeconds && { second: '2-digit' }),
+    });
+  clocks.set(key, made);
+  return made.format(at);
+}

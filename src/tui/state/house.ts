@@ -1,0 +1,82 @@
+// The house as the terminal knows it: rows of runs, teams and counters. Shapes only; what changes them is beside.
+import type { QueueWire } from '../../wire/sessions/queue.ts';
+import type { EntityWire, SnapshotWire } from '../../client/office.ts';
+import type { Flow } from './flow.ts';
+
+export type RunStatus = EntityWire['status'];
+export type Team = SnapshotWire['teams'][number];
+export type Overview = SnapshotWire['overview'];
+
+/** A run on the floor. Points in time are epoch milliseconds of the daemon's clock; `changedAt` is of this machine's. */
+export interface Row {
+  readonly runId: string;
+  readonly sessionId: string;
+  readonly title: string;
+  readonly username: string;
+  readonly fullName: string;
+  readonly teamId: string | null;
+  readonly teamName: string | null;
+  readonly status: RunStatus;
+  /** The run is live and waits for its user. */
+  readonly isWaiting: boolean;
+  readonly progress: number;
+  /** What the agent does now; null when the run is over. */
+  readonly now: string | null;
+  readonly startedAt: number | null;
+  readonly finishedAt: number | null;
+  readonly updatedAt: number;
+  readonly tokens: number;
+  readonly cost: number;
+  readonly error: string | null;
+  readonly firstSeenAt: number;
+  readonly changedAt: number;
+}
+
+/** Everything known, replaced as a whole when it changes. */
+export interface House {
+  readonly rows: ReadonlyMap<string, Row>;
+  readonly teams: readonly Team[];
+  readonly overview: Overview;
+  /** Null until it was read, or where the credential may not. */
+  readonly queue: Pick<QueueWire, 'total' | 'slots' | 'busy' | 'waiting_for_user'> | null;
+  /** Tokens of the last hour, by team id. */
+  readonly flows: ReadonlyMap<string, Flow>;
+  /** What to add to this machine's clock for the daemon's. */
+  readonly skewMs: number;
+  /** When the last snapshot came, by this machine's clock; null before the first. */
+  readonly loadedAt: number | null;
+  /** A run appeared of which only its ids are known: the next snapshot tells the rest. */
+  readonly hasUnknown: boolean;
+  /** The last snapshot had no room for more runs. */
+  readonly isFull: boolean;
+}
+
+/** Rows are kept up to here; the oldest that are over give way. */
+export const MAX_ROWS = 500;
+
+export const EMPTY_HOUSE: House = {
+  rows: new Map(),
+  teams: [],
+  overview: {
+    total: 0,
+    running: 0,
+    pending: 0,
+    failed: 0,
+    completed: 0,
+    idle: 0,
+    visible_conversations: 0,
+    total_cost_usd: 0,
+    total_tokens: 0,
+  },
+  queue: null,
+  flows: new Map(),
+  skewMs: 0,
+  loadedAt: null,
+  hasUnknown: false,
+  isFull: false,
+};
+
+/** Whether a run has not ended. */
+export function isLive({ status }: Pick<Row, 'status'>): boolean {
+  return status === 'running' || status === 'pending';
+}

@@ -1,0 +1,77 @@
+// The state of each screen. A new screen adds its line to `Screens`, and its component to `app/screen-table.ts`.
+import type { ClientError } from '../../client/transport/client-error.ts';
+import type { SourceType, TodayRunsWire } from '../../client/office.ts';
+import type { RunStatus } from './house.ts';
+
+export interface Screens {
+  readonly floor: FloorState;
+  readonly today: TodayState;
+  readonly desk: DeskState;
+}
+
+export type ScreenName = keyof Screens;
+
+export const ORDERS = ['newest', 'longest', 'cost', 'tokens'] as const;
+export type Order = (typeof ORDERS)[number];
+
+export const STATUS_FILTERS = ['all', 'running', 'pending', 'failed', 'completed', 'idle'] as const;
+export type StatusFilter = 'all' | RunStatus;
+
+/** What is chosen keeps its id while rows move, and its place when its row goes. */
+export interface Choice {
+  readonly id: string | null;
+  readonly index: number;
+}
+
+export const FIRST: Choice = { id: null, index: 0 };
+
+export interface FloorState {
+  readonly name: 'floor';
+  readonly chosen: Choice;
+  /** Only this team's runs; null: everybody's. */
+  readonly teamId: string | null;
+  readonly status: StatusFilter;
+  readonly order: Order;
+  /** Only rows with this text. */
+  readonly find: string;
+  readonly isFinding: boolean;
+}
+
+export interface TodayState {
+  readonly name: 'today';
+  readonly teamId: string;
+  readonly teamName: string;
+  readonly source: SourceType | null;
+  readonly page: number;
+  readonly chosen: Choice;
+  /** Null until the first page has come. */
+  readonly runs: TodayRunsWire | null;
+  readonly failure: ClientError | null;
+}
+
+export interface DeskState {
+  readonly name: 'desk';
+  readonly sessionId: string;
+}
+
+export function floor(over: Partial<FloorState> = {}): FloorState {
+  return {
+    name: 'floor',
+    chosen: FIRST,
+    teamId: null,
+    status: 'all',
+    order: 'newest',
+    find: '',
+    isFinding: false,
+    ...over,
+  };
+}
+
+export function today(teamId: string, teamName: string): TodayState {
+  return { name: 'today', teamId, teamName, source: null, page: 1, chosen: FIRST, runs: null, failure: null };
+}
+
+/** The next of a cycle of values. */
+export function nextOf<T>(values: readonly T[], value: T): T {
+  return values[(values.indexOf(value) + 1) % values.length] as T;
+}

@@ -1,0 +1,76 @@
+// The whole state of the view, and the actions that change it.
+import type { ClientError } from '../../client/transport/client-error.ts';
+import type { OfficeEvent } from '../../client/office-stream.ts';
+import { type Connection, NOT_CONNECTED } from './connection.ts';
+import { EMPTY_HOUSE, type House } from './house.ts';
+import type { ScreenName, Screens } from './screens.ts';
+import type { SnapshotTaken } from './take-snapshot.ts';
+
+export type ScreenState = Screens[ScreenName];
+
+/** What was asked for on the command line. */
+export interface Wishes {
+  /** IANA name of the time zone whose day "today" is. */
+  readonly tz: string;
+  readonly intervalMs: number;
+}
+
+export interface AppState {
+  readonly wishes: Wishes;
+  readonly house: House;
+  /** The house as it was when the view was paused. */
+  readonly frozen: House | null;
+  readonly connection: Connection;
+  /** The last one is on the screen; Esc goes back to the one before. */
+  readonly screens: readonly ScreenState[];
+  readonly isHelpOpen: boolean;
+  /** A line of news at the bottom, until a point in time. */
+  readonly notice: { readonly text: string; readonly until: number } | null;
+  /** Events since a snapshot was asked for, which it may have missed; null while none is awaited. */
+  readonly sinceAsked: readonly OfficeEvent[] | null;
+  /** This machine's clock, at the last tick. */
+  readonly now: number;
+}
+
+/** `at` is this machine's clock. */
+export type Action =
+  | { readonly type: 'tick'; readonly at: number }
+  | { readonly type: 'events'; readonly events: readonly OfficeEvent[]; readonly at: number }
+  | { readonly type: 'snapshot-asked'; readonly at: number }
+  | ({ readonly type: 'snapshot' } & SnapshotTaken)
+  | { readonly type: 'snapshot-failed'; readonly failure: ClientError }
+  | { readonly type: 'stream-open' }
+  | { readonly type: 'stream-lost'; readonly failure: ClientError; readonly retryAt: number }
+  | { readonly type: 'open'; readonly screen: ScreenState }
+  | { readonly type: 'back' }
+  | { readonly type: 'pause' }
+  | { readonly type: 'help' }
+  | { readonly type: 'notice'; readonly text: string; readonly at: number }
+  | UpdateOf<ScreenName>;
+
+/** Changes the newest open screen of a name; does nothing when it has been left. */
+type UpdateOf<N extends ScreenName> = N extends ScreenName
+  ? { readonly type: 'update'; readonly name: N; readonly update: (screen: Screens[N]) => Screens[N] }
+  : never;
+
+export type Dispatch = (action: Action) => void;
+
+/** The state to begin with. */
+export function initialState(wishes: Wishes, screens: readonly ScreenState[], now: number): AppState {
+  return {
+    wishes,
+    house: EMPTY_HOUSE,
+    frozen: null,
+    connection: NOT_CONNECTED,
+    screens,
+    isHelpOpen: false,
+    notice: null,
+    sinceAsked: null,
+    now,
+  };
+}
+
+/** The house to draw: as it is, or as it was when the view was paused. */
+export function houseShown({ frozen, house }: AppState): House {
+  return frozen ?? house;
+}

@@ -1,0 +1,123 @@
+// Takes events of the house's stream into its rows, between two snapshots.
+import type { OfficeEvent } from '../../client/office-stream.ts';
+import type { JsonValue } from '../../domain/json.ts';
+import { describeCall, describeWait, THINKS } from './activity.ts';
+import { type House, isLive, MAX_ROWS, type Overview, type Row, type RunStatus } from './house.ts';
+
+type Change = Partial<Row>;
+
+/** What an event changes of its run's row; events that aren't here change nothing on the floor. */
+const CHANGES: Readonly<Record<string, (payload: OfficeEvent['payload'], row: Row, at: number) => Change>> = {
+  'run.queued': () => ({ status: 'pending', progress: 0 }),
+  'run.started': (_payload, row, at) => ({
+    status: 'running',
+    now: THINKS,
+    startedAt: row.startedAt ?? at,
+    progress: Math.max(5, row.progress),
+  }),
+  'run.step': (_payload, row) => ({ ...atWork(row), now: THINKS }),
+  'run.compacted': () => ({ now: 'summarises the conversation' }),
+  'run.resumed': (_payload, row) => ({ ...atWork(row), now: THINKS }),
+  'run.finalizing': () => ({ now: 'collects its files', progress: 95, isWaiting: false }),
+  'run.done': (_payload, _row, at) => over('completed', at),
+  'run.failed': ({ error }, _row, at) => ({ ...over('failed', at), error: messageOf(error) }),
+  'run.stopped': (_payload, _row, at) => over('idle', at),
+  tool_use: ({ name, input }, row) => ({
+    ...atWork(row),
+    now: describeCall(typeof name === 'string' ? name : 'a tool', input),
+  }),
+  tool_result: () => ({ now: THINKS }),
+  'user_input.requested': (_payload, row) => ({ now: describeWait(row.fullName || row.username), isWaiting: true }),
+  'user_input.answered': () => ({ now: THINKS, isWaiting: false }),
+  'user_input.expired': () => ({ now: THINKS, isWaiting: false }),
+};
+
+/** The house after some events. Copies once, however many they are. */
+export function takeEvents(house: House, events: readonly OfficeEvent[], at: number): House {
+  const rows = new Map(house.rows);
+  const overview: Record<keyof Overview, number> = { ...house.overview };
+  let hasUnknown = house.hasUnknown;
+  for (const event of events) {
+    if (event.type === 'session.deleted') dropSession(rows, event.session_id);
+    const change = CHANGES[event.type];
+    if (change === undefined || event.run_id === null) continue;
+    const known = rows.get(event.run_id);
+    // After its end a run does nothing more; what still comes is of before.
+    if (known !== undefined && !isLive(known)) continue;
+    const row = known ?? unknownRow(event, event.run_id, at);
+    const isNew = known === undefined && event.type === 'run.queued';
+    // A snapshot without room for all runs would not tell more of this one the next time.
+    hasUnknown ||= isNew || (known === undefined && !house.isFull);
+    const next = {
+      ...row,
+      ...change(event.payload, row, at + house.skewMs),
+      updatedAt: at + house.skewMs,
+      changedAt: at,
+    };
+    if (isNew || known !== undefined) count(overview, known?.status, next.status);
+    rows.set(next.runId, next);
+  }
+  if (rows.size > MAX_ROWS) dropOldest(rows);
+  return { ...house, rows, overview, hasUnknown };
+}
+
+/** Its true progress comes with the next snapshot. */
+function atWork({ progress }: Row): Change {
+  return { status: 'running', isWaiting: false, progress: Math.max(5, progress) };
+}
+
+function over(status: RunStatus, at: number): Change {
+  return { status, now: null, progress: 100, finishedAt: at, isWaiting: false };
+}
+
+function count(overview: Record<keyof Overview, number>, from: RunStatus | undefined, to: RunStatus): void {
+  if (from === to) return;
+  if (from !== undefined) overview[from] = Math.max(0, overview[from] - 1);
+  else overview.total += 1;
+  overview[to] += 1;
+}
+
+function messageOf(error: JsonValue | undefined): string | null {
+  if (typeof error === 'string') return error;
+  const message = typeof error === 'object' && error !== null && !Array.isArray(error) ? error['message'] : undefined;
+  return typeof message === 'string' ? message : null;
+}
+
+/** A run that no snapshot has told of yet; its row is shown once one does. */
+function unknownRow({ session_id: sessionId }: OfficeEvent, runId: string, at: number): Row {
+  return {
+    runId,
+    sessionId,
+    title: '',
+    username: '',
+    fullName: '',
+    teamId: null,
+    teamName: null,
+    status: 'running',
+    isWaiting: false,
+    progress: 0,
+    now: null,
+    startedAt: null,
+    finishedAt: null,
+    updatedAt: at,
+    tokens: 0,
+    cost: 0,
+    error: null,
+    firstSeenAt: at,
+    changedAt: at,
+  };
+}
+
+function dropSession(rows: Map<string, Row>, sessionId: string): void {
+  for (const row of rows.values()) if (row.sessionId === sessionId) rows.delete(row.runId);
+}
+
+function dropOldest(rows: Map<string, Row>): void {
+  const byWorth = [...rows.values()].sort(
+    (a, b) =>
+      Number(isLive(a)) - Number(isLive(b)) ||
+      Number(a.title !== '') - Number(b.title !== '') ||
+      a.updatedAt - b.updatedAt,
+  );
+  for (const { runId } of byWorth.slice(0, rows.size - MAX_ROWS)) rows.delete(runId);
+}

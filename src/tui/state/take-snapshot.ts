@@ -1,0 +1,78 @@
+// Takes a snapshot into the house: what the daemon says rules, and what it had no room to say stays.
+import type { EntityWire, SnapshotWire } from '../../client/office.ts';
+import { type Flow, flowAfter } from './flow.ts';
+import { type House, isLive, MAX_ROWS, type Row } from './house.ts';
+
+export interface SnapshotTaken {
+  readonly snapshot: SnapshotWire;
+  readonly queue: House['queue'];
+  /** How many entities were asked for. */
+  readonly limit: number;
+  /** This machine's clock. */
+  readonly at: number;
+}
+
+/** The house after a snapshot. Rows that are as they were keep their marks. */
+export function takeSnapshot(house: House, { snapshot, queue, limit, at }: SnapshotTaken): House {
+  const rows = new Map<string, Row>();
+  for (const entity of snapshot.entities) {
+    const row = rowOf(entity, house.rows.get(entity.run_id), house.loadedAt === null ? 0 : at);
+    rows.set(row.runId, row);
+  }
+  for (const row of keptRows(house, snapshot, limit)) {
+    if (rows.size >= MAX_ROWS) break;
+    if (!rows.has(row.runId)) rows.set(row.runId, row);
+  }
+  return {
+    rows,
+    teams: snapshot.teams,
+    overview: snapshot.overview,
+    queue: queue ?? house.queue,
+    flows: flowsAfter(house, snapshot, at),
+    skewMs: Date.parse(snapshot.generated_at) - at,
+    loadedAt: at,
+    hasUnknown: false,
+    isFull: snapshot.entities.length >= limit,
+  };
+}
+
+/** Live runs come first in a snapshot. So one that isn't full of live runs lists all of them, and a row it leaves out is over. */
+function keptRows(house: House, snapshot: SnapshotWire, limit: number): readonly Row[] {
+  if (snapshot.entities.length < limit) return [];
+  const allLiveAreIn = snapshot.entities.some((entity) => !isLive(entity));
+  return [...house.rows.values()]
+    .filter((row) => row.title !== '' && !(allLiveAreIn && isLive(row)))
+    .sort((a, b) => Number(isLive(b)) - Number(isLive(a)) || b.updatedAt - a.updatedAt);
+}
+
+function flowsAfter(house: House, { teams }: SnapshotWire, at: number): ReadonlyMap<string, Flow> {
+  return new Map(teams.map(({ id, today_total_tokens: total }) => [id, flowAfter(house.flows.get(id), total, at)]));
+}
+
+function rowOf(entity: EntityWire, known: Row | undefined, at: number): Row {
+  const row: Row = {
+    runId: entity.run_id,
+    sessionId: entity.session_id,
+    title: entity.session_title === '' ? entity.title : entity.session_title,
+    username: entity.username,
+    fullName: entity.full_name,
+    teamId: entity.team_id,
+    teamName: entity.team_name,
+    status: entity.status,
+    isWaiting: isLive(entity) && /^waits for /i.test(entity.detail ?? ''),
+    progress: entity.progress,
+    now: entity.detail,
+    startedAt: timeOf(entity.started_at),
+    finishedAt: timeOf(entity.finished_at),
+    updatedAt: Date.parse(entity.updated_at),
+    tokens: entity.total_tokens,
+    cost: entity.total_cost_usd,
+    error: entity.last_error,
+    firstSeenAt: known?.firstSeenAt ?? at,
+    changedAt: at,
+  };
+  const isSame = known !== undefined && known.status === row.status && known.now === row.now;
+  return isSame ? { ...row, changedAt: known.changedAt } : row;
+}
+
+const timeOf = (time: string | null) => (time === null ? null : Date.parse(time));

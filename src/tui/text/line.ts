@@ -1,0 +1,77 @@
+// A line of the screen: spans of text with a role each. Layout makes lines, the theme makes them colours.
+import { fit, widthOf } from './fit.ts';
+
+/** What a text is, for its colour. */
+export const ROLES = [
+  'plain',
+  'strong',
+  'dim',
+  'faint',
+  'accent',
+  'running',
+  'waiting',
+  'pending',
+  'completed',
+  'failed',
+  'idle',
+  'money',
+  'fresh',
+] as const;
+export type Role = (typeof ROLES)[number];
+
+export interface Span {
+  readonly text: string;
+  readonly role: Role;
+}
+
+/** `selected` draws the line on the background of the selection. */
+export interface Line {
+  readonly spans: readonly Span[];
+  readonly selected?: boolean;
+}
+
+export const EMPTY: Line = { spans: [] };
+
+/** A span of text that is safe already. */
+export function span(text: string, role: Role = 'plain'): Span {
+  return { text, role };
+}
+
+/** A span of foreign text, exactly `width` columns wide. */
+export function cell(text: string, width: number, role: Role = 'plain', align: 'start' | 'end' = 'start'): Span {
+  return { text: fit(text, width, align), role };
+}
+
+export function widthOfSpans(spans: readonly Span[]): number {
+  return spans.reduce((sum, { text }) => sum + widthOf(text), 0);
+}
+
+/** A line of exactly `width` columns, with some spans at its right end; those give way when there is no room. */
+export function lineOf(left: readonly Span[], right: readonly Span[], width: number): Line {
+  const [leftWidth, rightWidth] = [widthOfSpans(left), widthOfSpans(right)];
+  if (rightWidth > 0 && leftWidth + rightWidth < width) {
+    return { spans: [...left, span(' '.repeat(width - leftWidth - rightWidth)), ...right] };
+  }
+  return { spans: clip(left, width) };
+}
+
+/** Cuts or pads spans to exactly `width` columns. */
+export function clip(spans: readonly Span[], width: number): readonly Span[] {
+  const kept: Span[] = [];
+  let room = width;
+  for (const { text, role } of spans) {
+    const columns = widthOf(text);
+    if (columns > room) {
+      if (room > 0) kept.push(cell(text, room, role));
+      return kept;
+    }
+    kept.push({ text, role });
+    room -= columns;
+  }
+  return room === 0 ? kept : [...kept, span(' '.repeat(room))];
+}
+
+/** The text of lines, without colours. */
+export function textOf(lines: readonly Line[]): string {
+  return lines.map(({ spans }) => spans.map(({ text }) => text).join('')).join('\n');
+}

@@ -1,0 +1,106 @@
+// Colours for roles: none, the terminal's own sixteen, or true colour; on dark and on light backgrounds.
+import type { Line, Role } from '../text/line.ts';
+
+export type ColourDepth = 'none' | 'sixteen' | 'true';
+export type Background = 'dark' | 'light';
+
+/** What draws a line. Values are parameters of SGR sequences; an empty one leaves the terminal's own. */
+export interface Theme {
+  readonly roles: Readonly<Record<Role, string>>;
+  readonly selection: string;
+  /** A selection that swaps colours would turn those of the roles into backgrounds. */
+  readonly rolesInSelection: boolean;
+}
+
+const rgb = (hex: number) => `38;2;${hex >> 16};${(hex >> 8) & 255};${hex & 255}`;
+
+const TRUE_ON_DARK: Theme['roles'] = {
+  plain: '',
+  strong: '1',
+  dim: rgb(0x8b93a7),
+  faint: rgb(0x565f73),
+  accent: rgb(0x7aa2f7),
+  running: rgb(0x9ece6a),
+  waiting: rgb(0xe0af68),
+  pending: rgb(0x7dcfff),
+  completed: rgb(0x6f8f72),
+  failed: `1;${rgb(0xf7768e)}`,
+  idle: rgb(0x8b93a7),
+  money: rgb(0xc0a7f0),
+  fresh: `1;${rgb(0xffffff)}`,
+};
+
+const TRUE_ON_LIGHT: Theme['roles'] = {
+  plain: '',
+  strong: '1',
+  dim: rgb(0x5c6370),
+  faint: rgb(0xa0a6b1),
+  accent: rgb(0x2456c7),
+  running: rgb(0x2f7d1f),
+  waiting: rgb(0xa05a00),
+  pending: rgb(0x0b6f9c),
+  completed: rgb(0x5f7f62),
+  failed: `1;${rgb(0xc0223b)}`,
+  idle: rgb(0x5c6370),
+  money: rgb(0x6b3fc4),
+  fresh: `1;${rgb(0x000000)}`,
+};
+
+const SIXTEEN: Theme['roles'] = {
+  plain: '',
+  strong: '1',
+  dim: '90',
+  faint: '90',
+  accent: '34',
+  running: '32',
+  waiting: '33',
+  pending: '36',
+  completed: '90',
+  failed: '1;31',
+  idle: '90',
+  money: '35',
+  fresh: '1',
+};
+
+/** Without colours there is still bold and dim. */
+const NONE: Theme['roles'] = {
+  plain: '',
+  strong: '1',
+  dim: '2',
+  faint: '2',
+  accent: '1',
+  running: '',
+  waiting: '',
+  pending: '',
+  completed: '2',
+  failed: '1',
+  idle: '2',
+  money: '',
+  fresh: '1',
+};
+
+/** Chooses the colours. */
+export function themeFor(depth: ColourDepth, background: Background): Theme {
+  if (depth === 'none') return { roles: NONE, selection: '7', rolesInSelection: false };
+  if (depth === 'sixteen') {
+    const accent = background === 'dark' ? '94' : '34';
+    return { roles: { ...SIXTEEN, accent }, selection: '7', rolesInSelection: false };
+  }
+  const isDark = background === 'dark';
+  return {
+    roles: isDark ? TRUE_ON_DARK : TRUE_ON_LIGHT,
+    selection: isDark ? '48;2;40;48;70' : '48;2;221;229;247',
+    rolesInSelection: true,
+  };
+}
+
+/** A line with its colours, ready for the terminal. */
+export function paintLine({ spans, selected = false }: Line, theme: Theme): string {
+  return spans
+    .map(({ text, role }) => {
+      const own = selected && !theme.rolesInSelection ? '' : theme.roles[role];
+      const codes = [own, selected ? theme.selection : ''].filter((code) => code !== '').join(';');
+      return codes === '' ? text : `\u001b[${codes}m${text}\u001b[0m`;
+    })
+    .join('');
+}

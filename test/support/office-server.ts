@@ -1,0 +1,225 @@
+// A scripted daemon that speaks only Office Mode: real HTTP on loopback, with a snapshot, a stream, and bad days.
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { OfficeEvent } from '../../src/client/office-stream.ts';
+import type { EntityWire, SnapshotWire, TodayItemWire, TodayRunsWire } from '../../src/client/office.ts';
+
+export const AT = Date.parse('2026-03-01T12:00:00.000Z');
+
+const uuidOf = (kind: string, number: number) => `0198c0de-0000-7000-${kind}-${String(number).padStart(12, '0')}`;
+export const runId = (number: number) => uuidOf('8000', number);
+export const sessionId = (number: number) => uuidOf('9000', number);
+
+/** A running run. */
+export function anEntity(number: number, over: Partial<EntityWire> = {}): EntityWire {
+  return {
+    id: runId(number),
+    kind: 'session-run',
+    title: `Run ${number}`,
+    subtitle: 'Ann Arbor · Research',
+    status: 'running',
+    meta: '18.2k tokens · $0.07 · 3 tools',
+    progress: 45,
+    detail: 'shell: python plot.py',
+    team_id: 't1',
+    team_name: 'Research',
+    run_id: runId(number),
+    session_id: sessionId(number),
+    session_title: `Plot the sales of quarter ${number}`,
+    user_id: uuidOf('a000', 1),
+    username: 'ann',
+    full_name: 'Ann Arbor',
+    started_at: new Date(AT - 60_000 - number * 1000).toISOString(),
+    finished_at: null,
+    updated_at: new Date(AT).toISOString(),
+    elapsed_seconds: 60 + number,
+    last_error: null,
+    total_cost_usd: 0.07,
+    total_tokens: 18_200,
+    message_count: 2,
+    artifact_count: 1,
+    can_view_conversation: true,
+    conversation_access_mode: 'admin_readonly',
+    ...over,
+  };
+}
+
+export function aTeam(
+  number: number,
+  over: Partial<SnapshotWire['teams'][number]> = {},
+): SnapshotWire['teams'][number] {
+  return {
+    id: `t${number}`,
+    name: ['', 'Research', 'Sales', 'Support'][number] ?? `Team ${number}`,
+    budget_amount_usd: 20,
+    today_active: 3,
+    scheduled_task_count: 0,
+    today_total_tokens: 310_000,
+    today_cost_usd: 8.2,
+    created_at: new Date(AT - 1e9).toISOString(),
+    updated_at: new Date(AT).toISOString(),
+    ...over,
+  };
+}
+
+/** A snapshot of some runs; its counters count them. */
+export function aSnapshot(entities: readonly EntityWire[], over: Partial<SnapshotWire> = {}): SnapshotWire {
+  const count = (status: EntityWire['status']) => entities.filter((entity) => entity.status === status).length;
+  return {
+    generated_at: new Date(AT).toISOString(),
+    overview: {
+      total: entities.length,
+      running: count('running'),
+      pending: count('pending'),
+      failed: count('failed'),
+      completed: count('completed'),
+      idle: count('idle'),
+      visible_conversations: entities.length,
+      total_cost_usd: 12.41,
+      total_tokens: 3_100_000,
+    },
+    permissions: { allow_other_conversations: true, conversation_access_label: 'Administrator, read only' },
+    teams: [aTeam(1), aTeam(2, { budget_amount_usd: null, today_cost_usd: 4.21 })],
+    entities: [...entities],
+    recent_sessions: [],
+    ...over,
+  };
+}
+
+export function aTodayItem(number: number, over: Partial<TodayItemWire> = {}): TodayItemWire {
+  const entity = anEntity(number);
+  return {
+    ...entity,
+    id: `${entity.session_id}:${entity.run_id}`,
+    is_deleted: false,
+    source_type: 'normal_session',
+    scheduled_task_id: null,
+    scheduled_task_step_id: null,
+    ...over,
+  };
+}
+
+/** An event of a run; the server numbers it. */
+export function anEvent(number: number, type: string, payload: OfficeEvent['payload'] = {}): Omit<OfficeEvent, 'id'> {
+  return { type, session_id: sessionId(number), run_id: runId(number), stream_seq: null, payload };
+}
+
+export interface OfficeServer {
+  readonly url: () => string;
+  /** What the daemon knows; a test changes it. */
+  snapshot: SnapshotWire;
+  today: readonly TodayItemWire[];
+  /** Answers this status instead, to everything; null: as it should be. */
+  status: number | null;
+  /** Answers so much later. */
+  delayMs: number;
+  /** Sends `reset` to whoever resumes. */
+  forgets: boolean;
+  /** Requests as they came: path and query. */
+  readonly requests: string[];
+  /** Connections to the stream now. */
+  readonly watchers: () => number;
+  /** Sends an event to all watchers, and keeps it for those who resume. */
+  readonly emit: (event: Omit<OfficeEvent, 'id'>) => void;
+  /** Ends all connections and listens no more. */
+  readonly die: () => Promise<void>;
+  /** Listens at the same address again. */
+  readonly rise: () => Promise<void>;
+}
+
+/** Starts it. Whoever starts it lets it die. */
+export async function startOfficeServer(snapshot: SnapshotWire = aSnapshot([anEntity(1)])): Promise<OfficeServer> {
+  const watchers = new Set<ServerResponse>();
+  const events: OfficeEvent[] = [];
+  let port = 0;
+  let http: Server | undefined;
+
+  const rise = async () => {
+    http = createServer((request, response) => void answer(request, response));
+    http.listen(port, '127.0.0.1');
+    await once(http, 'listening');
+    port = (http.address() as AddressInfo).port;
+  };
+
+  const server: OfficeServer = {
+    url: () => `http://127.0.0.1:${port}`,
+    snapshot,
+    today: [],
+    status: null,
+    delayMs: 0,
+    forgets: false,
+    requests: [],
+    watchers: () => watchers.size,
+    emit(event) {
+      const numbered = { id: events.length + 1, ...event };
+      events.push(numbered);
+      for (const watcher of watchers) watcher.write(blockOf(numbered));
+    },
+    async die() {
+      const closing = http;
+      http = undefined;
+      if (closing === undefined) return;
+      closing.closeAllConnections();
+      await new Promise((resolve) => closing.close(resolve));
+    },
+    rise,
+  };
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? '', 'http://daemon');
+    server.requests.push(`${url.pathname}${url.search}`);
+    response.on('error', () => undefined);
+    if (server.delayMs > 0) await pause(server.delayMs, undefined, { ref: false });
+    if (server.status !== null) return reply(response, server.status, null);
+    if (url.pathname.endsWith('/office-mode/stream')) return watch(request, response);
+    if (url.pathname.endsWith('/snapshot')) return reply(response, 200, server.snapshot);
+    if (url.pathname.endsWith('/today-active-runs')) return reply(response, 200, pageOf(server.today, url));
+    if (url.pathname.endsWith('/queue')) return reply(response, 200, QUEUE);
+    return reply(response, 404, null);
+  }
+
+  function watch(request: IncomingMessage, response: ServerResponse): void {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write('retry: 2000\n\n');
+    const last = request.headers['last-event-id'];
+    if (last !== undefined && server.forgets) response.write('event: reset\ndata: {}\n\n');
+    else if (last !== undefined) {
+      for (const event of events.filter(({ id }) => id > Number(last))) response.write(blockOf(event));
+    }
+    watchers.add(response);
+    response.on('close', () => watchers.delete(response));
+  }
+
+  await rise();
+  return server;
+}
+
+const QUEUE = { items: [], total: 1, waiting_for_user: 0, claiming: true, slots: 8, busy: 4 };
+
+const blockOf = (event: OfficeEvent) => `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+
+function reply(response: ServerResponse, status: number, data: unknown): void {
+  const isOk = status < 300;
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ code: isOk ? 0 : status, message: isOk ? 'ok' : 'It is not well.', data }));
+}
+
+function pageOf(today: readonly TodayItemWire[], { searchParams }: URL): TodayRunsWire {
+  const [limit, page] = [Number(searchParams.get('limit')), Number(searchParams.get('page') ?? 1)];
+  const source = searchParams.get('source_type');
+  const all = today.filter(({ source_type: type }) => source === null || type === source);
+  const hasMore = page * limit < all.length;
+  return {
+    team_id: 't1',
+    generated_at: new Date(AT).toISOString(),
+    items: all.slice((page - 1) * limit, page * limit),
+    total: all.length,
+    item_total: all.length,
+    limit,
+    page,
+    has_more: hasMore,
+    next_page: hasMore ? page + 1 : null,
+  };
+}

@@ -1,0 +1,164 @@
+import { expect, test } from 'vitest';
+import { pressed } from '../../../src/tui/app/app.ts';
+import { floorFrame } from '../../../src/tui/floor/floor-frame.ts';
+import { reduce } from '../../../src/tui/state/reduce.ts';
+import { floor, type FloorState } from '../../../src/tui/state/screens.ts';
+import { type AppState, initialState } from '../../../src/tui/state/state.ts';
+import { widthOf } from '../../../src/tui/text/fit.ts';
+import { textOf } from '../../../src/tui/text/line.ts';
+import { anEntity, aSnapshot, AT, runId } from '../../support/office-server.ts';
+
+const ENTITIES = [
+  anEntity(1),
+  anEntity(2, {
+    status: 'running',
+    detail: 'waits for Bo',
+    full_name: '山田 由紀',
+    session_title: '売上データを分析してグラフを作成',
+  }),
+  anEntity(3, {
+    status: 'pending',
+    started_at: null,
+    detail: null,
+    progress: 0,
+    session_title: '👩‍💻 Refactor \u001b[31mbilling\u202e',
+  }),
+  anEntity(4, {
+    status: 'failed',
+    last_error: 'No model answered.',
+    detail: null,
+    finished_at: new Date(AT - 5000).toISOString(),
+  }),
+  anEntity(5, {
+    status: 'completed',
+    detail: null,
+    finished_at: new Date(AT - 400_000).toISOString(),
+    team_id: null,
+    team_name: null,
+  }),
+];
+
+function shown(entities = ENTITIES): AppState {
+  const empty = initialState({ tz: 'UTC', intervalMs: 5000 }, [floor()], AT);
+  const queue = { total: 1, slots: 8, busy: 2, waiting_for_user: 0 };
+  const state = reduce(empty, { type: 'snapshot', snapshot: aSnapshot(entities), queue, limit: 96, at: AT });
+  return reduce(state, { type: 'stream-open' });
+}
+
+const SIZE = { columns: 100, rows: 24 };
+const screenOf = (state: AppState) => state.screens.at(-1) as FloorState;
+const frame = (state: AppState, size = SIZE) => textOf(floorFrame(state, screenOf(state), size));
+
+function press(state: AppState, ...keys: readonly string[]): AppState {
+  return keys.reduce((before, key) => {
+    const done = pressed(key, before, SIZE);
+    return done === undefined || done.type === 'quit' || done.type === 'copy' ? before : reduce(before, done);
+  }, state);
+}
+
+const chosen = (state: AppState) => /^❯.*$/m.exec(frame(state))?.[0] ?? '';
+
+test('the floor on a usual terminal', () => {
+  expect(frame(shown(), { columns: 120, rows: 16 }).replace(/ +$/gm, '')).toMatchInlineSnapshot(`
+    " ● 2 running   ○ 1 pending   ✓ 1 done   ✗ 1 failed   ■ 0 stopped   $12.41 · 3.1M   2/8 · queue 1       ● live  12:00:00
+
+      TEAM                             TODAY  BUDGET                            TOKENS  ACTIVE  LAST HOUR
+      Research                         $8.20  ━━━━━━━━━━─────────────── $20.00    310k       3   ▁
+      Sales                            $4.21  no budget                           310k       3   ▁
+
+         STATUS   PROGRESS    TITLE                WHO            TEAM            TIME  TOKENS     COST  NOW
+    ❯ ●  running  ━━━─── 45%  Plot the sales of…   Ann Arbor      Research        1:01   18.2k    $0.07  shell: python plo…
+      ◆  waiting  ━━━─── 45%  売上データを分析し…  山田 由紀      Research        1:02   18.2k    $0.07  waits for Bo
+      ○  pending  ──────      👩 Refactor billing  Ann Arbor      Research        0:00   18.2k    $0.07  waits for a slot
+      ✗  failed               Plot the sales of…   Ann Arbor      Research        0:59   18.2k    $0.07  No model answered.
+      ✓  done                 Plot the sales of…   Ann Arbor      –               0:00   18.2k    $0.07  6 min ago
+
+
+
+     ↑↓ move  ⏎ open  / find  t team  s status  o order  T today  p pause  q quit                                    ? help"
+  `);
+});
+
+test('the floor on the smallest terminal', () => {
+  expect(frame(shown(), { columns: 60, rows: 15 }).replace(/ +$/gm, '')).toMatchInlineSnapshot(`
+    " ● 2  ○ 1  ✓ 1  ✗ 1  ■ 0   $12.41 · 3.1M   ● live  12:00:00
+
+      TEAM                     TODAY  BUDGET
+      Research                 $8.20  ━━━━━━━━─────────── $20.00
+      Sales                    $4.21  no budget
+
+         TITLE                      TIME  NOW
+    ❯ ●  Plot the sales of qua…     1:01  shell: python plot.py
+      ◆  売上データを分析して…      1:02  waits for Bo
+      ○  👩 Refactor billing        0:00  waits for a slot
+      ✗  Plot the sales of qua…     0:59  No model answered.
+      ✓  Plot the sales of qua…     0:00  6 min ago
+
+
+     ↑↓ move  ⏎ open  / find  t team  s status  o order  ? help"
+  `);
+});
+
+test('a terminal that is too small says what it needs', () => {
+  expect(frame(shown(), { columns: 20, rows: 5 })).toBe(
+    ['errand office       ', 'needs 60×15,        ', 'this is 20×5        ', '', ''].join('\n'),
+  );
+});
+
+test.each([
+  [1, 1],
+  [20, 5],
+  [60, 15],
+  [61, 40],
+  [80, 24],
+  [132, 50],
+  [250, 70],
+])('at %d×%d every line fits, and the screen is full', (columns, rows) => {
+  const lines = frame(shown(), { columns, rows }).split('\n');
+  expect(lines).toHaveLength(rows);
+  for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(columns);
+});
+
+test('the chosen run stays chosen while rows move, and its place is taken when it goes', () => {
+  const state = press(shown(), 'down');
+  expect(chosen(state)).toContain('売上');
+  const moved = reduce(state, {
+    type: 'snapshot',
+    snapshot: aSnapshot([anEntity(9, { started_at: new Date(AT).toISOString() }), ...ENTITIES]),
+    queue: null,
+    limit: 96,
+    at: AT,
+  });
+  expect(chosen(moved)).toContain('売上');
+  const without = ENTITIES.filter(({ run_id: id }) => id !== runId(2));
+  const gone = reduce(state, { type: 'snapshot', snapshot: aSnapshot(without), queue: null, limit: 96, at: AT });
+  expect(chosen(gone)).toContain('Refactor');
+});
+
+test('filters and order show, and Esc takes them away', () => {
+  const state = press(shown(), 's', 's', 's', 'o', 't');
+  expect(frame(state)).toContain('Research · failed · by longest');
+  expect(frame(state)).toContain('No model answer');
+  expect(frame(state)).not.toContain('waits for Bo');
+  expect(frame(press(state, 'escape'))).toContain('waits for Bo');
+  expect(frame(press(state, 't'))).toContain('Nothing matches.');
+});
+
+test('Enter opens the desk of the chosen session, T the day of its team, and Esc comes back', () => {
+  const desk = press(shown(), 'enter');
+  expect(desk.screens.at(-1)).toMatchObject({ name: 'desk', sessionId: ENTITIES[0]?.session_id });
+  const today = press(shown(), 'T');
+  expect(today.screens.at(-1)).toMatchObject({ name: 'today', teamId: 't1', teamName: 'Research' });
+  expect(press(today, 'escape').screens).toHaveLength(1);
+});
+
+test('y copies the id of the session', () => {
+  expect(pressed('y', shown(), SIZE)).toEqual({ type: 'copy', what: 'session', text: ENTITIES[0]?.session_id });
+});
+
+test('of a thousand runs those around the chosen one are drawn', () => {
+  const many = Array.from({ length: 90 }, (_, at) => anEntity(at + 1, { session_title: `Nr ${at + 1}.` }));
+  const state = press(shown(many), 'last');
+  expect(frame(state)).toContain('Nr 90.');
+  expect(frame(press(state, 'first'))).toContain('Nr 1.');
+});

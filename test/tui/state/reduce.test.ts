@@ -1,0 +1,144 @@
+import { expect, test } from 'vitest';
+import { ClientError } from '../../../src/client/transport/client-error.ts';
+import { standingOf } from '../../../src/tui/state/connection.ts';
+import { MAX_ROWS } from '../../../src/tui/state/house.ts';
+import { reduce } from '../../../src/tui/state/reduce.ts';
+import { floor } from '../../../src/tui/state/screens.ts';
+import { type AppState, houseShown, initialState } from '../../../src/tui/state/state.ts';
+import { visibleRows } from '../../../src/tui/state/visible.ts';
+import { anEntity, anEvent, aSnapshot, AT, aTeam, runId, sessionId } from '../../support/office-server.ts';
+
+const LIMIT = 96;
+const fresh = () => initialState({ tz: 'UTC', intervalMs: 5000 }, [floor()], AT);
+let ids = 0;
+const eventOf = (...given: Parameters<typeof anEvent>) => ({ id: (ids += 1), ...anEvent(...given) });
+
+const take = (state: AppState, entities: Parameters<typeof aSnapshot>[0], at = AT) =>
+  reduce(state, { type: 'snapshot', snapshot: aSnapshot(entities), queue: null, limit: LIMIT, at });
+
+const happen = (state: AppState, number: number, type: string, payload = {}) =>
+  reduce(state, { type: 'events', events: [eventOf(number, type, payload)], at: AT + 1000 });
+
+const rowOf = (state: AppState, number: number) => state.house.rows.get(runId(number));
+
+test('a run shows what its agent does, from call to call to its end', () => {
+  let state = take(fresh(), [anEntity(1, { status: 'pending', detail: null, started_at: null })]);
+  const seen = [];
+  for (const [type, payload] of [
+    ['run.started', { attempt: 1, model: 'qwen' }],
+    ['tool_use', { name: 'shell', input: { command: 'python plot.py' } }],
+    ['tool_result', { ok: true }],
+    ['tool_use', { name: 'write_file', input: { path: '/report.md', content: 'x' } }],
+    ['tool_use', { name: 'crm__find', input: { limit: 5, query: 'Acme' } }],
+    ['user_input.requested', { tool_name: 'ask_user' }],
+    ['user_input.answered', {}],
+    ['run.finalizing', {}],
+    ['run.done', { status: 'completed' }],
+  ] as const) {
+    state = happen(state, 1, type, payload);
+    seen.push([rowOf(state, 1)?.status, rowOf(state, 1)?.now]);
+  }
+  expect(seen).toEqual([
+    ['running', 'thinks'],
+    ['running', 'shell: python plot.py'],
+    ['running', 'thinks'],
+    ['running', 'writes report.md'],
+    ['running', 'crm__find: Acme'],
+    ['running', 'waits for Ann Arbor'],
+    ['running', 'thinks'],
+    ['running', 'collects its files'],
+    ['completed', null],
+  ]);
+  expect(state.house.overview).toMatchObject({ pending: 0, running: 0, completed: 1, total: 1 });
+  expect(rowOf(state, 1)).toMatchObject({ progress: 100, finishedAt: AT + 1000 });
+});
+
+test('a failed run tells why, and what comes after its end changes nothing', () => {
+  const failed = happen(take(fresh(), [anEntity(1)]), 1, 'run.failed', { error: { type: 'x', message: 'No model.' } });
+  expect(rowOf(happen(failed, 1, 'tool_result'), 1)).toMatchObject({ status: 'failed', error: 'No model.', now: null });
+});
+
+test('a new run is counted and asked for, but has no row before a snapshot tells of it', () => {
+  const state = happen(take(fresh(), []), 7, 'run.queued');
+  expect(state.house).toMatchObject({ hasUnknown: true, overview: { pending: 1, total: 1 } });
+  expect(visibleRows(state.house, floor())).toEqual([]);
+  const told = take(state, [anEntity(7)], AT + 2000);
+  expect(told.house.hasUnknown).toBe(false);
+  expect(visibleRows(told.house, floor())).toHaveLength(1);
+  expect(rowOf(told, 7)?.firstSeenAt).toBe(AT + 1000);
+});
+
+test('events that come while a snapshot is on its way outlive it', () => {
+  let state = reduce(take(fresh(), [anEntity(1)]), { type: 'snapshot-asked', at: AT });
+  state = happen(state, 1, 'run.done');
+  state = take(state, [anEntity(1)], AT + 2000);
+  expect(rowOf(state, 1)?.status).toBe('completed');
+  expect(state.sinceAsked).toBeNull();
+});
+
+test('a run that a snapshot with room for it leaves out is gone; without room it stays', () => {
+  const first = take(fresh(), [anEntity(1), anEntity(2)]);
+  expect(rowOf(take(first, [anEntity(2)]), 1)).toBeUndefined();
+  const full = Array.from({ length: LIMIT }, (_, at) => anEntity(at + 10));
+  expect(rowOf(take(first, full), 1)?.status).toBe('running');
+  const notAllLive = full.with(LIMIT - 1, anEntity(200, { status: 'completed' }));
+  expect(rowOf(take(first, notAllLive), 1)).toBeUndefined();
+});
+
+test('a deleted session takes its runs along', () => {
+  expect(rowOf(happen(take(fresh(), [anEntity(1)]), 1, 'session.deleted', { title: 'x' }), 1)).toBeUndefined();
+});
+
+test('however many runs come, only so many are kept, and the live ones rather', () => {
+  const events = Array.from({ length: 3 * MAX_ROWS }, (_, at) => eventOf(at + 100, 'run.queued'));
+  const state = reduce(take(fresh(), [anEntity(1)]), { type: 'events', events, at: AT });
+  expect(state.house.rows.size).toBe(MAX_ROWS);
+  expect(rowOf(state, 1)).toBeDefined();
+});
+
+test('unknown runs beyond what a snapshot has room for do not call for another one', () => {
+  const full = Array.from({ length: LIMIT }, (_, at) => anEntity(at + 10));
+  const state = happen(take(fresh(), full), 900, 'tool_use', { name: 'shell', input: {} });
+  expect(state.house).toMatchObject({ hasUnknown: false, overview: { running: LIMIT } });
+});
+
+test('pausing keeps the picture, while the house goes on', () => {
+  const paused = happen(reduce(take(fresh(), [anEntity(1)]), { type: 'pause' }), 1, 'run.done');
+  expect(houseShown(paused).rows.get(runId(1))?.status).toBe('running');
+  expect(houseShown(reduce(paused, { type: 'pause' })).rows.get(runId(1))?.status).toBe('completed');
+});
+
+test('the last hour of a team grows by what came between two snapshots, and outlives the turn of its day', () => {
+  const teamAt = (state: AppState, total: number, at: number) => {
+    const snapshot = aSnapshot([], { teams: [aTeam(1, { today_total_tokens: total })] });
+    return reduce(state, { type: 'snapshot', snapshot, queue: null, limit: LIMIT, at });
+  };
+  let state = fresh();
+  for (const [total, minute] of [
+    [100, 0],
+    [150, 0],
+    [170, 2],
+    [30, 3],
+  ] as const) {
+    state = teamAt(state, total, AT + minute * 60_000);
+  }
+  expect(state.house.flows.get('t1')?.minutes.slice(-5)).toEqual([null, 50, 0, 20, 30]);
+});
+
+test('the header says the gravest of what is wrong', () => {
+  const refused = new ClientError({ kind: 'refused', status: 401 }, 'no');
+  const unreachable = new ClientError({ kind: 'unreachable' }, 'no');
+  let state = reduce(fresh(), { type: 'stream-lost', failure: unreachable, retryAt: AT + 4000 });
+  expect(standingOf(state.connection, AT).text).toBe('not reachable, again in 4 s');
+  state = reduce(state, { type: 'snapshot-failed', failure: refused });
+  expect(standingOf(state.connection, AT + 5000)).toMatchObject({ role: 'failed', text: 'the key is not valid' });
+  state = reduce(take(reduce(state, { type: 'stream-open' }), []), { type: 'snapshot-asked', at: AT });
+  expect(standingOf(state.connection, AT + 1000).text).toBe('live');
+  expect(standingOf(state.connection, AT + 7000).text).toBe('waits for the daemon (7 s)');
+});
+
+test('the ids of sessions and runs are found like words', () => {
+  const { house } = take(fresh(), [anEntity(1, { session_title: 'Sales, quarter-one' }), anEntity(2)]);
+  expect(visibleRows(house, floor({ find: sessionId(2) }))).toHaveLength(1);
+  expect(visibleRows(house, floor({ find: 'sales ARBOR Quarter-One' }))).toHaveLength(1);
+});
