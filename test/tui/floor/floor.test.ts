@@ -60,18 +60,18 @@ const chosen = (state: AppState) => /^❯.*$/m.exec(frame(state))?.[0] ?? '';
 
 test('the floor on a usual terminal', () => {
   expect(frame(shown(), { columns: 120, rows: 16 }).replace(/ +$/gm, '')).toMatchInlineSnapshot(`
-    " ● 2 running   ○ 1 pending   ✓ 1 done   ✗ 1 failed   ■ 0 stopped   $12.41 · 3.1M   2/8 · queue 1       ● live  12:00:00
+    " ● 2 running   ○ 1 pending   ✓ 1 completed   ✗ 1 failed   - 0 stopped   $12.41 · 3.1M   2/8 · queue 1  ● live  12:00:00
 
       TEAM                             TODAY  BUDGET                            TOKENS  ACTIVE  LAST HOUR
-      Research                         $8.20  ━━━━━━━━━━─────────────── $20.00    310k       3   ▁
-      Sales                            $4.21  no budget                           310k       3   ▁
+      Research                         $8.20  ━━━━━━━━━━─────────────── $20.00    310k       3  ▁
+      Sales                            $4.21  no budget                           310k       3  ▁
 
-         STATUS   PROGRESS    TITLE                WHO            TEAM            TIME  TOKENS     COST  NOW
-    ❯ ●  running  ━━━─── 45%  Plot the sales of…   Ann Arbor      Research        1:01   18.2k    $0.07  shell: python plo…
-      ◆  waiting  ━━━─── 45%  売上データを分析し…  山田 由紀      Research        1:02   18.2k    $0.07  waits for Bo
-      ○  pending  ──────      👩 Refactor billing  Ann Arbor      Research        0:00   18.2k    $0.07  waits for a slot
-      ✗  failed               Plot the sales of…   Ann Arbor      Research        0:59   18.2k    $0.07  No model answered.
-      ✓  done                 Plot the sales of…   Ann Arbor      –               0:00   18.2k    $0.07  6 min ago
+         STATUS     PROGRESS    TITLE               WHO           TEAM            TIME  TOKENS     COST  NOW
+    ❯ ●  running    ━━━─── 45%  Plot the sales of…  Ann Arbor     Research        1:01   18.2k    $0.07  shell: python plo…
+      ?  waiting    ━━━─── 45%  売上データを分析…   山田 由紀     Research        1:02   18.2k    $0.07  waits for Bo
+      ○  pending    ──────      👩 Refactor billi…  Ann Arbor     Research        0:00   18.2k    $0.07  waits for a slot
+      ✗  failed                 Plot the sales of…  Ann Arbor     Research        0:59   18.2k    $0.07  No model answered.
+      ✓  completed              Plot the sales of…  Ann Arbor     –               0:00   18.2k    $0.07  6 min ago
 
 
 
@@ -81,7 +81,7 @@ test('the floor on a usual terminal', () => {
 
 test('the floor on the smallest terminal', () => {
   expect(frame(shown(), { columns: 60, rows: 15 }).replace(/ +$/gm, '')).toMatchInlineSnapshot(`
-    " ● 2  ○ 1  ✓ 1  ✗ 1  ■ 0   $12.41 · 3.1M   ● live  12:00:00
+    " ● 2  ○ 1  ✓ 1  ✗ 1  - 0   $12.41 · 3.1M   ● live  12:00:00
 
       TEAM                     TODAY  BUDGET
       Research                 $8.20  ━━━━━━━━─────────── $20.00
@@ -89,7 +89,7 @@ test('the floor on the smallest terminal', () => {
 
          TITLE                      TIME  NOW
     ❯ ●  Plot the sales of qua…     1:01  shell: python plot.py
-      ◆  売上データを分析して…      1:02  waits for Bo
+      ?  売上データを分析して…      1:02  waits for Bo
       ○  👩 Refactor billing        0:00  waits for a slot
       ✗  Plot the sales of qua…     0:59  No model answered.
       ✓  Plot the sales of qua…     0:00  6 min ago

@@ -43,14 +43,14 @@ function press(state: AppState, ...keys: readonly string[]): AppState {
 
 test("today's runs of a team", () => {
   expect(frame(shown()).replace(/ +$/gm, '')).toMatchInlineSnapshot(`
-    " ● –  ○ –  ✓ –  ✗ –  ■ –                                           ◌ connecting  12:00:00
+    " ● –  ○ –  ✓ –  ✗ –  - –                                           ◌ connecting  12:00:00
 
       Research  today                                  60 active · 53 with runs · page 1 of 2
 
-         STATUS   BEGAN  TITLE                     WHO                  TIME  TOKENS     COST
-    ❯ ✓  done     11:58  Plot the sales of quart…  Ann Arbor            1:01   18.2k    $0.07
-      ●  running  11:58  deleted Plot the sales…   Ann Arbor            1:02   18.2k    $0.07
-      ✗  failed   11:58  Plot the sales of quart…  Ann Arbor            1:03   18.2k    $0.07
+         STATUS     BEGAN  TITLE                    WHO                 TIME  TOKENS     COST
+    ❯ ✓  completed  11:58  Plot the sales of quar…  Ann Arbor           1:01   18.2k    $0.07
+      ●  running    11:58  deleted Plot the sales…  Ann Arbor           1:02   18.2k    $0.07
+      ✗  failed     11:58  Plot the sales of quar…  Ann Arbor           1:03   18.2k    $0.07
 
 
 

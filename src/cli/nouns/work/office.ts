@@ -114,7 +114,8 @@ const ownZone = () => new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 function timeZone(text: string): string {
   try {
-    return new Intl.DateTimeFormat('en', { timeZone: text }) && text;
+    new Intl.DateTimeFormat('en', { timeZone: text }).format();
+    return text;
   } catch {
     throw new InvalidArgumentError('It must be an IANA time zone such as Europe/Berlin.');
   }
