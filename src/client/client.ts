@@ -24,12 +24,13 @@ import { makeOffice, type Office } from './office.ts';
 import { openFile } from './transport/download.ts';
 import { callManagement } from './transport/exchange.ts';
 import { type Query, queryOf } from './transport/query.ts';
-import { type CallManagement, type Inputs, type Insights, makeInputs, makeInsights } from './questions.ts';
+import { type Inputs, type Insights, makeInputs, makeInsights } from './questions.ts';
+import { type CallManagement, makeReferences, type References } from './references.ts';
 import type { JournalEventWire } from '../wire/journal-event.ts';
 import { tailRun, type TailOptions } from './run-tail.ts';
 import type { Address, Call } from './transport/transport.ts';
 
-/** Verbs per noun. A `ref` is an id or a name. Every verb throws ClientError. */
+/** Verbs per noun. Every id may be the start of one; a `ref` is an id, the start of one, or a name. Every verb throws ClientError. */
 export interface Client extends Checks {
   status(): Promise<StatusWire>;
   /** What the daemon is configured by, and what is wrong with its files now. */
@@ -104,6 +105,8 @@ export interface Client extends Checks {
     check(noun: DefinitionNoun): Promise<DefinitionCheckWire>;
   };
   queue(limit?: number): Promise<QueueWire>;
+  /** The id that a start of it stands for; a whole id unchanged. */
+  readonly wholeId: References['whole'];
   /** Opens a file at one of the daemon's signed addresses, over this client's own connection. */
   download(url: string): Promise<IncomingMessage>;
   readonly messages: Messages;
@@ -119,40 +122,46 @@ export function makeClient(address: Address, signal?: AbortSignal): Client {
       ...(body !== undefined && { body }),
       ...(signal && { signal }),
     });
+  const references = makeReferences(call);
+  const { at, whole } = references;
   return {
     status: () => call('GET', '/status'),
     configuration: () => call('GET', '/configuration'),
-    ...makePeople(call),
+    ...makePeople(call, references),
     sessions: {
-      list: (query) => call('GET', `/sessions${queryOf(query)}`),
-      get: (id) => call('GET', at('sessions', id)),
-      messages: (id) => call('GET', `${at('sessions', id)}/messages`),
-      artifacts: (id) => call('GET', `${at('sessions', id)}/artifacts`),
-      stop: (id) => call('POST', `${at('sessions', id)}/stop`),
-      remove: (id) => call('DELETE', at('sessions', id)),
+      list: async (query) => call('GET', `/sessions${queryOf({ ...query, user: await whole('users', query.user) })}`),
+      get: async (id) => call('GET', await at('sessions', id)),
+      messages: async (id) => call('GET', `${await at('sessions', id)}/messages`),
+      artifacts: async (id) => call('GET', `${await at('sessions', id)}/artifacts`),
+      stop: async (id) => call('POST', `${await at('sessions', id)}/stop`),
+      remove: async (id) => call('DELETE', await at('sessions', id)),
     },
     runs: {
-      list: (query) => call('GET', `/runs${queryOf(query)}`),
-      get: (id) => call('GET', at('runs', id)),
-      artifacts: (id) => call('GET', `${at('runs', id)}/artifacts`),
-      stop: (id) => call('POST', `${at('runs', id)}/stop`),
-      tail: (id, options = {}) => tailRun(address, id, { ...options, signal }),
+      list: async (query) =>
+        call('GET', `/runs${queryOf({ ...query, session: await whole('sessions', query.session) })}`),
+      get: async (id) => call('GET', await at('runs', id)),
+      artifacts: async (id) => call('GET', `${await at('runs', id)}/artifacts`),
+      stop: async (id) => call('POST', `${await at('runs', id)}/stop`),
+      tail: async function* (id, options = {}) {
+        yield* tailRun(address, await whole('runs', id), { ...options, signal });
+      },
     },
     connections: {
-      list: (userRef) => call('GET', `/connections${queryOf({ user: userRef })}`),
-      create: (input) => call('POST', '/connections', input),
-      revoke: (id) => call('DELETE', at('connections', id)),
-      check: (id) => call('POST', `${at('connections', id)}/check`),
-      checkConnector: (name) => call('POST', `${at('connectors', name)}/check`),
+      list: async (userRef) => call('GET', `/connections${queryOf({ user: await whole('users', userRef) })}`),
+      create: async (input) => call('POST', '/connections', { ...input, user: await whole('users', input.user) }),
+      revoke: async (id) => call('DELETE', await at('connections', id)),
+      check: async (id) => call('POST', `${await at('connections', id)}/check`),
+      checkConnector: (name) => call('POST', `${named('connectors', name)}/check`),
     },
-    inputs: makeInputs(call),
-    insights: makeInsights(call),
+    inputs: makeInputs(call, references),
+    insights: makeInsights(call, references),
     definitions: {
       list: (noun) => call('GET', `/${noun}`),
-      get: (noun, ref) => call('GET', at(noun, ref)),
+      get: (noun, ref) => call('GET', named(noun, ref)),
       check: (noun) => call('POST', `/definitions/${noun}/check`),
     },
     ...makeChecks(address, signal),
+    wholeId: whole,
     queue: (limit) => call('GET', `/queue${queryOf({ limit })}`),
     download: (url) => openFile(address, url, signal),
     messages: makeMessages(address, signal),
@@ -160,34 +169,46 @@ export function makeClient(address: Address, signal?: AbortSignal): Client {
   };
 }
 
-const at = (noun: string, ref: string) => `/${noun}/${encodeURIComponent(ref)}`;
+const named = (noun: string, ref: string) => `/${noun}/${encodeURIComponent(ref)}`;
 
 /** The verbs on people and what they prove themselves with. */
-function makePeople(call: CallManagement): Pick<Client, 'users' | 'teams' | 'keys' | 'tokens'> {
+function makePeople(
+  call: CallManagement,
+  { at, whole }: References,
+): Pick<Client, 'users' | 'teams' | 'keys' | 'tokens'> {
+  const withTeam = async <F extends { readonly team?: string | null }>(fields: F): Promise<F> =>
+    fields.team === undefined ? fields : { ...fields, team: await whole('teams', fields.team) };
+  const withConnections = async (fields: KeyChangeWire | NewKeyWire): Promise<object> => {
+    const ids = fields.capability_config?.connector_connection_ids;
+    if (!ids) return fields;
+    const connections = await Promise.all(ids.map((id) => whole('connections', id)));
+    return { ...fields, capability_config: { ...fields.capability_config, connector_connection_ids: connections } };
+  };
   return {
     users: {
       list: () => call('GET', '/users'),
-      get: (ref) => call('GET', at('users', ref)),
-      create: (input) => call('POST', '/users', input),
-      change: (ref, fields) => call('PATCH', at('users', ref), fields),
-      setPassword: (ref, password) =>
+      get: async (ref) => call('GET', await at('users', ref)),
+      create: async (input) => call('POST', '/users', await withTeam(input)),
+      change: async (ref, fields) => call('PATCH', await at('users', ref), await withTeam(fields)),
+      setPassword: async (ref, password) =>
         call(
           'PUT',
-          `${at('users', ref)}/password`,
+          `${await at('users', ref)}/password`,
           (password === undefined ? {} : { password }) satisfies NewPasswordWire,
         ),
     },
     teams: {
       list: () => call('GET', '/teams'),
       create: (input) => call('POST', '/teams', input),
-      change: (ref, fields) => call('PATCH', at('teams', ref), fields),
+      change: async (ref, fields) => call('PATCH', await at('teams', ref), fields),
     },
     keys: {
-      list: (userRef) => call('GET', `/keys${queryOf({ user: userRef })}`),
-      get: (id) => call('GET', at('keys', id)),
-      create: (input) => call('POST', '/keys', input),
-      change: (id, fields) => call('PATCH', at('keys', id), fields),
-      revoke: (id) => call('DELETE', at('keys', id)),
+      list: async (userRef) => call('GET', `/keys${queryOf({ user: await whole('users', userRef) })}`),
+      get: (id) => call('GET', named('keys', id)),
+      create: async (input) =>
+        call('POST', '/keys', await withConnections({ ...input, user: await whole('users', input.user) })),
+      change: async (id, fields) => call('PATCH', named('keys', id), await withConnections(fields)),
+      revoke: (id) => call('DELETE', named('keys', id)),
     },
     tokens: {
       listKeys: () => call('GET', '/tokens/keys'),

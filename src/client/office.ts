@@ -2,7 +2,7 @@
 import type { Static } from '../wire/shape.ts';
 import type { snapshot, todayRuns } from '../wire/office/snapshot.ts';
 import type { entity, todayItem } from '../wire/office/entity.ts';
-import type { CallManagement } from './questions.ts';
+import type { CallManagement } from './references.ts';
 import { followOffice, type FollowOptions, type OfficeNews } from './office-stream.ts';
 import { queryOf } from './transport/query.ts';
 import type { Address } from './transport/transport.ts';

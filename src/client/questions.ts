@@ -5,10 +5,7 @@ import type { ListWire } from '../wire/listing.ts';
 import type { insightQuery, InsightWire } from '../wire/sessions/insight.ts';
 import type { questionQuery, QuestionWire } from '../wire/sessions/question.ts';
 import { type Query, queryOf } from './transport/query.ts';
-import type { Call } from './transport/transport.ts';
-
-/** Calls a route of the management interface; the path is without `/api/v1`. */
-export type CallManagement = <T>(method: Call['method'], path: string, body?: object) => Promise<T>;
+import type { CallManagement, References } from './references.ts';
 
 export interface Inputs {
   list(query: Query<typeof questionQuery>): Promise<ListWire<QuestionWire>>;
@@ -24,21 +21,21 @@ export interface Insights {
   setStatus(id: string, status: InsightStatus): Promise<InsightWire>;
 }
 
-export function makeInputs(call: CallManagement): Inputs {
-  const at = (id: string) => `/user-inputs/${encodeURIComponent(id)}`;
+export function makeInputs(call: CallManagement, { at, whole }: References): Inputs {
   return {
-    list: (query) => call('GET', `/user-inputs${queryOf(query)}`),
-    get: (id) => call('GET', at(id)),
-    answer: (id, answers) => call('POST', `${at(id)}/answer`, { answers }),
-    expire: (id) => call('POST', `${at(id)}/expire`),
+    list: async (query) =>
+      call('GET', `/user-inputs${queryOf({ ...query, session_id: await whole('sessions', query.session_id) })}`),
+    get: async (id) => call('GET', await at('user-inputs', id)),
+    answer: async (id, answers) => call('POST', `${await at('user-inputs', id)}/answer`, { answers }),
+    expire: async (id) => call('POST', `${await at('user-inputs', id)}/expire`),
   };
 }
 
-export function makeInsights(call: CallManagement): Insights {
-  const at = (id: string) => `/insights/${encodeURIComponent(id)}`;
+export function makeInsights(call: CallManagement, { at, whole }: References): Insights {
   return {
-    list: (query) => call('GET', `/insights${queryOf(query)}`),
-    get: (id) => call('GET', at(id)),
-    setStatus: (id, status) => call('PATCH', at(id), { status }),
+    list: async (query) =>
+      call('GET', `/insights${queryOf({ ...query, session_id: await whole('sessions', query.session_id) })}`),
+    get: async (id) => call('GET', await at('insights', id)),
+    setStatus: async (id, status) => call('PATCH', await at('insights', id), { status }),
   };
 }

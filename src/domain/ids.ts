@@ -18,6 +18,18 @@ export function isUuid(text: string): boolean {
   return UUID.test(text);
 }
 
+/** The things whose id can be looked up by its start. */
+export const ID_NOUNS = ['sessions', 'runs', 'user-inputs', 'insights', 'connections', 'users', 'teams'] as const;
+export type IdNoun = (typeof ID_NOUNS)[number];
+
+const MIN_START = 4;
+const ANY_UUID = '00000000-0000-0000-0000-000000000000';
+
+/** Whether a text could be the start of a UUID, of at least 4 characters. */
+export function isIdStart(text: string): boolean {
+  return text.length >= MIN_START && isUuid(text + ANY_UUID.slice(text.length));
+}
+
 /** `msg_…`, the Messages protocol's id of a run's answer: stable per run (C1). */
 export function messageIdOf(runId: string): string {
   return `msg_${runId.replaceAll('-', '')}`;

@@ -17,6 +17,7 @@ import { chatRequest } from '../wire/chat/request.ts';
 import { conversationEvent } from '../wire/conversations/stream-event.ts';
 import { followHeaders, rejoinHeaders, turnHeaders } from '../wire/conversations/headers.ts';
 import { journalEvent } from '../wire/journal-event.ts';
+import { foundId } from '../wire/found-id.ts';
 import { listOf, pageOf, pageQuery } from '../wire/listing.ts';
 import { backgroundMessage, conversationReply } from '../wire/messages/message.ts';
 import { messagesRequest } from '../wire/messages/request.ts';
@@ -43,6 +44,7 @@ import { type Route, routesWith } from './frame/route.ts';
 import type { makeAdministration } from './management/admin.ts';
 import { makeCheckHandlers } from './management/check-handlers.ts';
 import { makeConnectionHandlers } from './management/connections.ts';
+import { makeFindIdHandler } from './management/find-id.ts';
 import { makeDefinitionHandlers } from './management/definitions.ts';
 import { describeRoutes } from './openapi.ts';
 import { VERSION } from '../version.ts';
@@ -169,6 +171,7 @@ function managementRoutes(parts: RouteParts): Route[] {
     ofAdmin('GET /api/v1/runs/:id/stream', 'Follow the journal of a run', { ...stream, handler: runs.stream }),
     ofAdmin('POST /api/v1/runs/:id/stop', 'Stop a run', { reply: stop, handler: runs.stop }),
     ofAdmin('GET /api/v1/queue', 'List the runs that wait, and why each of them waits', { query: pageQuery, reply: queue, handler: runs.queue }),
+    ofAdmin('GET /api/v1/ids/:noun/:start', 'Find the one id that begins with these characters', { reply: foundId, handler: makeFindIdHandler(operations) }),
     ...questionRoutes(parts),
     ofAdmin('GET /api/v1/tokens/keys', 'List the keys that sign login tokens', { reply: listOf(signingKey), handler: a.listSigningKeys }),
     ofAdmin('POST /api/v1/tokens/rotate', 'Begin to sign with a new key', { reply: signingKey, ...created, handler: a.rotateSigningKey }),

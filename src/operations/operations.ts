@@ -14,6 +14,7 @@ import type { DeriveKey } from '../files/master-key.ts';
 import type { Log } from '../log/log.ts';
 import type { Store } from '../store/open-store.ts';
 import { makeAccess } from './access.ts';
+import { makeFindId } from './find-id.ts';
 import { makeNoteReader } from './note-reader.ts';
 import { type CheckOperationParts, makeCheckOperations } from './capabilities/checks.ts';
 import { type ConnectionParts, makeConnectionOperations } from './capabilities/connections.ts';
@@ -98,6 +99,7 @@ export function makeOperations(parts: OperationParts) {
     ...makeArtifactOperations({ store, access, noteReader, fileAddresses, emptyArchives: parts.emptyArchives }),
     ...makeUserInputOperations({ store, access, noteReader }),
     ...makeInsightOperations({ store, access }),
+    findId: makeFindId(store),
     getQueue: makeGetQueue({ store, queue, clock }),
     getModelName: makeGetModelName({ catalog, definitions }),
     acceptTurn: makeAcceptTurn({

@@ -12,6 +12,7 @@ import { makeDocuments } from './artifacts/documents.ts';
 import { makeEndRun } from './runs/end-run.ts';
 import { makeErasures } from './sessions/erasures.ts';
 import { makeEvents } from './sessions/events.ts';
+import { makeFindIds } from './find-ids.ts';
 import { makeExpireQueued } from './runs/expire-queued.ts';
 import { makeCreateFirstAdministrator } from './people/first-administrator.ts';
 import type { StoreAlarms } from './engine/health.ts';
@@ -49,6 +50,7 @@ export function openStore(file: string, clock: Clock, alarms?: StoreAlarms, rese
 
 function makeStore(database: Database) {
   return {
+    findIds: makeFindIds(database),
     createFirstAdministrator: makeCreateFirstAdministrator(database),
     users: makeUsers(database),
     teams: makeTeams(database),

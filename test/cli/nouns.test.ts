@@ -217,7 +217,7 @@ test.each([
 test.each([
   [[], 'There is nothing to change'],
   [['--mcp', 'a,,b'], 'names separated by commas'],
-  [['--connections', 'crm'], 'It must be a UUID'],
+  [['--connections', 'crm'], 'It must be an id, or at least its first 4 characters'],
 ])('keys set %j changes nothing and says why', async (options, why) => {
   const { dataDir, received } = await startFakeDaemon(KEYS);
   const { code, stderr } = await run(['keys', 'set', 'ab12cd34', ...options], { dataDir });

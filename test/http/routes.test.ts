@@ -73,6 +73,7 @@ const TABLE: readonly string[] = [
   'GET /api/v1/runs/:id/stream admin envelope sse',
   'POST /api/v1/runs/:id/stop admin envelope',
   'GET /api/v1/queue admin envelope',
+  'GET /api/v1/ids/:noun/:start admin envelope',
   'GET /openapi/v1/sessions/:id/user-inputs key bare',
   'POST /openapi/v1/user-inputs/:id/answer key bare',
   'GET /api/v1/user-inputs user envelope',

@@ -54,10 +54,14 @@ function growingReads({ connection, sql }: Prepared): string[] {
       .filter((detail) => detail.startsWith('SCAN ') || (detail.startsWith('SEARCH ') && !detail.includes('=?')))
       .filter((detail) => !SHORT.test(detail.replace(/^(SCAN|SEARCH) /, '').replace(/ (USING|VIRTUAL|LEFT).*/, '')))
       .filter((detail) => !UNDER_WAY.test(detail))
+      .filter((detail) => !(BETWEEN.test(detail) && sql.endsWith('LIMIT +?')))
       .filter((detail) => !(COUNTED.test(sql) || OPERATORS_PAGE.test(sql)) || !OF_EVERYBODY.test(detail))
       .map((detail) => `${detail}: ${sql}`)
   );
 }
+
+/** Ids that begin with some characters: between two values, and no more of them than the limit. */
+const BETWEEN = /^SEARCH t USING (COVERING )?INDEX \S+ \(id>\? AND id<\?\)$/;
 
 /** The page that goes with such a count ends where it is full. */
 const OPERATORS_PAGE = /ORDER BY [rsqi.]*\bseq DESC LIMIT \+\? OFFSET \+\?/;

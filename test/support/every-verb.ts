@@ -1,5 +1,6 @@
 // Calls every verb of a store, so that every statement is prepared; tells which were left out.
 import { vi } from 'vitest';
+import { ID_NOUNS } from '../../src/domain/ids.ts';
 import type { Run } from '../../src/domain/run.ts';
 import type { ClaimedRun } from '../../src/store/runs/claim-runs.ts';
 import { aStep, aTurn, BACKGROUND_ORDER, fenceOf, FREE, type StoreHouse } from './store-house.ts';
@@ -88,6 +89,7 @@ const anAttachment = () => ({
 });
 
 async function callReads(house: StoreHouse): Promise<void> {
+  for (const noun of ID_NOUNS) await house.store.findIds(noun, '0190', 6);
   const { runs, turns, sessions, documents, compactions, events } = house.store;
   const { user, key } = house;
   const first = await house.accept({

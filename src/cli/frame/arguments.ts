@@ -1,6 +1,6 @@
 // Parsers of command-line arguments; invalid ones are reported before anything is sent.
 import { InvalidArgumentError } from 'commander';
-import { isUuid } from '../../domain/ids.ts';
+import { isIdStart, isUuid } from '../../domain/ids.ts';
 import { parseDuration } from './durations.ts';
 
 /** Seconds of a duration such as `30d`. */
@@ -34,6 +34,12 @@ export function orNull<T>(value: T | typeof NONE): T | null {
 export function uuid(text: string): string {
   if (!isUuid(text)) throw new InvalidArgumentError('It must be a UUID.');
   return text;
+}
+
+/** An id, or its first characters, which the daemon completes. */
+export function idOrStart(text: string): string {
+  if (!isIdStart(text)) throw new InvalidArgumentError('It must be an id, or at least its first 4 characters.');
+  return text.toLowerCase();
 }
 
 /** Maximum number of rows of a list. */

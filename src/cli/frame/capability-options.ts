@@ -1,7 +1,7 @@
 // The options that set what agents of a key with target free can use (§2.10).
 import { type Command, InvalidArgumentError } from 'commander';
 import type { CapabilityChoiceWire } from '../../wire/capabilities/capability.ts';
-import { uuid } from './arguments.ts';
+import { idOrStart } from './arguments.ts';
 
 /** The options as commander reads them. */
 export interface CapabilityOptions {
@@ -26,7 +26,7 @@ function list(text: string): readonly string[] {
   return items;
 }
 
-const uuids = (text: string) => list(text).map((item) => (item === BY_DEFAULT ? item : uuid(item)));
+const ids = (text: string) => list(text).map((item) => (item === BY_DEFAULT ? item : idOrStart(item)));
 
 /** Adds the options to a command. */
 export function addCapabilityOptions(command: Command): Command {
@@ -37,7 +37,7 @@ export function addCapabilityOptions(command: Command): Command {
     .option('--skills <names>', 'skills that agents can use', list)
     .option('--plugins <names>', 'plugins that agents can use', list)
     .option('--subagents <names>', 'experts that agents can delegate to', list)
-    .option('--connections <uuids>', "connections of the key's owner that agents can use", uuids);
+    .option('--connections <ids>', "connections of the key's owner that agents can use", ids);
 }
 
 /** What the given options ask for, without fields for other options. */

@@ -87,6 +87,7 @@ function recorder() {
     createKey: verb('createKey', { key: KEY, secret: 'errand_k1234567_secret' }),
     changeKey: verb('changeKey', KEY),
     revokeKey: verb('revokeKey', KEY),
+    findId: verb('findId', PROJECT),
   };
   return { asked, operations };
 }
@@ -112,6 +113,7 @@ const ASKED: readonly (readonly [
   data: object,
 ])[] = [
   ['GET /users', undefined, 200, ['listUsers'], { items: [user], total: 1 }],
+  ['GET /ids/runs/0190', undefined, 200, ['findId', 'runs', '0190'], { id: PROJECT }],
   ['GET /users/mara', undefined, 200, ['getUser', 'mara'], user],
   ['GET /users/j%C3%BCrgen%2F1', undefined, 200, ['getUser', 'jürgen/1'], user],
   [

@@ -1,7 +1,7 @@
 // `errand connections`: the credentials that agents can use at services.
 import { Argument, type Command } from 'commander';
 import type { ConnectionCheckWire, ConnectionWire } from '../../../wire/capabilities/connection.ts';
-import { notEmpty, uuid } from '../../frame/arguments.ts';
+import { notEmpty, idOrStart } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
@@ -62,7 +62,7 @@ export function addConnections(program: Command, io: Io): void {
 
   connections
     .command('check')
-    .addArgument(new Argument('<connection>', 'its id').argParser(uuid))
+    .addArgument(new Argument('<connection>', 'its id, or the start of it').argParser(idOrStart))
     .description('Test a connection now, as a run would use it.')
     .action(
       act(io, async (context, id: string) => {
@@ -74,7 +74,7 @@ export function addConnections(program: Command, io: Io): void {
 
   connections
     .command('revoke')
-    .addArgument(new Argument('<connection>', 'its id').argParser(uuid))
+    .addArgument(new Argument('<connection>', 'its id, or the start of it').argParser(idOrStart))
     .description('Revoke a connection and delete its credential permanently. Asks first.')
     .action(
       act(io, async (context, id: string) => {

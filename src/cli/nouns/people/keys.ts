@@ -12,6 +12,9 @@ import type { Io } from '../../frame/io.ts';
 import { type Column, column, field } from '../../terminal/columns.ts';
 import { confirm } from '../../terminal/standard-input.ts';
 
+/** Fewer characters are not taken for the start of an id. */
+const MIN_ID_START = 4;
+
 const IN_A_LIST: readonly Column<KeyWire>[] = [
   field('id', 9),
   field('name', 8),
@@ -176,7 +179,7 @@ async function revoke(context: Context, ref: string): Promise<void> {
   context.out.record(revoked, ALONE, revoked);
 }
 
-/** A key by its id, otherwise by its name; if several keys have the name, the one that is not revoked. */
+/** A key by its id, by its name, or by the start of its id; if several keys have the name, the one that is not revoked. */
 async function findKey(client: Client, ref: string): Promise<KeyWire> {
   const byId = await client.keys.get(ref).catch((error: unknown) => {
     if (isClientFailure(error, 'refused') && 'status' in error.failure && error.failure.status === 404)
@@ -184,11 +187,14 @@ async function findKey(client: Client, ref: string): Promise<KeyWire> {
     throw error;
   });
   if (byId !== undefined) return byId;
-  const named = (await client.keys.list()).items.filter((key) => key.name === ref);
+  const keys = (await client.keys.list()).items;
+  const named = keys.filter((key) => key.name === ref);
   const active = named.filter((key) => key.revoked_at === null);
-  const [key, ...others] = active.length > 0 ? active : named;
+  const begun = ref.length < MIN_ID_START ? [] : keys.filter((key) => key.id.startsWith(ref));
+  const [key, ...others] = [active, named, begun].find((found) => found.length > 0) ?? [];
   if (key === undefined) throw new CommandError('notFound', `There is no key with the id or name ${ref}.`);
   if (others.length === 0) return key;
   const ids = [key, ...others].map(({ id }) => id).join(', ');
-  throw new CommandError('conflict', `Several keys have the name ${ref}. Use one of their ids: ${ids}`);
+  const what = key.name === ref ? 'the name' : 'an id that begins with';
+  throw new CommandError('conflict', `Several keys have ${what} ${ref}. Use one of their ids: ${ids}`);
 }

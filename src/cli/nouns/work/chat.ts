@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { Ask, Conversation } from '../../../client/conversation.ts';
 import { addToMessage, type ConversationEvent, type PartialMessage, textOfMessage } from '../../../client/messages.ts';
 import type { JsonObject } from '../../../domain/json.ts';
-import { notEmpty, uuid } from '../../frame/arguments.ts';
+import { idOrStart, notEmpty } from '../../frame/arguments.ts';
 import { act, type Context, requireApiKey } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import { showRunContinues } from '../../terminal/run-continues.ts';
@@ -26,7 +26,7 @@ export function addChat(program: Command, io: Io): void {
     .description(
       'Ask the agent and print its answer. Several words are joined to one text; "-" reads it from standard input. Requires ERRAND_API_KEY.',
     )
-    .option('--session <id>', 'continue this session', uuid)
+    .option('--session <id>', 'continue this session, by its id or the start of it', idOrStart)
     .option('--stream', 'print the answer as it arrives, and what the agent does on standard error')
     .option('--model <name>', 'name to send; the key decides which model answers', notEmpty, 'errand')
     .addHelpText('after', EXAMPLES)
@@ -37,7 +37,7 @@ export function addChat(program: Command, io: Io): void {
           apiKey: requireApiKey(context),
           model: options.model,
           text: text === '-' ? await readMessageText(context) : notBlank(text),
-          sessionId: options.session,
+          sessionId: await context.client().wholeId('sessions', options.session),
           onRetry: (tries) => context.out.hint(tries === 1 ? 'Connection lost, reconnecting.' : `Try ${tries}.`),
         };
         await (options.stream ? stream(context, ask) : create(context, ask));
@@ -48,7 +48,7 @@ export function addChat(program: Command, io: Io): void {
 const EXAMPLES = `
 Examples:
   errand chat Write a limerick to /limerick.txt
-  errand chat --stream --session 0190f6a0-0000-7000-8000-000000000000 "And now a sonnet"
+  errand chat --stream --session 0190f6a0-12ab "And now a sonnet"
   git diff | errand chat -`;
 
 function notBlank(text: string): string {

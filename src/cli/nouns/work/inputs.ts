@@ -6,14 +6,14 @@ import type { QuestionWire } from '../../../wire/sessions/question.ts';
 import { messageOf } from '../../../domain/errors.ts';
 import type { JsonValue } from '../../../domain/json.ts';
 import { USER_INPUT_STATUSES } from '../../../domain/user-input.ts';
-import { notEmpty, rowLimit, uuid } from '../../frame/arguments.ts';
+import { notEmpty, rowLimit, idOrStart } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
 import { type Column, column, field, state } from '../../terminal/columns.ts';
 import { confirm, readMessageText } from '../../terminal/standard-input.ts';
 
-const ID = new Argument('<question>', 'its id').argParser(uuid);
+const ID = new Argument('<question>', 'its id, or the start of it').argParser(idOrStart);
 
 const STATUS = state<QuestionWire>('status', ({ status }) => status, 8);
 
@@ -52,7 +52,7 @@ export function addInputs(program: Command, io: Io): void {
     .command('list')
     .description('List questions, the newest first.')
     .addOption(new Option('--status <status>', 'only those in this status').choices(USER_INPUT_STATUSES))
-    .option('--session <id>', 'only those of this session', uuid)
+    .option('--session <id>', 'only those of this session', idOrStart)
     .option('--limit <count>', 'maximum number of rows, up to 500 (default: 100)', rowLimit)
     .action(act(io, list));
 
@@ -80,8 +80,8 @@ export function addInputs(program: Command, io: Io): void {
 
 const EXAMPLES = `
 Examples:
-  errand inputs answer 0190f6a0-0000-7000-8000-000000000000 "The second one"
-  echo '["red", "blue"]' | errand inputs answer 0190f6a0-0000-7000-8000-000000000000 --json -`;
+  errand inputs answer 0190f6a0-12ab "The second one"
+  echo '["red", "blue"]' | errand inputs answer 0190f6a0-12ab --json -`;
 
 interface ListOptions {
   readonly session?: string;

@@ -2,7 +2,7 @@
 import { Argument, type Command, Option } from 'commander';
 import type { InsightWire } from '../../../wire/sessions/insight.ts';
 import { INSIGHT_STATUSES, type InsightStatus } from '../../../domain/insight.ts';
-import { rowLimit, uuid } from '../../frame/arguments.ts';
+import { rowLimit, idOrStart } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
 import type { Io } from '../../frame/io.ts';
 import { type Column, field, state } from '../../terminal/columns.ts';
@@ -15,7 +15,7 @@ const PRIORITY_STYLES: Readonly<Record<InsightWire['priority'], Style | undefine
   urgent: 'red',
 };
 
-const ID = new Argument('<insight>', 'its id').argParser(uuid);
+const ID = new Argument('<insight>', 'its id, or the start of it').argParser(idOrStart);
 
 const IN_A_LIST: readonly Column<InsightWire>[] = [
   field('insight_id', 9),
@@ -51,7 +51,7 @@ export function addInsights(program: Command, io: Io): void {
     .command('list')
     .description('List insights, the newest first.')
     .addOption(new Option('--status <status>', 'only those in this status').choices(INSIGHT_STATUSES))
-    .option('--session <id>', 'only those of this session', uuid)
+    .option('--session <id>', 'only those of this session', idOrStart)
     .option('--limit <count>', 'maximum number of rows, up to 500 (default: 100)', rowLimit)
     .action(act(io, list));
 

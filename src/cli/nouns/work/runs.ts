@@ -5,7 +5,7 @@ import type { EventType } from '../../../domain/journal-event.ts';
 import { RUN_STATUSES, type RunStatus } from '../../../domain/run.ts';
 import type { JournalEventWire } from '../../../wire/journal-event.ts';
 import type { RunWire } from '../../../wire/sessions/run.ts';
-import { notEmpty, rowLimit, uuid } from '../../frame/arguments.ts';
+import { notEmpty, rowLimit, idOrStart } from '../../frame/arguments.ts';
 import { type DownloadOptions, showRunArtifacts } from './artifacts.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
@@ -16,7 +16,7 @@ import { widthForHints } from '../../terminal/output.ts';
 import { showStop } from './sessions.ts';
 import { cutTo, safeLine } from '../../../terminal/text.ts';
 
-const ID = new Argument('<run>', 'its id').argParser(uuid);
+const ID = new Argument('<run>', 'its id, or the start of it').argParser(idOrStart);
 
 const IN_A_LIST: readonly Column<RunWire>[] = [
   field('run_id', 9),
@@ -51,7 +51,7 @@ export function addRuns(program: Command, io: Io): void {
   runs
     .command('list')
     .description('List runs, the newest first.')
-    .option('--session <id>', 'only those of this session', uuid)
+    .option('--session <id>', 'only those of this session', idOrStart)
     .addOption(new Option('--status <status>', 'only those in this status').choices(RUN_STATUSES))
     .option('--limit <count>', 'maximum number of rows, up to 500 (default: 100)', rowLimit)
     .action(act(io, list));

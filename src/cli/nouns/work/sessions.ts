@@ -2,14 +2,14 @@
 import { Argument, type Command } from 'commander';
 import type { HistoryWire } from '../../../wire/sessions/history.ts';
 import type { SessionWire, StopWire } from '../../../wire/sessions/session.ts';
-import { notEmpty, rowLimit, uuid } from '../../frame/arguments.ts';
+import { notEmpty, rowLimit, idOrStart } from '../../frame/arguments.ts';
 import { type DownloadOptions, showWorkspace } from './artifacts.ts';
 import { act, type Context } from '../../frame/context.ts';
 import type { Io } from '../../frame/io.ts';
 import { type Column, column, field, state } from '../../terminal/columns.ts';
 import { confirm } from '../../terminal/standard-input.ts';
 
-const ID = new Argument('<session>', 'its id').argParser(uuid);
+const ID = new Argument('<session>', 'its id, or the start of it').argParser(idOrStart);
 
 const IN_A_LIST: readonly Column<SessionWire>[] = [
   field('session_id', 9),

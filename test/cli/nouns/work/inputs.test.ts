@@ -96,7 +96,7 @@ test.each([
   [['inputs', 'answer', ID, '  '], /empty/],
   [['inputs', 'answer', ID, '--json', '-'], /not JSON/],
   [['inputs', 'answer', ID, '--json', '/nowhere/at/all'], /cannot be read/],
-  [['inputs', 'answer', 'x', 'red'], /UUID/],
+  [['inputs', 'answer', 'x', 'red'], /first 4 characters/],
   [['inputs', 'list', '--status', 'odd'], /invalid/],
   [['inputs', 'expire', ID], /--yes/],
   [['insights', 'set', ID, 'new'], /invalid/],
