@@ -6,6 +6,8 @@ import { systemClock } from '../../src/domain/clock.ts';
 import type { Run } from '../../src/domain/run.ts';
 import type { ApiKey, User } from '../../src/domain/user.ts';
 import { openMasterKey } from '../../src/files/master-key.ts';
+import { makeLog } from '../../src/log/log.ts';
+import { makeAudit } from '../../src/operations/audit/audit.ts';
 import { makeLoginTokens } from '../../src/operations/people/login-tokens.ts';
 import { makeAuthenticate } from '../../src/operations/people/authenticate.ts';
 import { makeResolveKey } from '../../src/operations/people/resolve-key.ts';
@@ -188,7 +190,8 @@ async function credentials({ store, user, secret }: House, scratch: string, scal
   const clock = systemClock;
   const deriveKey = openMasterKey({ path: join(scratch, 'master.key'), isCredential: false });
   const settings = () => ({ loginTokenTtlSeconds: 3_600 });
-  const { issueToken, resolveToken } = makeLoginTokens({ store, clock, deriveKey, settings });
+  const audit = makeAudit({ store, clock, log: makeLog({ level: 'fatal' }), deriveKey });
+  const { issueToken, resolveToken } = makeLoginTokens({ store, audit, clock, deriveKey, settings });
   const authenticate = makeAuthenticate({ resolveKey: makeResolveKey({ store, clock }), resolveToken });
   const { text: token } = await issueToken(user);
   const perSecond = async (credential: string): Promise<number> => {

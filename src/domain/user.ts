@@ -76,8 +76,14 @@ export type KeyCaller = KeyIdentity & { readonly reach: 'key' };
 /** A person on a route for people, who reaches their own things. */
 export type UserCaller = TokenIdentity & { readonly reach: 'user' };
 
+/** Where a request comes from, as the audit log names it: the address is `socket` on the control socket. */
+export interface Origin {
+  readonly address: string;
+  readonly requestId: string;
+}
+
 /** The operator, or an administrator on a route for people or for administrators, who reaches everything. */
-export type Administrator = Identity & { readonly reach: 'all' };
+export type Administrator = Identity & { readonly reach: 'all'; readonly origin: Origin };
 
 /** An identity, and how far it reaches on the route that it came by. */
 export type Caller = KeyCaller | UserCaller | Administrator;

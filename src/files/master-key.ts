@@ -28,7 +28,7 @@ export interface MasterKeyPlace {
 }
 
 /** What a derived key is for. Keys of two purposes have nothing in common. */
-type KeyPurpose = 'login-token' | 'secret' | 'file-address';
+type KeyPurpose = 'login-token' | 'secret' | 'file-address' | 'audit-log';
 
 /** Derives a 32-byte key for a purpose; another salt gives another key. */
 export type DeriveKey = (purpose: KeyPurpose, salt: Buffer) => Buffer;

@@ -5,6 +5,7 @@ import Koa from 'koa';
 import type { Clock } from '../domain/clock.ts';
 import { ErrandError } from '../domain/errors.ts';
 import type { Settings } from '../domain/settings.ts';
+import type { Origin } from '../domain/user.ts';
 import type { Tails } from '../events/tail.ts';
 import type { OpenSpool } from '../files/blobs/spool.ts';
 import { type Log, logOf, logRequest } from '../log/log.ts';
@@ -90,6 +91,7 @@ function makeFrame(clientAddressOf: ClientAddressOf, clock: Clock, log: Log): Ko
     const requestId = randomUUID();
     // Now, while the connection is there.
     const clientAddress = clientAddressOf(req);
+    ctx.state['origin'] = { address: clientAddress, requestId } satisfies Origin;
     // Replies are written here and by handlers, never by Koa.
     ctx.respond = false;
     setHeaders(res, { 'X-Request-Id': requestId, 'X-Content-Type-Options': 'nosniff', ...standingHeaders(path) });

@@ -14,8 +14,9 @@ import type { DeriveKey } from '../files/master-key.ts';
 import type { Log } from '../log/log.ts';
 import type { Store } from '../store/open-store.ts';
 import { makeAccess } from './access.ts';
+import { type Audit, makeAudit } from './audit/audit.ts';
+import { makeAuditLogOperations } from './audit/audit-log.ts';
 import { makeFindId } from './find-id.ts';
-import { makeNoteReader } from './note-reader.ts';
 import { type CheckOperationParts, makeCheckOperations } from './capabilities/checks.ts';
 import { type ConnectionParts, makeConnectionOperations } from './capabilities/connections.ts';
 import { type DefinitionParts, makeDefinitionOperations } from './capabilities/definitions.ts';
@@ -81,24 +82,32 @@ export function makeOperations(parts: OperationParts) {
   const { store, blobs, disk, tails, clock, settings, catalog, definitions, draining } = parts;
   const { queue, stopper, fileAddresses, deriveKey } = parts;
   const access = makeAccess(store);
-  const noteReader = makeNoteReader(parts.log);
+  const audit = makeAudit({ store, clock, log: parts.log, deriveKey });
   const makeSetup = makeSessionSetup({ store, definitions });
-  const definitionVerbs = makeDefinitionOperations({ store, definitions, problems: parts.problems });
+  const definitionVerbs = makeDefinitionOperations({ store, audit, definitions, problems: parts.problems });
   const countPoll = makePollRate({ clock, perSecond: () => settings().background.pollsPerSecond });
-  const { authenticate, logIn, ...signingKeys } = makeCredentials({ store, clock, deriveKey, settings, catalog });
+  const { authenticate, logIn, ...signingKeys } = makeCredentials({
+    store,
+    audit,
+    clock,
+    deriveKey,
+    settings,
+    catalog,
+  });
   const verbs = {
     ...signingKeys,
-    ...makeUserOperations({ store, stopper, catalog }),
-    ...makeTeamOperations({ store }),
-    ...makeKeyOperations({ store, clock, makeSetup, catalog, definitions }),
+    ...makeUserOperations({ store, audit, stopper, catalog }),
+    ...makeTeamOperations({ store, audit }),
+    ...makeKeyOperations({ store, audit, clock, makeSetup, catalog, definitions }),
     ...definitionVerbs,
-    ...makeCheckOperations({ checks: parts.checks, catalog, getDefinition: definitionVerbs.getDefinition }),
-    ...makeConnectionOperations({ store, clock, secrets: parts.secrets, broker: parts.broker, definitions }),
-    ...makeSessionOperations({ store, access, stopper, noteReader }),
-    ...makeRunOperations({ store, access, stopper, noteReader, countPoll }),
-    ...makeArtifactOperations({ store, access, noteReader, fileAddresses, emptyArchives: parts.emptyArchives }),
-    ...makeUserInputOperations({ store, access, noteReader }),
-    ...makeInsightOperations({ store, access }),
+    ...makeCheckOperations({ checks: parts.checks, audit, catalog, getDefinition: definitionVerbs.getDefinition }),
+    ...makeConnectionOperations({ store, audit, clock, secrets: parts.secrets, broker: parts.broker, definitions }),
+    ...makeSessionOperations({ store, access, stopper, audit }),
+    ...makeRunOperations({ store, access, stopper, audit, countPoll }),
+    ...makeArtifactOperations({ store, access, audit, fileAddresses, emptyArchives: parts.emptyArchives }),
+    ...makeUserInputOperations({ store, access, audit }),
+    ...makeInsightOperations({ store, access, audit }),
+    ...makeAuditLogOperations({ store, deriveKey }),
     findId: makeFindId(store),
     getQueue: makeGetQueue({ store, queue, clock }),
     getModelName: makeGetModelName({ catalog, definitions }),
@@ -119,12 +128,14 @@ export function makeOperations(parts: OperationParts) {
   return { authenticate, logIn, openFile: makeOpenFile({ store, blobs, fileAddresses }), ...verbs };
 }
 
-type CredentialParts = Pick<OperationParts, 'store' | 'clock' | 'deriveKey' | 'settings' | 'catalog'>;
+type CredentialParts = Pick<OperationParts, 'store' | 'clock' | 'deriveKey' | 'settings' | 'catalog'> & {
+  readonly audit: Audit;
+};
 
 /** The verbs on who is asking: keys and login tokens share one resolver. */
-function makeCredentials({ store, clock, deriveKey, settings, catalog }: CredentialParts) {
+function makeCredentials({ store, audit, clock, deriveKey, settings, catalog }: CredentialParts) {
   const resolveKey = makeResolveKey({ store, clock });
-  const { issueToken, resolveToken, ...signingKeys } = makeLoginTokens({ store, clock, deriveKey, settings });
+  const { issueToken, resolveToken, ...signingKeys } = makeLoginTokens({ store, audit, clock, deriveKey, settings });
   const [throttle, askProvider] = [makeLoginThrottle(clock), makeAskProvider()];
   return {
     ...signingKeys,

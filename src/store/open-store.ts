@@ -1,6 +1,7 @@
 // The store: every verb on rows, over one database.
 import type { Clock } from '../domain/clock.ts';
 import { makeAcceptRun, makeFindSubmitted } from './runs/accept-run.ts';
+import { makeAuditEntries } from './audit/audit-entries.ts';
 import { makeArtifactQueue } from './artifacts/artifact-queue.ts';
 import { makeClaimRuns } from './runs/claim-runs.ts';
 import { makeCleanups } from './sessions/cleanups.ts';
@@ -75,6 +76,7 @@ function makeStore(database: Database) {
     userInputs: makeUserInputs(database),
     insights: makeInsights(database),
     connections: makeConnections(database),
+    audit: makeAuditEntries(database),
     runs: {
       ...makeRuns(database),
       ...makeRunRecords(database),

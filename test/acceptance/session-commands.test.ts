@@ -61,7 +61,7 @@ test('sessions and runs are listed, shown and read, and the reading is logged', 
   expect(await errand('runs', 'show', runId)).toMatchObject({ run_id: runId, status: 'completed', error: null });
   const history = await errand<{ messages: { role: string }[] }>('sessions', 'messages', sessionId);
   expect(history.messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
-  await waitFor(() => daemon.stderr().includes('an administrator read a conversation'));
+  await waitFor(() => daemon.stderr().includes('"action":"session.read"'));
 });
 
 test('the queue says what waits and why, until it is stopped', async () => {

@@ -86,7 +86,8 @@ test.each(['answer', 'expire'] as const)('a question is watched, and %s of it wa
       offset: 0,
     })
   ).items;
-  await house.store.userInputs[how](question!.id, 'yes');
+  const { userInputs } = house.store;
+  await (how === 'answer' ? userInputs.answer(question!.id, 'yes') : userInputs.expire(question!.id));
   expect(woken).toEqual({ queue: [run.sessionSeq] });
 });
 

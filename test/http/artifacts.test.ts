@@ -6,10 +6,10 @@ import { makeEmptyArchives } from '../../src/execution/artifacts/empty-archives.
 import type { Collector } from '../../src/execution/artifacts/collector.ts';
 import { makeFileAddresses } from '../../src/files/file-address.ts';
 import { makeAccess } from '../../src/operations/access.ts';
-import { makeNoteReader } from '../../src/operations/note-reader.ts';
 import { makeArtifactOperations } from '../../src/operations/sessions/artifacts.ts';
 import type { ClaimedRun } from '../../src/store/runs/claim-runs.ts';
 import { type ArtifactHouse, artifactHouse } from '../support/artifact-house.ts';
+import { auditOf } from '../support/audit.ts';
 import { type House, loggedLines, openHouse, send } from '../support/http-house.ts';
 import { fenceOf } from '../support/store-house.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -30,7 +30,7 @@ beforeEach(async () => {
   const { store } = rows;
   const emptyArchives = makeEmptyArchives(rows.parts);
   const logged = loggedLines();
-  const reading = { store, access: makeAccess(store), noteReader: makeNoteReader(logged.log) };
+  const reading = { store, access: makeAccess(store), audit: auditOf({ store, log: logged.log }) };
   const operations = makeArtifactOperations({ ...reading, fileAddresses: addresses, emptyArchives });
   house = await openHouse({ logged, operations });
 });

@@ -4,6 +4,7 @@ import type { Run } from '../../src/domain/run.ts';
 import type { Caller, User } from '../../src/domain/user.ts';
 import { callerAt } from '../../src/http/frame/guards.ts';
 import { type Access, makeAccess, scopeOf } from '../../src/operations/access.ts';
+import { OPERATOR } from '../support/callers.ts';
 import { fenceOf, type StoreHouse, storeHouse } from '../support/store-house.ts';
 
 const UNKNOWN = '0190f6a0-0000-7000-8000-000000000000';
@@ -56,20 +57,28 @@ beforeEach(async () => {
   const plain = { ...user, role: 'user' } as const;
   const admin = { ...user, role: 'admin' } as const;
   callers = {
-    'a key on a route for programs': callerAt('key', { kind: 'key', user: plain, key }),
-    'an admin key on a route for programs': callerAt('key', {
-      kind: 'key',
-      user: admin,
-      key: { ...key, scope: 'admin' },
-    }),
-    'a login token': callerAt('user', { kind: 'token', user: plain }),
-    "an administrator's login token": callerAt('user', { kind: 'token', user: admin }),
-    'an admin key on a route for administrators': callerAt('admin', {
-      kind: 'key',
-      user: admin,
-      key: { ...key, scope: 'admin' },
-    }),
-    'the operator': callerAt('admin', { kind: 'operator' }),
+    'a key on a route for programs': callerAt('key', { kind: 'key', user: plain, key }, OPERATOR.origin),
+    'an admin key on a route for programs': callerAt(
+      'key',
+      {
+        kind: 'key',
+        user: admin,
+        key: { ...key, scope: 'admin' },
+      },
+      OPERATOR.origin,
+    ),
+    'a login token': callerAt('user', { kind: 'token', user: plain }, OPERATOR.origin),
+    "an administrator's login token": callerAt('user', { kind: 'token', user: admin }, OPERATOR.origin),
+    'an admin key on a route for administrators': callerAt(
+      'admin',
+      {
+        kind: 'key',
+        user: admin,
+        key: { ...key, scope: 'admin' },
+      },
+      OPERATOR.origin,
+    ),
+    'the operator': callerAt('admin', { kind: 'operator' }, OPERATOR.origin),
   };
 });
 

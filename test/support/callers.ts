@@ -1,4 +1,8 @@
 // Callers for verbs that are called without a request.
 import type { Administrator } from '../../src/domain/user.ts';
 
-export const OPERATOR: Administrator = { kind: 'operator', reach: 'all' };
+export const OPERATOR: Administrator = {
+  kind: 'operator',
+  reach: 'all',
+  origin: { address: 'socket', requestId: '0198c0de-0000-7000-8000-0000000000ff' },
+};

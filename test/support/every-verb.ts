@@ -18,6 +18,7 @@ export async function callEveryVerb(house: StoreHouse): Promise<string[]> {
   await callArtifacts(house);
   await callPeople(house);
   await callLists(house);
+  await callAudit(house);
   await callDeletion(house);
   return uncalled();
 }
@@ -247,6 +248,30 @@ async function callLists({ store, user, key }: StoreHouse): Promise<void> {
       await runs.list({ ...PAGE, sessionSeq, status });
     }
   }
+}
+
+/** A note, and the log with each filter and from each end. */
+async function callAudit({ store: { audit } }: StoreHouse): Promise<void> {
+  const actor = { userId: null, username: 'operator', via: 'socket', keyId: null } as const;
+  const target = { targetType: 'session', targetId: 's', sessionId: 's', address: 'socket', requestId: 'r' };
+  const entry = { actor, action: 'session.read', ...target };
+  await audit.record({ seal: () => 'seal', entryOf: () => entry, recorded: () => undefined });
+  const nothing = { actor: null, action: null, targetId: null, sessionId: null, fromAt: null, toAt: null };
+  const filters = [
+    {},
+    { actor: 'u' },
+    { actor: 'operator' },
+    { action: 'session.read' },
+    { targetId: 's' },
+    { sessionId: 's' },
+    { fromAt: 1, toAt: 2 },
+    { actor: 'u', action: 'session.read', targetId: 's', sessionId: 's', fromAt: 1, toAt: 2 },
+  ];
+  for (const filter of filters) {
+    await audit.list({ ...nothing, ...filter }, { beforeId: null, afterId: null, limit: 9 });
+    await audit.list({ ...nothing, ...filter }, { beforeId: null, afterId: 1, limit: 9 });
+  }
+  await audit.getHead(() => 'seal');
 }
 
 async function callDeletion(house: StoreHouse): Promise<void> {

@@ -6,6 +6,7 @@ import type { Session } from '../../domain/session.ts';
 import { STOP_WINDOW_MS, type StopCause, type StopResult, type StopState } from '../../domain/stop.ts';
 import type { Log } from '../../log/log.ts';
 import type { Store } from '../../store/open-store.ts';
+import type { Note } from '../../store/audit/record-entry.ts';
 import type { StopCommit } from '../../store/runs/stop-runs.ts';
 import type { Queue } from './queue.ts';
 import type { StopTarget } from './under-way.ts';
@@ -21,14 +22,17 @@ export interface StopParts {
 
 export interface Stopper {
   /** Stops every unfinished run of a session. Throws `not_found` when it was deleted meanwhile. */
-  stopSession(session: StoppedSession, cause: StopCause): Promise<StopResult>;
+  stopSession(session: StoppedSession, cause: StopCause, note?: StopNote): Promise<StopResult>;
   /** Stops one run; the session's next run goes on. Throws `not_found` when the session was deleted meanwhile. */
-  stopRun(run: Pick<Run, 'seq' | 'sessionSeq' | 'sessionId'>, cause: StopCause): Promise<StopResult>;
+  stopRun(run: Pick<Run, 'seq' | 'sessionSeq' | 'sessionId'>, cause: StopCause, note?: StopNote): Promise<StopResult>;
   /** Stops every unfinished run of disabled users, without waiting for the executors. */
   stopDisabled(): Promise<void>;
   /** Deletes a session and stops what ran, without waiting for the executor. Throws `not_found` for a deleted one. */
-  deleteSession(session: StoppedSession): Promise<void>;
+  deleteSession(session: StoppedSession, note?: StopNote): Promise<void>;
 }
+
+/** For the audit log, in the commit of the stop. */
+export type StopNote = Note<StopCommit>;
 
 type StoppedSession = Pick<Session, 'seq' | 'id'>;
 type Stopped = Exclude<StopCommit, { kind: 'gone' }>;
@@ -69,12 +73,12 @@ export function makeStopper(parts: StopParts): Stopper {
   }
 
   return {
-    stopSession: async ({ seq, id }, cause) => {
-      const commit = await store.runs.stopSession(seq, cause);
+    stopSession: async ({ seq, id }, cause, note) => {
+      const commit = await store.runs.stopSession(seq, cause, note);
       return finish({ sessionSeq: seq, runSeq: null }, id, present(commit));
     },
-    stopRun: async ({ seq, sessionSeq, sessionId }, cause) => {
-      const commit = present(await store.runs.stopRun({ sessionSeq, runSeq: seq }, cause));
+    stopRun: async ({ seq, sessionSeq, sessionId }, cause, note) => {
+      const commit = present(await store.runs.stopRun({ sessionSeq, runSeq: seq }, cause, note));
       // The session's own stop, made earlier, says nothing of a run that ended in another way.
       if (commit.kind !== 'ended') return finish({ sessionSeq, runSeq: seq }, sessionId, { ...commit, kind: 'idle' });
       return finish({ sessionSeq, runSeq: seq }, sessionId, commit);
@@ -88,8 +92,8 @@ export function makeStopper(parts: StopParts): Stopper {
         after = sessions.at(-1)!.seq;
       }
     },
-    deleteSession: async ({ seq }) => {
-      endExecutor(seq, present(await store.sessions.deleteSession(seq)));
+    deleteSession: async ({ seq }, note) => {
+      endExecutor(seq, present(await store.sessions.deleteSession(seq, note)));
     },
   };
 }

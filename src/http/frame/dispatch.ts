@@ -1,6 +1,7 @@
 // Takes a request to its route: guards it, reads its body and answers it, in the promised order of checks (A1).
 import { Router, type RouterContext } from '@koa/router';
 import { ErrandError } from '../../domain/errors.ts';
+import type { Origin } from '../../domain/user.ts';
 import type { ClientAddressOf } from '../server/client-address.ts';
 import { isViaSocket, readCredential } from './credentials.ts';
 import { callerAt } from './guards.ts';
@@ -40,9 +41,10 @@ async function answer(
       route.handler(exchange, undefined),
     );
   const { guard } = route;
+  const origin = ctx.state['origin'] as Origin;
   const viaSocket = isViaSocket(ctx.req);
   const credential = readCredential(ctx.req.rawHeaders, guard === 'key' ? 'both' : 'authorization');
-  const admit = async () => callerAt(guard, await operations.authenticate(credential, viaSocket));
+  const admit = async () => callerAt(guard, await operations.authenticate(credential, viaSocket), origin);
   const caller = await admit();
   const owner = caller.kind === 'operator' ? 'operator' : caller.user.id;
   return withExchange({ route, ctx, owner, admit }, (exchange) => route.handler(exchange, caller));

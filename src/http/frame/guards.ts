@@ -1,6 +1,6 @@
 // The guards of routes: each turns away whom it does not admit, and gives the rest their reach.
 import { ErrandError } from '../../domain/errors.ts';
-import type { Administrator, Caller, Identity, KeyCaller, UserCaller } from '../../domain/user.ts';
+import type { Administrator, Caller, Identity, KeyCaller, Origin, UserCaller } from '../../domain/user.ts';
 
 /** The caller that each guard admits. */
 export interface CallerOf {
@@ -15,28 +15,28 @@ export interface CallerOf {
 export type Guard = keyof CallerOf;
 
 /** Throw `unauthenticated` or `forbidden`. */
-const GUARDS: { readonly [G in Guard]: (identity: Identity) => CallerOf[G] } = {
+const GUARDS: { readonly [G in Guard]: (identity: Identity, origin: Origin) => CallerOf[G] } = {
   key: (identity) => {
     if (identity.kind !== 'key') throw new ErrandError('unauthenticated', 'An API key is required.');
     return { ...identity, reach: 'key' };
   },
   admin: administrator,
-  user: (identity) =>
+  user: (identity, origin) =>
     identity.kind === 'token' && identity.user.role !== 'admin'
       ? { ...identity, reach: 'user' }
-      : administrator(identity),
+      : administrator(identity, origin),
 };
 
 /** The key of scope `admin` and the login token hold for as long as their user is an administrator (B3, K1). */
-function administrator(identity: Identity): Administrator {
+function administrator(identity: Identity, origin: Origin): Administrator {
   if (identity.kind === 'token' && identity.user.role !== 'admin')
     throw new ErrandError('forbidden', 'This needs the login token of an administrator.');
   if (identity.kind === 'key' && (identity.key.scope !== 'admin' || identity.user.role !== 'admin'))
     throw new ErrandError('forbidden', 'This needs an API key of scope admin whose owner is an administrator.');
-  return { ...identity, reach: 'all' };
+  return { ...identity, reach: 'all', origin };
 }
 
 /** The caller that an identity is on a guarded route. Throws `unauthenticated` or `forbidden`. */
-export function callerAt(guard: Guard, identity: Identity): Caller {
-  return GUARDS[guard](identity);
+export function callerAt(guard: Guard, identity: Identity, origin: Origin): Caller {
+  return GUARDS[guard](identity, origin);
 }

@@ -6,6 +6,7 @@ import type { Checks } from '../../execution/checks/checks.ts';
 import { type ResolvedModel, resolveModel } from '../../execution/brief/resolve-model.ts';
 import type { Administrator } from '../../domain/user.ts';
 import type { Listing } from '../../domain/listing.ts';
+import type { Audit } from '../audit/audit.ts';
 import type { makeDefinitionOperations } from './definitions.ts';
 
 /** A model of the catalog with the scenarios that stand for it. */
@@ -29,12 +30,13 @@ export interface McpServerCheck extends McpCheckReport {
 
 export interface CheckOperationParts {
   readonly checks: Checks;
+  readonly audit: Pick<Audit, 'act'>;
   readonly getDefinition: ReturnType<typeof makeDefinitionOperations>['getDefinition'];
   catalog(): Catalog;
 }
 
 /** The verbs on checks. */
-export function makeCheckOperations({ checks, getDefinition, catalog }: CheckOperationParts) {
+export function makeCheckOperations({ checks, audit, getDefinition, catalog }: CheckOperationParts) {
   return {
     /** The models of the catalog, in its order. */
     listModels: (_caller: Administrator): Listing<ModelRecord> => {
@@ -52,13 +54,14 @@ export function makeCheckOperations({ checks, getDefinition, catalog }: CheckOpe
 
     /** Tries a model by its name. Throws `not_found`, and as `Checks` does. */
     checkModel: async (
-      _caller: Administrator,
+      caller: Administrator,
       name: string,
       wish: { context: boolean },
       signal: AbortSignal,
     ): Promise<ModelCheck> => {
       const resolved = resolveModel(catalog(), name);
       if (resolved === undefined) throw notFound('Model');
+      await audit.act(caller, 'model.check', name);
       const { result, durationMs } = await timed(() => checks.checkModel(resolved, wish, signal));
       return { ...result, resolved, durationMs };
     },
@@ -66,6 +69,7 @@ export function makeCheckOperations({ checks, getDefinition, catalog }: CheckOpe
     /** Tries an MCP server by its name or id, whoever may use it. Throws `not_found`, and as `Checks` does. */
     checkMcpServer: async (caller: Administrator, reference: string, signal: AbortSignal): Promise<McpServerCheck> => {
       const { id, definition } = await getDefinition(caller, 'mcp-servers', reference);
+      await audit.act(caller, 'mcp_server.check', definition.name);
       const { result, durationMs } = await timed(() => checks.checkMcpServer(definition, signal));
       return { ...result, id, name: definition.name, durationMs };
     },

@@ -8,6 +8,7 @@ import type { Administrator, User } from '../../domain/user.ts';
 import type { Broker } from '../../execution/broker/broker.ts';
 import type { SecretBox } from '../../files/secret-box.ts';
 import type { Store } from '../../store/open-store.ts';
+import { type Audit, itself } from '../audit/audit.ts';
 
 /** A connection with its owner's names. */
 export interface ConnectionRecord extends Connection {
@@ -44,6 +45,7 @@ export interface ConnectorCheck {
 
 export interface ConnectionParts {
   readonly store: Store;
+  readonly audit: Pick<Audit, 'change' | 'act'>;
   readonly clock: Clock;
   readonly secrets: SecretBox;
   readonly broker: Pick<Broker, 'probe' | 'reach'>;
@@ -72,7 +74,7 @@ function makeNaming(store: Store) {
 
 /** The verbs on connections. Those that take an id throw `not_found` for an unknown one. */
 export function makeConnectionOperations(parts: ConnectionParts) {
-  const { store, clock, secrets, definitions } = parts;
+  const { store, audit, clock, secrets, definitions } = parts;
   const { withOwner, nameAll } = makeNaming(store);
 
   function requireConnector(name: string, secret: string | null): ConnectorDefinition {
@@ -95,33 +97,33 @@ export function makeConnectionOperations(parts: ConnectionParts) {
       return { items: await nameAll(items), total };
     },
 
-    createConnection: async (_caller: Administrator, input: NewConnectionInput): Promise<ConnectionRecord> => {
+    createConnection: async (caller: Administrator, input: NewConnectionInput): Promise<ConnectionRecord> => {
       const connector = requireConnector(input.connector, input.secret);
       const user = await store.users.get(input.user);
       const id = newId(clock.now());
-      const connection = await store.connections.create({
+      const fresh = {
         id,
         userSeq: user.seq,
         connector: connector.name,
         name: input.name ?? connector.name,
         secret: input.secret === null ? null : secrets.seal(input.secret, id),
-      });
+      };
+      const connection = await store.connections.create(fresh, audit.change(caller, 'connection.create', itself));
       return withOwner(connection, user);
     },
 
-    revokeConnection: async (_caller: Administrator, id: string): Promise<ConnectionRecord> =>
-      (await nameAll([await store.connections.revoke(id)]))[0]!,
+    revokeConnection: async (caller: Administrator, id: string): Promise<ConnectionRecord> =>
+      (await nameAll([await store.connections.revoke(id, audit.change(caller, 'connection.revoke', itself))]))[0]!,
 
     ...makeConnectionChecks(parts, nameAll),
   };
 }
 
 function makeConnectionChecks(
-  { store, broker, definitions }: ConnectionParts,
+  { store, audit, broker, definitions }: ConnectionParts,
   nameAll: (connections: readonly Connection[]) => Promise<ConnectionRecord[]>,
 ) {
   async function check(id: string): Promise<ConnectionCheck> {
-    await store.connections.get(id);
     const found = await wordsOrResult(broker.probe(id));
     const [connection] = (await nameAll([await store.connections.get(id)])) as [ConnectionRecord];
     if (typeof found === 'string') return { connection, ok: false, status: null, durationMs: null, error: found };
@@ -132,11 +134,16 @@ function makeConnectionChecks(
 
   return {
     /** Tries a connection now, as a run would use it. */
-    checkConnection: (_caller: Administrator, id: string): Promise<ConnectionCheck> => check(id),
+    checkConnection: async (caller: Administrator, id: string): Promise<ConnectionCheck> => {
+      await store.connections.get(id);
+      await audit.act(caller, 'connection.check', id);
+      return check(id);
+    },
 
     /** Tries a connector's address and all its connections. Throws `not_found` for an unknown name. */
-    checkConnector: async (_caller: Administrator, name: string): Promise<ConnectorCheck> => {
+    checkConnector: async (caller: Administrator, name: string): Promise<ConnectorCheck> => {
       if (!definitions().connectors.has(name)) throw notFound('Connector');
+      await audit.act(caller, 'connector.check', name);
       const reached = await wordsOrResult(broker.reach(name));
       const { items } = await store.connections.list(null);
       const own = items.filter(({ connector, state }) => connector === name && state !== 'revoked');

@@ -6,6 +6,7 @@ import type { Administrator } from '../../domain/user.ts';
 import type { DefinitionKind } from '../../store/people/definition-ids.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { Listing } from '../../domain/listing.ts';
+import type { Audit } from '../audit/audit.ts';
 
 /** The kinds by the name that the interfaces give them. */
 const KINDS = {
@@ -43,6 +44,7 @@ export interface DefinitionRecord<N extends DefinitionNoun> {
 
 export interface DefinitionParts {
   readonly store: Pick<Store, 'definitionIds'>;
+  readonly audit: Pick<Audit, 'act'>;
   definitions(): Definitions;
   readonly problems: {
     /** What is wrong with the files of the definitions now. */
@@ -53,7 +55,7 @@ export interface DefinitionParts {
 }
 
 /** The verbs on definitions. */
-export function makeDefinitionOperations({ store, definitions, problems }: DefinitionParts) {
+export function makeDefinitionOperations({ store, audit, definitions, problems }: DefinitionParts) {
   async function recordsOf<N extends DefinitionNoun>(noun: N): Promise<DefinitionRecord<N>[]> {
     const { among, idKind } = KINDS[noun];
     const all = [...definitions()[among].values()] as DefinitionOf<N>[];
@@ -88,8 +90,10 @@ export function makeDefinitionOperations({ store, definitions, problems }: Defin
     },
 
     /** Reads the files of a noun now and answers what is wrong with them. What is in force stays as it is. */
-    checkDefinitions: async (_caller: Administrator, noun: DefinitionNoun): Promise<readonly Problem[]> =>
-      problems.ofFiles().filter(({ file }) => file === null || isOf(noun, file)),
+    checkDefinitions: async (caller: Administrator, noun: DefinitionNoun): Promise<readonly Problem[]> => {
+      await audit.act(caller, 'definition.check', noun);
+      return problems.ofFiles().filter(({ file }) => file === null || isOf(noun, file));
+    },
   };
 }
 

@@ -14,6 +14,7 @@ import {
   type CapabilityNames,
   makeCapabilityChoice,
 } from '../capabilities/capability-choice.ts';
+import { type Audit, itself } from '../audit/audit.ts';
 import { makeKey } from './secrets.ts';
 import type { MakeSetup } from '../turns/session-setup.ts';
 
@@ -45,6 +46,7 @@ export interface KeyWish extends Pick<KeyChange, 'name' | 'model' | 'target'> {
 
 interface KeyParts {
   readonly store: Store;
+  readonly audit: Pick<Audit, 'change'>;
   readonly clock: Clock;
   readonly makeSetup: MakeSetup;
   catalog(): Catalog;
@@ -53,7 +55,7 @@ interface KeyParts {
 
 /** The verbs on API keys. Ids are public ids; each throws `not_found` for an unknown one. */
 export function makeKeyOperations(parts: KeyParts) {
-  const { store, clock, makeSetup, catalog, definitions } = parts;
+  const { store, audit, clock, makeSetup, catalog, definitions } = parts;
   const choices = makeCapabilityChoice({ store, definitions });
   const check = makeChecks({ catalog, definitions });
 
@@ -72,7 +74,7 @@ export function makeKeyOperations(parts: KeyParts) {
 
     /** `secret` is the whole key: it is shown this once and kept nowhere. Throws `unprocessable` for names of nothing. */
     createKey: async (
-      _caller: Administrator,
+      caller: Administrator,
       input: NewKey,
     ): Promise<{ readonly key: KeyRecord; readonly secret: string }> => {
       if (input.projectId !== null && !isUuid(input.projectId)) throw unprocessable('project_id', 'must be a UUID');
@@ -82,7 +84,7 @@ export function makeKeyOperations(parts: KeyParts) {
       const user = await store.users.get(input.user);
       const capabilityConfig = await choices.apply({}, input.capabilityChoice ?? {}, user.seq);
       const fresh = makeKey();
-      const key = await store.keys.create({
+      const newKey = {
         id: fresh.id,
         userSeq: user.seq,
         name: input.name ?? '',
@@ -94,13 +96,14 @@ export function makeKeyOperations(parts: KeyParts) {
         capabilityConfig,
         projectId: input.projectId,
         expiresAt: input.expiresInSeconds === null ? null : clock.now() + input.expiresInSeconds * 1_000,
-      });
+      };
+      const key = await store.keys.create(newKey, audit.change(caller, 'key.create', itself));
       return { key: await withOwner(key, new Map([[user.seq, user]])), secret: fresh.text };
     },
 
     /** Changes a key. Sessions that it opened before keep what they were opened with. */
     changeKey: async (
-      _caller: Administrator,
+      caller: Administrator,
       id: string,
       { capabilityChoice, ...wish }: KeyWish,
     ): Promise<KeyRecord> => {
@@ -108,15 +111,15 @@ export function makeKeyOperations(parts: KeyParts) {
       if (wish.model !== undefined) check.model(wish.model);
       if (wish.target !== undefined) check.target(wish.target);
       if (capabilityChoice !== undefined) check.choosable(wish.target ?? key.target);
-      const chosen =
-        capabilityChoice === undefined
-          ? {}
-          : { capabilityConfig: await choices.apply(key.capabilityConfig, capabilityChoice, key.userSeq) };
-      return withOwner(await store.keys.change(id, { ...wish, ...chosen }), await owners());
+      const chosen = capabilityChoice && {
+        capabilityConfig: await choices.apply(key.capabilityConfig, capabilityChoice, key.userSeq),
+      };
+      const note = audit.change(caller, 'key.change', itself);
+      return withOwner(await store.keys.change(id, { ...wish, ...chosen }, note), await owners());
     },
 
-    revokeKey: async (_caller: Administrator, id: string): Promise<KeyRecord> =>
-      withOwner(await store.keys.revoke(id), await owners()),
+    revokeKey: async (caller: Administrator, id: string): Promise<KeyRecord> =>
+      withOwner(await store.keys.revoke(id, audit.change(caller, 'key.revoke', itself)), await owners()),
   };
 }
 

@@ -6,6 +6,7 @@ import { ErrandError } from '../../domain/errors.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { Administrator, TokenIdentity, User } from '../../domain/user.ts';
 import type { DeriveKey } from '../../files/master-key.ts';
+import { type Audit, itself } from '../audit/audit.ts';
 import type { SigningKey } from '../../store/people/signing-keys.ts';
 import type { Store } from '../../store/open-store.ts';
 
@@ -31,6 +32,7 @@ export interface LoginToken {
 
 export interface LoginTokenParts {
   readonly store: Pick<Store, 'signingKeys' | 'users'>;
+  readonly audit: Pick<Audit, 'change'>;
   readonly clock: Clock;
   readonly deriveKey: DeriveKey;
   settings(): Pick<Settings, 'loginTokenTtlSeconds'>;
@@ -38,7 +40,8 @@ export interface LoginTokenParts {
 
 /** The verbs on login tokens and on the keys that sign them. */
 export function makeLoginTokens(parts: LoginTokenParts) {
-  const { signingKeys } = parts.store;
+  const { store, audit, clock } = parts;
+  const { signingKeys } = store;
   const freshSalt = () => randomBytes(SALT_BYTES);
   return {
     issueToken: (user: User, tokenGeneration?: number): Promise<LoginToken> => issue(parts, user, tokenGeneration),
@@ -46,10 +49,13 @@ export function makeLoginTokens(parts: LoginTokenParts) {
 
     listSigningKeys: (_caller: Administrator) => signingKeys.list(),
     /** Signs with a new key from now on. Tokens of the old ones stay good until they expire. */
-    rotateSigningKey: (_caller: Administrator): Promise<SigningKey> =>
-      signingKeys.rotate(freshSalt(), parts.clock.now() - MAX_TTL_SECONDS * 1_000),
+    rotateSigningKey: (caller: Administrator): Promise<SigningKey> => {
+      const note = audit.change(caller, 'token.rotate', itself);
+      return signingKeys.rotate(freshSalt(), clock.now() - MAX_TTL_SECONDS * 1_000, note);
+    },
     /** Refuses every token issued before now, and signs with a new key. */
-    revokeAllTokens: (_caller: Administrator): Promise<SigningKey> => signingKeys.revokeAll(freshSalt()),
+    revokeAllTokens: (caller: Administrator): Promise<SigningKey> =>
+      signingKeys.revokeAll(freshSalt(), audit.change(caller, 'token.revoke_all', itself)),
   };
 }
 

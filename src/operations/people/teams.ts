@@ -2,6 +2,7 @@
 import { unprocessable } from '../../domain/errors.ts';
 import type { Administrator } from '../../domain/user.ts';
 import type { Store } from '../../store/open-store.ts';
+import { type Audit, itself } from '../audit/audit.ts';
 
 export interface NewTeam {
   readonly name: string;
@@ -17,16 +18,16 @@ export interface TeamChange {
 const MAX_NAME_LENGTH = 64;
 
 /** The verbs on teams. Each throws `not_found` for an unknown reference (an id or a name), `conflict` for a taken name. */
-export function makeTeamOperations({ store }: { store: Store }) {
+export function makeTeamOperations({ store, audit }: { store: Store; audit: Pick<Audit, 'change'> }) {
   return {
     listTeams: async (_caller: Administrator) => store.teams.list(),
-    createTeam: async (_caller: Administrator, input: NewTeam) => {
+    createTeam: async (caller: Administrator, input: NewTeam) => {
       check(input);
-      return store.teams.create(input);
+      return store.teams.create(input, audit.change(caller, 'team.create', itself));
     },
-    changeTeam: async (_caller: Administrator, reference: string, change: TeamChange) => {
+    changeTeam: async (caller: Administrator, reference: string, change: TeamChange) => {
       check(change);
-      return store.teams.change(reference, change);
+      return store.teams.change(reference, change, audit.change(caller, 'team.change', itself));
     },
   };
 }

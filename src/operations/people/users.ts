@@ -4,6 +4,7 @@ import type { Administrator, Role, User } from '../../domain/user.ts';
 import type { Catalog } from '../../catalog/models.ts';
 import type { Stopper } from '../../execution/queue/stop.ts';
 import type { Store } from '../../store/open-store.ts';
+import { type Audit, itself } from '../audit/audit.ts';
 import { hashPassword, MIN_PASSWORD_LENGTH, makePassword } from './secrets.ts';
 
 /** A user with the name of their team. */
@@ -49,24 +50,19 @@ export function isUsername(text: string): boolean {
 
 export interface UserOperationParts {
   readonly store: Store;
+  readonly audit: Pick<Audit, 'change'>;
   readonly stopper: Pick<Stopper, 'stopDisabled'>;
   catalog(): Catalog;
 }
 
 /** The verbs on users. Each throws `not_found` for an unknown reference (an id or a username). */
-export function makeUserOperations({ store, stopper, catalog }: UserOperationParts) {
-  async function teamIdOf(team: string | null | undefined): Promise<string | null> {
-    return team === null || team === undefined ? null : (await store.teams.get(team)).id;
-  }
+export function makeUserOperations({ store, audit, stopper, catalog }: UserOperationParts) {
+  const { teamIdOf, withTeamName } = makeTeamNames(store);
 
   function checkScenario(scenario: string | null | undefined): void {
     if (scenario === null || scenario === undefined || catalog().scenarios.has(scenario)) return;
     const known = [...catalog().scenarios.keys()].join(', ');
     throw unprocessable('scenario', `must be a scenario of models.yaml (${known})`);
-  }
-
-  async function withTeamName(user: User): Promise<UserRecord> {
-    return { ...user, teamName: user.teamId === null ? null : (await store.teams.get(user.teamId)).name };
   }
 
   return {
@@ -79,13 +75,13 @@ export function makeUserOperations({ store, stopper, catalog }: UserOperationPar
       withTeamName(await store.users.get(reference)),
 
     /** Throws `conflict` when the username is taken, `unprocessable` when a field does not fit. */
-    createUser: async (_caller: Administrator, input: NewUser): Promise<UserWithPassword> => {
+    createUser: async (caller: Administrator, input: NewUser): Promise<UserWithPassword> => {
       if (!isUsername(input.username)) {
         throw unprocessable('username', 'must be 1 to 64 letters, digits, dots, dashes, underscores or @');
       }
       checkScenario(input.scenario);
       const { hashed, made } = await passwordOf(input.password);
-      const user = await store.users.create({
+      const fresh = {
         username: input.username,
         fullName: input.fullName ?? '',
         department: input.department ?? '',
@@ -94,33 +90,51 @@ export function makeUserOperations({ store, stopper, catalog }: UserOperationPar
         functionalRole: null,
         scenario: input.scenario,
         passwordHash: hashed,
-      });
+      };
+      const user = await store.users.create(fresh, audit.change(caller, 'user.create', itself));
       return { user: await withTeamName(user), password: made };
     },
 
     /** A user who is disabled has no run left. Throws `conflict` when it would leave no enabled administrator. */
     changeUser: async (
-      _caller: Administrator,
+      caller: Administrator,
       reference: string,
       { team, ...change }: UserChange,
     ): Promise<UserRecord> => {
       checkScenario(change.scenario);
       const teamId = team === undefined ? {} : { teamId: await teamIdOf(team) };
-      const user = await store.users.change(reference, { ...change, ...teamId });
+      const user = await store.users.change(
+        reference,
+        { ...change, ...teamId },
+        audit.change(caller, 'user.change', itself),
+      );
       if (change.disabled === true) await stopper.stopDisabled();
       return withTeamName(user);
     },
 
     /** Ends the user's login tokens. */
     setPassword: async (
-      _caller: Administrator,
+      caller: Administrator,
       reference: string,
       password: string | null,
     ): Promise<UserWithPassword> => {
       const { hashed, made } = await passwordOf(password);
-      const user = await store.users.change(reference, { passwordHash: hashed });
+      const note = audit.change(caller, 'user.set_password', itself);
+      const user = await store.users.change(reference, { passwordHash: hashed }, note);
       return { user: await withTeamName(user), password: made };
     },
+  };
+}
+
+/** Teams by their names, and names by their teams. */
+function makeTeamNames({ teams }: Pick<Store, 'teams'>) {
+  return {
+    teamIdOf: async (team: string | null | undefined): Promise<string | null> =>
+      team === null || team === undefined ? null : (await teams.get(team)).id,
+    withTeamName: async (user: User): Promise<UserRecord> => ({
+      ...user,
+      teamName: user.teamId === null ? null : (await teams.get(user.teamId)).name,
+    }),
   };
 }
 

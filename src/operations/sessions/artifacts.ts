@@ -5,7 +5,7 @@ import type { ArchiveKind, EmptyArchives } from '../../execution/artifacts/empty
 import type { FileAddresses } from '../../files/file-address.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { Access } from '../access.ts';
-import type { NoteReader } from '../note-reader.ts';
+import type { Audit } from '../audit/audit.ts';
 import { type FileLeaf, type FileNode, leavesOf, treeOf } from './file-tree.ts';
 
 export interface ArchiveAddress {
@@ -42,7 +42,7 @@ export interface RunArtifactList {
 export interface ArtifactOperationParts {
   readonly store: Store;
   readonly access: Pick<Access, 'session' | 'run'>;
-  readonly noteReader: NoteReader;
+  readonly audit: Pick<Audit, 'read'>;
   readonly fileAddresses: Pick<FileAddresses, 'sign'>;
   readonly emptyArchives: EmptyArchives;
 }
@@ -52,7 +52,7 @@ type RunPlace = Place & { readonly sessionId: string };
 
 /** The verbs. They throw as `Access.session` and `Access.run` do. */
 export function makeArtifactOperations(parts: ArtifactOperationParts) {
-  const { store, access, noteReader, fileAddresses, emptyArchives } = parts;
+  const { store, access, audit, fileAddresses, emptyArchives } = parts;
 
   async function archiveOf(sessionId: string, filename: string, kept: Archive | null): Promise<ArchiveAddress> {
     const kind: ArchiveKind = filename.endsWith('.zip') ? 'zip' : 'tar.gz';
@@ -88,14 +88,14 @@ export function makeArtifactOperations(parts: ArtifactOperationParts) {
     /** A session's workspace. */
     getSessionArtifacts: async (caller: Caller, sessionId: string): Promise<SessionArtifacts> => {
       const session = await access.session(caller, sessionId);
-      noteReader(caller, session, { session_id: session.id });
+      await audit.read(caller, 'session.read', session);
       return ofSession(session);
     },
 
     /** What a run has made. */
     getRunArtifacts: async (caller: Caller, runId: string): Promise<RunArtifactList> => {
       const run = await access.run(caller, runId);
-      noteReader(caller, run, { session_id: run.sessionId, run_id: run.id });
+      await audit.read(caller, 'run.read', run);
       return ofRun(run);
     },
   };

@@ -5,6 +5,7 @@ import type { Caller } from '../../domain/user.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { Page } from '../../domain/listing.ts';
 import { type Access, scopeOf } from '../access.ts';
+import { type Audit, ifMoved } from '../audit/audit.ts';
 
 /** Null leaves a filter out. */
 export interface InsightQuery extends Page {
@@ -15,24 +16,37 @@ export interface InsightQuery extends Page {
 export interface InsightOperationParts {
   readonly store: Pick<Store, 'insights'>;
   readonly access: Pick<Access, 'session' | 'insight'>;
+  readonly audit: Pick<Audit, 'read' | 'readList' | 'change'>;
 }
 
 /** The verbs on insights. Those that take an id throw as `Access.insight` does. */
-export function makeInsightOperations({ store, access }: InsightOperationParts) {
+export function makeInsightOperations({ store, access, audit }: InsightOperationParts) {
   return {
     /** The insights within the caller's reach, the newest first. */
     listInsights: async (caller: Caller, { sessionId, status, ...page }: InsightQuery) => {
       const session = sessionId === null ? null : await access.session(caller, sessionId);
-      return store.insights.list({ ...scopeOf(caller), sessionSeq: session?.seq ?? null, status, ...page });
+      const found = await store.insights.list({
+        ...scopeOf(caller),
+        sessionSeq: session?.seq ?? null,
+        status,
+        ...page,
+      });
+      await audit.readList(caller, 'insight.list', found.items);
+      return found;
     },
 
-    getInsight: (caller: Caller, id: string): Promise<Insight> => access.insight(caller, id),
+    getInsight: async (caller: Caller, id: string): Promise<Insight> => {
+      const insight = await access.insight(caller, id);
+      await audit.read(caller, 'insight.read', insight);
+      return insight;
+    },
 
     /** Moves an insight on. Throws `conflict` when its status does not allow the move. */
     setInsightStatus: async (caller: Caller, id: string, status: InsightStatus): Promise<Insight> => {
       const insight = await access.insight(caller, id);
       const source = caller.kind === 'token' ? 'user' : 'api';
-      const moved = await store.insights.setStatus(insight.id, status, source);
+      const note = audit.change(caller, 'insight.change', ifMoved(insight));
+      const moved = await store.insights.setStatus(insight.id, status, source, note);
       const now = await access.insight(caller, id);
       if (!moved) throw new ErrandError('conflict', refusalOf(now, status));
       return now;

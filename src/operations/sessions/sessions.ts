@@ -9,7 +9,7 @@ import type { Store } from '../../store/open-store.ts';
 import type { Listing, Page } from '../../domain/listing.ts';
 import type { SessionRecord } from '../../store/sessions/session-records.ts';
 import type { Access } from '../access.ts';
-import type { NoteReader } from '../note-reader.ts';
+import { type Audit, unlessGone } from '../audit/audit.ts';
 
 /** `user` is a name or an id, `key` a public id; null leaves a filter out. */
 export interface SessionQuery extends Page {
@@ -21,7 +21,7 @@ export interface SessionOperationParts {
   readonly store: Store;
   readonly access: Pick<Access, 'session'>;
   readonly stopper: Pick<Stopper, 'stopSession' | 'deleteSession'>;
-  readonly noteReader: NoteReader;
+  readonly audit: Pick<Audit, 'read' | 'change'>;
 }
 
 /** Why something is stopped: on the word of its own user, or of an administrator. */
@@ -30,7 +30,14 @@ export function stopCauseOf(caller: Caller): StopCause {
 }
 
 /** The verbs on sessions. Those that take an id throw as `Access.session` does. */
-export function makeSessionOperations({ store, access, stopper, noteReader }: SessionOperationParts) {
+export function makeSessionOperations({ store, access, stopper, audit }: SessionOperationParts) {
+  /** What is in a session, looked at. */
+  async function opened(caller: Caller, id: string): Promise<SessionRecord> {
+    const session = await access.session(caller, id);
+    await audit.read(caller, 'session.read', session);
+    return session;
+  }
+
   return {
     /** The API sessions of the caller's key, the one changed last first (§4.6). */
     listOwnSessions: async (caller: KeyCaller, { limit, offset }: Page): Promise<Listing<Session>> =>
@@ -48,15 +55,14 @@ export function makeSessionOperations({ store, access, stopper, noteReader }: Se
       return store.sessions.list({ userSeq: owner?.seq ?? null, keySeq: bound?.seq ?? null, ...page });
     },
 
-    getSession: (caller: Caller, id: string): Promise<SessionRecord> => access.session(caller, id),
+    getSession: opened,
 
     /** The whole history of a session (§2.7). */
     listMessages: async (
       caller: Caller,
       id: string,
     ): Promise<{ readonly sessionId: string; readonly messages: readonly Message[] }> => {
-      const session = await access.session(caller, id);
-      noteReader(caller, session, { session_id: session.id });
+      const session = await opened(caller, id);
       return { sessionId: session.id, messages: await store.sessions.listMessages(session.seq) };
     },
 
@@ -65,14 +71,17 @@ export function makeSessionOperations({ store, access, stopper, noteReader }: Se
       caller: Caller,
       id: string,
     ): Promise<{ readonly sessionId: string; readonly config: CapabilityConfig }> => {
-      const session = await access.session(caller, id);
+      const session = await opened(caller, id);
       const { capabilityConfig } = await store.sessions.getSetup(session.seq);
       return { sessionId: session.id, config: capabilityConfig };
     },
 
     /** Stops every unfinished run of a session (§3.3). */
-    stopSession: async (caller: Caller, id: string): Promise<StopResult> =>
-      stopper.stopSession(await access.session(caller, id), stopCauseOf(caller)),
+    stopSession: async (caller: Caller, id: string): Promise<StopResult> => {
+      const session = await access.session(caller, id);
+      const note = audit.change(caller, 'session.stop', unlessGone(session));
+      return stopper.stopSession(session, stopCauseOf(caller), note);
+    },
 
     /**
      * Returns the session's id (E9). What runs is stopped; the files are removed in the background. The second time the
@@ -80,7 +89,7 @@ export function makeSessionOperations({ store, access, stopper, noteReader }: Se
      */
     deleteSession: async (caller: Caller, id: string): Promise<string> => {
       const session = await access.session(caller, id);
-      await stopper.deleteSession(session);
+      await stopper.deleteSession(session, audit.change(caller, 'session.delete', unlessGone(session)));
       return session.id;
     },
   };

@@ -6,7 +6,7 @@ import type { Caller } from '../../domain/user.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { Page } from '../../domain/listing.ts';
 import { type Access, scopeOf } from '../access.ts';
-import type { NoteReader } from '../note-reader.ts';
+import { type Audit, ifMoved } from '../audit/audit.ts';
 
 /** Null leaves a filter out. */
 export interface UserInputQuery extends Page {
@@ -17,7 +17,7 @@ export interface UserInputQuery extends Page {
 export interface UserInputOperationParts {
   readonly store: Pick<Store, 'userInputs'>;
   readonly access: Pick<Access, 'session' | 'question'>;
-  readonly noteReader: NoteReader;
+  readonly audit: Pick<Audit, 'read' | 'readList' | 'change'>;
 }
 
 const CLOSED: Readonly<Record<UserInputStatus, string>> = {
@@ -30,7 +30,7 @@ const CLOSED: Readonly<Record<UserInputStatus, string>> = {
  * The verbs on questions. Those that take an id throw as `Access.question` does; those that settle one throw `conflict`
  * when it is not pending any more.
  */
-export function makeUserInputOperations({ store, access, noteReader }: UserInputOperationParts) {
+export function makeUserInputOperations({ store, access, audit }: UserInputOperationParts) {
   /** The question as it is after a move. */
   async function settled(caller: Caller, { id }: UserInput, held: boolean): Promise<UserInput> {
     const now = await access.question(caller, id);
@@ -44,26 +44,27 @@ export function makeUserInputOperations({ store, access, noteReader }: UserInput
       const session = sessionId === null ? null : await access.session(caller, sessionId);
       const filter = { ...scopeOf(caller), sessionSeq: session?.seq ?? null, status };
       const found = await store.userInputs.list({ ...filter, ...page });
-      const owners = new Map(found.items.map((question) => [question.userSeq, question]));
-      for (const owner of owners.values()) noteReader(caller, owner, { what: 'questions' });
+      await audit.readList(caller, 'question.list', found.items);
       return found;
     },
 
     getUserInput: async (caller: Caller, id: string): Promise<UserInput> => {
       const question = await access.question(caller, id);
-      noteReader(caller, question, { session_id: question.sessionId, request_id: question.id });
+      await audit.read(caller, 'question.read', question);
       return question;
     },
 
     answerUserInput: async (caller: Caller, id: string, answers: JsonValue): Promise<UserInput> => {
       const question = await access.question(caller, id);
-      return settled(caller, question, await store.userInputs.answer(question.id, answers));
+      const note = audit.change(caller, 'question.answer', ifMoved(question));
+      return settled(caller, question, await store.userInputs.answer(question.id, answers, note));
     },
 
     /** Ends the wait: the agent is told that no answer came. */
     expireUserInput: async (caller: Caller, id: string): Promise<UserInput> => {
       const question = await access.question(caller, id);
-      return settled(caller, question, await store.userInputs.expire(question.id));
+      const note = audit.change(caller, 'question.expire', ifMoved(question));
+      return settled(caller, question, await store.userInputs.expire(question.id, note));
     },
   };
 }

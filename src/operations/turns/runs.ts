@@ -7,7 +7,7 @@ import type { Store } from '../../store/open-store.ts';
 import type { Listing, Page } from '../../domain/listing.ts';
 import type { RunRecord } from '../../store/runs/run-records.ts';
 import type { Access } from '../access.ts';
-import type { NoteReader } from '../note-reader.ts';
+import { type Audit, unlessGone } from '../audit/audit.ts';
 import { stopCauseOf } from '../sessions/sessions.ts';
 
 /** Null leaves a filter out. */
@@ -26,13 +26,13 @@ export interface RunOperationParts {
   readonly store: Store;
   readonly access: Pick<Access, 'session' | 'run' | 'backgroundRun'>;
   readonly stopper: Pick<Stopper, 'stopRun'>;
-  readonly noteReader: NoteReader;
+  readonly audit: Pick<Audit, 'read' | 'change'>;
   /** Throws `rate_limited`. */
   countPoll(keySeq: number): void;
 }
 
 /** The verbs on runs. Those that take an id throw as `Access.run` does. */
-export function makeRunOperations({ store, access, stopper, noteReader, countPoll }: RunOperationParts) {
+export function makeRunOperations({ store, access, stopper, audit, countPoll }: RunOperationParts) {
   async function withPosition(_caller: KeyCaller, run: Run): Promise<BackgroundRun> {
     return { run, queuePosition: run.status === 'queued' ? await store.runs.queuePosition(run.seq) : null };
   }
@@ -44,12 +44,16 @@ export function makeRunOperations({ store, access, stopper, noteReader, countPol
       return store.runs.list({ sessionSeq: session?.seq ?? null, status, ...page });
     },
 
-    getRun: (caller: Caller, id: string): Promise<RunRecord> => access.run(caller, id),
+    getRun: async (caller: Caller, id: string): Promise<RunRecord> => {
+      const run = await access.run(caller, id);
+      await audit.read(caller, 'run.read', run);
+      return run;
+    },
 
     /** A run whose stream is to be followed (C12). */
     followRun: async (caller: Caller, id: string): Promise<RunRecord> => {
       const run = await access.run(caller, id);
-      noteReader(caller, run, { session_id: run.sessionId, run_id: run.id });
+      await audit.read(caller, 'run.follow', run);
       return run;
     },
 
@@ -62,7 +66,9 @@ export function makeRunOperations({ store, access, stopper, noteReader, countPol
     withPosition,
 
     /** Stops one run. The next one of its session is executed then. */
-    stopRun: async (caller: Caller, id: string): Promise<StopResult> =>
-      stopper.stopRun(await access.run(caller, id), stopCauseOf(caller)),
+    stopRun: async (caller: Caller, id: string): Promise<StopResult> => {
+      const run = await access.run(caller, id);
+      return stopper.stopRun(run, stopCauseOf(caller), audit.change(caller, 'run.stop', unlessGone(run)));
+    },
   };
 }

@@ -11,9 +11,20 @@ import { texts } from './migrations/005-texts.ts';
 import { accounts } from './migrations/006-accounts.ts';
 import { leadModel } from './migrations/007-lead-model.ts';
 import { usage } from './migrations/008-usage.ts';
+import { audit } from './migrations/009-audit.ts';
 
 /** Every migration in order. Add new ones at the end; never change one that was released. */
-const MIGRATIONS: readonly string[] = [foundation, realWork, upkeep, timeAtWork, texts, accounts, leadModel, usage];
+const MIGRATIONS: readonly string[] = [
+  foundation,
+  realWork,
+  upkeep,
+  timeAtWork,
+  texts,
+  accounts,
+  leadModel,
+  usage,
+  audit,
+];
 
 /** The schema version this code writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length;

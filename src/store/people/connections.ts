@@ -1,6 +1,7 @@
 // Rows of users' connections to services. The secret is opaque here: it is encrypted before it comes (I4, J6).
 import { notFound } from '../../domain/errors.ts';
 import type { Connection, ConnectionState } from '../../domain/connector.ts';
+import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
 
 interface ConnectionRow {
@@ -16,6 +17,8 @@ interface ConnectionRow {
 }
 
 const COLUMNS = 'seq, id, user_seq, connector, name, state, last_error, created_at, updated_at';
+
+const BY_ID = `SELECT ${COLUMNS} FROM connections WHERE id = ?`;
 
 const toConnection = (row: ConnectionRow): Connection => ({
   seq: row.seq,
@@ -42,7 +45,7 @@ export interface NewConnection {
 function makeReads({ read }: Database) {
   const find = (id: string): Promise<Connection | undefined> =>
     read(function* (tx) {
-      const row = yield* tx.get<ConnectionRow>(`SELECT ${COLUMNS} FROM connections WHERE id = ?`, id);
+      const row = yield* tx.get<ConnectionRow>(BY_ID, id);
       return row === undefined ? undefined : toConnection(row);
     });
   return {
@@ -85,11 +88,12 @@ function makeReads({ read }: Database) {
 /** The verbs on connections. */
 export function makeConnections(database: Database) {
   const { write } = database;
+  const auditedWrite = makeAuditedWrite(database);
   return {
     ...makeReads(database),
 
-    create: (connection: NewConnection): Promise<Connection> =>
-      write(function* (tx) {
+    create: (connection: NewConnection, note?: Note<Connection>): Promise<Connection> =>
+      auditedWrite(note, function* (tx) {
         yield* tx.run(
           `INSERT INTO connections (id, user_seq, connector, name, secret, state, created_at, updated_at)
            VALUES (?, ?, ?, ?, ?, 'active', ?, ?)`,
@@ -101,9 +105,7 @@ export function makeConnections(database: Database) {
           tx.now,
           tx.now,
         );
-        return toConnection(
-          (yield* tx.get<ConnectionRow>(`SELECT ${COLUMNS} FROM connections WHERE id = ?`, connection.id))!,
-        );
+        return toConnection((yield* tx.get<ConnectionRow>(BY_ID, connection.id))!);
       }),
 
     /** Takes the place of the secret that a service has exchanged, unless the connection was revoked meanwhile. */
@@ -137,14 +139,14 @@ export function makeConnections(database: Database) {
       }),
 
     /** Ends a connection for good and forgets its secret. Throws `not_found`. */
-    revoke: (id: string): Promise<Connection> =>
-      write(function* (tx) {
+    revoke: (id: string, note?: Note<Connection>): Promise<Connection> =>
+      auditedWrite(note, function* (tx) {
         yield* tx.run(
           "UPDATE connections SET state = 'revoked', secret = NULL, updated_at = ? WHERE id = ? AND state <> 'revoked'",
           tx.now,
           id,
         );
-        const row = yield* tx.get<ConnectionRow>(`SELECT ${COLUMNS} FROM connections WHERE id = ?`, id);
+        const row = yield* tx.get<ConnectionRow>(BY_ID, id);
         if (row === undefined) throw notFound('Connection');
         return toConnection(row);
       }),

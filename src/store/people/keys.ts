@@ -1,6 +1,7 @@
 // Rows of API keys. The secret itself is never stored, only its SHA-256 (B2).
 import { notFound } from '../../domain/errors.ts';
 import type { ApiKey, User } from '../../domain/user.ts';
+import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { type ApiKeyRow, toApiKey, toUser, type UserRow } from '../rows.ts';
@@ -22,9 +23,11 @@ export interface KeyCredential {
 }
 
 /** The verbs on API keys. Ids are the public ids. */
-export function makeApiKeys({ write, read }: Database) {
+export function makeApiKeys(database: Database) {
+  const { write, read } = database;
+  const auditedWrite = makeAuditedWrite(database);
   return {
-    create: (key: NewApiKey): Promise<ApiKey> => write((tx) => createKeyIn(tx, key)),
+    create: (key: NewApiKey, note?: Note<ApiKey>): Promise<ApiKey> => auditedWrite(note, (tx) => createKeyIn(tx, key)),
 
     /** Throws `not_found`. */
     get: (id: string): Promise<ApiKey> =>
@@ -54,8 +57,8 @@ export function makeApiKeys({ write, read }: Database) {
       }),
 
     /** Changes a key for the sessions that it opens from now on. Throws `not_found`. */
-    change: (id: string, change: KeyChange): Promise<ApiKey> =>
-      write(function* (tx) {
+    change: (id: string, change: KeyChange, note?: Note<ApiKey>): Promise<ApiKey> =>
+      auditedWrite(note, function* (tx) {
         const row = yield* tx.get<ApiKeyRow>('SELECT * FROM api_keys WHERE id = ?', id);
         if (row === undefined) throw notFound('API key');
         const key = { ...toApiKey(row), ...change };
@@ -71,8 +74,8 @@ export function makeApiKeys({ write, read }: Database) {
       }),
 
     /** Revokes a key; a second time changes nothing. Throws `not_found`. */
-    revoke: (id: string): Promise<ApiKey> =>
-      write(function* (tx) {
+    revoke: (id: string, note?: Note<ApiKey>): Promise<ApiKey> =>
+      auditedWrite(note, function* (tx) {
         yield* tx.run('UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL', tx.now, id);
         const row = yield* tx.get<ApiKeyRow>('SELECT * FROM api_keys WHERE id = ?', id);
         if (row === undefined) throw notFound('API key');

@@ -1,5 +1,6 @@
 // Rows of the keys that login tokens are signed with: one signs, those before it only verify until they are gone.
 import { newId } from '../../domain/ids.ts';
+import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 
@@ -39,7 +40,9 @@ function* add(tx: Transaction, salt: Buffer): Step<SigningKey> {
 }
 
 /** The verbs on signing keys. A `salt` is used only where a key is made. */
-export function makeSigningKeys({ write, read }: Database) {
+export function makeSigningKeys(database: Database) {
+  const { write, read } = database;
+  const auditedWrite = makeAuditedWrite(database);
   return {
     find: (id: string): Promise<SigningKey | undefined> =>
       read(function* (tx) {
@@ -69,16 +72,16 @@ export function makeSigningKeys({ write, read }: Database) {
       }),
 
     /** Puts a new key in place of the one that signs, and forgets those that were retired before `forgetBefore`. */
-    rotate: (salt: Buffer, forgetBefore: number): Promise<SigningKey> =>
-      write(function* (tx) {
+    rotate: (salt: Buffer, forgetBefore: number, note?: Note<SigningKey>): Promise<SigningKey> =>
+      auditedWrite(note, function* (tx) {
         yield* tx.run('DELETE FROM signing_keys WHERE retired_at < ?', forgetBefore);
         yield* tx.run('UPDATE signing_keys SET retired_at = ? WHERE retired_at IS NULL', tx.now);
         return yield* add(tx, salt);
       }),
 
     /** Revokes every key there is and makes a new one, so that no token issued before is good. */
-    revokeAll: (salt: Buffer): Promise<SigningKey> =>
-      write(function* (tx) {
+    revokeAll: (salt: Buffer, note?: Note<SigningKey>): Promise<SigningKey> =>
+      auditedWrite(note, function* (tx) {
         const sql =
           'UPDATE signing_keys SET retired_at = coalesce(retired_at, ?), revoked_at = ? WHERE revoked_at IS NULL';
         yield* tx.run(sql, tx.now, tx.now);

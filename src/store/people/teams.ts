@@ -2,19 +2,22 @@
 import { ErrandError, notFound } from '../../domain/errors.ts';
 import { newId } from '../../domain/ids.ts';
 import type { Team } from '../../domain/user.ts';
+import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
 import { type TeamRow, toTeam } from '../rows.ts';
 
 export type TeamChanges = Partial<Pick<Team, 'name' | 'budgetUsd'>>;
 
 /** The verbs on teams. A `reference` is an id or a name. */
-export function makeTeams({ write, read }: Database) {
+export function makeTeams(database: Database) {
+  const { read } = database;
+  const write = makeAuditedWrite(database);
   const byReference = 'SELECT * FROM teams WHERE ? IN (id, name) LIMIT 1';
   const nameTaken = (name: string) => new ErrandError('conflict', `The team name ${name} is taken.`);
   return {
     /** Throws `conflict` when the name is taken. */
-    create: (team: Pick<Team, 'name' | 'budgetUsd'>): Promise<Team> =>
-      write(function* (tx) {
+    create: (team: Pick<Team, 'name' | 'budgetUsd'>, note?: Note<Team>): Promise<Team> =>
+      write(note, function* (tx) {
         if ((yield* tx.get('SELECT 1 FROM teams WHERE name = ?', team.name)) !== undefined) throw nameTaken(team.name);
         const id = newId(tx.now);
         yield* tx.run(
@@ -43,8 +46,8 @@ export function makeTeams({ write, read }: Database) {
       }),
 
     /** Throws `not_found`, and `conflict` when the new name is taken. */
-    change: (reference: string, changes: TeamChanges): Promise<Team> =>
-      write(function* (tx) {
+    change: (reference: string, changes: TeamChanges, note?: Note<Team>): Promise<Team> =>
+      write(note, function* (tx) {
         const row = yield* tx.get<TeamRow>(byReference, reference);
         if (row === undefined) throw notFound('Team');
         const team = { ...toTeam(row), ...changes, updatedAt: tx.now };

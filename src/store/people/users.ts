@@ -3,6 +3,7 @@ import { accountOf } from '../../domain/account-name.ts';
 import { ErrandError, notFound } from '../../domain/errors.ts';
 import { newId } from '../../domain/ids.ts';
 import type { User } from '../../domain/user.ts';
+import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { toUser, type UserRow } from '../rows.ts';
@@ -41,11 +42,13 @@ const COLUMNS = {
 } as const satisfies Record<keyof UserChanges, string>;
 
 /** The verbs on users. A `reference` is an id or a username. */
-export function makeUsers({ write, read }: Database) {
+export function makeUsers(database: Database) {
+  const { write, read } = database;
+  const auditedWrite = makeAuditedWrite(database);
   const byReference = 'SELECT * FROM users WHERE ? IN (id, username) LIMIT 1';
   return {
     /** Throws `conflict` when the username is taken. */
-    create: (user: NewUser): Promise<User> => write((tx) => createUserIn(tx, user)),
+    create: (user: NewUser, note?: Note<User>): Promise<User> => auditedWrite(note, (tx) => createUserIn(tx, user)),
 
     /** Throws `not_found`. */
     get: (reference: string): Promise<User> =>
@@ -92,8 +95,8 @@ export function makeUsers({ write, read }: Database) {
       }),
 
     /** Throws `not_found`, and `conflict` when it would leave no enabled administrator. */
-    change: (reference: string, changes: UserChanges): Promise<User> =>
-      write(function* (tx) {
+    change: (reference: string, changes: UserChanges, note?: Note<User>): Promise<User> =>
+      auditedWrite(note, function* (tx) {
         const row = yield* tx.get<UserRow>(byReference, reference);
         if (row === undefined) throw notFound('User');
         for (const [name, value] of Object.entries(changes)) {

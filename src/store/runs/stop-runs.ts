@@ -1,6 +1,7 @@
 // Stopping: unfinished runs are canceled in one transaction, before any executor is told (§3.3, D1, E8).
 import type { SessionStatus } from '../../domain/session.ts';
 import type { StopCause } from '../../domain/stop.ts';
+import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { cancelIn } from './end-run.ts';
@@ -43,15 +44,20 @@ const OF_DISABLED = `SELECT DISTINCT s.seq, s.id FROM runs r INDEXED BY runs_unf
   ORDER BY r.session_seq LIMIT +?`;
 
 /** The verbs that stop. */
-export function makeStopRuns({ write, read }: Database) {
+export function makeStopRuns(database: Database) {
+  const { write, read } = database;
+  const auditedWrite = makeAuditedWrite(database);
   return {
     /** Cancels every unfinished run of a session. */
-    stopSession: (sessionSeq: number, cause: StopCause): Promise<StopCommit> =>
-      write((tx) => stopIn(tx, { sessionSeq, runSeq: null }, cause), 'free'),
+    stopSession: (sessionSeq: number, cause: StopCause, note?: Note<StopCommit>): Promise<StopCommit> =>
+      auditedWrite(note, (tx) => stopIn(tx, { sessionSeq, runSeq: null }, cause), 'free'),
 
     /** Cancels one run, unless it has ended; the session's next run goes on. */
-    stopRun: (which: { readonly sessionSeq: number; readonly runSeq: number }, cause: StopCause): Promise<StopCommit> =>
-      write((tx) => stopIn(tx, which, cause), 'free'),
+    stopRun: (
+      which: { readonly sessionSeq: number; readonly runSeq: number },
+      cause: StopCause,
+      note?: Note<StopCommit>,
+    ): Promise<StopCommit> => auditedWrite(note, (tx) => stopIn(tx, which, cause), 'free'),
 
     /** Sessions of disabled users with unfinished runs, in order: up to a number, after the given one. */
     listSessionsOfDisabled: (afterSeq: number, limit: number): Promise<{ seq: number; id: string }[]> =>

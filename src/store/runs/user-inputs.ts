@@ -1,6 +1,7 @@
 // Questions to users: read, answered and expired. A settled one sends its run back to the queue in the same commit (I2).
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import type { UserInput, UserInputStatus } from '../../domain/user-input.ts';
+import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import { conditions } from '../sessions/conditions.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
@@ -111,11 +112,13 @@ function makeReads({ read }: Database) {
   };
 }
 
-function makeMoves({ write }: Database) {
+function makeMoves(database: Database) {
+  const { write } = database;
+  const auditedWrite = makeAuditedWrite(database);
   return {
     /** pending → answered. Answers false when another move came first. */
-    answer: (id: string, answers: JsonValue): Promise<boolean> =>
-      write(function* (tx) {
+    answer: (id: string, answers: JsonValue, note?: Note<boolean>): Promise<boolean> =>
+      auditedWrite(note, function* (tx) {
         const row = yield* tx.get<PendingRow>(
           `UPDATE user_inputs SET status = 'answered', answers = ?, answered_at = ? WHERE id = ? AND status = 'pending'
            ${SETTLED}`,
@@ -131,8 +134,8 @@ function makeMoves({ write }: Database) {
       }),
 
     /** pending → expired, before its time. Answers false when another move came first. */
-    expire: (id: string): Promise<boolean> =>
-      write(function* (tx) {
+    expire: (id: string, note?: Note<boolean>): Promise<boolean> =>
+      auditedWrite(note, function* (tx) {
         const row = yield* tx.get<PendingRow>(
           `UPDATE user_inputs SET status = 'expired' WHERE id = ? AND status = 'pending' ${SETTLED}`,
           id,

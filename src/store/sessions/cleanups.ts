@@ -1,4 +1,5 @@
 // Deleting sessions softly, and the durable list of what is still to be cleaned up after them (E9).
+import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
 import { type StopCommit, stopIn } from '../runs/stop-runs.ts';
 
@@ -27,27 +28,33 @@ const IS_BLOB_IN_USE = `SELECT ${REFERENCES.map(
 ).join(' OR ')} AS used`;
 
 /** The verbs that delete and clean up. */
-export function makeCleanups({ write, read }: Database) {
+export function makeCleanups(database: Database) {
+  const { read } = database;
+  const write = makeAuditedWrite(database);
   return {
     /** Deletes a session: what runs is canceled, the clean-up is noted. `gone` when it was deleted before. */
-    deleteSession: (sessionSeq: number): Promise<StopCommit> =>
-      write(function* (tx) {
-        const stop = yield* stopIn(tx, { sessionSeq, runSeq: null }, 'session_deleted');
-        if (stop.kind === 'gone') return stop;
-        const { title } = (yield* tx.get<{ title: string }>('SELECT title FROM sessions WHERE seq = ?', sessionSeq))!;
-        yield* tx.run('UPDATE sessions SET deleted_at = ? WHERE seq = ? AND deleted_at IS NULL', tx.now, sessionSeq);
-        yield* tx.run('INSERT INTO cleanups (session_seq, created_at) VALUES (?, ?)', sessionSeq, tx.now);
-        yield* tx.run(
-          "UPDATE runs SET artifact_status = 'failed' WHERE session_seq = ? AND artifact_status = 'pending'",
-          sessionSeq,
-        );
-        yield* tx.run(
-          "UPDATE workspace_exports SET status = 'failed' WHERE session_seq = ? AND status = 'pending'",
-          sessionSeq,
-        );
-        tx.emit(sessionSeq, null, { type: 'session.deleted', payload: { title } });
-        return stop;
-      }, 'free'),
+    deleteSession: (sessionSeq: number, note?: Note<StopCommit>): Promise<StopCommit> =>
+      write(
+        note,
+        function* (tx) {
+          const stop = yield* stopIn(tx, { sessionSeq, runSeq: null }, 'session_deleted');
+          if (stop.kind === 'gone') return stop;
+          const { title } = (yield* tx.get<{ title: string }>('SELECT title FROM sessions WHERE seq = ?', sessionSeq))!;
+          yield* tx.run('UPDATE sessions SET deleted_at = ? WHERE seq = ? AND deleted_at IS NULL', tx.now, sessionSeq);
+          yield* tx.run('INSERT INTO cleanups (session_seq, created_at) VALUES (?, ?)', sessionSeq, tx.now);
+          yield* tx.run(
+            "UPDATE runs SET artifact_status = 'failed' WHERE session_seq = ? AND artifact_status = 'pending'",
+            sessionSeq,
+          );
+          yield* tx.run(
+            "UPDATE workspace_exports SET status = 'failed' WHERE session_seq = ? AND status = 'pending'",
+            sessionSeq,
+          );
+          tx.emit(sessionSeq, null, { type: 'session.deleted', payload: { title } });
+          return stop;
+        },
+        'free',
+      ),
 
     /** Up to `limit` clean-ups after the given session, leaving out those whose executor may still be at work. */
     listCleanups: (afterSessionSeq: number, limit: number): Promise<Cleanup[]> =>

@@ -2,6 +2,7 @@
 import { newId } from '../../domain/ids.ts';
 import type { Insight, InsightPriority, InsightSource, InsightStatus } from '../../domain/insight.ts';
 import { INSIGHT_MOVES } from '../../domain/insight.ts';
+import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import { conditions } from './conditions.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
@@ -46,7 +47,9 @@ const SELECT = `SELECT i.*, s.id AS session_id, r.id AS run_id, u.id AS user_id,
   JOIN sessions s ON s.seq = i.session_seq JOIN runs r ON r.seq = i.run_seq JOIN users u ON u.seq = i.user_seq`;
 
 /** The verbs on insights. Those of deleted sessions are not there. */
-export function makeInsights({ write, read }: Database) {
+export function makeInsights(database: Database) {
+  const { write, read } = database;
+  const auditedWrite = makeAuditedWrite(database);
   return {
     /** Keeps an insight of a run, once for each call. Answers its id; undefined when the attempt no longer holds the run. */
     report: (fence: Fence, insight: NewInsight): Promise<string | undefined> =>
@@ -84,8 +87,8 @@ export function makeInsights({ write, read }: Database) {
       }),
 
     /** Moves an insight on. Answers false when its status does not allow the move. */
-    setStatus: (id: string, status: InsightStatus, source: InsightSource): Promise<boolean> =>
-      write(function* (tx) {
+    setStatus: (id: string, status: InsightStatus, source: InsightSource, note?: Note<boolean>): Promise<boolean> =>
+      auditedWrite(note, function* (tx) {
         const row = yield* tx.get<{ status: InsightStatus }>('SELECT status FROM insights WHERE id = ?', id);
         if (row === undefined || !INSIGHT_MOVES[row.status].includes(status)) return false;
         const moved = (yield* tx.get<Told & { sessionSeq: number; runId: string }>(

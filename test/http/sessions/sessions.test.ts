@@ -6,10 +6,10 @@ import { makeTails } from '../../../src/events/tail.ts';
 import { makeStopper } from '../../../src/execution/queue/stop.ts';
 import { makeLog } from '../../../src/log/log.ts';
 import { makeAccess } from '../../../src/operations/access.ts';
-import { makeNoteReader } from '../../../src/operations/note-reader.ts';
 import { makeSessionOperations } from '../../../src/operations/sessions/sessions.ts';
 import { makeGetQueue } from '../../../src/operations/turns/queue.ts';
 import { makeRunOperations } from '../../../src/operations/turns/runs.ts';
+import { auditOf } from '../../support/audit.ts';
 import { type House, loggedLines, openHouse, send } from '../../support/http-house.ts';
 import { makeSseParser } from '../../support/sse.ts';
 import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store-house.ts';
@@ -67,7 +67,7 @@ beforeEach(async () => {
   const log = makeLog({ level: 'fatal' });
   const stopper = makeStopper({ store, queue, clock, log, stopConfirmed: () => undefined });
   const logged = loggedLines();
-  const reading = { store, access: makeAccess(store), noteReader: makeNoteReader(logged.log), stopper };
+  const reading = { store, access: makeAccess(store), audit: auditOf({ store, log: logged.log }), stopper };
   house = await openHouse({
     logged,
     operations: {
@@ -264,10 +264,10 @@ describe('administrators', () => {
       messages: [{ role: 'user' }],
     });
     await send(house, { path: `${ADMIN}/sessions/${ofOther.sessionId}/messages`, via: 'socket' });
-    const reads = house.lines.filter(({ msg }) => msg === 'an administrator read a conversation');
+    const reads = house.lines.filter(({ msg }) => msg === 'audited');
     expect(reads).toMatchObject([
-      { reader: 'mara', owner: 'otto', session_id: ofOther.sessionId },
-      { reader: 'operator', owner: 'otto', session_id: ofOther.sessionId },
+      { actor: 'mara', action: 'session.read', target_id: ofOther.sessionId },
+      { actor: 'operator', action: 'session.read', target_id: ofOther.sessionId },
     ]);
   });
 

@@ -1,11 +1,11 @@
 // Questions and insights over HTTP and a real store: who may, what is refused, and in which shape.
 import { beforeEach, describe, expect, test } from 'vitest';
 import { makeAccess } from '../../../src/operations/access.ts';
-import { makeNoteReader } from '../../../src/operations/note-reader.ts';
 import { makeInsightOperations } from '../../../src/operations/sessions/insights.ts';
 import { makeBus } from '../../../src/events/bus.ts';
 import { makeWakes } from '../../../src/events/wakes.ts';
 import { makeUserInputOperations } from '../../../src/operations/sessions/user-inputs.ts';
+import { auditOf } from '../../support/audit.ts';
 import { type House, loggedLines, openHouse, type Sent, send } from '../../support/http-house.ts';
 import { fenceOf, type StoreHouse, storeHouse } from '../../support/store-house.ts';
 
@@ -68,9 +68,9 @@ beforeEach(async () => {
   makeWakes({ ...asleep, queue: () => void (woken += 1) }).follow(bus);
   const access = makeAccess(store);
   const logged = loggedLines();
-  const noteReader = makeNoteReader(logged.log);
-  const inputs = makeUserInputOperations({ store, access, noteReader });
-  house = await openHouse({ logged, operations: { ...inputs, ...makeInsightOperations({ store, access }) } });
+  const audit = auditOf({ store, log: logged.log });
+  const inputs = makeUserInputOperations({ store, access, audit });
+  house = await openHouse({ logged, operations: { ...inputs, ...makeInsightOperations({ store, access, audit }) } });
 });
 
 const data = (got: { json: unknown }) => (got.json as { data: Record<string, never> }).data;
@@ -151,7 +151,8 @@ test('users see their own questions, administrators those of everybody, and that
   expect(await ids('token-of-user')).toEqual([2, ofSecondKey.id, own.id]);
   const before = house.lines.length;
   expect(await ids('token-of-admin')).toEqual([3, ofOther.id, ofSecondKey.id, own.id]);
-  expect(house.lines.slice(before).map(({ owner }) => owner)).toContain('otto');
+  const reads = house.lines.slice(before).filter(({ action }) => action === 'question.list');
+  expect(reads.map((line) => line['target_id'])).toContain((await rows.store.users.get('otto')).id);
   expect(await ids('token-of-user', `?session_id=${own.sessionId}`)).toEqual([1, own.id]);
   expect(await ids('token-of-user', '?status=answered')).toEqual([0]);
   expect(await ids('token-of-user', '?limit=1&offset=1')).toEqual([2, own.id]);

@@ -3,6 +3,7 @@ import { makeLoginTokens } from '../../../src/operations/people/login-tokens.ts'
 import { makeAuthenticate } from '../../../src/operations/people/authenticate.ts';
 import { makeResolveKey } from '../../../src/operations/people/resolve-key.ts';
 import { makeKey } from '../../../src/operations/people/secrets.ts';
+import { auditOf } from '../../support/audit.ts';
 import { storeHouse } from '../../support/store-house.ts';
 
 async function house(expiresInMs: number | null = null) {
@@ -19,7 +20,12 @@ async function house(expiresInMs: number | null = null) {
     expiresAt: expiresInMs === null ? null : stores.clock.now() + expiresInMs,
   });
   const deriveKey = () => Buffer.alloc(32, 7);
-  const tokens = makeLoginTokens({ ...stores, deriveKey, settings: () => ({ loginTokenTtlSeconds: 60 }) });
+  const tokens = makeLoginTokens({
+    ...stores,
+    audit: auditOf(stores),
+    deriveKey,
+    settings: () => ({ loginTokenTtlSeconds: 60 }),
+  });
   const resolve = makeAuthenticate({ resolveKey: makeResolveKey(stores), resolveToken: tokens.resolveToken });
   return { ...stores, tokens, resolve, secret: fresh.text, key };
 }

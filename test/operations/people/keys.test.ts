@@ -4,6 +4,7 @@ import { loadDefinitions } from '../../../src/catalog/load-definitions.ts';
 import type { Catalog } from '../../../src/catalog/models.ts';
 import { makeKeyOperations, type NewKey } from '../../../src/operations/people/keys.ts';
 import { makeSessionSetup } from '../../../src/operations/turns/session-setup.ts';
+import { auditOf } from '../../support/audit.ts';
 import { OPERATOR } from '../../support/callers.ts';
 import { storeHouse } from '../../support/store-house.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
@@ -30,7 +31,7 @@ async function house() {
     defaultScenario: '',
   });
   const makeSetup = makeSessionSetup({ store, definitions });
-  const keys = makeKeyOperations({ store, clock, makeSetup, catalog, definitions });
+  const keys = makeKeyOperations({ store, audit: auditOf({ store }), clock, makeSetup, catalog, definitions });
   await store.connections.create({ id: CONNECTION, userSeq: user.seq, connector: 'crm', name: '', secret: null });
   const create = (over: Partial<NewKey> = {}) =>
     keys.createKey(OPERATOR, {

@@ -10,6 +10,7 @@ import { makeLoginThrottle } from '../../../src/operations/people/login-throttle
 import { makeLoginTokens } from '../../../src/operations/people/login-tokens.ts';
 import { makeResolveKey } from '../../../src/operations/people/resolve-key.ts';
 import { hashPassword, makeKey } from '../../../src/operations/people/secrets.ts';
+import { auditOf } from '../../support/audit.ts';
 import { storeHouse } from '../../support/store-house.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
@@ -27,7 +28,7 @@ async function house(sso: Settings['sso'] = SSO, account: string | Error = '1008
   const directory = temporaryDirectory();
   const deriveKey = openMasterKey({ path: join(directory, 'master.key'), isCredential: false });
   const settings = () => ({ sso, loginTokenTtlSeconds: 60 });
-  const tokens = makeLoginTokens({ ...stores, deriveKey, settings });
+  const tokens = makeLoginTokens({ ...stores, audit: auditOf(stores), deriveKey, settings });
   const catalog = loadCatalog(directory, null);
   if (!catalog.ok) throw new Error('no catalog');
   const asked: string[] = [];
@@ -256,7 +257,7 @@ test('a token outlives the key that it was issued for', async () => {
   const { clock, ...built } = await house();
   const settings = () => ({ loginTokenTtlSeconds: 60 });
   const deriveKey = () => Buffer.alloc(32, 9);
-  const tokens = makeLoginTokens({ store: built.store, clock, deriveKey, settings });
+  const tokens = makeLoginTokens({ store: built.store, audit: auditOf(built), clock, deriveKey, settings });
   const { text } = await tokens.issueToken(built.user);
   await built.store.keys.revoke(built.key.id);
   expect(await tokens.resolveToken(text)).toMatchObject({ kind: 'token' });

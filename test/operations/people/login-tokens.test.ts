@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { type DeriveKey, openMasterKey } from '../../../src/files/master-key.ts';
 import { isToken, makeLoginTokens } from '../../../src/operations/people/login-tokens.ts';
 import { makeKey } from '../../../src/operations/people/secrets.ts';
+import { auditOf } from '../../support/audit.ts';
 import { OPERATOR } from '../../support/callers.ts';
 import { storeHouse } from '../../support/store-house.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
@@ -16,7 +17,12 @@ const aMasterKey = () => openMasterKey({ path: join(temporaryDirectory(), 'maste
 async function house(deriveKey: DeriveKey = aMasterKey()) {
   const stores = await storeHouse();
   let ttl = 3_600;
-  const tokens = makeLoginTokens({ ...stores, deriveKey, settings: () => ({ loginTokenTtlSeconds: ttl }) });
+  const tokens = makeLoginTokens({
+    ...stores,
+    audit: auditOf(stores),
+    deriveKey,
+    settings: () => ({ loginTokenTtlSeconds: ttl }),
+  });
   return { ...stores, tokens, deriveKey, setTtl: (seconds: number) => (ttl = seconds) };
 }
 
@@ -169,7 +175,7 @@ test('a token that another key signed is refused, whatever it claims', async () 
 test('a token of a daemon with another master key is refused', async () => {
   const { tokens, store, user, clock } = await house();
   const settings = () => ({ loginTokenTtlSeconds: 60 });
-  const other = makeLoginTokens({ store, clock, deriveKey: aMasterKey(), settings });
+  const other = makeLoginTokens({ store, audit: auditOf({ store }), clock, deriveKey: aMasterKey(), settings });
   await expect(tokens.resolveToken((await other.issueToken(user)).text)).rejects.toMatchObject(INVALID);
 });
 
@@ -253,6 +259,12 @@ test('a store that fails is no invalid token', async () => {
   const { text } = await tokens.issueToken(user);
   const signingKeys = { ...store.signingKeys, find: () => Promise.reject(new Error('the disk')) };
   const settings = () => ({ loginTokenTtlSeconds: 60 });
-  const broken = makeLoginTokens({ store: { ...store, signingKeys }, clock, deriveKey, settings });
+  const broken = makeLoginTokens({
+    store: { ...store, signingKeys },
+    audit: auditOf({ store }),
+    clock,
+    deriveKey,
+    settings,
+  });
   await expect(broken.resolveToken(text)).rejects.toThrow('the disk');
 });

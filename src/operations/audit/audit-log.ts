@@ -1,0 +1,34 @@
+// The audit log as administrators read it.
+import type { AuditEntry } from '../../domain/audit.ts';
+import type { Listing } from '../../domain/listing.ts';
+import type { Administrator } from '../../domain/user.ts';
+import type { DeriveKey } from '../../files/master-key.ts';
+import type { AuditFilter, AuditHead, AuditPage } from '../../store/audit/audit-entries.ts';
+import type { Store } from '../../store/open-store.ts';
+import { makeSeal } from './audit.ts';
+
+/** `actor` is a username, an id, or `operator` for the one behind the control socket; null leaves a filter out. */
+export type AuditQuery = AuditFilter & AuditPage;
+
+export interface AuditLogParts {
+  readonly store: Pick<Store, 'audit' | 'users'>;
+  readonly deriveKey: DeriveKey;
+}
+
+/** The verbs on the log. */
+export function makeAuditLogOperations({ store, deriveKey }: AuditLogParts) {
+  const seal = makeSeal(deriveKey);
+  return {
+    /** Throws `not_found` for an actor whom nobody is. */
+    listAuditEntries: async (
+      _caller: Administrator,
+      { actor: named, beforeId, afterId, limit, ...filter }: AuditQuery,
+    ): Promise<Listing<AuditEntry>> => {
+      const actor = named === null || named === 'operator' ? named : (await store.users.get(named)).id;
+      return store.audit.list({ ...filter, actor }, { beforeId, afterId, limit });
+    },
+
+    /** The end of the log, and whether it is as the daemon has left it. */
+    getAuditHead: (_caller: Administrator): Promise<AuditHead> => store.audit.getHead(seal),
+  };
+}

@@ -1,0 +1,141 @@
+// The audit log as it is read: a page of it, and its end.
+import type { AuditActor, AuditEntry } from '../../domain/audit.ts';
+import type { Listing } from '../../domain/listing.ts';
+import type { Database } from '../engine/database.ts';
+import type { Reader, Step } from '../engine/statement.ts';
+import { conditions } from '../sessions/conditions.ts';
+import { HEAD, type HeadRow, isIntact, LAST, makeAuditedWrite, type Note, type Seal } from './record-entry.ts';
+
+/** Null leaves a filter out. */
+export interface AuditFilter {
+  /** A user's id; `operator`: the one behind the control socket. */
+  readonly actor: string | null;
+  readonly action: string | null;
+  readonly targetId: string | null;
+  readonly sessionId: string | null;
+  /** Epoch ms, from the first on and before the second. */
+  readonly fromAt: number | null;
+  readonly toAt: number | null;
+}
+
+/** A page: the newest entries before an id, or, of a given `afterId`, the oldest after it. */
+export interface AuditPage {
+  readonly beforeId: number | null;
+  readonly afterId: number | null;
+  readonly limit: number;
+}
+
+/** The end of the log. */
+export interface AuditHead {
+  /** 0 and null while there is no entry. */
+  readonly lastId: number;
+  readonly lastHash: string | null;
+  /** Whether the seal of the last entry holds. */
+  readonly isSealed: boolean;
+  /** When it once did not, the last entry of that time: it and all before may be other than they were. */
+  readonly doubtfulUntil: number | null;
+}
+
+interface AuditRow {
+  id: number;
+  at: number;
+  user_id: string | null;
+  username: string;
+  via: AuditActor['via'];
+  key_id: string | null;
+  action: string;
+  target_type: string;
+  target_id: string;
+  session_id: string | null;
+  address: string;
+  request_id: string;
+  hash: string;
+}
+
+/** Entries that a filter finds are counted up to here. */
+export const MAX_COUNTED = 10_000;
+
+/** The verbs on the audit log. */
+export function makeAuditEntries(database: Database) {
+  const { read } = database;
+  const write = makeAuditedWrite(database);
+  return {
+    /** Records what no verb of the store changes. */
+    record: (note: Note<void>): Promise<void> =>
+      write(note, function* () {
+        // The entry is all there is to write.
+      }),
+
+    /** A page of the entries that a filter finds, and how many it finds in all, up to `MAX_COUNTED`. */
+    list: (filter: AuditFilter, page: AuditPage): Promise<Listing<AuditEntry>> =>
+      read(function* (tx) {
+        const { after, upTo } = yield* idsOf(tx, filter);
+        const { always, found } = equalitiesOf(filter);
+        const isFiltered = always.length > 0 || Object.values(found).some((value) => value !== null);
+        const whole = conditions(always, { ...found, 'id > ?': after, 'id <= ?': upTo });
+        const total = isFiltered ? yield* countUpTo(tx, whole) : Math.max(0, upTo - after);
+        const from = Math.max(after, page.afterId ?? 0);
+        const to = Math.min(upTo, (page.beforeId ?? Number.MAX_SAFE_INTEGER) - 1);
+        const { where, values } = conditions(always, { ...found, 'id > ?': from, 'id <= ?': to });
+        const order = page.afterId === null ? 'DESC' : 'ASC';
+        const sql = `SELECT * FROM audit_entries ${where} ORDER BY id ${order} LIMIT ?`;
+        return { items: (yield* tx.all<AuditRow>(sql, ...values, page.limit)).map(toEntry), total };
+      }),
+
+    /** The end of the log, looked at with the daemon's seal. */
+    getHead: (seal: Seal): Promise<AuditHead> =>
+      read(function* (tx) {
+        const head = yield* tx.get<HeadRow>(HEAD);
+        const last = yield* tx.get<HeadRow>(LAST);
+        return {
+          lastId: head?.last_id ?? last?.last_id ?? 0,
+          lastHash: head?.last_hash ?? last?.last_hash ?? null,
+          isSealed: isIntact(head, last, seal),
+          doubtfulUntil: head?.doubtful_until ?? null,
+        };
+      }),
+  };
+}
+
+/** The ids of a span of time: times never go back from one entry to the next. */
+function* idsOf(tx: Reader, { fromAt, toAt }: AuditFilter): Step<{ after: number; upTo: number }> {
+  const lastBefore = 'SELECT id FROM audit_entries WHERE at < ? ORDER BY at DESC, id DESC LIMIT 1';
+  const last = toAt === null ? yield* tx.get<{ last_id: number }>(LAST) : undefined;
+  return {
+    after: fromAt === null ? 0 : ((yield* tx.get<{ id: number }>(lastBefore, fromAt))?.id ?? 0),
+    upTo: toAt === null ? (last?.last_id ?? 0) : ((yield* tx.get<{ id: number }>(lastBefore, toAt))?.id ?? 0),
+  };
+}
+
+function equalitiesOf({ actor, action, targetId, sessionId }: AuditFilter) {
+  const isOperator = actor === 'operator';
+  return {
+    always: isOperator ? ['user_id IS NULL'] : [],
+    found: {
+      'user_id = ?': isOperator ? null : actor,
+      'action = ?': action,
+      'target_id = ?': targetId,
+      'session_id = ?': sessionId,
+    },
+  };
+}
+
+function* countUpTo(tx: Reader, { where, values }: ReturnType<typeof conditions>): Step<number> {
+  const sql = `SELECT count(*) AS total FROM (SELECT 1 FROM audit_entries ${where} LIMIT ?)`;
+  return (yield* tx.get<{ total: number }>(sql, ...values, MAX_COUNTED))!.total;
+}
+
+function toEntry(row: AuditRow): AuditEntry {
+  return {
+    id: row.id,
+    at: row.at,
+    actor: { userId: row.user_id, username: row.username, via: row.via, keyId: row.key_id },
+    action: row.action,
+    targetType: row.target_type,
+    targetId: row.target_id,
+    sessionId: row.session_id,
+    address: row.address,
+    requestId: row.request_id,
+    hash: row.hash,
+  };
+}

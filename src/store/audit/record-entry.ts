@@ -1,0 +1,107 @@
+// Adds entries to the audit log, in the commit of what they are about (G17).
+import { type AuditEntry, auditHashOf, type NewAuditEntry, NO_HASH } from '../../domain/audit.ts';
+import type { VerbKind } from '../engine/commit.ts';
+import type { Database } from '../engine/database.ts';
+import type { Step, Transaction } from '../engine/statement.ts';
+
+/** A code that only the daemon can make of a text: it needs the master key. */
+export type Seal = (text: string) => string;
+
+/** What the audit log is to have of a verb. */
+export interface Note<Result> {
+  readonly seal: Seal;
+  /** The entry, from what the verb results in; undefined when there is nothing to record. */
+  entryOf(result: Result): NewAuditEntry | undefined;
+  /** Called after the commit. */
+  recorded(entry: AuditEntry): void;
+}
+
+/** The last entry that the daemon has written, under its seal. */
+export interface HeadRow {
+  last_id: number;
+  last_at: number;
+  last_hash: string;
+  doubtful_until: number | null;
+  seal: string;
+}
+
+type Last = Pick<HeadRow, 'last_id' | 'last_at' | 'last_hash'>;
+
+export const HEAD = 'SELECT last_id, last_at, last_hash, doubtful_until, seal FROM audit_head';
+export const LAST =
+  'SELECT id AS last_id, at AS last_at, hash AS last_hash FROM audit_entries ORDER BY id DESC LIMIT 1';
+
+/** What the seal is made of. */
+function sealedText({ last_id, last_at, last_hash, doubtful_until }: Omit<HeadRow, 'seal'>): string {
+  return JSON.stringify([last_id, last_at, last_hash, doubtful_until]);
+}
+
+/** Whether the end of the log is as the daemon has left it. */
+export function isIntact(head: HeadRow | undefined, last: Last | undefined, seal: Seal): boolean {
+  if (head === undefined || last === undefined) return head === undefined && last === undefined;
+  const isSealed = seal(sealedText(head)) === head.seal;
+  return isSealed && head.last_id === last.last_id && head.last_hash === last.last_hash;
+}
+
+/** Makes `write` for verbs whose caller may give a note: the entry is in the commit of the verb, or neither is kept. */
+export function makeAuditedWrite({ write }: Pick<Database, 'write'>) {
+  return async <Result>(
+    note: Note<Result> | undefined,
+    verb: (tx: Transaction) => Step<Result>,
+    kind?: VerbKind,
+  ): Promise<Result> => {
+    if (note === undefined) return write(verb, kind);
+    let entry: AuditEntry | undefined;
+    const result = await write(function* (tx) {
+      const found = yield* verb(tx);
+      const fresh = note.entryOf(found);
+      entry = fresh && (yield* recordIn(tx, fresh, note.seal));
+      return found;
+    }, kind);
+    if (entry !== undefined) note.recorded(entry);
+    return result;
+  };
+}
+
+function* recordIn(tx: Transaction, fresh: NewAuditEntry, seal: Seal): Step<AuditEntry> {
+  const head = yield* tx.get<HeadRow>(HEAD);
+  const last = yield* tx.get<Last>(LAST);
+  // Of a log that was cut short, the head still has the end: the gap stays to be seen.
+  const before = head !== undefined && head.last_id >= (last?.last_id ?? 0) ? head : last;
+  const numbered = { ...fresh, id: (before?.last_id ?? 0) + 1, at: Math.max(tx.now, before?.last_at ?? 0) };
+  const entry = { ...numbered, hash: auditHashOf(before?.last_hash ?? NO_HASH, numbered) };
+  yield* insert(tx, entry);
+  const doubtful = isIntact(head, last, seal) ? (head?.doubtful_until ?? null) : entry.id - 1;
+  const end = { last_id: entry.id, last_at: entry.at, last_hash: entry.hash, doubtful_until: doubtful };
+  yield* tx.run(
+    `INSERT INTO audit_head (id, last_id, last_at, last_hash, doubtful_until, seal) VALUES (1, ?, ?, ?, ?, ?)
+     ON CONFLICT (id) DO UPDATE SET last_id = excluded.last_id, last_at = excluded.last_at, last_hash = excluded.last_hash,
+       doubtful_until = excluded.doubtful_until, seal = excluded.seal`,
+    end.last_id,
+    end.last_at,
+    end.last_hash,
+    end.doubtful_until,
+    seal(sealedText(end)),
+  );
+  return entry;
+}
+
+function* insert(tx: Transaction, { actor, ...entry }: AuditEntry): Step<void> {
+  yield* tx.run(
+    `INSERT INTO audit_entries (id, at, user_id, username, via, key_id, action, target_type, target_id, session_id, address,
+       request_id, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    entry.id,
+    entry.at,
+    actor.userId,
+    actor.username,
+    actor.via,
+    actor.keyId,
+    entry.action,
+    entry.targetType,
+    entry.targetId,
+    entry.sessionId,
+    entry.address,
+    entry.requestId,
+    entry.hash,
+  );
+}
