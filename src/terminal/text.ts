@@ -46,3 +46,18 @@ export function cutTo(text: string, columns: number): string {
   }
   return `${cut}…`;
 }
+
+/** Breaks a line at its spaces into lines of at most so many columns; a longer word, such as a path, stays whole. */
+export function wrapTo(text: string, columns: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    const longer = line === '' ? word : `${line} ${word}`;
+    if (line === '' || stringWidth(longer) <= columns) line = longer;
+    else {
+      lines.push(line);
+      line = word;
+    }
+  }
+  return [...lines, line];
+}

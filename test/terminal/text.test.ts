@@ -1,7 +1,7 @@
 // Text that is safe on a terminal, its width there, and how it is cut.
 import stringWidth from 'string-width';
 import { expect, test } from 'vitest';
-import { cutTo, padStartTo, padTo, safeLine, safeText, widthOf } from '../../src/terminal/text.ts';
+import { cutTo, padStartTo, padTo, safeLine, safeText, widthOf, wrapTo } from '../../src/terminal/text.ts';
 
 test('escape sequences, control characters and direction marks are removed, line breaks are kept', () => {
   expect(safeText('a\u001b[31mred\u001b[0m\u0007\u009b2J\r\nb\tc\u202edlrow\u2066\u200f')).toBe('ared\nb\tcdlrow');
@@ -44,4 +44,14 @@ test('padding counts columns, not characters', () => {
   expect(padTo('日本', 6)).toBe('日本  ');
   expect(padStartTo('日本', 6)).toBe('  日本');
   expect(padTo('abc', 2)).toBe('abc');
+});
+
+test.each([
+  ['one two three', 7, ['one two', 'three']],
+  ['one two three', 80, ['one two three']],
+  ['see /a/long/path now', 6, ['see', '/a/long/path', 'now']],
+  ['日本 語日 本', 5, ['日本', '語日', '本']],
+  ['', 5, ['']],
+])('%j in lines of %i columns is %j', (text, columns, expected) => {
+  expect(wrapTo(text, columns)).toEqual(expected);
 });

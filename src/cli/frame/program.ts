@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Command, Option } from 'commander';
 import { VERSION } from '../../version.ts';
 import { addChat } from '../nouns/work/chat.ts';
+import { act } from './context.ts';
 import { callOf } from './command-name.ts';
 import { addCompletion } from '../nouns/completion.ts';
 import { addConfig } from '../nouns/daemon/config.ts';
@@ -15,6 +16,7 @@ import { addInit } from '../nouns/daemon/init.ts';
 import { addInputs } from '../nouns/work/inputs.ts';
 import { addInsights } from '../nouns/work/insights.ts';
 import type { Io } from './io.ts';
+import { showOverview } from './overview.ts';
 import { addKeys } from '../nouns/people/keys.ts';
 import { addMcp } from '../nouns/capabilities/mcp.ts';
 import { addModels } from '../nouns/capabilities/models.ts';
@@ -116,12 +118,19 @@ function addGlobalFlags(program: Command): void {
     .option('-y, --yes', 'do not ask for confirmation');
 }
 
+/** Whether a command line has nothing but global flags. Throws for flags without their value. */
+function isBare(program: Command, args: readonly string[]): boolean {
+  const { operands, unknown } = program.parseOptions([...args]);
+  return operands.length === 0 && unknown.length === 0;
+}
+
 /** Runs one command line (without node and script) and returns the exit code. Never throws. */
 export async function runProgram(args: readonly string[], io: Io): Promise<number> {
   const closings = watchOutput(io);
   let ending: Ending = { code: EXIT.ok, message: '' };
   const program = makeProgram(io);
   try {
+    if (isBare(program, args)) program.action(act(io, showOverview));
     await program.parseAsync([...args], { from: 'user' });
   } catch (error) {
     ending = endingOf(error, callOf(io.commandName, program.opts()));

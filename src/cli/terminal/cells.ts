@@ -25,8 +25,8 @@ function kindOf(name: string, cell: Cell): Kind {
 }
 
 /** Whether a cut cell still says something: ids, times, numbers and states do not. */
-export function isCuttable<T>({ name, value, isState }: Column<T>, rows: readonly T[]): boolean {
-  if (isState) return false;
+export function isCuttable<T>({ name, value, state }: Column<T>, rows: readonly T[]): boolean {
+  if (state !== undefined) return false;
   return rows.some((row) => typeof value(row) === 'string' && kindOf(name, value(row)) === 'plain');
 }
 
@@ -74,8 +74,8 @@ export function explainedText<T>({ name, value }: Column<T>, row: T, now: number
 }
 
 /** The text with the glyph and the colour of its state, otherwise with the colour of its column. */
-export function dressedCell<T>({ isState, style, value }: Column<T>, row: T, text: string): ShownCell {
-  if (!isState) return { text, style: text === NOTHING ? 'dim' : style?.(row) };
-  const look = lookOf(String(value(row)));
+export function dressedCell<T>({ state, style }: Column<T>, row: T, text: string): ShownCell {
+  if (state === undefined) return { text, style: text === NOTHING ? 'dim' : style?.(row) };
+  const look = lookOf(state(row));
   return { text: `${look.glyph} ${text}`, style: look.style };
 }

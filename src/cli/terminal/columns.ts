@@ -12,8 +12,8 @@ export interface Column<T> {
   readonly value: (row: T) => Cell;
   /** From 0 to 9, usually 5; those worth least are left out first when a terminal is narrow. */
   readonly worth?: number;
-  /** A state, whose look is that of its word. */
-  readonly isState?: true;
+  /** The word of a state whose glyph and colour the cell has. */
+  readonly state?: (row: T) => string;
   /** Colour of a cell on a terminal. */
   readonly style?: (row: T) => Style | undefined;
 }
@@ -30,7 +30,7 @@ export function column<T>(name: string, value: (row: T) => Cell, worth: number =
   return { name, value, worth };
 }
 
-/** A column whose value is a state; `value` is the field of the same name unless given. */
+/** A column whose value is a state. */
 export function state<T>(name: string, value: (row: T) => string, worth: number = USUAL_WORTH): Column<T> {
-  return { name, value, worth, isState: true };
+  return { name, value, worth, state: value };
 }

@@ -3,7 +3,7 @@ import { paint, wantsColours } from '../../terminal/colours.ts';
 import { cutTo, safeText } from '../../terminal/text.ts';
 import type { Io } from '../frame/io.ts';
 import type { Cell, Column } from './columns.ts';
-import { recordOf, tableOf } from './table.ts';
+import { type Group, groupsOf, recordOf, tableOf } from './table.ts';
 
 export type Format = 'table' | 'json';
 
@@ -14,12 +14,21 @@ export interface Output {
   list<T>(rows: readonly T[], columns: readonly Column<T>[], document: unknown): void;
   /** One object, a field per line. */
   record<T>(thing: T, columns: readonly Column<T>[], document: unknown): void;
+  /** One object in parts: groups with headings on a terminal, otherwise the same as `record`. */
+  report<T>(thing: T, report: Report<T>): void;
   /** One JSON document; then nothing else may go to stdout. */
   json(document: unknown): void;
   /** Text: unchanged in a pipe, made safe on a terminal. Adds no line end. */
   text(text: string): void;
   /** A line for people on stderr. */
   hint(line: string): void;
+}
+
+/** One object in parts, for people; `columns` has all of it for programs. */
+export interface Report<T> {
+  readonly groups: readonly Group<T>[];
+  readonly columns: readonly Column<T>[];
+  readonly document: unknown;
 }
 
 /** What the user wants of the output: without a format, it depends on whether stdout is a terminal. */
@@ -53,6 +62,10 @@ export function makeOutput(io: Io, { format, wide }: Wishes): Output {
     if (rows.length === 0) remark('There are none.');
     else if (hidden.length > 0) remark(cutTo(`--wide also shows: ${hidden.join(', ')}`, io.columns));
   }
+  function record<T>(thing: T, columns: readonly Column<T>[], document: unknown): void {
+    if (format === 'json') json(document);
+    else write(isTable ? recordOf(thing, columns, place) : plainRecordOf(thing, columns));
+  }
   return {
     format: format ?? 'table',
     list: (rows, columns, document) => {
@@ -60,9 +73,10 @@ export function makeOutput(io: Io, { format, wide }: Wishes): Output {
       else if (isTable) table(rows, columns);
       else write(rows.map((row) => plainLine(row, columns)).join(''));
     },
-    record: (thing, columns, document) => {
-      if (format === 'json') json(document);
-      else write(isTable ? recordOf(thing, columns, place) : plainRecordOf(thing, columns));
+    record,
+    report: (thing, { groups, columns, document }) => {
+      if (isTerminal && format !== 'json') write(groupsOf(thing, groups, place));
+      else record(thing, columns, document);
     },
     json,
     text: (text) => write(isTerminal ? safeText(text) : text),

@@ -1,6 +1,6 @@
 // Lays out lists as tables, and single things as a line per field.
 import { paint, type Style } from '../../terminal/colours.ts';
-import { cutTo, padStartTo, padTo, widthOf } from '../../terminal/text.ts';
+import { cutTo, padStartTo, padTo, widthOf, wrapTo } from '../../terminal/text.ts';
 import {
   briefTexts,
   dressedCell,
@@ -94,6 +94,30 @@ export function recordOf<T>(thing: T, columns: readonly Column<T>[], place: Plac
     return `${coloured(padTo(headings[at] ?? '', width), 'bold', place)}  ${coloured(text, style, place)}\n`;
   });
   return lines.join('');
+}
+
+/** Some of the fields of one thing, under a heading; without a heading, its first lines. */
+export interface Group<T> {
+  readonly heading: string | null;
+  readonly columns: readonly Column<T>[];
+}
+
+/** One thing in groups, whose fields line up; a group without fields is left out. */
+export function groupsOf<T>(thing: T, groups: readonly Group<T>[], place: Place): string {
+  const names = groups.flatMap(({ columns }) => columns.map(({ name }) => widthOf(name)));
+  const width = Math.max(0, ...names);
+  const shown = groups.filter(({ columns }) => columns.length > 0);
+  const texts = shown.map(({ heading, columns }) => {
+    const lines = columns.map((column) => {
+      const { text, style } = dressedCell(column, thing, explainedText(column, thing, place.now));
+      const indent = ' '.repeat(GAP + width + GAP);
+      const lines = place.width === null ? [text] : wrapTo(text, place.width - indent.length);
+      const value = lines.map((line) => coloured(line, style, place)).join(`\n${indent}`);
+      return `${' '.repeat(GAP)}${padTo(headingOf(column.name).toLowerCase(), width)}${' '.repeat(GAP)}${value}\n`;
+    });
+    return `${heading === null ? '' : `${coloured(heading, 'bold', place)}\n`}${lines.join('')}`;
+  });
+  return texts.join('\n');
 }
 
 function coloured(text: string, style: Style | undefined, { colours }: Place): string {

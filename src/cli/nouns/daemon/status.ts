@@ -1,36 +1,11 @@
 // `errand status`: the state of the daemon.
 import { type Command, Option } from 'commander';
-import type { PartWire, StatusWire } from '../../../wire/status.ts';
 import { act, type Context } from '../../frame/context.ts';
-import { formatDuration } from '../../frame/durations.ts';
 import { duration } from '../../frame/arguments.ts';
 import { untilReady } from '../../frame/until-ready.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
-import type { Column } from '../../terminal/columns.ts';
-import type { Style } from '../../../terminal/colours.ts';
-
-const PART_STYLES: Readonly<Record<PartWire['state'], Style>> = { ok: 'green', degraded: 'yellow', failed: 'red' };
-
-const SUMMARY: readonly Column<StatusWire>[] = [
-  { name: 'ready', value: ({ ready }) => ready, style: ({ ready }) => (ready ? 'green' : 'red') },
-  { name: 'version', value: ({ version, node_version: node }) => `${version} on Node ${node.replace(/^v/, '')}` },
-  { name: 'process', value: ({ pid, uptime_seconds: uptime }) => `${pid}, up ${formatDuration(uptime)}` },
-  { name: 'listen', value: ({ listen }) => listen },
-  { name: 'public_url', value: ({ public_url: url }) => url },
-  { name: 'data_dir', value: ({ data_dir: directory }) => directory },
-  { name: 'config_dir', value: ({ config_dir: directory }) => directory },
-  {
-    name: 'runs',
-    value: ({ runs: { queued, running, waiting, finalizing } }) =>
-      `${queued} queued, ${running} running, ${waiting} waiting for their user, ${finalizing} finalizing`,
-  },
-  {
-    name: 'workers',
-    value: ({ workers: { threads, slots, busy } }) =>
-      `${busy} of ${slots} slots busy, ${threads} ${threads === 1 ? 'thread' : 'threads'}`,
-  },
-];
+import { problemsIn, statusReport } from '../../terminal/status-report.ts';
 
 /** Adds the command. */
 export function addStatus(program: Command, io: Io): void {
@@ -58,34 +33,13 @@ interface Options {
 }
 
 async function showStatus(context: Context, { check, wait, timeout }: Options): Promise<void> {
-  const { client, out } = context;
+  const { client, io, out } = context;
   const status = await (wait ? untilReady(context, timeout) : client().status());
-  out.record(status, [...SUMMARY, ...partColumns(status), ...nodeColumns(status), ...modelColumns(status)], status);
-  const unhealthy = status.parts.filter(({ state }) => state !== 'ok');
-  if (status.ready && unhealthy.length === 0) return;
-  const names = unhealthy.map(({ name, state }) => `${name} ${state}`).join(', ') || 'it is not ready';
+  out.report(status, statusReport(status));
+  const problems = problemsIn(status);
+  if (status.ready && problems.length === 0) return;
+  const names = problems.map(({ name, state }) => `${name} ${state}`).join(', ') || 'it is not ready';
   if (check) throw new CommandError('checkFailed', `The daemon has problems: ${names}.`);
-  out.hint(`The daemon has problems: ${names}.`);
-}
-
-function partColumns({ parts }: StatusWire): readonly Column<StatusWire>[] {
-  return parts.map(({ name, state, detail }) => ({
-    name: `part_${name}`,
-    value: () => (detail === null ? state : `${state}: ${detail}`),
-    style: () => PART_STYLES[state],
-  }));
-}
-
-function nodeColumns({ nodes }: StatusWire): readonly Column<StatusWire>[] {
-  return nodes.map(({ id, capacity, online }) => ({
-    name: `node_${id}`,
-    value: () => `${online ? 'online' : 'offline'}, ${capacity} slots`,
-  }));
-}
-
-function modelColumns({ models }: StatusWire): readonly Column<StatusWire>[] {
-  return models.map((model) => ({
-    name: `model_${model.name}`,
-    value: () => `${model.kind} at ${model.endpoint}${model.default ? ' (default)' : ''}`,
-  }));
+  // People see it at the top.
+  if (!io.terminal.stdout) out.hint(`The daemon has problems: ${names}.`);
 }

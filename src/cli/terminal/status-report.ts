@@ -1,0 +1,98 @@
+// What `errand status` shows: for people in groups, with what is wrong first; for programs a line per field.
+import type { PartWire, StatusWire } from '../../wire/status.ts';
+import { formatDuration } from '../frame/durations.ts';
+import { type Column, column } from './columns.ts';
+import type { Report } from './output.ts';
+import type { Group } from './table.ts';
+
+type StatusColumn = Column<StatusWire>;
+
+const VERSION = column<StatusWire>(
+  'version',
+  ({ version, node_version: node }) => `${version} on Node ${node.replace(/^v/, '')}`,
+);
+const PROCESS = column<StatusWire>(
+  'process',
+  ({ pid, uptime_seconds: uptime }) => `${pid}, up ${formatDuration(uptime)}`,
+);
+const PLACES: readonly StatusColumn[] = [
+  column('listen', ({ listen }) => listen),
+  column('public_url', ({ public_url: url }) => url),
+  column('data_dir', ({ data_dir: directory }) => directory),
+  column('config_dir', ({ config_dir: directory }) => directory),
+];
+const WORK: readonly StatusColumn[] = [column('runs', runsText), column('workers', workersText)];
+
+/** How many runs are in which state. */
+export function runsText({ runs: { queued, running, waiting, finalizing } }: StatusWire): string {
+  return `${queued} queued, ${running} running, ${waiting} waiting for their user, ${finalizing} finalizing`;
+}
+
+/** How many slots are busy. */
+export function workersText({ workers: { threads, slots, busy } }: StatusWire): string {
+  return `${busy} of ${slots} slots busy, ${threads} ${threads === 1 ? 'thread' : 'threads'}`;
+}
+
+/** The parts of the daemon that are not ok. */
+export function problemsIn({ parts }: StatusWire): readonly PartWire[] {
+  return parts.filter(({ state }) => state !== 'ok');
+}
+
+/** The first line: how the daemon is doing. */
+export function headlineOf(status: StatusWire): Group<StatusWire> {
+  const words = status.ready
+    ? `ready, version ${status.version}, up ${formatDuration(status.uptime_seconds)}`
+    : 'not ready';
+  const state = status.ready ? 'ok' : 'failed';
+  return { heading: null, columns: [{ name: 'errand', value: () => words, state: () => state }] };
+}
+
+/** What is wrong, a line per part. */
+export function problemGroupOf(status: StatusWire): Group<StatusWire> {
+  return { heading: 'Problems', columns: problemsIn(status).map((part) => partColumn(part, part.name)) };
+}
+
+/** The whole report. */
+export function statusReport(status: StatusWire): Report<StatusWire> {
+  const healthy = status.parts.filter(({ state }) => state === 'ok');
+  const nodes = status.nodes.map(
+    (node): StatusColumn => ({
+      ...nodeColumn(node, node.id),
+      state: () => (node.online ? 'online' : 'offline'),
+    }),
+  );
+  return {
+    groups: [
+      headlineOf(status),
+      problemGroupOf(status),
+      { heading: 'Work', columns: WORK },
+      { heading: 'Models', columns: status.models.map((model) => modelColumn(model, model.name)) },
+      { heading: 'Parts', columns: healthy.map((part) => partColumn(part, part.name)) },
+      { heading: 'Nodes', columns: nodes },
+      { heading: 'Daemon', columns: [VERSION, PROCESS, ...PLACES] },
+    ],
+    columns: [
+      { ...column('ready', ({ ready }) => ready), style: ({ ready }) => (ready ? 'green' : 'red') },
+      VERSION,
+      PROCESS,
+      ...PLACES,
+      ...WORK,
+      ...status.parts.map((part) => partColumn(part, `part_${part.name}`)),
+      ...status.nodes.map((node) => nodeColumn(node, `node_${node.id}`)),
+      ...status.models.map((model) => modelColumn(model, `model_${model.name}`)),
+    ],
+    document: status,
+  };
+}
+
+function partColumn({ state, detail }: PartWire, name: string): StatusColumn {
+  return { ...column(name, () => (detail === null ? state : `${state}: ${detail}`)), state: () => state };
+}
+
+function nodeColumn({ capacity, online }: StatusWire['nodes'][number], name: string): StatusColumn {
+  return column(name, () => `${online ? 'online' : 'offline'}, ${capacity} slots`);
+}
+
+function modelColumn(model: StatusWire['models'][number], name: string): StatusColumn {
+  return column(name, () => `${model.kind} at ${model.endpoint}${model.default ? ' (default)' : ''}`);
+}
