@@ -385,6 +385,9 @@ describe('worker threads', () => {
   const PRELOAD = fileURLToPath(new URL('../support/worker-fault.mjs', import.meta.url));
   let model: ModelServer;
   let daemon: DaemonProcess;
+  /** Ends hung threads soon. On a busy machine, that may also end a thread that is only starting. */
+  let hasty: DaemonProcess;
+  let ofHasty: string;
   /** All of its runs share one thread. */
   let crowd: DaemonProcess;
   let ofCrowd: string;
@@ -393,11 +396,15 @@ describe('worker threads', () => {
   beforeAll(async () => {
     faults = mkdtempSync(join(tmpdir(), 'errand-faults-'));
     model = await startModelServer();
-    daemon = await startDaemonProcess({
-      modelServerUrl: model.url,
-      errandYaml: 'workers: { threads: 2, runs_per_thread: 2, memory_mb: 256, hang_timeout_seconds: 3 }\n',
-      env: { NODE_OPTIONS: `--import=${PRELOAD}`, TEST_WORKER_FAULTS: faults },
-    });
+    const start = (folder: string, limit: string) =>
+      startDaemonProcess({
+        modelServerUrl: model.url,
+        errandYaml: `workers: { threads: 2, runs_per_thread: 2, memory_mb: 256${limit} }\n`,
+        env: { NODE_OPTIONS: `--import=${PRELOAD}`, TEST_WORKER_FAULTS: folder },
+      });
+    daemon = await start(faults, '');
+    ofHasty = mkdtempSync(join(tmpdir(), 'errand-faults-'));
+    hasty = await start(ofHasty, ', hang_timeout_seconds: 6');
     ofCrowd = mkdtempSync(join(tmpdir(), 'errand-faults-'));
     crowd = await startDaemonProcess({
       modelServerUrl: model.url,
@@ -409,6 +416,8 @@ describe('worker threads', () => {
     await crowd.close();
     rmSync(ofCrowd, { recursive: true });
     await daemon.close();
+    await hasty.close();
+    rmSync(ofHasty, { recursive: true });
     await model.close();
     rmSync(faults, { recursive: true });
   });
@@ -416,6 +425,7 @@ describe('worker threads', () => {
   test.each(['throw', 'exit', 'allocate', 'loop'])(
     'a thread that dies (%s) takes no run with it: its runs resume and the others do not notice',
     async (fault) => {
+      const house = fault === 'loop' ? hasty : daemon;
       // Four runs fill both threads, two each. A run that is asked again after the fault gets its answer at once.
       let broken = false;
       const before = model.requests.length;
@@ -423,23 +433,23 @@ describe('worker threads', () => {
       const words = Array.from({ length: 30 }, () => 'w');
       model.script(() => (broken ? { text: 'resumed' } : { text: words, hang: 'mid-stream', until: resumed.promise }));
       const turns = Array.from({ length: 4 }, () =>
-        takeTurn({ url: daemon.url, apiKey: daemon.apiKey }, { content: fault, stream: true }),
+        takeTurn({ url: house.url, apiKey: house.apiKey }, { content: fault, stream: true }),
       );
       await model.waitForRequest(before + 4);
       broken = true;
-      writeFileSync(join(faults, fault), '');
+      writeFileSync(join(house === hasty ? ofHasty : faults, fault), '');
       // The others are in the middle of their replies until those of the dead thread have been asked again.
       await model.waitForRequest(before + 6);
       resumed.resolve();
       const answers = await Promise.all(turns);
-      const why = daemon
+      const why = house
         .stderr()
         .match(/"why":"[^"]*"/g)
         ?.slice(-8)
         .join('\n');
       const runs = answers.map(({ runId }) => runId ?? '');
       const rows = rowsOf<{ status: string; resumes: number; attempt: number; answer: string }>(
-        daemon,
+        house,
         `SELECT status, resumes, attempt, ${ANSWER} FROM runs r WHERE id IN (${runs.map(() => '?').join(', ')}) ORDER BY attempt`,
         ...runs,
       );

@@ -15,7 +15,7 @@ async function scriptFor(shell: string): Promise<string> {
 function offered(file: string, words: readonly string[]): string[] {
   const typed = words.map((word) => `'${word}'`).join(' ');
   const script = `. '${file}'; COMP_WORDS=(errand ${typed}); COMP_CWORD=${words.length}; _errand; printf '%s\\n' "\${COMPREPLY[@]}"`;
-  const { stdout, stderr } = spawnSync('bash', ['-uc', script], { encoding: 'utf8' });
+  const { stdout, stderr } = spawnSync('bash', ['--norc', '-uc', script], { encoding: 'utf8' });
   expect(stderr).toBe('');
   return stdout.split('\n').filter((line) => line !== '');
 }
