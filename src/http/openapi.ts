@@ -29,6 +29,7 @@ const SECURITY: Readonly<Record<Route['guard'], readonly (keyof typeof SECURITY_
   none: [],
   key: ['apiKey', 'apiKeyHeader'],
   admin: ['adminKey', 'loginToken'],
+  office: ['adminKey'],
   user: ['loginToken', 'adminKey'],
 };
 
@@ -125,7 +126,7 @@ function parametersOf(place: 'query' | 'header', shape: ObjectShape | undefined,
 }
 
 function successesOf(route: Route, components: Components): object {
-  const reply = route.reply && route.shape === 'envelope' ? envelopeOf(route.reply) : route.reply;
+  const reply = route.reply && route.shape === 'envelope' ? envelopeOf(route.reply, route.messages) : route.reply;
   const content = {
     ...(reply && jsonOf(reply, components)),
     ...(route.events && { 'text/event-stream': { schema: eventStreamOf(route.events, components) } }),

@@ -22,12 +22,24 @@ import { listOf, pageOf, pageQuery } from '../wire/listing.ts';
 import { backgroundMessage, conversationReply } from '../wire/messages/message.ts';
 import { messagesRequest } from '../wire/messages/request.ts';
 import { messagesStreamEvent } from '../wire/messages/stream-event.ts';
+import {
+  EXPORT_NOT_READY,
+  officeArchive,
+  officeDetail,
+  officeMessages,
+  officeMessagesQuery,
+  officePicture,
+  officeRuns,
+  officeSession,
+  officeSummary,
+  runRounds,
+} from '../wire/office/session.ts';
 import { key, keyChange, keyQuery, newKey } from '../wire/people/key.ts';
 import { newTeam, team, teamChange } from '../wire/people/team.ts';
 import { grant, loginToken, signingKey } from '../wire/people/token.ts';
 import { newPassword, newUser, passwordOfUser, user, userChange } from '../wire/people/user.ts';
 import { followQuery } from '../wire/query.ts';
-import { runArtifacts, sessionArtifacts } from '../wire/sessions/artifact.ts';
+import { fileTree, runArtifacts, sessionArtifacts } from '../wire/sessions/artifact.ts';
 import { history } from '../wire/sessions/history.ts';
 import { insight, insightChange, insightQuery } from '../wire/sessions/insight.ts';
 import { answer, question, questionQuery, sessionQuestionQuery, sessionQuestions } from '../wire/sessions/question.ts';
@@ -48,6 +60,7 @@ import { makeFindIdHandler } from './management/find-id.ts';
 import { makeDefinitionHandlers } from './management/definitions.ts';
 import { describeRoutes } from './openapi.ts';
 import { VERSION } from '../version.ts';
+import { makeOfficeSessionHandlers } from './office/sessions.ts';
 import { makeTokenEndpoint, MAX_GRANT_BYTES } from './management/token.ts';
 import type { ClientAddressOf } from './server/client-address.ts';
 import { makeFileHandler } from './sessions/files.ts';
@@ -60,6 +73,7 @@ const ofKey = routesWith('key', 'bare');
 const ofChat = routesWith('key', 'chat');
 const ofAnyone = routesWith('none', 'bare');
 const ofAdmin = routesWith('admin', 'envelope');
+const ofOffice = routesWith('office', 'envelope');
 const ofUser = routesWith('user', 'envelope');
 
 export interface RouteParts {
@@ -77,6 +91,7 @@ export function makeRoutes(parts: RouteParts): readonly Route[] {
   const routes: Route[] = [
     ...programRoutes(parts),
     ...managementRoutes(parts),
+    ...officeRoutes(parts.operations),
     ofAnyone('GET /openapi.json', 'This description of the interface', {
       reply: openApiDocument,
       handler: () => ok(document()),
@@ -176,6 +191,24 @@ function managementRoutes(parts: RouteParts): Route[] {
     ofAdmin('GET /api/v1/tokens/keys', 'List the keys that sign login tokens', { reply: listOf(signingKey), handler: a.listSigningKeys }),
     ofAdmin('POST /api/v1/tokens/rotate', 'Begin to sign with a new key', { reply: signingKey, ...created, handler: a.rotateSigningKey }),
     ofAdmin('POST /api/v1/tokens/revoke-all', 'Refuse every login token issued so far', { reply: signingKey, ...created, handler: a.revokeAllTokens }),
+  ];
+}
+
+/** What administrators read of everybody (§4.8). */
+function officeRoutes(operations: Operations): Route[] {
+  const session = makeOfficeSessionHandlers(operations);
+  const archive = { reply: officeArchive, messages: [EXPORT_NOT_READY], handler: session.archive };
+  // biome-ignore format: a table reads best with one route a line
+  return [
+    ofOffice('GET /api/v1/office-mode/sessions/:id', 'Read a session with its current run', { reply: officeSession, handler: session.get }),
+    ofOffice('GET /api/v1/office-mode/sessions/:id/detail', 'Read a session with its messages and runs', { reply: officeDetail, handler: session.detail }),
+    ofOffice('GET /api/v1/office-mode/sessions/:id/summary', 'Read what a session has come to', { reply: officeSummary, handler: session.summary }),
+    ofOffice('GET /api/v1/office-mode/sessions/:id/messages-with-files', 'Read the messages of a session, with their attachments', { query: officeMessagesQuery, reply: officeMessages, handler: session.messages }),
+    ofOffice('GET /api/v1/office-mode/office-runs/session/:id', 'List the runs of a session', { query: pageQuery, reply: officeRuns, handler: session.runs }),
+    ofOffice('GET /api/v1/office-mode/sessions/:id/run-rounds', 'List what was asked, done and answered in each run of a session', { query: pageQuery, reply: runRounds, handler: session.rounds }),
+    ofOffice('GET /api/v1/office-mode/sessions/:id/computer/browser/:tool_use_id', 'Where to fetch what the browser showed at a tool use', { reply: officePicture, handler: session.picture }),
+    ofOffice('GET /api/v1/office-mode/sessions/:id/workspace/files', 'List the files of a session', { reply: fileTree, handler: session.files }),
+    ofOffice('GET /api/v1/office-mode/sessions/:id/workspace/archive', 'Where to fetch the files of a session in one archive', archive),
   ];
 }
 

@@ -20,6 +20,7 @@ import { makeFindId } from './find-id.ts';
 import { type CheckOperationParts, makeCheckOperations } from './capabilities/checks.ts';
 import { type ConnectionParts, makeConnectionOperations } from './capabilities/connections.ts';
 import { type DefinitionParts, makeDefinitionOperations } from './capabilities/definitions.ts';
+import { makeOfficeOperations } from './office/office.ts';
 import { makeAuthenticate } from './people/authenticate.ts';
 import { makeKeyOperations } from './people/keys.ts';
 import { makeLogIn } from './people/log-in.ts';
@@ -80,7 +81,7 @@ type Verb =
 /** The verbs, and the three doors to which a caller comes with a credential or a signed address. */
 export function makeOperations(parts: OperationParts) {
   const { store, blobs, disk, tails, clock, settings, catalog, definitions, draining } = parts;
-  const { queue, stopper, fileAddresses, deriveKey } = parts;
+  const { queue, stopper, fileAddresses, emptyArchives, deriveKey } = parts;
   const access = makeAccess(store);
   const audit = makeAudit({ store, clock, log: parts.log, deriveKey });
   const makeSetup = makeSessionSetup({ store, definitions });
@@ -104,7 +105,8 @@ export function makeOperations(parts: OperationParts) {
     ...makeConnectionOperations({ store, audit, clock, secrets: parts.secrets, broker: parts.broker, definitions }),
     ...makeSessionOperations({ store, access, stopper, audit }),
     ...makeRunOperations({ store, access, stopper, audit, countPoll }),
-    ...makeArtifactOperations({ store, access, audit, fileAddresses, emptyArchives: parts.emptyArchives }),
+    ...makeArtifactOperations({ store, access, audit, fileAddresses, emptyArchives }),
+    ...makeOfficeOperations({ store, access, audit, clock, fileAddresses, emptyArchives }),
     ...makeUserInputOperations({ store, access, audit }),
     ...makeInsightOperations({ store, access, audit }),
     ...makeAuditLogOperations({ store, deriveKey }),

@@ -8,6 +8,10 @@ import { makeCleanups } from './sessions/cleanups.ts';
 import { makeCompactions } from './sessions/compactions.ts';
 import { makeConnections } from './people/connections.ts';
 import { type Database, openDatabase } from './engine/database.ts';
+import { makeOfficeRuns } from './office/office-runs.ts';
+import { makeRunRounds } from './office/run-rounds.ts';
+import { makeSessionOverview } from './office/session-overview.ts';
+import { makeSessionPages } from './office/session-pages.ts';
 import { makeDefinitionIds } from './people/definition-ids.ts';
 import { makeDocuments } from './artifacts/documents.ts';
 import { makeEndRun } from './runs/end-run.ts';
@@ -72,6 +76,12 @@ function makeStore(database: Database) {
       ...makeWorkspaceExports(database),
       ...makeWorkspaceTree(database),
       ...makeReadArtifacts(database),
+    },
+    office: {
+      ...makeSessionOverview(database),
+      ...makeSessionPages(database),
+      ...makeOfficeRuns(database),
+      ...makeRunRounds(database),
     },
     userInputs: makeUserInputs(database),
     insights: makeInsights(database),

@@ -26,9 +26,9 @@ export const envelopeError = named(
 /** The body of an error, by the group of its route. */
 export const ERROR_SHAPES = { bare: bareError, chat: chatError, envelope: envelopeError } as const;
 
-/** A success of the management interface. */
-export function envelopeOf<T>(data: Shape<T>) {
-  return object({ code: constant(0), message: constant('ok'), data });
+/** A success of the management interface. `messages`: what it may say in place of `ok`. */
+export function envelopeOf<T>(data: Shape<T>, messages: readonly string[] = []) {
+  return object({ code: constant(0), message: oneOf(['ok', ...messages]), data });
 }
 
 /** The name of such a group. */

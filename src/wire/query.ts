@@ -1,7 +1,7 @@
 // Values of a query or a header, which are texts (A8).
 import { unprocessable } from '../domain/errors.ts';
 import { object } from './composites.ts';
-import type { Shape } from './shape.ts';
+import type { OptionalShape, Shape } from './shape.ts';
 
 const DIGITS = /^\d{1,16}$/;
 
@@ -39,6 +39,18 @@ export const eventId: Shape<number> & { readonly absence: 'default' } = {
     return id;
   },
   describe: () => ({ type: 'integer', minimum: 0, default: 0 }),
+};
+
+/** An id before which a page ends; all are meant when it is absent. */
+export const optionalId: OptionalShape<number> = {
+  absence: 'nothing',
+  admits: (value) => typeof value === 'string',
+  read: (value, path) => {
+    const id = typeof value === 'string' && DIGITS.test(value) ? Number(value) : Number.NaN;
+    if (!Number.isSafeInteger(id) || id === 0) throw unprocessable(path, 'must be an id: an integer from 1');
+    return id;
+  },
+  describe: () => ({ type: 'integer', minimum: 1 }),
 };
 
 /** Where to rejoin a stream. */

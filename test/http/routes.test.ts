@@ -86,6 +86,15 @@ const TABLE: readonly string[] = [
   'GET /api/v1/tokens/keys admin envelope',
   'POST /api/v1/tokens/rotate admin envelope',
   'POST /api/v1/tokens/revoke-all admin envelope',
+  'GET /api/v1/office-mode/sessions/:id office envelope',
+  'GET /api/v1/office-mode/sessions/:id/detail office envelope',
+  'GET /api/v1/office-mode/sessions/:id/summary office envelope',
+  'GET /api/v1/office-mode/sessions/:id/messages-with-files office envelope',
+  'GET /api/v1/office-mode/office-runs/session/:id office envelope',
+  'GET /api/v1/office-mode/sessions/:id/run-rounds office envelope',
+  'GET /api/v1/office-mode/sessions/:id/computer/browser/:tool_use_id office envelope',
+  'GET /api/v1/office-mode/sessions/:id/workspace/files office envelope',
+  'GET /api/v1/office-mode/sessions/:id/workspace/archive office envelope',
   'GET /openapi.json none bare',
 ];
 
@@ -106,6 +115,7 @@ const PASSES: Readonly<Record<string, readonly string[]>> = {
   none: ['nobody', 'conversation-key', 'disabled-key', 'admin-key'],
   key: ['conversation-key', 'global-key', 'admin-key', 'demoted-admin-key', 'global-key-of-admin'],
   admin: ['admin-key', 'token-of-admin'],
+  office: ['admin-key'],
   user: ['admin-key', 'token-of-admin', 'token-of-user'],
 };
 const EVERYBODY = [
@@ -124,7 +134,7 @@ const EVERYBODY = [
 
 /** Where a key is needed a good login token is no credential at all. */
 const refusalOf = (who: string, guard: string, status: number) =>
-  guard === 'key' && who.startsWith('token-') ? 401 : status;
+  ['key', 'office'].includes(guard) && who.startsWith('token-') ? 401 : status;
 
 test.each(TABLE)('%s lets exactly its callers pass', async (line) => {
   const [method, path, guard] = line.split(' ') as [string, string, string];

@@ -16,6 +16,7 @@ export async function callEveryVerb(house: StoreHouse): Promise<string[]> {
   await callReads(house);
   await callQuestions(house);
   await callArtifacts(house);
+  await callOffice(house);
   await callPeople(house);
   await callLists(house);
   await callAudit(house);
@@ -177,6 +178,26 @@ async function callArtifacts(house: StoreHouse): Promise<void> {
   await artifacts.listSessionsToCollect();
   await artifacts.getRunArtifacts(seq);
   await artifacts.getWorkspaceArtifacts(sessionSeq);
+  await artifacts.getWorkspaceExport(sessionSeq);
+}
+
+/** What Office Mode reads of a session with an answer, and of one with a run at a tool call. */
+async function callOffice(house: StoreHouse): Promise<void> {
+  const { office, runs } = house.store;
+  const [run] = await claimNew(house);
+  const { sessionSeq } = run!;
+  await runs.recordStep(fenceOf(run!), aStep({ calls: [{ id: 'x', name: 'shell', input: {} }] }), FREE);
+  await office.listRuns(sessionSeq, PAGE);
+  await runs.finalize(fenceOf(run!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
+  await runs.settle(fenceOf(run!));
+  await office.getOverview(sessionSeq);
+  await office.getTotals(sessionSeq);
+  await office.getSummary(sessionSeq);
+  await office.listMessageHeads(sessionSeq, 0, 9);
+  for (const id of await office.listMessageIds(sessionSeq, Number.MAX_SAFE_INTEGER, 9)) await office.getMessage(id);
+  await office.listRunHeads(sessionSeq, 0, 9);
+  await office.findRounds(sessionSeq, 1);
+  await office.listRounds(sessionSeq, 0, 9);
 }
 
 /** People, keys, definitions and nodes: short tables, but their verbs have statements too. */

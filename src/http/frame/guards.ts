@@ -8,6 +8,8 @@ export interface CallerOf {
   readonly key: KeyCaller;
   /** An administrator: the operator behind the socket, an administrator's key of scope `admin`, or their login token. */
   readonly admin: Administrator;
+  /** An administrator's key of scope `admin`, or the operator: no login token (§5 rule 2). */
+  readonly office: Administrator;
   /** Any login token, or an administrator. */
   readonly user: UserCaller | Administrator;
 }
@@ -21,6 +23,10 @@ const GUARDS: { readonly [G in Guard]: (identity: Identity, origin: Origin) => C
     return { ...identity, reach: 'key' };
   },
   admin: administrator,
+  office: (identity, origin) => {
+    if (identity.kind === 'token') throw new ErrandError('unauthenticated', 'An API key of scope admin is required.');
+    return administrator(identity, origin);
+  },
   user: (identity, origin) =>
     identity.kind === 'token' && identity.user.role !== 'admin'
       ? { ...identity, reach: 'user' }

@@ -8,6 +8,8 @@ export interface Reply<B extends object = object> {
   readonly status: number;
   readonly body: B;
   readonly headers?: Headers;
+  /** What an envelope says; `ok` when absent. */
+  readonly message?: string;
 }
 
 export function ok<B extends object>(body: B): Reply<B> {
@@ -22,8 +24,8 @@ export function created<B extends object>(body: B): Reply<B> {
 const PRIVATE = { 'Cache-Control': 'no-store' };
 
 /** A success of the management API in its envelope (A2). */
-export function inEnvelope({ status, headers, body }: Reply): Reply {
-  return { status, headers: { ...headers, ...PRIVATE }, body: { code: 0, message: 'ok', data: body } };
+export function inEnvelope({ status, headers, body, message = 'ok' }: Reply): Reply {
+  return { status, headers: { ...headers, ...PRIVATE }, body: { code: 0, message, data: body } };
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8';

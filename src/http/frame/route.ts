@@ -33,6 +33,8 @@ export interface Traits<Q = unknown, B = unknown, R extends object = object> {
   readonly reply?: Shape<R>;
   /** The statuses of that reply; 200 when it isn't said. */
   readonly statuses?: readonly number[];
+  /** In an envelope: what may be said in place of `ok`. */
+  readonly messages?: readonly string[];
   /** The data of each event, where it replies with an event stream, always or on request. */
   readonly events?: Shape<unknown>;
   /** Replies with a file of any type. */

@@ -41,7 +41,7 @@ export function renderRunArtifacts(found: RunArtifactList): RunArtifactsWire {
 }
 
 /** A node of a tree; folders have no address and no type of their own. */
-function renderNode(node: FileNode): FileNodeWire {
+export function renderNode(node: FileNode): FileNodeWire {
   if (node.kind === 'folder') {
     const { id, name, path, children } = node;
     return {

@@ -16,7 +16,8 @@ export function renderHistory(history: {
   return { session_id: history.sessionId, messages: history.messages.map(renderMessage) };
 }
 
-function renderMessage(message: Message): HistoryMessageWire {
+/** One of them. */
+export function renderMessage(message: Message): HistoryMessageWire {
   return {
     id: message.id,
     role: message.role,

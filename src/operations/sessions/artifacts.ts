@@ -47,19 +47,26 @@ export interface ArtifactOperationParts {
   readonly emptyArchives: EmptyArchives;
 }
 
+/** The name of the archive of a session's workspace (§2.8). */
+export const workspaceArchiveName = (sessionId: string) => `workspace-${sessionId}.zip`;
+
+/** Makes the function that gives an archive its address. What is ready has one, also where there was nothing to pack. */
+export function makeAddressArchive(parts: Pick<ArtifactOperationParts, 'fileAddresses' | 'emptyArchives'>) {
+  return async (sessionId: string, filename: string, kept: Archive | null): Promise<ArchiveAddress> => {
+    const kind: ArchiveKind = filename.endsWith('.zip') ? 'zip' : 'tar.gz';
+    const { key, size } = kept ?? (await parts.emptyArchives.get(kind));
+    const url = parts.fileAddresses.sign({ key, sessionId, name: filename, disposition: 'attachment' });
+    return { url, filename, size, sha256: key };
+  };
+}
+
 type Place = { readonly seq: number; readonly id: string };
 type RunPlace = Place & { readonly sessionId: string };
 
 /** The verbs. They throw as `Access.session` and `Access.run` do. */
 export function makeArtifactOperations(parts: ArtifactOperationParts) {
-  const { store, access, audit, fileAddresses, emptyArchives } = parts;
-
-  async function archiveOf(sessionId: string, filename: string, kept: Archive | null): Promise<ArchiveAddress> {
-    const kind: ArchiveKind = filename.endsWith('.zip') ? 'zip' : 'tar.gz';
-    const { key, size } = kept ?? (await emptyArchives.get(kind));
-    const url = fileAddresses.sign({ key, sessionId, name: filename, disposition: 'attachment' });
-    return { url, filename, size, sha256: key };
-  }
+  const { store, access, audit, fileAddresses } = parts;
+  const archiveOf = makeAddressArchive(parts);
 
   async function ofSession({ seq, id }: Place): Promise<SessionArtifacts> {
     const found = await store.artifacts.getWorkspaceArtifacts(seq);
@@ -68,7 +75,7 @@ export function makeArtifactOperations(parts: ArtifactOperationParts) {
       sessionId: id,
       status: found.status,
       files: treeOf(id, leaves),
-      archive: found.status === 'ready' ? await archiveOf(id, `workspace-${id}.zip`, found.archive) : null,
+      archive: found.status === 'ready' ? await archiveOf(id, workspaceArchiveName(id), found.archive) : null,
       error: found.error,
     };
   }

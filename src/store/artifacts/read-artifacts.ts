@@ -28,12 +28,16 @@ export interface RunArtifacts {
   readonly error: ArtifactError | null;
 }
 
-export interface WorkspaceArtifacts {
+/** The export of a session's workspace. */
+export interface WorkspaceExport {
   readonly status: ExportStatus;
-  readonly files: readonly FileVersion[];
   /** Null also where there is nothing to pack. */
   readonly archive: Archive | null;
   readonly error: string | null;
+}
+
+export interface WorkspaceArtifacts extends WorkspaceExport {
+  readonly files: readonly FileVersion[];
 }
 
 interface RunRow {
@@ -83,21 +87,13 @@ export function makeReadArtifacts({ read }: Database) {
     /** A session's workspace as it was after its last run. */
     getWorkspaceArtifacts: (sessionSeq: number): Promise<WorkspaceArtifacts> =>
       read(function* (tx) {
-        const row = yield* tx.get<ExportRow>(
-          'SELECT status, archive_key, archive_size, error FROM workspace_exports WHERE session_seq = ?',
-          sessionSeq,
-        );
-        const status = yield* statusOf(tx, sessionSeq, row);
-        return {
-          status,
-          files: yield* tx.all<FileVersion>(
-            'SELECT path, size, sha256 FROM workspace_files WHERE session_seq = ? ORDER BY path',
-            sessionSeq,
-          ),
-          archive: status === 'ready' && row !== undefined ? archiveOf(row) : null,
-          error: status === 'failed' ? row!.error : null,
-        };
+        const exported = yield* exportOf(tx, sessionSeq);
+        const sql = 'SELECT path, size, sha256 FROM workspace_files WHERE session_seq = ? ORDER BY path';
+        return { ...exported, files: yield* tx.all<FileVersion>(sql, sessionSeq) };
       }),
+
+    /** The same without the files. */
+    getWorkspaceExport: (sessionSeq: number): Promise<WorkspaceExport> => read((tx) => exportOf(tx, sessionSeq)),
   };
 }
 
@@ -111,6 +107,19 @@ function filesOf(tx: Reader, runSeq: number): Step<RunFile[]> {
     'SELECT path, state AS change, size, sha256 FROM run_artifact_files WHERE run_seq = ? ORDER BY path',
     runSeq,
   );
+}
+
+function* exportOf(tx: Reader, sessionSeq: number): Step<WorkspaceExport> {
+  const row = yield* tx.get<ExportRow>(
+    'SELECT status, archive_key, archive_size, error FROM workspace_exports WHERE session_seq = ?',
+    sessionSeq,
+  );
+  const status = yield* statusOf(tx, sessionSeq, row);
+  return {
+    status,
+    archive: status === 'ready' && row !== undefined ? archiveOf(row) : null,
+    error: status === 'failed' ? row!.error : null,
+  };
 }
 
 /** Before a session's first export its runs tell: those that left nothing to pack write no export. */

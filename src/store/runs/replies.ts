@@ -55,15 +55,27 @@ export function* readReplies(tx: Reader, sessionSeq: number): Step<Map<number, A
      WHERE r.session_seq = ? ORDER BY r.seq, t.step`,
     sessionSeq,
   );
-  const calls = Map.groupBy(
-    yield* tx.all<CallRow>(
-      `SELECT c.run_seq, c.step, c.tool_use_id, c.name, c.input, c.ok, c.output
-       FROM runs r CROSS JOIN tool_calls c ON c.run_seq = r.seq
-       WHERE r.session_seq = ? ORDER BY r.seq, c.step, c.position`,
-      sessionSeq,
-    ),
-    ({ run_seq, step }) => `${run_seq}/${step}`,
+  const calls = yield* tx.all<CallRow>(
+    `SELECT c.run_seq, c.step, c.tool_use_id, c.name, c.input, c.ok, c.output
+     FROM runs r CROSS JOIN tool_calls c ON c.run_seq = r.seq
+     WHERE r.session_seq = ? ORDER BY r.seq, c.step, c.position`,
+    sessionSeq,
   );
+  return blocksByRun(steps, calls);
+}
+
+/** The same of one run. */
+export function* readRepliesOfRun(tx: Reader, runSeq: number): Step<AssistantBlock[]> {
+  const steps = yield* tx.all<StepRow>('SELECT run_seq, step, text FROM steps WHERE run_seq = ? ORDER BY step', runSeq);
+  const calls = yield* tx.all<CallRow>(
+    `SELECT run_seq, step, tool_use_id, name, input, ok, output FROM tool_calls WHERE run_seq = ? ORDER BY step, position`,
+    runSeq,
+  );
+  return blocksByRun(steps, calls).get(runSeq) ?? [];
+}
+
+function blocksByRun(steps: readonly StepRow[], rows: readonly CallRow[]): Map<number, AssistantBlock[]> {
+  const calls = Map.groupBy(rows, ({ run_seq, step }) => `${run_seq}/${step}`);
   const replies = new Map<number, AssistantBlock[]>();
   for (const { run_seq, step, text } of steps) {
     const blocks = replies.get(run_seq) ?? [];

@@ -1,7 +1,7 @@
 // The rows of Office Mode: runs as people look at them (§2.14, G1, G13-G15).
 import { object } from '../composites.ts';
 import { boolean, integer, number, oneOf, string, time, uuid } from '../scalars.ts';
-import { named, nullable } from '../shape.ts';
+import { named, nullable, type Static } from '../shape.ts';
 
 const count = integer({ from: 0 });
 /** US dollars. */
@@ -49,6 +49,7 @@ const ENTITY = {
 
 /** A run, as a row. */
 export const entity = named('OfficeEntity', object(ENTITY));
+export type EntityWire = Static<typeof entity>;
 
 /** A row of today's runs of a team; its `id` is `<session_id>:<run_id>`, and its cost and tokens are the session's of today. */
 export const todayItem = named(

@@ -1,8 +1,10 @@
 // One session in Office Mode (§2.14, §4.8, G2-G7, G23).
 import { RUN_STATUSES } from '../../domain/run.ts';
-import { array, jsonObject, object } from '../composites.ts';
+import { array, object } from '../composites.ts';
+import { digits, optionalId } from '../query.ts';
 import { boolean, integer, number, oneOf, string, time, uuid } from '../scalars.ts';
-import { named, nullable } from '../shape.ts';
+import { messageFields } from '../sessions/history.ts';
+import { named, nullable, type Static } from '../shape.ts';
 import { entity, entityStatus } from './entity.ts';
 
 const count = integer({ from: 0 });
@@ -37,6 +39,7 @@ export const officeDetail = named(
     ),
   }),
 );
+export type OfficeDetailWire = Static<typeof officeDetail>;
 
 export const officeSession = named(
   'OfficeSession',
@@ -64,19 +67,25 @@ export const officeSession = named(
     last_error: nullable(string),
   }),
 );
+export type OfficeSessionWire = Static<typeof officeSession>;
+
+/** Which page of messages: `limit` from 1 to 200, 200 when absent. */
+export const officeMessagesQuery = object({
+  limit: digits({ from: 1, to: 200, absent: 200 }),
+  before_id: optionalId,
+});
 
 /** A page of messages: the newest page first, ascending inside; `before_id` leads on to the past. */
 export const officeMessages = named(
   'OfficeMessages',
   object({
     session_id: uuid,
-    items: array(
-      object({ ...messageHead, content: jsonObject, attachments: array(jsonObject), run_id: nullable(uuid) }),
-    ),
+    items: array(object({ ...messageFields, run_id: nullable(uuid), created_at: time })),
     has_more: boolean,
     next_before_id: nullable(integer({ from: 1 })),
   }),
 );
+export type OfficeMessagesWire = Static<typeof officeMessages>;
 
 export const officeSummary = named(
   'OfficeSessionSummary',
@@ -99,8 +108,11 @@ export const officeSummary = named(
     last_error: nullable(string),
   }),
 );
+export type OfficeSummaryWire = Static<typeof officeSummary>;
 
+/** The newest first. */
 export const officeRuns = named('OfficeRuns', object({ session_id: uuid, items: array(entity), ...page }));
+export type OfficeRunsWire = Static<typeof officeRuns>;
 
 /** A round: what the user asked in a run, the tools that it used, and what the agent answered. */
 export const runRounds = named(
@@ -133,6 +145,7 @@ export const runRounds = named(
     ...page,
   }),
 );
+export type RunRoundsWire = Static<typeof runRounds>;
 
 /** How full the model's window was at the last model call; `parts` are estimates that add up to `used_tokens`. */
 export const contextUsage = named(
@@ -149,4 +162,6 @@ export const contextUsage = named(
 
 /** Where a picture or an archive is fetched; `url` is signed, and null while an archive is not ready. */
 export const officePicture = named('OfficePicture', object({ url: string, filename: string }));
+/** What the envelope says while there is no archive (G19). */
+export const EXPORT_NOT_READY = 'The workspace export is not ready.';
 export const officeArchive = named('OfficeArchive', object({ url: nullable(string), filename: string }));

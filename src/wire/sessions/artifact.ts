@@ -33,6 +33,9 @@ export const fileNode: Shape<FileNodeWire> = named('FileNode', () =>
   }),
 );
 
+/** The top of a workspace's tree. */
+export const fileTree = array(fileNode);
+
 /** `size` in bytes. Size and hash let whoever saves the archive see that it is whole. */
 export const archive = named(
   'Archive',

@@ -31,20 +31,20 @@ export const assistantBlock = tagged('type', {
 });
 export type AssistantBlockWire = Static<typeof assistantBlock>;
 
-/** A message. */
-export const message = named(
-  'HistoryMessage',
-  object({
-    id: integer(),
-    role: oneOf(['user', 'assistant']),
-    text_preview: string,
-    content: tagged('_type', {
-      UserMessage: { content: array(userBlock) },
-      AssistantMessage: { content: array(assistantBlock) },
-    }),
-    attachments: array(attachment),
+/** The fields of a message. */
+export const messageFields = {
+  id: integer(),
+  role: oneOf(['user', 'assistant']),
+  text_preview: string,
+  content: tagged('_type', {
+    UserMessage: { content: array(userBlock) },
+    AssistantMessage: { content: array(assistantBlock) },
   }),
-);
+  attachments: array(attachment),
+};
+
+/** A message. */
+export const message = named('HistoryMessage', object(messageFields));
 export type HistoryMessageWire = Static<typeof message>;
 
 /** A session's messages, oldest first. */

@@ -1,0 +1,79 @@
+// A run as a row of Office Mode: who, how far, at what cost, and what its agent does (§2.14, G1, G15).
+import { activityOf } from '../../domain/activity.ts';
+import { isoTime, isoTimeOrNull } from '../../domain/clock.ts';
+import { elapsedSeconds, OFFICE_STATUS, progressOf } from '../../domain/office.ts';
+import { isTerminal } from '../../domain/run.ts';
+import type { ConversationAccess } from '../../operations/office/looking.ts';
+import type { OfficeRun } from '../../store/office/office-runs.ts';
+import type { EntityWire } from '../../wire/office/entity.ts';
+
+/** The name of the team of those who have none (G19). */
+export const UNASSIGNED = 'Unassigned';
+
+/** Who looks, and when. */
+export interface Look {
+  readonly access: ConversationAccess;
+  readonly at: number;
+}
+
+/** A run as a row. */
+export function renderEntity(run: OfficeRun, { access, at }: Look): EntityWire {
+  return {
+    id: run.id,
+    kind: 'session-run',
+    title: run.sessionTitle,
+    subtitle: `${nameOf(run)} · ${run.teamName ?? UNASSIGNED}`,
+    status: OFFICE_STATUS[run.status],
+    meta: `${compact(run.totalTokens)} ${run.totalTokens === 1 ? 'token' : 'tokens'} · ${dollars(run.costUsd)} · ${toolsOf(run)}`,
+    progress: progressOf(run.status, run.steps),
+    detail: detailOf(run),
+    team_id: run.teamId,
+    team_name: run.teamName,
+    run_id: run.id,
+    session_id: run.sessionId,
+    session_title: run.sessionTitle,
+    user_id: run.userId,
+    username: run.username,
+    full_name: run.fullName,
+    started_at: isoTimeOrNull(run.startedAt),
+    finished_at: isoTimeOrNull(run.finishedAt),
+    updated_at: isoTime(run.updatedAt),
+    elapsed_seconds: elapsedSeconds(run.startedAt, run.finishedAt ?? at),
+    last_error: run.error?.message ?? null,
+    total_cost_usd: run.costUsd,
+    total_tokens: run.totalTokens,
+    message_count: run.messageCount,
+    artifact_count: run.artifactCount,
+    can_view_conversation: true,
+    conversation_access_mode: access,
+  };
+}
+
+function detailOf(run: OfficeRun): string | null {
+  if (isTerminal(run.status)) return null;
+  if (run.waiting) return `waits for ${nameOf(run)}`;
+  if (run.status === 'queued') return 'waits for its turn';
+  if (run.status === 'finalizing') return 'finishes';
+  return run.call === null ? 'thinks' : activityOf(run.call.name, run.call.input);
+}
+
+const nameOf = ({ fullName, username }: OfficeRun) => (fullName === '' ? username : fullName);
+const toolsOf = ({ toolCount }: OfficeRun) => `${toolCount} ${toolCount === 1 ? 'tool' : 'tools'}`;
+
+const UNITS = [
+  [1_000_000_000, 'G'],
+  [1_000_000, 'M'],
+  [1_000, 'k'],
+] as const;
+
+/** Such as `18.2k`. */
+function compact(count: number): string {
+  // What would round up to the next unit belongs to it.
+  const [size, unit] = UNITS.find(([size]) => count >= size * 0.99995) ?? [1, ''];
+  return size === 1 ? String(count) : `${(count / size).toFixed(1)}${unit}`;
+}
+
+/** Cents where there are any, and what is less to its first figures. */
+function dollars(usd: number): string {
+  return usd === 0 || usd >= 0.01 ? `$${usd.toFixed(2)}` : `$${usd.toPrecision(1)}`;
+}

@@ -1,0 +1,142 @@
+// One session in Office Mode, as the wire has it (§2.14, G2-G7).
+import { isoTime, isoTimeOrNull } from '../../domain/clock.ts';
+import { elapsedSeconds, OFFICE_STATUS, progressOf } from '../../domain/office.ts';
+import { totalTokens } from '../../domain/usage.ts';
+import type { OfficeDetail, OfficeSession, OfficeSummary } from '../../operations/office/session-facts.ts';
+import type { OfficeMessages, OfficeRuns, RunRounds } from '../../operations/office/session-pages.ts';
+import type { Page } from '../../domain/listing.ts';
+import type { CurrentRun } from '../../store/office/session-overview.ts';
+import type { RunRound } from '../../store/office/run-rounds.ts';
+import type { RunHead } from '../../store/office/session-pages.ts';
+import type {
+  OfficeDetailWire,
+  OfficeMessagesWire,
+  OfficeRunsWire,
+  OfficeSessionWire,
+  OfficeSummaryWire,
+  RunRoundsWire,
+} from '../../wire/office/session.ts';
+import { renderMessage } from '../sessions/history-wire.ts';
+import { renderEntity } from './entity-wire.ts';
+
+export function renderDetail({ session, totals, messages, runs, at }: OfficeDetail): OfficeDetailWire {
+  return {
+    session_id: session.id,
+    session_title: session.title,
+    session_status: session.status,
+    total_cost_usd: totals.costUsd,
+    total_tokens: totalTokens(totals),
+    message_count: totals.messageCount,
+    artifact_count: totals.artifactCount,
+    messages: messages.map(({ id, role, preview, createdAt }) => ({
+      id,
+      role,
+      text_preview: preview,
+      created_at: isoTime(createdAt),
+    })),
+    runs: runs.map((run) => renderRunHead(run, at)),
+  };
+}
+
+function renderRunHead(run: RunHead, at: number): OfficeDetailWire['runs'][number] {
+  return {
+    run_id: run.id,
+    status: OFFICE_STATUS[run.status],
+    progress: progressOf(run.status, run.steps),
+    started_at: isoTimeOrNull(run.startedAt),
+    finished_at: isoTimeOrNull(run.finishedAt),
+    elapsed_seconds: elapsedSeconds(run.startedAt, run.finishedAt ?? at),
+    total_cost_usd: run.costUsd,
+  };
+}
+
+export function renderOfficeSession({ session, overview }: OfficeSession): OfficeSessionWire {
+  return {
+    session_id: session.id,
+    title: session.title,
+    status: session.status,
+    kind: session.kind,
+    project_id: session.projectId,
+    user_id: session.userId,
+    username: session.username,
+    full_name: overview.fullName,
+    team_id: overview.teamId,
+    team_name: overview.teamName,
+    created_at: isoTime(session.createdAt),
+    updated_at: isoTime(session.updatedAt),
+    current_run: overview.currentRun === null ? null : renderCurrentRun(overview.currentRun),
+    last_error: overview.lastError?.message ?? null,
+  };
+}
+
+function renderCurrentRun({ id, status, steps, startedAt }: CurrentRun): OfficeSessionWire['current_run'] {
+  return {
+    run_id: id,
+    status: OFFICE_STATUS[status],
+    progress: progressOf(status, steps),
+    started_at: isoTimeOrNull(startedAt),
+  };
+}
+
+export function renderMessages({ sessionId, messages, nextBeforeId }: OfficeMessages): OfficeMessagesWire {
+  return {
+    session_id: sessionId,
+    items: messages.map((message) => ({
+      ...renderMessage(message),
+      run_id: message.runId,
+      created_at: isoTime(message.createdAt),
+    })),
+    has_more: nextBeforeId !== null,
+    next_before_id: nextBeforeId,
+  };
+}
+
+export function renderSummary({ session, summary }: OfficeSummary): OfficeSummaryWire {
+  return {
+    session_id: session.id,
+    title: session.title,
+    status: session.status,
+    message_count: summary.messageCount,
+    run_count: summary.runCount,
+    tool_execution_count: summary.toolCount,
+    artifact_count: summary.artifactCount,
+    total_cost_usd: summary.costUsd,
+    input_tokens: summary.inputTokens,
+    output_tokens: summary.outputTokens,
+    total_tokens: totalTokens(summary),
+    duration_ms: summary.workedMs,
+    first_message_preview: summary.firstPreview,
+    last_message_preview: summary.lastPreview,
+    last_error: summary.lastError?.message ?? null,
+  };
+}
+
+export function renderRuns({ sessionId, items, total, ...look }: OfficeRuns, page: Page): OfficeRunsWire {
+  return { session_id: sessionId, items: items.map((run) => renderEntity(run, look)), total, ...page };
+}
+
+export function renderRounds({ sessionId, items, total }: RunRounds, page: Page): RunRoundsWire {
+  const rounds = items.map((round, index) => renderRound(round, page.offset + index + 1));
+  return { session_id: sessionId, items: rounds, total, ...page };
+}
+
+function renderRound(round: RunRound, number: number): RunRoundsWire['items'][number] {
+  return {
+    round_no: number,
+    run_id: round.runId,
+    status: round.status,
+    user_message: round.userMessage,
+    assistant_message: round.assistantMessage,
+    tools: round.tools.map(({ toolUseId, name, status, durationMs }) => ({
+      tool_use_id: toolUseId,
+      name,
+      status,
+      duration_ms: durationMs,
+    })),
+    input_tokens: round.inputTokens,
+    output_tokens: round.outputTokens,
+    cost_usd: round.costUsd,
+    started_at: isoTimeOrNull(round.startedAt),
+    finished_at: isoTimeOrNull(round.finishedAt),
+  };
+}

@@ -1,0 +1,41 @@
+// How an administrator looks into a session: on the record, as its owner or read only (G10, G14), and without keeping others waiting.
+import type { Clock } from '../../domain/clock.ts';
+import type { Administrator } from '../../domain/user.ts';
+import type { SessionRecord } from '../../store/sessions/session-records.ts';
+import type { Access } from '../access.ts';
+import type { Audit } from '../audit/audit.ts';
+
+export interface LookingParts {
+  readonly access: Pick<Access, 'session'>;
+  readonly audit: Pick<Audit, 'read'>;
+}
+
+/** Opens a session to an administrator's eyes. Throws as `Access.session` does. */
+export type LookInto = (caller: Administrator, id: string) => Promise<SessionRecord>;
+
+export function makeLookInto({ access, audit }: LookingParts): LookInto {
+  return async (caller, id) => {
+    const session = await access.session(caller, id);
+    await audit.read(caller, 'session.read', session);
+    return session;
+  };
+}
+
+export type ConversationAccess = 'owner' | 'admin_readonly';
+
+/** How the caller sees the conversations of a user (G14). */
+export function conversationAccess(caller: Administrator, userId: string): ConversationAccess {
+  return caller.kind !== 'operator' && caller.user.id === userId ? 'owner' : 'admin_readonly';
+}
+
+const LONGEST_HOLD_MS = 4;
+
+/** Makes a pause for between the slices of a long read: when that has held the event loop for a while, others get their turn. */
+export function makePauses(clock: Pick<Clock, 'monotonic'>): () => Promise<void> {
+  let since = clock.monotonic();
+  return async () => {
+    if (clock.monotonic() - since < LONGEST_HOLD_MS) return;
+    await new Promise((resolve) => void setImmediate(resolve));
+    since = clock.monotonic();
+  };
+}

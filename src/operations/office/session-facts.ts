@@ -1,0 +1,76 @@
+// What Office Mode says of one session as a whole (§4.8: detail, the session itself, summary).
+import type { Clock } from '../../domain/clock.ts';
+import type { Administrator } from '../../domain/user.ts';
+import type { Store } from '../../store/open-store.ts';
+import type { SessionOverview, SessionSummary, SessionTotals } from '../../store/office/session-overview.ts';
+import type { MessageHead, RunHead } from '../../store/office/session-pages.ts';
+import type { SessionRecord } from '../../store/sessions/session-records.ts';
+import { type LookInto, makePauses } from './looking.ts';
+
+/** Messages and runs are all there, oldest first (G23). */
+export interface OfficeDetail {
+  readonly session: SessionRecord;
+  readonly totals: SessionTotals;
+  readonly messages: readonly MessageHead[];
+  readonly runs: readonly RunHead[];
+  /** When it was read. */
+  readonly at: number;
+}
+
+export interface OfficeSession {
+  readonly session: SessionRecord;
+  readonly overview: SessionOverview;
+}
+
+export interface OfficeSummary {
+  readonly session: SessionRecord;
+  readonly summary: SessionSummary;
+}
+
+export interface SessionFactParts {
+  readonly store: Pick<Store, 'office'>;
+  readonly lookInto: LookInto;
+  readonly clock: Clock;
+}
+
+/** Rows of one read. */
+const SLICE = 200;
+
+/** The verbs. They throw as `LookInto` does. */
+export function makeSessionFacts({ store, lookInto, clock }: SessionFactParts) {
+  /** Every row of a list that is read in slices. */
+  async function readAll<Row>(next: (last: Row | undefined) => Promise<readonly Row[]>): Promise<Row[]> {
+    const pause = makePauses(clock);
+    const rows: Row[] = [];
+    for (;;) {
+      const slice = await next(rows.at(-1));
+      rows.push(...slice);
+      if (slice.length < SLICE) return rows;
+      await pause();
+    }
+  }
+
+  return {
+    getOfficeDetail: async (caller: Administrator, id: string): Promise<OfficeDetail> => {
+      const session = await lookInto(caller, id);
+      const { seq } = session;
+      return {
+        session,
+        totals: await store.office.getTotals(seq),
+        messages: await readAll<MessageHead>((last) => store.office.listMessageHeads(seq, last?.id ?? 0, SLICE)),
+        runs: await readAll<RunHead>((last) => store.office.listRunHeads(seq, last?.seq ?? 0, SLICE)),
+        at: clock.now(),
+      };
+    },
+
+    getOfficeSession: async (caller: Administrator, id: string): Promise<OfficeSession> => {
+      const session = await lookInto(caller, id);
+      return { session, overview: await store.office.getOverview(session.seq) };
+    },
+
+    getOfficeSummary: async (caller: Administrator, id: string): Promise<OfficeSummary> => {
+      const session = await lookInto(caller, id);
+      return { session, summary: await store.office.getSummary(session.seq) };
+    },
+  };
+}

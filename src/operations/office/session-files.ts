@@ -1,0 +1,61 @@
+// Files of one session as Office Mode shows them: its workspace, the archive of it, and pictures of its browser (§4.8, G19).
+import { notFound } from '../../domain/errors.ts';
+import type { Administrator } from '../../domain/user.ts';
+import type { Store } from '../../store/open-store.ts';
+import { type ArtifactOperationParts, makeAddressArchive, workspaceArchiveName } from '../sessions/artifacts.ts';
+import { type FileNode, leavesOf, treeOf } from '../sessions/file-tree.ts';
+import type { LookInto } from './looking.ts';
+
+/** Where something is fetched. */
+export interface SignedFile {
+  readonly url: string;
+  readonly filename: string;
+}
+
+export interface SessionFileParts extends Pick<ArtifactOperationParts, 'fileAddresses' | 'emptyArchives'> {
+  readonly store: Pick<Store, 'artifacts' | 'screenshots'>;
+  readonly lookInto: LookInto;
+}
+
+const TOOL_USE_ID = /^[\w-]+$/;
+const EXTENSIONS: ReadonlyMap<string, string> = new Map([
+  ['image/png', 'png'],
+  ['image/jpeg', 'jpg'],
+]);
+
+/** The verbs. They throw as `LookInto` does. */
+export function makeSessionFiles({ store, lookInto, fileAddresses, emptyArchives }: SessionFileParts) {
+  const addressArchive = makeAddressArchive({ fileAddresses, emptyArchives });
+  return {
+    /** The tree of the workspace; empty while its export isn't ready. */
+    getOfficeFiles: async (caller: Administrator, id: string): Promise<readonly FileNode[]> => {
+      const session = await lookInto(caller, id);
+      const { status, files } = await store.artifacts.getWorkspaceArtifacts(session.seq);
+      if (status !== 'ready') return [];
+      return treeOf(session.id, await leavesOf({ sessionId: session.id, addresses: fileAddresses }, files));
+    },
+
+    /** The archive of the workspace; its `url` is null while the export isn't ready. */
+    getOfficeArchive: async (
+      caller: Administrator,
+      id: string,
+    ): Promise<Pick<SignedFile, 'filename'> & { readonly url: string | null }> => {
+      const session = await lookInto(caller, id);
+      const filename = workspaceArchiveName(session.id);
+      const { status, archive } = await store.artifacts.getWorkspaceExport(session.seq);
+      if (status !== 'ready') return { url: null, filename };
+      const { url } = await addressArchive(session.id, filename, archive);
+      return { url, filename };
+    },
+
+    /** What the browser showed at a tool use. Throws `not_found` also when there is no picture of it. */
+    getOfficePicture: async (caller: Administrator, id: string, toolUseId: string): Promise<SignedFile> => {
+      const session = await lookInto(caller, id);
+      const found = TOOL_USE_ID.test(toolUseId) ? await store.screenshots.find(session.seq, toolUseId) : undefined;
+      if (found === undefined) throw notFound('Picture');
+      const filename = `${toolUseId}.${EXTENSIONS.get(found.mimeType) ?? 'bin'}`;
+      const file = { key: found.sha256, sessionId: session.id, name: filename, disposition: 'inline' } as const;
+      return { url: fileAddresses.sign(file), filename };
+    },
+  };
+}

@@ -1,0 +1,110 @@
+// Runs as Office Mode shows them: whose, for which team, how far, at what cost, and what they are at (§2.14, G15).
+import type { Listing, Page } from '../../domain/listing.ts';
+import type { RunError, RunStatus } from '../../domain/run.ts';
+import type { Database } from '../engine/database.ts';
+import type { Reader, Step } from '../engine/statement.ts';
+
+/** A run with its session's and its owner's names, and the counts of its session (G20). */
+export interface OfficeRun {
+  readonly id: string;
+  readonly status: RunStatus;
+  /** Whether it waits for its user: `running`, without a worker (I2). */
+  readonly waiting: boolean;
+  readonly sessionId: string;
+  readonly sessionTitle: string;
+  readonly userId: string;
+  readonly username: string;
+  readonly fullName: string;
+  /** The run's team, else that of its owner today (§4.8 rule 2); null without any. */
+  readonly teamId: string | null;
+  readonly teamName: string | null;
+  readonly startedAt: number | null;
+  readonly finishedAt: number | null;
+  /** Its last event. */
+  readonly updatedAt: number;
+  readonly error: RunError | null;
+  readonly costUsd: number;
+  readonly totalTokens: number;
+  /** Replies of its model; 0 unless it is running. */
+  readonly steps: number;
+  /** Finished tool calls. */
+  readonly toolCount: number;
+  readonly messageCount: number;
+  readonly artifactCount: number;
+  /** The tool call that it is at, while it is at one. */
+  readonly call: CurrentCall | null;
+}
+
+/** `input`: the beginning of its arguments as JSON. */
+export interface CurrentCall {
+  readonly name: string;
+  readonly input: string;
+}
+
+export interface OfficeRunRow extends Omit<OfficeRun, 'waiting' | 'error' | 'updatedAt' | 'call'> {
+  readonly seq: number;
+  readonly waiting: number;
+  readonly error: string | null;
+  readonly createdAt: number;
+  readonly toldAt: number | null;
+}
+
+/** To be followed by a condition on the runs `r`. */
+export const OFFICE_RUNS = `SELECT r.seq, r.id, r.status, r.waiting, r.error, r.created_at AS createdAt,
+    r.started_at AS startedAt, r.finished_at AS finishedAt, r.cost_usd AS costUsd,
+    r.input_tokens + r.output_tokens AS totalTokens, r.tool_count AS toolCount, s.id AS sessionId,
+    s.title AS sessionTitle, u.id AS userId, u.username, u.full_name AS fullName,
+    coalesce(r.team_id, u.team_id) AS teamId, t.name AS teamName,
+    coalesce(c.message_count, 0) AS messageCount, coalesce(c.artifact_count, 0) AS artifactCount,
+    CASE WHEN r.finished_at IS NULL THEN
+      (SELECT created_at FROM events WHERE run_seq = r.seq ORDER BY stream_seq DESC LIMIT 1) END AS toldAt,
+    CASE r.status WHEN 'running' THEN
+      coalesce((SELECT step FROM steps WHERE run_seq = r.seq ORDER BY step DESC LIMIT 1), 0) ELSE 0 END AS steps
+  FROM runs r JOIN sessions s ON s.seq = r.session_seq JOIN users u ON u.seq = r.user_seq
+  LEFT JOIN teams t ON t.id = coalesce(r.team_id, u.team_id) LEFT JOIN session_totals c ON c.session_seq = r.session_seq`;
+
+/** Enough for the argument that tells what a call is about. */
+const INPUT_CHARACTERS = 1_000;
+const CURRENT_CALL = `SELECT name, substr(input, 1, ${INPUT_CHARACTERS}) AS input FROM tool_calls
+  WHERE run_seq = ? AND step = ? AND state = 'running' LIMIT 1`;
+
+/** The runs of some rows of `OFFICE_RUNS`, in their order. */
+export function* toOfficeRuns(tx: Reader, rows: readonly OfficeRunRow[]): Step<OfficeRun[]> {
+  const runs: OfficeRun[] = [];
+  for (const row of rows) {
+    const { seq, waiting, error, createdAt, toldAt, ...rest } = row;
+    const isAtWork = row.status === 'running' && row.steps > 0;
+    runs.push({
+      ...rest,
+      waiting: waiting === 1,
+      error: error === null ? null : (JSON.parse(error) as RunError),
+      updatedAt: row.finishedAt ?? toldAt ?? row.startedAt ?? createdAt,
+      call: (isAtWork ? yield* tx.get<CurrentCall>(CURRENT_CALL, seq, row.steps) : undefined) ?? null,
+    });
+  }
+  return runs;
+}
+
+/** The verbs on the runs of one session. */
+export function makeOfficeRuns({ read }: Database) {
+  return {
+    /** A page of a session's runs, the newest first. */
+    listRuns: (sessionSeq: number, { limit, offset }: Page): Promise<Listing<OfficeRun>> =>
+      read(function* (tx) {
+        const rows = yield* tx.all<OfficeRunRow>(
+          `${OFFICE_RUNS} WHERE r.seq IN (
+             SELECT seq FROM runs WHERE session_seq = ? ORDER BY seq DESC LIMIT ? OFFSET ?) ORDER BY r.seq DESC`,
+          sessionSeq,
+          limit,
+          offset,
+        );
+        return { items: yield* toOfficeRuns(tx, rows), total: yield* countRuns(tx, sessionSeq) };
+      }),
+  };
+}
+
+/** How many runs a session has, without counting them. */
+export function* countRuns(tx: Reader, sessionSeq: number): Step<number> {
+  const sql = 'SELECT run_count AS runs FROM session_totals WHERE session_seq = ?';
+  return (yield* tx.get<{ runs: number }>(sql, sessionSeq))?.runs ?? 0;
+}

@@ -1,0 +1,103 @@
+// Rounds of a session: what the user asked in a run, the tools that it used, and what the agent answered (G6).
+import { textOf, type UserBlock } from '../../domain/content.ts';
+import type { RunStatus } from '../../domain/run.ts';
+import type { Database } from '../engine/database.ts';
+import type { Reader, Step } from '../engine/statement.ts';
+import { countRuns } from './office-runs.ts';
+
+export interface RoundTool {
+  readonly toolUseId: string;
+  readonly name: string;
+  readonly status: 'waiting' | 'running' | 'completed' | 'failed';
+  readonly durationMs: number | null;
+}
+
+export interface RunRound {
+  /** Of its run. */
+  readonly seq: number;
+  readonly runId: string;
+  readonly status: RunStatus;
+  /** The beginning of a long one. */
+  readonly userMessage: string | null;
+  /** The beginning of what the agent said last; null while it has said nothing. */
+  readonly assistantMessage: string | null;
+  readonly tools: readonly RoundTool[];
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly costUsd: number;
+  readonly startedAt: number | null;
+  readonly finishedAt: number | null;
+}
+
+/** What a round shows of a message. */
+const SHOWN_CHARACTERS = 4_000;
+/** Bytes of a user's message that is read as a whole; of a longer one its preview is shown. */
+const READ_BYTES = 64 * 1_024;
+
+const ROUNDS = `SELECT r.seq, r.id AS runId, r.status, r.input_tokens AS inputTokens, r.output_tokens AS outputTokens,
+    r.cost_usd AS costUsd, r.started_at AS startedAt, r.finished_at AS finishedAt, m.text_preview AS preview,
+    CASE WHEN octet_length(m.content) <= ${READ_BYTES} THEN m.content END AS content,
+    substr(coalesce(r.answer, (SELECT text FROM steps WHERE run_seq = r.seq ORDER BY step DESC LIMIT 1)),
+      1, ${SHOWN_CHARACTERS}) AS assistantMessage
+  FROM runs r LEFT JOIN messages m ON m.run_seq = r.seq AND m.role = 'user'
+  WHERE r.session_seq = ? AND r.seq > ? ORDER BY r.seq LIMIT ?`;
+
+// The runs are found first, whatever the planner takes for short.
+const TOOLS = `SELECT c.run_seq AS runSeq, c.tool_use_id AS toolUseId, c.name, c.state, c.ok, c.duration_ms AS durationMs
+  FROM runs r CROSS JOIN tool_calls c ON c.run_seq = r.seq
+  WHERE r.session_seq = ? AND r.seq >= ? AND r.seq <= ? ORDER BY r.seq, c.step, c.position`;
+
+interface RoundRow extends Omit<RunRound, 'tools' | 'userMessage'> {
+  readonly preview: string | null;
+  readonly content: string | null;
+}
+
+interface ToolRow extends Omit<RoundTool, 'status'> {
+  readonly runSeq: number;
+  readonly state: 'waiting' | 'running' | 'ended';
+  readonly ok: number | null;
+}
+
+/** The verbs. */
+export function makeRunRounds({ read }: Database) {
+  return {
+    /** How many rounds there are, and the run after which those from `offset` on begin. */
+    findRounds: (sessionSeq: number, offset: number): Promise<{ total: number; afterSeq: number }> =>
+      read(function* (tx) {
+        const total = yield* countRuns(tx, sessionSeq);
+        const before = offset === 0 ? undefined : yield* runAt(tx, sessionSeq, offset - 1);
+        return { total, afterSeq: before?.seq ?? (offset === 0 ? 0 : Number.MAX_SAFE_INTEGER) };
+      }),
+
+    /** Up to `limit` rounds after a run, oldest first. */
+    listRounds: (sessionSeq: number, afterSeq: number, limit: number): Promise<RunRound[]> =>
+      read(function* (tx) {
+        const rows = yield* tx.all<RoundRow>(ROUNDS, sessionSeq, afterSeq, limit);
+        if (rows.length === 0) return [];
+        const tools = Map.groupBy(
+          yield* tx.all<ToolRow>(TOOLS, sessionSeq, rows[0]!.seq, rows.at(-1)!.seq),
+          ({ runSeq }) => runSeq,
+        );
+        return rows.map((row) => toRound(row, tools.get(row.seq) ?? []));
+      }),
+  };
+}
+
+function* runAt(tx: Reader, sessionSeq: number, offset: number): Step<{ seq: number } | undefined> {
+  const sql = 'SELECT seq FROM runs WHERE session_seq = ? ORDER BY seq LIMIT 1 OFFSET ?';
+  return yield* tx.get<{ seq: number }>(sql, sessionSeq, offset);
+}
+
+function toRound({ preview, content, ...row }: RoundRow, tools: readonly ToolRow[]): RunRound {
+  const said = content === null ? preview : textOf(JSON.parse(content) as UserBlock[]);
+  return {
+    ...row,
+    userMessage: said === null ? null : said.slice(0, SHOWN_CHARACTERS).toWellFormed(),
+    assistantMessage: row.assistantMessage === '' ? null : row.assistantMessage,
+    tools: tools.map(toTool),
+  };
+}
+
+function toTool({ toolUseId, name, state, ok, durationMs }: ToolRow): RoundTool {
+  return { toolUseId, name, durationMs, status: state === 'ended' ? (ok === 1 ? 'completed' : 'failed') : state };
+}

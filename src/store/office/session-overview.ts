@@ -1,0 +1,118 @@
+// A session as a whole: whose it is now, the run that it is at, what it has come to (§2.14, G2, G4).
+import type { RunError, RunStatus } from '../../domain/run.ts';
+import type { Database } from '../engine/database.ts';
+import type { Reader, Step } from '../engine/statement.ts';
+
+/** The run of a session that is under way, or the first that waits. `steps`: replies of its model. */
+export interface CurrentRun {
+  readonly id: string;
+  readonly status: RunStatus;
+  readonly startedAt: number | null;
+  readonly steps: number;
+}
+
+export interface SessionOverview {
+  readonly fullName: string;
+  /** The owner's team today; null without one. */
+  readonly teamId: string | null;
+  readonly teamName: string | null;
+  readonly currentRun: CurrentRun | null;
+  /** Of the newest run that failed. */
+  readonly lastError: RunError | null;
+}
+
+/** What a session has come to. Tokens as model servers counted them: those of the input include the cached ones. */
+export interface SessionTotals {
+  readonly messageCount: number;
+  readonly runCount: number;
+  /** Finished tool calls. */
+  readonly toolCount: number;
+  readonly artifactCount: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly costUsd: number;
+}
+
+/** The totals, with what only the summary tells. */
+export interface SessionSummary extends SessionTotals {
+  /** Milliseconds that workers were at its runs. */
+  readonly workedMs: number;
+  readonly firstPreview: string | null;
+  readonly lastPreview: string | null;
+  readonly lastError: RunError | null;
+}
+
+const NOTHING: SessionTotals = {
+  messageCount: 0,
+  runCount: 0,
+  toolCount: 0,
+  artifactCount: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  costUsd: 0,
+};
+
+/** The verbs. */
+export function makeSessionOverview({ read }: Database) {
+  return {
+    getOverview: (sessionSeq: number): Promise<SessionOverview> =>
+      read(function* (tx) {
+        const owner = (yield* tx.get<Pick<SessionOverview, 'fullName' | 'teamId' | 'teamName'>>(
+          `SELECT u.full_name AS fullName, u.team_id AS teamId, t.name AS teamName
+           FROM sessions s JOIN users u ON u.seq = s.user_seq LEFT JOIN teams t ON t.id = u.team_id WHERE s.seq = ?`,
+          sessionSeq,
+        ))!;
+        const currentRun = (yield* findCurrentRun(tx, sessionSeq)) ?? null;
+        return { ...owner, currentRun, lastError: yield* lastErrorOf(tx, sessionSeq) };
+      }),
+
+    getTotals: (sessionSeq: number): Promise<SessionTotals> => read((tx) => totalsOf(tx, sessionSeq)),
+
+    getSummary: (sessionSeq: number): Promise<SessionSummary> =>
+      read(function* (tx) {
+        const { workedMs } = (yield* tx.get<{ workedMs: number }>(
+          'SELECT coalesce(sum(worked_ms), 0) AS workedMs FROM runs WHERE session_seq = ?',
+          sessionSeq,
+        ))!;
+        return {
+          ...(yield* totalsOf(tx, sessionSeq)),
+          workedMs,
+          firstPreview: yield* previewOf(tx, sessionSeq, 'ASC'),
+          lastPreview: yield* previewOf(tx, sessionSeq, 'DESC'),
+          lastError: yield* lastErrorOf(tx, sessionSeq),
+        };
+      }),
+  };
+}
+
+function* findCurrentRun(tx: Reader, sessionSeq: number): Step<CurrentRun | undefined> {
+  return yield* tx.get<CurrentRun>(
+    `SELECT r.id, r.status, r.started_at AS startedAt,
+       coalesce((SELECT step FROM steps WHERE run_seq = r.seq ORDER BY step DESC LIMIT 1), 0) AS steps
+     FROM runs r WHERE r.session_seq = ? AND r.status IN ('queued', 'running', 'finalizing') ORDER BY r.seq LIMIT 1`,
+    sessionSeq,
+  );
+}
+
+function* lastErrorOf(tx: Reader, sessionSeq: number): Step<RunError | null> {
+  const row = yield* tx.get<{ error: string }>(
+    `SELECT error FROM runs WHERE session_seq = ? AND status IN ('failed', 'incomplete') ORDER BY seq DESC LIMIT 1`,
+    sessionSeq,
+  );
+  return row === undefined ? null : (JSON.parse(row.error) as RunError);
+}
+
+function* totalsOf(tx: Reader, sessionSeq: number): Step<SessionTotals> {
+  const found = yield* tx.get<SessionTotals>(
+    `SELECT message_count AS messageCount, run_count AS runCount, tool_count AS toolCount,
+       artifact_count AS artifactCount, input_tokens AS inputTokens, output_tokens AS outputTokens,
+       cost_usd AS costUsd FROM session_totals WHERE session_seq = ?`,
+    sessionSeq,
+  );
+  return found ?? NOTHING;
+}
+
+function* previewOf(tx: Reader, sessionSeq: number, order: 'ASC' | 'DESC'): Step<string | null> {
+  const sql = `SELECT text_preview AS preview FROM messages WHERE session_seq = ? ORDER BY id ${order} LIMIT 1`;
+  return (yield* tx.get<{ preview: string }>(sql, sessionSeq))?.preview ?? null;
+}

@@ -1,0 +1,103 @@
+// What is in a session, a page at a time: heads of messages, messages as a whole, and runs (§2.14, G3, G23).
+import type { AssistantBlock, Message, UserBlock } from '../../domain/content.ts';
+import type { RunStatus } from '../../domain/run.ts';
+import type { Database } from '../engine/database.ts';
+import { IN_STEPS, readRepliesOfRun } from '../runs/replies.ts';
+import { type AttachmentRow, toAttachment } from '../sessions/sessions.ts';
+
+/** A message without what it says. */
+export interface MessageHead {
+  readonly id: number;
+  readonly role: 'user' | 'assistant';
+  readonly preview: string;
+  readonly createdAt: number;
+}
+
+/** A message with its run. */
+export type MessageOfRun = Message & { readonly runId: string };
+
+/** A run in a session's list. `steps`: replies of its model; 0 unless it is running. */
+export interface RunHead {
+  readonly seq: number;
+  readonly id: string;
+  readonly status: RunStatus;
+  readonly startedAt: number | null;
+  readonly finishedAt: number | null;
+  readonly costUsd: number;
+  readonly steps: number;
+}
+
+interface MessageRow {
+  id: number;
+  run_seq: number;
+  run_id: string;
+  role: 'user' | 'assistant';
+  content: string;
+  text_preview: string;
+  created_at: number;
+}
+
+/** The verbs. Each reads so little that other requests need not wait for it. */
+export function makeSessionPages({ read }: Database) {
+  return {
+    /** Up to `limit` messages with an id above `afterId`, oldest first. */
+    listMessageHeads: (sessionSeq: number, afterId: number, limit: number): Promise<MessageHead[]> =>
+      read((tx) =>
+        tx.all<MessageHead>(
+          `SELECT id, role, text_preview AS preview, created_at AS createdAt FROM messages
+           WHERE session_seq = ? AND id > ? ORDER BY id LIMIT ?`,
+          sessionSeq,
+          afterId,
+          limit,
+        ),
+      ),
+
+    /** Ids of up to `limit` messages with an id below `beforeId`, newest first. */
+    listMessageIds: (sessionSeq: number, beforeId: number, limit: number): Promise<number[]> =>
+      read(function* (tx) {
+        const rows = yield* tx.all<{ id: number }>(
+          'SELECT id FROM messages WHERE session_seq = ? AND id < ? ORDER BY id DESC LIMIT ?',
+          sessionSeq,
+          beforeId,
+          limit,
+        );
+        return rows.map(({ id }) => id);
+      }),
+
+    /** A message as a whole. */
+    getMessage: (id: number): Promise<MessageOfRun> =>
+      read(function* (tx) {
+        const row = (yield* tx.get<MessageRow>(
+          `SELECT m.id, m.run_seq, r.id AS run_id, m.role, m.content, m.text_preview, m.created_at
+           FROM messages m JOIN runs r ON r.seq = m.run_seq WHERE m.id = ?`,
+          id,
+        ))!;
+        const head = { id, runId: row.run_id, textPreview: row.text_preview, createdAt: row.created_at };
+        if (row.role === 'assistant') {
+          const isInSteps = row.content === IN_STEPS;
+          const content = isInSteps ? yield* readRepliesOfRun(tx, row.run_seq) : JSON.parse(row.content);
+          return { ...head, role: 'assistant', content: content as AssistantBlock[], attachments: [] };
+        }
+        const attachments = yield* tx.all<AttachmentRow>(
+          'SELECT * FROM attachments WHERE message_id = ? ORDER BY seq',
+          id,
+        );
+        const content = JSON.parse(row.content) as UserBlock[];
+        return { ...head, role: 'user', content, attachments: attachments.map(toAttachment) };
+      }),
+
+    /** Up to `limit` runs after a run (0: from the first), oldest first. */
+    listRunHeads: (sessionSeq: number, afterSeq: number, limit: number): Promise<RunHead[]> =>
+      read((tx) =>
+        tx.all<RunHead>(
+          `SELECT r.seq, r.id, r.status, r.started_at AS startedAt, r.finished_at AS finishedAt, r.cost_usd AS costUsd,
+             CASE r.status WHEN 'running' THEN
+               coalesce((SELECT step FROM steps WHERE run_seq = r.seq ORDER BY step DESC LIMIT 1), 0) ELSE 0 END AS steps
+           FROM runs r WHERE r.session_seq = ? AND r.seq > ? ORDER BY r.seq LIMIT ?`,
+          sessionSeq,
+          afterSeq,
+          limit,
+        ),
+      ),
+  };
+}
