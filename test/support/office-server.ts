@@ -119,6 +119,8 @@ export interface OfficeServer {
   forgets: boolean;
   /** Requests as they came: path and query. */
   readonly requests: string[];
+  /** The most snapshots that were being answered at a time. */
+  readonly mostAtOnce: () => number;
   /** Connections to the stream now. */
   readonly watchers: () => number;
   /** Sends an event to all watchers, and keeps it for those who resume. */
@@ -135,6 +137,7 @@ export async function startOfficeServer(snapshot: SnapshotWire = aSnapshot([anEn
   const events: OfficeEvent[] = [];
   let port = 0;
   let http: Server | undefined;
+  let [atOnce, mostAtOnce] = [0, 0];
 
   const rise = async () => {
     http = createServer((request, response) => void answer(request, response));
@@ -151,6 +154,7 @@ export async function startOfficeServer(snapshot: SnapshotWire = aSnapshot([anEn
     delayMs: 0,
     forgets: false,
     requests: [],
+    mostAtOnce: () => mostAtOnce,
     watchers: () => watchers.size,
     emit(event) {
       const numbered = { id: events.length + 1, ...event };
@@ -171,6 +175,13 @@ export async function startOfficeServer(snapshot: SnapshotWire = aSnapshot([anEn
     const url = new URL(request.url ?? '', 'http://daemon');
     server.requests.push(`${url.pathname}${url.search}`);
     response.on('error', () => undefined);
+    if (url.pathname.endsWith('/snapshot')) {
+      atOnce += 1;
+      mostAtOnce = Math.max(mostAtOnce, atOnce);
+      response.on('close', () => {
+        atOnce -= 1;
+      });
+    }
     if (server.delayMs > 0) await pause(server.delayMs, undefined, { ref: false });
     if (server.status !== null) return reply(response, server.status, null);
     if (url.pathname.endsWith('/office-mode/stream')) return watch(request, response);

@@ -8,7 +8,7 @@ import type { Action, AppState, ScreenState } from '../state/state.ts';
 import type { MouseWheel } from '../terminal/input.ts';
 import type { Theme } from '../theme/theme.ts';
 import { helpFrame } from './help.ts';
-import { keyName } from './keys.ts';
+import { keyNames } from './keys.ts';
 import { Lines } from './lines.ts';
 import { SCREENS } from './screen-table.ts';
 import type { Effect, Screen } from './screen.ts';
@@ -45,7 +45,7 @@ export function App({ client, store, theme, wheel, now, quit, copy }: AppProps) 
   };
 
   const isTyping = isFinding(state);
-  useInput((input, key) => press(keyName(input, key)), { isActive: !isTyping });
+  useInput((input, key) => keyNames(input, key).forEach(press), { isActive: !isTyping });
   useEffect(() => wheel.listen((direction) => press(`wheel-${direction}`)));
 
   const { screen, table } = top(state);

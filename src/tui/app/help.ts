@@ -1,7 +1,7 @@
 // The list of keys, over whatever screen it was asked on.
 import { exactly, frameOf, type KeyHint, type Size } from '../frame/frame.ts';
 import type { AppState } from '../state/state.ts';
-import { cell, EMPTY, type Line, span } from '../text/line.ts';
+import { cell, clip, EMPTY, type Line, span } from '../text/line.ts';
 
 const EVERYWHERE: readonly KeyHint[] = [
   ['p', 'pause the picture, and go on'],
@@ -24,11 +24,11 @@ export function helpFrame(state: AppState, own: readonly KeyHint[], size: Size):
           ...(rows > own.length + EVERYWHERE.length + 6 ? [EMPTY] : []),
           ...[...own, ...EVERYWHERE].map(
             ([key, meaning]): Line => ({
-              spans: [span('  '), cell(key, 12, 'accent'), cell(meaning, Math.max(0, columns - 14))],
+              spans: [span('  '), span(key.padEnd(12), 'accent'), ...clip([span(meaning)], Math.max(0, columns - 14))],
             }),
           ),
           EMPTY,
-          { spans: [span('  '), cell(STATES, columns - 2, 'dim')] },
+          { spans: clip([span(`  ${STATES}`, 'dim')], columns) },
         ],
         rows,
       ),

@@ -34,10 +34,13 @@ const WITH_CONTROL: Readonly<Record<string, string>> = {
   u: 'page-up',
 };
 
-/** The name of a pressed key; what has none is its own text. */
-export function keyName(input: string, key: Key): string {
+/** Keys pressed so fast that they came together; more than that was pasted, and means nothing. */
+const MAX_TOGETHER = 16;
+
+/** The names of the keys that were pressed; what has no name is its own text. */
+export function keyNames(input: string, key: Key): readonly string[] {
   const special = SPECIAL.find(([name]) => key[name]);
-  if (special !== undefined) return special[1];
-  if (key.ctrl) return WITH_CONTROL[input] ?? '';
-  return SAME[input] ?? input;
+  if (special !== undefined) return [special[1]];
+  if (key.ctrl) return [WITH_CONTROL[input] ?? ''];
+  return input.length > MAX_TOGETHER ? [] : Array.from(input, (character) => SAME[character] ?? character);
 }

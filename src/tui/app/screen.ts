@@ -18,7 +18,7 @@ export interface ScreenProps<N extends ScreenName = ScreenName> {
 
 /** A key pressed on a screen. */
 export interface Pressed<N extends ScreenName> {
-  /** As `keyName` says. */
+  /** One of the names that `keyNames` gives. */
   readonly key: string;
   readonly state: AppState;
   readonly screen: Screens[N];

@@ -21,13 +21,17 @@ export interface StoreOptions {
   readonly isBusy: () => boolean;
 }
 
+/** So many times as long as a frame takes passes until the next one: what is drawn must not cost what is watched. */
+const IDLE_FOR_BUSY = 12;
+const LONGEST_FRAME_MS = 300;
+
 /** Makes the store. A first change after a pause is drawn at once. */
 export function makeStore(initial: AppState, { frameMs, now, isBusy }: StoreOptions): Store {
   let state = initial;
   let drawn = initial;
   let waiting: OfficeEvent[] = [];
   let timer: NodeJS.Timeout | undefined;
-  let lastFrameAt = Number.NEGATIVE_INFINITY;
+  let nextFrameAt = Number.NEGATIVE_INFINITY;
   const listeners = new Set<() => void>();
 
   const settle = () => {
@@ -42,13 +46,19 @@ export function makeStore(initial: AppState, { frameMs, now, isBusy }: StoreOpti
     settle();
     if (state === drawn) return;
     if (isBusy()) return schedule();
-    lastFrameAt = performance.now();
     drawn = state;
+    const startedAt = performance.now();
+    nextFrameAt = startedAt + frameMs;
     for (const listener of listeners) listener();
+    // The frame is drawn once this call has returned.
+    setImmediate(() => {
+      const cost = performance.now() - startedAt;
+      nextFrameAt = startedAt + Math.min(LONGEST_FRAME_MS, Math.max(frameMs, cost * IDLE_FOR_BUSY));
+    });
   };
 
   const schedule = () => {
-    timer ??= setTimeout(frame, Math.max(0, lastFrameAt + frameMs - performance.now()));
+    timer ??= setTimeout(frame, Math.max(0, nextFrameAt - performance.now()));
   };
 
   return {

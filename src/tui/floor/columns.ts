@@ -17,15 +17,15 @@ export function runColumns(now: number, skewMs: number): readonly Column<Row>[] 
   const quiet = (row: Row): Role => (isLive(row) ? 'plain' : 'dim');
   return [
     { title: '', width: 1, worth: 100, cell: (row) => span(lookOf(row).glyph, lookOf(row).role) },
-    { title: 'STATUS', width: 9, worth: 30, cell: (row) => span(lookOf(row).word, lookOf(row).role) },
+    { title: 'STATUS', width: 9, worth: 25, isLuxury: true, cell: (row) => span(lookOf(row).word, lookOf(row).role) },
     { title: 'PROGRESS', width: 10, worth: 60, cell: (row, width) => progress(row, width) },
-    { title: 'TITLE', width: 16, most: 60, worth: 99, cell: (row) => span(row.title, titleRole(row, now)) },
+    { title: 'TITLE', width: 16, ample: 26, most: 60, worth: 99, cell: (row) => span(row.title, titleRole(row, now)) },
     { title: 'WHO', width: 10, most: 14, worth: 55, cell: (row) => span(row.fullName || row.username, quiet(row)) },
-    { title: 'TEAM', width: 9, most: 12, worth: 25, cell: (row) => span(row.teamName ?? '–', 'dim') },
+    { title: 'TEAM', width: 9, most: 12, worth: 30, isLuxury: true, cell: (row) => span(row.teamName ?? '–', 'dim') },
     { title: 'TIME', width: 7, worth: 80, align: 'end', cell: (row) => span(timeOf(row, elapsed), quiet(row)) },
     { title: 'TOKENS', width: 6, worth: 40, align: 'end', cell: (row) => span(short(row.tokens), 'dim') },
     { title: 'COST', width: 7, worth: 50, align: 'end', cell: (row) => span(money(row.cost), 'money') },
-    { title: 'NOW', width: 16, most: 500, worth: 90, cell: (row) => doing(row, now + skewMs) },
+    { title: 'NOW', width: 16, ample: 24, most: 500, worth: 90, cell: (row) => doing(row, now + skewMs) },
   ];
 }
 

@@ -32,7 +32,7 @@ function columnsFor({ flows }: House): readonly Column<Team>[] {
     {
       title: 'TEAM',
       width: 14,
-      most: 28,
+      most: 22,
       worth: 100,
       cell: ({ id, name }) => span(name, id === UNASSIGNED_TEAM_ID ? 'dim' : 'plain'),
     },
@@ -63,7 +63,7 @@ function columnsFor({ flows }: House): readonly Column<Team>[] {
       width: 12,
       most: 60,
       worth: 60,
-      cell: ({ id }, width) => span(sparkline(gather(flows.get(id)?.minutes ?? [], width)), 'accent'),
+      cell: ({ id }, width) => [span(sparkline(gather(flows.get(id)?.minutes ?? [], width)), 'accent')],
     },
   ];
 }

@@ -13,6 +13,9 @@ export type KeyHint = readonly [key: string, meaning: string];
 
 export const SMALLEST: Size = { columns: 60, rows: 15 };
 
+/** From here on, a line stays empty above the hints. */
+const ROOMY_ROWS = 24;
+
 export function isTooSmall({ columns, rows }: Size): boolean {
   return columns < SMALLEST.columns || rows < SMALLEST.rows;
 }
@@ -25,8 +28,15 @@ export function frameOf(
   hints: readonly KeyHint[],
 ): readonly Line[] {
   if (isTooSmall(size)) return tooSmall(size);
-  const inner = { columns: size.columns, rows: size.rows - 3 };
-  return [header(state, size.columns), EMPTY, ...exactly(body(inner), inner.rows), footer(state, size.columns, hints)];
+  const isRoomy = size.rows >= ROOMY_ROWS;
+  const inner = { columns: size.columns, rows: size.rows - (isRoomy ? 4 : 3) };
+  return [
+    header(state, size.columns),
+    EMPTY,
+    ...exactly(body(inner), inner.rows),
+    ...(isRoomy ? [EMPTY] : []),
+    footer(state, size.columns, hints),
+  ];
 }
 
 /** As many lines as asked for. */

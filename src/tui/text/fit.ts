@@ -7,7 +7,9 @@ const MAX_CHARACTERS = 4096;
 /** A stack of marks on one letter ends here. */
 const MAX_CLUSTER = 12;
 
-const PRINTABLE_ASCII = /^[\x20-\x7e]*$/;
+/** Characters of one column each that need no looking at: Latin, Greek, Cyrillic, lines, blocks, and this view's glyphs. */
+const PLAIN =
+  /^[\x20-\x7e\u00a1-\u00ac\u00ae-\u024f\u0391-\u03c9\u0400-\u0482\u2013\u2018-\u201d\u2016\u2022\u2026\u2190-\u2193\u2500-\u259f\u25a0\u25cb\u25cf\u276f\u2713\u2717]*$/;
 /** Characters without a shape, lone surrogates. ZWJ is dealt with below. */
 const INVISIBLE = /(?!\u200d)[\p{Cs}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
 /** What makes terminals disagree about a width: joined emoji, skin tones, key caps. */
@@ -23,7 +25,7 @@ interface Cluster {
 /** Text on one line, without anything that a terminal would obey or draw elsewhere. */
 export function safeLine(text: string): string {
   const short = text.length > MAX_CHARACTERS ? text.slice(0, MAX_CHARACTERS) : text;
-  if (PRINTABLE_ASCII.test(short)) return short;
+  if (PLAIN.test(short)) return short;
   const visible = obeyedByNone(short).replace(INVISIBLE, '');
   return clustersOf(visible)
     .map(({ text }) => text)
@@ -32,9 +34,10 @@ export function safeLine(text: string): string {
 
 /** The width of a text in columns, as `fit` lays it out. */
 export function widthOf(text: string): number {
-  if (PRINTABLE_ASCII.test(text)) return text.length;
-  return clustersOf(text).reduce((sum, { width }) => sum + width, 0);
+  return PLAIN.test(text) ? text.length : widths.get(text);
 }
+
+const widths = remember((text) => clustersOf(text).reduce((sum, { width }) => sum + width, 0));
 
 /**
  * Safe text of exactly `width` columns: padded, or cut between characters as people see them, with an ellipsis.
@@ -42,14 +45,15 @@ export function widthOf(text: string): number {
  */
 export function fit(text: string, width: number, align: 'start' | 'end' = 'start'): string {
   if (width <= 0) return '';
-  const line = safeLine(text).trimEnd();
-  const cut = PRINTABLE_ASCII.test(line) && line.length <= width ? line : cutTo(line, width);
+  const line = safeLines.get(text).trimEnd();
+  const cut = widthOf(line) <= width ? line : cutTo(line, width);
   const padding = ' '.repeat(Math.max(0, width - widthOf(cut)));
   return align === 'end' ? padding + cut : cut + padding;
 }
 
+const safeLines = remember(safeLine);
+
 function cutTo(line: string, width: number): string {
-  if (widthOf(line) <= width) return line;
   let cut = '';
   let used = 1;
   for (const { text, width: columns } of clustersOf(line)) {
@@ -66,4 +70,23 @@ function clustersOf(text: string): Cluster[] {
     const plain = segment < '\u0300' ? segment : segment.replace(DISPUTED, '').slice(0, MAX_CLUSTER).toWellFormed();
     return { text: plain, width: stringWidth(plain) };
   });
+}
+
+const MAX_REMEMBERED = 4000;
+/** Long texts are rare, and would make what is remembered large. */
+const MAX_REMEMBERED_CHARACTERS = 256;
+
+/** Remembers results for texts, which return in every frame. Forgets all of them when there are too many. */
+function remember<T>(compute: (text: string) => T): { readonly get: (text: string) => T } {
+  const known = new Map<string, T>();
+  return {
+    get(text) {
+      const before = known.get(text);
+      if (before !== undefined) return before;
+      const result = compute(text);
+      if (known.size >= MAX_REMEMBERED) known.clear();
+      if (text.length <= MAX_REMEMBERED_CHARACTERS) known.set(text, result);
+      return result;
+    },
+  };
 }

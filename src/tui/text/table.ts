@@ -5,6 +5,9 @@ export interface Column<R> {
   readonly title: string;
   /** Columns of the terminal that it needs. */
   readonly width: number;
+  /** From how many on it is comfortable; a luxury stays only while every other column is. */
+  readonly ample?: number;
+  readonly isLuxury?: true;
   /** Up to how many it makes use of. */
   readonly most?: number;
   /** The higher, the longer it stays. */
@@ -37,13 +40,14 @@ export function layOut<R>(columns: readonly Column<R>[], width: number): Layout<
 
 type Sized<R> = readonly [column: Column<R>, width: number];
 
-const needed = (columns: readonly { readonly width: number }[]) =>
-  columns.reduce((sum, { width }) => sum + width + GAP, -GAP);
+const needed = (widths: readonly number[]) => widths.reduce((sum, width) => sum + width + GAP, -GAP);
 
 function affordable<R>(columns: readonly Column<R>[], width: number): readonly Column<R>[] {
   let left = columns;
-  while (left.length > 1 && needed(left) > width) {
+  while (left.length > 1) {
     const least = left.reduce((a, b) => (b.worth < a.worth ? b : a));
+    const widths = left.map((column) => (least.isLuxury ? (column.ample ?? column.width) : column.width));
+    if (needed(widths) <= width) break;
     left = left.filter((column) => column !== least);
   }
   return left;
@@ -52,7 +56,7 @@ function affordable<R>(columns: readonly Column<R>[], width: number): readonly C
 /** Shares what is left between the columns that may grow, in steps of one so that none starves. */
 function grown<R>(columns: readonly Column<R>[], width: number): readonly Sized<R>[] {
   const widths = columns.map((column) => Math.min(column.width, width));
-  let rest = width - needed(columns);
+  let rest = width - needed(widths);
   while (rest > 0) {
     const growing = columns.flatMap(({ most = 0 }, at) => ((widths[at] ?? 0) < most ? [at] : []));
     if (growing.length === 0) break;

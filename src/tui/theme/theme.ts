@@ -24,7 +24,7 @@ const TRUE_ON_DARK: Theme['roles'] = {
   waiting: rgb(0xe0af68),
   pending: rgb(0x7dcfff),
   completed: rgb(0x6f8f72),
-  failed: `1;${rgb(0xf7768e)}`,
+  failed: rgb(0xf7768e),
   idle: rgb(0x8b93a7),
   money: rgb(0xc0a7f0),
   fresh: `1;${rgb(0xffffff)}`,
@@ -40,7 +40,7 @@ const TRUE_ON_LIGHT: Theme['roles'] = {
   waiting: rgb(0xa05a00),
   pending: rgb(0x0b6f9c),
   completed: rgb(0x5f7f62),
-  failed: `1;${rgb(0xc0223b)}`,
+  failed: rgb(0xc0223b),
   idle: rgb(0x5c6370),
   money: rgb(0x6b3fc4),
   fresh: `1;${rgb(0x000000)}`,
@@ -56,7 +56,7 @@ const SIXTEEN: Theme['roles'] = {
   waiting: '33',
   pending: '36',
   completed: '90',
-  failed: '1;31',
+  failed: '31',
   idle: '90',
   money: '35',
   fresh: '1',
@@ -94,13 +94,25 @@ export function themeFor(depth: ColourDepth, background: Background): Theme {
   };
 }
 
-/** A line with its colours, ready for the terminal. */
+/** A line with its colours, ready for the terminal. Neighbours of one colour are drawn together: each change costs. */
 export function paintLine({ spans, selected = false }: Line, theme: Theme): string {
-  return spans
-    .map(({ text, role }) => {
-      const own = selected && !theme.rolesInSelection ? '' : theme.roles[role];
-      const codes = [own, selected ? theme.selection : ''].filter((code) => code !== '').join(';');
-      return codes === '' ? text : `\u001b[${codes}m${text}\u001b[0m`;
-    })
-    .join('');
+  let painted = '';
+  let codes = '';
+  for (const { text, role } of spans) {
+    if (text === '') continue;
+    const own = selected && !theme.rolesInSelection ? '' : theme.roles[role];
+    const isBlank = text.trim() === '';
+    const wanted = join(isBlank ? '' : own, selected ? theme.selection : '');
+    if (wanted !== codes) {
+      painted += codes === '' ? '' : RESET;
+      painted += wanted === '' ? '' : `\u001b[${wanted}m`;
+      codes = wanted;
+    }
+    painted += text;
+  }
+  return codes === '' ? painted : painted + RESET;
 }
+
+const RESET = '\u001b[0m';
+
+const join = (...codes: readonly string[]) => codes.filter((code) => code !== '').join(';');

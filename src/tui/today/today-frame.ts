@@ -77,14 +77,14 @@ function columnsFor(now: number, tz: string): readonly Column<TodayItemWire>[] {
   const look = ({ status }: TodayItemWire) => lookOf({ status });
   return [
     { title: '', width: 1, worth: 100, cell: (item) => span(look(item).glyph, look(item).role) },
-    { title: 'STATUS', width: 9, worth: 40, cell: (item) => span(look(item).word, look(item).role) },
+    { title: 'STATUS', width: 9, worth: 10, isLuxury: true, cell: (item) => span(look(item).word, look(item).role) },
     {
       title: 'BEGAN',
       width: 5,
       worth: 60,
       cell: ({ started_at: at }) => span(at === null ? '' : clockOf(Date.parse(at), tz, false), 'dim'),
     },
-    { title: 'TITLE', width: 18, most: 50, worth: 99, cell: title },
+    { title: 'TITLE', width: 18, ample: 30, most: 60, worth: 99, cell: title },
     { title: 'WHO', width: 10, most: 20, worth: 70, cell: ({ full_name: full, username }) => span(full || username) },
     {
       title: 'SOURCE',

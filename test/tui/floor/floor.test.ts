@@ -62,16 +62,16 @@ test('the floor on a usual terminal', () => {
   expect(frame(shown(), { columns: 120, rows: 16 }).replace(/ +$/gm, '')).toMatchInlineSnapshot(`
     " ● 2 running   ○ 1 pending   ✓ 1 completed   ✗ 1 failed   - 0 stopped   $12.41 · 3.1M   2/8 · queue 1  ● live  12:00:00
 
-      TEAM                             TODAY  BUDGET                            TOKENS  ACTIVE  LAST HOUR
-      Research                         $8.20  ━━━━━━━━━━─────────────── $20.00    310k       3  ▁
-      Sales                            $4.21  no budget                           310k       3  ▁
+      TEAM                       TODAY  BUDGET                            TOKENS  ACTIVE  LAST HOUR
+      Research                   $8.20  ━━━━━━━━━━─────────────── $20.00    310k       3                                   ▁
+      Sales                      $4.21  no budget                           310k       3                                   ▁
 
-         STATUS     PROGRESS    TITLE               WHO           TEAM            TIME  TOKENS     COST  NOW
-    ❯ ●  running    ━━━─── 45%  Plot the sales of…  Ann Arbor     Research        1:01   18.2k    $0.07  shell: python plo…
-      ?  waiting    ━━━─── 45%  売上データを分析…   山田 由紀     Research        1:02   18.2k    $0.07  waits for Bo
-      ○  pending    ──────      👩 Refactor billi…  Ann Arbor     Research        0:00   18.2k    $0.07  waits for a slot
-      ✗  failed                 Plot the sales of…  Ann Arbor     Research        0:59   18.2k    $0.07  No model answered.
-      ✓  completed              Plot the sales of…  Ann Arbor     –               0:00   18.2k    $0.07  6 min ago
+         PROGRESS    TITLE                   WHO             TEAM             TIME  TOKENS     COST  NOW
+    ❯ ●  ━━━─── 45%  Plot the sales of qua…  Ann Arbor       Research         1:01   18.2k    $0.07  shell: python plot.py
+      ?  ━━━─── 45%  売上データを分析して…   山田 由紀       Research         1:02   18.2k    $0.07  waits for Bo
+      ○  ──────      👩 Refactor billing     Ann Arbor       Research         0:00   18.2k    $0.07  waits for a slot
+      ✗              Plot the sales of qua…  Ann Arbor       Research         0:59   18.2k    $0.07  No model answered.
+      ✓              Plot the sales of qua…  Ann Arbor       –                0:00   18.2k    $0.07  6 min ago
 
 
 

@@ -3,6 +3,7 @@ import type { ReadStream, WriteStream } from 'node:tty';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { EntityWire, SnapshotWire } from '../../../client/office.ts';
 import { UNASSIGNED_TEAM_ID } from '../../../wire/office/snapshot.ts';
+import { preferProductionBuilds } from '../../../config/config.ts';
 import { uuid } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { formatDuration } from '../../frame/durations.ts';
@@ -70,6 +71,7 @@ async function showOffice(context: Context, options: Options): Promise<void> {
   const client = context.client();
   const { teams } = await client.office.snapshot({ limit: 1, tz: options.tz });
   // Ink and React are only loaded for this view: other commands start faster without them.
+  preferProductionBuilds();
   const { runOffice } = await import('../../../tui/office.ts');
   await runOffice({
     client,
