@@ -1,7 +1,7 @@
 // What everything stands on: the locked directory, its key, the log, the live configuration, the store, the files.
 import { join } from 'node:path';
 import { formatProblem } from '../catalog/problem.ts';
-import type { Config } from '../config/config.ts';
+import { type Config, readEnvironment } from '../config/config.ts';
 import { type Configuration, type ConfigEvent, type LiveConfig, makeLiveConfig } from '../config/live-config.ts';
 import { systemClock } from '../domain/clock.ts';
 import { incomingPath } from '../files/blobs/blob-place.ts';
@@ -10,14 +10,17 @@ import { makeOpenSpool } from '../files/blobs/spool.ts';
 import { makeDisk } from '../files/disk.ts';
 import { openMasterKey } from '../files/master-key.ts';
 import { makeSnapshotThread } from '../files/snapshots/snapshot-thread.ts';
+import { standardErrorOutlet } from '../log/log-outlet.ts';
 import { type Log, makeLog } from '../log/log.ts';
 import { numberDefinitions } from '../operations/capabilities/definitions.ts';
 import type { StoreAlarms } from '../store/engine/health.ts';
 import { lockDataDirectory } from '../store/engine/lock.ts';
 import { openReserve } from '../store/engine/reserve.ts';
 import { openStore } from '../store/open-store.ts';
+import { wantsColours } from '../terminal/colours.ts';
 import type { Closer } from './closers.ts';
 import { DATABASE_FILE, masterKeyPlace, prepareDirectories } from './initialize.ts';
+import { makeLogForPeople } from './log-for-people.ts';
 
 /** The database file of a daemon. */
 export const databaseOf = ({ places }: Config) => join(places.dataDir, DATABASE_FILE);
@@ -36,7 +39,8 @@ export function layFoundations({ configuration, closers }: Start) {
   const lock = lockDataDirectory(places.dataDir);
   closers.push(lock.release);
   const deriveKey = openMasterKey(masterKeyPlace(places));
-  const log = makeLog(config.settings.log);
+  const render = makeLogForPeople(wantsColours(true, readEnvironment()));
+  const log = makeLog(config.settings.log, standardErrorOutlet(render));
   const live = makeLiveConfig({ config, catalog, definitions, report: (event) => reportConfig(log, event) });
   closers.push(live.stop);
   live.onChange(() => {

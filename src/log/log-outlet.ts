@@ -18,17 +18,37 @@ export interface LogOutlet {
   write(line: string): void;
 }
 
-/** The outlet to standard error. */
-export function standardErrorOutlet(): LogOutlet {
+/** Turns a line of JSON into what is written in its place, line end included. */
+export type RenderLine = (line: string) => string;
+
+interface OutletOptions {
+  readonly maxHeldBytes?: number;
+  readonly render?: RenderLine;
+}
+
+/** The outlet to standard error. `render` is for a terminal; programs get the lines as they are. */
+export function standardErrorOutlet(render?: RenderLine): LogOutlet {
   const { stderr } = process;
-  return fstatSync(stderr.fd).isFile() ? makeOutlet(takerOfFile(stderr.fd)) : makeStreamOutlet(stderr);
+  if (fstatSync(stderr.fd).isFile()) return makeOutlet(takerOfFile(stderr.fd));
+  if (!stderr.isTTY) return makeStreamOutlet(stderr);
+  keepFromBlocking(stderr);
+  return makeStreamOutlet(stderr, render === undefined ? {} : { render });
+}
+
+/** Node.js waits for terminals; one that is stopped by Ctrl-S would stop the whole process at its next line. */
+function keepFromBlocking(terminal: object): void {
+  const { _handle: handle } = terminal as { readonly _handle?: { setBlocking?(isBlocking: boolean): unknown } };
+  handle?.setBlocking?.(false);
 }
 
 /**
  * An outlet to a stream, whose errors are heard elsewhere. A line is written at once when there is room: the last words of a crash arrive. Once the limit
  * is reached, lines are dropped until all that was held has gone; then a line tells how many.
  */
-export function makeStreamOutlet(stream: Writable, maxHeldBytes = MAX_HELD_BYTES): LogOutlet {
+export function makeStreamOutlet(
+  stream: Writable,
+  { maxHeldBytes = MAX_HELD_BYTES, render }: OutletOptions = {},
+): LogOutlet {
   let isFull = false;
   /** What is missing is told as soon as it can be, also when there is nothing else to tell. */
   const resumeWhenDrained = (): void => {
@@ -39,7 +59,7 @@ export function makeStreamOutlet(stream: Writable, maxHeldBytes = MAX_HELD_BYTES
       outlet.resume();
     });
   };
-  const outlet = makeOutlet({
+  const taker: Taker = {
     take: (line) => {
       // Nobody is left to read it.
       if (stream.destroyed) return true;
@@ -49,7 +69,8 @@ export function makeStreamOutlet(stream: Writable, maxHeldBytes = MAX_HELD_BYTES
       return isRoom;
     },
     isFree: () => stream.writableLength === 0,
-  });
+  };
+  const outlet = makeOutlet(taker, render);
   return outlet;
 }
 
@@ -68,16 +89,16 @@ function takerOfFile(fd: number): Taker {
   };
 }
 
-function makeOutlet({ take, isFree }: Taker): LogOutlet & { resume(): void } {
+function makeOutlet({ take, isFree }: Taker, render: RenderLine = (line) => line): LogOutlet & { resume(): void } {
   let dropped = 0;
   const resume = (): void => {
-    if (dropped > 0 && isFree() && take(droppedLine(dropped))) dropped = 0;
+    if (dropped > 0 && isFree() && take(render(droppedLine(dropped)))) dropped = 0;
   };
   return {
     resume,
     write: (line) => {
       resume();
-      if (dropped > 0 || !take(line)) dropped += 1;
+      if (dropped > 0 || !take(render(line))) dropped += 1;
     },
   };
 }

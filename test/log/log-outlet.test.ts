@@ -23,7 +23,7 @@ function slowStream() {
 
 test('lines are held up to a limit, the rest is counted, and told where it is missing', async () => {
   const { stream, taken, read } = slowStream();
-  const outlet = makeStreamOutlet(stream, 20);
+  const outlet = makeStreamOutlet(stream, { maxHeldBytes: 20 });
   for (const line of ['first line\n', 'second\n', 'third\n', 'fourth\n', '5\n']) outlet.write(line);
   expect(taken).toEqual(['first line\n']);
   await read();
@@ -40,14 +40,25 @@ test('lines are held up to a limit, the rest is counted, and told where it is mi
 
 test('a line longer than the limit is written when nothing waits', () => {
   const { stream, taken } = slowStream();
-  makeStreamOutlet(stream, 4).write('a long line\n');
+  makeStreamOutlet(stream, { maxHeldBytes: 4 }).write('a long line\n');
   expect(taken).toEqual(['a long line\n']);
 });
 
 test('a reader that has gone is no error, and nothing is held for it', () => {
   const { stream } = slowStream();
-  const outlet = makeStreamOutlet(stream, 4);
+  const outlet = makeStreamOutlet(stream, { maxHeldBytes: 4 });
   stream.on('error', () => undefined).destroy(new Error('EPIPE'));
   for (let i = 0; i < 100; i += 1) outlet.write('a line\n');
   expect(stream.writableLength).toBe(0);
+});
+
+test('rendered lines are written in place of the JSON, also the one that counts what was dropped', async () => {
+  const { stream, taken, read } = slowStream();
+  const render = (line: string) => `<${line.trimEnd()}>\n`;
+  const outlet = makeStreamOutlet(stream, { maxHeldBytes: 12, render });
+  for (const line of ['first\n', 'second\n', 'third\n']) outlet.write(line);
+  expect(taken).toEqual(['<first>\n']);
+  await read();
+  await read();
+  expect(taken.at(-1)).toMatch(/^<\{.*"dropped":2,.*\}>\n$/);
 });

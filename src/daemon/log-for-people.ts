@@ -1,0 +1,88 @@
+// The log's lines as people read them on a terminal: time, level, message, fields.
+import { paint, type Style } from '../terminal/colours.ts';
+import { safeLine, safeText } from '../terminal/text.ts';
+
+const LEVELS: Readonly<Record<string, Style | undefined>> = {
+  trace: 'dim',
+  debug: 'dim',
+  info: 'green',
+  warn: 'yellow',
+  error: 'red',
+  fatal: 'red',
+};
+const LEVEL_WIDTH = 5;
+
+/** Makes a function that turns a line of JSON into one for people, in local time; other lines come out safe. */
+export function makeLogForPeople(colours: boolean): (line: string) => string {
+  const dress = (text: string, style: Style | undefined) =>
+    colours && style !== undefined && text !== '' ? paint(text, style) : text;
+
+  const fieldOf = (name: string, value: unknown) =>
+    `${dress(`${safeLine(name)}=`, 'dim')}${quotedIfNeeded(textOf(value))}`;
+
+  return (line) => {
+    const entry = parsed(line);
+    if (entry === undefined) return safeText(line);
+    const { level, time, msg, err, ...fields } = entry;
+    const word = safeLine(textOf(level));
+    const { summary, stack } = errorOf(err);
+    const words = [
+      dress(clockOf(time), 'dim'),
+      dress(word.padEnd(LEVEL_WIDTH), LEVELS[word]),
+      safeLine(textOf(msg)),
+      ...idsLast(Object.entries(fields)).map(([name, value]) => fieldOf(name, value)),
+      ...(summary === undefined ? [] : [fieldOf('error', summary)]),
+    ];
+    return `${words.filter((text) => text !== '').join(' ')}\n${dress(stack, 'dim')}`;
+  };
+}
+
+function parsed(line: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Ids say least, and are as long as all the rest. */
+function idsLast(fields: readonly [string, unknown][]): readonly [string, unknown][] {
+  const isId = ([name]: readonly [string, unknown]) => name.endsWith('_id');
+  return [...fields.filter((field) => !isId(field)), ...fields.filter(isId)];
+}
+
+/** `12:03:04.005`, by the clock of this machine. */
+function clockOf(time: unknown): string {
+  const at = new Date(textOf(time));
+  if (Number.isNaN(at.getTime())) return '';
+  const two = (number: number) => String(number).padStart(2, '0');
+  const milliseconds = String(at.getMilliseconds()).padStart(3, '0');
+  return `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}.${milliseconds}`;
+}
+
+/** An error in a few words, and where it was thrown in lines of their own. */
+function errorOf(err: unknown): { readonly summary: string | undefined; readonly stack: string } {
+  if (err === undefined || err === null) return { summary: undefined, stack: '' };
+  if (typeof err !== 'object') return { summary: textOf(err), stack: '' };
+  const { message, stack } = err as { readonly message?: unknown; readonly stack?: unknown };
+  const frames =
+    typeof stack === 'string'
+      ? safeText(stack)
+          .split('\n')
+          .filter((line) => /^\s+at /.test(line))
+      : [];
+  const summary = typeof message === 'string' ? message : JSON.stringify(err);
+  return { summary, stack: frames.map((frame) => `    ${frame.trim()}\n`).join('') };
+}
+
+/** A value of JSON as a text; nothing for one that is absent. */
+function textOf(value: unknown): string {
+  if (value === undefined) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function quotedIfNeeded(text: string): string {
+  const safe = safeLine(text);
+  return /^[^\s"]+$/.test(safe) || /^[[{]/.test(safe) ? safe : JSON.stringify(safe);
+}
