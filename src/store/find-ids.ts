@@ -1,6 +1,7 @@
 // Finds ids by how they begin, in a range of their index.
 import type { IdNoun } from '../domain/ids.ts';
 import type { Database } from './engine/database.ts';
+import type { Reader, Step } from './engine/statement.ts';
 
 /** What belongs to a deleted session is left out. */
 const OF_SESSION = 'JOIN sessions s ON s.seq = t.session_seq AND s.deleted_at IS NULL';
@@ -20,14 +21,13 @@ const END = 'g';
 
 /** The verb: up to `limit` ids that begin with `start`, which is in lower case, in their order. */
 export function makeFindIds({ read }: Database) {
-  return (noun: IdNoun, start: string, limit: number): Promise<string[]> =>
-    read(function* (tx) {
-      const rows = yield* tx.all<{ id: string }>(
-        `SELECT t.id FROM ${SOURCES[noun]} WHERE t.id >= ? AND t.id < ? ORDER BY t.id LIMIT ?`,
-        start,
-        start + END,
-        limit,
-      );
-      return rows.map(({ id }) => id);
-    });
+  return read(function* (tx: Reader, noun: IdNoun, start: string, limit: number): Step<string[]> {
+    const rows = yield* tx.all<{ id: string }>(
+      `SELECT t.id FROM ${SOURCES[noun]} WHERE t.id >= ? AND t.id < ? ORDER BY t.id LIMIT ?`,
+      start,
+      start + END,
+      limit,
+    );
+    return rows.map(({ id }) => id);
+  });
 }

@@ -33,12 +33,12 @@ function open(file = join(temporaryDirectory(), 'errand.db')): House {
   return { database, clock, file, troubles, held, lost };
 }
 
-const addTeam = (name: string) => (tx: Transaction) =>
+const addTeam = (tx: Transaction, name: string) =>
   tx.run('INSERT INTO teams (id, name, created_at, updated_at) VALUES (?, ?, 0, 0)', name.slice(0, 40), name);
 const teamsOf = ({ database }: House) =>
   database.read(function* (tx) {
     return (yield* tx.all<{ id: string }>('SELECT id FROM teams ORDER BY id')).map(({ id }) => id);
-  });
+  })();
 
 /** Another process that writes: a shell, or a tool that makes a copy. */
 function lockBeside({ file }: House): { end(): void } {
@@ -57,12 +57,16 @@ test('verbs wait for the lock of another process, and the event loop turns meanw
   const house = open();
   const lock = lockBeside(house);
   let settled = 0;
-  const writes = ['one', 'two'].map((name) => house.database.write(addTeam(name)).finally(() => (settled += 1)));
+  const writes = ['one', 'two'].map((name) =>
+    house.database
+      .write(addTeam)(name)
+      .finally(() => (settled += 1)),
+  );
   await turns(1_000);
   expect(settled).toBe(0);
   expect(await teamsOf(house)).toEqual([]);
   expect(house.database.fault()).toBeNull();
-  const late = house.database.write(addTeam('three'));
+  const late = house.database.write(addTeam)('three');
   lock.end();
   await Promise.all([...writes, late]);
   expect(await teamsOf(house)).toEqual(['one', 'three', 'two']);
@@ -72,10 +76,10 @@ test('verbs wait for the lock of another process, and the event loop turns meanw
 test('a lock that lasts refuses what waits for it, all at once and in words, and leaves the store well', async () => {
   const house = open();
   const lock = lockBeside(house);
-  const first = house.database.write(addTeam('one'));
+  const first = house.database.write(addTeam)('one');
   await turns(10);
   house.clock.advance(4_000);
-  const second = house.database.write(addTeam('two'));
+  const second = house.database.write(addTeam)('two');
   const outcomes = Promise.allSettled([first, second]);
   house.clock.advance(1_000);
   for (const outcome of await outcomes) {
@@ -88,7 +92,7 @@ test('a lock that lasts refuses what waits for it, all at once and in words, and
   expect(house.database.fault()).toMatch(/locked/);
   expect(house.troubles).toEqual([expect.stringContaining(house.file)]);
   lock.end();
-  await house.database.write(addTeam('three'));
+  await house.database.write(addTeam)('three');
   expect(await teamsOf(house)).toEqual(['three']);
   expect(house.database.fault()).toBeNull();
 });
@@ -96,7 +100,7 @@ test('a lock that lasts refuses what waits for it, all at once and in words, and
 test('a database that is closed under a lock keeps what was asked for before', async () => {
   const house = open();
   const lock = lockBeside(house);
-  const write = house.database.write(addTeam('one'));
+  const write = house.database.write(addTeam)('one');
   const closed = house.database.close();
   await turns(10);
   lock.end();
@@ -129,12 +133,12 @@ test.each(['SQLITE_IOERR_FSYNC', 'SQLITE_IOERR_DIR_FSYNC'])(
     const failing = failStatement(/^COMMIT$/, code, 'disk I/O error');
     const house = open();
     const refusal = { reason: 'unavailable', message: expect.not.stringMatching(/SQLITE|errand\.db/) };
-    await expect(house.database.write(addTeam('one'))).rejects.toMatchObject(refusal);
+    await expect(house.database.write(addTeam)('one')).rejects.toMatchObject(refusal);
     expect(house.lost).toEqual([
       expect.objectContaining({ message: expect.stringMatching(new RegExp(`errand\\.db .*${code}`)) }),
     ]);
     for (const name of ['two', 'three']) {
-      await expect(house.database.write(addTeam(name))).rejects.toMatchObject(refusal);
+      await expect(house.database.write(addTeam)(name)).rejects.toMatchObject(refusal);
     }
     expect(failing.tries()).toBe(1);
     expect(house.lost).toHaveLength(1);
@@ -145,11 +149,11 @@ test.each(['SQLITE_IOERR_FSYNC', 'SQLITE_IOERR_DIR_FSYNC'])(
 test('a sync that fails in a checkpoint ends writing as one in a commit does', async () => {
   failStatement(/wal_checkpoint\(PASSIVE\)/, 'SQLITE_IOERR_FSYNC', 'disk I/O error');
   const house = open();
-  await house.database.write(addTeam('x'.repeat(5_000_000)));
+  await house.database.write(addTeam)('x'.repeat(5_000_000));
   expect(house.lost).toEqual([]);
   house.clock.advance(50);
   expect(house.lost).toHaveLength(1);
-  await expect(house.database.write(addTeam('two'))).rejects.toMatchObject({ reason: 'unavailable' });
+  await expect(house.database.write(addTeam)('two')).rejects.toMatchObject({ reason: 'unavailable' });
 });
 
 test.each([
@@ -160,7 +164,9 @@ test.each([
 ])('%s is told to callers without its code, and to operators with it and the file', async (code, words) => {
   failStatement(/^COMMIT$/, code, 'as SQLite says');
   const house = open();
-  const refused = await house.database.write(addTeam('one')).catch((error: unknown) => messageOf(error));
+  const refused = await house.database
+    .write(addTeam)('one')
+    .catch((error: unknown) => messageOf(error));
   expect(refused).toMatch(words);
   expect(refused).not.toMatch(/SQLITE|errand\.db/);
   expect(house.troubles).toEqual([expect.stringMatching(new RegExp(`errand\\.db .*as SQLite says, ${code}`))]);
@@ -171,7 +177,7 @@ test.each([
 async function fileWithPages(): Promise<string> {
   const file = join(temporaryDirectory(), 'errand.db');
   const database = openDatabase(file, fakeClock());
-  for (let at = 0; at < 40; at += 1) await database.write(addTeam(`${at} ${'x'.repeat(20_000)}`));
+  for (let at = 0; at < 40; at += 1) await database.write(addTeam)(`${at} ${'x'.repeat(20_000)}`);
   await database.close();
   return file;
 }
@@ -199,10 +205,10 @@ test('a page that is damaged refuses what needs it, in words; what does not goes
     writeSync(descriptor, Buffer.alloc(4096, 0xff), 0, 4096, at);
   closeSync(descriptor);
   const house = open(file);
-  const read = () => house.database.read((tx) => tx.all('SELECT * FROM teams'));
+  const read = () => house.database.read((tx) => tx.all('SELECT * FROM teams'))();
   await expect(read()).rejects.toThrow(/^The daemon's storage is damaged\.$/);
   expect(house.troubles).toEqual([expect.stringMatching(/errand\.db is damaged .*CORRUPT.*backup/)]);
-  await house.database.write((tx) => tx.get('SELECT count(*) FROM api_keys'));
+  await house.database.write((tx) => tx.get('SELECT count(*) FROM api_keys'))();
   expect(house.database.fault()).toMatch(/damaged/);
   await expect(read()).rejects.toThrow(/damaged/);
   expect(house.troubles).toHaveLength(1);
@@ -215,7 +221,7 @@ test('a file that was cut off is told as damaged', async () => {
   const told = async () => {
     try {
       const { database } = open(file);
-      await database.read((tx) => tx.all('SELECT * FROM teams'));
+      await database.read((tx) => tx.all('SELECT * FROM teams'))();
     } catch (error) {
       return messageOf(explainToOperator(error, file));
     }

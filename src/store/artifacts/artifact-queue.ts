@@ -1,5 +1,6 @@
 // What is still to be done for the artifacts of ended runs: workspaces to look at, archives to pack.
 import type { Database } from '../engine/database.ts';
+import type { Reader, Step } from '../engine/statement.ts';
 
 /** An ended run whose changes nobody has looked for yet. */
 export interface UncollectedRun {
@@ -31,44 +32,43 @@ const ANY_RUN = Number.MAX_SAFE_INTEGER;
 export function makeArtifactQueue({ read }: Database) {
   return {
     /** Sessions with something to collect or to pack, those that wait longest first. */
-    listSessionsToCollect: (): Promise<number[]> =>
-      read(function* (tx) {
-        return (yield* tx.all<{ session_seq: number }>(
-          `SELECT session_seq FROM (
+    listSessionsToCollect: read(function* (tx: Reader): Step<number[]> {
+      return (yield* tx.all<{ session_seq: number }>(
+        `SELECT session_seq FROM (
              SELECT session_seq, seq FROM runs WHERE ${ENDED}
              UNION ALL SELECT session_seq, run_seq FROM workspace_exports WHERE status = 'pending') AS open_work
            GROUP BY session_seq ORDER BY min(seq)`,
-        )).map((row) => row.session_seq);
-      }),
+      )).map((row) => row.session_seq);
+    }),
 
     /** A session's next run to collect, unless an executor may still be at work there. */
-    nextUncollected: (sessionSeq: number): Promise<UncollectedRun | undefined> =>
-      read((tx) => tx.get<UncollectedRun>(`${UNCOLLECTED} ${AT_REST} ORDER BY r.seq LIMIT 1`, sessionSeq, ANY_RUN)),
+    nextUncollected: read(
+      (tx: Reader, sessionSeq: number): Step<UncollectedRun | undefined> =>
+        tx.get<UncollectedRun>(`${UNCOLLECTED} ${AT_REST} ORDER BY r.seq LIMIT 1`, sessionSeq, ANY_RUN),
+    ),
 
     /** Whether a run must wait for what an earlier one left to be looked at. */
-    isAfterUncollected: (sessionSeq: number, runSeq: number): Promise<boolean> =>
-      read(function* (tx) {
-        return (yield* tx.get(`${UNCOLLECTED} LIMIT 1`, sessionSeq, runSeq)) !== undefined;
-      }),
+    isAfterUncollected: read(function* (tx: Reader, sessionSeq: number, runSeq: number): Step<boolean> {
+      return (yield* tx.get(`${UNCOLLECTED} LIMIT 1`, sessionSeq, runSeq)) !== undefined;
+    }),
 
     /** A session's next archive to pack: those of runs before that of the workspace. */
-    nextPacking: (sessionSeq: number): Promise<Packing | undefined> =>
-      read(function* (tx) {
-        return (
-          (yield* tx.get<Packing>(
-            `SELECT 'run' AS kind, r.seq AS runSeq, r.id AS runId, s.id AS sessionId
+    nextPacking: read(function* (tx: Reader, sessionSeq: number): Step<Packing | undefined> {
+      return (
+        (yield* tx.get<Packing>(
+          `SELECT 'run' AS kind, r.seq AS runSeq, r.id AS runId, s.id AS sessionId
          FROM runs r JOIN sessions s ON s.seq = r.session_seq
          WHERE r.session_seq = ? AND r.artifact_status = 'pending' AND r.finished_at IS NOT NULL AND ${IS_COLLECTED}
          ORDER BY r.seq LIMIT 1`,
-            sessionSeq,
-          )) ??
-          (yield* tx.get<Packing>(
-            `SELECT 'workspace' AS kind, e.run_seq AS runSeq, r.id AS runId, s.id AS sessionId
+          sessionSeq,
+        )) ??
+        (yield* tx.get<Packing>(
+          `SELECT 'workspace' AS kind, e.run_seq AS runSeq, r.id AS runId, s.id AS sessionId
          FROM workspace_exports e JOIN runs r ON r.seq = e.run_seq JOIN sessions s ON s.seq = e.session_seq
          WHERE e.session_seq = ? AND e.status = 'pending'`,
-            sessionSeq,
-          ))
-        );
-      }),
+          sessionSeq,
+        ))
+      );
+    }),
   };
 }

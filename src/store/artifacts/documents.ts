@@ -1,5 +1,6 @@
 // The text of attached documents, kept once for each content: reading one is slow, and its text never changes.
 import type { Database } from '../engine/database.ts';
+import type { Reader, Step, Transaction } from '../engine/statement.ts';
 
 /** What a document says, or why it says nothing, in words that follow its name. */
 export type StoredText = { readonly text: string } | { readonly fault: string };
@@ -8,27 +9,25 @@ export type StoredText = { readonly text: string } | { readonly fault: string };
 export function makeDocuments({ write, read }: Database) {
   return {
     /** What is known of a document by the hash of its content; undefined when it was never read. */
-    find: (sha256: string): Promise<StoredText | undefined> =>
-      read(function* (tx) {
-        const row = yield* tx.get<{ text: string | null; fault: string | null }>(
-          'SELECT text, fault FROM document_texts WHERE sha256 = ?',
-          sha256,
-        );
-        if (row === undefined) return undefined;
-        return row.text === null ? { fault: row.fault ?? '' } : { text: row.text };
-      }),
+    find: read(function* (tx: Reader, sha256: string): Step<StoredText | undefined> {
+      const row = yield* tx.get<{ text: string | null; fault: string | null }>(
+        'SELECT text, fault FROM document_texts WHERE sha256 = ?',
+        sha256,
+      );
+      if (row === undefined) return undefined;
+      return row.text === null ? { fault: row.fault ?? '' } : { text: row.text };
+    }),
 
     /** Keeps what was read. The first reading of a content stands. */
-    keep: (sha256: string, read: StoredText): Promise<void> =>
-      write(function* (tx) {
-        const [text, fault] = 'text' in read ? [read.text, null] : [null, read.fault];
-        yield* tx.run(
-          'INSERT INTO document_texts (sha256, text, fault, created_at) VALUES (?, ?, ?, ?) ON CONFLICT (sha256) DO NOTHING',
-          sha256,
-          text,
-          fault,
-          tx.now,
-        );
-      }),
+    keep: write(function* (tx: Transaction, sha256: string, read: StoredText): Step<void> {
+      const [text, fault] = 'text' in read ? [read.text, null] : [null, read.fault];
+      yield* tx.run(
+        'INSERT INTO document_texts (sha256, text, fault, created_at) VALUES (?, ?, ?, ?) ON CONFLICT (sha256) DO NOTHING',
+        sha256,
+        text,
+        fault,
+        tx.now,
+      );
+    }),
   };
 }

@@ -63,37 +63,35 @@ interface ExportRow {
 export function makeReadArtifacts({ read }: Database) {
   return {
     /** What a run has made. */
-    getRunArtifacts: (runSeq: number): Promise<RunArtifacts> =>
-      read(function* (tx) {
-        const row = (yield* tx.get<RunRow>(
-          `SELECT r.artifact_status, r.status AS run_status, r.error AS run_error, a.file_count, a.total_size, a.skipped, a.archive_key,
+    getRunArtifacts: read(function* (tx: Reader, runSeq: number): Step<RunArtifacts> {
+      const row = (yield* tx.get<RunRow>(
+        `SELECT r.artifact_status, r.status AS run_status, r.error AS run_error, a.file_count, a.total_size, a.skipped, a.archive_key,
            a.archive_size, a.error FROM runs r LEFT JOIN run_artifacts a ON a.run_seq = r.seq WHERE r.seq = ?`,
-          runSeq,
-        ))!;
-        return {
-          status: row.artifact_status,
-          fileCount: row.file_count ?? 0,
-          totalSize: row.total_size ?? 0,
-          files: row.file_count === null || row.file_count === 0 ? [] : yield* filesOf(tx, runSeq),
-          skipped: row.skipped === null ? null : (JSON.parse(row.skipped) as Record<string, number>),
-          archive: archiveOf(row),
-          error: errorOf(row),
-        };
-      }),
+        runSeq,
+      ))!;
+      return {
+        status: row.artifact_status,
+        fileCount: row.file_count ?? 0,
+        totalSize: row.total_size ?? 0,
+        files: row.file_count === null || row.file_count === 0 ? [] : yield* filesOf(tx, runSeq),
+        skipped: row.skipped === null ? null : (JSON.parse(row.skipped) as Record<string, number>),
+        archive: archiveOf(row),
+        error: errorOf(row),
+      };
+    }),
 
     /** The files that a run has added or changed, in order of path. */
-    listRunFiles: (runSeq: number): Promise<RunFile[]> => read((tx) => filesOf(tx, runSeq)),
+    listRunFiles: read(filesOf),
 
     /** A session's workspace as it was after its last run. */
-    getWorkspaceArtifacts: (sessionSeq: number): Promise<WorkspaceArtifacts> =>
-      read(function* (tx) {
-        const exported = yield* exportOf(tx, sessionSeq);
-        const sql = 'SELECT path, size, sha256 FROM workspace_files WHERE session_seq = ? ORDER BY path';
-        return { ...exported, files: yield* tx.all<FileVersion>(sql, sessionSeq) };
-      }),
+    getWorkspaceArtifacts: read(function* (tx: Reader, sessionSeq: number): Step<WorkspaceArtifacts> {
+      const exported = yield* exportOf(tx, sessionSeq);
+      const sql = 'SELECT path, size, sha256 FROM workspace_files WHERE session_seq = ? ORDER BY path';
+      return { ...exported, files: yield* tx.all<FileVersion>(sql, sessionSeq) };
+    }),
 
     /** The same without the files. */
-    getWorkspaceExport: (sessionSeq: number): Promise<WorkspaceExport> => read((tx) => exportOf(tx, sessionSeq)),
+    getWorkspaceExport: read((tx: Reader, sessionSeq: number): Step<WorkspaceExport> => exportOf(tx, sessionSeq)),
   };
 }
 

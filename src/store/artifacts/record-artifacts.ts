@@ -19,41 +19,40 @@ export interface FoundWorkspace {
 export function makeRecordArtifacts({ write }: Database) {
   return {
     /** Keeps what a run has changed. Undefined when it is not to be collected any more. */
-    recordArtifacts: (runSeq: number, found: FoundWorkspace): Promise<TreeChange | undefined> =>
-      write((tx) => recordIn(tx, runSeq, found)),
+    recordArtifacts: write(
+      (tx: Transaction, runSeq: number, found: FoundWorkspace): Step<TreeChange | undefined> =>
+        recordIn(tx, runSeq, found),
+    ),
 
     /** The workspace could not be looked at: neither the run's changes nor the session's files are known. */
-    failCollection: (runSeq: number, message: string): Promise<boolean> =>
-      write(function* (tx) {
-        const run = yield* findEnded(tx, runSeq);
-        if (run === undefined) return false;
-        yield* failIn(tx, run, { type: 'api_error', message });
-        yield* failExportIn(tx, run, message);
-        return true;
-      }),
+    failCollection: write(function* (tx: Transaction, runSeq: number, message: string): Step<boolean> {
+      const run = yield* findEnded(tx, runSeq);
+      if (run === undefined) return false;
+      yield* failIn(tx, run, { type: 'api_error', message });
+      yield* failExportIn(tx, run, message);
+      return true;
+    }),
 
     /** pending → ready, with the archive of the run's files. */
-    finishArtifacts: (runSeq: number, archive: Archive): Promise<boolean> =>
-      write(function* (tx) {
-        const run = yield* findEnded(tx, runSeq);
-        if (run === undefined) return false;
-        yield* tx.run(
-          'UPDATE run_artifacts SET archive_key = ?, archive_size = ? WHERE run_seq = ?',
-          archive.key,
-          archive.size,
-          runSeq,
-        );
-        yield* readyIn(tx, run);
-        return true;
-      }),
+    finishArtifacts: write(function* (tx: Transaction, runSeq: number, archive: Archive): Step<boolean> {
+      const run = yield* findEnded(tx, runSeq);
+      if (run === undefined) return false;
+      yield* tx.run(
+        'UPDATE run_artifacts SET archive_key = ?, archive_size = ? WHERE run_seq = ?',
+        archive.key,
+        archive.size,
+        runSeq,
+      );
+      yield* readyIn(tx, run);
+      return true;
+    }),
 
     /** pending → failed: the run's files are known, but could not be packed. */
-    failArtifacts: (runSeq: number, message: string): Promise<boolean> =>
-      write(function* (tx) {
-        const run = yield* findEnded(tx, runSeq);
-        if (run !== undefined) yield* failIn(tx, run, { type: 'api_error', message });
-        return run !== undefined;
-      }),
+    failArtifacts: write(function* (tx: Transaction, runSeq: number, message: string): Step<boolean> {
+      const run = yield* findEnded(tx, runSeq);
+      if (run !== undefined) yield* failIn(tx, run, { type: 'api_error', message });
+      return run !== undefined;
+    }),
   };
 }
 

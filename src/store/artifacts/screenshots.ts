@@ -1,5 +1,6 @@
 // Pictures of what the browser showed, at most one for each tool use (G7).
 import type { Database } from '../engine/database.ts';
+import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { type Fence, holds } from '../runs/record-progress.ts';
 
 export interface Screenshot {
@@ -18,34 +19,34 @@ export function makeScreenshots({ write, read }: Database) {
      * Keeps the picture of a tool use; a later one takes its place, and the earlier one's key is answered. Nothing is kept
      * when the attempt has lost the run.
      */
-    keep: (
+    keep: write(function* (
+      tx: Transaction,
       fence: Fence,
       { toolUseId, sha256, mimeType, size }: Screenshot,
-    ): Promise<{ readonly held: boolean; readonly replaced: string | null }> =>
-      write(function* (tx) {
-        if (!(yield* holds(tx, fence))) return { held: false, replaced: null };
-        const earlier = yield* tx.get<{ sha256: string }>(
-          'SELECT sha256 FROM screenshots WHERE run_seq = ? AND tool_use_id = ?',
-          fence.runSeq,
-          toolUseId,
-        );
-        yield* tx.run(
-          `INSERT INTO screenshots (run_seq, tool_use_id, sha256, mime_type, size, created_at) VALUES (?, ?, ?, ?, ?, ?)
+    ): Step<{ readonly held: boolean; readonly replaced: string | null }> {
+      if (!(yield* holds(tx, fence))) return { held: false, replaced: null };
+      const earlier = yield* tx.get<{ sha256: string }>(
+        'SELECT sha256 FROM screenshots WHERE run_seq = ? AND tool_use_id = ?',
+        fence.runSeq,
+        toolUseId,
+      );
+      yield* tx.run(
+        `INSERT INTO screenshots (run_seq, tool_use_id, sha256, mime_type, size, created_at) VALUES (?, ?, ?, ?, ?, ?)
            ON CONFLICT (run_seq, tool_use_id) DO UPDATE SET sha256 = excluded.sha256, mime_type = excluded.mime_type,
              size = excluded.size, created_at = excluded.created_at`,
-          fence.runSeq,
-          toolUseId,
-          sha256,
-          mimeType,
-          size,
-          tx.now,
-        );
-        return { held: true, replaced: earlier === undefined || earlier.sha256 === sha256 ? null : earlier.sha256 };
-      }),
+        fence.runSeq,
+        toolUseId,
+        sha256,
+        mimeType,
+        size,
+        tx.now,
+      );
+      return { held: true, replaced: earlier === undefined || earlier.sha256 === sha256 ? null : earlier.sha256 };
+    }),
 
     /** The newest picture of a tool use in a session; tool-use ids are unique within a run only. */
-    find: (sessionSeq: number, toolUseId: string): Promise<Screenshot | undefined> =>
-      read((tx) =>
+    find: read(
+      (tx: Reader, sessionSeq: number, toolUseId: string): Step<Screenshot | undefined> =>
         tx.get<Screenshot>(
           `SELECT p.tool_use_id AS toolUseId, p.sha256, p.mime_type AS mimeType, p.size
          FROM runs r JOIN screenshots p ON p.run_seq = r.seq
@@ -53,6 +54,6 @@ export function makeScreenshots({ write, read }: Database) {
           sessionSeq,
           toolUseId,
         ),
-      ),
+    ),
   };
 }

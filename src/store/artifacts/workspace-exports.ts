@@ -14,41 +14,40 @@ interface ExportingRun {
 export function makeWorkspaceExports({ write }: Database) {
   return {
     /** pending → ready, unless a later run has changed the workspace meanwhile. Answers the archive it replaces. */
-    finishExport: (
+    finishExport: write(function* (
+      tx: Transaction,
       sessionSeq: number,
       runSeq: number,
       archive: Archive,
-    ): Promise<{ replacedKey: string | null } | undefined> =>
-      write(function* (tx) {
-        const old = yield* findPendingExport(tx, sessionSeq, runSeq);
-        if (old === undefined) return undefined;
-        yield* tx.run(
-          `UPDATE workspace_exports SET status = 'ready', archive_key = ?, archive_size = ?, error = NULL, updated_at = ?
+    ): Step<{ replacedKey: string | null } | undefined> {
+      const old = yield* findPendingExport(tx, sessionSeq, runSeq);
+      if (old === undefined) return undefined;
+      yield* tx.run(
+        `UPDATE workspace_exports SET status = 'ready', archive_key = ?, archive_size = ?, error = NULL, updated_at = ?
            WHERE session_seq = ?`,
-          archive.key,
-          archive.size,
-          tx.now,
-          sessionSeq,
-        );
-        const payload = { runId: old.id, fileCount: old.file_count, archiveSize: archive.size };
-        tx.emit(sessionSeq, null, { type: 'workspace_export.completed', payload });
-        return { replacedKey: old.archive_key === archive.key ? null : old.archive_key };
-      }),
+        archive.key,
+        archive.size,
+        tx.now,
+        sessionSeq,
+      );
+      const payload = { runId: old.id, fileCount: old.file_count, archiveSize: archive.size };
+      tx.emit(sessionSeq, null, { type: 'workspace_export.completed', payload });
+      return { replacedKey: old.archive_key === archive.key ? null : old.archive_key };
+    }),
 
     /** pending → failed, unless a later run has changed the workspace meanwhile. */
-    failExport: (sessionSeq: number, runSeq: number, message: string): Promise<boolean> =>
-      write(function* (tx) {
-        const old = yield* findPendingExport(tx, sessionSeq, runSeq);
-        if (old === undefined) return false;
-        yield* tx.run(
-          "UPDATE workspace_exports SET status = 'failed', error = ?, updated_at = ? WHERE session_seq = ?",
-          message,
-          tx.now,
-          sessionSeq,
-        );
-        tx.emit(sessionSeq, null, { type: 'workspace_export.failed', payload: { runId: old.id, message } });
-        return true;
-      }),
+    failExport: write(function* (tx: Transaction, sessionSeq: number, runSeq: number, message: string): Step<boolean> {
+      const old = yield* findPendingExport(tx, sessionSeq, runSeq);
+      if (old === undefined) return false;
+      yield* tx.run(
+        "UPDATE workspace_exports SET status = 'failed', error = ?, updated_at = ? WHERE session_seq = ?",
+        message,
+        tx.now,
+        sessionSeq,
+      );
+      tx.emit(sessionSeq, null, { type: 'workspace_export.failed', payload: { runId: old.id, message } });
+      return true;
+    }),
   };
 }
 

@@ -18,28 +18,32 @@ const SELECT = 'SELECT path, size, sha256 FROM workspace_files WHERE session_seq
 export function makeWorkspaceTree({ write, read }: Database) {
   return {
     /** The files in order of path. */
-    listWorkspaceFiles: (sessionSeq: number): Promise<FileVersion[]> =>
-      read((tx) => tx.all<FileVersion>(`${SELECT} ORDER BY path`, sessionSeq)),
+    listWorkspaceFiles: read(
+      (tx: Reader, sessionSeq: number): Step<FileVersion[]> =>
+        tx.all<FileVersion>(`${SELECT} ORDER BY path`, sessionSeq),
+    ),
 
     /** Whether the session's workspace had any file when it was last seen. */
-    hasWorkspaceFiles: (sessionSeq: number): Promise<boolean> =>
-      read(function* (tx) {
-        return (yield* tx.get('SELECT 1 FROM workspace_files WHERE session_seq = ? LIMIT 1', sessionSeq)) !== undefined;
-      }),
+    hasWorkspaceFiles: read(function* (tx: Reader, sessionSeq: number): Step<boolean> {
+      return (yield* tx.get('SELECT 1 FROM workspace_files WHERE session_seq = ? LIMIT 1', sessionSeq)) !== undefined;
+    }),
 
     /**
      * Keeps the workspace as it is before a run's agent begins: the run is compared with it. Answers what changed since
      * the tree was last seen, or undefined when the attempt no longer holds the run.
      */
-    keepBaseline: (fence: Fence, files: readonly FileVersion[]): Promise<TreeChange | undefined> =>
-      write(function* (tx) {
-        if (!(yield* holds(tx, fence))) return undefined;
-        const change = compare(yield* readTree(tx, fence.sessionSeq), files);
-        if (change.changed.length + change.deletedPaths.length === 0) return change;
-        yield* applyChange(tx, fence.sessionSeq, change);
-        yield* tx.run('UPDATE workspace_exports SET stale = 1 WHERE session_seq = ?', fence.sessionSeq);
-        return change;
-      }),
+    keepBaseline: write(function* (
+      tx: Transaction,
+      fence: Fence,
+      files: readonly FileVersion[],
+    ): Step<TreeChange | undefined> {
+      if (!(yield* holds(tx, fence))) return undefined;
+      const change = compare(yield* readTree(tx, fence.sessionSeq), files);
+      if (change.changed.length + change.deletedPaths.length === 0) return change;
+      yield* applyChange(tx, fence.sessionSeq, change);
+      yield* tx.run('UPDATE workspace_exports SET stale = 1 WHERE session_seq = ?', fence.sessionSeq);
+      return change;
+    }),
   };
 }
 

@@ -67,33 +67,31 @@ export function makeAuditEntries(database: Database) {
       }),
 
     /** A page of the entries that a filter finds, and how many it finds in all, up to `MAX_COUNTED`. */
-    list: (filter: AuditFilter, page: AuditPage): Promise<Listing<AuditEntry>> =>
-      read(function* (tx) {
-        const { after, upTo } = yield* idsOf(tx, filter);
-        const { always, found } = equalitiesOf(filter);
-        const isFiltered = always.length > 0 || Object.values(found).some((value) => value !== null);
-        const whole = conditions(always, { ...found, 'id > ?': after, 'id <= ?': upTo });
-        const total = isFiltered ? yield* countUpTo(tx, whole) : Math.max(0, upTo - after);
-        const from = Math.max(after, page.afterId ?? 0);
-        const to = Math.min(upTo, (page.beforeId ?? Number.MAX_SAFE_INTEGER) - 1);
-        const { where, values } = conditions(always, { ...found, 'id > ?': from, 'id <= ?': to });
-        const order = page.afterId === null ? 'DESC' : 'ASC';
-        const sql = `SELECT * FROM audit_entries ${where} ORDER BY id ${order} LIMIT ?`;
-        return { items: (yield* tx.all<AuditRow>(sql, ...values, page.limit)).map(toEntry), total };
-      }),
+    list: read(function* (tx: Reader, filter: AuditFilter, page: AuditPage): Step<Listing<AuditEntry>> {
+      const { after, upTo } = yield* idsOf(tx, filter);
+      const { always, found } = equalitiesOf(filter);
+      const isFiltered = always.length > 0 || Object.values(found).some((value) => value !== null);
+      const whole = conditions(always, { ...found, 'id > ?': after, 'id <= ?': upTo });
+      const total = isFiltered ? yield* countUpTo(tx, whole) : Math.max(0, upTo - after);
+      const from = Math.max(after, page.afterId ?? 0);
+      const to = Math.min(upTo, (page.beforeId ?? Number.MAX_SAFE_INTEGER) - 1);
+      const { where, values } = conditions(always, { ...found, 'id > ?': from, 'id <= ?': to });
+      const order = page.afterId === null ? 'DESC' : 'ASC';
+      const sql = `SELECT * FROM audit_entries ${where} ORDER BY id ${order} LIMIT ?`;
+      return { items: (yield* tx.all<AuditRow>(sql, ...values, page.limit)).map(toEntry), total };
+    }),
 
     /** The end of the log, looked at with the daemon's seal. */
-    getHead: (seal: Seal): Promise<AuditHead> =>
-      read(function* (tx) {
-        const head = yield* tx.get<HeadRow>(HEAD);
-        const last = yield* tx.get<HeadRow>(LAST);
-        return {
-          lastId: head?.last_id ?? last?.last_id ?? 0,
-          lastHash: head?.last_hash ?? last?.last_hash ?? null,
-          isSealed: isIntact(head, last, seal),
-          doubtfulUntil: head?.doubtful_until ?? null,
-        };
-      }),
+    getHead: read(function* (tx: Reader, seal: Seal): Step<AuditHead> {
+      const head = yield* tx.get<HeadRow>(HEAD);
+      const last = yield* tx.get<HeadRow>(LAST);
+      return {
+        lastId: head?.last_id ?? last?.last_id ?? 0,
+        lastHash: head?.last_hash ?? last?.last_hash ?? null,
+        isSealed: isIntact(head, last, seal),
+        doubtfulUntil: head?.doubtful_until ?? null,
+      };
+    }),
   };
 }
 

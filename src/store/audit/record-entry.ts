@@ -43,24 +43,32 @@ export function isIntact(head: HeadRow | undefined, last: Last | undefined, seal
   return isSealed && head.last_id === last.last_id && head.last_hash === last.last_hash;
 }
 
-/** Makes `write` for verbs whose caller may give a note: the entry is in the commit of the verb, or neither is kept. */
+/**
+ * Makes what writes for verbs whose caller may give a note: the entry is in the commit of the verb, or neither is kept.
+ * These verbs are rare, so each call may make its own.
+ */
 export function makeAuditedWrite({ write }: Pick<Database, 'write'>) {
+  const audited = { keep: write(auditIn, 'keep'), free: write(auditIn, 'free') };
   return async <Result>(
     note: Note<Result> | undefined,
     verb: (tx: Transaction) => Step<Result>,
-    kind?: VerbKind,
+    kind: VerbKind = 'keep',
   ): Promise<Result> => {
-    if (note === undefined) return write(verb, kind);
-    let entry: AuditEntry | undefined;
-    const result = await write(function* (tx) {
-      const found = yield* verb(tx);
-      const fresh = note.entryOf(found);
-      entry = fresh && (yield* recordIn(tx, fresh, note.seal));
-      return found;
-    }, kind);
-    if (entry !== undefined) note.recorded(entry);
-    return result;
+    const { result, entry } = await audited[kind](note, verb);
+    if (entry !== undefined) note?.recorded(entry);
+    return result as Result;
   };
+}
+
+/** A verb, and the entry of its note. */
+function* auditIn(
+  tx: Transaction,
+  note: Note<unknown> | undefined,
+  verb: (tx: Transaction) => Step<unknown>,
+): Step<{ result: unknown; entry: AuditEntry | undefined }> {
+  const result = yield* verb(tx);
+  const fresh = note?.entryOf(result);
+  return { result, entry: fresh && (yield* recordIn(tx, fresh, note!.seal)) };
 }
 
 function* recordIn(tx: Transaction, fresh: NewAuditEntry, seal: Seal): Step<AuditEntry> {

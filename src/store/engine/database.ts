@@ -11,15 +11,24 @@ import { cacheStatements, carryOut } from './sqlite.ts';
 import { READER, type Reader, type Step, type Transaction } from './statement.ts';
 import { isLocked, refusalOf } from './storage-fault.ts';
 
+/**
+ * What callers of the store call. Made once, with the store: a generator function costs as much as a query to make, and
+ * what it leaves outlives the next collection of garbage.
+ */
+export type Verb<Args extends readonly unknown[], Result> = (...args: Args) => Promise<Result>;
+
 /** The seam to the engine (design: only `Database` and `BlobStore` have twins). */
 export interface Database {
   /**
-   * Runs a verb and resolves after its commit is on disk. Rejects alone when the verb throws, and with `unavailable` when
-   * the disk refuses or another process holds the file for too long.
+   * Makes a verb of a generator. A call of it resolves after its commit is on disk. It rejects alone when the generator
+   * throws, and with `unavailable` when the disk refuses or another process holds the file for too long.
    */
-  write<Result>(verb: (tx: Transaction) => Step<Result>, kind?: VerbKind): Promise<Result>;
-  /** Runs a verb that only reads. It sees committed rows only, all of them of one moment. Rejects with `unavailable` when the disk does. */
-  read<Result>(verb: (tx: Reader) => Step<Result>): Promise<Result>;
+  write<Args extends readonly unknown[], Result>(
+    verb: (tx: Transaction, ...args: Args) => Step<Result>,
+    kind?: VerbKind,
+  ): Verb<Args, Result>;
+  /** Makes a verb that only reads. It sees committed rows only, all of them of one moment. Rejects with `unavailable` when the disk does. */
+  read<Args extends readonly unknown[], Result>(verb: (tx: Reader, ...args: Args) => Step<Result>): Verb<Args, Result>;
   /** What is wrong with the storage, in words without paths; null once a commit has succeeded again. */
   fault(): string | null;
   /** Bytes of the database's log while another process keeps it from beginning anew; null while all is well. */
@@ -60,13 +69,17 @@ export function openDatabase(
   });
   let closed: Promise<void> | undefined;
 
-  async function read<Result>(verb: (tx: Reader) => Step<Result>): Promise<Result> {
-    try {
-      return carryOut(statements, verb(READER));
-    } catch (error) {
-      health.failed(error);
-      throw refusalOf(error);
-    }
+  function read<Args extends readonly unknown[], Result>(
+    verb: (tx: Reader, ...args: Args) => Step<Result>,
+  ): Verb<Args, Result> {
+    return async (...args) => {
+      try {
+        return carryOut(statements, verb(READER, ...args));
+      } catch (error) {
+        health.failed(error);
+        throw refusalOf(error);
+      }
+    };
   }
 
   async function close(): Promise<void> {
@@ -76,7 +89,10 @@ export function openDatabase(
   }
 
   return {
-    write: commits.write,
+    write:
+      (verb, kind = 'keep') =>
+      (...args) =>
+        commits.write((tx) => verb(tx, ...args), kind),
     read,
     fault: health.fault,
     heldLogBytes: checkpoints.heldBytes,

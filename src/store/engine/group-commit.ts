@@ -16,7 +16,7 @@ const LOCK_WAIT_MS = 5_000;
 const LOCK_RETRY_MS = 25;
 
 export interface GroupCommit {
-  write<Result>(verb: (tx: Transaction) => Step<Result>, kind?: VerbKind): Promise<Result>;
+  write<Result>(verb: (tx: Transaction) => Step<Result>, kind: VerbKind): Promise<Result>;
   /** Takes no further verbs, and resolves when those that wait are settled. */
   end(): Promise<void>;
 }
@@ -60,7 +60,7 @@ export function makeGroupCommit(parts: GroupCommitParts): GroupCommit {
   }
 
   return {
-    write: <Result>(verb: (tx: Transaction) => Step<Result>, kind: VerbKind = 'keep') =>
+    write: <Result>(verb: (tx: Transaction) => Step<Result>, kind: VerbKind) =>
       new Promise<Result>((resolve, reject) => {
         if (ended) {
           reject(new ErrandError('unavailable', 'The daemon is shutting down.'));

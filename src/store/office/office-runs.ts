@@ -89,17 +89,16 @@ export function* toOfficeRuns(tx: Reader, rows: readonly OfficeRunRow[]): Step<O
 export function makeOfficeRuns({ read }: Database) {
   return {
     /** A page of a session's runs, the newest first. */
-    listRuns: (sessionSeq: number, { limit, offset }: Page): Promise<Listing<OfficeRun>> =>
-      read(function* (tx) {
-        const rows = yield* tx.all<OfficeRunRow>(
-          `${OFFICE_RUNS} WHERE r.seq IN (
+    listRuns: read(function* (tx: Reader, sessionSeq: number, { limit, offset }: Page): Step<Listing<OfficeRun>> {
+      const rows = yield* tx.all<OfficeRunRow>(
+        `${OFFICE_RUNS} WHERE r.seq IN (
              SELECT seq FROM runs WHERE session_seq = ? ORDER BY seq DESC LIMIT ? OFFSET ?) ORDER BY r.seq DESC`,
-          sessionSeq,
-          limit,
-          offset,
-        );
-        return { items: yield* toOfficeRuns(tx, rows), total: yield* countRuns(tx, sessionSeq) };
-      }),
+        sessionSeq,
+        limit,
+        offset,
+      );
+      return { items: yield* toOfficeRuns(tx, rows), total: yield* countRuns(tx, sessionSeq) };
+    }),
   };
 }
 

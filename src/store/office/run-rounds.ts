@@ -62,24 +62,26 @@ interface ToolRow extends Omit<RoundTool, 'status'> {
 export function makeRunRounds({ read }: Database) {
   return {
     /** How many rounds there are, and the run after which those from `offset` on begin. */
-    findRounds: (sessionSeq: number, offset: number): Promise<{ total: number; afterSeq: number }> =>
-      read(function* (tx) {
-        const total = yield* countRuns(tx, sessionSeq);
-        const before = offset === 0 ? undefined : yield* runAt(tx, sessionSeq, offset - 1);
-        return { total, afterSeq: before?.seq ?? (offset === 0 ? 0 : Number.MAX_SAFE_INTEGER) };
-      }),
+    findRounds: read(function* (
+      tx: Reader,
+      sessionSeq: number,
+      offset: number,
+    ): Step<{ total: number; afterSeq: number }> {
+      const total = yield* countRuns(tx, sessionSeq);
+      const before = offset === 0 ? undefined : yield* runAt(tx, sessionSeq, offset - 1);
+      return { total, afterSeq: before?.seq ?? (offset === 0 ? 0 : Number.MAX_SAFE_INTEGER) };
+    }),
 
     /** Up to `limit` rounds after a run, oldest first. */
-    listRounds: (sessionSeq: number, afterSeq: number, limit: number): Promise<RunRound[]> =>
-      read(function* (tx) {
-        const rows = yield* tx.all<RoundRow>(ROUNDS, sessionSeq, afterSeq, limit);
-        if (rows.length === 0) return [];
-        const tools = Map.groupBy(
-          yield* tx.all<ToolRow>(TOOLS, sessionSeq, rows[0]!.seq, rows.at(-1)!.seq),
-          ({ runSeq }) => runSeq,
-        );
-        return rows.map((row) => toRound(row, tools.get(row.seq) ?? []));
-      }),
+    listRounds: read(function* (tx: Reader, sessionSeq: number, afterSeq: number, limit: number): Step<RunRound[]> {
+      const rows = yield* tx.all<RoundRow>(ROUNDS, sessionSeq, afterSeq, limit);
+      if (rows.length === 0) return [];
+      const tools = Map.groupBy(
+        yield* tx.all<ToolRow>(TOOLS, sessionSeq, rows[0]!.seq, rows.at(-1)!.seq),
+        ({ runSeq }) => runSeq,
+      );
+      return rows.map((row) => toRound(row, tools.get(row.seq) ?? []));
+    }),
   };
 }
 

@@ -55,33 +55,31 @@ const NOTHING: SessionTotals = {
 /** The verbs. */
 export function makeSessionOverview({ read }: Database) {
   return {
-    getOverview: (sessionSeq: number): Promise<SessionOverview> =>
-      read(function* (tx) {
-        const owner = (yield* tx.get<Pick<SessionOverview, 'fullName' | 'teamId' | 'teamName'>>(
-          `SELECT u.full_name AS fullName, u.team_id AS teamId, t.name AS teamName
+    getOverview: read(function* (tx: Reader, sessionSeq: number): Step<SessionOverview> {
+      const owner = (yield* tx.get<Pick<SessionOverview, 'fullName' | 'teamId' | 'teamName'>>(
+        `SELECT u.full_name AS fullName, u.team_id AS teamId, t.name AS teamName
            FROM sessions s JOIN users u ON u.seq = s.user_seq LEFT JOIN teams t ON t.id = u.team_id WHERE s.seq = ?`,
-          sessionSeq,
-        ))!;
-        const currentRun = (yield* findCurrentRun(tx, sessionSeq)) ?? null;
-        return { ...owner, currentRun, lastError: yield* lastErrorOf(tx, sessionSeq) };
-      }),
+        sessionSeq,
+      ))!;
+      const currentRun = (yield* findCurrentRun(tx, sessionSeq)) ?? null;
+      return { ...owner, currentRun, lastError: yield* lastErrorOf(tx, sessionSeq) };
+    }),
 
-    getTotals: (sessionSeq: number): Promise<SessionTotals> => read((tx) => totalsOf(tx, sessionSeq)),
+    getTotals: read((tx: Reader, sessionSeq: number): Step<SessionTotals> => totalsOf(tx, sessionSeq)),
 
-    getSummary: (sessionSeq: number): Promise<SessionSummary> =>
-      read(function* (tx) {
-        const { workedMs } = (yield* tx.get<{ workedMs: number }>(
-          'SELECT coalesce(sum(worked_ms), 0) AS workedMs FROM runs WHERE session_seq = ?',
-          sessionSeq,
-        ))!;
-        return {
-          ...(yield* totalsOf(tx, sessionSeq)),
-          workedMs,
-          firstPreview: yield* previewOf(tx, sessionSeq, 'ASC'),
-          lastPreview: yield* previewOf(tx, sessionSeq, 'DESC'),
-          lastError: yield* lastErrorOf(tx, sessionSeq),
-        };
-      }),
+    getSummary: read(function* (tx: Reader, sessionSeq: number): Step<SessionSummary> {
+      const { workedMs } = (yield* tx.get<{ workedMs: number }>(
+        'SELECT coalesce(sum(worked_ms), 0) AS workedMs FROM runs WHERE session_seq = ?',
+        sessionSeq,
+      ))!;
+      return {
+        ...(yield* totalsOf(tx, sessionSeq)),
+        workedMs,
+        firstPreview: yield* messagePreview(tx, sessionSeq, 'ASC'),
+        lastPreview: yield* messagePreview(tx, sessionSeq, 'DESC'),
+        lastError: yield* lastErrorOf(tx, sessionSeq),
+      };
+    }),
   };
 }
 
@@ -112,7 +110,7 @@ function* totalsOf(tx: Reader, sessionSeq: number): Step<SessionTotals> {
   return found ?? NOTHING;
 }
 
-function* previewOf(tx: Reader, sessionSeq: number, order: 'ASC' | 'DESC'): Step<string | null> {
+function* messagePreview(tx: Reader, sessionSeq: number, order: 'ASC' | 'DESC'): Step<string | null> {
   const sql = `SELECT text_preview AS preview FROM messages WHERE session_seq = ? ORDER BY id ${order} LIMIT 1`;
   return (yield* tx.get<{ preview: string }>(sql, sessionSeq))?.preview ?? null;
 }

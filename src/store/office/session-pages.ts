@@ -2,6 +2,7 @@
 import type { AssistantBlock, Message, UserBlock } from '../../domain/content.ts';
 import type { RunStatus } from '../../domain/run.ts';
 import type { Database } from '../engine/database.ts';
+import type { Reader, Step } from '../engine/statement.ts';
 import { IN_STEPS, readRepliesOfRun } from '../runs/replies.ts';
 import { type AttachmentRow, toAttachment } from '../sessions/sessions.ts';
 
@@ -41,8 +42,8 @@ interface MessageRow {
 export function makeSessionPages({ read }: Database) {
   return {
     /** Up to `limit` messages with an id above `afterId`, oldest first. */
-    listMessageHeads: (sessionSeq: number, afterId: number, limit: number): Promise<MessageHead[]> =>
-      read((tx) =>
+    listMessageHeads: read(
+      (tx: Reader, sessionSeq: number, afterId: number, limit: number): Step<MessageHead[]> =>
         tx.all<MessageHead>(
           `SELECT id, role, text_preview AS preview, created_at AS createdAt FROM messages
            WHERE session_seq = ? AND id > ? ORDER BY id LIMIT ?`,
@@ -50,45 +51,43 @@ export function makeSessionPages({ read }: Database) {
           afterId,
           limit,
         ),
-      ),
+    ),
 
     /** Ids of up to `limit` messages with an id below `beforeId`, newest first. */
-    listMessageIds: (sessionSeq: number, beforeId: number, limit: number): Promise<number[]> =>
-      read(function* (tx) {
-        const rows = yield* tx.all<{ id: number }>(
-          'SELECT id FROM messages WHERE session_seq = ? AND id < ? ORDER BY id DESC LIMIT ?',
-          sessionSeq,
-          beforeId,
-          limit,
-        );
-        return rows.map(({ id }) => id);
-      }),
+    listMessageIds: read(function* (tx: Reader, sessionSeq: number, beforeId: number, limit: number): Step<number[]> {
+      const rows = yield* tx.all<{ id: number }>(
+        'SELECT id FROM messages WHERE session_seq = ? AND id < ? ORDER BY id DESC LIMIT ?',
+        sessionSeq,
+        beforeId,
+        limit,
+      );
+      return rows.map(({ id }) => id);
+    }),
 
     /** A message as a whole. */
-    getMessage: (id: number): Promise<MessageOfRun> =>
-      read(function* (tx) {
-        const row = (yield* tx.get<MessageRow>(
-          `SELECT m.id, m.run_seq, r.id AS run_id, m.role, m.content, m.text_preview, m.created_at
+    getMessage: read(function* (tx: Reader, id: number): Step<MessageOfRun> {
+      const row = (yield* tx.get<MessageRow>(
+        `SELECT m.id, m.run_seq, r.id AS run_id, m.role, m.content, m.text_preview, m.created_at
            FROM messages m JOIN runs r ON r.seq = m.run_seq WHERE m.id = ?`,
-          id,
-        ))!;
-        const head = { id, runId: row.run_id, textPreview: row.text_preview, createdAt: row.created_at };
-        if (row.role === 'assistant') {
-          const isInSteps = row.content === IN_STEPS;
-          const content = isInSteps ? yield* readRepliesOfRun(tx, row.run_seq) : JSON.parse(row.content);
-          return { ...head, role: 'assistant', content: content as AssistantBlock[], attachments: [] };
-        }
-        const attachments = yield* tx.all<AttachmentRow>(
-          'SELECT * FROM attachments WHERE message_id = ? ORDER BY seq',
-          id,
-        );
-        const content = JSON.parse(row.content) as UserBlock[];
-        return { ...head, role: 'user', content, attachments: attachments.map(toAttachment) };
-      }),
+        id,
+      ))!;
+      const head = { id, runId: row.run_id, textPreview: row.text_preview, createdAt: row.created_at };
+      if (row.role === 'assistant') {
+        const isInSteps = row.content === IN_STEPS;
+        const content = isInSteps ? yield* readRepliesOfRun(tx, row.run_seq) : JSON.parse(row.content);
+        return { ...head, role: 'assistant', content: content as AssistantBlock[], attachments: [] };
+      }
+      const attachments = yield* tx.all<AttachmentRow>(
+        'SELECT * FROM attachments WHERE message_id = ? ORDER BY seq',
+        id,
+      );
+      const content = JSON.parse(row.content) as UserBlock[];
+      return { ...head, role: 'user', content, attachments: attachments.map(toAttachment) };
+    }),
 
     /** Up to `limit` runs after a run (0: from the first), oldest first. */
-    listRunHeads: (sessionSeq: number, afterSeq: number, limit: number): Promise<RunHead[]> =>
-      read((tx) =>
+    listRunHeads: read(
+      (tx: Reader, sessionSeq: number, afterSeq: number, limit: number): Step<RunHead[]> =>
         tx.all<RunHead>(
           `SELECT r.seq, r.id, r.status, r.started_at AS startedAt, r.finished_at AS finishedAt, r.cost_usd AS costUsd,
              CASE r.status WHEN 'running' THEN
@@ -98,6 +97,6 @@ export function makeSessionPages({ read }: Database) {
           afterSeq,
           limit,
         ),
-      ),
+    ),
   };
 }

@@ -3,6 +3,7 @@ import { notFound } from '../../domain/errors.ts';
 import type { Connection, ConnectionState } from '../../domain/connector.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
+import type { Reader, Step, Transaction } from '../engine/statement.ts';
 
 interface ConnectionRow {
   seq: number;
@@ -43,11 +44,10 @@ export interface NewConnection {
 
 /** The verbs that read connections. */
 function makeReads({ read }: Database) {
-  const find = (id: string): Promise<Connection | undefined> =>
-    read(function* (tx) {
-      const row = yield* tx.get<ConnectionRow>(BY_ID, id);
-      return row === undefined ? undefined : toConnection(row);
-    });
+  const find = read(function* (tx: Reader, id: string): Step<Connection | undefined> {
+    const row = yield* tx.get<ConnectionRow>(BY_ID, id);
+    return row === undefined ? undefined : toConnection(row);
+  });
   return {
     find,
 
@@ -59,29 +59,26 @@ function makeReads({ read }: Database) {
     },
 
     /** Every connection, or those of one user, in order of creation. */
-    list: (userSeq: number | null): Promise<{ items: Connection[]; total: number }> =>
-      read(function* (tx) {
-        const items = (yield* tx.all<ConnectionRow>(
-          `SELECT ${COLUMNS} FROM connections WHERE user_seq = coalesce(?, user_seq) ORDER BY seq`,
-          userSeq,
-        )).map(toConnection);
-        return { items, total: items.length };
-      }),
+    list: read(function* (tx: Reader, userSeq: number | null): Step<{ items: Connection[]; total: number }> {
+      const items = (yield* tx.all<ConnectionRow>(
+        `SELECT ${COLUMNS} FROM connections WHERE user_seq = coalesce(?, user_seq) ORDER BY seq`,
+        userSeq,
+      )).map(toConnection);
+      return { items, total: items.length };
+    }),
 
     /** Those of the ids that are a user's and not revoked, in order of creation. */
-    listOf: (userSeq: number, ids: readonly string[]): Promise<Connection[]> =>
-      read(function* (tx) {
-        const sql = `SELECT ${COLUMNS} FROM connections WHERE user_seq = ? AND state <> 'revoked' ORDER BY seq`;
-        return (yield* tx.all<ConnectionRow>(sql, userSeq)).filter(({ id }) => ids.includes(id)).map(toConnection);
-      }),
+    listOf: read(function* (tx: Reader, userSeq: number, ids: readonly string[]): Step<Connection[]> {
+      const sql = `SELECT ${COLUMNS} FROM connections WHERE user_seq = ? AND state <> 'revoked' ORDER BY seq`;
+      return (yield* tx.all<ConnectionRow>(sql, userSeq)).filter(({ id }) => ids.includes(id)).map(toConnection);
+    }),
 
     /** The sealed secret; null when there is none. */
-    secretOf: (id: string): Promise<Buffer | null> =>
-      read(function* (tx) {
-        return (
-          (yield* tx.get<{ secret: Buffer | null }>('SELECT secret FROM connections WHERE id = ?', id))?.secret ?? null
-        );
-      }),
+    secretOf: read(function* (tx: Reader, id: string): Step<Buffer | null> {
+      return (
+        (yield* tx.get<{ secret: Buffer | null }>('SELECT secret FROM connections WHERE id = ?', id))?.secret ?? null
+      );
+    }),
   };
 }
 
@@ -109,34 +106,31 @@ export function makeConnections(database: Database) {
       }),
 
     /** Takes the place of the secret that a service has exchanged, unless the connection was revoked meanwhile. */
-    replaceSecret: (id: string, secret: Buffer): Promise<boolean> =>
-      write(function* (tx) {
-        return (
-          (yield* tx.run(
-            "UPDATE connections SET secret = ?, updated_at = ? WHERE id = ? AND state <> 'revoked'",
-            secret,
-            tx.now,
-            id,
-          )) > 0
-        );
-      }),
+    replaceSecret: write(function* (tx: Transaction, id: string, secret: Buffer): Step<boolean> {
+      const sql = "UPDATE connections SET secret = ?, updated_at = ? WHERE id = ? AND state <> 'revoked'";
+      return (yield* tx.run(sql, secret, tx.now, id)) > 0;
+    }),
 
     /** Notes whether the service took the credential; a revoked connection stays so. Answers whether that was news. */
-    noteState: (id: string, state: 'active' | 'failed', error: string | null): Promise<boolean> =>
-      write(function* (tx) {
-        return (
-          (yield* tx.run(
-            `UPDATE connections SET state = ?, last_error = ?, updated_at = ?
+    noteState: write(function* (
+      tx: Transaction,
+      id: string,
+      state: 'active' | 'failed',
+      error: string | null,
+    ): Step<boolean> {
+      return (
+        (yield* tx.run(
+          `UPDATE connections SET state = ?, last_error = ?, updated_at = ?
              WHERE id = ? AND state <> 'revoked' AND (state <> ? OR last_error IS DISTINCT FROM ?)`,
-            state,
-            error,
-            tx.now,
-            id,
-            state,
-            error,
-          )) > 0
-        );
-      }),
+          state,
+          error,
+          tx.now,
+          id,
+          state,
+          error,
+        )) > 0
+      );
+    }),
 
     /** Ends a connection for good and forgets its secret. Throws `not_found`. */
     revoke: (id: string, note?: Note<Connection>): Promise<Connection> =>

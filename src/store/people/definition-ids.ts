@@ -34,7 +34,13 @@ export function makeDefinitionIds({ write, read }: Database) {
     indexes[kind].byName.set(name, id);
     indexes[kind].byId.set(id, name);
   };
-  const readAll = async () => (await read((tx) => tx.all<IdRow>(ALL))).forEach(keep);
+  const list = read((tx) => tx.all<IdRow>(ALL));
+  const readAll = async () => (await list()).forEach(keep);
+  const giveIds = write(function* (tx: Transaction, kind: DefinitionKind, names: readonly string[]): Step<IdRow[]> {
+    const rows: IdRow[] = [];
+    for (const name of names) rows.push(yield* idFor(tx, kind, name));
+    return rows;
+  });
 
   return {
     /** The ids of names, in their order; new names get theirs now. */
@@ -43,14 +49,7 @@ export function makeDefinitionIds({ write, read }: Database) {
       const isUnknown = (name: string) => !byName.has(name);
       if (names.some(isUnknown)) await readAll();
       const fresh = names.filter(isUnknown);
-      if (fresh.length > 0) {
-        const rows = await write(function* (tx) {
-          const given: IdRow[] = [];
-          for (const name of fresh) given.push(yield* idFor(tx, kind, name));
-          return given;
-        });
-        rows.forEach(keep);
-      }
+      if (fresh.length > 0) (await giveIds(kind, fresh)).forEach(keep);
       return names.map((name) => byName.get(name)!);
     },
 

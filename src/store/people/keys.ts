@@ -3,7 +3,7 @@ import { notFound } from '../../domain/errors.ts';
 import type { ApiKey, User } from '../../domain/user.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
-import type { Step, Transaction } from '../engine/statement.ts';
+import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { type ApiKeyRow, toApiKey, toUser, type UserRow } from '../rows.ts';
 
 export type NewApiKey = Pick<
@@ -30,31 +30,28 @@ export function makeApiKeys(database: Database) {
     create: (key: NewApiKey, note?: Note<ApiKey>): Promise<ApiKey> => auditedWrite(note, (tx) => createKeyIn(tx, key)),
 
     /** Throws `not_found`. */
-    get: (id: string): Promise<ApiKey> =>
-      read(function* (tx) {
-        const row = yield* tx.get<ApiKeyRow>('SELECT * FROM api_keys WHERE id = ?', id);
-        if (row === undefined) throw notFound('API key');
-        return toApiKey(row);
-      }),
+    get: read(function* (tx: Reader, id: string): Step<ApiKey> {
+      const row = yield* tx.get<ApiKeyRow>('SELECT * FROM api_keys WHERE id = ?', id);
+      if (row === undefined) throw notFound('API key');
+      return toApiKey(row);
+    }),
 
     /** The credential of a public id with its owner as they are now, or undefined. */
-    findCredential: (id: string): Promise<KeyCredential | undefined> =>
-      read(function* (tx) {
-        const row = yield* tx.get<ApiKeyRow>('SELECT * FROM api_keys WHERE id = ?', id);
-        if (row === undefined) return undefined;
-        const owner = (yield* tx.get<UserRow>('SELECT * FROM users WHERE seq = ?', row.user_seq))!;
-        return { key: toApiKey(row), user: toUser(owner), secretSha256: row.secret_sha256 };
-      }),
+    findCredential: read(function* (tx: Reader, id: string): Step<KeyCredential | undefined> {
+      const row = yield* tx.get<ApiKeyRow>('SELECT * FROM api_keys WHERE id = ?', id);
+      if (row === undefined) return undefined;
+      const owner = (yield* tx.get<UserRow>('SELECT * FROM users WHERE seq = ?', row.user_seq))!;
+      return { key: toApiKey(row), user: toUser(owner), secretSha256: row.secret_sha256 };
+    }),
 
     /** Every key, or those of one user. */
-    list: (userSeq: number | null): Promise<{ items: ApiKey[]; total: number }> =>
-      read(function* (tx) {
-        const items = (yield* tx.all<ApiKeyRow>(
-          'SELECT * FROM api_keys WHERE user_seq = coalesce(?, user_seq) ORDER BY seq',
-          userSeq,
-        )).map(toApiKey);
-        return { items, total: items.length };
-      }),
+    list: read(function* (tx: Reader, userSeq: number | null): Step<{ items: ApiKey[]; total: number }> {
+      const items = (yield* tx.all<ApiKeyRow>(
+        'SELECT * FROM api_keys WHERE user_seq = coalesce(?, user_seq) ORDER BY seq',
+        userSeq,
+      )).map(toApiKey);
+      return { items, total: items.length };
+    }),
 
     /** Changes a key for the sessions that it opens from now on. Throws `not_found`. */
     change: (id: string, change: KeyChange, note?: Note<ApiKey>): Promise<ApiKey> =>
@@ -83,10 +80,9 @@ export function makeApiKeys(database: Database) {
       }),
 
     /** Notes that a key was used. */
-    touch: (seq: number, at: number): Promise<void> =>
-      write(function* (tx) {
-        yield* tx.run('UPDATE api_keys SET last_used_at = ? WHERE seq = ?', at, seq);
-      }),
+    touch: write(function* (tx: Transaction, seq: number, at: number): Step<void> {
+      yield* tx.run('UPDATE api_keys SET last_used_at = ? WHERE seq = ?', at, seq);
+    }),
   };
 }
 

@@ -2,7 +2,7 @@
 import { newId } from '../../domain/ids.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
-import type { Step, Transaction } from '../engine/statement.ts';
+import type { Reader, Step, Transaction } from '../engine/statement.ts';
 
 /** A key without its secret, which is derived from the salt and the master key. Moments are epoch ms. */
 export interface SigningKey {
@@ -44,32 +44,28 @@ export function makeSigningKeys(database: Database) {
   const { write, read } = database;
   const auditedWrite = makeAuditedWrite(database);
   return {
-    find: (id: string): Promise<SigningKey | undefined> =>
-      read(function* (tx) {
-        const row = yield* tx.get<SigningKeyRow>('SELECT * FROM signing_keys WHERE id = ?', id);
-        return row === undefined ? undefined : toSigningKey(row);
-      }),
+    find: read(function* (tx: Reader, id: string): Step<SigningKey | undefined> {
+      const row = yield* tx.get<SigningKeyRow>('SELECT * FROM signing_keys WHERE id = ?', id);
+      return row === undefined ? undefined : toSigningKey(row);
+    }),
 
     /** The key that signs; undefined before the first token. */
-    findCurrent: (): Promise<SigningKey | undefined> =>
-      read(function* (tx) {
-        const row = yield* tx.get<SigningKeyRow>(CURRENT);
-        return row === undefined ? undefined : toSigningKey(row);
-      }),
+    findCurrent: read(function* (tx: Reader): Step<SigningKey | undefined> {
+      const row = yield* tx.get<SigningKeyRow>(CURRENT);
+      return row === undefined ? undefined : toSigningKey(row);
+    }),
 
     /** The key that signs, made where there is none. */
-    ensureCurrent: (salt: Buffer): Promise<SigningKey> =>
-      write(function* (tx) {
-        const row = yield* tx.get<SigningKeyRow>(CURRENT);
-        return row === undefined ? yield* add(tx, salt) : toSigningKey(row);
-      }),
+    ensureCurrent: write(function* (tx: Transaction, salt: Buffer): Step<SigningKey> {
+      const row = yield* tx.get<SigningKeyRow>(CURRENT);
+      return row === undefined ? yield* add(tx, salt) : toSigningKey(row);
+    }),
 
     /** Newest first. */
-    list: (): Promise<{ items: SigningKey[]; total: number }> =>
-      read(function* (tx) {
-        const items = (yield* tx.all<SigningKeyRow>('SELECT * FROM signing_keys ORDER BY seq DESC')).map(toSigningKey);
-        return { items, total: items.length };
-      }),
+    list: read(function* (tx: Reader): Step<{ items: SigningKey[]; total: number }> {
+      const items = (yield* tx.all<SigningKeyRow>('SELECT * FROM signing_keys ORDER BY seq DESC')).map(toSigningKey);
+      return { items, total: items.length };
+    }),
 
     /** Puts a new key in place of the one that signs, and forgets those that were retired before `forgetBefore`. */
     rotate: (salt: Buffer, forgetBefore: number, note?: Note<SigningKey>): Promise<SigningKey> =>

@@ -4,6 +4,7 @@ import { newId } from '../../domain/ids.ts';
 import type { Team } from '../../domain/user.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
+import type { Reader, Step } from '../engine/statement.ts';
 import { type TeamRow, toTeam } from '../rows.ts';
 
 export type TeamChanges = Partial<Pick<Team, 'name' | 'budgetUsd'>>;
@@ -32,18 +33,16 @@ export function makeTeams(database: Database) {
       }),
 
     /** Throws `not_found`. */
-    get: (reference: string): Promise<Team> =>
-      read(function* (tx) {
-        const row = yield* tx.get<TeamRow>(byReference, reference);
-        if (row === undefined) throw notFound('Team');
-        return toTeam(row);
-      }),
+    get: read(function* (tx: Reader, reference: string): Step<Team> {
+      const row = yield* tx.get<TeamRow>(byReference, reference);
+      if (row === undefined) throw notFound('Team');
+      return toTeam(row);
+    }),
 
-    list: (): Promise<{ items: Team[]; total: number }> =>
-      read(function* (tx) {
-        const items = (yield* tx.all<TeamRow>('SELECT * FROM teams ORDER BY name')).map(toTeam);
-        return { items, total: items.length };
-      }),
+    list: read(function* (tx: Reader): Step<{ items: Team[]; total: number }> {
+      const items = (yield* tx.all<TeamRow>('SELECT * FROM teams ORDER BY name')).map(toTeam);
+      return { items, total: items.length };
+    }),
 
     /** Throws `not_found`, and `conflict` when the new name is taken. */
     change: (reference: string, changes: TeamChanges, note?: Note<Team>): Promise<Team> =>

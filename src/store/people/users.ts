@@ -51,48 +51,42 @@ export function makeUsers(database: Database) {
     create: (user: NewUser, note?: Note<User>): Promise<User> => auditedWrite(note, (tx) => createUserIn(tx, user)),
 
     /** Throws `not_found`. */
-    get: (reference: string): Promise<User> =>
-      read(function* (tx) {
-        const row = yield* tx.get<UserRow>(byReference, reference);
-        if (row === undefined) throw notFound('User');
-        return toUser(row);
-      }),
+    get: read(function* (tx: Reader, reference: string): Step<User> {
+      const row = yield* tx.get<UserRow>(byReference, reference);
+      if (row === undefined) throw notFound('User');
+      return toUser(row);
+    }),
 
     /** By the id alone: a username may look like one. */
-    findTokenHolder: (id: string): Promise<TokenHolder | undefined> =>
-      read(function* (tx) {
-        const row = yield* tx.get<UserRow>('SELECT * FROM users WHERE id = ?', id);
-        return row === undefined ? undefined : { user: toUser(row), tokenGeneration: row.token_generation };
-      }),
+    findTokenHolder: read(function* (tx: Reader, id: string): Step<TokenHolder | undefined> {
+      const row = yield* tx.get<UserRow>('SELECT * FROM users WHERE id = ?', id);
+      return row === undefined ? undefined : { user: toUser(row), tokenGeneration: row.token_generation };
+    }),
 
     /** By the username alone, however it is written, with what the password must hash to. */
-    findLogin: (username: string): Promise<Login | undefined> =>
-      read(function* (tx) {
-        const row = yield* findByName(tx, username);
-        if (row === undefined) return undefined;
-        return { user: toUser(row), passwordHash: row.password_hash, tokenGeneration: row.token_generation };
-      }),
+    findLogin: read(function* (tx: Reader, username: string): Step<Login | undefined> {
+      const row = yield* findByName(tx, username);
+      if (row === undefined) return undefined;
+      return { user: toUser(row), passwordHash: row.password_hash, tokenGeneration: row.token_generation };
+    }),
 
     /** The user of this username as they are, made from the rest where there is none. Throws as `create` does. */
-    ensure: (user: NewUser): Promise<User> =>
-      write(function* (tx) {
-        const row = yield* findByName(tx, user.username);
-        return row === undefined ? yield* createUserIn(tx, user) : toUser(row);
-      }),
+    ensure: write(function* (tx: Transaction, user: NewUser): Step<User> {
+      const row = yield* findByName(tx, user.username);
+      return row === undefined ? yield* createUserIn(tx, user) : toUser(row);
+    }),
 
     /** Accounts of earlier times whose names look like one another's, each found by its exact username alone. */
-    listLookAlikes: (): Promise<string[]> =>
-      read(function* (tx) {
-        return (yield* tx.all<{ username: string }>(
-          'SELECT username FROM users WHERE exact_only = 1 ORDER BY account, username',
-        )).map(({ username }) => username);
-      }),
+    listLookAlikes: read(function* (tx: Reader): Step<string[]> {
+      return (yield* tx.all<{ username: string }>(
+        'SELECT username FROM users WHERE exact_only = 1 ORDER BY account, username',
+      )).map(({ username }) => username);
+    }),
 
-    list: (): Promise<{ items: User[]; total: number }> =>
-      read(function* (tx) {
-        const items = (yield* tx.all<UserRow>('SELECT * FROM users ORDER BY username')).map(toUser);
-        return { items, total: items.length };
-      }),
+    list: read(function* (tx: Reader): Step<{ items: User[]; total: number }> {
+      const items = (yield* tx.all<UserRow>('SELECT * FROM users ORDER BY username')).map(toUser);
+      return { items, total: items.length };
+    }),
 
     /** Throws `not_found`, and `conflict` when it would leave no enabled administrator. */
     change: (reference: string, changes: UserChanges, note?: Note<User>): Promise<User> =>

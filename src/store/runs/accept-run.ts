@@ -49,21 +49,18 @@ const SELECT_RUN = `SELECT ${RUN_COLUMNS} FROM runs r JOIN sessions s ON s.seq =
 
 /** The verb that accepts a turn (C5, C7, D4, D7). */
 export function makeAcceptRun({ write }: Database): (turn: NewTurn) => Promise<Acceptance> {
-  return async (turn) => {
-    // Before the commit, in another turn of the event loop: of a long text either takes its time.
-    const content = JSON.stringify(turn.content);
-    return write((tx) => acceptIn(tx, turn, content));
-  };
+  const accept = write(acceptIn);
+  // The text is made before the commit, in another turn of the event loop: of a long text either takes its time.
+  return async (turn) => accept(turn, JSON.stringify(turn.content));
 }
 
 /** Makes the look-up of the run that an earlier request with the same idempotency key made; undefined when there is none. */
-export function makeFindSubmitted({ read }: Database): (submission: Submission) => Promise<Run | undefined> {
-  return (submission) =>
-    read(function* (tx) {
-      const session = submission.sessionId === null ? undefined : yield* findOpenSession(tx, submission);
-      const found = yield* findReplayed(tx, submission, session);
-      return found !== undefined && 'run' in found ? found.run : undefined;
-    });
+export function makeFindSubmitted({ read }: Database) {
+  return read(function* (tx: Reader, submission: Submission): Step<Run | undefined> {
+    const session = submission.sessionId === null ? undefined : yield* findOpenSession(tx, submission);
+    const found = yield* findReplayed(tx, submission, session);
+    return found !== undefined && 'run' in found ? found.run : undefined;
+  });
 }
 
 /** `content`: the turn's, as it is kept. */

@@ -74,18 +74,17 @@ const CLAIM = `UPDATE runs SET status = 'running', attempt = ?, model = ?, lease
  * The verb that claims up to `limit` runs: ordinary before background, fair between keys, in order within one (C6). What a
  * disabled user has left in the queue is stopped instead.
  */
-export function makeClaimRuns({ write }: Database): (order: ClaimOrder) => Promise<Claim[]> {
-  return (order) =>
-    write(function* (tx) {
-      const claims: Claim[] = [];
-      while (claims.length < order.limit) {
-        const next = yield* findNext(tx, order);
-        if (next === undefined) break;
-        const claimed = yield* claim(tx, next, order);
-        if (claimed !== null) claims.push(claimed);
-      }
-      return claims;
-    });
+export function makeClaimRuns({ write }: Database) {
+  return write(function* (tx: Transaction, order: ClaimOrder): Step<Claim[]> {
+    const claims: Claim[] = [];
+    while (claims.length < order.limit) {
+      const next = yield* findNext(tx, order);
+      if (next === undefined) break;
+      const claimed = yield* claim(tx, next, order);
+      if (claimed !== null) claims.push(claimed);
+    }
+    return claims;
+  });
 }
 
 function* findNext(tx: Transaction, { background }: ClaimOrder): Step<number | undefined> {

@@ -38,25 +38,24 @@ export type Interruption = 'crash' | 'drain' | 'blameless';
 export function makeEndRun({ write }: Database) {
   return {
     /** running → finalizing. */
-    finalize: (fence: Fence, ending: Ending): Promise<boolean> =>
-      write(function* (tx) {
-        return (yield* holds(tx, fence)) && (yield* finalizeIn(tx, fence, ending));
-      }),
+    finalize: write(function* (tx: Transaction, fence: Fence, ending: Ending): Step<boolean> {
+      return (yield* holds(tx, fence)) && (yield* finalizeIn(tx, fence, ending));
+    }),
 
     /**
      * finalizing → its outcome, with the final message, in one step. `untouched`: nothing was done in the workspace, so
      * that there is nothing to collect.
      */
-    settle: (fence: Fence, { untouched = false } = {}): Promise<boolean> =>
-      write((tx) => settleIn(tx, fence, untouched)),
+    settle: write(
+      (tx: Transaction, fence: Fence, { untouched = false } = {}): Step<boolean> => settleIn(tx, fence, untouched),
+    ),
 
     /** Gives a run whose worker is gone back to the queue, or fails it when it was resumed too often. */
-    interrupt: (fence: Fence, interruption: Interruption): Promise<boolean> =>
-      write(function* (tx) {
-        if (!(yield* holds(tx, fence))) return false;
-        yield* noteWork(tx, fence.runSeq);
-        return yield* interruptIn(tx, fence, interruption);
-      }),
+    interrupt: write(function* (tx: Transaction, fence: Fence, interruption: Interruption): Step<boolean> {
+      if (!(yield* holds(tx, fence))) return false;
+      yield* noteWork(tx, fence.runSeq);
+      return yield* interruptIn(tx, fence, interruption);
+    }),
   };
 }
 

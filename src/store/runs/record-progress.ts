@@ -40,57 +40,53 @@ export interface NewToolResult {
 export function makeRecordProgress({ write }: Database) {
   return {
     /** Adds stream events to the journal, in order. */
-    appendStream: (fence: Fence, events: readonly NewEvent[]): Promise<boolean> =>
-      write(function* (tx) {
-        if (!(yield* holds(tx, fence))) return false;
-        for (const event of events) tx.emit(fence.sessionSeq, fence.runSeq, event);
-        return true;
-      }),
+    appendStream: write(function* (tx: Transaction, fence: Fence, events: readonly NewEvent[]): Step<boolean> {
+      if (!(yield* holds(tx, fence))) return false;
+      for (const event of events) tx.emit(fence.sessionSeq, fence.runSeq, event);
+      return true;
+    }),
 
     /** Keeps a model reply before any of its tool calls runs; the first call counts as begun. */
-    recordStep: (fence: Fence, step: NewStep, model: PricedModel): Promise<boolean> =>
-      write(function* (tx) {
-        if (!(yield* holds(tx, fence))) return false;
-        yield* insertStep(tx, fence, step);
-        yield* recordUsage(tx, fence, step.usage, model);
-        const { inputTokens, outputTokens } = step.usage;
-        const calls = step.calls.map(({ id, name }) => ({ id, name }));
+    recordStep: write(function* (tx: Transaction, fence: Fence, step: NewStep, model: PricedModel): Step<boolean> {
+      if (!(yield* holds(tx, fence))) return false;
+      yield* insertStep(tx, fence, step);
+      yield* recordUsage(tx, fence, step.usage, model);
+      const { inputTokens, outputTokens } = step.usage;
+      const calls = step.calls.map(({ id, name }) => ({ id, name }));
+      tx.emit(fence.sessionSeq, fence.runSeq, {
+        type: 'run.step',
+        payload: { step: step.step, inputTokens, outputTokens, textPreview: previewOf(step.text), calls },
+      });
+      for (const call of step.calls) {
         tx.emit(fence.sessionSeq, fence.runSeq, {
-          type: 'run.step',
-          payload: { step: step.step, inputTokens, outputTokens, textPreview: previewOf(step.text), calls },
+          type: 'tool_use',
+          payload: { step: step.step, toolUseId: call.id, name: call.name, input: call.input },
         });
-        for (const call of step.calls) {
-          tx.emit(fence.sessionSeq, fence.runSeq, {
-            type: 'tool_use',
-            payload: { step: step.step, toolUseId: call.id, name: call.name, input: call.input },
-          });
-        }
-        return true;
-      }),
+      }
+      return true;
+    }),
 
     /** Adds what a sub-agent or a summary has used to the run's usage. */
-    recordSpent: (fence: Fence, usage: Usage, model: PricedModel): Promise<boolean> =>
-      write(function* (tx) {
-        if (!(yield* holds(tx, fence))) return false;
-        yield* recordUsage(tx, fence, usage, model);
-        return true;
-      }),
+    recordSpent: write(function* (tx: Transaction, fence: Fence, usage: Usage, model: PricedModel): Step<boolean> {
+      if (!(yield* holds(tx, fence))) return false;
+      yield* recordUsage(tx, fence, usage, model);
+      return true;
+    }),
 
     /** Keeps a tool's result; the reply's next call counts as begun. A call that has a result keeps it. */
-    recordToolResult: (fence: Fence, result: NewToolResult): Promise<boolean> =>
-      write(function* (tx) {
-        if (!(yield* holds(tx, fence))) return false;
-        const isKept = yield* keepToolResult(tx, fence, result);
-        yield* tx.run(
-          `UPDATE runs SET tool_count = tool_count + ?, ${ADD_WORK} WHERE seq = ?`,
-          Number(isKept),
-          tx.steadyNow,
-          tx.steadyNow,
-          fence.runSeq,
-        );
-        if (isKept) yield* addToTotals(tx, fence.sessionSeq, { tools: 1 });
-        return true;
-      }),
+    recordToolResult: write(function* (tx: Transaction, fence: Fence, result: NewToolResult): Step<boolean> {
+      if (!(yield* holds(tx, fence))) return false;
+      const isKept = yield* keepToolResult(tx, fence, result);
+      yield* tx.run(
+        `UPDATE runs SET tool_count = tool_count + ?, ${ADD_WORK} WHERE seq = ?`,
+        Number(isKept),
+        tx.steadyNow,
+        tx.steadyNow,
+        fence.runSeq,
+      );
+      if (isKept) yield* addToTotals(tx, fence.sessionSeq, { tools: 1 });
+      return true;
+    }),
   };
 }
 

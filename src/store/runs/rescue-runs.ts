@@ -1,5 +1,6 @@
 // Rescue: runs that lost their worker are settled, given back to the queue, or failed (D7).
 import type { Database } from '../engine/database.ts';
+import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { interruptIn, settleIn } from './end-run.ts';
 import { ADD_WORK } from './work-time.ts';
 
@@ -32,46 +33,43 @@ const RENEW = `UPDATE runs SET lease_until = ?, ${ADD_WORK} WHERE seq = ? AND st
 export function makeRescueRuns({ write, read }: Database) {
   return {
     /** Sessions with an executor: before a rescue, those that a crash may have cut off in the middle of a write. */
-    listExecutingSessions: (): Promise<string[]> =>
-      read(function* (tx) {
-        const ids = new Set<string>();
-        for (const sql of EXECUTING_SESSIONS) for (const { id } of yield* tx.all<{ id: string }>(sql)) ids.add(id);
-        return [...ids];
-      }),
+    listExecutingSessions: read(function* (tx: Reader): Step<string[]> {
+      const ids = new Set<string>();
+      for (const sql of EXECUTING_SESSIONS) for (const { id } of yield* tx.all<{ id: string }>(sql)) ids.add(id);
+      return [...ids];
+    }),
 
     /** Rescues every unfinished run but those that wait for their user. Only for a start: no worker may hold a run. */
-    rescue: (): Promise<Rescued> =>
-      write(function* (tx) {
-        const rows = yield* tx.all<UnfinishedRow>(
-          `SELECT session_seq AS sessionSeq, seq AS runSeq, attempt, status FROM runs
+    rescue: write(function* (tx: Transaction): Step<Rescued> {
+      const rows = yield* tx.all<UnfinishedRow>(
+        `SELECT session_seq AS sessionSeq, seq AS runSeq, attempt, status FROM runs
            WHERE status IN ('queued', 'running', 'finalizing') AND waiting = 0 ORDER BY session_seq, seq`,
-        );
-        // While no daemon ran nobody could have taken them: each has its whole wait again.
-        yield* tx.run(
-          `UPDATE runs SET queued_steady_at = ? WHERE status = 'queued' AND schedule_mode = 'background' AND started_at IS NULL`,
-          tx.steadyNow,
-        );
-        const count = { settled: 0, interrupted: 0, queued: 0 };
-        for (const row of rows) {
-          if (row.status === 'queued') count.queued += 1;
-          else if (row.status === 'finalizing' && (yield* settleIn(tx, row))) count.settled += 1;
-          else if (row.status === 'running' && (yield* interruptIn(tx, row, 'crash'))) count.interrupted += 1;
-        }
-        return count;
-      }, 'free'),
+      );
+      // While no daemon ran nobody could have taken them: each has its whole wait again.
+      yield* tx.run(
+        `UPDATE runs SET queued_steady_at = ? WHERE status = 'queued' AND schedule_mode = 'background' AND started_at IS NULL`,
+        tx.steadyNow,
+      );
+      const count = { settled: 0, interrupted: 0, queued: 0 };
+      for (const row of rows) {
+        if (row.status === 'queued') count.queued += 1;
+        else if (row.status === 'finalizing' && (yield* settleIn(tx, row))) count.settled += 1;
+        else if (row.status === 'running' && (yield* interruptIn(tx, row, 'crash'))) count.interrupted += 1;
+      }
+      return count;
+    }, 'free'),
 
     /** Extends the leases of the runs that have a worker, then rescues those whose lease ended. Answers how many. */
-    renewLeases: (held: readonly number[], leaseMs: number): Promise<number> =>
-      write(function* (tx) {
-        // In this order: after a jump of the clock every lease looks expired, also those that are held.
-        for (const runSeq of held) yield* tx.run(RENEW, tx.now + leaseMs, tx.steadyNow, tx.steadyNow, runSeq);
-        const expired = yield* tx.all<UnfinishedRow>(
-          `SELECT session_seq AS sessionSeq, seq AS runSeq, attempt, status FROM runs
+    renewLeases: write(function* (tx: Transaction, held: readonly number[], leaseMs: number): Step<number> {
+      // In this order: after a jump of the clock every lease looks expired, also those that are held.
+      for (const runSeq of held) yield* tx.run(RENEW, tx.now + leaseMs, tx.steadyNow, tx.steadyNow, runSeq);
+      const expired = yield* tx.all<UnfinishedRow>(
+        `SELECT session_seq AS sessionSeq, seq AS runSeq, attempt, status FROM runs
            WHERE status IN ('running', 'finalizing') AND waiting = 0 AND status = 'running' AND lease_until < ?`,
-          tx.now,
-        );
-        for (const row of expired) yield* interruptIn(tx, row, 'crash');
-        return expired.length;
-      }),
+        tx.now,
+      );
+      for (const row of expired) yield* interruptIn(tx, row, 'crash');
+      return expired.length;
+    }),
   };
 }

@@ -31,14 +31,13 @@ const RUNS = `SELECT ${RUN_COLUMNS}, r.waiting, u.id AS user_id, u.username, k.i
 export function makeRunRecords({ read }: Database) {
   return {
     /** A run by its id, or undefined. */
-    find: (id: string): Promise<RunRecord | undefined> =>
-      read(function* (tx) {
-        const row = yield* tx.get<RunRecordRow>(`${RUNS} WHERE r.id = ? AND s.deleted_at IS NULL`, id);
-        return row === undefined ? undefined : toRunRecord(row);
-      }),
+    find: read(function* (tx: Reader, id: string): Step<RunRecord | undefined> {
+      const row = yield* tx.get<RunRecordRow>(`${RUNS} WHERE r.id = ? AND s.deleted_at IS NULL`, id);
+      return row === undefined ? undefined : toRunRecord(row);
+    }),
 
     /** Runs, the newest first. */
-    list: (filter: RunFilter): Promise<Listing<RunRecord>> => read((tx) => listRuns(tx, filter)),
+    list: read(listRuns),
   };
 }
 

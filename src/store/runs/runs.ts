@@ -1,6 +1,7 @@
 // Rows of runs, read.
 import type { Run, RunStatus } from '../../domain/run.ts';
 import type { Database } from '../engine/database.ts';
+import type { Reader, Step } from '../engine/statement.ts';
 import { ANSWER } from './replies.ts';
 import {
   OUTCOME_COLUMNS,
@@ -25,54 +26,50 @@ export function makeRuns({ read }: Database) {
   const select = `SELECT ${RUN_COLUMNS} FROM runs r JOIN sessions s ON s.seq = r.session_seq`;
   return {
     /** How a run has ended, or stands now. */
-    getOutcome: (seq: number): Promise<RunOutcome> =>
-      read(function* (tx) {
-        return toOutcome((yield* tx.get<OutcomeRow>(OUTCOME, seq))!);
-      }),
+    getOutcome: read(function* (tx: Reader, seq: number): Step<RunOutcome> {
+      return toOutcome((yield* tx.get<OutcomeRow>(OUTCOME, seq))!);
+    }),
 
     /** The run as it is now. */
-    get: (seq: number): Promise<Run> =>
-      read(function* (tx) {
-        return toRun((yield* tx.get<RunRow>(`${select} WHERE r.seq = ?`, seq))!);
-      }),
+    get: read(function* (tx: Reader, seq: number): Step<Run> {
+      return toRun((yield* tx.get<RunRow>(`${select} WHERE r.seq = ?`, seq))!);
+    }),
 
     /** The background run of a key's idempotency key whose session is not deleted, or undefined (D4). */
-    findBackground: (keySeq: number, idempotencyKey: string): Promise<Run | undefined> =>
-      read(function* (tx) {
-        const row = yield* tx.get<RunRow>(
-          `${select} WHERE r.schedule_mode = 'background' AND r.key_seq = ? AND r.idempotency_key = ?
+    findBackground: read(function* (tx: Reader, keySeq: number, idempotencyKey: string): Step<Run | undefined> {
+      const row = yield* tx.get<RunRow>(
+        `${select} WHERE r.schedule_mode = 'background' AND r.key_seq = ? AND r.idempotency_key = ?
            AND s.deleted_at IS NULL`,
-          keySeq,
-          idempotencyKey,
-        );
-        return row === undefined ? undefined : toRun(row);
-      }),
+        keySeq,
+        idempotencyKey,
+      );
+      return row === undefined ? undefined : toRun(row);
+    }),
 
     /** A waiting background run's place in the global queue, from 1. */
-    queuePosition: (seq: number): Promise<number> =>
-      read(function* (tx) {
-        return (yield* tx.get<{ runs: number }>(
-          "SELECT count(*) AS runs FROM runs WHERE status = 'queued' AND schedule_mode = 'background' AND seq <= ?",
-          seq,
-        ))!.runs;
-      }),
+    queuePosition: read(function* (tx: Reader, seq: number): Step<number> {
+      return (yield* tx.get<{ runs: number }>(
+        "SELECT count(*) AS runs FROM runs WHERE status = 'queued' AND schedule_mode = 'background' AND seq <= ?",
+        seq,
+      ))!.runs;
+    }),
 
     /** Whether a run waits that may start now. Asked at the end of every run. */
-    anyClaimable: (): Promise<boolean> =>
-      read(function* (tx) {
-        for (const sql of CLAIMABLE) if ((yield* tx.get(sql)) !== undefined) return true;
-        return false;
-      }),
+    anyClaimable: read(function* (tx: Reader): Step<boolean> {
+      for (const sql of CLAIMABLE) if ((yield* tx.get(sql)) !== undefined) return true;
+      return false;
+    }),
 
     /** How many unfinished runs there are of each status; those that wait for their user are counted apart. */
-    countUnfinished: (): Promise<Record<'queued' | 'running' | 'waiting' | 'finalizing', number>> =>
-      read(function* (tx) {
-        const rows = yield* tx.all<{ status: RunStatus | 'waiting'; runs: number }>(
-          `SELECT CASE waiting WHEN 1 THEN 'waiting' ELSE status END AS status, count(*) AS runs FROM runs
+    countUnfinished: read(function* (
+      tx: Reader,
+    ): Step<Record<'queued' | 'running' | 'waiting' | 'finalizing', number>> {
+      const rows = yield* tx.all<{ status: RunStatus | 'waiting'; runs: number }>(
+        `SELECT CASE waiting WHEN 1 THEN 'waiting' ELSE status END AS status, count(*) AS runs FROM runs
          WHERE status IN ('queued', 'running', 'finalizing') GROUP BY 1`,
-        );
-        const of = (status: RunStatus | 'waiting') => rows.find((row) => row.status === status)?.runs ?? 0;
-        return { queued: of('queued'), running: of('running'), waiting: of('waiting'), finalizing: of('finalizing') };
-      }),
+      );
+      const of = (status: RunStatus | 'waiting') => rows.find((row) => row.status === status)?.runs ?? 0;
+      return { queued: of('queued'), running: of('running'), waiting: of('waiting'), finalizing: of('finalizing') };
+    }),
   };
 }

@@ -3,7 +3,7 @@ import type { SessionStatus } from '../../domain/session.ts';
 import type { StopCause } from '../../domain/stop.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
-import type { Step, Transaction } from '../engine/statement.ts';
+import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { cancelIn } from './end-run.ts';
 
 /**
@@ -60,21 +60,22 @@ export function makeStopRuns(database: Database) {
     ): Promise<StopCommit> => auditedWrite(note, (tx) => stopIn(tx, which, cause), 'free'),
 
     /** Sessions of disabled users with unfinished runs, in order: up to a number, after the given one. */
-    listSessionsOfDisabled: (afterSeq: number, limit: number): Promise<{ seq: number; id: string }[]> =>
-      read((tx) => tx.all(OF_DISABLED, afterSeq, limit)),
+    listSessionsOfDisabled: read(
+      (tx: Reader, afterSeq: number, limit: number): Step<{ seq: number; id: string }[]> =>
+        tx.all(OF_DISABLED, afterSeq, limit),
+    ),
 
     /** Notes that the executor of a session's stopped run has ended, and lets the session's next run begin. */
-    confirmStop: (sessionSeq: number): Promise<boolean> => write((tx) => confirmIn(tx, sessionSeq), 'free'),
+    confirmStop: write(confirmIn, 'free'),
 
     /** Confirms every stop. Only for a start: no executor may be at work. Answers how many. */
-    confirmStops: (): Promise<number> =>
-      write(function* (tx) {
-        const rows = yield* tx.all<{ seq: number }>(
-          'SELECT seq FROM sessions WHERE stop_requested_at IS NOT NULL AND stop_confirmed_at IS NULL',
-        );
-        for (const { seq } of rows) yield* confirmIn(tx, seq);
-        return rows.length;
-      }, 'free'),
+    confirmStops: write(function* (tx: Transaction): Step<number> {
+      const rows = yield* tx.all<{ seq: number }>(
+        'SELECT seq FROM sessions WHERE stop_requested_at IS NOT NULL AND stop_confirmed_at IS NULL',
+      );
+      for (const { seq } of rows) yield* confirmIn(tx, seq);
+      return rows.length;
+    }, 'free'),
   };
 }
 

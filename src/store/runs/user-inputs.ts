@@ -4,7 +4,7 @@ import type { UserInput, UserInputStatus } from '../../domain/user-input.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import { conditions } from '../sessions/conditions.ts';
 import type { Database } from '../engine/database.ts';
-import type { Step, Transaction } from '../engine/statement.ts';
+import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import type { Page } from '../../domain/listing.ts';
 import { goOn } from './wait-for-user.ts';
 
@@ -67,48 +67,44 @@ export function makeUserInputs(database: Database) {
 function makeReads({ read }: Database) {
   return {
     /** The question of an id, or undefined. */
-    find: (id: string): Promise<UserInput | undefined> =>
-      read(function* (tx) {
-        const row = yield* tx.get<UserInputRow>(`${SELECT} WHERE q.id = ? AND s.deleted_at IS NULL`, id);
-        return row === undefined ? undefined : toUserInput(row);
-      }),
+    find: read(function* (tx: Reader, id: string): Step<UserInput | undefined> {
+      const row = yield* tx.get<UserInputRow>(`${SELECT} WHERE q.id = ? AND s.deleted_at IS NULL`, id);
+      return row === undefined ? undefined : toUserInput(row);
+    }),
 
     /** Questions, the newest first, and how many there are in all. */
-    list: ({ userSeq, keySeq, sessionSeq, status, limit, offset }: UserInputFilter) =>
-      read(function* (tx) {
-        const { where, values } = conditions(['s.deleted_at IS NULL'], {
-          'q.user_seq = ?': userSeq,
-          's.key_seq = ?': keySeq,
-          'q.session_seq = ?': sessionSeq,
-          'q.status = ?': status,
-        });
-        const from = `FROM user_inputs q JOIN sessions s ON s.seq = q.session_seq ${where}`;
-        const { total } = (yield* tx.get<{ total: number }>(`SELECT count(*) AS total ${from}`, ...values))!;
-        const rows = yield* tx.all<UserInputRow>(
-          `${SELECT} ${where} ORDER BY q.seq DESC LIMIT ? OFFSET ?`,
-          ...values,
-          limit,
-          offset,
-        );
-        return { items: rows.map(toUserInput), total };
-      }),
+    list: read(function* (tx: Reader, { userSeq, keySeq, sessionSeq, status, limit, offset }: UserInputFilter) {
+      const { where, values } = conditions(['s.deleted_at IS NULL'], {
+        'q.user_seq = ?': userSeq,
+        's.key_seq = ?': keySeq,
+        'q.session_seq = ?': sessionSeq,
+        'q.status = ?': status,
+      });
+      const from = `FROM user_inputs q JOIN sessions s ON s.seq = q.session_seq ${where}`;
+      const { total } = (yield* tx.get<{ total: number }>(`SELECT count(*) AS total ${from}`, ...values))!;
+      const rows = yield* tx.all<UserInputRow>(
+        `${SELECT} ${where} ORDER BY q.seq DESC LIMIT ? OFFSET ?`,
+        ...values,
+        limit,
+        offset,
+      );
+      return { items: rows.map(toUserInput), total };
+    }),
 
     /** What a run has asked and been told, or not been told. */
-    listSettled: (runSeq: number): Promise<SettledQuestion[]> =>
-      read(function* (tx) {
-        return (yield* tx.all<Pick<UserInputRow, 'tool_use_id' | 'answers'> & { status: SettledQuestion['status'] }>(
-          "SELECT tool_use_id, status, answers FROM user_inputs WHERE run_seq = ? AND status <> 'pending'",
-          runSeq,
-        )).map((row) => ({ toolUseId: row.tool_use_id, status: row.status, answers: readAnswers(row.answers) }));
-      }),
+    listSettled: read(function* (tx: Reader, runSeq: number): Step<SettledQuestion[]> {
+      return (yield* tx.all<Pick<UserInputRow, 'tool_use_id' | 'answers'> & { status: SettledQuestion['status'] }>(
+        "SELECT tool_use_id, status, answers FROM user_inputs WHERE run_seq = ? AND status <> 'pending'",
+        runSeq,
+      )).map((row) => ({ toolUseId: row.tool_use_id, status: row.status, answers: readAnswers(row.answers) }));
+    }),
 
     /** When the next question expires; undefined when none is pending. */
-    nextExpiryAt: (): Promise<number | undefined> =>
-      read(function* (tx) {
-        return (yield* tx.get<{ expires_at: number }>(
-          "SELECT expires_at FROM user_inputs WHERE status = 'pending' ORDER BY expires_at LIMIT 1",
-        ))?.expires_at;
-      }),
+    nextExpiryAt: read(function* (tx: Reader): Step<number | undefined> {
+      return (yield* tx.get<{ expires_at: number }>(
+        "SELECT expires_at FROM user_inputs WHERE status = 'pending' ORDER BY expires_at LIMIT 1",
+      ))?.expires_at;
+    }),
   };
 }
 
@@ -145,18 +141,17 @@ function makeMoves(database: Database) {
       }),
 
     /** pending → expired for those whose time is over, the oldest first and not all of a long list. Answers how many. */
-    expireDue: (): Promise<number> =>
-      write(function* (tx) {
-        const rows = yield* tx.all<PendingRow>(
-          `UPDATE user_inputs SET status = 'expired' WHERE status = 'pending' AND seq IN (
+    expireDue: write(function* (tx: Transaction): Step<number> {
+      const rows = yield* tx.all<PendingRow>(
+        `UPDATE user_inputs SET status = 'expired' WHERE status = 'pending' AND seq IN (
              SELECT seq FROM user_inputs WHERE status = 'pending' AND expires_at <= ? ORDER BY expires_at LIMIT ?)
            ${SETTLED}`,
-          tx.now,
-          EXPIRE_AT_ONCE,
-        );
-        for (const row of rows) yield* tellExpired(tx, row);
-        return rows.length;
-      }),
+        tx.now,
+        EXPIRE_AT_ONCE,
+      );
+      for (const row of rows) yield* tellExpired(tx, row);
+      return rows.length;
+    }),
   };
 }
 

@@ -29,24 +29,20 @@ export function makeWaitForUser({ write }: Database) {
      * running → waiting. Asked again by a resumed run it is one question still; when that has been settled meanwhile,
      * the run goes back to the queue at once. Answers false when the attempt no longer holds the run.
      */
-    waitForUser: (fence: Fence, question: NewQuestion): Promise<boolean> =>
-      write(function* (tx) {
-        if (!(yield* holds(tx, fence))) return false;
-        yield* noteWork(tx, fence.runSeq);
-        const asked = (yield* findQuestion(tx, fence, question.toolUseId)) ?? (yield* ask(tx, fence, question));
-        yield* tx.run(
-          "UPDATE runs SET waiting = 1, lease_until = NULL WHERE seq = ? AND status = 'running' AND waiting = 0",
-          fence.runSeq,
-        );
-        if (asked.status === 'pending') return true;
-        yield* goOn(tx, fence);
-        const { resumes } = (yield* tx.get<{ resumes: number }>(
-          'SELECT resumes FROM runs WHERE seq = ?',
-          fence.runSeq,
-        ))!;
-        tx.emit(fence.sessionSeq, fence.runSeq, { type: 'run.resumed', payload: { resumes } });
-        return true;
-      }),
+    waitForUser: write(function* (tx: Transaction, fence: Fence, question: NewQuestion): Step<boolean> {
+      if (!(yield* holds(tx, fence))) return false;
+      yield* noteWork(tx, fence.runSeq);
+      const asked = (yield* findQuestion(tx, fence, question.toolUseId)) ?? (yield* ask(tx, fence, question));
+      yield* tx.run(
+        "UPDATE runs SET waiting = 1, lease_until = NULL WHERE seq = ? AND status = 'running' AND waiting = 0",
+        fence.runSeq,
+      );
+      if (asked.status === 'pending') return true;
+      yield* goOn(tx, fence);
+      const { resumes } = (yield* tx.get<{ resumes: number }>('SELECT resumes FROM runs WHERE seq = ?', fence.runSeq))!;
+      tx.emit(fence.sessionSeq, fence.runSeq, { type: 'run.resumed', payload: { resumes } });
+      return true;
+    }),
   };
 }
 

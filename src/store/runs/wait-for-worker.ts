@@ -8,16 +8,14 @@ import { NEVER } from './work-time.ts';
 export function makeWaitForWorker({ write }: Database) {
   return {
     /** The attempt has no worker yet: nothing is added to the run's time at work, not even what passed since the claim. */
-    waitForWorker: (fence: Fence): Promise<boolean> =>
-      write(function* (tx) {
-        return (yield* holds(tx, fence)) && (yield* countFrom(tx, fence, NEVER));
-      }),
+    waitForWorker: write(function* (tx: Transaction, fence: Fence): Step<boolean> {
+      return (yield* holds(tx, fence)) && (yield* countFrom(tx, fence, NEVER));
+    }),
 
     /** From now on it has one. */
-    beginWork: (fence: Fence): Promise<boolean> =>
-      write(function* (tx) {
-        return (yield* holds(tx, fence)) && (yield* countFrom(tx, fence, tx.steadyNow));
-      }),
+    beginWork: write(function* (tx: Transaction, fence: Fence): Step<boolean> {
+      return (yield* holds(tx, fence)) && (yield* countFrom(tx, fence, tx.steadyNow));
+    }),
   };
 }
 

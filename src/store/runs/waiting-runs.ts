@@ -27,7 +27,7 @@ export const UNFINISHED = "r.status IN ('queued', 'running', 'finalizing')";
 
 /** Makes the verb: waiting runs in order of acceptance. */
 export function makeListWaiting({ read }: Database) {
-  return (page: Page): Promise<Listing<WaitingRun>> => read((tx) => listWaiting(tx, page));
+  return read(listWaiting);
 }
 
 type WaitingRow = Omit<WaitingRun, 'ready' | 'behindQuestion'> & {

@@ -1,6 +1,6 @@
 // Rows of worker nodes: what can execute background runs, as far as heartbeats tell (D3).
 import type { Database } from '../engine/database.ts';
-import type { Step, Transaction } from '../engine/statement.ts';
+import type { Reader, Step, Transaction } from '../engine/statement.ts';
 
 /** A node is online while its last heartbeat is not older than this. */
 const ONLINE_MS = 30_000;
@@ -36,34 +36,31 @@ export function* countCapacity(tx: Transaction): Step<number> {
 export function makeWorkerNodes({ write, read }: Database) {
   return {
     /** Registers a node, or tells that it is alive. */
-    beat: (id: string, capacity: number): Promise<void> =>
-      write(function* (tx) {
-        yield* tx.run(
-          `INSERT INTO worker_nodes (id, capacity, supports_openapi, heartbeat_at, registered_at)
+    beat: write(function* (tx: Transaction, id: string, capacity: number): Step<void> {
+      yield* tx.run(
+        `INSERT INTO worker_nodes (id, capacity, supports_openapi, heartbeat_at, registered_at)
              VALUES (?, ?, 1, ?, ?)
              ON CONFLICT (id) DO UPDATE SET capacity = excluded.capacity, heartbeat_at = excluded.heartbeat_at`,
-          id,
-          capacity,
-          tx.steadyNow,
-          tx.now,
-        );
-      }, 'free'),
+        id,
+        capacity,
+        tx.steadyNow,
+        tx.now,
+      );
+    }, 'free'),
 
     /** Tells that a node has left. */
-    leave: (id: string): Promise<void> =>
-      write(function* (tx) {
-        yield* tx.run('UPDATE worker_nodes SET heartbeat_at = 0 WHERE id = ?', id);
-      }),
+    leave: write(function* (tx: Transaction, id: string): Step<void> {
+      yield* tx.run('UPDATE worker_nodes SET heartbeat_at = 0 WHERE id = ?', id);
+    }),
 
     /** Every node that ever registered; `steadyNow` is on the clock that does not jump. */
-    list: (steadyNow: number): Promise<WorkerNode[]> =>
-      read(function* (tx) {
-        return (yield* tx.all<NodeRow>('SELECT * FROM worker_nodes ORDER BY id')).map((row) => ({
-          id: row.id,
-          capacity: row.capacity,
-          online: row.heartbeat_at >= steadyNow - ONLINE_MS,
-          registeredAt: row.registered_at,
-        }));
-      }),
+    list: read(function* (tx: Reader, steadyNow: number): Step<WorkerNode[]> {
+      return (yield* tx.all<NodeRow>('SELECT * FROM worker_nodes ORDER BY id')).map((row) => ({
+        id: row.id,
+        capacity: row.capacity,
+        online: row.heartbeat_at >= steadyNow - ONLINE_MS,
+        registeredAt: row.registered_at,
+      }));
+    }),
   };
 }

@@ -1,6 +1,7 @@
 // Deleting sessions softly, and the durable list of what is still to be cleaned up after them (E9).
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
+import type { Reader, Step } from '../engine/statement.ts';
 import { type StopCommit, stopIn } from '../runs/stop-runs.ts';
 
 /** A deleted session whose files are still there. */
@@ -57,8 +58,8 @@ export function makeCleanups(database: Database) {
       ),
 
     /** Up to `limit` clean-ups after the given session, leaving out those whose executor may still be at work. */
-    listCleanups: (afterSessionSeq: number, limit: number): Promise<Cleanup[]> =>
-      read((tx) =>
+    listCleanups: read(
+      (tx: Reader, afterSessionSeq: number, limit: number): Step<Cleanup[]> =>
         tx.all<Cleanup>(
           // A cross join is read in this order: the list is short, the sessions are not.
           `SELECT cleanups.session_seq AS sessionSeq, s.id AS sessionId
@@ -68,20 +69,18 @@ export function makeCleanups(database: Database) {
           afterSessionSeq,
           limit,
         ),
-      ),
+    ),
 
     /** Keys of the blobs that a session refers to. */
-    listBlobs: (sessionSeq: number): Promise<string[]> =>
-      read(function* (tx) {
-        return (yield* tx.all<{ key: string }>(BLOBS_OF_SESSION, ...REFERENCES.map(() => sessionSeq))).map(
-          ({ key }) => key,
-        );
-      }),
+    listBlobs: read(function* (tx: Reader, sessionSeq: number): Step<string[]> {
+      return (yield* tx.all<{ key: string }>(BLOBS_OF_SESSION, ...REFERENCES.map(() => sessionSeq))).map(
+        ({ key }) => key,
+      );
+    }),
 
     /** Whether a session that is not deleted refers to a blob. */
-    isBlobInUse: (key: string): Promise<boolean> =>
-      read(function* (tx) {
-        return (yield* tx.get<{ used: number }>(IS_BLOB_IN_USE, ...REFERENCES.map(() => key)))!.used === 1;
-      }),
+    isBlobInUse: read(function* (tx: Reader, key: string): Step<boolean> {
+      return (yield* tx.get<{ used: number }>(IS_BLOB_IN_USE, ...REFERENCES.map(() => key)))!.used === 1;
+    }),
   };
 }

@@ -1,5 +1,6 @@
 // Summaries that stand for the older part of a session's conversation.
 import type { Database } from '../engine/database.ts';
+import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { type Fence, holds } from '../runs/record-progress.ts';
 
 /** Stands for all turns before a run, and for that run's steps up to `step`. */
@@ -20,28 +21,31 @@ export interface NewCompaction {
 export function makeCompactions({ write, read }: Database) {
   return {
     /** Keeps a summary of a running run. Answers false, and writes nothing, when the attempt no longer holds the run (D7). */
-    record: (fence: Fence, { step, summary, characters }: NewCompaction): Promise<boolean> =>
-      write(function* (tx) {
-        if (!(yield* holds(tx, fence))) return false;
-        yield* tx.run(
-          'INSERT INTO compactions (session_seq, run_seq, step, summary, created_at) VALUES (?, ?, ?, ?, ?)',
-          fence.sessionSeq,
-          fence.runSeq,
-          step,
-          summary,
-          tx.now,
-        );
-        tx.emit(fence.sessionSeq, fence.runSeq, { type: 'run.compacted', payload: { step, characters } });
-        return true;
-      }),
+    record: write(function* (
+      tx: Transaction,
+      fence: Fence,
+      { step, summary, characters }: NewCompaction,
+    ): Step<boolean> {
+      if (!(yield* holds(tx, fence))) return false;
+      yield* tx.run(
+        'INSERT INTO compactions (session_seq, run_seq, step, summary, created_at) VALUES (?, ?, ?, ?, ?)',
+        fence.sessionSeq,
+        fence.runSeq,
+        step,
+        summary,
+        tx.now,
+      );
+      tx.emit(fence.sessionSeq, fence.runSeq, { type: 'run.compacted', payload: { step, characters } });
+      return true;
+    }),
 
     /** The newest summary of a session; undefined when nothing of it was summarised. */
-    findNewest: (sessionSeq: number): Promise<StoredCompaction | undefined> =>
-      read((tx) =>
+    findNewest: read(
+      (tx: Reader, sessionSeq: number): Step<StoredCompaction | undefined> =>
         tx.get<StoredCompaction>(
           'SELECT run_seq AS runSeq, step, summary FROM compactions WHERE session_seq = ? ORDER BY seq DESC LIMIT 1',
           sessionSeq,
         ),
-      ),
+    ),
   };
 }

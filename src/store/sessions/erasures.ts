@@ -96,50 +96,46 @@ const EMPTY_DELTAS = `UPDATE events SET payload = json_set(payload, '$.text', ''
 export function makeErasures({ write }: Database) {
   return {
     /** Erases texts of a deleted session's runs after `afterRunSeq`. Answers after which to go on; null at the end. */
-    eraseRuns: (sessionSeq: number, afterRunSeq: number): Promise<number | null> =>
-      write(function* (tx) {
-        let [after, left] = [afterRunSeq, BUDGET];
-        while (left > 0) {
-          const run = yield* tx.get<{ seq: number }>(
-            'SELECT seq FROM runs WHERE session_seq = ? AND seq > ? ORDER BY seq LIMIT 1',
-            sessionSeq,
-            after,
-          );
-          if (run === undefined) return null;
-          left = yield* eraseIn(tx, TEXTS_OF_RUN, { key: run.seq, budget: left - 1 });
-          if (left > 0) after = run.seq;
-        }
-        return after;
-      }, 'free'),
+    eraseRuns: write(function* (tx: Transaction, sessionSeq: number, afterRunSeq: number): Step<number | null> {
+      let [after, left] = [afterRunSeq, BUDGET];
+      while (left > 0) {
+        const run = yield* tx.get<{ seq: number }>(
+          'SELECT seq FROM runs WHERE session_seq = ? AND seq > ? ORDER BY seq LIMIT 1',
+          sessionSeq,
+          after,
+        );
+        if (run === undefined) return null;
+        left = yield* eraseIn(tx, TEXTS_OF_RUN, { key: run.seq, budget: left - 1 });
+        if (left > 0) after = run.seq;
+      }
+      return after;
+    }, 'free'),
 
     /** Erases the other texts of a deleted session. Answers whether any may be left. */
-    eraseSession: (sessionSeq: number): Promise<boolean> =>
-      write(function* (tx) {
-        return (yield* eraseIn(tx, TEXTS_OF_SESSION, { key: sessionSeq, budget: BUDGET })) === 0;
-      }, 'free'),
+    eraseSession: write(function* (tx: Transaction, sessionSeq: number): Step<boolean> {
+      return (yield* eraseIn(tx, TEXTS_OF_SESSION, { key: sessionSeq, budget: BUDGET })) === 0;
+    }, 'free'),
 
     /** Erases the rows that name files of a deleted session, then strikes its clean-up off. Answers whether any may be left. */
-    finishCleanup: (sessionSeq: number): Promise<boolean> =>
-      write(function* (tx) {
-        if ((yield* eraseIn(tx, NAMES_OF_FILES, { key: sessionSeq, budget: BUDGET })) === 0) return true;
-        yield* tx.run('DELETE FROM cleanups WHERE session_seq = ?', sessionSeq);
-        return false;
-      }, 'free'),
+    finishCleanup: write(function* (tx: Transaction, sessionSeq: number): Step<boolean> {
+      if ((yield* eraseIn(tx, NAMES_OF_FILES, { key: sessionSeq, budget: BUDGET })) === 0) return true;
+      yield* tx.run('DELETE FROM cleanups WHERE session_seq = ?', sessionSeq);
+      return false;
+    }, 'free'),
 
     /** Empties deltas of text that was thrown away a day ago. `more`: some may be left; `later`: they are not due yet. */
-    eraseDiscarded: (): Promise<'more' | 'later' | 'none'> =>
-      write(function* (tx) {
-        const text = yield* tx.get<{ runSeq: number; from: number; to: number; streamedAt: number }>(DISCARDED);
-        if (text === undefined) return 'none';
-        const { runSeq, from, to } = text;
-        if (text.streamedAt > tx.now - KEEP_DISCARDED_MS) return 'later';
-        const reached = Math.min(from + BUDGET, to);
-        yield* tx.run(EMPTY_DELTAS, runSeq, from, reached);
-        const which = 'WHERE run_seq = ? AND to_stream_seq = ?';
-        if (reached === to) yield* tx.run(`DELETE FROM discarded_texts ${which}`, runSeq, to);
-        else yield* tx.run(`UPDATE discarded_texts SET from_stream_seq = ? ${which}`, reached, runSeq, to);
-        return 'more';
-      }),
+    eraseDiscarded: write(function* (tx: Transaction): Step<'more' | 'later' | 'none'> {
+      const text = yield* tx.get<{ runSeq: number; from: number; to: number; streamedAt: number }>(DISCARDED);
+      if (text === undefined) return 'none';
+      const { runSeq, from, to } = text;
+      if (text.streamedAt > tx.now - KEEP_DISCARDED_MS) return 'later';
+      const reached = Math.min(from + BUDGET, to);
+      yield* tx.run(EMPTY_DELTAS, runSeq, from, reached);
+      const which = 'WHERE run_seq = ? AND to_stream_seq = ?';
+      if (reached === to) yield* tx.run(`DELETE FROM discarded_texts ${which}`, runSeq, to);
+      else yield* tx.run(`UPDATE discarded_texts SET from_stream_seq = ? ${which}`, reached, runSeq, to);
+      return 'more';
+    }),
   };
 }
 

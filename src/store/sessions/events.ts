@@ -2,6 +2,7 @@
 import type { EventType, JournalEvent, NewEvent } from '../../domain/journal-event.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Database } from '../engine/database.ts';
+import type { Reader, Step } from '../engine/statement.ts';
 
 interface EventRow {
   id: number;
@@ -48,20 +49,18 @@ export type Events = ReturnType<typeof makeEvents>;
 export function makeEvents({ read }: Database) {
   return {
     /** Up to `limit` events of a run with an id above `afterId`, in order. */
-    listOfRun: (runSeq: number, afterId: number, limit: number): Promise<JournalEvent[]> =>
-      read(function* (tx) {
-        return (yield* tx.all<EventRow>(
-          `SELECT * FROM events WHERE run_seq = ? AND id > ? ORDER BY stream_seq LIMIT ?`,
-          runSeq,
-          afterId,
-          limit,
-        )).map(toEvent);
-      }),
+    listOfRun: read(function* (tx: Reader, runSeq: number, afterId: number, limit: number): Step<JournalEvent[]> {
+      return (yield* tx.all<EventRow>(
+        `SELECT * FROM events WHERE run_seq = ? AND id > ? ORDER BY stream_seq LIMIT ?`,
+        runSeq,
+        afterId,
+        limit,
+      )).map(toEvent);
+    }),
 
     /** Whether a run has ended. When its terminal event cannot be read, its session was deleted. */
-    isOver: (runSeq: number): Promise<boolean> =>
-      read(function* (tx) {
-        return (yield* tx.get('SELECT 1 FROM runs WHERE seq = ? AND finished_at IS NOT NULL', runSeq)) !== undefined;
-      }),
+    isOver: read(function* (tx: Reader, runSeq: number): Step<boolean> {
+      return (yield* tx.get('SELECT 1 FROM runs WHERE seq = ? AND finished_at IS NOT NULL', runSeq)) !== undefined;
+    }),
   };
 }

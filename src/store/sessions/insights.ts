@@ -5,7 +5,7 @@ import { INSIGHT_MOVES } from '../../domain/insight.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import { conditions } from './conditions.ts';
 import type { Database } from '../engine/database.ts';
-import type { Step, Transaction } from '../engine/statement.ts';
+import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import type { Page } from '../../domain/listing.ts';
 import { type Fence, holds } from '../runs/record-progress.ts';
 
@@ -52,39 +52,36 @@ export function makeInsights(database: Database) {
   const auditedWrite = makeAuditedWrite(database);
   return {
     /** Keeps an insight of a run, once for each call. Answers its id; undefined when the attempt no longer holds the run. */
-    report: (fence: Fence, insight: NewInsight): Promise<string | undefined> =>
-      write(function* (tx) {
-        return (yield* holds(tx, fence))
-          ? ((yield* findReported(tx, fence, insight.callId)) ?? (yield* report(tx, fence, insight)))
-          : undefined;
-      }),
+    report: write(function* (tx: Transaction, fence: Fence, insight: NewInsight): Step<string | undefined> {
+      return (yield* holds(tx, fence))
+        ? ((yield* findReported(tx, fence, insight.callId)) ?? (yield* report(tx, fence, insight)))
+        : undefined;
+    }),
 
     /** The insight of an id, or undefined. */
-    find: (id: string): Promise<Insight | undefined> =>
-      read(function* (tx) {
-        const row = yield* tx.get<InsightRow>(`${SELECT} WHERE i.id = ? AND s.deleted_at IS NULL`, id);
-        return row === undefined ? undefined : toInsight(row);
-      }),
+    find: read(function* (tx: Reader, id: string): Step<Insight | undefined> {
+      const row = yield* tx.get<InsightRow>(`${SELECT} WHERE i.id = ? AND s.deleted_at IS NULL`, id);
+      return row === undefined ? undefined : toInsight(row);
+    }),
 
     /** Insights, the newest first, and how many there are in all. */
-    list: ({ userSeq, keySeq, sessionSeq, status, limit, offset }: InsightFilter) =>
-      read(function* (tx) {
-        const { where, values } = conditions(['s.deleted_at IS NULL'], {
-          'i.user_seq = ?': userSeq,
-          's.key_seq = ?': keySeq,
-          'i.session_seq = ?': sessionSeq,
-          'i.status = ?': status,
-        });
-        const from = `FROM insights i JOIN sessions s ON s.seq = i.session_seq ${where}`;
-        const { total } = (yield* tx.get<{ total: number }>(`SELECT count(*) AS total ${from}`, ...values))!;
-        const rows = yield* tx.all<InsightRow>(
-          `${SELECT} ${where} ORDER BY i.seq DESC LIMIT ? OFFSET ?`,
-          ...values,
-          limit,
-          offset,
-        );
-        return { items: rows.map(toInsight), total };
-      }),
+    list: read(function* (tx: Reader, { userSeq, keySeq, sessionSeq, status, limit, offset }: InsightFilter) {
+      const { where, values } = conditions(['s.deleted_at IS NULL'], {
+        'i.user_seq = ?': userSeq,
+        's.key_seq = ?': keySeq,
+        'i.session_seq = ?': sessionSeq,
+        'i.status = ?': status,
+      });
+      const from = `FROM insights i JOIN sessions s ON s.seq = i.session_seq ${where}`;
+      const { total } = (yield* tx.get<{ total: number }>(`SELECT count(*) AS total ${from}`, ...values))!;
+      const rows = yield* tx.all<InsightRow>(
+        `${SELECT} ${where} ORDER BY i.seq DESC LIMIT ? OFFSET ?`,
+        ...values,
+        limit,
+        offset,
+      );
+      return { items: rows.map(toInsight), total };
+    }),
 
     /** Moves an insight on. Answers false when its status does not allow the move. */
     setStatus: (id: string, status: InsightStatus, source: InsightSource, note?: Note<boolean>): Promise<boolean> =>

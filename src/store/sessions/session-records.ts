@@ -3,6 +3,7 @@ import type { Listing, Page } from '../../domain/listing.ts';
 import type { Session } from '../../domain/session.ts';
 import type { StopCause } from '../../domain/stop.ts';
 import type { Database } from '../engine/database.ts';
+import type { Reader, Step } from '../engine/statement.ts';
 import { type SessionRow, toSession } from '../rows.ts';
 import { conditions } from './conditions.ts';
 
@@ -33,32 +34,30 @@ const SESSIONS = `SELECT s.*, u.id AS user_id, u.username, k.id AS key_id FROM s
 export function makeSessionRecords({ read }: Database) {
   return {
     /** A session by its id, or undefined. */
-    find: (id: string): Promise<SessionRecord | undefined> =>
-      read(function* (tx) {
-        const row = yield* tx.get<SessionRecordRow>(`${SESSIONS} WHERE s.id = ? AND s.deleted_at IS NULL`, id);
-        return row === undefined ? undefined : toSessionRecord(row);
-      }),
+    find: read(function* (tx: Reader, id: string): Step<SessionRecord | undefined> {
+      const row = yield* tx.get<SessionRecordRow>(`${SESSIONS} WHERE s.id = ? AND s.deleted_at IS NULL`, id);
+      return row === undefined ? undefined : toSessionRecord(row);
+    }),
 
     /** Sessions, the newest first. */
-    list: (filter: SessionFilter): Promise<Listing<SessionRecord>> =>
-      read(function* (tx) {
-        const { where, values } = conditions(['deleted_at IS NULL'], {
-          'user_seq = ?': filter.userSeq,
-          'key_seq = ?': filter.keySeq,
-        });
-        const { total } = (yield* tx.get<{ total: number }>(
-          `SELECT count(*) AS total FROM sessions ${where}`,
-          ...values,
-        ))!;
-        const items = yield* tx.all<SessionRecordRow>(
-          `${SESSIONS} WHERE s.seq IN (SELECT seq FROM sessions ${where} ORDER BY seq DESC LIMIT ? OFFSET ?)
+    list: read(function* (tx: Reader, filter: SessionFilter): Step<Listing<SessionRecord>> {
+      const { where, values } = conditions(['deleted_at IS NULL'], {
+        'user_seq = ?': filter.userSeq,
+        'key_seq = ?': filter.keySeq,
+      });
+      const { total } = (yield* tx.get<{ total: number }>(
+        `SELECT count(*) AS total FROM sessions ${where}`,
+        ...values,
+      ))!;
+      const items = yield* tx.all<SessionRecordRow>(
+        `${SESSIONS} WHERE s.seq IN (SELECT seq FROM sessions ${where} ORDER BY seq DESC LIMIT ? OFFSET ?)
          ORDER BY s.seq DESC`,
-          ...values,
-          filter.limit,
-          filter.offset,
-        );
-        return { items: items.map(toSessionRecord), total };
-      }),
+        ...values,
+        filter.limit,
+        filter.offset,
+      );
+      return { items: items.map(toSessionRecord), total };
+    }),
   };
 }
 

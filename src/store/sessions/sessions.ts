@@ -58,62 +58,63 @@ const NEWEST_FIRST = 'ORDER BY updated_at DESC, created_at DESC, seq DESC';
 export function makeSessions({ read }: Database) {
   return {
     /** What a session was opened with, and whose it is. */
-    getSetup: (sessionSeq: number): Promise<SessionSetup & { readonly userSeq: number }> =>
-      read(function* (tx) {
-        const row = (yield* tx.get<SetupRow>(
-          'SELECT user_seq, target, capability_config, orchestration FROM sessions WHERE seq = ?',
-          sessionSeq,
-        ))!;
-        const config = JSON.parse(row.capability_config) as Partial<CapabilityConfig>;
-        return {
-          userSeq: row.user_seq,
-          target: row.target,
-          capabilityConfig: { ...NO_CAPABILITIES, ...config },
-          orchestration: row.orchestration === null ? null : toOrchestration(row.orchestration),
-        };
-      }),
+    getSetup: read(function* (tx: Reader, sessionSeq: number): Step<SessionSetup & { readonly userSeq: number }> {
+      const row = (yield* tx.get<SetupRow>(
+        'SELECT user_seq, target, capability_config, orchestration FROM sessions WHERE seq = ?',
+        sessionSeq,
+      ))!;
+      const config = JSON.parse(row.capability_config) as Partial<CapabilityConfig>;
+      return {
+        userSeq: row.user_seq,
+        target: row.target,
+        capabilityConfig: { ...NO_CAPABILITIES, ...config },
+        orchestration: row.orchestration === null ? null : toOrchestration(row.orchestration),
+      };
+    }),
 
     /** A page of a key's API sessions, the one changed last first, and how many there are (§4.6). */
-    listOfKey: (keySeq: number, limit: number, offset: number): Promise<{ items: Session[]; total: number }> =>
-      read(function* (tx) {
-        const { total } = (yield* tx.get<{ total: number }>(`SELECT count(*) AS total ${OF_KEY}`, keySeq))!;
-        // The page is found in the index alone; only its own rows are read.
-        const items = yield* tx.all<SessionRow>(
-          `SELECT * FROM sessions WHERE seq IN (SELECT seq ${OF_KEY} ${NEWEST_FIRST} LIMIT ? OFFSET ?) ${NEWEST_FIRST}`,
-          keySeq,
-          limit,
-          offset,
-        );
-        return { items: items.map(toSession), total };
-      }),
+    listOfKey: read(function* (
+      tx: Reader,
+      keySeq: number,
+      limit: number,
+      offset: number,
+    ): Step<{ items: Session[]; total: number }> {
+      const { total } = (yield* tx.get<{ total: number }>(`SELECT count(*) AS total ${OF_KEY}`, keySeq))!;
+      // The page is found in the index alone; only its own rows are read.
+      const items = yield* tx.all<SessionRow>(
+        `SELECT * FROM sessions WHERE seq IN (SELECT seq ${OF_KEY} ${NEWEST_FIRST} LIMIT ? OFFSET ?) ${NEWEST_FIRST}`,
+        keySeq,
+        limit,
+        offset,
+      );
+      return { items: items.map(toSession), total };
+    }),
 
     /** The whole history of a session, oldest first. */
-    listMessages: (sessionSeq: number): Promise<Message[]> =>
-      read(function* (tx) {
-        const attachments = yield* attachmentsByMessage(tx, sessionSeq);
-        const rows = yield* tx.all<MessageRow>(
-          'SELECT id, run_seq, role, content, text_preview, created_at FROM messages WHERE session_seq = ? ORDER BY id',
-          sessionSeq,
-        );
-        const replies = yield* readReplies(tx, sessionSeq);
-        return rows.map((row) =>
-          row.role === 'user'
-            ? { ...sharedOf(row, attachments), role: 'user', content: JSON.parse(row.content) as UserBlock[] }
-            : { ...sharedOf(row, attachments), role: 'assistant', content: contentOf(row, replies) },
-        );
-      }),
+    listMessages: read(function* (tx: Reader, sessionSeq: number): Step<Message[]> {
+      const attachments = yield* attachmentsByMessage(tx, sessionSeq);
+      const rows = yield* tx.all<MessageRow>(
+        'SELECT id, run_seq, role, content, text_preview, created_at FROM messages WHERE session_seq = ? ORDER BY id',
+        sessionSeq,
+      );
+      const replies = yield* readReplies(tx, sessionSeq);
+      return rows.map((row) =>
+        row.role === 'user'
+          ? { ...sharedOf(row, attachments), role: 'user', content: JSON.parse(row.content) as UserBlock[] }
+          : { ...sharedOf(row, attachments), role: 'assistant', content: contentOf(row, replies) },
+      );
+    }),
 
     /** A user's attachment by its API path, or undefined when there is none or its session is deleted. */
-    findAttachment: (userSeq: number, apiPath: string): Promise<Attachment | undefined> =>
-      read(function* (tx) {
-        const row = yield* tx.get<AttachmentRow>(
-          `SELECT a.* FROM attachments a JOIN messages m ON m.id = a.message_id JOIN sessions s ON s.seq = m.session_seq
+    findAttachment: read(function* (tx: Reader, userSeq: number, apiPath: string): Step<Attachment | undefined> {
+      const row = yield* tx.get<AttachmentRow>(
+        `SELECT a.* FROM attachments a JOIN messages m ON m.id = a.message_id JOIN sessions s ON s.seq = m.session_seq
          WHERE a.path = ? AND a.user_seq = ? AND s.deleted_at IS NULL LIMIT 1`,
-          apiPath,
-          userSeq,
-        );
-        return row === undefined ? undefined : toAttachment(row);
-      }),
+        apiPath,
+        userSeq,
+      );
+      return row === undefined ? undefined : toAttachment(row);
+    }),
   };
 }
 

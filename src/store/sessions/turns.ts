@@ -64,46 +64,48 @@ export interface EarlierTurns {
 export function makeTurns({ read }: Database) {
   return {
     /** The turn of one run. A run that was never attempted before has no steps to read. */
-    get: (runSeq: number, attempt: number): Promise<StoredTurn> => read((tx) => readTurn(tx, runSeq, attempt > 1)),
+    get: read((tx: Reader, runSeq: number, attempt: number): Step<StoredTurn> => readTurn(tx, runSeq, attempt > 1)),
 
     /** Bytes of the turn of one run, counted as the budget of those before it is. */
-    bytesOf: ({ sessionSeq, seq, documentBytes }: SizedTurn): Promise<number> =>
-      read(function* (tx) {
-        return (yield* readSizes(tx, { sessionSeq, before: seq + 1, from: seq, limit: 1, documentBytes }))[0] ?? 0;
-      }),
+    bytesOf: read(function* (tx: Reader, { sessionSeq, seq, documentBytes }: SizedTurn): Step<number> {
+      return (yield* readSizes(tx, { sessionSeq, before: seq + 1, from: seq, limit: 1, documentBytes }))[0] ?? 0;
+    }),
 
     /** The turns before a run: as many of the newest as the budget allows. Their sizes are looked at before they are read. */
-    listBefore: (sessionSeq: number, runSeq: number, budget: TurnBudget): Promise<EarlierTurns> =>
-      read(function* (tx) {
-        const turns: StoredTurn[] = [];
-        let before = runSeq;
-        let left = budget.characters;
-        let bytesLeft = budget.bytes;
-        for (let limit = FIRST_PAGE; ; limit = Math.min(2 * limit, LARGEST_PAGE)) {
-          const place = { sessionSeq, before, from: budget.fromRunSeq ?? 0, limit };
-          const sizes = yield* readSizes(tx, { ...place, documentBytes: budget.documentBytes });
-          const fitting = sizes.findIndex((bytes) => (bytesLeft -= bytes) < 0);
-          const count = fitting === -1 ? sizes.length : fitting;
-          for (const turn of count === 0 ? [] : yield* readPage(tx, { ...place, limit: count })) {
-            if (left <= 0) return { turns: turns.toReversed(), isCut: true };
-            left -= sizeOf(turn);
-            turns.push(turn);
-          }
-          if (count < sizes.length) return { turns: turns.toReversed(), isCut: true };
-          if (sizes.length < limit) return { turns: turns.toReversed(), isCut: false };
-          before = turns.at(-1)!.runSeq;
+    listBefore: read(function* (
+      tx: Reader,
+      sessionSeq: number,
+      runSeq: number,
+      budget: TurnBudget,
+    ): Step<EarlierTurns> {
+      const turns: StoredTurn[] = [];
+      let before = runSeq;
+      let left = budget.characters;
+      let bytesLeft = budget.bytes;
+      for (let limit = FIRST_PAGE; ; limit = Math.min(2 * limit, LARGEST_PAGE)) {
+        const place = { sessionSeq, before, from: budget.fromRunSeq ?? 0, limit };
+        const sizes = yield* readSizes(tx, { ...place, documentBytes: budget.documentBytes });
+        const fitting = sizes.findIndex((bytes) => (bytesLeft -= bytes) < 0);
+        const count = fitting === -1 ? sizes.length : fitting;
+        for (const turn of count === 0 ? [] : yield* readPage(tx, { ...place, limit: count })) {
+          if (left <= 0) return { turns: turns.toReversed(), isCut: true };
+          left -= sizeOf(turn);
+          turns.push(turn);
         }
-      }),
+        if (count < sizes.length) return { turns: turns.toReversed(), isCut: true };
+        if (sizes.length < limit) return { turns: turns.toReversed(), isCut: false };
+        before = turns.at(-1)!.runSeq;
+      }
+    }),
 
     /** The index that the next text block of a run's stream takes. */
-    nextBlockIndex: (runSeq: number): Promise<number> =>
-      read(function* (tx) {
-        const last = yield* tx.get<{ payload: string }>(
-          `SELECT payload FROM events WHERE run_seq = ? AND type = 'content_block_start' ORDER BY stream_seq DESC LIMIT 1`,
-          runSeq,
-        );
-        return last === undefined ? 0 : (JSON.parse(last.payload) as { index: number }).index + 1;
-      }),
+    nextBlockIndex: read(function* (tx: Reader, runSeq: number): Step<number> {
+      const last = yield* tx.get<{ payload: string }>(
+        `SELECT payload FROM events WHERE run_seq = ? AND type = 'content_block_start' ORDER BY stream_seq DESC LIMIT 1`,
+        runSeq,
+      );
+      return last === undefined ? 0 : (JSON.parse(last.payload) as { index: number }).index + 1;
+    }),
   };
 }
 

@@ -34,7 +34,7 @@ function open() {
     /** Writes so many megabytes, one a commit, each followed by the look that comes after a commit. */
     write: async (megabytes: number) => {
       for (let at = 0; at < megabytes; at += 1) {
-        await database.write(addTeam);
+        await database.write(addTeam)();
         clock.advance(50);
       }
     },

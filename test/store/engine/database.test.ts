@@ -13,21 +13,21 @@ function openTemporary(file = join(temporaryDirectory(), 'errand.db')) {
   return { database, file };
 }
 
-const addTeam = (name: string) => (tx: Transaction) =>
+const addTeam = (tx: Transaction, name: string) =>
   tx.run('INSERT INTO teams (id, name, created_at, updated_at) VALUES (?, ?, 0, 0)', name, name);
 
 test('a verb that throws rejects alone; the others of its commit are kept', async () => {
   const { database } = openTemporary();
   const outcomes = await Promise.allSettled([
-    database.write(addTeam('one')),
+    database.write(addTeam)('one'),
     database.write(function* (tx) {
-      yield* addTeam('half')(tx);
+      yield* addTeam(tx, 'half');
       throw new Error('changed my mind');
-    }),
-    database.write(addTeam('two')),
+    })(),
+    database.write(addTeam)('two'),
   ]);
   expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-  expect(await database.read((tx) => tx.all('SELECT name FROM teams ORDER BY name'))).toEqual([
+  expect(await database.read((tx) => tx.all('SELECT name FROM teams ORDER BY name'))()).toEqual([
     { name: 'one' },
     { name: 'two' },
   ]);
@@ -36,29 +36,29 @@ test('a verb that throws rejects alone; the others of its commit are kept', asyn
 test('a verb that throws alone in its commit leaves nothing behind, and the next one is kept', async () => {
   const { database } = openTemporary();
   const lone = database.write(function* (tx) {
-    yield* addTeam('half')(tx);
+    yield* addTeam(tx, 'half');
     throw new Error('changed my mind');
-  });
+  })();
   await expect(lone).rejects.toThrow('changed my mind');
   expect(database.fault()).toBeNull();
-  await database.write(addTeam('one'));
-  expect(await database.read((tx) => tx.all('SELECT name FROM teams'))).toEqual([{ name: 'one' }]);
+  await database.write(addTeam)('one');
+  expect(await database.read((tx) => tx.all('SELECT name FROM teams'))()).toEqual([{ name: 'one' }]);
 });
 
 test('a verb may catch what its statement throws, and go on', async () => {
   const { database } = openTemporary();
-  await database.write(addTeam('one'));
+  await database.write(addTeam)('one');
   const words = await database.write(function* (tx) {
     try {
-      yield* addTeam('one')(tx);
+      yield* addTeam(tx, 'one');
       return 'added';
     } catch (error) {
-      yield* addTeam('two')(tx);
+      yield* addTeam(tx, 'two');
       return (error as Error).message;
     }
-  });
+  })();
   expect(words).toMatch(/UNIQUE/);
-  expect(await database.read((tx) => tx.all('SELECT name FROM teams ORDER BY name'))).toHaveLength(2);
+  expect(await database.read((tx) => tx.all('SELECT name FROM teams ORDER BY name'))()).toHaveLength(2);
 });
 
 test('verbs of one tick share one commit', async () => {
@@ -67,16 +67,16 @@ test('verbs of one tick share one commit', async () => {
   onTestFinished(() => void other.close());
   const version = () => other.pragma('data_version', { simple: true }) as number;
   const before = version();
-  await Promise.all(Array.from({ length: 50 }, async (_, index) => database.write(addTeam(`team ${index}`))));
+  await Promise.all(Array.from({ length: 50 }, async (_, index) => database.write(addTeam)(`team ${index}`)));
   expect(version() - before).toBe(1);
 });
 
 test('readers see committed rows only, and see them as soon as the verb resolves', async () => {
   const { database } = openTemporary();
-  const write = database.write(addTeam('one'));
-  expect(await database.read((tx) => tx.all('SELECT name FROM teams'))).toEqual([]);
+  const write = database.write(addTeam)('one');
+  expect(await database.read((tx) => tx.all('SELECT name FROM teams'))()).toEqual([]);
   await write;
-  expect(await database.read((tx) => tx.all('SELECT name FROM teams'))).toEqual([{ name: 'one' }]);
+  expect(await database.read((tx) => tx.all('SELECT name FROM teams'))()).toEqual([{ name: 'one' }]);
 });
 
 test('an event is told only after its commit, and never when its verb was rolled back', async () => {
@@ -117,15 +117,15 @@ test('a verb that was rolled back leaves no gap in the stream of a run', async (
       key,
     );
     return { session, run };
-  });
+  })();
   const emit = (index: number, fails: boolean) =>
     database.write(function* (tx) {
       yield* tx.get('SELECT 1');
       tx.emit(seqs.session, seqs.run, { type: 'content_block_start', payload: { index } });
       if (fails) throw new Error('changed my mind');
-    });
+    })();
   await Promise.allSettled([emit(0, false), emit(1, true), emit(2, false), emit(3, true), emit(4, false)]);
-  expect(await database.read((tx) => tx.all('SELECT stream_seq FROM events ORDER BY id'))).toEqual([
+  expect(await database.read((tx) => tx.all('SELECT stream_seq FROM events ORDER BY id'))()).toEqual([
     { stream_seq: 1 },
     { stream_seq: 2 },
     { stream_seq: 3 },
@@ -134,16 +134,16 @@ test('a verb that was rolled back leaves no gap in the stream of a run', async (
 
 test('a disk that is full refuses the verb with `unavailable`, keeps nothing of it, and recovers by itself', async () => {
   const { database, file } = openTemporary();
-  await database.write(addTeam('before'));
+  await database.write(addTeam)('before');
   // The page limit is per connection, so it is set through the writing one: SQLite answers SQLITE_FULL as on a full disk.
   await database.write(function* (tx) {
     const { page_count: pages } = (yield* tx.get<{ page_count: number }>('PRAGMA page_count'))!;
     yield* tx.all(`PRAGMA max_page_count = ${pages}`);
-  });
+  })();
   const large = 'x'.repeat(5_000_000);
-  await expect(database.write(addTeam(large))).rejects.toMatchObject({ reason: 'unavailable' });
-  await database.write((tx) => tx.all('PRAGMA max_page_count = 1000000'));
-  await database.write(addTeam('after'));
+  await expect(database.write(addTeam)(large)).rejects.toMatchObject({ reason: 'unavailable' });
+  await database.write((tx) => tx.all('PRAGMA max_page_count = 1000000'))();
+  await database.write(addTeam)('after');
   expect(database.fault()).toBeNull();
   const other = new Connection(file, { readonly: true });
   expect(other.prepare('SELECT name FROM teams ORDER BY rowid').all()).toEqual([{ name: 'before' }, { name: 'after' }]);
@@ -153,13 +153,13 @@ test('a disk that is full refuses the verb with `unavailable`, keeps nothing of 
 
 test('commits are synced fully', () => {
   const { database } = openTemporary();
-  return expect(database.write((tx) => tx.get('PRAGMA synchronous'))).resolves.toEqual({ synchronous: 2 });
+  return expect(database.write((tx) => tx.get('PRAGMA synchronous'))()).resolves.toEqual({ synchronous: 2 });
 });
 
 test('a closed database refuses verbs', async () => {
   const { database } = openTemporary();
   await database.close();
-  await expect(database.write(addTeam('late'))).rejects.toMatchObject({ reason: 'unavailable' });
+  await expect(database.write(addTeam)('late')).rejects.toMatchObject({ reason: 'unavailable' });
 });
 
 test('a statement keeps the plan it was prepared with, whatever values it is executed with', async () => {
@@ -169,9 +169,9 @@ test('a statement keeps the plan it was prepared with, whatever values it is exe
     // Of use only to who knows the value: a statement that is planned by its values is seen to read in this order.
     yield* tx.run("CREATE INDEX tides_of_brest ON tides (height) WHERE place = 'Brest'");
     yield* tx.run("INSERT INTO tides VALUES ('Brest', 7), ('Brest', 5), ('Kiel', 1)");
-  });
+  })();
   const heights = (place: string) =>
-    database.read((tx) => tx.all<{ height: number }>('SELECT height FROM tides WHERE place = ?', place));
+    database.read((tx) => tx.all<{ height: number }>('SELECT height FROM tides WHERE place = ?', place))();
   expect(await heights('Kiel')).toEqual([{ height: 1 }]);
   expect(await heights('Brest')).toEqual([{ height: 7 }, { height: 5 }]);
 });
@@ -181,8 +181,8 @@ test('values compare as they do without a plus: by the column they meet', async 
   await database.write(function* (tx) {
     yield* tx.run('CREATE TABLE kinds (number INTEGER, words TEXT) STRICT');
     yield* tx.run('INSERT INTO kinds VALUES (?, ?)', '7', '7');
-  });
-  expect(await database.read((tx) => tx.all('SELECT * FROM kinds WHERE number = ? AND words = ?', '7', '7'))).toEqual([
-    { number: 7, words: '7' },
-  ]);
+  })();
+  expect(await database.read((tx) => tx.all('SELECT * FROM kinds WHERE number = ? AND words = ?', '7', '7'))()).toEqual(
+    [{ number: 7, words: '7' }],
+  );
 });

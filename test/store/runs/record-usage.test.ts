@@ -124,7 +124,7 @@ test('a call without a run counts for its session, and for no source', async () 
   await house.store.close();
   const database = openDatabase(house.file, house.clock);
   const call = { sessionSeq: run.sessionSeq, model: 'deep', usage: USAGE, costUsd: 0.5, run: null };
-  await database.write((tx) => recordCall(tx, call));
+  await database.write((tx) => recordCall(tx, call))();
   await database.close();
   expect(records(house)).toMatchObject([{ run_seq: null, key_seq: null, input_tokens: 1_000, cost_usd: 0.5 }]);
   expect(house.rows('SELECT normal_quarter, scheduled_quarter FROM session_activity')).toEqual([
@@ -148,9 +148,9 @@ test('a ledger that does not add up is found out', async () => {
   await house.store.runs.recordStep(fenceOf(run!), aStep(), FREE);
   await house.store.close();
   const database = openDatabase(file, fakeClock());
-  await database.write((tx) => tx.run('UPDATE usage_records SET output_tokens = 5, at = at + 900000'));
-  await database.write((tx) => tx.run('UPDATE session_totals SET tool_count = 5'));
-  await database.write((tx) => tx.run('UPDATE runs SET tool_count = 3'));
+  await database.write((tx) => tx.run('UPDATE usage_records SET output_tokens = 5, at = at + 900000'))();
+  await database.write((tx) => tx.run('UPDATE session_totals SET tool_count = 5'))();
+  await database.write((tx) => tx.run('UPDATE runs SET tool_count = 3'))();
   await database.close();
   expect(ledgerFaults(file).map((line) => line.replace(/:.*/, ''))).toEqual([
     'usage of runs do not add up',
