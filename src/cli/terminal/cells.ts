@@ -14,12 +14,16 @@ export interface ShownCell {
   readonly style: Style | undefined;
 }
 
-type Kind = 'id' | 'moment' | 'size' | 'plain';
+type Kind = 'id' | 'hash' | 'moment' | 'size' | 'plain';
+
+/** As many characters of a hash as people compare. */
+const HASH_SHOWN = 12;
 
 /** How a value is shown, by its name in the API and its form. */
 function kindOf(name: string, cell: Cell): Kind {
   if (typeof cell === 'string' && /(^|_)id$/.test(name) && isUuid(cell)) return 'id';
   if (typeof cell === 'string' && name.endsWith('_at') && !Number.isNaN(Date.parse(cell))) return 'moment';
+  if (typeof cell === 'string' && name === 'sha256') return 'hash';
   if (typeof cell === 'number' && name === 'size') return 'size';
   return 'plain';
 }
@@ -57,6 +61,7 @@ export function briefTexts<T>({ name, value }: Column<T>, rows: readonly T[], no
   const ids = shortIds(cells.filter((cell): cell is string => kindOf(name, cell) === 'id'));
   const TEXTS: Readonly<Record<Kind, (cell: Cell) => string>> = {
     id: (cell) => ids.get(String(cell))!,
+    hash: (cell) => String(cell).slice(0, HASH_SHOWN),
     moment: (cell) => relativeTime(Date.parse(String(cell)), now),
     size: (cell) => readableSize(Number(cell)),
     plain: wholeText,
@@ -69,7 +74,10 @@ export function explainedText<T>({ name, value }: Column<T>, row: T, now: number
   const cell = value(row);
   const text = wholeText(cell);
   const kind = kindOf(name, cell);
-  if (kind === 'moment') return `${text} (${relativeTime(Date.parse(String(cell)), now)})`;
+  if (kind === 'moment') {
+    const relative = relativeTime(Date.parse(String(cell)), now);
+    return text.startsWith(relative) ? text : `${text} (${relative})`;
+  }
   return kind === 'size' && Number(cell) >= 1000 ? `${text} (${readableSize(Number(cell))})` : text;
 }
 

@@ -5,7 +5,7 @@ export type Cell = string | number | boolean | null | undefined;
 
 /**
  * One column of a list, or one line of a record. `name` is the API's name of the field, and says how a terminal shows it:
- * an `id` or `…_id` short, `…_at` relative to now, a `size` in a readable unit, and a state with its glyph and colour.
+ * an `id` or `…_id` or `sha256` short, `…_at` relative to now, a `size` in a readable unit.
  */
 export interface Column<T> {
   readonly name: string;
@@ -14,6 +14,8 @@ export interface Column<T> {
   readonly worth?: number;
   /** The word of a state whose glyph and colour the cell has. */
   readonly state?: (row: T) => string;
+  /** As the last column, it is broken into lines where others would be cut. */
+  readonly wraps?: true;
   /** Colour of a cell on a terminal. */
   readonly style?: (row: T) => Style | undefined;
 }

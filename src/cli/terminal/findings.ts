@@ -11,5 +11,5 @@ export const FINDINGS: readonly Column<FindingRow>[] = [
   column('name', ({ name }) => name, 6),
   column('check', ({ check }) => check, 8),
   state('state', (finding) => finding.state, 9),
-  column('detail', ({ detail }) => detail, 7),
+  { ...column('detail', ({ detail }) => detail, 7), wraps: true },
 ];

@@ -35,6 +35,7 @@ interface LaidColumn {
   readonly cells: readonly ShownCell[];
   readonly width: number;
   readonly isNumeric: boolean;
+  readonly wraps: boolean;
 }
 
 const headingOf = (name: string) => name.replaceAll('_', ' ').toUpperCase();
@@ -69,18 +70,27 @@ function laidOut<T>(column: Column<T>, rows: readonly T[], { width, isTerminal, 
     isTerminal ? dressedCell(column, rows[at]!, text) : { text, style: undefined },
   );
   const widest = Math.max(...[heading, ...cells.map(({ text }) => text)].map(widthOf));
-  return { heading, cells, width: widest, isNumeric: isTerminal && isNumeric(column, rows) };
+  const wraps = isTerminal && column.wraps === true;
+  return { heading, cells, width: widest, isNumeric: isTerminal && isNumeric(column, rows), wraps };
 }
 
+/** One row; when the last column wraps, it may take several lines. */
 function lineOf(columns: readonly LaidColumn[], cellOf: (column: LaidColumn) => ShownCell, place: Place): string {
   const cells = columns.map((column, at) => {
     const { text, style } = cellOf(column);
-    const cut = cutTo(text, column.width);
     const isLast = at === columns.length - 1;
+    if (isLast && column.wraps) return wrapped(cellOf(column), columns, place);
+    const cut = cutTo(text, column.width);
     if (column.isNumeric) return coloured(padStartTo(cut, column.width), style, place);
     return coloured(cut, style, place) + (isLast ? '' : padTo('', column.width - widthOf(cut)));
   });
   return `${cells.join(' '.repeat(GAP))}\n`;
+}
+
+function wrapped({ text, style }: ShownCell, columns: readonly LaidColumn[], place: Place): string {
+  const before = columns.slice(0, -1).reduce((sum, { width }) => sum + width + GAP, 0);
+  const lines = wrapTo(text, columns.at(-1)!.width);
+  return lines.map((line) => coloured(line, style, place)).join(`\n${' '.repeat(before)}`);
 }
 
 /** One thing, a field per line, every value in full. */

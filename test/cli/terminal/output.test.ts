@@ -92,3 +92,16 @@ test('one thing alone is shown with whole ids, and times in both ways', async ()
   expect(stdout).toContain(`session id          ${session!.session_id}\n`);
   expect(stdout).toContain(`updated at          ${session!.updated_at} (3 min ago)\n`);
 });
+
+test('a finding that is too long is broken into lines under its heading, and nothing of it is lost', async () => {
+  const detail = `The endpoint refused the key: ${'please read all of this '.repeat(6)}and act`;
+  const check = { name: 'qwen', ok: true, first_token_ms: null, tokens_per_second: null };
+  const { dataDir } = await startFakeDaemon({
+    'POST /api/v1/models/qwen/check': () => ({ ...check, findings: [{ check: 'stream', state: 'warning', detail }] }),
+  });
+  const { stdout } = await run(['models', 'check', 'qwen'], { dataDir, ...onTerminal(60) });
+  const [heading, ...lines] = stdout.trimEnd().split('\n');
+  const start = heading!.indexOf('DETAIL');
+  expect(lines.map((line) => line.slice(start)).join(' ')).toBe(detail);
+  for (const line of lines) expect(stringWidth(line)).toBeLessThanOrEqual(60);
+});

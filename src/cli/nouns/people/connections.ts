@@ -14,7 +14,7 @@ const COLUMNS: readonly Column<ConnectionWire>[] = [
   field('name', 6),
   field('username', 5),
   state('state', (connection) => connection.state, 8),
-  field('last_error', 4),
+  { ...field('last_error', 4), wraps: true },
 ];
 
 /** The columns for checks of connections. */
@@ -24,7 +24,7 @@ export const CHECKS: readonly Column<ConnectionCheckWire>[] = [
   { name: 'ok', value: ({ ok }) => ok, style: ({ ok }) => (ok ? 'green' : 'red'), worth: 9 },
   field('status', 4),
   field('duration_ms', 2),
-  field('error', 7),
+  { ...field('error', 7), wraps: true },
 ];
 
 interface CreateOptions {

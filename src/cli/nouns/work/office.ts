@@ -1,10 +1,11 @@
 // `errand office`: the runs of the whole house, live on a terminal, or as one table.
 import type { ReadStream, WriteStream } from 'node:tty';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Client } from '../../../client/client.ts';
 import type { EntityWire, SnapshotWire } from '../../../client/office.ts';
 import { UNASSIGNED_TEAM_ID } from '../../../wire/office/snapshot.ts';
 import { preferProductionBuilds } from '../../../config/config.ts';
-import { uuid } from '../../frame/arguments.ts';
+import { idOrStart } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { formatDuration } from '../../frame/durations.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
@@ -43,7 +44,7 @@ export function addOffice(program: Command, io: Io): void {
     )
     .option('--once', 'print the runs as a table, and end; with -o json, the whole snapshot')
     .option('--team <team>', 'only the runs of this team, by id or name')
-    .option('--session <id>', 'open this session; with --once, only its runs', uuid)
+    .option('--session <id>', 'open this session; with --once, only its runs', idOrStart)
     .addOption(
       new Option('--tz <zone>', 'time zone whose day "today" is').argParser(timeZone).default(ownZone(), ownZone()),
     )
@@ -69,6 +70,7 @@ async function showOffice(context: Context, options: Options): Promise<void> {
     throw new CommandError('usage', 'The live view needs a terminal. Add --once to print the runs as a table.');
   }
   const client = context.client();
+  const { session, team } = await wholeIds(client, options);
   const { teams } = await client.office.snapshot({ limit: 1, tz: options.tz });
   // Ink and React are only loaded for this view: other commands start faster without them.
   preferProductionBuilds();
@@ -79,8 +81,8 @@ async function showOffice(context: Context, options: Options): Promise<void> {
     stdin: io.stdin as ReadStream,
     stdout: io.stdout as WriteStream,
     environment: io.environment,
-    teamId: options.team === undefined ? null : teamOf(teams, options.team).id,
-    sessionId: options.session ?? null,
+    teamId: team === undefined ? null : teamOf(teams, team).id,
+    sessionId: session ?? null,
     tz: options.tz,
     intervalMs: options.interval * 1000,
     signal: context.signal,
@@ -88,8 +90,11 @@ async function showOffice(context: Context, options: Options): Promise<void> {
   context.signal.throwIfAborted();
 }
 
-async function printOnce({ client, out }: Context, { team, session, tz }: Options): Promise<void> {
-  const snapshot = await client().office.snapshot({ limit: 96, tz });
+async function printOnce(context: Context, { tz, ...options }: Options): Promise<void> {
+  const { out } = context;
+  const client = context.client();
+  const { session, team } = await wholeIds(client, options);
+  const snapshot = await client.office.snapshot({ limit: 96, tz });
   const teamId = team === undefined ? undefined : teamOf(snapshot.teams, team).id;
   const rows = snapshot.entities.filter(
     (entity) =>
@@ -98,6 +103,11 @@ async function printOnce({ client, out }: Context, { team, session, tz }: Option
   );
   out.list(rows, COLUMNS, snapshot);
   if (out.format !== 'json') out.hint(summaryOf(snapshot));
+}
+
+/** What was given by the start of its id, by its id. */
+async function wholeIds(client: Client, { session, team }: Pick<Options, 'session' | 'team'>) {
+  return { session: await client.wholeId('sessions', session), team: await client.wholeId('teams', team) };
 }
 
 function summaryOf({ overview }: SnapshotWire): string {
