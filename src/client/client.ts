@@ -18,6 +18,7 @@ import type { QueueWire } from '../wire/sessions/queue.ts';
 import type { runQuery, RunWire } from '../wire/sessions/run.ts';
 import type { DeletionWire, sessionQuery, SessionWire, StopWire } from '../wire/sessions/session.ts';
 import type { ConfigurationWire, StatusWire } from '../wire/status.ts';
+import { type AuditLog, makeAuditLog } from './audit.ts';
 import { type Checks, makeChecks } from './checks.ts';
 import { makeMessages, type Messages } from './conversation.ts';
 import { makeOffice, type Office } from './office.ts';
@@ -91,6 +92,7 @@ export interface Client extends Checks {
     /** Tries a connector's address and all its connections. */
     checkConnector(name: string): Promise<ConnectorCheckWire>;
   };
+  readonly audit: AuditLog;
   readonly inputs: Inputs;
   readonly insights: Insights;
   /** What the config directory defines, by kind. */
@@ -153,6 +155,7 @@ export function makeClient(address: Address, signal?: AbortSignal): Client {
       check: async (id) => call('POST', `${await at('connections', id)}/check`),
       checkConnector: (name) => call('POST', `${named('connectors', name)}/check`),
     },
+    audit: makeAuditLog(call, references),
     inputs: makeInputs(call, references),
     insights: makeInsights(call, references),
     definitions: {

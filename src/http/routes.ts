@@ -34,6 +34,7 @@ import {
   officeSummary,
   runRounds,
 } from '../wire/office/session.ts';
+import { auditEntry, auditHead, auditQuery } from '../wire/people/audit.ts';
 import { key, keyChange, keyQuery, newKey } from '../wire/people/key.ts';
 import { newTeam, team, teamChange } from '../wire/people/team.ts';
 import { grant, loginToken, signingKey } from '../wire/people/token.ts';
@@ -54,6 +55,7 @@ import type { KeyCaller } from '../domain/user.ts';
 import { ok } from './frame/reply.ts';
 import { type Route, routesWith } from './frame/route.ts';
 import type { makeAdministration } from './management/admin.ts';
+import { makeAuditHandlers } from './management/audit.ts';
 import { makeCheckHandlers } from './management/check-handlers.ts';
 import { makeConnectionHandlers } from './management/connections.ts';
 import { makeFindIdHandler } from './management/find-id.ts';
@@ -144,6 +146,7 @@ function managementRoutes(parts: RouteParts): Route[] {
   const { operations, administration: a, runs } = parts;
   const connections = makeConnectionHandlers(operations);
   const checks = makeCheckHandlers(operations);
+  const audit = makeAuditHandlers(operations);
   const sessions = makeSessionHandlers(operations);
   const stream = { query: followQuery, headers: followHeaders, events: journalEvent, sse: true } as const;
   const created = { statuses: [201] } as const;
@@ -188,6 +191,8 @@ function managementRoutes(parts: RouteParts): Route[] {
     ofAdmin('GET /api/v1/queue', 'List the runs that wait, and why each of them waits', { query: pageQuery, reply: queue, handler: runs.queue }),
     ofAdmin('GET /api/v1/ids/:noun/:start', 'Find the one id that begins with these characters', { reply: foundId, handler: makeFindIdHandler(operations) }),
     ...questionRoutes(parts),
+    ofAdmin('GET /api/v1/audit', 'List what administrators read of others and changed', { query: auditQuery, reply: listOf(auditEntry), handler: audit.list }),
+    ofAdmin('GET /api/v1/audit/head', 'Read the end of the audit log', { reply: auditHead, handler: audit.head }),
     ofAdmin('GET /api/v1/tokens/keys', 'List the keys that sign login tokens', { reply: listOf(signingKey), handler: a.listSigningKeys }),
     ofAdmin('POST /api/v1/tokens/rotate', 'Begin to sign with a new key', { reply: signingKey, ...created, handler: a.rotateSigningKey }),
     ofAdmin('POST /api/v1/tokens/revoke-all', 'Refuse every login token issued so far', { reply: signingKey, ...created, handler: a.revokeAllTokens }),

@@ -53,5 +53,18 @@ export const optionalId: OptionalShape<number> = {
   describe: () => ({ type: 'integer', minimum: 1 }),
 };
 
+const MOMENT = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/;
+
+/** A point in time in ISO 8601, read as epoch ms: a date, which is its midnight in UTC, or a time with its offset. */
+export const moment: Shape<number> = {
+  admits: (value) => typeof value === 'string',
+  read: (value, path) => {
+    const at = typeof value === 'string' && MOMENT.test(value) ? Date.parse(value) : Number.NaN;
+    if (!Number.isNaN(at)) return at;
+    throw unprocessable(path, 'must be a date such as 2026-03-01 or a time such as 2026-03-01T12:00:00Z');
+  },
+  describe: () => ({ type: 'string', description: 'A date, or a time with its offset, in ISO 8601.' }),
+};
+
 /** Where to rejoin a stream. */
 export const followQuery = object({ after: eventId });

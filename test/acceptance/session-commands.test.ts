@@ -61,6 +61,9 @@ test('sessions and runs are listed, shown and read, and the reading is logged', 
   expect(await errand('runs', 'show', runId)).toMatchObject({ run_id: runId, status: 'completed', error: null });
   const history = await errand<{ messages: { role: string }[] }>('sessions', 'messages', sessionId);
   expect(history.messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
+  const read = await errand<Items>('audit', 'list', '--session', sessionId, '--action', 'session.read');
+  expect(read).toMatchObject({ items: [{ actor: { via: 'socket' }, target_id: sessionId }], total: 1 });
+  expect(await errand('audit', 'verify')).toMatchObject({ ok: true, broken_id: null });
   await waitFor(() => daemon.stderr().includes('"action":"session.read"'));
 });
 

@@ -83,6 +83,8 @@ const TABLE: readonly string[] = [
   'GET /api/v1/insights user envelope',
   'GET /api/v1/insights/:id user envelope',
   'PATCH /api/v1/insights/:id user envelope',
+  'GET /api/v1/audit admin envelope',
+  'GET /api/v1/audit/head admin envelope',
   'GET /api/v1/tokens/keys admin envelope',
   'POST /api/v1/tokens/rotate admin envelope',
   'POST /api/v1/tokens/revoke-all admin envelope',

@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Command, Option } from 'commander';
 import { VERSION } from '../../version.ts';
+import { addAudit } from '../nouns/people/audit.ts';
 import { addChat } from '../nouns/work/chat.ts';
 import { act } from './context.ts';
 import { callOf } from './command-name.ts';
@@ -66,6 +67,7 @@ function makeProgram(io: Io): Command {
   addKeys(program, io);
   addTokens(program, io);
   addConnections(program, io);
+  addAudit(program, io);
   program.commandsGroup('Capabilities of agents:');
   addExperts(program, io);
   addExpertTeams(program, io);

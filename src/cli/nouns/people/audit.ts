@@ -1,0 +1,138 @@
+// `errand audit`: what administrators read of others and changed, followed and verified.
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { AuditQuery, NotedHash } from '../../../client/audit.ts';
+import { AUDIT_ACTIONS, type AuditAction } from '../../../domain/audit.ts';
+import { isoTime } from '../../../domain/clock.ts';
+import { safeLine } from '../../../terminal/text.ts';
+import type { AuditEntryWire } from '../../../wire/people/audit.ts';
+import { notEmpty, rowLimit } from '../../frame/arguments.ts';
+import { act, type Context } from '../../frame/context.ts';
+import { parseDuration } from '../../frame/durations.ts';
+import { CommandError } from '../../frame/exit-codes.ts';
+import type { Io } from '../../frame/io.ts';
+import { type Column, column, field } from '../../terminal/columns.ts';
+
+const COLUMNS: readonly Column<AuditEntryWire>[] = [
+  column('entry', ({ id }) => id, 8),
+  field('at', 7),
+  column('username', ({ actor }) => actor.username, 9),
+  column('via', ({ actor }) => actor.via, 3),
+  field('action', 9),
+  field('target_type', 2),
+  field('target_id', 6),
+  field('session_id', 5),
+  field('address', 4),
+  column('key_id', ({ actor }) => actor.key_id, 1),
+  column('user_id', ({ actor }) => actor.user_id, 0),
+  field('request_id', 0),
+  field('hash', 0),
+];
+
+/** Entries that `tail` begins with. */
+const BEGINS_WITH = 10;
+
+/** Adds the noun and its verbs. */
+export function addAudit(program: Command, io: Io): void {
+  const audit = program
+    .command('audit')
+    .summary('what administrators did')
+    .description("What administrators read of others' conversations, and what they changed. Never any content.");
+
+  withFilters(audit.command('list').description('List entries, the newest first.'), io)
+    .option('--to <time>', 'only those before this time', (text) => timeOf(text, io))
+    .option('--limit <count>', 'maximum number of rows, up to 500 (default: 100)', rowLimit)
+    .action(act(io, list));
+
+  withFilters(audit.command('tail').description('Show the last entries, and follow new ones until Ctrl-C.'), io)
+    .addHelpText('after', '\nWith "-o json", every entry is a JSON document on a line of its own.')
+    .action(act(io, tail));
+
+  audit
+    .command('verify')
+    .description('Verify the chain of hashes, entry by entry. Exits with 8 and names the first entry that is broken.')
+    .option('--expect <entry:hash>', 'also compare one entry with a hash that you noted', notedHash)
+    .addHelpText('after', VERIFY_HELP)
+    .action(act(io, verify));
+}
+
+const VERIFY_HELP = `
+An older copy of the whole database is a shorter, valid log. To notice that, keep the last
+hash that this prints on another machine, and pass it to --expect the next time.`;
+
+function withFilters(command: Command, io: Io): Command {
+  const actions = Object.keys(AUDIT_ACTIONS);
+  return command
+    .option('--actor <user>', 'only those of this user, by name or id; "operator" for the control socket', notEmpty)
+    .addOption(new Option('--action <action>', 'only those of this action').choices(actions))
+    .option('--target <id>', 'only those about this id', notEmpty)
+    .option('--session <id>', 'only those about this session, by its id or the start of it', notEmpty)
+    .option('--from <time>', 'only those since this time: a date, a time, or how long ago, such as 24h', (text) =>
+      timeOf(text, io),
+    );
+}
+
+/** A time in ISO 8601: as given, or so long ago. The daemon says what is wrong with any other. */
+function timeOf(text: string, io: Io): string {
+  const seconds = parseDuration(text);
+  return seconds === undefined ? notEmpty(text) : isoTime(io.now() - seconds * 1_000);
+}
+
+function notedHash(text: string): NotedHash {
+  const [, id, hash] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? [];
+  if (id === undefined || hash === undefined)
+    throw new InvalidArgumentError('It must be the number of an entry, a colon, and its hash.');
+  return { id: Number(id), hash };
+}
+
+interface Filters {
+  readonly actor?: string;
+  readonly action?: AuditAction;
+  readonly target?: string;
+  readonly session?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly limit?: number;
+}
+
+const queryOf = ({ actor, action, target, session, from, to, limit }: Filters): AuditQuery => ({
+  actor,
+  action,
+  target,
+  session,
+  from,
+  to,
+  limit,
+});
+
+async function list({ client, out }: Context, filters: Filters): Promise<void> {
+  const found = await client().audit.list(queryOf(filters));
+  out.list(found.items, COLUMNS, found);
+  if (found.total > found.items.length && out.format !== 'json')
+    out.hint(`${found.items.length} of ${found.total} entries.`);
+}
+
+async function tail({ client, out, signal }: Context, filters: Filters): Promise<void> {
+  const { audit } = client();
+  const print = (entry: AuditEntryWire) =>
+    out.text(out.format === 'json' ? `${JSON.stringify(entry)}\n` : `${lineOf(entry)}\n`);
+  const { items } = await audit.list({ ...queryOf(filters), limit: BEGINS_WITH });
+  for (const entry of items.toReversed()) print(entry);
+  const options = { signal, onLost: () => out.hint('The daemon does not answer; trying again.') };
+  for await (const entry of audit.follow(queryOf(filters), items[0]?.id ?? 0, options)) print(entry);
+}
+
+function lineOf({ id, at, actor, action, target_id: target, session_id: session, address }: AuditEntryWire): string {
+  const from = actor.via === 'socket' ? 'socket' : `${actor.via}, ${address}`;
+  const inSession = session === null || session === target ? '' : ` in session ${session}`;
+  return safeLine(`${at} ${id} ${actor.username} (${from}) ${action} ${target}${inSession}`);
+}
+
+async function verify({ client, out }: Context, { expect }: { readonly expect?: NotedHash }): Promise<void> {
+  const { entries, lastHash, broken } = await client().audit.verify(expect);
+  const document = { ok: broken === null, entries, last_hash: lastHash, broken_id: broken?.id ?? null };
+  if (out.format === 'json') out.json({ ...document, reason: broken?.reason ?? null });
+  if (broken !== null) throw new CommandError('checkFailed', out.format === 'json' ? '' : broken.reason);
+  if (out.format === 'json') return;
+  const end = lastHash === null ? '' : ` The last is ${entries}:${lastHash}`;
+  out.text(`The audit log is intact, with ${entries} ${entries === 1 ? 'entry' : 'entries'}.${end}\n`);
+}

@@ -1,0 +1,142 @@
+// The client's verbs on the audit log: read, followed, and verified here, without trust in who keeps it.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type AuditEntry, auditHashOf, NO_HASH } from '../domain/audit.ts';
+import type { ListWire } from '../wire/listing.ts';
+import type { AuditEntryWire, AuditHeadWire, auditQuery } from '../wire/people/audit.ts';
+import type { Static } from '../wire/shape.ts';
+import type { CallManagement, References } from './references.ts';
+import { queryOf } from './transport/query.ts';
+import { isTransient } from './transport/reconnect-backoff.ts';
+
+/** What to list; times are in ISO 8601. */
+export type AuditQuery = {
+  readonly [N in Exclude<keyof Static<typeof auditQuery>, 'from' | 'to'>]?: Static<typeof auditQuery>[N] | undefined;
+} & { readonly from?: string | undefined; readonly to?: string | undefined };
+
+/** A hash that was noted earlier, elsewhere. */
+export interface NotedHash {
+  readonly id: number;
+  readonly hash: string;
+}
+
+/** What a verification has found. `broken`: the first entry that is not as it was written, and why; null when there is none. */
+export interface AuditVerdict {
+  /** Those that were verified. */
+  readonly entries: number;
+  readonly lastHash: string | null;
+  readonly broken: { readonly id: number; readonly reason: string } | null;
+}
+
+export interface FollowOptions {
+  readonly signal: AbortSignal;
+  readonly pollMs?: number;
+  /** Called when the daemon doesn't answer for now. */
+  readonly onLost?: () => void;
+}
+
+export interface AuditLog {
+  list(query: AuditQuery): Promise<ListWire<AuditEntryWire>>;
+  /** Yields the entries after an id, and those that come, until the signal; across restarts of the daemon. */
+  follow(query: AuditQuery, afterId: number, options: FollowOptions): AsyncGenerator<AuditEntryWire, void, undefined>;
+  /** The whole chain, page by page, up to its end of now. */
+  verify(noted?: NotedHash): Promise<AuditVerdict>;
+}
+
+const PAGE = 500;
+const POLL_MS = 1_000;
+
+export function makeAuditLog(call: CallManagement, { whole }: References): AuditLog {
+  const list: AuditLog['list'] = async ({ actor, session, ...query }) =>
+    call(
+      'GET',
+      `/audit${queryOf({ ...query, actor: await whole('users', actor), session: await whole('sessions', session) })}`,
+    );
+
+  async function* follow(query: AuditQuery, afterId: number, { signal, pollMs, onLost }: FollowOptions) {
+    let after = afterId;
+    let isLost = false;
+    for (;;) {
+      try {
+        const { items } = await list({ ...query, after_id: after, limit: PAGE });
+        isLost = false;
+        yield* items;
+        after = items.at(-1)?.id ?? after;
+        if (items.length === PAGE) continue;
+      } catch (error) {
+        if (signal.aborted || !isTransient(error)) throw error;
+        if (!isLost) onLost?.();
+        isLost = true;
+      }
+      await sleep(pollMs ?? POLL_MS, undefined, { signal });
+    }
+  }
+
+  return {
+    list,
+    follow,
+    verify: async (noted) => {
+      const head = await call<AuditHeadWire>('GET', '/audit/head');
+      const chain = makeChain(noted);
+      for (;;) {
+        const { items } = await list({ after_id: chain.lastId(), limit: PAGE });
+        const due = items.filter(({ id }) => id <= head.last_id);
+        for (const entry of due) if (chain.broken() === null) chain.take(entry);
+        if (chain.broken() !== null || due.length < PAGE) break;
+      }
+      return chain.end(head);
+    },
+  };
+}
+
+/** Follows the chain, entry by entry, and remembers the last and the first that is broken. */
+function makeChain(noted: NotedHash | undefined) {
+  let [last, lastHash, entries] = [0, NO_HASH, 0];
+  let broken: AuditVerdict['broken'] = null;
+
+  function take(entry: AuditEntryWire): void {
+    const { id, hash } = entry;
+    if (id !== last + 1) broken = { id: last + 1, reason: `Entry ${last + 1} is missing.` };
+    else if (hash !== auditHashOf(lastHash, entryOf(entry)))
+      broken = { id, reason: `Entry ${id} was changed, or the one before it.` };
+    else if (id === noted?.id && hash !== noted.hash)
+      broken = { id, reason: `Entry ${id} has another hash than the noted one.` };
+    if (broken === null) [last, lastHash, entries] = [id, hash, entries + 1];
+  }
+
+  /** What the chain itself can't show. */
+  function faultAtEnd(head: AuditHeadWire): AuditVerdict['broken'] {
+    const { last_id: lastId, last_hash: headHash, sealed, doubtful_until: doubtful } = head;
+    if (last < lastId) return { id: last + 1, reason: `The entries from ${last + 1} to ${lastId} are missing.` };
+    if (noted !== undefined && noted.id > last) return { id: last + 1, reason: `Entry ${noted.id} is missing.` };
+    const isEnd = last === 0 || headHash === lastHash;
+    if (!sealed || !isEnd) return { id: last, reason: 'The end of the log is not as the daemon left it.' };
+    if (doubtful === null) return null;
+    const when = `When entry ${doubtful + 1} was written, the log was not as the daemon had left it`;
+    return { id: doubtful, reason: `${when}: the entries up to ${doubtful} may be forged.` };
+  }
+
+  return {
+    take,
+    lastId: () => last,
+    broken: () => broken,
+    end: (head: AuditHeadWire): AuditVerdict => ({
+      entries,
+      lastHash: entries === 0 ? null : lastHash,
+      broken: broken ?? faultAtEnd(head),
+    }),
+  };
+}
+
+function entryOf({ actor, ...entry }: AuditEntryWire): Omit<AuditEntry, 'hash'> {
+  return {
+    id: entry.id,
+    at: Date.parse(entry.at),
+    actor: { userId: actor.user_id, username: actor.username, via: actor.via, keyId: actor.key_id },
+    action: entry.action,
+    targetType: entry.target_type,
+    targetId: entry.target_id,
+    sessionId: entry.session_id,
+    address: entry.address,
+    requestId: entry.request_id,
+  };
+}

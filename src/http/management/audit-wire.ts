@@ -1,0 +1,24 @@
+// Renders the audit log.
+import type { AuditEntry } from '../../domain/audit.ts';
+import { isoTime } from '../../domain/clock.ts';
+import type { AuditHead } from '../../store/audit/audit-entries.ts';
+import type { AuditEntryWire, AuditHeadWire } from '../../wire/people/audit.ts';
+
+export function renderAuditHead({ lastId, lastHash, isSealed, doubtfulUntil }: AuditHead): AuditHeadWire {
+  return { last_id: lastId, last_hash: lastHash, sealed: isSealed, doubtful_until: doubtfulUntil };
+}
+
+export function renderAuditEntry({ actor, ...entry }: AuditEntry): AuditEntryWire {
+  return {
+    id: entry.id,
+    at: isoTime(entry.at),
+    actor: { user_id: actor.userId, username: actor.username, via: actor.via, key_id: actor.keyId },
+    action: entry.action,
+    target_type: entry.targetType,
+    target_id: entry.targetId,
+    session_id: entry.sessionId,
+    address: entry.address,
+    request_id: entry.requestId,
+    hash: entry.hash,
+  };
+}

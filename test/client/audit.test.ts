@@ -1,0 +1,108 @@
+// The audit log verified by who reads it: page by page, to the first entry that is broken.
+import { expect, test } from 'vitest';
+import { makeAuditLog } from '../../src/client/audit.ts';
+import type { CallManagement } from '../../src/client/references.ts';
+import { auditHashOf, NO_HASH } from '../../src/domain/audit.ts';
+import { isoTime } from '../../src/domain/clock.ts';
+import type { AuditEntryWire, AuditHeadWire } from '../../src/wire/people/audit.ts';
+
+const ACTOR = { userId: 'u1', username: 'mara', via: 'key', keyId: 'k1' } as const;
+
+/** A log of so many entries, as the daemon would have written it. */
+function aLog(length: number): AuditEntryWire[] {
+  const entries: AuditEntryWire[] = [];
+  let previous = NO_HASH;
+  for (let id = 1; id <= length; id += 1) {
+    const fields = { targetType: 'session', targetId: 's1', sessionId: 's1', address: 'socket', requestId: `r${id}` };
+    const at = 1_772_366_400_000 + id;
+    previous = auditHashOf(previous, { id, at, actor: ACTOR, action: 'session.read', ...fields });
+    entries.push({
+      id,
+      at: isoTime(at),
+      actor: { user_id: 'u1', username: 'mara', via: 'key', key_id: 'k1' },
+      action: 'session.read',
+      target_type: 'session',
+      target_id: 's1',
+      session_id: 's1',
+      address: 'socket',
+      request_id: `r${id}`,
+      hash: previous,
+    });
+  }
+  return entries;
+}
+
+/** The log of a daemon that keeps these entries, and what it was asked for. */
+function logOf(entries: readonly AuditEntryWire[], head: Partial<AuditHeadWire> = {}) {
+  const asked: string[] = [];
+  const end: AuditHeadWire = {
+    last_id: entries.at(-1)?.id ?? 0,
+    last_hash: entries.at(-1)?.hash ?? null,
+    sealed: true,
+    doubtful_until: null,
+    ...head,
+  };
+  const call = (async (_method: string, path: string) => {
+    asked.push(path);
+    if (path === '/audit/head') return end;
+    const query = new URLSearchParams(path.slice(path.indexOf('?')));
+    const after = Number(query.get('after_id'));
+    const items = entries.filter(({ id }) => id > after).slice(0, Number(query.get('limit')));
+    return { items, total: entries.length };
+  }) as CallManagement;
+  return { asked, log: makeAuditLog(call, { whole: async (_noun, reference) => reference, at: async () => '' }) };
+}
+
+test('an intact log is verified to its end, a page at a time', async () => {
+  const entries = aLog(1_203);
+  const { log, asked } = logOf(entries);
+  expect(await log.verify()).toEqual({ entries: 1_203, lastHash: entries[1_202]!.hash, broken: null });
+  expect(asked).toEqual(['/audit/head', ...[0, 500, 1_000].map((after) => `/audit?after_id=${after}&limit=500`)]);
+});
+
+test('an empty log is intact', async () => {
+  expect(await logOf([]).log.verify()).toEqual({ entries: 0, lastHash: null, broken: null });
+});
+
+test('what is written meanwhile is not looked at', async () => {
+  const entries = aLog(7);
+  const { log } = logOf(entries, { last_id: 5, last_hash: entries[4]!.hash });
+  expect(await log.verify()).toMatchObject({ entries: 5, broken: null });
+});
+
+type Tampered = (entries: AuditEntryWire[]) => AuditEntryWire[];
+const changed =
+  (at: number, over: Partial<AuditEntryWire>): Tampered =>
+  (entries) =>
+    entries.with(at - 1, { ...entries[at - 1]!, ...over });
+
+test.each<[string, Tampered, number]>([
+  ['another actor', changed(600, { actor: { user_id: 'u2', username: 'otto', via: 'key', key_id: 'k1' } }), 600],
+  ['another time', changed(3, { at: '2026-03-01T12:00:00.000Z' }), 3],
+  ['another hash', changed(3, { hash: NO_HASH }), 3],
+  ['one that was removed', (entries) => entries.toSpliced(700, 1), 701],
+  ['the first that was removed', (entries) => entries.slice(1), 1],
+  ['the last that were removed', (entries) => entries.slice(0, 900), 901],
+  ['all that were removed', () => [], 1],
+])('%s is found, and the first broken entry named', async (_, tamper, id) => {
+  const whole = aLog(1_203);
+  const end = { last_id: 1_203, last_hash: whole.at(-1)!.hash };
+  const { broken } = await logOf(tamper(whole), end).log.verify();
+  expect(broken).toEqual({ id, reason: expect.stringContaining(String(id)) });
+});
+
+test.each<[string, Partial<AuditHeadWire>, number]>([
+  ['a seal that does not hold', { sealed: false }, 9],
+  ['an end with another hash', { last_hash: NO_HASH }, 9],
+  ['a seal that did not hold once', { doubtful_until: 4 }, 4],
+])('a chain without fault, but with %s, is not intact', async (_, head, id) => {
+  expect((await logOf(aLog(9), head).log.verify()).broken).toMatchObject({ id });
+});
+
+test('a noted hash shows a log that was replaced by another one, or by an older one', async () => {
+  const entries = aLog(9);
+  const noted = { id: 6, hash: entries[5]!.hash };
+  expect((await logOf(entries).log.verify(noted)).broken).toBeNull();
+  expect((await logOf(entries).log.verify({ ...noted, hash: NO_HASH })).broken).toMatchObject({ id: 6 });
+  expect((await logOf(entries.slice(0, 5)).log.verify(noted)).broken).toMatchObject({ id: 6 });
+});
