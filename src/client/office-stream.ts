@@ -19,12 +19,12 @@ export interface OfficeEvent {
 
 /**
  * What a watcher learns. `open`: connected; unless `resumed`, events before this moment may be missing. `reset`: the
- * daemon no longer has what was missed, so the state has to be read anew. `lost`: tries again after `retryMs`.
+ * daemon no longer has what was missed, so the state has to be read anew; what follows is newer than the event `id`. `lost`: tries again after `retryMs`.
  */
 export type OfficeNews =
   | { readonly kind: 'open'; readonly resumed: boolean }
   | { readonly kind: 'event'; readonly event: OfficeEvent }
-  | { readonly kind: 'reset' }
+  | { readonly kind: 'reset'; readonly id: string | null }
   | { readonly kind: 'lost'; readonly failure: ClientError; readonly retryMs: number };
 
 export interface FollowOptions {
@@ -73,10 +73,9 @@ export async function* followOffice(
   }
 }
 
-/** After a reset the next connection starts with what is new: what lies between is read another way. */
 function cursorAfter(news: OfficeNews, last: string | null): string | null {
   if (news.kind === 'event') return String(news.event.id);
-  return news.kind === 'reset' ? null : last;
+  return news.kind === 'reset' ? news.id : last;
 }
 
 /** A refusal does not pass in a moment. */
@@ -100,10 +99,10 @@ async function* connect(
   const trace = traceOf(reply);
   try {
     yield { kind: 'open', resumed: lastEventId !== null };
-    for await (const { event, data } of readEvents(heard(reply))) {
+    for await (const { id, event, data } of readEvents(heard(reply))) {
       // The daemon ends its streams when it restarts.
       if (event === 'error') return;
-      yield event === 'reset' ? { kind: 'reset' } : { kind: 'event', event: parseEvent(data) };
+      yield event === 'reset' ? { kind: 'reset', id } : { kind: 'event', event: parseEvent(data) };
     }
   } catch (error) {
     const lost = lostWhile(error, trace);

@@ -9,6 +9,7 @@ import { h } from './element.ts';
 import { floor } from './state/screens.ts';
 import { initialState, type ScreenState, type Wishes } from './state/state.ts';
 import { askBackground, copyToClipboard, enableMouse } from './terminal/modes.ts';
+import { guardedOutput } from './terminal/output.ts';
 import { openInput, type TerminalInput } from './terminal/input.ts';
 import { backgroundFrom, backgroundInReply, depthFrom } from './theme/choose.ts';
 import { type Background, themeFor } from './theme/theme.ts';
@@ -52,7 +53,7 @@ export async function runOffice(options: OfficeOptions): Promise<void> {
       h(App, { client, store, theme, wheel: input.wheel, now, quit, copy: (text) => copyToClipboard(stdout, text) }),
       {
         stdin: input.keys,
-        stdout,
+        stdout: guardedOutput(stdout),
         alternateScreen: true,
         interactive: true,
         incrementalRendering: true,

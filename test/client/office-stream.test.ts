@@ -35,14 +35,18 @@ test('a daemon that dies and comes back costs no event: the stream resumes after
   expect(await next()).toMatchObject({ kind: 'event', event: { id: 2, type: 'run.done' } });
 });
 
-test('a daemon that has forgotten what was missed says so, and the next connection starts anew', async () => {
+test('a daemon that has forgotten what was missed says so, and from there on nothing is missing', async () => {
   const { server, next, until } = await follow('7');
+  server.emit(anEvent(1, 'run.queued'));
   server.forgets = true;
   expect(await next()).toEqual({ kind: 'open', resumed: true });
-  expect(await next()).toEqual({ kind: 'reset' });
+  expect(await next()).toEqual({ kind: 'reset', id: '1' });
   await server.die();
+  server.forgets = false;
+  server.emit(anEvent(1, 'run.started'));
   await server.rise();
-  expect(await until('open')).toEqual({ kind: 'open', resumed: false });
+  expect(await until('open')).toEqual({ kind: 'open', resumed: true });
+  expect(await next()).toMatchObject({ kind: 'event', event: { id: 2, type: 'run.started' } });
 });
 
 test.each([401, 403, 500, 503])('a daemon that answers %d is tried again until it is well', async (status) => {

@@ -195,7 +195,8 @@ export async function startOfficeServer(snapshot: SnapshotWire = aSnapshot([anEn
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write('retry: 2000\n\n');
     const last = request.headers['last-event-id'];
-    if (last !== undefined && server.forgets) response.write('event: reset\ndata: {}\n\n');
+    if (last !== undefined && server.forgets)
+      response.write(`${events.length === 0 ? '' : `id: ${events.length}\n`}event: reset\ndata: {}\n\n`);
     else if (last !== undefined) {
       for (const event of events.filter(({ id }) => id > Number(last))) response.write(blockOf(event));
     }

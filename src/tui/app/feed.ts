@@ -107,6 +107,7 @@ function follow({ client, dispatch, take, now }: FeedParts, missed: () => void, 
         dispatch({ type: 'stream-lost', failure: news.failure, retryAt: now() + news.retryMs });
       } else {
         if (news.kind === 'open') dispatch({ type: 'stream-open' });
+        else lastEventId = news.id;
         if (news.kind === 'reset' || !news.resumed) missed();
       }
     }

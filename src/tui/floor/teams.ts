@@ -17,7 +17,7 @@ export function teamsInOrder({ teams }: House): readonly Team[] {
 export function teamLines(house: House, chosenId: string | null, width: number, rows: number): readonly Line[] {
   const teams = teamsInOrder(house);
   if (rows < 2 || teams.length === 0) return [];
-  const { heading, row } = layOut(columnsFor(house), width - 2);
+  const { heading, row } = layOut(columnsFor(house), width - 3);
   const shown = teams.slice(0, rows - 1);
   const chosen = teams.find(({ id }) => id === chosenId);
   if (chosen !== undefined && !shown.includes(chosen)) shown.splice(-1, 1, chosen);

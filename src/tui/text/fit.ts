@@ -11,7 +11,20 @@ const MAX_CLUSTER = 12;
 const PLAIN =
   /^[\x20-\x7e\u00a1-\u00ac\u00ae-\u024f\u0391-\u03c9\u0400-\u0482\u2013\u2018-\u201d\u2016\u2022\u2026\u2190-\u2193\u2500-\u259f\u25a0\u25cb\u25cf\u276f\u2713\u2717]*$/;
 /** Characters without a shape, lone surrogates. ZWJ is dealt with below. */
-const INVISIBLE = /(?!\u200d)[\p{Cs}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
+const INVISIBLE = /(?!\u200d)[\p{Cs}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb\ue000]/gu;
+
+/**
+ * A blank after text that is written from right to left: it keeps terminals from drawing what follows within that text.
+ * `terminal/output.ts` makes a mark and a space of it, which Ink would not let through.
+ */
+export const GUARD = '\ue000';
+
+/** Whether a text has characters that are written from right to left. */
+export function hasRightToLeft(text: string): boolean {
+  return RIGHT_TO_LEFT.test(text);
+}
+
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefe\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 /** What makes terminals disagree about a width: joined emoji, skin tones, key caps. */
 const DISPUTED = /\u200d.*|\u20e3|(?<=.)[\u{1f3fb}-\u{1f3ff}]/gsu;
 

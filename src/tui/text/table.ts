@@ -1,4 +1,5 @@
 // Lays out a table in the columns there are: what is worth least goes first, what may grow takes the rest.
+import { GUARD, hasRightToLeft } from './fit.ts';
 import { cell, clip, type Line, type Span, span, widthOfSpans } from './line.ts';
 
 export interface Column<R> {
@@ -24,12 +25,17 @@ export interface Layout<R> {
 
 const GAP = 2;
 
+function gapAfter(cell: readonly Span[]): Span {
+  const isGuarded = cell.some(({ text }) => hasRightToLeft(text));
+  return span(isGuarded ? GUARD.padEnd(GAP) : ' '.repeat(GAP));
+}
+
 /** The layout of a table for a width. */
 export function layOut<R>(columns: readonly Column<R>[], width: number): Layout<R> {
   const chosen = grown(affordable(columns, width), width);
   const inLine = (cells: readonly (readonly Span[])[]) =>
     clip(
-      cells.flatMap((spans, at) => (at === 0 ? spans : [span(' '.repeat(GAP)), ...spans])),
+      cells.flatMap((spans, at) => (at === 0 ? spans : [gapAfter(cells[at - 1] ?? []), ...spans])),
       width,
     );
   return {

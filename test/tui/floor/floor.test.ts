@@ -63,8 +63,8 @@ test('the floor on a usual terminal', () => {
     " ● 2 running   ○ 1 pending   ✓ 1 completed   ✗ 1 failed   - 0 stopped   $12.41 · 3.1M   2/8 · queue 1  ● live  12:00:00
 
       TEAM                       TODAY  BUDGET                            TOKENS  ACTIVE  LAST HOUR
-      Research                   $8.20  ━━━━━━━━━━─────────────── $20.00    310k       3                                   ▁
-      Sales                      $4.21  no budget                           310k       3                                   ▁
+      Research                   $8.20  ━━━━━━━━━━─────────────── $20.00    310k       3                                  ▁
+      Sales                      $4.21  no budget                           310k       3                                  ▁
 
          PROGRESS    TITLE                   WHO             TEAM             TIME  TOKENS     COST  NOW
     ❯ ●  ━━━─── 45%  Plot the sales of qua…  Ann Arbor       Research         1:01   18.2k    $0.07  shell: python plot.py
@@ -84,7 +84,7 @@ test('the floor on the smallest terminal', () => {
     " ● 2  ○ 1  ✓ 1  ✗ 1  - 0   $12.41 · 3.1M   ● live  12:00:00
 
       TEAM                     TODAY  BUDGET
-      Research                 $8.20  ━━━━━━━━─────────── $20.00
+      Research                 $8.20  ━━━━━━━─────────── $20.00
       Sales                    $4.21  no budget
 
          TITLE                      TIME  NOW
