@@ -5,6 +5,9 @@ import stringWidth from 'string-width';
 /** Marks that change the direction of text, so that it looks like a different text. */
 const DIRECTION_MARKS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
+/** Characters without a shape, and halves of characters; ZWJ joins emoji. */
+const INVISIBLE = /(?!\u200d)[\p{Cs}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
+
 /** Text without escape sequences, control characters and direction marks; line breaks and tabs are kept. */
 export function safeText(text: string): string {
   return stripVTControlCharacters(text)
@@ -13,9 +16,9 @@ export function safeText(text: string): string {
     .replace(DIRECTION_MARKS, '');
 }
 
-/** Safe text on one line. */
+/** Safe text on one line, without characters that cannot be seen. */
 export function safeLine(text: string): string {
-  return safeText(text).replace(/\s+/g, ' ').trim();
+  return safeText(text).replace(INVISIBLE, '').replace(/\s+/g, ' ').trim();
 }
 
 /** The width of a text on a terminal, in columns: East Asian characters and emoji take two, combining marks none. */

@@ -55,3 +55,8 @@ test.each([
 ])('%j in lines of %i columns is %j', (text, columns, expected) => {
   expect(wrapTo(text, columns)).toEqual(expected);
 });
+
+test('a line has no characters that cannot be seen, and no halves of characters', () => {
+  expect(safeLine('a\u200bd\u00admin\u{e0041}\ufeff \ud83d x')).toBe('admin x');
+  expect(safeLine('👩‍🔬')).toBe('👩‍🔬');
+});
