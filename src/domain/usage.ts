@@ -11,6 +11,13 @@ export interface Usage {
   readonly cacheWriteTokens: number;
 }
 
+/** What fills a model's window at a call, in tokens: instructions, the conversation, and the tools that it may call. */
+export interface ContextParts {
+  readonly system: number;
+  readonly history: number;
+  readonly tools: number;
+}
+
 /** Prices in US dollars per million tokens (J3). */
 export interface Price {
   readonly inputPerMillionUsd: number;

@@ -23,6 +23,7 @@ import { backgroundMessage, conversationReply } from '../wire/messages/message.t
 import { messagesRequest } from '../wire/messages/request.ts';
 import { messagesStreamEvent } from '../wire/messages/stream-event.ts';
 import {
+  contextUsage,
   EXPORT_NOT_READY,
   officeArchive,
   officeDetail,
@@ -211,6 +212,7 @@ function officeRoutes(operations: Operations): Route[] {
     ofOffice('GET /api/v1/office-mode/sessions/:id/messages-with-files', 'Read the messages of a session, with their attachments', { query: officeMessagesQuery, reply: officeMessages, handler: session.messages }),
     ofOffice('GET /api/v1/office-mode/office-runs/session/:id', 'List the runs of a session', { query: pageQuery, reply: officeRuns, handler: session.runs }),
     ofOffice('GET /api/v1/office-mode/sessions/:id/run-rounds', 'List what was asked, done and answered in each run of a session', { query: pageQuery, reply: runRounds, handler: session.rounds }),
+    ofOffice('GET /api/v1/office-mode/sessions/:id/context-usage', 'Read how full the window of the model of a session was at its last call', { reply: contextUsage, handler: session.contextUsage }),
     ofOffice('GET /api/v1/office-mode/sessions/:id/computer/browser/:tool_use_id', 'Where to fetch what the browser showed at a tool use', { reply: officePicture, handler: session.picture }),
     ofOffice('GET /api/v1/office-mode/sessions/:id/workspace/files', 'List the files of a session', { reply: fileTree, handler: session.files }),
     ofOffice('GET /api/v1/office-mode/sessions/:id/workspace/archive', 'Where to fetch the files of a session in one archive', archive),

@@ -106,7 +106,7 @@ export function makeOperations(parts: OperationParts) {
     ...makeSessionOperations({ store, access, stopper, audit }),
     ...makeRunOperations({ store, access, stopper, audit, countPoll }),
     ...makeArtifactOperations({ store, access, audit, fileAddresses, emptyArchives }),
-    ...makeOfficeOperations({ store, access, audit, clock, fileAddresses, emptyArchives }),
+    ...makeOfficeOperations({ store, access, audit, catalog, clock, fileAddresses, emptyArchives }),
     ...makeUserInputOperations({ store, access, audit }),
     ...makeInsightOperations({ store, access, audit }),
     ...makeAuditLogOperations({ store, deriveKey }),

@@ -8,6 +8,7 @@ import { makeCleanups } from './sessions/cleanups.ts';
 import { makeCompactions } from './sessions/compactions.ts';
 import { makeConnections } from './people/connections.ts';
 import { type Database, openDatabase } from './engine/database.ts';
+import { makeContextUsage } from './office/context-usage.ts';
 import { makeOfficeRuns } from './office/office-runs.ts';
 import { makeRunRounds } from './office/run-rounds.ts';
 import { makeSessionOverview } from './office/session-overview.ts';
@@ -82,6 +83,7 @@ function makeStore(database: Database) {
       ...makeSessionPages(database),
       ...makeOfficeRuns(database),
       ...makeRunRounds(database),
+      ...makeContextUsage(database),
     },
     userInputs: makeUserInputs(database),
     insights: makeInsights(database),

@@ -94,6 +94,7 @@ const TABLE: readonly string[] = [
   'GET /api/v1/office-mode/sessions/:id/messages-with-files office envelope',
   'GET /api/v1/office-mode/office-runs/session/:id office envelope',
   'GET /api/v1/office-mode/sessions/:id/run-rounds office envelope',
+  'GET /api/v1/office-mode/sessions/:id/context-usage office envelope',
   'GET /api/v1/office-mode/sessions/:id/computer/browser/:tool_use_id office envelope',
   'GET /api/v1/office-mode/sessions/:id/workspace/files office envelope',
   'GET /api/v1/office-mode/sessions/:id/workspace/archive office envelope',

@@ -127,3 +127,17 @@ test('sessions are read only for what the short list of clean-ups names, whateve
   const plan = statements.flatMap(({ sql }) => planOf(connection, sql));
   expect(plan[0]).toMatch(/^(SCAN|SEARCH) cleanups\b/);
 });
+
+test('sums, errors and pictures of a long session are found without looking through its runs', async () => {
+  const house = await storeHouse();
+  const { sessionSeq } = await house.accept();
+  const { statements } = await statementsOf(async () => {
+    await house.store.office.getOverview(sessionSeq);
+    await house.store.office.getSummary(sessionSeq);
+    await house.store.screenshots.find(sessionSeq, 'x');
+  });
+  const plan = statements.flatMap(({ connection, sql }) => planOf(connection, sql)).join('\n');
+  for (const index of ['runs_unfinished', 'runs_failed', 'screenshots_by_session', 'messages_by_session'])
+    expect(plan).toContain(`INDEX ${index} (session_seq=?`);
+  expect(plan).not.toContain('runs_by_session');
+});

@@ -198,6 +198,7 @@ async function callOffice(house: StoreHouse): Promise<void> {
   await office.listRunHeads(sessionSeq, 0, 9);
   await office.findRounds(sessionSeq, 1);
   await office.listRounds(sessionSeq, 0, 9);
+  await office.findLastCall(sessionSeq);
 }
 
 /** People, keys, definitions and nodes: short tables, but their verbs have statements too. */

@@ -39,6 +39,11 @@ const PAIRS: Readonly<Record<string, readonly [string, string]>> = {
        (SELECT count(*) FROM runs r JOIN run_artifact_files f ON f.run_seq = r.seq WHERE r.session_seq = s.seq)
      FROM sessions s WHERE s.deleted_at IS NULL`,
   ],
+  'time at work in sessions': [
+    'SELECT session_seq, worked_ms FROM session_totals',
+    `SELECT s.seq, (SELECT coalesce(sum(r.worked_ms), 0) FROM runs r WHERE r.session_seq = s.seq AND r.finished_at IS NOT NULL)
+     FROM sessions s`,
+  ],
   'tool calls of runs': [
     `SELECT r.seq, r.tool_count FROM runs r JOIN sessions s ON s.seq = r.session_seq WHERE s.deleted_at IS NULL`,
     `SELECT r.seq, (SELECT count(*) FROM tool_calls c WHERE c.run_seq = r.seq AND c.state = 'ended')

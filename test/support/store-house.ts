@@ -134,6 +134,7 @@ export function aStep(over: Partial<NewStep> = {}): NewStep {
     text: 'The moon pulls.',
     calls: [],
     usage: { inputTokens: 10, outputTokens: 4, cacheReadTokens: 0, cacheWriteTokens: 0 },
+    context: { system: 3, history: 5, tools: 2 },
     ...over,
   };
 }

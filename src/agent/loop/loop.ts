@@ -3,6 +3,7 @@ import { jsonSchema, type ModelMessage, type ToolSet } from 'ai';
 import type { RunError, StopReason } from '../../domain/run.ts';
 import { askModel, type Asking } from './ask-model.ts';
 import { makeCompactor } from './compaction.ts';
+import { makeContextParts } from './context-parts.ts';
 import { type Conversation, messagesOf } from '../conversation/conversation.ts';
 import {
   type AnsweredCall,
@@ -81,13 +82,16 @@ async function takeTurn(run: Run, opened: OpenedTools, endsAt: number): Promise<
   };
   const asking: Asking = { call, channel, policy: run.retryPolicy, endsAt };
   const compactor = makeCompactor(asking);
+  const contextParts = makeContextParts(call);
   for (let number = recorded.length + 1; number <= brief.limits.maxSteps; number += 1) {
     await compactor.makeRoom(turn.conversation);
-    const asked = await askModel({ ...asking, call: { ...call, messages: messagesOf(turn.conversation) } });
+    const messages = messagesOf(turn.conversation);
+    const asked = await askModel({ ...asking, call: { ...call, messages } });
     if (!asked.ok) return failed(asked.error);
     compactor.learn(turn.conversation, asked.reply.usage);
     const { message, text, calls, usage } = asked.reply;
-    const reply: StepReply = { step: number, kind: brief.model.kind, message, text, calls, usage };
+    const context = contextParts(messages, usage.inputTokens);
+    const reply: StepReply = { step: number, kind: brief.model.kind, message, text, calls, usage, context };
     const committed = channel.commit({ t: 'step', reply });
     // After a text `done` may follow at once: main keeps both together, and a refusal to keep them comes as a stop of the
     // whole run. Calls wait for the commit.

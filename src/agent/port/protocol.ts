@@ -7,7 +7,7 @@ import type { InsightPriority } from '../../domain/insight.ts';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import type { EndpointKind } from '../../domain/model.ts';
 import type { RunError, StopReason } from '../../domain/run.ts';
-import type { Usage } from '../../domain/usage.ts';
+import type { ContextParts, Usage } from '../../domain/usage.ts';
 import type { Ends } from '../documents/excerpt.ts';
 import type { Equipment, ModelGrant, SandboxGrant } from './grants.ts';
 
@@ -43,10 +43,12 @@ export interface StepReply {
   readonly text: string;
   readonly calls: readonly ToolCall[];
   readonly usage: Usage;
+  /** What it was asked with. */
+  readonly context: ContextParts;
 }
 
 /** A step read back from the journal. */
-export type RecordedStep = Omit<StepReply, 'calls'> & { readonly calls: readonly RecordedCall[] };
+export type RecordedStep = Omit<StepReply, 'calls' | 'context'> & { readonly calls: readonly RecordedCall[] };
 
 /** A turn of the conversation: what the user said and what the agent did about it. */
 export interface Turn {

@@ -2,13 +2,19 @@
 import { isoTime, isoTimeOrNull } from '../../domain/clock.ts';
 import { elapsedSeconds, OFFICE_STATUS, progressOf } from '../../domain/office.ts';
 import { totalTokens } from '../../domain/usage.ts';
-import type { OfficeDetail, OfficeSession, OfficeSummary } from '../../operations/office/session-facts.ts';
+import type {
+  ContextUsage,
+  OfficeDetail,
+  OfficeSession,
+  OfficeSummary,
+} from '../../operations/office/session-facts.ts';
 import type { OfficeMessages, OfficeRuns, RunRounds } from '../../operations/office/session-pages.ts';
 import type { Page } from '../../domain/listing.ts';
 import type { CurrentRun } from '../../store/office/session-overview.ts';
 import type { RunRound } from '../../store/office/run-rounds.ts';
 import type { RunHead } from '../../store/office/session-pages.ts';
 import type {
+  ContextUsageWire,
   OfficeDetailWire,
   OfficeMessagesWire,
   OfficeRunsWire,
@@ -108,6 +114,18 @@ export function renderSummary({ session, summary }: OfficeSummary): OfficeSummar
     first_message_preview: summary.firstPreview,
     last_message_preview: summary.lastPreview,
     last_error: summary.lastError?.message ?? null,
+  };
+}
+
+export function renderContextUsage({ sessionId, model, contextWindow, parts }: ContextUsage): ContextUsageWire {
+  const used = parts.system + parts.history + parts.tools;
+  return {
+    session_id: sessionId,
+    model,
+    context_window: contextWindow,
+    used_tokens: used,
+    used_percent: contextWindow === null ? 0 : Math.round((1_000 * used) / contextWindow) / 10,
+    parts,
   };
 }
 

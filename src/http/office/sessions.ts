@@ -8,6 +8,7 @@ import { type Exchange, idInPath } from '../frame/exchange.ts';
 import { ok } from '../frame/reply.ts';
 import { renderNode } from '../sessions/artifacts-wire.ts';
 import {
+  renderContextUsage,
   renderDetail,
   renderMessages,
   renderOfficeSession,
@@ -34,6 +35,8 @@ export function makeOfficeSessionHandlers(operations: Operations) {
       ok(renderRuns(await operations.listOfficeRuns(caller, id(exchange), exchange.query), exchange.query)),
     rounds: async (exchange: Exchange<Static<typeof pageQuery>>, caller: Administrator) =>
       ok(renderRounds(await operations.listRunRounds(caller, id(exchange), exchange.query), exchange.query)),
+    contextUsage: async (exchange: Exchange, caller: Administrator) =>
+      ok(renderContextUsage(await operations.getContextUsage(caller, id(exchange)))),
     picture: async (exchange: Exchange, caller: Administrator) =>
       ok(await operations.getOfficePicture(caller, id(exchange), exchange.params['tool_use_id'] ?? '')),
     files: async (exchange: Exchange, caller: Administrator) =>

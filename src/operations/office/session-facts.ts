@@ -1,5 +1,7 @@
 // What Office Mode says of one session as a whole (§4.8: detail, the session itself, summary).
+import type { Catalog } from '../../catalog/models.ts';
 import type { Clock } from '../../domain/clock.ts';
+import type { ContextParts } from '../../domain/usage.ts';
 import type { Administrator } from '../../domain/user.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { SessionOverview, SessionSummary, SessionTotals } from '../../store/office/session-overview.ts';
@@ -27,17 +29,28 @@ export interface OfficeSummary {
   readonly summary: SessionSummary;
 }
 
+/** How full the model's window was at its last call; nothing before the first. */
+export interface ContextUsage {
+  readonly sessionId: string;
+  readonly model: string | null;
+  /** Null when the catalog doesn't have the model any more. */
+  readonly contextWindow: number | null;
+  readonly parts: ContextParts;
+}
+
 export interface SessionFactParts {
   readonly store: Pick<Store, 'office'>;
+  catalog(): Catalog;
   readonly lookInto: LookInto;
   readonly clock: Clock;
 }
 
+const NOTHING: ContextParts = { system: 0, history: 0, tools: 0 };
 /** Rows of one read. */
 const SLICE = 200;
 
 /** The verbs. They throw as `LookInto` does. */
-export function makeSessionFacts({ store, lookInto, clock }: SessionFactParts) {
+export function makeSessionFacts({ store, lookInto, catalog, clock }: SessionFactParts) {
   /** Every row of a list that is read in slices. */
   async function readAll<Row>(next: (last: Row | undefined) => Promise<readonly Row[]>): Promise<Row[]> {
     const pause = makePauses(clock);
@@ -71,6 +84,14 @@ export function makeSessionFacts({ store, lookInto, clock }: SessionFactParts) {
     getOfficeSummary: async (caller: Administrator, id: string): Promise<OfficeSummary> => {
       const session = await lookInto(caller, id);
       return { session, summary: await store.office.getSummary(session.seq) };
+    },
+
+    getContextUsage: async (caller: Administrator, id: string): Promise<ContextUsage> => {
+      const { id: sessionId, seq } = await lookInto(caller, id);
+      const call = await store.office.findLastCall(seq);
+      if (call === undefined) return { sessionId, model: null, contextWindow: null, parts: NOTHING };
+      const { model, ...parts } = call;
+      return { sessionId, model, contextWindow: catalog().models.get(model)?.contextWindow ?? null, parts };
     },
   };
 }

@@ -31,9 +31,11 @@ export function makeScreenshots({ write, read }: Database) {
         toolUseId,
       );
       yield* tx.run(
-        `INSERT INTO screenshots (run_seq, tool_use_id, sha256, mime_type, size, created_at) VALUES (?, ?, ?, ?, ?, ?)
+        `INSERT INTO screenshots (session_seq, run_seq, tool_use_id, sha256, mime_type, size, created_at)
+           VALUES (?, ?, ?, ?, ?, ?, ?)
            ON CONFLICT (run_seq, tool_use_id) DO UPDATE SET sha256 = excluded.sha256, mime_type = excluded.mime_type,
              size = excluded.size, created_at = excluded.created_at`,
+        fence.sessionSeq,
         fence.runSeq,
         toolUseId,
         sha256,
@@ -48,9 +50,8 @@ export function makeScreenshots({ write, read }: Database) {
     find: read(
       (tx: Reader, sessionSeq: number, toolUseId: string): Step<Screenshot | undefined> =>
         tx.get<Screenshot>(
-          `SELECT p.tool_use_id AS toolUseId, p.sha256, p.mime_type AS mimeType, p.size
-         FROM runs r JOIN screenshots p ON p.run_seq = r.seq
-         WHERE r.session_seq = ? AND p.tool_use_id = ? ORDER BY r.seq DESC LIMIT 1`,
+          `SELECT tool_use_id AS toolUseId, sha256, mime_type AS mimeType, size FROM screenshots
+           WHERE session_seq = ? AND tool_use_id = ? ORDER BY run_seq DESC LIMIT 1`,
           sessionSeq,
           toolUseId,
         ),

@@ -12,6 +12,7 @@ import { accounts } from './migrations/006-accounts.ts';
 import { leadModel } from './migrations/007-lead-model.ts';
 import { usage } from './migrations/008-usage.ts';
 import { audit } from './migrations/009-audit.ts';
+import { sessionsInOffice } from './migrations/010-sessions-in-office.ts';
 
 /** Every migration in order. Add new ones at the end; never change one that was released. */
 const MIGRATIONS: readonly string[] = [
@@ -24,6 +25,7 @@ const MIGRATIONS: readonly string[] = [
   leadModel,
   usage,
   audit,
+  sessionsInOffice,
 ];
 
 /** The schema version this code writes. */

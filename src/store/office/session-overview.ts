@@ -68,13 +68,9 @@ export function makeSessionOverview({ read }: Database) {
     getTotals: read((tx: Reader, sessionSeq: number): Step<SessionTotals> => totalsOf(tx, sessionSeq)),
 
     getSummary: read(function* (tx: Reader, sessionSeq: number): Step<SessionSummary> {
-      const { workedMs } = (yield* tx.get<{ workedMs: number }>(
-        'SELECT coalesce(sum(worked_ms), 0) AS workedMs FROM runs WHERE session_seq = ?',
-        sessionSeq,
-      ))!;
       return {
         ...(yield* totalsOf(tx, sessionSeq)),
-        workedMs,
+        workedMs: yield* workedMsOf(tx, sessionSeq),
         firstPreview: yield* messagePreview(tx, sessionSeq, 'ASC'),
         lastPreview: yield* messagePreview(tx, sessionSeq, 'DESC'),
         lastError: yield* lastErrorOf(tx, sessionSeq),
@@ -113,4 +109,15 @@ function* totalsOf(tx: Reader, sessionSeq: number): Step<SessionTotals> {
 function* messagePreview(tx: Reader, sessionSeq: number, order: 'ASC' | 'DESC'): Step<string | null> {
   const sql = `SELECT text_preview AS preview FROM messages WHERE session_seq = ? ORDER BY id ${order} LIMIT 1`;
   return (yield* tx.get<{ preview: string }>(sql, sessionSeq))?.preview ?? null;
+}
+
+/** Of ended runs it is counted; the others are few. */
+function* workedMsOf(tx: Reader, sessionSeq: number): Step<number> {
+  const row = yield* tx.get<{ workedMs: number }>(
+    `SELECT t.worked_ms + (SELECT coalesce(sum(r.worked_ms), 0) FROM runs r
+       WHERE r.session_seq = t.session_seq AND r.status IN ('queued', 'running', 'finalizing')) AS workedMs
+     FROM session_totals t WHERE t.session_seq = ?`,
+    sessionSeq,
+  );
+  return row?.workedMs ?? 0;
 }

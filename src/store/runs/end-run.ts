@@ -187,14 +187,15 @@ function* makeReady(tx: Transaction, sessionSeq: number, runSeq: number): Step<v
 /** Writes the terminal state and event, and makes the session's next run claimable. */
 export function* endIn(tx: Transaction, fence: RunPlace, status: RunStatus, event: NewEvent): Step<void> {
   // A run that was never begun has nothing to collect.
-  yield* tx.run(
+  const ended = yield* tx.get<{ workedMs: number }>(
     `UPDATE runs SET status = ?, finished_at = ?, ready = 0, waiting = 0, lease_until = NULL,
        artifact_status = CASE WHEN attempt = 0 AND artifact_status = 'pending' THEN 'failed' ELSE artifact_status END
-     WHERE seq = ?`,
+     WHERE seq = ? RETURNING worked_ms AS workedMs`,
     status,
     tx.now,
     fence.runSeq,
   );
+  yield* addToTotals(tx, fence.sessionSeq, ended!);
   const next = yield* tx.get<{ seq: number; status: RunStatus }>(
     `SELECT seq, status FROM runs WHERE session_seq = ? AND status IN ('queued', 'running', 'finalizing')
      ORDER BY seq LIMIT 1`,

@@ -3,7 +3,7 @@ import { previewOf } from '../../domain/content.ts';
 import { firstBytes } from '../../domain/excerpt.ts';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import { MAX_TOLD_BYTES, type NewEvent } from '../../domain/journal-event.ts';
-import type { Usage } from '../../domain/usage.ts';
+import type { ContextParts, Usage } from '../../domain/usage.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { addToTotals } from '../sessions/session-totals.ts';
@@ -25,6 +25,7 @@ export interface NewStep {
   readonly text: string;
   readonly calls: readonly { readonly id: string; readonly name: string; readonly input: JsonObject }[];
   readonly usage: Usage;
+  readonly context: ContextParts;
 }
 
 export interface NewToolResult {
@@ -104,7 +105,8 @@ function* insertStep(tx: Transaction, fence: Fence, step: NewStep): Step<void> {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = step.usage;
   yield* tx.run(
     `INSERT INTO steps (run_seq, step, attempt, kind, message, text, input_tokens, output_tokens, cache_read_tokens,
-       cache_write_tokens, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       cache_write_tokens, system_tokens, history_tokens, tools_tokens, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     fence.runSeq,
     step.step,
     fence.attempt,
@@ -115,6 +117,9 @@ function* insertStep(tx: Transaction, fence: Fence, step: NewStep): Step<void> {
     outputTokens,
     cacheReadTokens,
     cacheWriteTokens,
+    step.context.system,
+    step.context.history,
+    step.context.tools,
     tx.now,
   );
   for (const [position, call] of step.calls.entries()) {

@@ -7,23 +7,27 @@ export interface Added {
   readonly runs?: number;
   readonly tools?: number;
   readonly artifacts?: number;
+  /** Milliseconds that workers were at a run which has ended. */
+  readonly workedMs?: number;
 }
 
 /** Adds to the totals of a session; the first of its turns makes their row. */
 export function* addToTotals(
   tx: Transaction,
   sessionSeq: number,
-  { messages = 0, runs = 0, tools = 0, artifacts = 0 }: Added,
+  { messages = 0, runs = 0, tools = 0, artifacts = 0, workedMs = 0 }: Added,
 ): Step<void> {
   yield* tx.run(
-    `INSERT INTO session_totals AS t (session_seq, message_count, run_count, tool_count, artifact_count)
-     VALUES (?, ?, ?, ?, ?) ON CONFLICT (session_seq) DO UPDATE SET
+    `INSERT INTO session_totals AS t (session_seq, message_count, run_count, tool_count, artifact_count, worked_ms)
+     VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (session_seq) DO UPDATE SET
        message_count = t.message_count + excluded.message_count, run_count = t.run_count + excluded.run_count,
-       tool_count = t.tool_count + excluded.tool_count, artifact_count = t.artifact_count + excluded.artifact_count`,
+       tool_count = t.tool_count + excluded.tool_count, artifact_count = t.artifact_count + excluded.artifact_count,
+       worked_ms = t.worked_ms + excluded.worked_ms`,
     sessionSeq,
     messages,
     runs,
     tools,
     artifacts,
+    workedMs,
   );
 }

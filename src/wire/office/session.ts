@@ -159,6 +159,7 @@ export const contextUsage = named(
     parts: object({ system: count, history: count, tools: count }),
   }),
 );
+export type ContextUsageWire = Static<typeof contextUsage>;
 
 /** Where a picture or an archive is fetched; `url` is signed, and null while an archive is not ready. */
 export const officePicture = named('OfficePicture', object({ url: string, filename: string }));

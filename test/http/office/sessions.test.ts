@@ -1,6 +1,7 @@
 // What administrators read of one session, over HTTP and a real store (§2.14, §4.8).
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { Catalog, CatalogModel } from '../../../src/catalog/models.ts';
 import { makeEmptyArchives } from '../../../src/execution/artifacts/empty-archives.ts';
 import { makeFileAddresses } from '../../../src/files/file-address.ts';
 import { makeAccess } from '../../../src/operations/access.ts';
@@ -23,8 +24,11 @@ const MODEL = {
 let rows: ArtifactHouse;
 let house: House;
 let addresses: ReturnType<typeof makeFileAddresses>;
+let catalog: Catalog;
 
 beforeEach(async () => {
+  const model = { contextWindow: 8_192 } as CatalogModel;
+  catalog = { endpoints: new Map(), models: new Map([['scripted', model]]), scenarios: new Map(), defaultScenario: '' };
   rows = await artifactHouse();
   const secret = randomBytes(32);
   addresses = makeFileAddresses({ deriveKey: () => secret, publicUrl: () => 'http://errand', now: rows.clock.now });
@@ -34,6 +38,7 @@ beforeEach(async () => {
     clock,
     access: makeAccess(store),
     audit: auditOf({ store }),
+    catalog: () => catalog,
     fileAddresses: addresses,
     emptyArchives: makeEmptyArchives(rows.parts),
   });
@@ -509,6 +514,44 @@ describe('rounds', () => {
   });
 });
 
+describe('the context', () => {
+  const of = ({ sessionId }: { readonly sessionId: string }) => data(`/sessions/${sessionId}/context-usage`);
+
+  test('is that of the last model call, and its parts add up', async () => {
+    const first = await finished();
+    const second = await working(first);
+    await rows.accept({ sessionId: first.sessionId });
+    const context = { system: 300, history: 1_250, tools: 73 };
+    await rows.store.runs.recordStep(fenceOf(second), aStep({ step: 2, context }), MODEL);
+    expect(await of(first)).toEqual({
+      session_id: first.sessionId,
+      model: 'scripted',
+      context_window: 8_192,
+      used_tokens: 1_623,
+      used_percent: 19.8,
+      parts: context,
+    });
+  });
+
+  test('is empty before the first call', async () => {
+    const run = await rows.begin();
+    const parts = { system: 0, history: 0, tools: 0 };
+    const nothing = { model: null, context_window: null, used_tokens: 0, used_percent: 0, parts };
+    expect(await of(run)).toEqual({ session_id: run.sessionId, ...nothing });
+  });
+
+  test('of a call that an earlier Errand kept is history', async () => {
+    const run = await rows.begin();
+    await rows.store.runs.recordStep(fenceOf(run), aStep({ context: { system: 0, history: 0, tools: 0 } }), MODEL);
+    expect(await of(run)).toMatchObject({ used_tokens: 10, parts: { system: 0, history: 10, tools: 0 } });
+  });
+
+  test('of a model that the catalog no longer has has no window', async () => {
+    catalog = { ...catalog, models: new Map() };
+    expect(await of(await finished())).toMatchObject({ model: 'scripted', context_window: null, used_percent: 0 });
+  });
+});
+
 describe('the workspace', () => {
   test('is empty and has no archive until its export is ready', async () => {
     const run = await finished();
@@ -586,6 +629,7 @@ const PATHS = [
   '/sessions/ID/messages-with-files',
   '/office-runs/session/ID',
   '/sessions/ID/run-rounds',
+  '/sessions/ID/context-usage',
   '/sessions/ID/computer/browser/x',
   '/sessions/ID/workspace/files',
   '/sessions/ID/workspace/archive',

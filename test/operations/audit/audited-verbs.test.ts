@@ -176,6 +176,7 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'door' | 'of programs' | '
   ],
   listOfficeRuns: ['session.read', ({ run }, v) => v.listOfficeRuns(ROOT, run.sessionId, PAGE)],
   listRunRounds: ['session.read', ({ run }, v) => v.listRunRounds(ROOT, run.sessionId, PAGE)],
+  getContextUsage: ['session.read', ({ run }, v) => v.getContextUsage(ROOT, run.sessionId)],
   getOfficePicture: [
     'session.read',
     async ({ run }, v) => expect(v.getOfficePicture(ROOT, run.sessionId, 'x')).rejects.toThrow('Picture not found.'),

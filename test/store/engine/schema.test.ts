@@ -6,6 +6,8 @@ import { systemClock } from '../../../src/domain/clock.ts';
 import { openDatabase } from '../../../src/store/engine/database.ts';
 import { foundation } from '../../../src/store/engine/migrations/001-foundation.ts';
 import { realWork } from '../../../src/store/engine/migrations/002-real-work.ts';
+import { upkeep } from '../../../src/store/engine/migrations/003-upkeep.ts';
+import { timeAtWork } from '../../../src/store/engine/migrations/004-time-at-work.ts';
 import { migrate, SCHEMA_VERSION } from '../../../src/store/engine/schema.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
@@ -102,10 +104,36 @@ test('sums of sessions are counted from what a file of before holds; its model c
     ${run(1, 1)} ${run(2, 1)}`);
   migrate(connection, file);
   expect(connection.prepare('SELECT * FROM session_totals').raw().all()).toEqual([
-    [1, 4, 2, 2, 4, 20, 8, 0, 0, 1],
-    [2, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+    [1, 4, 2, 2, 4, 20, 8, 0, 0, 1, 0],
+    [2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
   ]);
   expect(connection.prepare('SELECT tool_count FROM runs').pluck().all()).toEqual([1, 1]);
   expect(connection.prepare('SELECT count(*) FROM usage_records').pluck().get()).toBe(0);
+  connection.close();
+});
+
+test('pictures are found by their session, and time at work is counted, in a file of before', () => {
+  const file = join(temporaryDirectory(), 'errand.db');
+  const connection = new Connection(file);
+  for (const schema of [foundation, realWork, upkeep, timeAtWork]) connection.exec(schema);
+  connection.pragma('user_version = 4');
+  const run = (seq: number, status: string, finishedAt: number | null) => `INSERT INTO runs (seq, id, session_seq,
+      user_seq, key_seq, protocol, status, schedule_mode, ready, requested_model, include_usage, opened_session, target,
+      queued_steady_at, created_at, finished_at, worked_ms)
+    VALUES (${seq}, 'r${seq}', 1, 1, 1, 'chat', '${status}', 'queued', 0, '', 0, 0, '', 0, 0, ${finishedAt}, ${seq}000);`;
+  connection.exec(`
+    INSERT INTO users (id, username, full_name, department, role, password_hash, created_at, updated_at)
+      VALUES ('u', 'u', '', '', 'user', '', 0, 0);
+    INSERT INTO api_keys (id, user_seq, name, scope, secret_sha256, last_four, target, created_at)
+      VALUES ('k', 1, '', 'global', x'', '', '', 0);
+    INSERT INTO sessions (id, user_seq, kind, title, status, created_at, updated_at)
+      VALUES ('one', 1, 'api', '', 'running', 0, 0), ('none', 1, 'api', '', 'completed', 0, 0);
+    ${run(1, 'completed', 1)} ${run(2, 'failed', 1)} ${run(4, 'running', null)}
+    INSERT INTO screenshots VALUES (2, 'a', 'aa', 'image/png', 1, 0)`);
+  migrate(connection, file);
+  expect(connection.prepare('SELECT worked_ms FROM session_totals ORDER BY session_seq').pluck().all()).toEqual([
+    3_000, 0,
+  ]);
+  expect(connection.prepare('SELECT session_seq FROM screenshots').pluck().all()).toEqual([1]);
   connection.close();
 });
