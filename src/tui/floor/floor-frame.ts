@@ -1,7 +1,7 @@
 // The floor as lines: teams above, runs below, as many as there is room for.
 import { frameOf, type KeyHint, type Size } from '../frame/frame.ts';
 import type { House, Row } from '../state/house.ts';
-import type { FloorState } from '../state/screens.ts';
+import type { FloorState, Order } from '../state/screens.ts';
 import { type AppState, houseShown } from '../state/state.ts';
 import { indexOfChoice, visibleRows, windowStart } from '../state/visible.ts';
 import { lookOf } from '../state/looks.ts';
@@ -32,10 +32,12 @@ function body(state: AppState, floor: FloorState, { columns, rows }: Size): read
   const house = houseShown(state);
   const teams = teamLines(house, floor.teamId, columns, teamRows(rows));
   const runs = visibleRows(house, floor);
-  const filters = filterLine(floor, house, runs.length, columns);
-  const above = teams.length === 0 && filters === EMPTY ? [] : [...teams, filters];
+  const above = teams.length === 0 ? [] : rows > ROOMY_ROWS ? [...teams, EMPTY] : teams;
   return [...above, ...runLines({ state, house, floor, runs }, columns, rows - above.length)];
 }
+
+/** From here on, teams and runs stand apart. */
+const ROOMY_ROWS = 12;
 
 /** Teams get a quarter of the screen, and at least two of them. */
 const teamRows = (rows: number) => Math.min(8, Math.max(3, Math.floor(rows / 4) + 1));
@@ -54,31 +56,43 @@ function runLines({ state, house, floor, runs }: Runs, width: number, height: nu
     runs.map(({ runId }) => runId),
     floor.chosen,
   );
-  const room = height - 1;
+  const room = height - 2;
   const start = windowStart(runs.length, chosen, room);
   const lines = runs.slice(start, start + room).map((run, at): Line => {
     const isChosen = start + at === chosen;
     return { spans: [...gutter(isChosen, run.changedAt, now), ...row(run), span(' ')], selected: isChosen };
   });
   return [
+    listLine({ state, house, floor, runs }, chosen, width),
     { spans: [span('  '), ...heading.spans] },
     ...(lines.length === 0 ? [EMPTY, { spans: [span('  '), cell(emptyText(state, floor), width - 2, 'dim')] }] : lines),
   ];
 }
 
-/** What narrows the list or orders it; empty when nothing does. */
-function filterLine(floor: FloorState, { teams, rows }: House, count: number, width: number): Line {
+/** Which runs are listed, in which order, and the place of the chosen one. */
+function listLine({ house, floor, runs }: Runs, chosen: number, width: number): Line {
   const { teamId, status, order, find, isFinding } = floor;
-  const parts = [
-    teams.find(({ id }) => id === teamId)?.name,
+  const filters = [
+    house.teams.find(({ id }) => id === teamId)?.name,
     status === 'all' ? undefined : lookOf({ status }).word,
-    order === 'newest' ? undefined : `by ${order}`,
     find === '' || isFinding ? undefined : `/${find}`,
   ].filter((part) => part !== undefined);
-  if (parts.length === 0) return EMPTY;
-  const left = [span('   '), cell(parts.join(' · '), Math.min(60, width - 20, widthOf(parts.join(' · '))), 'accent')];
-  return lineOf(left, [span(`${count} of ${rows.size} `, 'dim')], width);
+  const text = filters.join(' · ');
+  const left = [
+    span('  '),
+    filters.length === 0 ? span('All runs', 'strong') : cell(text, Math.min(width - 30, widthOf(text)), 'accent'),
+    span(` · ${ORDER_WORDS[order]}`, 'dim'),
+  ];
+  const all = runs.length < house.rows.size ? ` of ${house.rows.size}` : '';
+  return lineOf(left, [span(`${chosen + 1}/${runs.length}${all} `, 'dim')], width);
 }
+
+const ORDER_WORDS: Readonly<Record<Order, string>> = {
+  newest: 'newest first',
+  longest: 'longest first',
+  cost: 'by cost',
+  tokens: 'by tokens',
+};
 
 function emptyText({ house, connection }: AppState, { find, status, teamId }: FloorState): string {
   if (house.loadedAt === null) return connection.readFailure?.message ?? 'Reading the house…';

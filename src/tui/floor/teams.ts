@@ -63,9 +63,15 @@ function columnsFor({ flows }: House): readonly Column<Team>[] {
       width: 12,
       most: 60,
       worth: 60,
-      cell: ({ id }, width) => [span(sparkline(gather(flows.get(id)?.minutes ?? [], width)), 'accent')],
+      cell: ({ id }, width) => graph(gather(flows.get(id)?.minutes ?? [], width)),
     },
   ];
+}
+
+/** Minutes in which nothing came are faint, so that the others stand out. */
+function graph(values: readonly (number | null)[]): readonly Span[] {
+  const characters = Array.from(sparkline(values));
+  return characters.map((character, at) => span(character, values[at] ? 'accent' : 'faint'));
 }
 
 const NEARLY = 0.8;

@@ -66,13 +66,13 @@ test('the floor on a usual terminal', () => {
       Research                   $8.20  ━━━━━━━━━━─────────────── $20.00    310k       3                                  ▁
       Sales                      $4.21  no budget                           310k       3                                  ▁
 
+      All runs · newest first                                                                                           1/5
          PROGRESS    TITLE                   WHO             TEAM             TIME  TOKENS     COST  NOW
     ❯ ●  ━━━─── 45%  Plot the sales of qua…  Ann Arbor       Research         1:01   18.2k    $0.07  shell: python plot.py
       ?  ━━━─── 45%  売上データを分析して…   山田 由紀       Research         1:02   18.2k    $0.07  waits for Bo
       ○  ──────      👩 Refactor billing     Ann Arbor       Research         0:00   18.2k    $0.07  waits for a slot
       ✗              Plot the sales of qua…  Ann Arbor       Research         0:59   18.2k    $0.07  No model answered.
       ✓              Plot the sales of qua…  Ann Arbor       –                0:00   18.2k    $0.07  6 min ago
-
 
 
      ↑↓ move  ⏎ open  / find  t team  s status  o order  T today  p pause  q quit                                    ? help"
@@ -86,7 +86,7 @@ test('the floor on the smallest terminal', () => {
       TEAM                     TODAY  BUDGET
       Research                 $8.20  ━━━━━━━─────────── $20.00
       Sales                    $4.21  no budget
-
+      All runs · newest first                               1/5
          TITLE                      TIME  NOW
     ❯ ●  Plot the sales of qua…     1:01  shell: python plot.py
       ?  売上データを分析して…      1:02  waits for Bo
@@ -137,8 +137,8 @@ test('the chosen run stays chosen while rows move, and its place is taken when i
 
 test('filters and order show, and Esc takes them away', () => {
   const state = press(shown(), 's', 's', 's', 'o', 't');
-  expect(frame(state)).toContain('Research · failed · by longest');
-  expect(frame(state)).toContain('No model answer');
+  expect(frame(state)).toContain('Research · failed · longest first');
+  expect(frame(state)).toContain('No model an');
   expect(frame(state)).not.toContain('waits for Bo');
   expect(frame(press(state, 'escape'))).toContain('waits for Bo');
   expect(frame(press(state, 't'))).toContain('Nothing matches.');

@@ -1,0 +1,19 @@
+import type { Key } from 'ink';
+import { expect, test } from 'vitest';
+import { keyNames } from '../../../src/tui/app/keys.ts';
+
+const key = (over: Partial<Key> = {}) => over as Key;
+
+test.each([
+  ['k', {}, ['up']],
+  ['', { upArrow: true }, ['up']],
+  ['', { return: true }, ['enter']],
+  ['c', { ctrl: true }, ['quit']],
+  ['x', { ctrl: true }, ['']],
+  [' ', {}, ['page-down']],
+  ['jjG', {}, ['down', 'down', 'last']],
+  ['T', { shift: true }, ['T']],
+  ['something that was pasted', {}, []],
+])('%j with %o is %j', (input, over, names) => {
+  expect(keyNames(input, key(over))).toEqual(names);
+});
