@@ -1,6 +1,7 @@
 // A disk that agents fill, on a real one: new turns are refused, while stopping, deleting and cleaning up go on.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { closeSync, existsSync, mkdtempSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -45,6 +46,16 @@ describe.skipIf(!canMount)('a disk of its own', () => {
   const ask = (content: string) => takeTurn(door(), { content, protocol: 'messages' });
   const call = (method: string, path: string) =>
     fetch(`${daemon.url}/openapi/v1${path}`, { method, headers: { authorization: `Bearer ${daemon.apiKey}` } });
+  /** The status of a request of the operator. */
+  const bySocket = (method: string, path: string) =>
+    new Promise<number>((resolve, reject) => {
+      request({ socketPath: daemon.socketPath, method, path: `/api/v1${path}` }, (reply) => {
+        reply.resume();
+        resolve(reply.statusCode!);
+      })
+        .once('error', reject)
+        .end();
+    });
   const readyz = async () => {
     const response = await fetch(`${daemon.url}/readyz`);
     return { status: response.status, body: (await response.json()) as object };
@@ -136,7 +147,7 @@ describe.skipIf(!canMount)('a disk of its own', () => {
     ]);
     await open.body?.cancel();
     const remove = async (sessionId: string) => {
-      expect((await call('DELETE', `/sessions/${sessionId}`)).status).toBe(200);
+      expect(await bySocket('DELETE', `/sessions/${sessionId}`)).toBe(200);
       await waitFor(() => !existsSync(workspaceOf(sessionId)));
       // Nobody else may have what that gave back: the disk is to stay full.
       fill();
@@ -153,6 +164,8 @@ describe.skipIf(!canMount)('a disk of its own', () => {
     model.script({ text: 'Room again.' });
     await waitFor(async () => (await ask('again')).status === 200, { timeoutMs: 20_000 });
     await waitFor(() => rowsOf(daemon, 'SELECT 1 FROM cleanups').length === 0);
+    const recorded = rowsOf(daemon, 'SELECT action, target_id FROM audit_entries ORDER BY id');
+    expect(recorded).toEqual(sessions.map((target_id) => ({ action: 'session.delete', target_id })));
     expect((await readyz()).status).toBe(200);
     expect(existsSync(join(daemon.dataDir, 'reserve'))).toBe(true);
     expect(rowsOf(daemon, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);

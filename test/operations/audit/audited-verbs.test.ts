@@ -1,5 +1,6 @@
 // Every verb that an administrator may call, and what the audit log has of it.
-import { expect, test } from 'vitest';
+import Connection from 'better-sqlite3';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { loadCatalog } from '../../../src/catalog/models.ts';
 import { loadDefinitions } from '../../../src/catalog/load-definitions.ts';
 import { AUDIT_ACTIONS, type AuditAction, type AuditEntry } from '../../../src/domain/audit.ts';
@@ -300,13 +301,26 @@ test('who looks again and again leaves an entry in ten minutes, each change leav
   expect(await built.entries()).toHaveLength(6);
 });
 
-test('a read that cannot be recorded is refused, and tried again by the next', async () => {
+test('on a full disk, a read that cannot be recorded is refused, and recorded once there is room', async () => {
+  let isFull = true;
+  const { prepare } = Connection.prototype;
+  const spy = vi.spyOn(Connection.prototype, 'prepare').mockImplementation(function (this: never, sql: string) {
+    const statement = prepare.call(this, sql);
+    if (!sql.startsWith('INSERT INTO audit_entries')) return statement;
+    const run = (...values: unknown[]) => {
+      if (isFull) throw new Connection.SqliteError('database or disk is full', 'SQLITE_FULL');
+      return Reflect.apply(statement.run, statement, values);
+    };
+    return { run } as never;
+  });
+  onTestFinished(() => spy.mockRestore());
   const built = await house();
-  const { operations: verbs, run, store } = built;
-  const { record } = store.audit;
-  const broken = Object.assign(store.audit, { record: () => Promise.reject(new Error('the disk')) });
-  await expect(verbs.listMessages(ROOT, run.sessionId)).rejects.toThrow('the disk');
-  Object.assign(broken, { record });
+  const { operations: verbs, run } = built;
+  const refusal = { reason: 'unavailable' };
+  await expect(verbs.listMessages(ROOT, run.sessionId)).rejects.toMatchObject(refusal);
+  await expect(verbs.createTeam(ROOT, { name: 'Red', budgetUsd: null })).rejects.toMatchObject(refusal);
+  isFull = false;
   await verbs.listMessages(ROOT, run.sessionId);
-  expect(await built.entries()).toHaveLength(1);
+  expect((await built.entries()).map(({ action }) => action)).toEqual(['session.read']);
+  expect((await verbs.listTeams(ROOT)).items.map(({ name }) => name)).toEqual(['Blue']);
 });
