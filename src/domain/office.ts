@@ -1,5 +1,6 @@
 // How people see a run in Office Mode: its status in five words, and how far it is (G1).
 import { isTerminal, type RunStatus } from './run.ts';
+import type { SessionStatus } from './session.ts';
 
 export type OfficeStatus = 'running' | 'pending' | 'failed' | 'completed' | 'idle';
 
@@ -30,3 +31,19 @@ export function progressOf(status: RunStatus, steps: number): number {
 export function elapsedSeconds(startedAt: number | null, endedAt: number): number {
   return startedAt === null ? 0 : Math.max(0, Math.floor((endedAt - startedAt) / 1_000));
 }
+
+/** What a session's status is for people. */
+export const SESSION_OFFICE_STATUS: Readonly<Record<SessionStatus, OfficeStatus>> = {
+  pending: 'pending',
+  running: 'running',
+  completed: 'completed',
+  failed: 'failed',
+  stopped: 'idle',
+};
+
+/** Where a run comes from (§2.14). */
+export const RUN_SOURCES = ['normal_session', 'scheduled_task'] as const;
+export type RunSource = (typeof RUN_SOURCES)[number];
+
+/** The team of those who have none (§4.8 rule 1, G19). */
+export const UNASSIGNED_TEAM = { id: '__unassigned__', name: 'Unassigned' } as const;

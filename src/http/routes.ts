@@ -35,6 +35,7 @@ import {
   officeSummary,
   runRounds,
 } from '../wire/office/session.ts';
+import { snapshot, snapshotQuery, todayQuery, todayRuns } from '../wire/office/snapshot.ts';
 import { auditEntry, auditHead, auditQuery } from '../wire/people/audit.ts';
 import { key, keyChange, keyQuery, newKey } from '../wire/people/key.ts';
 import { newTeam, team, teamChange } from '../wire/people/team.ts';
@@ -63,6 +64,7 @@ import { makeFindIdHandler } from './management/find-id.ts';
 import { makeDefinitionHandlers } from './management/definitions.ts';
 import { describeRoutes } from './openapi.ts';
 import { VERSION } from '../version.ts';
+import { makeOfficeHouseHandlers } from './office/house.ts';
 import { makeOfficeSessionHandlers } from './office/sessions.ts';
 import { makeTokenEndpoint, MAX_GRANT_BYTES } from './management/token.ts';
 import type { ClientAddressOf } from './server/client-address.ts';
@@ -202,10 +204,13 @@ function managementRoutes(parts: RouteParts): Route[] {
 
 /** What administrators read of everybody (§4.8). */
 function officeRoutes(operations: Operations): Route[] {
+  const house = makeOfficeHouseHandlers(operations);
   const session = makeOfficeSessionHandlers(operations);
   const archive = { reply: officeArchive, messages: [EXPORT_NOT_READY], handler: session.archive };
   // biome-ignore format: a table reads best with one route a line
   return [
+    ofOffice('GET /api/v1/office-mode/snapshot', 'Read what the whole house does, and what each team used today', { query: snapshotQuery, reply: snapshot, handler: house.snapshot }),
+    ofOffice('GET /api/v1/office-mode/teams/:team_id/today-active-runs', 'List the runs of a team that used something today', { query: todayQuery, reply: todayRuns, handler: house.today }),
     ofOffice('GET /api/v1/office-mode/sessions/:id', 'Read a session with its current run', { reply: officeSession, handler: session.get }),
     ofOffice('GET /api/v1/office-mode/sessions/:id/detail', 'Read a session with its messages and runs', { reply: officeDetail, handler: session.detail }),
     ofOffice('GET /api/v1/office-mode/sessions/:id/summary', 'Read what a session has come to', { reply: officeSummary, handler: session.summary }),

@@ -36,8 +36,10 @@ import { makeRuns } from './runs/runs.ts';
 import { makeScreenshots } from './artifacts/screenshots.ts';
 import { makeSigningKeys } from './people/signing-keys.ts';
 import { makeSessions } from './sessions/sessions.ts';
+import { makeSnapshot } from './office/snapshot.ts';
 import { makeStopRuns } from './runs/stop-runs.ts';
 import { makeTeams } from './people/teams.ts';
+import { makeToday } from './office/today.ts';
 import { makeTurns } from './sessions/turns.ts';
 import { makeUserInputs } from './runs/user-inputs.ts';
 import { makeUsers } from './people/users.ts';
@@ -82,6 +84,8 @@ function makeStore(database: Database) {
       ...makeSessionOverview(database),
       ...makeSessionPages(database),
       ...makeOfficeRuns(database),
+      ...makeSnapshot(database),
+      ...makeToday(database),
       ...makeRunRounds(database),
       ...makeContextUsage(database),
     },

@@ -1,5 +1,6 @@
 // Values of a query or a header, which are texts (A8).
 import { unprocessable } from '../domain/errors.ts';
+import { isTimeZone } from '../domain/time-zone.ts';
 import { object } from './composites.ts';
 import type { OptionalShape, Shape } from './shape.ts';
 
@@ -52,6 +53,19 @@ export const optionalId: OptionalShape<number> = {
   },
   describe: () => ({ type: 'integer', minimum: 1 }),
 };
+/** A time zone by its IANA name. */
+export function timeZone(absent: string): Shape<string> & { readonly absence: 'default' } {
+  return {
+    absence: 'default',
+    admits: (value) => typeof value === 'string',
+    read: (value, path) => {
+      if (value === undefined) return absent;
+      if (typeof value === 'string' && isTimeZone(value)) return value;
+      throw unprocessable(path, 'must be an IANA time zone such as Europe/Berlin');
+    },
+    describe: () => ({ type: 'string', default: absent }),
+  };
+}
 
 const MOMENT = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/;
 

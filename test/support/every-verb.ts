@@ -1,6 +1,7 @@
 // Calls every verb of a store, so that every statement is prepared; tells which were left out.
 import { vi } from 'vitest';
 import { ID_NOUNS } from '../../src/domain/ids.ts';
+import { RUN_SOURCES } from '../../src/domain/office.ts';
 import type { Run } from '../../src/domain/run.ts';
 import type { ClaimedRun } from '../../src/store/runs/claim-runs.ts';
 import { aStep, aTurn, BACKGROUND_ORDER, fenceOf, FREE, type StoreHouse } from './store-house.ts';
@@ -188,6 +189,11 @@ async function callOffice(house: StoreHouse): Promise<void> {
   const { sessionSeq } = run!;
   await runs.recordStep(fenceOf(run!), aStep({ calls: [{ id: 'x', name: 'shell', input: {} }] }), FREE);
   await office.listRuns(sessionSeq, PAGE);
+  await office.getSnapshot({ limit: 9, since: 0 });
+  await office.hasTeam('none');
+  for (const team of [null, 'none']) {
+    for (const source of [null, ...RUN_SOURCES]) await office.listToday({ team, source, since: 0, ...PAGE });
+  }
   await runs.finalize(fenceOf(run!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
   await runs.settle(fenceOf(run!));
   await office.getOverview(sessionSeq);

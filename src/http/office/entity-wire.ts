@@ -1,14 +1,12 @@
 // A run as a row of Office Mode: who, how far, at what cost, and what its agent does (§2.14, G1, G15).
 import { activityOf } from '../../domain/activity.ts';
 import { isoTime, isoTimeOrNull } from '../../domain/clock.ts';
-import { elapsedSeconds, OFFICE_STATUS, progressOf } from '../../domain/office.ts';
+import { elapsedSeconds, OFFICE_STATUS, progressOf, UNASSIGNED_TEAM } from '../../domain/office.ts';
 import { isTerminal } from '../../domain/run.ts';
-import type { ConversationAccess } from '../../operations/office/looking.ts';
+import type { Glance } from '../../operations/office/house.ts';
+import { type ConversationAccess, conversationAccess } from '../../operations/office/looking.ts';
 import type { OfficeRun } from '../../store/office/office-runs.ts';
 import type { EntityWire } from '../../wire/office/entity.ts';
-
-/** The name of the team of those who have none (G19). */
-export const UNASSIGNED = 'Unassigned';
 
 /** Who looks, and when. */
 export interface Look {
@@ -16,19 +14,30 @@ export interface Look {
   readonly at: number;
 }
 
+/** How a run looks to whoever looks at the house. */
+export function lookAt({ userId }: OfficeRun, { caller, at }: Glance): Look {
+  return { access: conversationAccess(caller, userId), at };
+}
+
+/** The team of a row; those without one are in the virtual team (G19). A team that is gone has lost its name. */
+export function teamFields({ teamId, teamName }: Pick<OfficeRun, 'teamId' | 'teamName'>) {
+  if (teamId === null) return { team_id: UNASSIGNED_TEAM.id, team_name: UNASSIGNED_TEAM.name };
+  return { team_id: teamId, team_name: teamName ?? teamId };
+}
+
 /** A run as a row. */
 export function renderEntity(run: OfficeRun, { access, at }: Look): EntityWire {
+  const team = teamFields(run);
   return {
     id: run.id,
     kind: 'session-run',
     title: run.sessionTitle,
-    subtitle: `${nameOf(run)} · ${run.teamName ?? UNASSIGNED}`,
+    subtitle: `${nameOf(run)} · ${team.team_name}`,
     status: OFFICE_STATUS[run.status],
     meta: `${compact(run.totalTokens)} ${run.totalTokens === 1 ? 'token' : 'tokens'} · ${dollars(run.costUsd)} · ${toolsOf(run)}`,
     progress: progressOf(run.status, run.steps),
     detail: detailOf(run),
-    team_id: run.teamId,
-    team_name: run.teamName,
+    ...team,
     run_id: run.id,
     session_id: run.sessionId,
     session_title: run.sessionTitle,

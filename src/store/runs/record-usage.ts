@@ -1,4 +1,5 @@
 // The ledger: a row for every model call, and the sums that are read of it, written in the commit that keeps the reply.
+import { quarterOf } from '../../domain/time-zone.ts';
 import { costOf, type Price, totalTokens, type Usage } from '../../domain/usage.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { ADD_WORK } from './work-time.ts';
@@ -26,9 +27,6 @@ interface CallingRun {
   readonly teamId: string | null;
   readonly isScheduled: boolean;
 }
-
-/** Time zones differ by multiples of it, so that the days of each begin with a quarter. */
-export const QUARTER_MS = 900_000;
 
 /** Records a call of a run: in the run's own sums, the ledger and all that is read of it. */
 export function* recordUsage(
@@ -129,9 +127,4 @@ function* noteActivity(tx: Transaction, { sessionSeq, run }: ModelCall, to: Bene
     run?.isScheduled === false ? quarter : 0,
     run?.isScheduled === true ? quarter : 0,
   );
-}
-
-/** The quarter of an hour that a moment is in, counted since 1970. */
-export function quarterOf(at: number): number {
-  return Math.floor(at / QUARTER_MS);
 }

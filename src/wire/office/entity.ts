@@ -1,4 +1,5 @@
 // The rows of Office Mode: runs as people look at them (§2.14, G1, G13-G15).
+import { RUN_SOURCES } from '../../domain/office.ts';
 import { object } from '../composites.ts';
 import { boolean, integer, number, oneOf, string, time, uuid } from '../scalars.ts';
 import { named, nullable, type Static } from '../shape.ts';
@@ -57,11 +58,12 @@ export const todayItem = named(
   object({
     ...ENTITY,
     is_deleted: boolean,
-    source_type: oneOf(['normal_session', 'scheduled_task']),
+    source_type: oneOf(RUN_SOURCES),
     scheduled_task_id: nullable(uuid),
     scheduled_task_step_id: nullable(uuid),
   }),
 );
+export type TodayItemWire = Static<typeof todayItem>;
 
 /** One of the sessions that changed last. */
 export const recentSession = named(
@@ -79,3 +81,4 @@ export const recentSession = named(
     ...ACCESS,
   }),
 );
+export type RecentSessionWire = Static<typeof recentSession>;

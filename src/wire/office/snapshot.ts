@@ -1,7 +1,9 @@
 // The snapshot of Office Mode, and today's runs of a team (§2.14, §4.8).
+import { RUN_SOURCES, UNASSIGNED_TEAM } from '../../domain/office.ts';
 import { array, object } from '../composites.ts';
-import { boolean, integer, number, string, time } from '../scalars.ts';
-import { named, nullable } from '../shape.ts';
+import { digits, timeZone } from '../query.ts';
+import { boolean, integer, number, oneOf, string, time } from '../scalars.ts';
+import { named, nullable, optional, type Static } from '../shape.ts';
 import { entity, recentSession, todayItem } from './entity.ts';
 
 const count = integer({ from: 0 });
@@ -9,7 +11,20 @@ const count = integer({ from: 0 });
 const cost = number({ from: 0 });
 
 /** The team of those who have none (§4.8 rule 1). */
-export const UNASSIGNED_TEAM_ID = '__unassigned__';
+export const UNASSIGNED_TEAM_ID = UNASSIGNED_TEAM.id;
+
+const tz = timeZone('Asia/Shanghai');
+
+/** How many runs to tell, and whose today is meant. */
+export const snapshotQuery = object({ limit: digits({ from: 1, to: 96, absent: 72 }), tz });
+
+/** A page of sessions, of one source or of any. */
+export const todayQuery = object({
+  limit: digits({ from: 1, to: 50, absent: 10 }),
+  page: digits({ from: 1, to: Number.MAX_SAFE_INTEGER, absent: 1 }),
+  source_type: optional(oneOf(RUN_SOURCES)),
+  tz,
+});
 
 /** A team and its figures of today. */
 const officeTeam = named(
@@ -50,6 +65,7 @@ export const snapshot = named(
     recent_sessions: array(recentSession),
   }),
 );
+export type SnapshotWire = Static<typeof snapshot>;
 
 /** A page of today's runs of a team. `total` counts as `today_active` does, `item_total` what has rows (§4.8 rules 3 and 4). */
 export const todayRuns = named(
@@ -66,3 +82,4 @@ export const todayRuns = named(
     next_page: nullable(integer({ from: 2 })),
   }),
 );
+export type TodayRunsWire = Static<typeof todayRuns>;

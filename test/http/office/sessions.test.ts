@@ -391,8 +391,8 @@ describe('runs of a session', () => {
     expect(await rowsOf(run)).toMatchObject([
       {
         subtitle: 'mara · Unassigned',
-        team_id: null,
-        team_name: null,
+        team_id: '__unassigned__',
+        team_name: 'Unassigned',
         status: 'pending',
         progress: 0,
         detail: 'waits for its turn',

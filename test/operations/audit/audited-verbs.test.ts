@@ -127,6 +127,8 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'door' | 'of programs' | '
   withPosition: 'of programs',
   getModelName: 'of programs',
   listOwnSessions: 'of programs',
+  getOfficeSnapshot: 'not of a conversation',
+  listTodayRuns: 'not of a conversation',
   listUsers: 'not of a conversation',
   getUser: 'not of a conversation',
   createUser: [

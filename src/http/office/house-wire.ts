@@ -1,0 +1,111 @@
+// The whole house in Office Mode, as the wire has it (§2.14, §4.8, G13-G15, G19).
+import { isoTime } from '../../domain/clock.ts';
+import { OFFICE_STATUS, type OfficeStatus, SESSION_OFFICE_STATUS, UNASSIGNED_TEAM } from '../../domain/office.ts';
+import { RUN_STATUSES } from '../../domain/run.ts';
+import type { Glance, HouseSnapshot, TodayRuns } from '../../operations/office/house.ts';
+import { conversationAccess } from '../../operations/office/looking.ts';
+import type { RecentSession, TeamDay } from '../../store/office/snapshot.ts';
+import type { TodayRun } from '../../store/office/today.ts';
+import type { RecentSessionWire, TodayItemWire } from '../../wire/office/entity.ts';
+import type { SnapshotWire, TodayRunsWire } from '../../wire/office/snapshot.ts';
+import { lookAt, renderEntity, teamFields } from './entity-wire.ts';
+
+/** Administrators see every conversation (G14). */
+const PERMISSIONS = { allow_other_conversations: true, conversation_access_label: 'Administrator, read only' };
+
+type TeamWire = SnapshotWire['teams'][number];
+
+export function renderSnapshot(house: HouseSnapshot): SnapshotWire {
+  return {
+    generated_at: isoTime(house.at),
+    overview: renderOverview(house),
+    permissions: PERMISSIONS,
+    teams: [...house.teams.map(renderTeamDay), ...renderUnassigned(house)],
+    entities: house.runs.map((run) => renderEntity(run, lookAt(run, house))),
+    recent_sessions: house.recent.map((session) => renderRecent(session, house)),
+  };
+}
+
+function renderOverview({ runCounts, sessionCount, usage }: HouseSnapshot): SnapshotWire['overview'] {
+  const counts: Record<OfficeStatus, number> = { running: 0, pending: 0, failed: 0, completed: 0, idle: 0 };
+  for (const status of RUN_STATUSES) counts[OFFICE_STATUS[status]] += runCounts[status] ?? 0;
+  return {
+    total: Object.values(counts).reduce((sum, count) => sum + count, 0),
+    ...counts,
+    visible_conversations: sessionCount,
+    total_cost_usd: usage.costUsd,
+    total_tokens: usage.tokens,
+  };
+}
+
+function renderTeamDay(team: TeamDay): TeamWire {
+  return {
+    id: team.id,
+    name: team.name,
+    budget_amount_usd: team.budgetUsd,
+    today_active: team.active,
+    scheduled_task_count: 0,
+    today_total_tokens: team.tokens,
+    today_cost_usd: team.costUsd,
+    created_at: isoTime(team.createdAt),
+    updated_at: isoTime(team.updatedAt),
+  };
+}
+
+/** The team of those who have none, while there is something to tell of it (rule 1). It is as old as the day. */
+function renderUnassigned({ unassigned, dayStart }: HouseSnapshot): TeamWire[] {
+  if (unassigned === null) return [];
+  return [
+    renderTeamDay({ ...UNASSIGNED_TEAM, ...unassigned, budgetUsd: null, createdAt: dayStart, updatedAt: dayStart }),
+  ];
+}
+
+function renderRecent(session: RecentSession, { caller }: Glance): RecentSessionWire {
+  return {
+    id: session.sessionId,
+    session_id: session.sessionId,
+    run_id: session.runId,
+    user_id: session.userId,
+    username: session.username,
+    full_name: session.fullName,
+    ...teamFields(session),
+    title: session.title,
+    session_title: session.title,
+    status: SESSION_OFFICE_STATUS[session.status],
+    updated_at: isoTime(session.updatedAt),
+    can_view_conversation: true,
+    conversation_access_mode: conversationAccess(caller, session.userId),
+  };
+}
+
+export function renderTodayRuns(
+  today: TodayRuns,
+  { limit, page }: { readonly limit: number; readonly page: number },
+): TodayRunsWire {
+  const hasMore = page * limit < today.itemTotal;
+  return {
+    team_id: today.teamId,
+    generated_at: isoTime(today.at),
+    items: today.items.map((item) => renderTodayRun(item, today)),
+    total: today.total,
+    item_total: today.itemTotal,
+    limit,
+    page,
+    has_more: hasMore,
+    next_page: hasMore ? page + 1 : null,
+  };
+}
+
+/** A run with what its session used today (rule 8). Of a deleted session there is no conversation to look at (rule 7). */
+function renderTodayRun({ run, source, isDeleted, usage }: TodayRun, glance: Glance): TodayItemWire {
+  const used = { ...run, costUsd: usage.costUsd, totalTokens: usage.tokens };
+  return {
+    ...renderEntity(used, lookAt(run, glance)),
+    id: `${run.sessionId}:${run.id}`,
+    can_view_conversation: !isDeleted,
+    is_deleted: isDeleted,
+    source_type: source,
+    scheduled_task_id: null,
+    scheduled_task_step_id: null,
+  };
+}

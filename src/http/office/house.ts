@@ -1,0 +1,23 @@
+// The handlers of the whole house in Office Mode (§4.8).
+import type { Administrator } from '../../domain/user.ts';
+import type { Operations } from '../../operations/operations.ts';
+import type { snapshotQuery, todayQuery } from '../../wire/office/snapshot.ts';
+import type { Static } from '../../wire/shape.ts';
+import type { Exchange } from '../frame/exchange.ts';
+import { ok } from '../frame/reply.ts';
+import { renderSnapshot, renderTodayRuns } from './house-wire.ts';
+
+/** The handlers by name; `routes.ts` says where each stands. */
+export function makeOfficeHouseHandlers(operations: Operations) {
+  return {
+    snapshot: async ({ query }: Exchange<Static<typeof snapshotQuery>>, caller: Administrator) => {
+      const { limit, tz: timeZone } = query;
+      return ok(renderSnapshot(await operations.getOfficeSnapshot(caller, { limit, timeZone })));
+    },
+    today: async ({ params, query }: Exchange<Static<typeof todayQuery>>, caller: Administrator) => {
+      const { limit, page, source_type: source = null, tz: timeZone } = query;
+      const wish = { source, timeZone, limit, page };
+      return ok(renderTodayRuns(await operations.listTodayRuns(caller, params['team_id'] ?? '', wish), query));
+    },
+  };
+}

@@ -1,0 +1,71 @@
+// What Office Mode says of the whole house: its snapshot, and today's runs of a team (§4.8 rules 1-9).
+import type { Clock } from '../../domain/clock.ts';
+import { notFound } from '../../domain/errors.ts';
+import { type RunSource, UNASSIGNED_TEAM } from '../../domain/office.ts';
+import { dayStartQuarter, QUARTER_MS } from '../../domain/time-zone.ts';
+import type { Administrator } from '../../domain/user.ts';
+import type { OfficeSnapshot } from '../../store/office/snapshot.ts';
+import type { TodayPage } from '../../store/office/today.ts';
+import type { Store } from '../../store/open-store.ts';
+
+/** Who looks, and when. */
+export interface Glance {
+  readonly caller: Administrator;
+  readonly at: number;
+}
+
+/** `timeZone`: whose today is meant. */
+export interface SnapshotQuery {
+  readonly limit: number;
+  readonly timeZone: string;
+}
+
+export interface HouseSnapshot extends OfficeSnapshot, Glance {
+  /** When today began. */
+  readonly dayStart: number;
+}
+
+/** `source` null: of any. `page` counts from 1. */
+export interface TodayQuery {
+  readonly source: RunSource | null;
+  readonly timeZone: string;
+  readonly limit: number;
+  readonly page: number;
+}
+
+export interface TodayRuns extends TodayPage, Glance {
+  readonly teamId: string;
+}
+
+export interface HouseParts {
+  readonly store: Pick<Store, 'office'>;
+  readonly clock: Clock;
+}
+
+/** The verbs. */
+export function makeHouse({ store, clock }: HouseParts) {
+  return {
+    getOfficeSnapshot: async (caller: Administrator, { limit, timeZone }: SnapshotQuery): Promise<HouseSnapshot> => {
+      const at = clock.now();
+      const since = dayStartQuarter(at, timeZone);
+      return { ...(await store.office.getSnapshot({ limit, since })), caller, at, dayStart: since * QUARTER_MS };
+    },
+
+    /** Throws `not_found` for an unknown team (G11). */
+    listTodayRuns: async (caller: Administrator, teamId: string, query: TodayQuery): Promise<TodayRuns> => {
+      const { source, limit, page, timeZone } = query;
+      const team = teamId === UNASSIGNED_TEAM.id ? null : teamId.toLowerCase();
+      if (team !== null && !(await store.office.hasTeam(team))) throw notFound('Team');
+      const at = clock.now();
+      const since = dayStartQuarter(at, timeZone);
+      const found = await store.office.listToday({
+        team,
+        source,
+        since,
+        limit,
+        offset: Math.min((page - 1) * limit, Number.MAX_SAFE_INTEGER),
+      });
+      return { ...found, caller, at, teamId: team ?? teamId };
+    },
+  };
+}

@@ -1,0 +1,134 @@
+// Today's runs of a team, in pages of its sessions (§4.8 rules 3-8).
+import type { RunSource } from '../../domain/office.ts';
+import { QUARTER_MS } from '../../domain/time-zone.ts';
+import type { Database } from '../engine/database.ts';
+import type { Reader, Step } from '../engine/statement.ts';
+import { activeSessions, type Basis, countActive, listLiveUnused, type TeamId } from './attribution.ts';
+import type { DayUsage } from './day-usage.ts';
+import type { OfficeRun } from './office-runs.ts';
+import { readRuns } from './snapshot.ts';
+
+/** `since`: the quarter of an hour that today began with. `source` null: of any. */
+export interface TodayWish {
+  readonly team: TeamId;
+  readonly source: RunSource | null;
+  readonly since: number;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** A run of today. */
+export interface TodayRun {
+  readonly run: OfficeRun;
+  readonly source: RunSource;
+  /** Whether its session was deleted. */
+  readonly isDeleted: boolean;
+  /** What its session used today, for whomever (rule 8). */
+  readonly usage: DayUsage;
+}
+
+export interface TodayPage {
+  /** Runs of the page's sessions. */
+  readonly items: readonly TodayRun[];
+  /** Sessions that count (rule 3). */
+  readonly total: number;
+  /** Those of them that have runs to show (rules 4 and 5). */
+  readonly itemTotal: number;
+}
+
+/** A session of the page, with its runs, the newest first. */
+interface Shown {
+  readonly sessionSeq: number;
+  readonly runSeqs: readonly number[];
+}
+
+/** The verbs. */
+export function makeToday({ read }: Database) {
+  return {
+    hasTeam: read(function* (tx: Reader, id: string): Step<boolean> {
+      return (yield* tx.get('SELECT 1 FROM teams WHERE id = ?', id)) !== undefined;
+    }),
+
+    listToday: read(listToday),
+  };
+}
+
+function* listToday(tx: Reader, wish: TodayWish): Step<TodayPage> {
+  const { team, source, since, limit, offset } = wish;
+  const live = team === null ? bySession(yield* listLiveUnused(tx, source, since)) : [];
+  const total = live.length + (yield* countActive(tx, team, source ?? 'any', since));
+  const itemTotal = live.length + (yield* countActive(tx, team, source ?? 'run', since));
+  const shown = live.slice(offset, offset + limit);
+  const wanted = { limit: limit - shown.length, offset: Math.max(0, offset - live.length) };
+  const sessions = wanted.limit === 0 ? [] : yield* pageOf(tx, wish, wanted);
+  for (const sessionSeq of sessions) shown.push({ sessionSeq, runSeqs: yield* usedRuns(tx, sessionSeq, wish) });
+  const items: TodayRun[] = [];
+  for (const one of shown) items.push(...(yield* itemsOf(tx, one, since)));
+  return { items, total, itemTotal };
+}
+
+function bySession(runs: readonly { readonly seq: number; readonly sessionSeq: number }[]): Shown[] {
+  return [...Map.groupBy(runs, ({ sessionSeq }) => sessionSeq)].map(([sessionSeq, own]) => ({
+    sessionSeq,
+    runSeqs: own.map(({ seq }) => seq),
+  }));
+}
+
+/** The sessions that were used last come first; within a quarter of an hour, the newest. */
+function* pageOf(
+  tx: Reader,
+  { team, source, since }: TodayWish,
+  { limit, offset }: Pick<TodayWish, 'limit' | 'offset'>,
+): Step<number[]> {
+  const basis: Basis = source ?? 'run';
+  const { text, values } = activeSessions(team, basis, since);
+  const rows = yield* tx.all<{ session_seq: number }>(
+    `SELECT session_seq FROM (${text}) active ORDER BY quarter DESC, session_seq DESC LIMIT ? OFFSET ?`,
+    ...values,
+    limit,
+    offset,
+  );
+  return rows.map((row) => row.session_seq);
+}
+
+const OF_SOURCE: Readonly<Record<RunSource, string>> = {
+  normal_session: "AND r.schedule_mode <> 'scheduled'",
+  scheduled_task: "AND r.schedule_mode = 'scheduled'",
+};
+
+/** Runs of a session that have used something for the team today, the newest first. */
+function* usedRuns(tx: Reader, sessionSeq: number, { team, source, since }: TodayWish): Step<number[]> {
+  const rows = yield* tx.all<{ seq: number }>(
+    `SELECT DISTINCT r.seq FROM usage_records x JOIN runs r ON r.seq = x.run_seq JOIN users u ON u.seq = x.user_seq
+     WHERE x.session_seq = ? AND x.at >= ? AND coalesce(x.team_id, r.team_id, u.team_id, '') = ?
+       ${source === null ? '' : OF_SOURCE[source]} ORDER BY r.seq DESC`,
+    sessionSeq,
+    since * QUARTER_MS,
+    team ?? '',
+  );
+  return rows.map(({ seq }) => seq);
+}
+
+function* itemsOf(tx: Reader, { sessionSeq, runSeqs }: Shown, since: number): Step<TodayRun[]> {
+  const usage = (yield* tx.get<DayUsage>(
+    `SELECT coalesce(sum(input_tokens + output_tokens), 0) AS tokens, coalesce(sum(cost_usd), 0) AS "costUsd"
+     FROM usage_records WHERE session_seq = ? AND at >= ?`,
+    sessionSeq,
+    since * QUARTER_MS,
+  ))!;
+  const session = yield* tx.get<{ deleted_at: number | null }>(
+    'SELECT deleted_at FROM sessions WHERE seq = ?',
+    sessionSeq,
+  );
+  const items: TodayRun[] = [];
+  const runs = yield* readRuns(tx, runSeqs);
+  for (const [index, run] of runs.entries()) {
+    const mode = yield* tx.get<{ schedule_mode: string }>(
+      'SELECT schedule_mode FROM runs WHERE seq = ?',
+      runSeqs[index]!,
+    );
+    const source = mode?.schedule_mode === 'scheduled' ? 'scheduled_task' : 'normal_session';
+    items.push({ run, source, usage, isDeleted: session?.deleted_at !== null });
+  }
+  return items;
+}

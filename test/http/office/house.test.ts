@@ -1,0 +1,235 @@
+// What administrators read of the whole house, over HTTP and a real store (§2.14, §4.8, G11-G15, G19, G21).
+import { beforeEach, describe, expect, test } from 'vitest';
+import { makeHouse } from '../../../src/operations/office/house.ts';
+import { type House, openHouse, send } from '../../support/http-house.ts';
+import { officeHouse, type OfficeHouse, type Person, TOKENS } from '../../support/office-house.ts';
+
+const UNKNOWN = '0190f6a0-0000-7000-8000-000000000000';
+const BASE = '/api/v1/office-mode';
+const NOON = '2026-03-10T12:00:00.000Z';
+const MIDNIGHT = '2026-03-10T00:00:00.000Z';
+
+let rows: OfficeHouse;
+let house: House;
+let red: string;
+let ann: Person;
+
+beforeEach(async () => {
+  rows = await officeHouse(NOON);
+  red = await rows.team('Red');
+  ann = await rows.person('ann', red);
+  house = await openHouse({ operations: makeHouse({ store: rows.store, clock: rows.clock }) });
+});
+
+const get = (path: string, as = 'admin-key') => send(house, { path: `${BASE}${path}`, as });
+const data = async (path: string) => {
+  const { status, json } = await get(path);
+  expect([path, status, json]).toMatchObject([path, 200, { code: 0 }]);
+  return (json as { data: unknown }).data;
+};
+
+const overview = { total: 0, running: 0, pending: 0, failed: 0, completed: 0, idle: 0, visible_conversations: 0 };
+const permissions = { allow_other_conversations: true, conversation_access_label: 'Administrator, read only' };
+
+describe('the snapshot', () => {
+  test('of an empty house has its teams, and nothing else', async () => {
+    expect(await data('/snapshot?tz=UTC')).toEqual({
+      generated_at: NOON,
+      overview: { ...overview, total_cost_usd: 0, total_tokens: 0 },
+      permissions,
+      teams: [
+        {
+          id: red,
+          name: 'Red',
+          budget_amount_usd: 100,
+          today_active: 0,
+          scheduled_task_count: 0,
+          today_total_tokens: 0,
+          today_cost_usd: 0,
+          created_at: NOON,
+          updated_at: NOON,
+        },
+      ],
+      entities: [],
+      recent_sessions: [],
+    });
+  });
+
+  test('tells runs, teams and sessions', async () => {
+    const done = await rows.work({ who: ann, calls: 2 });
+    const ben = await rows.person('ben');
+    await rows.work({ who: ben, goesOn: true });
+    await rows.accept(ben);
+    rows.clock.jump(90_000);
+    expect(await data('/snapshot?tz=UTC')).toMatchObject({
+      overview: {
+        ...overview,
+        total: 3,
+        running: 1,
+        pending: 1,
+        completed: 1,
+        visible_conversations: 3,
+        total_tokens: 3 * TOKENS,
+      },
+      teams: [
+        { id: red, today_active: 1, today_total_tokens: 2 * TOKENS },
+        {
+          id: '__unassigned__',
+          name: 'Unassigned',
+          budget_amount_usd: null,
+          today_active: 2,
+          today_total_tokens: TOKENS,
+          created_at: MIDNIGHT,
+          updated_at: MIDNIGHT,
+        },
+      ],
+      entities: [
+        {
+          status: 'running',
+          title: 'Tides',
+          subtitle: 'ben · Unassigned',
+          team_id: '__unassigned__',
+          team_name: 'Unassigned',
+          detail: 'thinks',
+          elapsed_seconds: 90,
+          total_tokens: TOKENS,
+          finished_at: null,
+        },
+        { status: 'pending', progress: 0, started_at: null, elapsed_seconds: 0, total_tokens: 0 },
+        {
+          id: done.id,
+          kind: 'session-run',
+          status: 'completed',
+          progress: 100,
+          subtitle: 'ann · Red',
+          team_id: red,
+          detail: null,
+          message_count: 2,
+          conversation_access_mode: 'admin_readonly',
+        },
+      ],
+      recent_sessions: [
+        { status: 'pending' },
+        { status: 'running' },
+        { status: 'completed', team_name: 'Red', run_id: done.id },
+      ],
+    });
+  });
+
+  test.each([
+    ['the day before, when it was yesterday in Shanghai', '', 0],
+    ['the day before, in another zone', '?tz=Pacific/Honolulu', TOKENS],
+  ])('has what was used %s', async (_, query, tokens) => {
+    await rows.work({ who: ann });
+    rows.clock.jump(5 * 3_600_000);
+    expect(await data(`/snapshot${query}`)).toMatchObject({ overview: { total_tokens: tokens } });
+  });
+
+  test('has 72 rows unless another number is asked for', async () => {
+    for (let run = 0; run < 73; run += 1) await rows.accept(ann);
+    for (const [query, length] of [
+      ['', 72],
+      ['?limit=1', 1],
+      ['?limit=96', 73],
+    ] as const) {
+      expect((await data(`/snapshot${query}`)) as { entities: unknown[] }).toMatchObject({
+        entities: { length },
+        overview: { total: 73, pending: 73 },
+      });
+    }
+  });
+});
+
+describe('today’s runs of a team', () => {
+  const today = (team: string, query = '') => data(`/teams/${team}/today-active-runs?tz=UTC${query}`);
+
+  test('are rows with what their session used today', async () => {
+    const run = await rows.work({ who: ann, calls: 2 });
+    const later = await rows.work({ who: ann, in: run, scheduled: true });
+    expect(await today(red.toUpperCase())).toMatchObject({
+      team_id: red,
+      generated_at: NOON,
+      items: [
+        {
+          id: `${run.sessionId}:${later.id}`,
+          run_id: later.id,
+          source_type: 'scheduled_task',
+          scheduled_task_id: null,
+          scheduled_task_step_id: null,
+          total_tokens: 3 * TOKENS,
+        },
+        {
+          id: `${run.sessionId}:${run.id}`,
+          source_type: 'normal_session',
+          total_tokens: 3 * TOKENS,
+          is_deleted: false,
+          can_view_conversation: true,
+        },
+      ],
+      total: 1,
+      item_total: 1,
+      limit: 10,
+      page: 1,
+      has_more: false,
+      next_page: null,
+    });
+    expect(await today(red, '&source_type=scheduled_task')).toMatchObject({ items: [{ run_id: later.id }], total: 1 });
+  });
+
+  test('come in pages, whose end item_total tells', async () => {
+    for (let run = 0; run < 3; run += 1) await rows.work({ who: ann });
+    await rows.callWithoutRun(await rows.work({ who: ann, calls: 0 }));
+    const page = async (number: number) => today(red, `&limit=2&page=${number}`);
+    expect(await page(1)).toMatchObject({
+      items: { length: 2 },
+      total: 4,
+      item_total: 3,
+      has_more: true,
+      next_page: 2,
+    });
+    expect(await page(2)).toMatchObject({
+      items: { length: 1 },
+      total: 4,
+      item_total: 3,
+      has_more: false,
+      next_page: null,
+    });
+    expect(await page(3)).toMatchObject({ items: [], page: 3, has_more: false, next_page: null });
+    expect(await page(Number.MAX_SAFE_INTEGER)).toMatchObject({ items: [], item_total: 3, has_more: false });
+  });
+
+  test('of deleted sessions are marked, and have no conversation', async () => {
+    await rows.delete(await rows.work({ who: ann }));
+    expect(await today(red)).toMatchObject({ items: [{ is_deleted: true, can_view_conversation: false }], total: 1 });
+  });
+
+  test('of nobody are there whether the virtual team is or not', async () => {
+    expect(await today('__unassigned__')).toMatchObject({ team_id: '__unassigned__', items: [], total: 0 });
+  });
+
+  test.each([UNKNOWN, 'Red', '__UNASSIGNED__', 'x%2Fy'])('of the unknown team %s are not found', async (team) => {
+    expect((await get(`/teams/${team}/today-active-runs`)).status).toBe(404);
+  });
+});
+
+describe('what is refused', () => {
+  const SNAPSHOT = '/snapshot';
+  const TODAY = '/teams/__unassigned__/today-active-runs';
+  test.each([
+    ...['limit=0', 'limit=97', 'limit=-1', 'limit=1.5', 'limit=', 'limit=1&limit=1'].map((query) => [SNAPSHOT, query]),
+    ...['limit=0', 'limit=51', 'page=0', 'page=x', 'page=1&page=1', 'source_type=', 'source_type=all'].map((query) => [
+      TODAY,
+      query,
+    ]),
+    ...['tz=', 'tz=%2B08:00', 'tz=Mars/Olympus', 'tz=Asia', 'tz=UTC&tz=UTC'].flatMap((query) => [
+      [SNAPSHOT, query],
+      [TODAY, query],
+    ]),
+  ])('%s?%s is unprocessable', async (path, query) => {
+    expect((await get(`${path}?${query}`)).status).toBe(422);
+  });
+
+  test.each([SNAPSHOT, TODAY])('%s passes over what it does not know', async (path) => {
+    expect((await get(`${path}?sort=up&sort=down`)).status).toBe(200);
+  });
+});
