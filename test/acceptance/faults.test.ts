@@ -260,7 +260,7 @@ describe('models and tools', () => {
       content: '[[text=so far]] [[broken=1]]',
       status: 500,
       type: 'api_error',
-      message: /sent something that breaks its protocol/,
+      message: /sent something that violates its protocol/,
       streamed: /^so far$/,
     },
     {
@@ -533,7 +533,7 @@ describe('worker threads', () => {
     await model.waitForRequest(before + 1);
     isOver = true;
     const endless = await ask('endless');
-    const message = /sent a longer reply than is taken \(more than 4 MB\)\.$/;
+    const message = /sent a longer reply than is accepted \(more than 4 MB\)\.$/;
     expect(endless).toMatchObject({ status: 500, error: { type: 'api_error', message } });
     expect(await neighbour).toMatchObject({ status: 200, text: 'w'.repeat(40) });
     expect(model.requests.length - before).toBe(2);

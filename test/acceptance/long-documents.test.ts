@@ -61,6 +61,6 @@ test.each(DOCUMENTS)(
     const next = LINES[shown.findIndex((line, index) => line !== LINES[index])]!;
     expect(first).not.toContain(`${next}\\n`);
     expect(second).toContain(`${next}\\n`);
-    expect(second).toMatch(/This is the text of a .* go on with offset/);
+    expect(second).toMatch(/This is the text of a .* continue with offset/);
   },
 );

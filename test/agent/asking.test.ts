@@ -125,7 +125,7 @@ test('a sub-agent can report but not ask, and is not told of asking', async () =
 test('the instructions say when to ask', async () => {
   const before = server.requests.length;
   await startRun(await briefFor('openai'), [], { packs }).done;
-  expect(JSON.stringify(server.requests[before]!.body.messages)).toContain('Ask with ask_user only when');
+  expect(JSON.stringify(server.requests[before]!.body.messages)).toContain('Use ask_user only when');
 });
 
 describe('report_insight', () => {
@@ -141,16 +141,16 @@ describe('report_insight', () => {
     });
     main.control({ t: 'reply', request: 1, reply: { ok: true, output: { insightId: 'the-id' } } });
     expect(await main.done).toMatchObject({ status: 'completed' });
-    expect(main.of('tool-result')[0]!.result).toEqual({ ok: true, output: 'Kept as insight the-id.' });
+    expect(main.of('tool-result')[0]!.result).toEqual({ ok: true, output: 'Recorded as insight the-id.' });
   });
 
   test('a refusal of the main thread is told to the model', async () => {
     server.enqueue({ tools: [report({ title: 'Salt', summary: 'It rusts.', priority: 'urgent' })] });
     const main = startRun(await briefFor('openai'), [], { packs });
     await main.next(({ t }) => t === 'request');
-    main.control({ t: 'reply', request: 1, reply: { ok: false, message: 'The insight could not be kept.' } });
+    main.control({ t: 'reply', request: 1, reply: { ok: false, message: 'The insight could not be recorded.' } });
     await main.done;
-    expect(main.of('tool-result')[0]!.result).toEqual({ ok: false, output: 'The insight could not be kept.' });
+    expect(main.of('tool-result')[0]!.result).toEqual({ ok: false, output: 'The insight could not be recorded.' });
   });
 
   test.each([

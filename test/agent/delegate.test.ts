@@ -67,7 +67,7 @@ test("a sub-agent has its own instructions, the task alone and a filtered set of
   expect(JSON.stringify(own)).toContain('moon: Knows all of moon.');
   expect(offeredBy(first)).toEqual(['add']);
   const told = JSON.stringify(first);
-  for (const words of ['You are moon.', 'How high is the tide?', 'Another agent has given you this task']) {
+  for (const words of ['You are moon.', 'How high is the tide?', 'Another agent gave you this task']) {
     expect(told).toContain(words);
   }
   expect(told).not.toContain('Old words.');

@@ -216,7 +216,7 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
     const told = await runWith(kind, { maxReplyBytes: 1_048_576 });
     expect(told.calls).toBe(1);
     expect(told.outcome).toMatchObject({ status: 'failed', error: { type: 'api_error', retryable: false } });
-    expect(messageOf(told)).toBe('The model "house-model" sent a longer reply than is taken (more than 1 MB).');
+    expect(messageOf(told)).toBe('The model "house-model" sent a longer reply than is accepted (more than 1 MB).');
     expect((told.main.blocks()[0] ?? '').length).toBeLessThanOrEqual(1_048_576);
     await expect.poll(() => server.requests[before]?.closedBy).toBe('client');
   });
@@ -225,7 +225,7 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
     server.script({ wire: `data: ${'x'.repeat(60_000)}`, endless: true });
     const told = await runWith(kind, { maxReplyBytes: 1_048_576 });
     expect(told.calls).toBe(1);
-    expect(messageOf(told)).toContain('sent a longer reply than is taken');
+    expect(messageOf(told)).toContain('sent a longer reply than is accepted');
   });
 });
 
@@ -237,7 +237,7 @@ test.each([
   server.script({ wire: CHUNK(delta), endless: true });
   const told = await runWith('openai', { maxReplyBytes: 1_048_576 });
   expect(told.calls).toBe(1);
-  expect(messageOf(told)).toContain('sent a longer reply than is taken');
+  expect(messageOf(told)).toContain('sent a longer reply than is accepted');
 });
 
 test.each(['eos', 'eos_token', 'end_turn', 'STOP', 'max_tokens', 'content_filter'])(

@@ -243,7 +243,7 @@ describe('after a crash', () => {
     server.enqueue(submit('four'));
     expect(await startRun(await briefFor(TIDE, turnWith(steps)), []).done).toMatchObject({ status: 'incomplete' });
     expect(server.requests).toHaveLength(before + 1);
-    expect(sent(before)).toMatch(/must be object.*two.*text alone is not taken.*must be object/);
+    expect(sent(before)).toMatch(/must be object.*two.*text alone is not accepted.*must be object/);
   });
 
   test('a later turn of the session reads as a conversation with no two answers in a row', async () => {

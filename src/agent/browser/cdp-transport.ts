@@ -1,9 +1,9 @@
-// The line to a browser: messages of the DevTools protocol on two pipes, each with a NUL behind it.
+// The connection to a browser: messages of the DevTools protocol over two pipes, each terminated by a NUL.
 import { setImmediate as nextTask } from 'node:timers/promises';
 import type { ConnectOverCDPTransport } from 'playwright-core';
 import type { Readable, Writable } from 'node:stream';
 
-/** A picture of a tall page is a message of some ten megabytes. */
+/** A screenshot of a tall page is a message of some ten megabytes. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 
 export interface CdpPipes {
@@ -13,7 +13,7 @@ export interface CdpPipes {
   end(): void;
 }
 
-/** The transport that Playwright speaks through. A browser that sends what is no message, or too large a one, is ended. */
+/** The transport for Playwright. It ends a browser that sends an invalid or oversized message. */
 export function cdpTransport({ stdin, stdout, end }: CdpPipes): ConnectOverCDPTransport {
   const transport: ConnectOverCDPTransport = {
     send: (message) => void stdin.write(`${JSON.stringify(message)}\0`),
@@ -26,8 +26,8 @@ export function cdpTransport({ stdin, stdout, end }: CdpPipes): ConnectOverCDPTr
 }
 
 /**
- * Each message in a task of its own: on a reply Playwright begins to listen for events that may be right behind it, and
- * never has the page of a new window when it misses one.
+ * Delivers each message in its own task. On a reply, Playwright starts to listen for events that may follow immediately; if it
+ * misses one, it never gets the page of a new window.
  */
 async function handOn(stdout: Readable, transport: ConnectOverCDPTransport): Promise<void> {
   for await (const message of messagesOf(stdout)) {

@@ -1,4 +1,4 @@
-// Looks for a Chromium that starts inside the sandbox.
+// Finds a Chromium that starts inside the sandbox.
 import { constants } from 'node:fs';
 import { access, open, rm } from 'node:fs/promises';
 import type { SandboxGrant } from '../port/grants.ts';
@@ -10,7 +10,7 @@ export type BrowserProbe =
   | { readonly ok: true; readonly executable: string; readonly version: string }
   | { readonly ok: false; readonly why: string };
 
-/** Where systems keep the program itself. What lies in /usr/bin is a script for people's desktops. */
+/** Where distributions install the binary itself. The one in /usr/bin is a wrapper script for desktops. */
 const PLACES = [
   '/usr/lib/chromium/chromium',
   '/usr/lib64/chromium-browser/chromium-browser',
@@ -23,9 +23,9 @@ const PLACES = [
 ];
 const PROBE_TIMEOUT_MS = 20_000;
 const INSTALL = 'no Chromium was found (Debian: apt-get install chromium).';
-const NEEDS_SANDBOX = 'there is no sandbox to run it in.';
+const NEEDS_SANDBOX = 'it has no sandbox to run in.';
 
-/** Finds the program, the one that was named or the first there is, and asks it for its version where it will run. */
+/** Finds the binary, the configured one or the first that exists, and runs it in the sandbox for its version. */
 export async function findChromium(sandbox: SandboxGrant | null, named: string): Promise<BrowserProbe> {
   if (sandbox === null) return { ok: false, why: NEEDS_SANDBOX };
   const found = named === '' ? await firstProgram(PLACES) : named;
@@ -54,7 +54,7 @@ async function firstProgram(places: readonly string[]): Promise<string | undefin
   return undefined;
 }
 
-/** Why a file can't be the program; null when it can. */
+/** Why a file can't be the binary; null when it can. */
 async function whyNot(path: string): Promise<string | null> {
   try {
     await access(path, constants.X_OK);
@@ -63,6 +63,6 @@ async function whyNot(path: string): Promise<string | null> {
     if (buffer.toString('latin1') !== '#!') return null;
     return `${path} is a script that starts a browser; name the program itself, such as ${PLACES[0]}.`;
   } catch {
-    return `${path} is no program that the daemon can start.`;
+    return `${path} is not a program that the daemon can start.`;
   }
 }

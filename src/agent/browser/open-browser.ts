@@ -1,4 +1,4 @@
-// A run's browser: one window at a time in front, a few behind it, nothing kept between runs.
+// A run's browser: one window in front, a few behind it, nothing kept between runs.
 import type { BrowserContext, Page } from 'playwright-core';
 import type { BrowserGrant } from '../port/grants.ts';
 import type { Brief } from '../port/protocol.ts';
@@ -11,19 +11,19 @@ const MAX_PAGES = 5;
 const START_TIMEOUT_MS = 20_000;
 
 export interface Browser {
-  /** The page in front: the newest that is open; undefined when none is, as after a crash of the last one. */
+  /** The page in front: the newest open one; undefined when none is open, such as after the last one crashed. */
   front(): Page | undefined;
   newPage(): Promise<Page>;
-  /** The windows that pages open from now on. */
+  /** Starts to follow the windows that pages open. */
   openedFromNow(): OpenedWindows;
-  /** Why a host was not reached, in a sentence; null when that is not known. */
+  /** Why a host could not be reached, in a sentence; null when unknown. */
   refusalOf(host: string): string | null;
   alive(): boolean;
-  /** Ends it and all its processes. */
+  /** Ends the browser and all its processes. */
   close(): Promise<void>;
 }
 
-/** Starts a browser. Throws with words fit for the model when it can't be had. */
+/** Starts a browser. If that fails, throws with a message for the model. */
 export async function openBrowser(
   grant: BrowserGrant,
   { runId, egress }: Pick<Brief, 'runId' | 'egress'>,
@@ -69,7 +69,7 @@ export async function openBrowser(
   }
 }
 
-/** The open pages, oldest first. A page that opens comes to the front; beyond a few, the oldest is closed for it. */
+/** The open pages, oldest first. A new page comes to the front; above the limit, the oldest page is closed. */
 function followPages(context: BrowserContext): readonly Page[] {
   const pages: Page[] = [];
   context.on('page', (page) => {
@@ -88,7 +88,7 @@ function followPages(context: BrowserContext): readonly Page[] {
       leave();
       void page.close().catch(() => undefined);
     });
-    // A page that asks before it is left is left all the same.
+    // A page that asks for confirmation before it is left is left anyway.
     page.on('dialog', (dialog) => {
       void (dialog.type() === 'beforeunload' ? dialog.accept() : dialog.dismiss()).catch(() => undefined);
     });

@@ -1,25 +1,26 @@
-// Windows that pages open: known when the browser makes one, which is some time before there is a page to show.
+// Windows that pages open. The browser reports a window some time before its page can be shown.
 import type { Browser, BrowserContext } from 'playwright-core';
 
-/** The windows that were opened since some moment. */
+/** The windows that were opened since a given moment. */
 export interface OpenedWindows {
   /**
-   * Waits until there is a page for as many as were opened; at once when that is so already, as when none was. False when
-   * the time of an action is over first: the server of a window's page has not answered. Never rejects.
+   * Waits until every opened window has a page; resolves at once when there are none to wait for. Resolves with false when the
+   * action's time limit passes first because a window's server has not replied. Never rejects.
    */
   arrive(): Promise<boolean>;
 }
 
-/** Follows them for as long as the browser runs. Each call of what it resolves with starts counting from there. */
+/** Follows windows for as long as the browser runs. Each call of the returned function starts a new count. */
 export async function followWindows(browser: Browser, context: BrowserContext): Promise<() => OpenedWindows> {
   let opened = 0;
   let arrived = 0;
-  // The browser tells of a window before it answers the click that opened it. Of one that it refused to open it tells nothing.
+  // The browser reports a window before it answers the click that opened it. It does not report a window that it refused to
+  // open.
   const session = await browser.newBrowserCDPSession();
   session.on('Target.targetCreated', ({ targetInfo }) => {
     if (targetInfo.type === 'page' && targetInfo.openerId !== undefined) opened += 1;
   });
-  // Playwright has a page once the server has answered, or the window is gone again.
+  // Playwright has the page once the server has replied, or the window is gone.
   context.on('page', () => {
     arrived += 1;
   });

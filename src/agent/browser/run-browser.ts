@@ -1,4 +1,4 @@
-// The browser of one run: started at its first use, anew after it has died, ended with the run.
+// The browser of one run: started on first use, restarted after it has died, ended with the run.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { messageOf } from '../../domain/errors.ts';
@@ -11,19 +11,19 @@ import { type Browser, openBrowser } from './open-browser.ts';
 
 const CLOSE_MS = 2_000;
 
-/** What an action has at most: its own waits, each within its time, and what keeps no time, as a look at a page's title. */
+/** Upper limit for an action: its own waits, each with a timeout, plus calls that have none, such as reading a page's title. */
 const mostMs = ({ timeoutMs }: BrowserGrant) => 4 * timeoutMs + 10_000;
 
-/** What is said when an action needs a page and there is none. */
+/** Returned when an action needs a page and none is open. */
 export const NO_PAGE = 'No page is open. Call browser_open first.';
 
 export interface RunBrowser {
-  /** Does something with the page in front. Failures become words; rejects only when the run is stopped. */
+  /** Does something with the page in front. Returns failures as text; rejects only when the run is stopped. */
   onPage(needsPage: boolean, work: (page: Page, browser: Browser) => Promise<ToolResult>): Promise<ToolResult>;
   close(): Promise<void>;
 }
 
-/** Makes it. Nothing is started yet. One call is made at a time. */
+/** Makes the handle; starts nothing yet. Calls must not overlap. */
 export function makeRunBrowser(
   { channel, brief }: Pick<Run, 'channel' | 'brief'>,
   grant: BrowserGrant,
@@ -45,7 +45,7 @@ export function makeRunBrowser(
     browser = undefined;
     await open?.close();
   }
-  // At once, so that a page that is being waited for is not waited for any longer.
+  // At once, so that nothing continues to wait for a page.
   channel.signal.addEventListener('abort', () => void close(), { once: true });
 
   return {
@@ -64,7 +64,7 @@ export function makeRunBrowser(
   };
 }
 
-/** The result of some work with a page. A page whose script never rests may hold it up for ever, and is closed then. */
+/** The result of some work with a page. A page whose script never yields may block it forever; it is then closed. */
 async function inTime(page: Page, work: Promise<ToolResult>, limitMs: number): Promise<ToolResult> {
   const late = Promise.withResolvers<never>();
   let isLate = false;
@@ -72,21 +72,21 @@ async function inTime(page: Page, work: Promise<ToolResult>, limitMs: number): P
     isLate = true;
     const closed = page.close().catch(() => undefined);
     void Promise.race([closed, delay(CLOSE_MS)]).then(() =>
-      late.reject(new Error(`The page did not answer within ${seconds(limitMs)} s, and was closed.`)),
+      late.reject(new Error(`The page did not respond within ${seconds(limitMs)} s, and was closed.`)),
     );
   }, limitMs);
   const worked = work.catch((error: unknown) => {
-    // The end of the page ends what waits for it, too.
+    // Closing the page also ends whatever waits for it.
     if (!isLate) throw error;
     return late.promise;
   });
   return Promise.race([worked, late.promise]).finally(() => clearTimeout(timer));
 }
 
-/** Playwright's errors in a sentence: their first line, or what stands behind it. */
+/** Playwright's errors as a sentence: their first line, or their cause. */
 function wordsFor(error: unknown, browser: Browser | undefined): string {
   if (browser?.alive() === false)
-    return 'The browser has ended unexpectedly. The next call starts a new one, without its pages.';
+    return 'The browser ended unexpectedly. The next call starts a new one, without its pages.';
   const message = messageOf(error)
     .split('\n')[0]!
     .replace(/^\w+\.\w+: (?:Error: )?/, '');
@@ -97,5 +97,5 @@ function wordsFor(error: unknown, browser: Browser | undefined): string {
   }
   const timeout = /^Timeout (\d+)ms exceeded/.exec(message)?.[1];
   if (timeout === undefined) return message;
-  return `It did not finish within ${seconds(Number(timeout))} s. Call browser_read to see the page as it is now.`;
+  return `The action did not finish within ${seconds(Number(timeout))} s. Call browser_read to see the page as it is now.`;
 }

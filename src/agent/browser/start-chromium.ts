@@ -1,4 +1,4 @@
-// Starts Chromium behind the sandbox's walls, with a guarded proxy as its only way out.
+// Starts Chromium inside the sandbox, with a guarded proxy as its only way out.
 import { access, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { ConnectOverCDPTransport } from 'playwright-core';
@@ -16,9 +16,9 @@ const FONTS = '/etc/fonts';
 const SOCKET = 'proxy.sock';
 
 /**
- * Runs inside, as Chromium's parent. The sandbox has a network of its own with nothing in it but this: a port of its
- * loopback that leads to the proxy's socket. The DevTools protocol is handed on between its own pipes and Chromium's, which
- * loses what it can't write at once: it must not write to a pipe that somebody else has made non-blocking.
+ * Runs inside the sandbox, as Chromium's parent. The sandbox has its own network namespace, which contains only this: a
+ * loopback port that leads to the proxy's socket. It relays the DevTools protocol between its own pipes and Chromium's.
+ * Chromium loses what it can't write at once, so it must not write to a pipe that another process has made non-blocking.
  */
 const RELAY = `const net = require('node:net');
 const [program, ...flags] = process.argv.slice(1);
@@ -38,7 +38,7 @@ server.listen(0, '127.0.0.1', () => {
   child.on('exit', (code) => process.exit(code ?? 1));
 });`;
 
-/** Chromium's own sandbox needs namespaces that are closed inside; these walls stand in for it. */
+/** Chromium's own sandbox needs namespaces that are unavailable here; our sandbox replaces it. */
 const FLAGS: readonly string[] = [
   ...'--headless=new --no-sandbox --remote-debugging-pipe --user-data-dir=/tmp/profile --disk-cache-size=33554432'.split(
     ' ',
@@ -55,34 +55,34 @@ const FLAGS: readonly string[] = [
   ),
   '--disable-features=AutofillServerCommunication,DialMediaRouteProvider,MediaRouter,NetworkTimeServiceQuerying,OptimizationHints,Translate',
   '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
-  // Past the proxy there is no network: nobody asks its maker for updates.
+  // No network except through the proxy, and no update checks.
   '--proxy-bypass-list=<-loopback>;update.googleapis.com',
   'about:blank',
 ];
 
-/** A Chromium that runs. */
+/** A running Chromium. */
 export interface Chromium {
-  /** A folder that is there as long as the browser. */
+  /** A directory that exists as long as the browser. */
   readonly folder: string;
   readonly transport: ConnectOverCDPTransport;
-  /** Resolves when nothing of it is alive any more, with how it ended. */
+  /** Resolves when none of its processes is alive, with how it ended. */
   readonly ended: Promise<string>;
-  /** The last of what it complained of. */
+  /** The end of its standard error. */
   complaint(): string;
-  /** Why a host was not reached, in a sentence, the newest time; null when it was never wanted or always reached. */
+  /** Why a host could not be reached the last time, in a sentence; null if it was never requested or always reached. */
   refusalOf(host: string): string | null;
-  /** Kills it. Resolves when nothing of it is left. */
+  /** Kills it. Resolves when none of its processes is left. */
   close(): Promise<void>;
 }
 
 export interface ChromiumParts {
   readonly grant: BrowserGrant;
   readonly policy: EgressPolicy;
-  /** Stands in the process's arguments, for who looks at a list of processes. */
+  /** Part of the process's arguments, to identify it in a process list. */
   readonly runId: string;
 }
 
-/** Starts one. Throws when the sandbox or the proxy can't be built. */
+/** Starts one. Throws when the sandbox or the proxy can't be started. */
 export async function startChromium({ grant, policy, runId }: ChromiumParts): Promise<Chromium> {
   const folder = await makeTemporaryFolder('browser');
   const open: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })];
@@ -91,7 +91,7 @@ export async function startChromium({ grant, policy, runId }: ChromiumParts): Pr
   };
   try {
     let refusals: readonly string[] = [];
-    // The folder is closed to all but the daemon and this sandbox.
+    // Only the daemon and this sandbox can access the directory.
     const proxy = await startGuardedProxy(policy, {
       socketPath: join(folder, SOCKET),
       onRefused: (message) => {
@@ -110,7 +110,7 @@ export async function startChromium({ grant, policy, runId }: ChromiumParts): Pr
       transport: cdpTransport({ stdin: service.stdin, stdout: service.stdout, end }),
       ended: service.ended,
       complaint: service.complaint,
-      // Chromium wants to reach hosts of its own, too.
+      // Chromium also requests hosts of its own.
       refusalOf: (host) => refusals.find((message) => message.includes(host)) ?? null,
       close: closeAll,
     };
@@ -137,7 +137,7 @@ async function serviceOf({ executable }: BrowserGrant, folder: string, runId: st
   };
 }
 
-/** Where a program of the host is seen inside: /usr is there anyway, another folder is mounted. */
+/** Where a program of the host appears inside: /usr is always present, any other directory is mounted. */
 export function placed(program: string, target: string): { readonly path: string; readonly mounts: readonly Mount[] } {
   if (program.startsWith('/usr/')) return { path: program, mounts: [] };
   return { path: join(target, basename(program)), mounts: [{ source: dirname(program), target }] };

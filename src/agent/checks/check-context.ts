@@ -1,19 +1,19 @@
-// Checks that an endpoint reads a long prompt to its beginning. Some servers cut it without a word.
+// Checks that an endpoint reads a long prompt from its beginning. Some servers truncate it silently.
 import { randomInt } from 'node:crypto';
 import type { Finding, FindingState } from './check-task.ts';
 import type { ModelGrant } from '../port/grants.ts';
 import type { Ask, TimedCall } from './timed-call.ts';
 
-/** Share of the context window that is filled, and the most that is sent whatever the window. */
+/** Share of the context window that is filled, and the maximum that is sent for any window. */
 const FILLED = 0.6;
 const MAX_TOKENS = 32_000;
 const SENTENCE = 'The quick brown fox jumps over the lazy dog. ';
-/** Nearly every tokenizer takes a token for each of its words and one for the stop. */
+/** Nearly every tokenizer takes one token for each word and one for the full stop. */
 const TOKENS_A_SENTENCE = 10;
-/** A count below this share of the estimate is no difference of tokenizers. */
+/** A count below this share of the estimate can't be explained by the tokenizer. */
 const CUT_BELOW = 0.6;
 
-/** A long prompt, and what was answered to it. */
+/** A long prompt, and the reply to it. */
 export interface LongAnswer {
   readonly marker: string;
   /** Tokens, estimated. */
@@ -21,7 +21,7 @@ export interface LongAnswer {
   readonly answer: TimedCall;
 }
 
-/** Sends a prompt that fills most of the context window and asks for the word it begins with. */
+/** Sends a prompt that fills most of the context window and asks for the word at its beginning. */
 export async function askForTheStart(grant: ModelGrant, ask: Ask): Promise<LongAnswer> {
   const marker = `MARKER-${randomInt(100_000, 1_000_000)}`;
   const room = Math.max(512, grant.contextWindow - Math.min(grant.maxOutputTokens, grant.contextWindow / 2));
@@ -31,7 +31,7 @@ export async function askForTheStart(grant: ModelGrant, ask: Ask): Promise<LongA
   return { marker, sent, answer: await ask(prompt) };
 }
 
-/** What the answer tells about the context window that the endpoint really has. */
+/** What the reply shows about the endpoint's real context window. */
 export function contextFinding(grant: ModelGrant, { marker, sent, answer: { end } }: LongAnswer): Finding {
   const finding = (state: FindingState, detail: string): Finding => ({ check: 'context', state, detail });
   if (!end.ok) {
@@ -41,19 +41,19 @@ export function contextFinding(grant: ModelGrant, { marker, sent, answer: { end 
   const { usage, text } = end.reply;
   const read = usage.inputTokens;
   if (read > 0 && read < sent * CUT_BELOW) {
-    const words = `The server read ${read} of about ${sent} tokens: it cuts prompts without a word.`;
+    const words = `The server read ${read} of about ${sent} tokens: it truncates prompts silently.`;
     return finding('warning', `${words} ${remedyFor(grant, read)}`);
   }
   if (text.includes(marker)) return finding('ok', `It read a prompt of about ${sent} tokens from its beginning.`);
-  const words = `Of a prompt of about ${sent} tokens the model did not know the beginning.`;
-  if (read > 0) return finding('warning', `${words} All of it was read: the model is weak with long prompts.`);
-  return finding('warning', `${words} The server may have cut it. ${remedyFor(grant, null)}`);
+  const words = `The model did not know the beginning of a prompt of about ${sent} tokens.`;
+  if (read > 0) return finding('warning', `${words} The server read all of it: the model handles long prompts badly.`);
+  return finding('warning', `${words} The server may have truncated it. ${remedyFor(grant, null)}`);
 }
 
 function remedyFor({ contextWindow }: ModelGrant, read: number | null): string {
-  const window = read === null ? 'what the server really has' : `about ${read}`;
+  const window = read === null ? 'the real limit of the server' : `about ${read}`;
   return (
-    `Give the server a context of ${contextWindow} tokens (Ollama: OLLAMA_CONTEXT_LENGTH=${contextWindow}, or ` +
+    `Set the server's context to ${contextWindow} tokens (Ollama: OLLAMA_CONTEXT_LENGTH=${contextWindow}, or ` +
     `"PARAMETER num_ctx ${contextWindow}" in a Modelfile), or set context_window to ${window} in models.yaml.`
   );
 }

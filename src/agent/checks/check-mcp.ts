@@ -5,7 +5,7 @@ import type { Finding, McpCheckReport, McpCheckTask } from './check-task.ts';
 import { connectMcp, type McpConnection } from '../mcp/connection.ts';
 import { nameTools } from '../mcp/tool-names.ts';
 
-/** Starts the server, looks at it, and closes it again. What goes wrong is a finding. */
+/** Starts the server, lists its tools and closes it. Every problem becomes a finding. */
 export async function checkMcp(task: McpCheckTask): Promise<McpCheckReport> {
   const { grant, workspace, sandbox, egress } = task;
   // The thread of a check is ended from outside.
@@ -42,7 +42,7 @@ function listOf({ tools, leftOut, surplus, missing, listMs }: McpConnection): Fi
   const warning = (detail: string): Finding => ({ check: 'tools', state: 'warning', detail });
   return [
     tools.length === 0
-      ? warning('The server has no tool that can be used.')
+      ? warning('The server has no usable tool.')
       : { check: 'tools', state: 'ok', detail: `It lists ${many} after ${Math.round(listMs)} ms.` },
     ...leftOut.map(({ name, why }) => warning(`The tool "${name}" is left out: ${why}.`)),
     ...(surplus === 0 ? [] : [warning(`${surplus} more tools are left out, because there are too many.`)]),
@@ -57,9 +57,9 @@ async function closeTimed(connection: McpConnection): Promise<Finding> {
   const late = sleep(CLOSE_TIMEOUT_MS, 'late' as const, { ref: false });
   try {
     const end = await Promise.race([connection.close(), late]);
-    if (end === 'late') return { check: 'close', state: 'failed', detail: 'The server does not end.' };
+    if (end === 'late') return { check: 'close', state: 'failed', detail: 'The server does not exit.' };
     const ms = Math.round(performance.now() - startedAt);
-    return { check: 'close', state: 'ok', detail: `Nothing of it is left after ${ms} ms.` };
+    return { check: 'close', state: 'ok', detail: `The server had exited completely after ${ms} ms.` };
   } catch (error) {
     return { check: 'close', state: 'failed', detail: `The server could not be closed: ${messageOf(error)}` };
   }

@@ -1,4 +1,4 @@
-// Checks a model against its real endpoint: whether it streams, calls tools, counts tokens and keeps its context window.
+// Checks a model against its real endpoint: whether it streams, calls tools, counts tokens and honours its context window.
 import { jsonSchema, type ToolSet } from 'ai';
 import type { Finding, FindingState, ModelCheckReport, ModelCheckTask } from './check-task.ts';
 import { askForTheStart, contextFinding } from './check-context.ts';
@@ -8,12 +8,12 @@ import { listModels } from '../models/list-models.ts';
 import { type Ask, makeAsk, type TimedCall } from './timed-call.ts';
 
 const LIST_TIMEOUT_MS = 5_000;
-/** An answer that takes at least this long should not arrive in one piece. */
+/** A reply that takes at least this long should not arrive in one piece. */
 const SLOW_MS = 1_500;
 const MAX_SAID_CHARACTERS = 500;
 
 const COUNT = 'Write the numbers from one to twenty in English words, separated by commas, and nothing else.';
-const ADD = 'Call the tool "add" with a = 17 and b = 25. Do not work it out yourself, and do not answer in words.';
+const ADD = 'Call the tool "add" with a = 17 and b = 25. Do not calculate it yourself, and do not answer in text.';
 
 const TOOLS: ToolSet = {
   add: {
@@ -27,7 +27,7 @@ const TOOLS: ToolSet = {
   },
 };
 
-/** Tries a model. What goes wrong is a finding; after a call that fails the rest is not tried. */
+/** Tests a model. Every problem becomes a finding; after a call fails, the remaining checks are skipped. */
 export async function checkModel(task: ModelCheckTask): Promise<ModelCheckReport> {
   const ask = makeAsk(task);
   if (task.grant.kind === 'offline') return checkOffline(ask);
@@ -41,17 +41,17 @@ export async function checkModel(task: ModelCheckTask): Promise<ModelCheckReport
   const called = await ask(ADD, TOOLS);
   findings.push(toolFinding(called));
   if (task.context) findings.push(contextFinding(task.grant, await askForTheStart(task.grant, ask)));
-  else findings.push({ check: 'context', state: 'skipped', detail: 'It was not asked for.' });
+  else findings.push({ check: 'context', state: 'skipped', detail: 'It was not requested.' });
   return { findings, ...figures };
 }
 
 async function checkOffline(ask: Ask): Promise<ModelCheckReport> {
   const streamed = await ask(COUNT);
   const detail =
-    'This is the built-in offline engine, no language model: it follows fixed rules. Name a model server in models.yaml.';
+    'This is the built-in offline engine, not a language model: it follows fixed rules. Name a model server in models.yaml.';
   const findings: Finding[] = [{ check: 'engine', state: 'ok', detail }, streamFinding(streamed)];
   const rest = ['usage', 'tool_call', 'context'].map((check): Finding => {
-    return { check, state: 'skipped', detail: 'The offline engine has no need of it.' };
+    return { check, state: 'skipped', detail: 'It does not apply to the offline engine.' };
   });
   return { findings: [...findings, ...rest], ...figuresOf(streamed) };
 }
@@ -68,17 +68,17 @@ async function checkName({ grant }: ModelCheckTask): Promise<Finding> {
 function streamFinding({ end, firstTextMs, pieces, totalMs }: TimedCall): Finding {
   const finding = (state: FindingState, detail: string): Finding => ({ check: 'stream', state, detail });
   if (!end.ok) return finding('failed', wordsOf(end.failure));
-  if (firstTextMs === null) return finding('warning', 'The model answered, but not a word of text.');
+  if (firstTextMs === null) return finding('warning', 'The model replied without any text.');
   if (pieces === 1 && totalMs > SLOW_MS) {
-    return finding('warning', `The answer came in one piece after ${Math.round(totalMs)} ms: it is not streamed.`);
+    return finding('warning', `The reply arrived in one piece after ${Math.round(totalMs)} ms: it is not streamed.`);
   }
   return finding(
     'ok',
-    `The first words came after ${Math.round(firstTextMs)} ms, all of them after ${Math.round(totalMs)} ms.`,
+    `The first text arrived after ${Math.round(firstTextMs)} ms, all of it after ${Math.round(totalMs)} ms.`,
   );
 }
 
-/** Checks are for administrators: they read the server's own words too. */
+/** Checks are for administrators, so they include the server's own message. */
 function wordsOf({ error, said }: ModelFailure): string {
   return said === null ? error.message : `${error.message} The server said: ${said.slice(0, MAX_SAID_CHARACTERS)}`;
 }
@@ -88,7 +88,7 @@ function figuresOf({ end, firstTextMs, totalMs }: TimedCall) {
   const tokens = end.ok ? end.reply.usage.outputTokens : 0;
   return {
     firstTokenMs: firstTextMs === null ? null : Math.round(firstTextMs),
-    // Below that, the network's pieces are measured and not the model.
+    // Below that, we would measure the network's chunks instead of the model.
     tokensPerSecond: tokens > 1 && writingMs >= 50 ? Math.round((tokens / writingMs) * 10_000) / 10 : null,
   };
 }
@@ -98,7 +98,7 @@ function usageFinding({ usage }: ModelReply): Finding {
   if (inputTokens > 0 && outputTokens > 0) {
     return { check: 'usage', state: 'ok', detail: `It counts tokens: ${inputTokens} in, ${outputTokens} out.` };
   }
-  const detail = 'It reports no token counts, so costs cannot be told and a full context window is noticed late.';
+  const detail = 'It reports no token counts, so costs are unknown and a full context window is noticed late.';
   return { check: 'usage', state: 'warning', detail };
 }
 
@@ -108,10 +108,10 @@ function toolFinding({ end }: TimedCall): Finding {
   const { calls, faults } = end.reply;
   const call = calls.find(({ name }) => name === 'add');
   if (call === undefined) {
-    const did = calls.length > 0 ? `called "${calls[0]!.name}"` : 'answered in words';
+    const did = calls.length > 0 ? `called "${calls[0]!.name}"` : 'replied with text';
     return finding(
       'failed',
-      `The model ${did} in place of calling the tool "add": agents need a model that calls tools.`,
+      `The model ${did} instead of calling the tool "add": agents need a model that calls tools.`,
     );
   }
   const fault = faults[call.id];
@@ -125,5 +125,5 @@ function toolFinding({ end }: TimedCall): Finding {
 }
 
 function notTried(checks: readonly string[]): Finding[] {
-  return checks.map((check) => ({ check, state: 'skipped', detail: 'The model does not answer.' }));
+  return checks.map((check) => ({ check, state: 'skipped', detail: 'The model does not respond.' }));
 }

@@ -1,12 +1,12 @@
-// What is asked of the thread that checks models and MCP servers, and what it answers. Plain data.
+// The input and output of the thread that checks models and MCP servers. Plain data.
 import type { EgressRule } from '../../domain/egress.ts';
 import type { McpGrant, ModelGrant, SandboxGrant } from '../port/grants.ts';
 import type { RunLimits } from '../port/protocol.ts';
 
-/** `warning`: it works, but not as it should. `skipped`: it was not tried, and the detail says why. */
+/** `warning`: it works, but not as it should. `skipped`: it was not tested; the detail says why. */
 export type FindingState = 'ok' | 'warning' | 'failed' | 'skipped';
 
-/** One thing that was looked at. `detail` is one sentence for an administrator. */
+/** The result of one check. `detail` is one sentence for an administrator. */
 export interface Finding {
   readonly check: string;
   readonly state: FindingState;
@@ -31,7 +31,7 @@ export interface ModelCheckReport {
 export interface McpCheckTask {
   readonly kind: 'mcp';
   readonly grant: McpGrant;
-  /** Absolute path of an empty directory in place of a workspace. */
+  /** Absolute path of an empty directory that serves as the workspace. */
   readonly workspace: string;
   readonly sandbox: SandboxGrant | null;
   readonly egress: readonly EgressRule[];
@@ -39,13 +39,13 @@ export interface McpCheckTask {
 
 export interface McpCheckReport {
   readonly findings: readonly Finding[];
-  /** What the server calls itself; empty when it did not answer. */
+  /** The name that the server reports; empty when it did not respond. */
   readonly serverName: string;
   readonly startMs: number | null;
   readonly listMs: number | null;
-  /** Its tools under the names that models see. */
+  /** Its tools, under the names that models see. */
   readonly tools: readonly { readonly name: string; readonly description: string }[];
-  /** The last of its standard error when it failed, 8 kB at most. */
+  /** The end of its standard error when it failed, at most 8 kB. */
   readonly stderr: string;
 }
 

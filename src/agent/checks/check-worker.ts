@@ -1,4 +1,4 @@
-// A thread for one check of a model or an MCP server, so that nothing of it can hold up the daemon.
+// A thread for one check of a model or an MCP server, so that a check can't block the daemon.
 import { parentPort, workerData } from 'node:worker_threads';
 import { checkMcp } from './check-mcp.ts';
 import { checkModel } from './check-model.ts';

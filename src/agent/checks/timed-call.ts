@@ -1,14 +1,14 @@
-// Calls of a model under test, timed from the outside.
+// Timed calls of a model under test.
 import type { ToolSet } from 'ai';
 import type { ModelCheckTask } from './check-task.ts';
 import { type CallEnd, callModel, type ModelCall } from '../loop/model-call.ts';
 import { openModel } from '../models/open-model.ts';
 
-/** Room for models that think before they speak. */
+/** Room for models that reason before they reply. */
 const MAX_OUTPUT_TOKENS = 1_024;
-const INSTRUCTIONS = 'You are being tested. Do exactly what is asked.';
+const INSTRUCTIONS = 'This is a test. Do exactly what is asked.';
 
-/** A call that was timed. The moments are milliseconds after its start. */
+/** A timed call. Times are milliseconds since its start. */
 export interface TimedCall {
   readonly end: CallEnd;
   readonly firstTextMs: number | null;
@@ -19,7 +19,7 @@ export interface TimedCall {
 /** Makes one call of the model under test. */
 export type Ask = (prompt: string, tools?: ToolSet) => Promise<TimedCall>;
 
-/** Calls of one model, each with its own time limits and without any retry. */
+/** Calls of one model, each with its own time limits and without retries. */
 export function makeAsk({ grant, limits }: Pick<ModelCheckTask, 'grant' | 'limits'>): Ask {
   const model = { ...grant, maxOutputTokens: Math.min(grant.maxOutputTokens, MAX_OUTPUT_TOKENS) };
   return async (prompt, tools = {}) => {

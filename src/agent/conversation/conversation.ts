@@ -1,27 +1,27 @@
-// What a model is told in a turn: earlier turns, what the user says now, and the steps since; and how long all that is.
+// A turn's conversation as the model gets it: earlier turns, the user's request, and the steps since; and its length.
 import type { ModelMessage, UserModelMessage } from 'ai';
 import { CHARACTERS_PER_TOKEN } from '../../domain/usage.ts';
 import type { Compaction } from '../port/protocol.ts';
 
-/** The messages of one step: the model's reply and what it was answered. */
+/** The messages of one step: the model's reply and the results of its calls. */
 export interface StepMessages {
   /** Counted from 1 within the run. */
   readonly step: number;
   readonly messages: readonly ModelMessage[];
 }
 
-/** A turn's conversation. Its parts are replaced, never changed in place. */
+/** A turn's conversation. Its parts are replaced, never modified in place. */
 export interface Conversation {
-  /** Stands in front of the first message: a summary of what is no longer there, a note; null when all is there. */
+  /** Prepended to the first message: a summary of what was removed, or a note; null when nothing was removed. */
   preface: string | null;
   /** Messages of earlier turns, oldest first. */
   earlier: readonly ModelMessage[];
-  /** What the user says in this turn. */
+  /** The user's message of this turn. */
   readonly request: UserModelMessage;
   readonly steps: StepMessages[];
 }
 
-/** The messages as the model is given them. The preface is part of the first one, since that is always the user's. */
+/** The messages as the model gets them. The preface is part of the first one, which is always the user's. */
 export function messagesOf({ preface, earlier, request, steps }: Conversation): ModelMessage[] {
   const messages = [...earlier, request, ...steps.flatMap((step) => step.messages)];
   const [first, ...rest] = messages;
@@ -30,11 +30,11 @@ export function messagesOf({ preface, earlier, request, steps }: Conversation): 
   return [{ ...first, content: [{ type: 'text', text: preface }, ...content] }, ...rest];
 }
 
-/** Characters that a picture counts for. */
+/** Characters that an image counts for. */
 const FILE_CHARACTERS = 5_000;
 const sizes = new WeakMap<ModelMessage, number>();
 
-/** How long messages are, in characters of what a model reads. */
+/** The length of messages, in characters that a model reads. */
 export function charactersOf(messages: readonly ModelMessage[]): number {
   return messages.reduce((sum, message) => sum + sizeOf(message), 0);
 }
@@ -54,17 +54,17 @@ function sizeOf(message: ModelMessage): number {
   return size;
 }
 
-/** A server whose counts lead beyond these does not count what it was sent. */
+/** Rates outside of these mean that the server does not count what it was sent. */
 const FEWEST = 1.2;
 const MOST = 4.5;
 
-/** An estimate of tokens that learns from what the server counted. */
+/** An estimate of tokens that learns from the server's counts. */
 export interface TokenEstimate {
   /** Tokens of a whole call with these messages. */
   tokens(messages: readonly ModelMessage[]): number;
-  /** Characters that so many tokens are, at this rate. */
+  /** The number of characters that this many tokens correspond to. */
   charactersIn(tokens: number): number;
-  /** Takes in how many tokens the server counted for a call; 0 when it counts none. */
+  /** Learns how many tokens the server counted for a call; 0 when it reports no count. */
   learn(messages: readonly ModelMessage[], inputTokens: number): void;
 }
 
@@ -81,11 +81,11 @@ export function makeTokenEstimate(fixed: number): TokenEstimate {
   };
 }
 
-/** How the agent is told of a summary, in front of what follows it. */
+/** Introduces a summary to the agent, before the messages that follow it. */
 export function prefaceOf({ summary, step }: Compaction): string {
   const done =
     step === 0
       ? ''
-      : ' It covers what you have already done for the request below: go on from there, do not begin anew.';
-  return `Summary of the conversation up to here, whose older part no longer fits.${done}\n\n${summary}\n\n(End of the summary.)`;
+      : ' It covers what you have already done for the request below: continue from there, do not start again.';
+  return `Summary of the conversation so far; its older part no longer fits.${done}\n\n${summary}\n\n(End of the summary.)`;
 }

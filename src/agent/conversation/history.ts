@@ -1,4 +1,4 @@
-// From recorded turns to the messages a model is given.
+// Turns recorded turns into the messages for a model.
 import type { AssistantModelMessage, ModelMessage, ToolModelMessage, UserModelMessage } from 'ai';
 import { CHARACTERS_PER_TOKEN } from '../../domain/usage.ts';
 import { attachmentPart, documentCharacters, documentLimit } from './attachment-part.ts';
@@ -9,10 +9,10 @@ import { askToSubmit } from '../result/structured-result.ts';
 
 const IMAGE_CHARACTERS = 5_000;
 const NO_REPLY = '(This turn ended before an answer was given.)';
-/** What a model is told when the oldest turns are gone without a summary. */
+/** The note to a model when the oldest turns were removed without a summary. */
 export const LEFT_OUT = 'Note: earlier turns of this conversation were left out because they no longer fit.';
 
-/** What the model is told of a call that had begun when the daemon died (D7). */
+/** The result of a call that had begun when the daemon died (D7). */
 export const INTERRUPTED: ToolResult = {
   ok: false,
   output: 'Interrupted, outcome unknown. The call may have had an effect.',
@@ -26,8 +26,8 @@ export interface AnsweredCall {
 }
 
 /**
- * The conversation before this turn's own steps: earlier turns as far as they fit the context window, with the summary of what
- * is older, then what the user says now. Oldest turns are left out whole, and the model is told; this turn is always there.
+ * The conversation before this turn's own steps: the earlier turns that fit the context window, with the summary of older ones,
+ * then the user's request. The oldest turns are left out whole, with a note to the model; this turn is always included.
  */
 export async function openConversation(brief: Brief): Promise<Conversation> {
   const kept = fittingTurns(brief);
@@ -44,18 +44,18 @@ export async function openConversation(brief: Brief): Promise<Conversation> {
   return { preface: prefaces.length === 0 ? null : prefaces.join('\n\n'), earlier, request, steps: [] };
 }
 
-/** The messages of a conversation that has no steps yet. */
+/** The messages of a conversation without steps. */
 export async function openingMessages(brief: Brief): Promise<ModelMessage[]> {
   return messagesOf(await openConversation(brief));
 }
 
-/** The assistant message of a step; null when the model said nothing at all. */
+/** The assistant message of a step; null when the model returned nothing. */
 export function assistantMessage(step: RecordedStep, brief: Brief): AssistantModelMessage | null {
   const { assistant } = readRecorded(step, brief.model.kind);
   return assistant.content.length === 0 ? null : assistant;
 }
 
-/** The results of a step's calls, in the calls' order. */
+/** The results of a step's calls, in the order of the calls. */
 export function toolMessage(answered: readonly AnsweredCall[]): ToolModelMessage {
   return {
     role: 'tool',
@@ -68,7 +68,7 @@ export function toolMessage(answered: readonly AnsweredCall[]): ToolModelMessage
   };
 }
 
-/** A step whose calls are all over: those without a result were interrupted, since a call without one breaks the protocols. */
+/** A step whose calls are all over. Calls without a result were interrupted: a call without one would break the protocols. */
 export function stepMessages(step: RecordedStep, brief: Brief): ModelMessage[] {
   const assistant = assistantMessage(step, brief);
   if (assistant === null) return [];
@@ -86,7 +86,7 @@ function turnReplies(turn: Turn, brief: Brief): ModelMessage[] {
   return replies.length > 0 ? replies : [{ role: 'assistant', content: [{ type: 'text', text: NO_REPLY }] }];
 }
 
-/** A run that had to submit a result may have answered in text first: what it was told then stands between the two. */
+/** In a run that must submit a result, the model may have replied with text first; the request to submit then goes between. */
 function withUserBetween(message: ModelMessage, index: number, all: readonly ModelMessage[]): ModelMessage[] {
   const isSecond = message.role === 'assistant' && all[index - 1]?.role === 'assistant';
   return isSecond ? [{ role: 'user', content: [{ type: 'text', text: askToSubmit([]) }] }, message] : [message];
@@ -109,11 +109,11 @@ async function userMessage(turn: Turn, brief: Brief): Promise<UserModelMessage> 
   for (const attachment of turn.attachments) {
     if (!placed.has(attachment.id)) parts.push(await attachmentPart(attachment, 'file', brief, limit));
   }
-  // An empty message is refused by most servers.
+  // Most servers refuse an empty message.
   return { role: 'user', content: parts.length > 0 ? parts : [{ type: 'text', text: '(empty message)' }] };
 }
 
-/** The newest turns whose estimate fits beside this turn, oldest first. */
+/** The newest turns whose estimate fits in addition to this turn, oldest first. */
 function fittingTurns(brief: Brief): readonly Turn[] {
   const { contextWindow, maxOutputTokens } = brief.model;
   const window = (contextWindow - maxOutputTokens) * CHARACTERS_PER_TOKEN;

@@ -1,21 +1,21 @@
-// What an image's own bytes say of it: its real kind, its size in pixels, and whether its end is there.
+// What an image's bytes show: its real type, its size in pixels, and whether it is complete.
 import { imageSize } from 'image-size';
 
 export interface ImageFacts {
-  /** By the bytes, whatever was claimed. */
+  /** Determined from the bytes, not from the declared type. */
   readonly mimeType: string;
   /** Pixels. */
   readonly width: number;
   readonly height: number;
 }
 
-/** What models take. */
+/** The types that models accept. */
 export const SHOWN_TYPES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
 const HEAD_BYTES = 64 * 1024;
 const MAX_SEGMENT_BYTES = 64 * 1024 + 2;
 const JPEG_START = Buffer.from([0xff, 0xd8]);
-/** An empty piece of metadata: the library expects one first. */
+/** An empty metadata segment: the library expects one first. */
 const JPEG_METADATA = Buffer.from([0xff, 0xe0, 0, 2]);
 const JPEG_END = Buffer.from([0xff, 0xd9]);
 const START_OF_SCAN = 0xda;
@@ -31,14 +31,14 @@ const KINDS: readonly { readonly mimeType: string; readonly starts: readonly Buf
   { mimeType: 'image/bmp', starts: [Buffer.from('BM')] },
 ];
 
-/** The facts in an image's header: PNG, JPEG, GIF, WebP or BMP; null for everything else, and for a header that is broken. */
+/** The facts in an image's header: PNG, JPEG, GIF, WebP or BMP; null for anything else and for a broken header. */
 export function readImageFacts(bytes: Uint8Array): ImageFacts | null {
   const buffer = viewOf(bytes);
   const kind = KINDS.find(({ starts }) => starts.some((start) => buffer.subarray(0, start.length).equals(start)));
   if (kind === undefined) return null;
   try {
     const head = kind.mimeType === 'image/jpeg' ? jpegHead(buffer) : buffer.subarray(0, HEAD_BYTES);
-    // A copy: the library reads past the end of a part of a larger buffer.
+    // A copy: the library reads past the end of a slice of a larger buffer.
     const { width, height } = imageSize(new Uint8Array(head));
     return width > 0 && height > 0 ? { mimeType: kind.mimeType, width, height } : null;
   } catch {
@@ -48,13 +48,13 @@ export function readImageFacts(bytes: Uint8Array): ImageFacts | null {
 
 const viewOf = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-/** The beginning of an image that arrives in pieces: as much as its facts are read from. */
+/** The beginning of an image that arrives in chunks: as much as needed to read its facts. */
 export interface ImageHead {
   take(piece: Uint8Array): void;
   bytes(): Uint8Array;
 }
 
-/** Makes it. Metadata of a JPEG stands before its size and may be megabytes: it is dropped as it passes. */
+/** Makes one. A JPEG's metadata precedes its size and may take megabytes: it is dropped as it passes. */
 export function makeImageHead(): ImageHead {
   let head: Buffer = Buffer.alloc(0);
   let isFull = false;
@@ -68,7 +68,7 @@ export function makeImageHead(): ImageHead {
   };
 }
 
-/** A JPEG without its first segments, as long as those are metadata and whole. */
+/** A JPEG without its leading metadata segments that are complete. */
 function withoutMetadata(bytes: Buffer): Buffer {
   if (!bytes.subarray(0, JPEG_START.length).equals(JPEG_START)) return bytes;
   let at = JPEG_START.length;
@@ -82,7 +82,7 @@ function withoutMetadata(bytes: Buffer): Buffer {
 
 const isMetadata = (marker: number) => (marker >= 0xe0 && marker <= 0xef) || marker === 0xfe;
 
-/** Whether an image of a kind that models take has an end: what was cut off on its way has none. */
+/** Whether an image of an accepted type has its end marker; a truncated one has none. */
 export function isWholeImage(bytes: Uint8Array, mimeType: string): boolean {
   const buffer = viewOf(bytes);
   return WHOLE[mimeType]?.(buffer) ?? false;
@@ -90,19 +90,19 @@ export function isWholeImage(bytes: Uint8Array, mimeType: string): boolean {
 
 const WHOLE: Readonly<Record<string, (bytes: Buffer) => boolean>> = {
   'image/png': (bytes) => bytes.lastIndexOf(PNG_END) > 0,
-  // Pictures in its metadata have ends of their own.
+  // Thumbnails in the metadata have end markers of their own.
   'image/jpeg': (bytes) => bytes.lastIndexOf(JPEG_END) > jpegSegments(bytes).scan,
   'image/gif': (bytes) => bytes.lastIndexOf(GIF_END) >= bytes.length - 16,
   'image/webp': (bytes) => bytes.length >= bytes.readUInt32LE(4) + RIFF_HEAD_BYTES,
 };
 
-/** A JPEG without its metadata, as far as its size: what lies between may be megabytes. */
+/** A JPEG without its metadata, up to its size: the metadata may take megabytes. */
 function jpegHead(bytes: Buffer): Buffer {
   const { picture } = jpegSegments(bytes);
   return Buffer.concat([JPEG_START, JPEG_METADATA, bytes.subarray(picture, picture + HEAD_BYTES)]);
 }
 
-/** Where the first segment begins that is not metadata, and where the picture's data does. */
+/** Offsets of the first segment that is not metadata, and of the image data. */
 function jpegSegments(bytes: Buffer): { readonly picture: number; readonly scan: number } {
   let picture: number | undefined;
   let at = JPEG_START.length;

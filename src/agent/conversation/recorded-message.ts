@@ -1,9 +1,12 @@
-// A model's reply as the journal keeps it: the SDK's own message where it can be replayed, and what the SDK forgets.
+// A model's reply as the journal stores it: the SDK's own message where it can be replayed, plus what the SDK drops.
 import type { AssistantModelMessage } from 'ai';
 import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue, MAX_JSON_DEPTH } from '../../domain/json.ts';
 import type { EndpointKind, RecordedStep, ToolCall } from '../port/protocol.ts';
 
-/** The recorded `message` of a step, with its text and arguments. `faults` tells by call id what was wrong with arguments that could not be read. */
+/**
+ * The recorded `message` of a step, with its text and arguments. `faults` maps call ids to the reason that their arguments
+ * could not be read.
+ */
 export interface RecordedMessage {
   readonly assistant: AssistantModelMessage;
   readonly finishReason: string;
@@ -16,20 +19,20 @@ const REPLAYED: ReadonlySet<Part['type']> = new Set(['text', 'reasoning', 'custo
 const NOT_AN_OBJECT = 'The arguments were not a JSON object.';
 const TOO_DEEP = `The arguments were nested deeper than ${MAX_JSON_DEPTH} levels.`;
 
-/** What `recordReply` is told of a reply: its message, and why some arguments could not be read, by call id. */
+/** The input of `recordReply`: the message, and by call id why arguments could not be read. */
 export interface RawReply {
   readonly assistant: AssistantModelMessage | undefined;
   /** The text of the step. */
   readonly text: string;
   readonly finishReason: string;
   readonly faults: ReadonlyMap<string, string>;
-  /** Call ids that the run has seen. Ids of this reply are added; one that comes again gets a new id. */
+  /** Call ids that the run has seen. Ids of this reply are added; a duplicate gets a new id. */
   readonly usedIds: Set<string>;
 }
 
 /**
- * Turns a reply into plain JSON that survives the journal, with its tool calls. Arguments are always an object. Text and
- * arguments are not in the message a second time: a step has them beside it, and `readRecorded` puts them back.
+ * Turns a reply and its tool calls into plain JSON for the journal. Arguments are always an object. The message omits text and
+ * arguments, which the step stores separately; `readRecorded` restores them.
  */
 export function recordReply(raw: RawReply): { message: JsonValue; calls: ToolCall[]; faults: Record<string, string> } {
   const content = typeof raw.assistant?.content === 'string' ? [] : (raw.assistant?.content ?? []);
@@ -50,11 +53,11 @@ export function recordReply(raw: RawReply): { message: JsonValue; calls: ToolCal
     finishReason: raw.finishReason,
     faults,
   };
-  // Through JSON once, so that what is kept is what a later process reads.
+  // Round-trip through JSON, so that the stored value is what a later process reads.
   return { message: JSON.parse(JSON.stringify(message)) as JsonValue, calls, faults };
 }
 
-/** A text part that says only how long it is; the text is that of its step. */
+/** A text part that has only its length; the text is that of its step. */
 interface Span {
   readonly type: 'text';
   readonly characters: number;
@@ -68,7 +71,7 @@ function withoutText(parts: readonly Part[], text: string): readonly (Part | Spa
   );
 }
 
-/** The parts with what stands beside them in the step. Messages of earlier versions have it in themselves. */
+/** The parts with the step's text and arguments. Messages of earlier versions contain them already. */
 function withTextAndCalls(parts: readonly (Part | Span)[], { text, calls }: RecordedStep): Part[] {
   let at = 0;
   return parts.map((part): Part => {
@@ -82,13 +85,13 @@ function withTextAndCalls(parts: readonly (Part | Span)[], { text, calls }: Reco
   });
 }
 
-/** What goes on to the journal and the main thread must survive a clone and a `stringify`, which go down by recursion. */
+/** Whatever is sent to the journal and the main thread must survive a clone and a `stringify`, both of which recurse. */
 function argumentsFault(input: unknown): string | undefined {
   if (!isJsonObject(input)) return NOT_AN_OBJECT;
   return isDeeperThan(input, MAX_JSON_DEPTH) ? TOO_DEEP : undefined;
 }
 
-/** The recorded message of a step; a step of another protocol, or of an unknown form, is rebuilt from its text and calls. */
+/** The recorded message of a step. A step of another protocol, or of an unknown form, is rebuilt from its text and calls. */
 export function readRecorded(step: RecordedStep, kind: EndpointKind): RecordedMessage {
   const { message } = step;
   const known = isJsonObject(message) && isJsonObject(message['assistant']) ? message : undefined;
@@ -110,7 +113,7 @@ function rebuild(step: RecordedStep): AssistantModelMessage {
   return { role: 'assistant', content: [...text, ...calls] };
 }
 
-/** Some servers number their calls anew in each reply; within a run an id names one call. */
+/** Some servers number their calls from the start in each reply; within a run, an id identifies one call. */
 function unusedId(id: string, usedIds: Set<string>): string {
   const wanted = id === '' ? 'call' : id;
   let free = wanted;

@@ -1,17 +1,17 @@
-// A document that lies in a folder of a run: opened where it is read, so that its bytes pass through no other thread.
+// A document in a folder of a run. It is opened where it is read, so that its bytes pass through no other thread.
 import { basename } from 'node:path';
 import { openFileBeneath } from '../../disk/open-beneath.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import type { DocumentText } from '../port/protocol.ts';
 import { MAX_DOCUMENT_BYTES, readDocument, TOO_LARGE } from './read-document.ts';
 
-/** A file beneath a folder, where no link is followed. */
+/** A file beneath a folder. Links are not followed. */
 export interface DocumentFile {
   readonly root: string;
   readonly path: string;
 }
 
-/** The text of the document, or why there is none. Never throws for what is wrong with it, or when it is gone. */
+/** The text of the document, or why it has none. Never throws for a damaged or missing document. */
 export async function readDocumentFile({ root, path }: DocumentFile): Promise<DocumentText> {
   try {
     await using file = await openFileBeneath(root, path);

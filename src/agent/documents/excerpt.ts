@@ -1,17 +1,17 @@
-// The part of a long text that a model is shown: its start and its end. A text is cut once, and what is missing is counted from the whole.
+// The part of a long text that a model is shown: its start and its end. The omitted count refers to the whole text.
 
-/** Most characters of one document that a model is shown. */
+/** Maximum characters of one document that a model is shown. */
 export const MAX_SHOWN_CHARACTERS = 30_000;
 const HEAD_SHARE = 2 / 3;
 
-/** As much of a text as is ever shown of it: the whole, or its start and its end put together. */
+/** As much of a text as is ever shown: all of it, or its start and end. */
 export interface Ends {
   readonly text: string;
-  /** How long the whole text is. */
+  /** Length of the whole text. */
   readonly characters: number;
 }
 
-/** What is carried of a text until it is known how much of it fits. */
+/** What is kept of a text until the available room is known. */
 export function endsOf(text: string): Ends {
   const characters = text.length;
   if (characters <= MAX_SHOWN_CHARACTERS) return { text, characters };
@@ -20,8 +20,8 @@ export function endsOf(text: string): Ends {
 }
 
 /**
- * The text itself when it fits; else its start, twice as much as its end, and a line between that tells what is missing.
- * `limit` is at most MAX_SHOWN_CHARACTERS; `more` says where the rest is, given the line in which it begins.
+ * The text itself when it fits; otherwise its start, twice as long as its end, with a line between that says how much is
+ * omitted. `limit` is at most MAX_SHOWN_CHARACTERS; `more` returns where the rest is, given the line in which it begins.
  */
 export function excerptOf(ends: Ends, limit: number, more: (line: number) => string = () => ''): string {
   if (ends.characters <= limit) return ends.text;

@@ -1,17 +1,17 @@
-// The text of an attached HTML page, in the character set that it names.
+// The text of an attached HTML page, decoded with the character set that it declares.
 import { readPage } from '../tools/page-text.ts';
 import { decodeText, utf16Of } from '../tools/text.ts';
 
 const HEAD_BYTES = 2048;
 const CHARSET = /<meta\b[^>]{0,200}?\bcharset\s*=\s*["']?([\w.:-]{1,40})/i;
-/** A page that was attached has no address; links that name no host lead nowhere. */
+/** An attached page has no address, so its relative links lead nowhere. */
 const NOWHERE = 'about:blank';
 
 export async function readHtml(bytes: Uint8Array): Promise<string> {
   return textOfHtml(decode(bytes));
 }
 
-/** The title and the text of HTML; nothing but the title when there is no text. */
+/** The title and text of HTML; only the title when it has no text. */
 export function textOfHtml(html: string): string {
   const { title, text } = readPage(html, NOWHERE);
   return title === '' ? text : `${title}\n\n${text}`;
@@ -23,7 +23,7 @@ function decode(bytes: Uint8Array): string {
   try {
     if (charset !== undefined) return new TextDecoder(charset).decode(bytes);
   } catch {
-    // A name that nobody knows.
+    // An unknown character set.
   }
   return decodeText(bytes).text;
 }

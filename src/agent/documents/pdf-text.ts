@@ -1,9 +1,9 @@
 // The text of a PDF, page by page.
 import { getDocumentProxy } from 'unpdf';
 
-/** Pages in order, each under its number; stops when there are `limit` characters. */
+/** Pages in order, each with its number; stops after `limit` characters. */
 export async function readPdf(bytes: Uint8Array, limit: number): Promise<string> {
-  // The library takes the bytes for itself.
+  // The library takes ownership of the bytes.
   const pdf = await getDocumentProxy(new Uint8Array(bytes), { verbosity: 0 });
   try {
     const pages: string[] = [];

@@ -1,4 +1,4 @@
-// Reads the text out of a document, by what its bytes are and what it is said to be.
+// Extracts the text of a document, by its bytes and its declared type.
 import { extname } from 'node:path';
 import type { DocumentText } from '../port/protocol.ts';
 import { binaryKind, decodeText, isUtf8, utf16Of } from '../tools/text.ts';
@@ -17,7 +17,7 @@ const MAX_CHARACTERS = 200_000;
 const SIGNATURE_BYTES = 1024;
 
 type Kind = 'pdf' | 'word' | 'sheet' | 'page';
-/** Takes a document's bytes to text. Stops when it has `limit` characters; throws what its library throws. */
+/** Extracts a document's text. Stops after `limit` characters; throws what its library throws. */
 type Reader = (bytes: Uint8Array, limit: number) => Promise<string>;
 
 /** Each library is loaded when the first document needs it. */
@@ -50,14 +50,14 @@ const IN_WORDS: Readonly<Record<Kind, string>> = {
   page: 'a web page',
 };
 
-/** The text of a document, or why there is none in words that follow its name. Never throws for what is wrong with it. */
+/** The text of a document, or why it has none, in words that follow its name. Never throws for a damaged document. */
 export async function readDocument(document: Document): Promise<DocumentText> {
   const kind = kindOf(document);
   if (kind === 'text') return textOr(decodeText(document.bytes).text, 'is empty');
   if (kind === 'other') {
     const claim = claimOf(document);
     if (claim !== undefined) return { fault: `could not be read: it is not ${IN_WORDS[claim]}` };
-    return { fault: `holds no text that can be read (${binaryKind(document.bytes) ?? 'unknown kind'})` };
+    return { fault: `contains no readable text (${binaryKind(document.bytes) ?? 'unknown kind'})` };
   }
   try {
     return textOr(await READERS[kind](document.bytes, MAX_CHARACTERS), NO_TEXT[kind]);
@@ -68,10 +68,10 @@ export async function readDocument(document: Document): Promise<DocumentText> {
 }
 
 const NO_TEXT: Readonly<Record<Kind, string>> = {
-  pdf: 'holds no text; its pages may be pictures',
-  word: 'holds no text',
-  sheet: 'holds no cells',
-  page: 'holds no text',
+  pdf: 'contains no text; its pages may be images',
+  word: 'contains no text',
+  sheet: 'contains no cells',
+  page: 'contains no text',
 };
 
 function textOr(text: string, fault: string): DocumentText {
@@ -79,15 +79,15 @@ function textOr(text: string, fault: string): DocumentText {
   if (clean.trim() === '') return { fault };
   if (clean.length <= MAX_CHARACTERS) return { text: clean };
   const start = clean.slice(0, MAX_CHARACTERS).toWellFormed();
-  return { text: `${start}\n[The text goes on; it was read up to here.]` };
+  return { text: `${start}\n[The text continues; it was read up to here.]` };
 }
 
-/** What the bytes are counts more than what was claimed of them. */
+/** The bytes take precedence over the declared type. */
 function kindOf(document: Document): Kind | 'text' | 'other' {
   const bytes = Buffer.from(document.bytes.buffer, document.bytes.byteOffset, document.bytes.byteLength);
   if (bytes.subarray(0, SIGNATURE_BYTES).includes('%PDF-')) return 'pdf';
   const isZip = bytes.subarray(0, 4).equals(Buffer.from('PK\x03\x04', 'latin1'));
-  // Names stand in a zip as they are.
+  // A zip contains file names uncompressed.
   if (isZip && bytes.includes('word/document')) return 'word';
   if (isZip && bytes.includes('xl/workbook')) return 'sheet';
   if (binaryKind(bytes) !== undefined) return 'other';

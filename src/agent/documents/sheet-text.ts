@@ -3,7 +3,7 @@ import readWorkbook from 'read-excel-file/node';
 
 type Cell = string | number | boolean | Date | null;
 
-/** Sheets in order; stops when there are `limit` characters. */
+/** Sheets in order; stops after `limit` characters. */
 export async function readSheets(bytes: Uint8Array, limit: number): Promise<string> {
   const sheets = await readWorkbook(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   const lines: string[] = [];

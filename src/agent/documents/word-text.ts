@@ -1,4 +1,4 @@
-// The text of a Word document (DOCX): headings, lists and tables as text, pictures left out.
+// The text of a Word document (DOCX): headings, lists and tables as text, without pictures.
 import mammoth from 'mammoth';
 import { textOfHtml } from './page-text.ts';
 

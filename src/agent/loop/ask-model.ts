@@ -1,16 +1,16 @@
-// One step's model call with its tries: permits, backoff, and when trying again is no use.
+// One step's model call with its retries: permits, backoff, and when a retry can't help.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunError } from '../../domain/run.ts';
 import { callModel, type ModelCall, type ModelReply } from './model-call.ts';
 import { type ModelFailure, seconds } from './model-failure.ts';
 import type { Channel } from '../port/signals.ts';
 
-/** How often and how patiently a model is tried (D8). */
+/** How often and how long a model call is retried (D8). */
 export interface RetryPolicy {
   readonly tries: number;
   readonly firstDelayMs: number;
   readonly maxDelayMs: number;
-  /** A server that asks for more patience than this has failed. */
+  /** A server that asks for a longer wait has failed. */
   readonly maxRetryAfterMs: number;
 }
 
@@ -25,7 +25,7 @@ export interface Asking {
   readonly call: ModelCall;
   readonly channel: Channel;
   readonly policy: RetryPolicy;
-  /** When the run's time is over, on the clock of `performance.now()`. */
+  /** When the run's time limit ends, on the clock of `performance.now()`. */
   readonly endsAt: number;
 }
 
@@ -34,8 +34,9 @@ export type Asked =
   | { readonly ok: false; readonly error: RunError };
 
 /**
- * Asks the model for one step. 429, 5xx and connection errors are tried again with jittered backoff, never after text of the
- * answer was streamed (D8). What a server says of its failure goes to the log. A permit is held during each try and never while waiting. Rejects only when the run is stopped.
+ * Asks the model for one step. 429, 5xx and connection errors are retried with jittered backoff, but never after text of the
+ * reply was streamed (D8). The server's own error message goes to the log. A permit is held during each attempt, never while
+ * waiting. Rejects only when the run is stopped.
  */
 export async function askModel(asking: Asking): Promise<Asked> {
   const { call, channel, policy, endsAt } = asking;
@@ -50,7 +51,7 @@ export async function askModel(asking: Asking): Promise<Asked> {
     channel.send({
       t: 'log',
       level: 'warn',
-      message: isOver ? 'The model call failed.' : 'The model call failed and is tried again.',
+      message: isOver ? 'The model call failed.' : 'The model call failed and is retried.',
       facts: {
         error: error.message,
         tried,
@@ -73,14 +74,14 @@ async function callWithPermit(call: ModelCall, channel: Channel) {
   }
 }
 
-/** Half of the backoff is fixed and half is chance, so that runs that failed together do not come back together. */
+/** Half of the backoff is fixed and half is random, so that runs that failed together do not retry together. */
 function delayMs(tried: number, failure: ModelFailure, policy: RetryPolicy): number {
   const backoffMs = Math.min(policy.maxDelayMs, policy.firstDelayMs * 2 ** (tried - 1));
   return Math.round(Math.max(failure.waitMs ?? 0, backoffMs * (0.5 + Math.random() / 2)));
 }
 
 function withTries({ error, waitMs }: ModelFailure, tried: number, waitIsUseful: boolean): RunError {
-  const patience = waitIsUseful || waitMs === null ? '' : ` It asks to wait ${seconds(waitMs)} seconds.`;
+  const wait = waitIsUseful || waitMs === null ? '' : ` It asks to wait ${seconds(waitMs)} seconds.`;
   const tries = tried > 1 ? ` (tried ${tried} times)` : '';
-  return { ...error, message: `${error.message}${patience}${tries}` };
+  return { ...error, message: `${error.message}${wait}${tries}` };
 }

@@ -13,27 +13,27 @@ import { prune } from './prune.ts';
 import { summarise } from './summary.ts';
 import type { Usage } from '../../domain/usage.ts';
 
-/** Shares of the room for input. A conversation is shortened when it is full, and then so far that it lasts for a while. */
+/** Shares of the room for input. A conversation is shortened when it is full, and then far enough to last for a while. */
 const FULL = 0.75;
 const ENOUGH = 0.6;
-/** What stays word for word of the newest. */
+/** Share of the newest messages that stays unchanged. */
 const NEWEST = 0.25;
-/** A summary of less is not worth a model call. */
+/** A smaller part is not worth a model call for its summary. */
 const WORTH_IT = 0.1;
-/** What the material of a summary may take of a call. */
+/** Share of a call that the material of a summary may take. */
 const MATERIAL = 0.9;
 
 export interface Compactor {
   /**
-   * Shortens a conversation that fills the window; one that does not stays as it is, so that servers can reuse their
-   * cache. A summary is committed before it stands in (D7). Rejects only when the run is stopped.
+   * Shortens a conversation that fills the window; otherwise leaves it unchanged, so that servers can reuse their cache. A
+   * summary is committed before it replaces anything (D7). Rejects only when the run is stopped.
    */
   makeRoom(conversation: Conversation): Promise<void>;
-  /** Takes in what the server counted for the newest call. */
+  /** Learns the server's count for the newest call. */
   learn(conversation: Conversation, usage: Usage): void;
 }
 
-/** `asking` is how the run's model is asked; its messages are not looked at. */
+/** `asking` is how the run's model is asked; its messages are ignored. */
 export function makeCompactor(asking: Asking): Compactor {
   const { brief, instructions, tools } = asking.call;
   const { contextWindow, maxOutputTokens, name } = brief.model;
@@ -75,7 +75,7 @@ export function makeCompactor(asking: Asking): Compactor {
       if (fill(conversation) <= FULL) return;
       const pruned = prune(conversation, newest());
       if (!refused && fill({ ...conversation, ...pruned }) > ENOUGH) await replaceOlder(conversation);
-      // When there is no summary, or what is left is still too long.
+      // When there is no summary, or the rest is still too long.
       if (fill(conversation) > FULL) assign(conversation, prune(conversation, newest()));
       if (refused) dropOldest(conversation, () => fill(conversation) <= FULL);
     },
@@ -83,7 +83,7 @@ export function makeCompactor(asking: Asking): Compactor {
   };
 }
 
-/** Index of the first step that a summary leaves as it is: the newest that fit `keep` characters, the last one always. */
+/** Index of the first step that a summary leaves unchanged: the newest that fit into `keep` characters, and always the last. */
 function firstKept(steps: readonly StepMessages[], keep: number): number {
   let left = keep;
   let at = steps.length;
@@ -95,7 +95,7 @@ function firstKept(steps: readonly StepMessages[], keep: number): number {
   return at;
 }
 
-/** Leaves out whole turns, the oldest first, until it fits. */
+/** Removes whole turns, the oldest first, until it fits. */
 function dropOldest(conversation: Conversation, fits: () => boolean): void {
   const { preface } = conversation;
   while (conversation.earlier.length > 0 && !fits()) {

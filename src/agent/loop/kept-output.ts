@@ -1,4 +1,4 @@
-// What a model is shown of a tool's output: all of it, or its start and its end, with the whole kept in the workspace.
+// What a model is shown of a tool's output: all of it, or its start and end, with the whole stored in the workspace.
 import { constants } from 'node:fs';
 import { makeDirectoriesBeneath, type Owner } from '../../disk/make-beneath.ts';
 import { openFileBeneath } from '../../disk/open-beneath.ts';
@@ -7,16 +7,16 @@ import { ErrandError, messageOf } from '../../domain/errors.ts';
 import { removeBeneath } from '../../disk/remove-beneath.ts';
 import type { ModelGrant } from '../port/grants.ts';
 
-/** Most of a tool's output that a model with a large window is shown, in characters. */
+/** Maximum characters of a tool's output that a model with a large window is shown. */
 export const MAX_SHOWN_CHARACTERS = 30_000;
 const MIN_SHOWN_CHARACTERS = 2_000;
-/** In a small window, one output takes at most about a quarter of the room: three characters a token. */
+/** In a small window, one output takes at most about a quarter of the room, at three characters a token. */
 const SHOWN_PER_TOKEN = 3 / 4;
 const HEAD_SHARE = 2 / 3;
 
-/** Folder of kept outputs in the workspace. It is a by-product, not part of a run's result. */
+/** Directory of stored outputs in the workspace. It is a by-product, not part of a run's result. */
 const OUTPUTS = '.errand/outputs';
-/** What a session's kept outputs may take together; the oldest go first. */
+/** Limit for all stored outputs of a session; the oldest are removed first. */
 const MAX_KEPT_BYTES = 100 * 1024 * 1024;
 const MAX_KEPT_FILES = 5_000;
 const MAX_NAME_CHARACTERS = 80;
@@ -30,8 +30,8 @@ export interface Keeping {
 }
 
 /**
- * A tool's output as the journal and the model take it: well-formed, and never too long. What is too long is first kept
- * whole in the workspace, and the words name the file; where it can't be kept, they say why. Never rejects.
+ * A tool's output for the journal and the model: well-formed, and never too long. An output that is too long is first stored in
+ * the workspace; the text names the file, or says why it could not be stored. Never rejects.
  */
 export async function shownOutput(output: string, keeping: Keeping): Promise<string> {
   const clean = output.replaceAll('\u0000', '\uFFFD').toWellFormed();
@@ -39,7 +39,7 @@ export async function shownOutput(output: string, keeping: Keeping): Promise<str
   if (clean.length <= limit) return clean;
   const kept = await keepOutput(clean, keeping).then(
     ({ path, size }) => `the whole output, ${size} bytes, is in ${path}`,
-    (error: unknown) => `the whole output could not be kept: ${wordsOf(error)}`,
+    (error: unknown) => `the whole output could not be stored: ${wordsOf(error)}`,
   );
   const headLength = Math.floor(limit * HEAD_SHARE);
   const head = clean.slice(0, headLength);
@@ -48,7 +48,7 @@ export async function shownOutput(output: string, keeping: Keeping): Promise<str
   return `${head}\n${note}\n${tail}`.toWellFormed();
 }
 
-/** The file that the words of a shown output name; undefined when they name none. */
+/** The file that a shown output names; undefined when it names none. */
 export function keptFileIn(shown: string): string | undefined {
   return /; the whole output, \d+ bytes, is in (\/\.errand\/outputs\/[\w.-]+) …\]/.exec(shown)?.[1];
 }
@@ -58,12 +58,12 @@ function shownCharacters({ contextWindow, maxOutputTokens }: Keeping['model']): 
   return Math.min(MAX_SHOWN_CHARACTERS, Math.max(MIN_SHOWN_CHARACTERS, share));
 }
 
-/** Its message may quote a path of the workspace, never one of the host. */
+/** The message may contain a path of the workspace, but never one of the host. */
 function wordsOf(error: unknown): string {
   return error instanceof ErrandError ? messageOf(error).replace(/\.$/, '') : 'its file could not be written';
 }
 
-/** The agent owns the folder and may have put a link anywhere on the way: nothing is followed, nothing is replaced. */
+/** The agent owns the directory and may have put a link anywhere on the path: no link is followed, nothing is replaced. */
 async function keepOutput(
   output: string,
   { workspace, owner, callId }: Keeping,
@@ -80,7 +80,7 @@ async function keepOutput(
   }
 }
 
-/** Answers false when the name is taken. */
+/** Returns false when the name is taken. */
 async function writeNew(
   workspace: string,
   path: string,
@@ -105,7 +105,7 @@ async function writeNew(
   }
 }
 
-/** Removes the oldest kept outputs until another one fits. */
+/** Removes the oldest stored outputs until another one fits. */
 async function makeRoom(workspace: string, size: number): Promise<void> {
   const { entries } = await readDirectoryBeneath(workspace, OUTPUTS);
   const oldestFirst = entries.filter(({ exact }) => exact).sort((a, b) => a.modifiedAt - b.modifiedAt);

@@ -1,4 +1,4 @@
-// The agent's loop: ask the model, keep its reply, run its tool calls one after another, ask again.
+// The agent's loop: ask the model, record its reply, execute its tool calls one after another, ask again.
 import { jsonSchema, type ModelMessage, type ToolSet } from 'ai';
 import type { RunError, StopReason } from '../../domain/run.ts';
 import { askModel, type Asking } from './ask-model.ts';
@@ -25,12 +25,12 @@ import { openTools, type Run } from './run.ts';
 import { makeTextBlocks } from './text-blocks.ts';
 import type { OpenedTools, Tool } from '../tools/tool.ts';
 
-/** SDK tools of this thread, by the tool. They have no `execute`: what runs, and when, is decided here. */
+/** SDK tools of this thread, by tool. They have no `execute`: this loop decides what runs, and when. */
 const offers = new WeakMap<Tool, ToolSet[string]>();
 
 /**
- * Runs one turn to its end. Whatever the model or a tool does is part of the outcome; only a bug rejects.
- * Write-ahead (D7): a reply with calls is committed before its calls run, a result before the next call.
+ * Runs one turn to its end. Failures of the model or a tool are part of the outcome; only a bug rejects. Write-ahead (D7): a
+ * reply with calls is committed before its calls run, a result before the next call.
  */
 export async function runLoop(run: Run): Promise<Outcome> {
   const { brief, channel } = run;
@@ -50,7 +50,7 @@ export async function runLoop(run: Run): Promise<Outcome> {
   }
 }
 
-/** A turn on its way: what the model has been told, and what became of the result it has to submit. */
+/** A turn in progress: the conversation so far, and the state of the result that it has to submit. */
 interface TurnUnderWay {
   readonly run: Run;
   readonly tools: readonly Tool[];
@@ -93,8 +93,8 @@ async function takeTurn(run: Run, opened: OpenedTools, endsAt: number): Promise<
     const context = contextParts(messages, usage.inputTokens);
     const reply: StepReply = { step: number, kind: brief.model.kind, message, text, calls, usage, context };
     const committed = channel.commit({ t: 'step', reply });
-    // After a text `done` may follow at once: main keeps both together, and a refusal to keep them comes as a stop of the
-    // whole run. Calls wait for the commit.
+    // After a text, `done` may follow at once: the main thread records both together, and if it can't, it stops the whole run.
+    // Calls wait for the commit.
     if (calls.length > 0) await committed;
     else committed.catch(() => undefined);
     const waiting = calls.map((one): RecordedCall => ({ ...one, state: { kind: 'waiting' } }));
@@ -105,7 +105,7 @@ async function takeTurn(run: Run, opened: OpenedTools, endsAt: number): Promise<
   return failed(tooManySteps(brief));
 }
 
-/** Brings a kept reply to its end and adds it to the conversation. Answers the outcome when the turn ends with it. */
+/** Completes a recorded reply and adds it to the conversation. Returns the outcome when the turn ends with it. */
 async function finishStep(turn: TurnUnderWay, step: RecordedStep): Promise<Outcome | null> {
   const { run, tools, conversation, search } = turn;
   const { faults, finishReason } = readRecorded(step, run.brief.model.kind);
@@ -117,7 +117,7 @@ async function finishStep(turn: TurnUnderWay, step: RecordedStep): Promise<Outco
       answered.push({ call, result: state.result });
       continue;
     }
-    // Ids are the model's: one may be the name of what every object has.
+    // The model chooses ids: one may equal the name of an inherited property.
     const fault = Object.hasOwn(faults, call.id) ? faults[call.id] : undefined;
     const startedAt = performance.now();
     const result = await resultOf(turn, { tools, call, fault }, state.kind);
@@ -131,12 +131,12 @@ async function finishStep(turn: TurnUnderWay, step: RecordedStep): Promise<Outco
   if (assistant !== null) messages.push(assistant);
   if (answered.length > 0) messages.push(toolMessage(answered));
   const outcome = search === null ? null : search.afterStep(step, messages);
-  // A summary stands for the others.
+  // Earlier steps are covered by a summary.
   if (step.step > (run.brief.compaction?.step ?? 0)) conversation.steps.push({ step: step.step, messages });
   return outcome;
 }
 
-/** What a call is answered, by the kind of its tool; `waits` when it is for the user to answer it. */
+/** The result of a call, by the kind of its tool; `waits` when the user has to answer it. */
 async function resultOf(
   { run, search }: TurnUnderWay,
   asked: Asked,
@@ -162,7 +162,7 @@ function toolSetOf(tools: readonly Tool[]): ToolSet {
 function offerOf(tool: Tool): ToolSet[string] {
   const known = offers.get(tool);
   if (known !== undefined) return known;
-  // Without `validate` the SDK checks nothing, on purpose: arguments are checked once, before the call.
+  // Without `validate` the SDK checks nothing. This is intended: arguments are checked once, before the call.
   const offer: ToolSet[string] = { description: tool.description, inputSchema: jsonSchema(tool.inputSchema) };
   offers.set(tool, offer);
   return offer;

@@ -1,4 +1,4 @@
-// One call of the model: streams its text, and gives back either a whole reply or why there is none.
+// One call of the model: streams its text, and returns either a complete reply or the reason that there is none.
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { type AssistantModelMessage, type ModelMessage, streamText, type TextStreamPart, type ToolSet } from 'ai';
 import type { JsonValue } from '../../domain/json.ts';
@@ -22,11 +22,14 @@ export interface ModelCall {
   /** Call ids the run has seen; see `recordReply`. */
   readonly usedIds: Set<string>;
   readonly signal: AbortSignal;
-  /** Told whether nothing is done but waiting for the reply. */
+  /** Called when the run starts or stops waiting for nothing but the reply. */
   readonly waits: (isWaiting: boolean) => void;
 }
 
-/** A whole reply. `message` is what the journal keeps, `faults` tells which calls' arguments could not be read. */
+/**
+ * A complete reply. `message` is what the journal stores; `faults` maps calls to the reason that their arguments could not be
+ * read.
+ */
 export interface ModelReply {
   readonly message: JsonValue;
   readonly text: string;
@@ -36,17 +39,17 @@ export interface ModelReply {
   readonly finishReason: string;
 }
 
-/** `streamed`: text has left, so that the call cannot be made again (D8). */
+/** `streamed`: text was sent on, so the call can't be repeated (D8). */
 export type CallEnd =
   | { readonly ok: true; readonly reply: ModelReply }
   | { readonly ok: false; readonly failure: ModelFailure; readonly streamed: boolean };
 
 type StreamPart = TextStreamPart<ToolSet>;
 
-/** How replies end that are whole. Anything else, also after a broken stream, is a failure. */
+/** The endings of complete replies. Any other ending, or a broken stream, is a failure. */
 const WHOLE: ReadonlySet<string> = new Set(['stop', 'tool-calls', 'length', 'content-filter']);
 
-/** What the stream has told so far. */
+/** What the stream has contained so far. */
 interface Seen {
   text: string;
   streamed: boolean;
@@ -83,7 +86,7 @@ const READERS: Readers = {
   },
 };
 
-/** Makes one model call without any retry. Rejects only when the run was stopped, with the abort's reason. */
+/** Makes one model call without retries. Rejects only when the run was stopped, with the abort's reason. */
 export async function callModel(call: ModelCall): Promise<CallEnd> {
   const { brief, blocks, signal } = call;
   const watchdog = startWatchdog(brief.limits, signal);
@@ -107,7 +110,7 @@ export async function callModel(call: ModelCall): Promise<CallEnd> {
   return { ok: true, reply: replyOf(seen, endingOf(seen, hearing), call.usedIds) };
 }
 
-/** The reason to finish as the server's bytes tell it; the offline engine has no bytes. */
+/** The finish reason according to the server's bytes; the offline engine has no bytes. */
 function endingOf(seen: Seen, { ending }: Hearing): string {
   return ending ?? seen.finish?.finishReason ?? '';
 }
@@ -133,7 +136,7 @@ async function readStream(call: ModelCall, { watchdog, hearing }: Ears, seen: Se
     maxOutputTokens: call.brief.model.maxOutputTokens,
     maxRetries: 0,
     abortSignal: watchdog.signal,
-    // Without this the SDK prints errors; they arrive in the stream as well.
+    // Without this the SDK prints errors, which the stream also contains.
     onError: () => undefined,
     onStepEnd: ({ response }) => {
       seen.assistant = response.messages.find((message) => message.role === 'assistant');

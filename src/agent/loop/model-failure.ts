@@ -1,4 +1,4 @@
-// What went wrong with a model call, in words for the run's caller, and whether to try again.
+// What went wrong with a model call, in words for the run's caller, and whether to retry.
 import { APICallError, JSONParseError, TypeValidationError } from '@ai-sdk/provider';
 import type { RunError } from '../../domain/run.ts';
 import { FAULT_KINDS, UpstreamFault } from '../models/upstream-fault.ts';
@@ -7,8 +7,8 @@ import type { RunLimits } from '../port/protocol.ts';
 import type { Silence } from './watchdog.ts';
 
 /**
- * `again`: a new try may help, if no text of the answer was streamed. `waitMs`: what the server asked for (`Retry-After`).
- * `said`: the server's own words, for operators; callers get those of `error` (§7).
+ * `again`: a retry may help, if no text of the reply was streamed. `waitMs`: what the server asked for (`Retry-After`). `said`:
+ * the server's own message, for operators; callers get the one in `error` (§7).
  */
 export interface ModelFailure {
   readonly error: RunError;
@@ -18,7 +18,7 @@ export interface ModelFailure {
 }
 
 const MAX_SAID_CHARACTERS = 4_000;
-/** Characters. Shorter values of headers are no secrets, and stand in too many words. */
+/** Characters. Shorter header values are not secrets, and are part of too many words. */
 const MIN_SECRET = 8;
 
 const NETWORK_FAULTS: Readonly<Record<string, string>> = {
@@ -38,7 +38,7 @@ const NETWORK_FAULTS: Readonly<Record<string, string>> = {
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the reply was cut short',
 };
 
-/** A call that failed: whose model, and within which limits. */
+/** A failed call: which model, and within which limits. */
 interface Called {
   readonly model: ModelGrant;
   readonly limits: RunLimits;
@@ -79,7 +79,7 @@ function upstreamFailure(fault: UpstreamFault, { model, limits }: Called, now: n
   };
 }
 
-/** The failure of a model that was silent too long (D8). It is not tried again: the time is spent. */
+/** The failure of a model that was silent too long (D8). It is not retried: the time is spent. */
 export function silenceFailure(silence: Silence, grant: ModelGrant, limits: RunLimits): ModelFailure {
   const model = `The model "${grant.name}"`;
   const words: Readonly<Record<Silence, string>> = {
@@ -103,7 +103,10 @@ export function retryAfterOf(header: string | null, now: number): number | null 
   return Number.isNaN(at) ? null : Math.max(0, at - now);
 }
 
-/** Whatever is left: broken sockets have many faces, and the SDK's own errors may quote the request, so only names are told. */
+/**
+ * Any other error. Broken sockets raise many kinds, and the SDK's own errors may quote the request, so only the name is
+ * reported.
+ */
 function endedEarly(error: unknown, model: string): ModelFailure {
   const name = error instanceof Error ? error.name : 'unknown error';
   const isCut =
@@ -126,7 +129,7 @@ const passing = (message: string): ModelFailure => ({
   said: null,
 });
 
-/** What a server said, for operators: on one line, bounded, without what it was called with. */
+/** The server's message for operators: on one line, bounded, without the credentials of the call. */
 function toldOf(text: string, { apiKey, extras }: ModelGrant): string | null {
   const line = text.replace(/\s+/g, ' ').trim();
   if (line === '') return null;

@@ -1,4 +1,4 @@
-// One tool call, from the model's arguments to the words the model reads.
+// One tool call, from the model's arguments to the text that the model reads.
 import { Ajv, type ValidateFunction } from 'ajv';
 import type { JsonObject } from '../../domain/json.ts';
 import { syncDiskOf } from '../../disk/sync-disk.ts';
@@ -16,20 +16,20 @@ export interface Asked {
   /** The tools that the run has. */
   readonly tools: readonly Tool[];
   readonly call: ToolCall;
-  /** What was wrong with the arguments as the model sent them, when they could not be read. */
+  /** Why the arguments could not be read; undefined when they could. */
   readonly fault: string | undefined;
 }
 
-/** What calls need of their run. */
+/** What calls need from their run. */
 export type Performing = Pick<Run, 'brief' | 'workspace' | 'callPrefix'> & {
   readonly channel: Pick<Channel, 'request' | 'signal'>;
 };
 
 const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false });
-/** Compiled schemas of this thread, by the schema object itself. */
+/** Compiled schemas of this thread, by schema object. */
 const validators = new WeakMap<JsonObject, ValidateFunction>();
 
-/** Runs one call. Whatever goes wrong in it is the result's business; rejects only when the run is stopped. */
+/** Executes one call. Every failure becomes its result; rejects only when the run is stopped. */
 export async function performCall(run: Performing, asked: Asked): Promise<ToolResult> {
   const { brief, channel, callPrefix = '' } = run;
   const { signal } = channel;
@@ -44,7 +44,7 @@ export async function performCall(run: Performing, asked: Asked): Promise<ToolRe
     shownOutput(output, { workspace, owner: workspaceOwner, callId, model: brief.model });
   try {
     await run.workspace.prepare();
-    // A tool that ignores its signal is left behind, so that a stop is a stop.
+    // A tool that ignores its signal is abandoned, so that a stop takes effect.
     const execution = tool.execute(call.input, {
       workspace,
       workspaceOwner,
@@ -59,7 +59,7 @@ export async function performCall(run: Performing, asked: Asked): Promise<ToolRe
     run.workspace.begun(execution);
     const result = await untilAborted(execution, signal);
     const told = { ok: result.ok, output: await shown(result.output) };
-    // Before it is committed: the journal must not tell of files that a power cut has emptied.
+    // Sync before the commit: the journal must not list files that a power failure has emptied.
     if (tool.writes === true && !(await syncDiskOf(workspace))) throw new Error(NOT_SYNCED);
     return told;
   } catch (error) {
@@ -68,13 +68,13 @@ export async function performCall(run: Performing, asked: Asked): Promise<ToolRe
   }
 }
 
-const NOT_SYNCED = 'what it may have written is not on the disk yet. Look before you go on.';
+const NOT_SYNCED = 'what it may have written is not on the disk yet. Check before you continue.';
 
 /** The tool that a call names. */
 export const findTool = ({ tools, call }: Pick<Asked, 'tools' | 'call'>) =>
   tools.find(({ name }) => name === call.name);
 
-/** Why a call can't be performed at all, in words for the model; nothing when it can. */
+/** Why a call can't be executed at all, in words for the model; undefined when it can. */
 export function refusalOf(asked: Asked): string | undefined {
   const tool = findTool(asked);
   return tool === undefined ? unknownTool(asked) : (asked.fault ?? schemaFaults(tool, asked.call.input));
@@ -86,7 +86,7 @@ function unknownTool({ tools, call }: Asked): string {
   return `There is no tool named "${call.name}". ${names}`;
 }
 
-/** What does not fit the tool's schema, in words for the model; nothing when all of it fits. */
+/** The violations of the tool's schema, in words for the model; undefined when there are none. */
 function schemaFaults(tool: Tool, input: JsonObject): string | undefined {
   if (tool.check !== undefined) return refused(tool, tool.check(input));
   let validate = validators.get(tool.inputSchema);

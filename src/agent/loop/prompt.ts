@@ -1,4 +1,4 @@
-// The instructions an agent works by.
+// The agent's instructions.
 import { type Brief, SUBMIT_RESULT } from '../port/protocol.ts';
 import type { OpenedTools } from '../tools/tool.ts';
 
@@ -16,19 +16,21 @@ The workspace
 - Files you create or change are handed to the user after your turn. Do not paste long files into your answer; name them.
 
 The answer
-- End with a short answer in the user's language: what you did, where the results are, and what is left open.`;
+- End with a short answer in the user's language: what you did, where the results are, and what remains to be done.`;
 
-const SUBMITS = `A program reads the result of this turn: when the work is done, call ${SUBMIT_RESULT} with it. That call is the answer and ends the turn; a text is not taken in its place.`;
+const SUBMITS = `A program reads the result of this turn: when the work is done, call ${SUBMIT_RESULT} with it. That call is the answer and ends the turn; text is not accepted instead.`;
 
 const DELEGATED =
-  'Another agent has given you this task and reads only your answer: say in it what you found or did, and where the files are. Nobody answers questions.';
+  'Another agent gave you this task and reads only your answer: state what you found or did, and where the files are. Nobody can answer questions.';
 
 /** The instructions of an agent that has none of its own. */
 export function defaultInstructions(): string {
   return DEFAULT_INSTRUCTIONS;
 }
 
-/** A run's instructions with the facts of this run. The same through all its steps, so that servers can reuse their cache. */
+/**
+ * A run's instructions, with the facts of this run. They stay the same in all its steps, so that servers can reuse their cache.
+ */
 export function instructionsOf(
   brief: Pick<Brief, 'instructions' | 'outputSchema' | 'depth'>,
   opened: Pick<OpenedTools, 'tools' | 'notes'>,

@@ -1,16 +1,16 @@
-// Makes older messages shorter without losing what was said and done: long tool results, reasoning and files go.
+// Shortens older messages without losing what was said and done: removes long tool results, reasoning and files.
 import type { ModelMessage, ToolModelMessage } from 'ai';
 import { charactersOf, type Conversation, type StepMessages } from '../conversation/conversation.ts';
 import { keptFileIn } from './kept-output.ts';
 
 const SHORT_CHARACTERS = 400;
-const NO_FILE = '[A file that was shown here is left out to save room. Files of the user are in /uploads/.]';
+const NO_FILE = '[A file that was shown here was removed to save room. User files are in /uploads/.]';
 
 type Pruned = Pick<Conversation, 'earlier' | 'steps'>;
 
 /**
- * The conversation with its older messages pruned. The newest ones stay as they are, as far back as `keep` characters
- * go, and the last step always does. No call is left without its result.
+ * The conversation with its older messages pruned. The newest `keep` characters stay unchanged, and so does the last step.
+ * Every call keeps a result.
  */
 export function prune({ earlier, steps }: Pruned, keep: number): Pruned {
   let left = keep;
@@ -49,6 +49,6 @@ function pruneResult(part: ToolPart): ToolPart {
   if ((output.type !== 'text' && output.type !== 'error-text') || output.value.length <= SHORT_CHARACTERS) return part;
   const kept = keptFileIn(output.value);
   const where = kept === undefined ? '' : ` The whole output is in ${kept}.`;
-  const value = `[Left out to save room: ${output.value.length} characters that ${toolName} gave back.${where}]`;
+  const value = `[Removed to save room: ${output.value.length} characters that ${toolName} returned.${where}]`;
   return { ...part, output: { ...output, value } };
 }

@@ -1,16 +1,16 @@
-// The workspace of one run as its tools use it: made before the first call, at rest after the last.
+// The workspace of one run as its tools use it: created before the first call, at rest after the last.
 import { makeRoot } from '../../disk/make-beneath.ts';
 import type { Brief } from '../port/protocol.ts';
 
-/** What became of a run's workspace. A sub-agent has its own view of it. */
+/** The state of a run's workspace. A sub-agent has its own. */
 export interface RunWorkspace {
-  /** Makes the directory: a session has none before its agent first uses a tool. */
+  /** Creates the directory: a session has none until its agent first uses a tool. */
   prepare(): Promise<void>;
   /** Whether a tool of the run may have changed it. */
   isTouched(): boolean;
-  /** Notes an execution that has begun; a run performs one call at a time. */
+  /** Records a started execution; a run executes one call at a time. */
   begun(execution: Promise<unknown>): void;
-  /** Resolves when no tool of the run is at work any more, not even one that ignored its signal and was left behind. */
+  /** Resolves when no tool of the run is executing any more, not even one that ignored its signal and was abandoned. */
   atRest(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-// A run of an agent: its brief, its line to the main thread, and the tools that are opened for it.
+// A run of an agent: its brief, its channel to the main thread, and its tools.
 import type { RetryPolicy } from './ask-model.ts';
 import type { Brief } from '../port/protocol.ts';
 import type { Channel } from '../port/signals.ts';
@@ -12,14 +12,14 @@ export interface Run {
   /** Where its tools come from, in the order in which the model sees them. */
   readonly packs: readonly ToolPack[];
   readonly retryPolicy: RetryPolicy;
-  /** What stands before the ids of a sub-agent's calls, so that they are unique in the run; nothing for the run's own. */
+  /** Prefix of a sub-agent's call ids, which makes them unique in the run; absent for the run's own agent. */
   readonly callPrefix?: string;
 }
 
-/** Makes some of a run's tools. What can't be opened is told in a note; rejects only when the run is stopped. */
+/** Makes some of a run's tools. Reports in a note what can't be opened; rejects only when the run is stopped. */
 export type ToolPack = (run: Run) => Promise<OpenedTools>;
 
-/** Opens every pack at once. Of two tools with one name the first stands. */
+/** Opens all packs concurrently. Of two tools with the same name, the first wins. */
 export async function openTools(run: Run): Promise<OpenedTools> {
   const settled = await Promise.allSettled(run.packs.map((pack) => pack(run)));
   const opened = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));

@@ -1,10 +1,10 @@
-// The text blocks of a run's stream: opened by the first text, closed by whatever follows it.
+// The text blocks of a run's stream: opened by the first text, closed by whatever follows.
 import type { Channel } from '../port/signals.ts';
 
 export interface TextBlocks {
-  /** Streams text, opening a block when none is open. */
+  /** Streams text; opens a block when none is open. */
   write(text: string): void;
-  /** Ends the open block; nothing when none is open. */
+  /** Closes the open block, if any. */
   close(): void;
 }
 
@@ -12,7 +12,7 @@ export interface TextBlocks {
 export function makeTextBlocks(channel: Pick<Channel, 'send'>, firstIndex: number): TextBlocks {
   let next = firstIndex;
   let open: number | null = null;
-  /** Half of a character that the server cut in two. */
+  /** The first half of a surrogate pair that the server split. */
   let half = '';
   const send = (text: string) => {
     if (open === null) {

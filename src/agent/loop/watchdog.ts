@@ -1,4 +1,4 @@
-// Limits on a model's silence, with one timer a call however many tokens arrive.
+// Limits on a model's silence, with one timer per call regardless of the number of tokens.
 import type { RunLimits } from '../port/protocol.ts';
 
 export type Silence = 'first-token' | 'idle';
@@ -6,11 +6,11 @@ export type Silence = 'first-token' | 'idle';
 export interface Watchdog {
   /** Aborts when the model was silent too long or the run was stopped. */
   readonly signal: AbortSignal;
-  /** Which limit was passed, if any. */
+  /** Which limit was exceeded, if any. */
   expired(): Silence | null;
-  /** Something of the answer has arrived. */
+  /** Part of the reply has arrived. */
   touch(): void;
-  /** Closes the upstream for a reason of the caller's. */
+  /** Closes the upstream for a reason of the caller. */
   abort(): void;
   end(): void;
 }
@@ -33,7 +33,7 @@ export function startWatchdog(limits: RunLimits, runSignal: AbortSignal): Watchd
     expired = silence;
     controller.abort();
   };
-  // Never armed for longer than the idle limit, since a touch does not set the timer anew.
+  // Never armed for longer than the idle limit, since a touch does not reset the timer.
   let timer = setTimeout(check, Math.min(limits.firstTokenTimeoutMs, limits.idleTimeoutMs));
   runSignal.addEventListener('abort', abort, { once: true });
   if (runSignal.aborted) abort();

@@ -1,16 +1,16 @@
-// How much an MCP server may send between two messages of ours. One that floods is cut off.
+// How much an MCP server may send between two of our messages. One that sends more is disconnected.
 
 /** The largest message. */
 export const MAX_MESSAGE_BYTES = 8 * 1_024 * 1_024;
 const MAX_BYTES = 2 * MAX_MESSAGE_BYTES;
 const MAX_MESSAGES = 10_000;
-/** What is no message at all, in a server's whole life. */
+/** Limit for output that is not a message, over a server's lifetime. */
 const MAX_NOISE_BYTES = 64 * 1_024;
 
 export interface Allowance {
-  /** Each message of ours gives the server its full allowance again. */
+  /** Each of our messages restores the server's full allowance. */
   renew(): void;
-  /** False when it is used up. */
+  /** Returns false when the allowance is used up. */
   takeMessage(bytes: number): boolean;
   takeNoise(bytes: number): boolean;
 }
@@ -31,7 +31,7 @@ export function makeAllowance(): Allowance {
       return bytes <= MAX_BYTES && messages <= MAX_MESSAGES;
     },
     takeNoise: (length) => {
-      // A short line costs nearly as much to look at as a long one.
+      // Inspecting a short line costs nearly as much as a long one.
       noise += length + 64;
       return noise <= MAX_NOISE_BYTES;
     },

@@ -1,14 +1,14 @@
-// Blots the secrets of a connection out of the messages that come over it, before anybody reads them.
+// Redacts the secrets of a connection from its messages before anyone reads them.
 import type { Blot } from '../../outbound/blot.ts';
 
 type Container = Record<string, unknown>;
 
-/** Between texts that are looked at together: no secret holds it. */
+/** Separates texts that are checked together: no secret contains it. */
 const SEPARATOR = '\0';
 
-/** Blots every text and name in a message, in place. Answers in how many places. Depth costs no stack. */
+/** Redacts every string and name in a message, in place. Returns in how many places. Depth uses no stack. */
 export function blotMessage(message: object, blot: Blot): number {
-  // Hardly any message holds a secret: one look at all of its texts is cheaper than one at each.
+  // Hardly any message contains a secret: checking all of its texts at once is cheaper than checking each.
   if (blot(textsOf(message).join(SEPARATOR)).places === 0) return 0;
   let places = 0;
   const blotted = (text: string): string => {
@@ -27,7 +27,7 @@ export function blotMessage(message: object, blot: Blot): number {
   return places;
 }
 
-/** Also under `__proto__`, where a plain assignment keeps nothing. */
+/** Also works for `__proto__`, where plain assignment stores nothing. */
 function keep(container: Container, name: string, value: unknown): void {
   Object.defineProperty(container, name, { value, writable: true, enumerable: true, configurable: true });
 }
@@ -43,7 +43,7 @@ function textsOf(message: object): string[] {
   return texts;
 }
 
-/** Every object and list in a value. */
+/** Every object and array in a value. */
 function* containersIn(value: object): Generator<Container> {
   const waiting = [value as Container];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {

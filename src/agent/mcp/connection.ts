@@ -1,4 +1,4 @@
-// One connection to an MCP server: started or reached, its tools listed, called, and closed for good.
+// One connection to an MCP server: starts or reaches it, lists its tools, calls them, and closes it.
 import type { Client, JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { EgressRule } from '../../domain/egress.ts';
 import { type Blot, makeBlot, secretsIn } from '../../outbound/blot.ts';
@@ -20,33 +20,33 @@ const PATIENCE = 10;
 
 /** Where a server is used from. */
 export interface McpSite {
-  /** Absolute path of the workspace, which is there. */
+  /** Absolute path of the workspace, which exists. */
   readonly workspace: string;
   /** Null: servers that are programs can't be started. */
   readonly sandbox: SandboxGrant | null;
   readonly egress: readonly EgressRule[];
-  /** Ends whatever is under way; what then rejects, rejects with its reason. */
+  /** Ends everything in progress; pending calls reject with its reason. */
   readonly signal: AbortSignal;
-  /** Called when the server says that its tools are others now. */
+  /** Called when the server reports that its tools have changed. */
   toolsChanged(): void;
 }
 
 export interface McpConnection extends ListedTools {
-  /** What the server says of itself to models; empty when it says nothing. */
+  /** The server's instructions to models; empty when it has none. */
   readonly instructions: string;
-  /** What the server calls itself. */
+  /** The name that the server reports. */
   readonly serverName: string;
   readonly startMs: number;
   readonly listMs: number;
   /** Throws McpFailure. */
   call(tool: string, input: Record<string, unknown>, signal: AbortSignal): Promise<ToolResult>;
-  /** The last of the server's standard error; empty for a server at an address. */
+  /** The end of the server's standard error; empty for a server at an address. */
   complaint(): string;
-  /** Resolves when nothing of the server is alive any more. Never rejects. */
+  /** Resolves when no process of the server is alive. Never rejects. */
   close(): Promise<void>;
 }
 
-/** Why a connection did not come about, with the end of what the server wrote to its standard error. */
+/** Why connecting failed, with the end of what the server wrote to its standard error. */
 export interface NoConnection {
   readonly failure: McpFailure;
   readonly complaint: string;
@@ -56,7 +56,7 @@ export type Connected =
   | ({ readonly ok: true } & { readonly connection: McpConnection })
   | ({ readonly ok: false } & NoConnection);
 
-/** The server's process, if it is one, and how it ended. */
+/** The server's process, if it has one, and how it ended. */
 interface Line {
   readonly transport: Transport;
   readonly service: SandboxService | null;
@@ -68,7 +68,7 @@ export async function connectMcp(grant: McpGrant, site: McpSite): Promise<Connec
   const deadline = AbortSignal.timeout(grant.startTimeoutMs);
   const signal = AbortSignal.any([deadline, site.signal]);
   const startedAt = performance.now();
-  // A program may tell what it was given; what is at an address may not.
+  // A program may repeat the values that it was given; a server at an address must not.
   const blot = makeBlot(grant.transport.kind === 'http' ? grant.secrets.flatMap(secretsIn) : []);
   let line: Line | undefined;
   let client: Client | undefined;
@@ -89,11 +89,11 @@ export async function connectMcp(grant: McpGrant, site: McpSite): Promise<Connec
     const listMs = performance.now() - startedAt - startMs;
     return { ok: true, connection: makeConnection({ grant, client, line, blot, listed, startMs, listMs, close }) };
   } catch (error) {
-    // A server that is about to end says more by its end than by the connection it leaves behind.
+    // For a server that is about to exit, its exit says more than the broken connection.
     if (line?.service && !deadline.aborted) await Promise.race([line.service.ended, soon()]);
     const complaint = line?.service?.complaint() ?? '';
     const ended = line?.ended ?? null;
-    // What has not answered is given no time to end by itself.
+    // A server that has not responded gets no time to exit by itself.
     line?.service?.stop('canceled');
     await close();
     site.signal.throwIfAborted();
@@ -114,14 +114,14 @@ async function openLine({ transport }: McpGrant, site: McpSite, blot: Blot, sdk:
   if (transport.kind === 'http') {
     const { url, headers } = transport;
     const tooMuch = () => {
-      line.ended = 'it sent too much, and was cut off';
+      line.ended = 'it sent too much and was disconnected';
     };
     const Transport = sdk.StreamableHTTPClientTransport;
     const http = httpTransport({ url, headers, egress: site.egress, allowance, blot, tooMuch, Transport });
     const line: Line = { transport: http, service: null, ended: null };
     return line;
   }
-  if (site.sandbox === null) throw new McpFailure('cannot be started: there is no sandbox');
+  if (site.sandbox === null) throw new McpFailure('cannot be started: the sandbox is not available');
   const { command, args, env, folders, network } = transport;
   const service = await startInSandbox(site.sandbox, {
     workspace: site.workspace,

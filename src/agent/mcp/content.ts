@@ -1,4 +1,4 @@
-// What a tool of an MCP server answered, in words for the model.
+// The result of an MCP server's tool, as text for the model.
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import { isDeeperThan, MAX_JSON_DEPTH } from '../../domain/json.ts';
 import type { ToolResult } from '../port/protocol.ts';
@@ -6,7 +6,7 @@ import type { ToolResult } from '../port/protocol.ts';
 type Content = CallToolResult['content'][number];
 type Words = { readonly [T in Content['type']]: (content: Extract<Content, { type: T }>) => string };
 
-/** Text as it is; what is no text is named with its type and size. */
+/** Text as it is; other content is named with its type and size. */
 const WORDS: Words = {
   text: ({ text }) => text,
   image: ({ mimeType, data }) => `[an image (${mimeType}, ${sizeOf(data)}), which is not shown here]`,
@@ -19,13 +19,13 @@ const WORDS: Words = {
   resource_link: ({ uri, name, mimeType }) => `[a link to ${uri} ("${name}", ${mimeType ?? 'unknown type'})]`,
 };
 
-/** The answer as a tool's result. The structured part is told when there is no text. */
+/** The reply as a tool's result. The structured part is used when there is no text. */
 export function resultOf({ content, structuredContent, isError }: CallToolResult): ToolResult {
   const words = content.map((one) => (WORDS[one.type] as (content: Content) => string)(one));
   const hasText = content.some(({ type }) => type === 'text');
   if (!hasText && structuredContent !== undefined) words.push(structureOf(structuredContent));
   const output = words.join('\n');
-  return { ok: isError !== true, output: output === '' ? 'The tool answered nothing.' : output };
+  return { ok: isError !== true, output: output === '' ? 'The tool returned nothing.' : output };
 }
 
 function structureOf(value: unknown): string {

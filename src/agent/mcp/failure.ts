@@ -10,7 +10,7 @@ const MAX_CHARACTERS = 400;
 export class McpFailure extends Error {
   override readonly name = 'McpFailure';
   readonly why: string;
-  /** Whether the connection is no good any more. */
+  /** Whether the connection is unusable. */
   readonly lost: boolean;
 
   constructor(why: string, { lost = false, cause }: { readonly lost?: boolean; readonly cause?: unknown } = {}) {
@@ -21,23 +21,23 @@ export class McpFailure extends Error {
 }
 
 interface Circumstances {
-  /** How long the request was waited for. */
+  /** How long we waited for the request. */
   readonly timeoutMs: number;
-  /** How the server's process ended; null when it has not, or is none. */
+  /** How the server's process ended; null when it has not, or has none. */
   readonly ended: string | null;
-  /** For what is quoted of the server. */
+  /** Redacts quotes of the server. */
   readonly blot: Blot;
 }
 
-/** The SDK's own codes; its errors are told by them, so that it need not be loaded here. */
+/** The SDK's own codes. Errors are recognised by them, so that the SDK need not be loaded here. */
 const BY_CODE: Readonly<Record<string, (circumstances: Circumstances, error: Error) => McpFailure>> = {
   REQUEST_TIMEOUT: ({ timeoutMs }) => new McpFailure(`did not answer within ${seconds(timeoutMs)} seconds`),
   CONNECTION_CLOSED: ({ ended }) => lostFor(ended),
   NOT_CONNECTED: ({ ended }) => lostFor(ended),
   SEND_FAILED: ({ ended }) => lostFor(ended),
-  INVALID_RESULT: () => new McpFailure('sent an answer that breaks the protocol'),
-  UNSUPPORTED_RESULT_TYPE: () => new McpFailure('asked for something that Errand does not offer'),
-  CLIENT_HTTP_UNEXPECTED_CONTENT: () => new McpFailure('answered with something else than MCP'),
+  INVALID_RESULT: () => new McpFailure('sent a reply that violates the protocol'),
+  UNSUPPORTED_RESULT_TYPE: () => new McpFailure('requested something that Errand does not offer'),
+  CLIENT_HTTP_UNEXPECTED_CONTENT: () => new McpFailure('replied with something other than MCP'),
   CLIENT_HTTP_AUTHENTICATION: () => new McpFailure('refused the credentials it was sent'),
 };
 
@@ -54,9 +54,9 @@ export function mcpFailure(error: unknown, circumstances: Circumstances): McpFai
   const { code, status } = error as { code?: unknown; status?: unknown };
   const httpStatus = statusOf(error, status);
   if (httpStatus !== undefined) {
-    // A session that the server has forgotten is answered with 404; a new one may be opened.
+    // A server replies with 404 to a session that it no longer knows; a new one may be opened.
     const words = httpStatus === 401 || httpStatus === 403 ? ' (are its credentials right?)' : '';
-    return new McpFailure(`answered with HTTP status ${httpStatus}${words}`, {
+    return new McpFailure(`replied with HTTP status ${httpStatus}${words}`, {
       lost: httpStatus === 404,
       cause: error,
     });

@@ -1,4 +1,4 @@
-// Speaks MCP with a server over streamable HTTP, through the guarded fetch, in bounded replies.
+// MCP over streamable HTTP, through the guarded fetch, with bounded replies.
 import type { JSONRPCMessage, StreamableHTTPClientTransport, Transport } from '@modelcontextprotocol/client';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EgressRule } from '../../domain/egress.ts';
@@ -7,9 +7,9 @@ import type { Blot } from '../../outbound/blot.ts';
 import { type Allowance, MAX_MESSAGE_BYTES } from './allowance.ts';
 import { blotMessage } from './blot-message.ts';
 
-/** How long the server may take to hear that its session is over. */
+/** How long the server may take to acknowledge the end of its session. */
 const GOODBYE_MS = 500;
-/** From one opening of a stream to the next. The server says how soon we come back, and may say at once, for ever. */
+/** Minimum time between two openings of a stream. The server sets the delay, and may ask for no delay at all. */
 const REOPEN_MS = 500;
 const RECONNECTION = {
   initialReconnectionDelay: 500,
@@ -23,14 +23,14 @@ export interface HttpParts {
   readonly headers: Readonly<Record<string, string>>;
   readonly egress: readonly EgressRule[];
   readonly allowance: Allowance;
-  /** Takes what the server was given out of all that it says. */
+  /** Redacts the server's credentials from everything it sends. */
   readonly blot: Blot;
-  /** Called when the server is cut off because it sent too much. */
+  /** Called when the server is disconnected because it sent too much. */
   tooMuch(): void;
   readonly Transport: typeof StreamableHTTPClientTransport;
 }
 
-/** A transport to a server. Headers go to its own origin only, and no redirect leads away from it. */
+/** A transport to a server. Headers are sent to its own origin only, and redirects to another origin are not followed. */
 export function httpTransport({
   url,
   headers,
@@ -63,7 +63,7 @@ export function httpTransport({
     void close();
   };
   return Object.assign(inner, {
-    // The client calls what stands here before itself: a small reply may hold many messages.
+    // The client calls this handler before its own: a small reply may contain many messages.
     onmessage: (message: JSONRPCMessage) => {
       if (allowance.takeMessage(0)) blotMessage(message, blot);
       else cutOff();
@@ -80,7 +80,7 @@ export function httpTransport({
   }) as Transport;
 }
 
-/** A reply that breaks off when it is longer than a message may be, or the allowance is used up. */
+/** A reply that is aborted when it exceeds the length of a message or the allowance. */
 function bounded(reply: Response, allowance: Allowance, cutOff: () => void): Response {
   if (reply.body === null) return reply;
   const isStream = reply.headers.get('content-type')?.startsWith('text/event-stream') === true;

@@ -5,7 +5,7 @@ import type { ResultCheck } from '../result/result-schema.ts';
 import { McpFailure } from './failure.ts';
 import { readToolSchema } from './tool-schema.ts';
 
-/** Most tools of one server, and most bytes of their schemas. */
+/** Limits for one server: tools, and bytes of their schemas. */
 const MAX_TOOLS = 200;
 const MAX_SCHEMA_BYTES = 1_024 * 1_024;
 const MAX_PAGES = 64;
@@ -22,7 +22,7 @@ export interface ServerTool {
 
 export interface ListedTools {
   readonly tools: readonly ServerTool[];
-  /** What was left out, by name, and why. */
+  /** The tools that were left out, by name, and why. */
   readonly leftOut: readonly { readonly name: string; readonly why: string }[];
   /** How many tools were left out because there are too many. */
   readonly surplus: number;
@@ -30,12 +30,12 @@ export interface ListedTools {
   readonly missing: readonly string[];
 }
 
-/** Takes any answer: one tool that is out of shape must not cost all others. */
+/** Accepts any reply: one malformed tool must not cost all others. */
 const ANYTHING = {
   '~standard': { version: 1, vendor: 'errand', validate: (value: unknown) => ({ value: value as JsonValue }) },
 } as const;
 
-/** The tools of a server that `wanted` names; null is all. Throws McpFailure or an error of the SDK. */
+/** The tools of a server that `wanted` names; null means all. Throws McpFailure or an error of the SDK. */
 export async function listTools(
   client: Client,
   wanted: readonly string[] | null,
@@ -48,7 +48,7 @@ export async function listTools(
     const params = cursor === undefined ? {} : { cursor };
     const answer = await client.request({ method: 'tools/list', params }, ANYTHING, options);
     if (!isJsonObject(answer) || !Array.isArray(answer['tools']))
-      throw new McpFailure('sent a list of tools that breaks the protocol');
+      throw new McpFailure('sent a list of tools that violates the protocol');
     for (const tool of answer['tools']) listing.take(tool);
     const next = answer['nextCursor'];
     if (typeof next !== 'string' || next === cursor) return listing.end();
@@ -57,8 +57,8 @@ export async function listTools(
   return listing.end();
 }
 
-/** Why a tool is left out that can't be called and answered in one go. */
-const TASK_ONLY = { ok: false, why: 'it can only be called as a task, which Errand does not do' } as const;
+/** Why a tool is left out that can't be called directly. */
+const TASK_ONLY = { ok: false, why: 'it can only be called as a task, which Errand does not support' } as const;
 
 /** Whether a server refuses plain calls of a tool: `execution.taskSupport`, of MCP 2025-11-25. */
 function needsTask({ execution }: JsonObject): boolean {

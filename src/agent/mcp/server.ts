@@ -1,4 +1,4 @@
-// An MCP server during one run: its tools as they were at the start, its calls, and one new start when it was lost.
+// An MCP server during one run: its tools as of the start, its calls, and one restart after it was lost.
 import type { JsonObject } from '../../domain/json.ts';
 import type { McpGrant } from '../port/grants.ts';
 import type { ToolResult } from '../port/protocol.ts';
@@ -6,21 +6,21 @@ import { connectMcp, type McpConnection, type McpSite, type NoConnection } from 
 import { McpFailure } from './failure.ts';
 import type { ServerTool } from './list-tools.ts';
 
-/** Takes note of what an administrator should know. */
+/** Logs what an administrator should know. */
 export type Note = (message: string, facts: JsonObject) => void;
 
 export interface McpServer {
   readonly name: string;
   /** As it was when the run began. */
   readonly connection: McpConnection;
-  /** Whether it runs beside the workspace, and may write there. */
+  /** Whether it runs in the sandbox with the workspace, and may write there. */
   readonly writes: boolean;
-  /** What goes wrong is told in the result; rejects only when the signal aborts. */
+  /** Failures are part of the result; rejects only when the signal aborts. */
   call(tool: ServerTool, input: JsonObject, signal: AbortSignal): Promise<ToolResult>;
   close(): Promise<void>;
 }
 
-/** Keeps a server of a run for its calls. A lost connection is opened again once in a run, at the next call. */
+/** Keeps a server of a run for its calls. A lost connection is reopened once per run, at the next call. */
 export function keepServer(grant: McpGrant, site: McpSite, first: McpConnection, note: Note): McpServer {
   let current: McpConnection | null = first;
   let restarted = false;
@@ -38,7 +38,7 @@ export function keepServer(grant: McpGrant, site: McpSite, first: McpConnection,
   /** The connection to call on, or why there is none. */
   async function connected(): Promise<McpConnection | McpFailure> {
     if (current !== null) return current;
-    if (restarted) return new McpFailure('has ended, and is not started again in this turn');
+    if (restarted) return new McpFailure('has ended and is not restarted in this turn');
     restarted = true;
     const opened = await connectMcp(grant, site);
     if (!opened.ok) {
@@ -70,7 +70,7 @@ export function keepServer(grant: McpGrant, site: McpSite, first: McpConnection,
   };
 }
 
-/** Tells in the log what a model is told in short. */
+/** Logs in full what a model is told briefly. */
 export function noteFailure({ name }: McpGrant, { failure, complaint }: NoConnection, note: Note): void {
   note('An MCP server could not be used.', { mcp_server: name, why: failure.why, stderr: complaint });
 }

@@ -1,20 +1,20 @@
-// Speaks MCP with a service in the sandbox: one JSON message a line, in bounded lines.
+// MCP with a service in the sandbox: one JSON message a line, in bounded lines.
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { SandboxService } from '../sandbox/service.ts';
 import { type Allowance, MAX_MESSAGE_BYTES } from './allowance.ts';
 
-/** How long a server may take to end by itself once its input is closed. */
+/** How long a server may take to exit after its input is closed. */
 const END_GRACE_MS = 300;
 const NEW_LINE = 10;
 
 export interface StdioParts {
   readonly service: SandboxService;
   readonly allowance: Allowance;
-  /** Reads a line; throws when it is no message. */
+  /** Reads a line; throws when it is not a message. */
   parse(line: string): JSONRPCMessage;
 }
 
-/** A transport over a service that was started. It closes when the service has ended, for whatever reason. */
+/** A transport over a started service. It closes when the service has ended, for any reason. */
 export function stdioTransport({ service, allowance, parse }: StdioParts): Transport {
   let closed = false;
   const transport: Transport = {
@@ -42,7 +42,7 @@ export function stdioTransport({ service, allowance, parse }: StdioParts): Trans
     try {
       message = parse(line.toString('utf8'));
     } catch {
-      // Some servers greet on the wrong stream.
+      // Some servers print a greeting to the wrong stream.
       if (!allowance.takeNoise(line.length)) tooMuch();
       return;
     }
@@ -57,7 +57,7 @@ export function stdioTransport({ service, allowance, parse }: StdioParts): Trans
   return transport;
 }
 
-/** Cuts a stream into lines. Calls `tooLong` when one is longer than a message may be. */
+/** Splits a stream into lines. Calls `tooLong` when one is longer than a message may be. */
 function makeLineReader(take: (line: Buffer) => void, tooLong: () => void): (chunk: Buffer) => void {
   let pieces: Buffer[] = [];
   let bytes = 0;

@@ -4,15 +4,15 @@ import { createHash } from 'node:crypto';
 const MAX_CHARACTERS = 64;
 const MARK_CHARACTERS = 7;
 
-/** A tool by the names that its administrator and its server gave. */
+/** A tool by the names that its administrator and its server gave it. */
 export interface NamedTool {
   readonly server: string;
   readonly tool: string;
 }
 
 /**
- * `mcp__<server>__<tool>` for each, in characters and a length that every model server takes. Names that would be too
- * long or the same get a mark made of the full names, so that a tool has the same name whatever else is there.
+ * `mcp__<server>__<tool>` for each, in characters and a length that every model server accepts. Names that would be too long or
+ * equal get a hash of the full names as a suffix, so that a tool's name does not depend on the other tools.
  */
 export function nameTools(tools: readonly NamedTool[]): string[] {
   const plain = tools.map(({ server, tool }) => `mcp__${clean(server)}__${clean(tool)}`);

@@ -1,4 +1,4 @@
-// The input schema of an MCP server's tool: what is told to models, and how arguments are checked. Servers are strangers.
+// The input schema of an MCP server's tool: what models are shown, and how arguments are checked. Servers are not trusted.
 import { createHash } from 'node:crypto';
 import { Ajv } from 'ajv';
 import { inDraft07 } from '../../domain/draft-07.ts';
@@ -19,21 +19,21 @@ export type ToolSchema =
   | { readonly ok: true; readonly told: JsonObject; readonly check: ResultCheck }
   | { readonly ok: false; readonly why: string };
 
-/** Looks at schemas only; it keeps none of them. */
+/** Only validates schemas; it retains none of them. */
 const ajv = new Ajv({ strict: false, validateFormats: false, logger: false });
 /** Compiled checks of this thread by the schema's hash, the oldest first. */
 const compiled = new Map<string, ResultCheck>();
 
 /**
- * Reads a schema. What makes it unusable is told in words: it could block the thread, or a model server would refuse
- * it. It is compiled when its tool is called for the first time. References to elsewhere are not followed.
+ * Reads a schema. Returns in words what makes it unusable: it could block the thread, or a model server would refuse it. It is
+ * compiled when its tool is first called. External references are not followed.
  */
 export function readToolSchema(value: JsonValue | undefined): ToolSchema {
   if (!isJsonObject(value) || value['type'] !== 'object') return { ok: false, why: 'its type is not object' };
   const text = isDeeperThan(value, MAX_DEPTH) ? null : JSON.stringify(value);
   if (text === null) return { ok: false, why: `it nests deeper than ${MAX_DEPTH} levels` };
   if (Buffer.byteLength(text) > MAX_BYTES) return { ok: false, why: `it is larger than ${MAX_BYTES / 1_024} KB` };
-  if (text.includes('"__proto__":')) return { ok: false, why: 'it has "__proto__" as a name' };
+  if (text.includes('"__proto__":')) return { ok: false, why: 'it uses "__proto__" as a name' };
   const { $schema: _dialect, $id: _id, $comment: _comment, ...told } = value;
   const schema = mapSchemas(told, inKnownWords);
   const why = faultOf(schema);
@@ -49,8 +49,8 @@ export function readToolSchema(value: JsonValue | undefined): ToolSchema {
 }
 
 /**
- * Newer drafts and OpenAPI in the words of Draft-07. What it can't say is left to the server, and the validator's own
- * keywords have no power here: one of them would turn its answers into promises.
+ * Converts newer drafts and OpenAPI to Draft-07. What Draft-07 can't express is left to the server, and the validator's own
+ * keywords are disabled: one of them would turn its results into promises.
  */
 function inKnownWords(schema: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(inDraft07(schema)).filter(([name]) => isKeyword(name)));
@@ -60,11 +60,11 @@ const objectOf = (value: JsonValue | undefined): JsonObject => (isJsonObject(val
 
 function faultOf(schema: JsonObject): string | undefined {
   const inner = listSchemas(schema);
-  if (inner.length > MAX_SCHEMAS) return `it holds more than ${MAX_SCHEMAS} schemas`;
-  if (ajv.validateSchema(schema) !== true) return 'it is no valid JSON Schema';
+  if (inner.length > MAX_SCHEMAS) return `it contains more than ${MAX_SCHEMAS} schemas`;
+  if (ajv.validateSchema(schema) !== true) return 'it is not a valid JSON Schema';
   for (const { schema: one } of inner) {
     const ref = one['$ref'];
-    if (typeof ref === 'string' && !leadsInto(schema, ref)) return 'it refers to something that is not in it';
+    if (typeof ref === 'string' && !leadsInto(schema, ref)) return 'it has a reference that does not resolve';
     const patterns = [one['pattern'], ...Object.keys(objectOf(one['patternProperties']))];
     if (patterns.some((pattern) => typeof pattern === 'string' && !isLinear(pattern)))
       return 'it has a pattern that cannot be matched in linear time';

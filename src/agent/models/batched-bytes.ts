@@ -1,16 +1,16 @@
-// Bytes of a model's stream in fewer pieces: everything above them costs by the piece.
+// Delivers the bytes of a model's stream in fewer chunks: all later processing costs per chunk.
 import type { Readable } from 'node:stream';
 import type { Listener } from './hearing.ts';
 
-/** A server that holds its connection open after the end of its reply is left after this. */
+/** How long a server may keep its connection open after the end of its reply. */
 const LINGER_MS = 1_000;
-/** What is gathered is passed on when there is this much of it, whatever the time. */
+/** Gathered bytes are passed on at this size, regardless of the time. */
 const MAX_GATHERED_BYTES = 64 * 1024;
 
 /**
- * The body as a web stream. The first bytes after a quiet time pass at once; those that arrive within `gatherMs()` of the
- * last piece come together at the end of that time. A consumer that does not read holds the socket back. The listener hears
- * each piece before it is held, and the stream ends when it has heard enough.
+ * The body as a web stream. The first bytes after a quiet time pass at once; those that arrive within `gatherMs()` of the last
+ * chunk are delivered together at the end of that time. A consumer that does not read applies backpressure to the socket. The
+ * listener gets each chunk before it is buffered; the stream ends when the listener has seen enough.
  */
 export function batchedBytes(body: Readable, gatherMs: () => number, listener: Listener): ReadableStream<Uint8Array> {
   let gatherer: Gatherer | undefined;
@@ -33,7 +33,7 @@ export function batchedBytes(body: Readable, gatherMs: () => number, listener: L
       if (verdict !== 'surplus') add(chunk);
       if (verdict === 'more') return;
       close();
-      // After a whole reply the connection is used again, once its last bytes are here.
+      // After a complete reply the connection is reused, once its last bytes have arrived.
       if (verdict === 'last') leaveSoon(body);
       else body.destroy();
     });
@@ -59,9 +59,9 @@ export function batchedBytes(body: Readable, gatherMs: () => number, listener: L
 
 interface Gatherer {
   add(chunk: Buffer): void;
-  /** Hands on what waits. */
+  /** Passes on what is buffered. */
   flush(): void;
-  /** Forgets what waits. */
+  /** Discards what is buffered. */
   drop(): void;
 }
 

@@ -1,18 +1,18 @@
-// Adds to a call what the administrator wants with every call of its endpoint.
+// Adds to each call what the administrator configured for its endpoint.
 import type { JsonObject } from '../../domain/json.ts';
 import type { ModelGrant } from '../port/grants.ts';
 
-/** How the calls of a grant are changed on their way out. */
+/** How the calls of a grant are modified before they are sent. */
 export interface Dress {
   /** The address with the query parameters. */
   readonly address: (address: string) => string;
-  /** All header names in lower case; the administrator's win. */
+  /** All header names in lower case; the administrator's take precedence. */
   readonly headers: (headers: Readonly<Record<string, string>>) => Record<string, string>;
-  /** The body with further fields. A field that is null is left out. */
+  /** The body with additional fields. A field that is null is removed. */
   readonly body: (body: string) => string;
 }
 
-/** Dresses the calls of a grant. Without extras, addresses and bodies pass as they are. */
+/** Applies the grant's extras. Without extras, addresses and bodies pass unchanged. */
 export function dressOf({ extras, apiKey }: Pick<ModelGrant, 'extras' | 'apiKey'>): Dress {
   const { headers, query, maxTokensField, extraBody } = extras;
   const parameters = Object.entries(query);
@@ -26,7 +26,7 @@ export function dressOf({ extras, apiKey }: Pick<ModelGrant, 'extras' | 'apiKey'
     },
     headers: (given) => {
       const all = Object.fromEntries(Object.entries(given).map(([name, value]) => [name.toLowerCase(), value]));
-      // The provider's library wants some key; the real one is among the administrator's headers.
+      // The provider's library requires a key; the real one is among the administrator's headers.
       if (apiKey === null && 'authorization' in headers) delete all['x-api-key'];
       return { ...all, ...headers };
     },

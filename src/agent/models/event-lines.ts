@@ -1,20 +1,22 @@
-// Server-sent events of model servers out of bytes. Nothing is held beyond a limit, whatever a server sends.
-// Not eventsource-parser's work: it drops the unknown field `error` when the network cuts its line.
+// Parses server-sent events of model servers from bytes, within a size limit.
+// Not with eventsource-parser: it drops the unknown field `error` when the network splits its line.
 
 export interface ServerEvent {
-  /** Empty when the server gave none. */
+  /** Empty when the server sent none. */
   readonly name: string;
   readonly data: string;
 }
 
 export interface EventLines {
-  /** Takes the next bytes. Answers false, and is of no more use, once an event is larger than the limit. */
+  /** Takes the next bytes. Returns false, and is unusable from then on, once an event is larger than the limit. */
   take(chunk: Buffer): boolean;
 }
 
 const LINE_FEED = 0x0a;
 
-/** Calls `onEvent` for each event with data, in order, until it answers false. `maxBytes` is for one event with all its lines. */
+/**
+ * Calls `onEvent` for each event with data, in order, until it returns false. `maxBytes` is for one event with all its lines.
+ */
 export function makeEventLines(maxBytes: number, onEvent: (event: ServerEvent) => void): EventLines {
   let pieces: Buffer[] = [];
   let lineBytes = 0;
@@ -35,7 +37,7 @@ export function makeEventLines(maxBytes: number, onEvent: (event: ServerEvent) =
     event: (value) => {
       name = value;
     },
-    // Some servers name the field after what it holds.
+    // Some servers name the field after its content.
     error: (value) => {
       name = 'error';
       data.push(value);

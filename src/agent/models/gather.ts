@@ -1,8 +1,8 @@
-// How long pieces of a model's stream are gathered: not at all for one reader's eye, longer when the thread is busy.
+// How long chunks of a model's stream are gathered: not at all for a single reader, longer when the thread is busy.
 
 /** Just under the pace of a fast local model, so that its tokens pass one by one. */
 const QUIET_MS = 15;
-/** Within what the journal may merge (G8), and twice as many streams for the same work. */
+/** Within what the journal may merge (G8), and enough for twice as many streams with the same work. */
 const BUSY_MS = 40;
 const BUSY_SHARE = 0.5;
 const LOOK_EVERY_MS = 250;

@@ -1,41 +1,42 @@
-// Listens to the bytes of one model call as they arrive: counts the reply before anybody holds it, notes how it ends and what fails.
+// Observes the bytes of one model call as they arrive: counts the reply before it is buffered, and records its end and its
+// failures.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { isJsonObject, type JsonValue } from '../../domain/json.ts';
 import { type EventLines, makeEventLines, type ServerEvent } from './event-lines.ts';
 import type { Ending, ReplyProtocol } from './reply-events.ts';
 import { faultOfEvent, UpstreamFault } from './upstream-fault.ts';
 
-/** What was heard of a reply. */
+/** What was observed of a reply. */
 export interface Hearing {
-  /** Text, reasoning and tool calls of a reply together; also what one event may hold. */
+  /** Text, reasoning and tool calls of a reply together; also the limit of one event. */
   readonly maxReplyBytes: number;
-  /** Told when the request has left, and when bytes of the reply are looked at. */
+  /** Called when the request was sent, and when bytes of the reply are processed. */
   readonly waits: (isWaiting: boolean) => void;
-  /** What went wrong, in the bytes or before them. It outweighs whatever was made of the stream. */
+  /** What went wrong, in the bytes or before them. It takes precedence over whatever was parsed from the stream. */
   fault: UpstreamFault | null;
   /** How the reply ended; null while it has not, and for the offline engine. */
   ending: Ending | null;
 }
 
-/** `more`: go on. `last`: the reply is whole. `fault`: what follows is of no use. `surplus`: neither are these bytes. */
+/** `more`: continue. `last`: the reply is complete. `fault`: ignore what follows. `surplus`: ignore these bytes, too. */
 type Verdict = 'more' | 'last' | 'fault' | 'surplus';
 
-/** Hears the bytes of one response. */
+/** Observes the bytes of one response. */
 export interface Listener {
   take(chunk: Buffer): Verdict;
-  /** No bytes follow. A reply that is not whole by now was cut. */
+  /** No bytes follow. A reply that is incomplete by now was cut off. */
   end(): void;
 }
 
-/** The hearing of the call that is being made: what fetches is called by a library that passes nothing through. */
+/** The hearing of the current call: the library that calls our fetch passes nothing through. */
 export const currentHearing = new AsyncLocalStorage<Hearing>();
 
-/** A hearing of nothing yet. */
+/** A hearing without any observation. */
 export function openHearing(maxReplyBytes: number, waits: Hearing['waits']): Hearing {
   return { maxReplyBytes, waits, fault: null, ending: null };
 }
 
-/** Listens to the stream of a call. Nothing here throws: what fails is noted in the hearing. */
+/** Observes the stream of a call. Never throws: failures are recorded in the hearing. */
 export function listen(hearing: Hearing, protocol: ReplyProtocol): Listener {
   let bytes = 0;
   let finish: string | null = null;
@@ -85,14 +86,14 @@ export function listen(hearing: Hearing, protocol: ReplyProtocol): Listener {
       return 'last';
     },
     end: () => {
-      // Some servers end with the last line, and without the empty one behind it.
+      // Some servers omit the empty line after the last event.
       hear(Buffer.from('\n\n'));
       if (hearing.fault === null) conclude();
     },
   };
 }
 
-/** What is no JSON is left to the reader of the protocol, which says so. */
+/** Invalid JSON is left to the protocol's reader, which reports it. */
 function parse(data: string): JsonValue {
   try {
     return JSON.parse(data) as JsonValue;

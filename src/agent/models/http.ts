@@ -1,4 +1,4 @@
-// HTTP to model servers: one keep-alive agent a thread, no hidden time limits, bounded replies, and none that is not a stream.
+// HTTP to model servers: one keep-alive agent per thread, no hidden time limits, bounded replies, and only streams.
 import type { Readable } from 'node:stream';
 import { Agent, request } from 'undici';
 import type { JsonValue } from '../../domain/json.ts';
@@ -10,7 +10,7 @@ import { currentHearing, listen } from './hearing.ts';
 import type { ReplyProtocol } from './reply-events.ts';
 import { faultOfEvent, faultOfStatus, UpstreamFault } from './upstream-fault.ts';
 
-/** Most of a failed reply that is ever read, in bytes. */
+/** Maximum bytes of a failed reply that are read. */
 const MAX_FAULT_BYTES = 4096;
 
 const agents = new Map<number, Agent>();
@@ -18,10 +18,10 @@ const agents = new Map<number, Agent>();
 const gatherMs = makeGather();
 
 /**
- * A `fetch` for model calls. Only connecting has a limit here: how long tokens may take is the caller's business (D8).
- * Redirects are not followed; of a failed reply only the start is read. Bytes that arrive in a short time come as one piece.
- * The grant's extras are added. It must be called within a hearing, which counts the reply as it arrives and is told what fails. Throws UpstreamFault
- * for whatever is no stream.
+ * A `fetch` for model calls. Only connecting has a time limit here; the caller limits how long tokens may take (D8). Redirects
+ * are not followed; only the start of a failed reply is read. Bytes that arrive in quick succession are delivered as one chunk.
+ * Adds the grant's extras. It must be called within a hearing, which counts the reply and records failures. Throws
+ * UpstreamFault for any reply that is not a stream.
  */
 export function modelFetch(
   grant: ModelGrant,
@@ -33,7 +33,7 @@ export function modelFetch(
   return async (input, init = {}) => {
     const hearing = currentHearing.getStore();
     if (hearing === undefined) throw new Error('A model was called outside of a hearing.');
-    // The providers give an address, headers and a body as plain values.
+    // The providers pass an address, headers and a body as plain values.
     const content = dress.body(init.body as string);
     hearing.waits(true);
     // Undici's `request` costs half of what its `fetch` does.
@@ -55,7 +55,7 @@ export function modelFetch(
   };
 }
 
-/** Why a response is no stream; null when it may be one. */
+/** Why a response is not a stream; null when it may be one. */
 async function faultOf(status: number, headers: Record<string, string>, body: Readable): Promise<UpstreamFault | null> {
   const contentType = headers['content-type'] ?? '';
   const isGood = status >= 200 && status < 300;
@@ -91,7 +91,7 @@ function flatten(headers: Record<string, string | string[] | undefined>): Record
   return Object.fromEntries(flat) as Record<string, string>;
 }
 
-/** The start of a body as text. What is left of it is not read, and its connection not used again. */
+/** The start of a body as text. The rest is not read, and the connection is not reused. */
 async function startOf(body: Readable): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';

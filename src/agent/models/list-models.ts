@@ -8,7 +8,7 @@ import { normalizeBaseUrl } from './open-model.ts';
 const MAX_BYTES = 4 * 1_024 * 1_024;
 const ANTHROPIC_VERSION = '2023-06-01';
 
-/** The names of the endpoint's models; null when it does not say. Never rejects. */
+/** The names of the endpoint's models; null when it does not report them. Never rejects. */
 export async function listModels(grant: ModelGrant, timeoutMs: number): Promise<readonly string[] | null> {
   const { kind, apiKey, baseUrl } = grant;
   const key: Record<string, string> =

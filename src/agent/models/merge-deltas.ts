@@ -1,11 +1,11 @@
-// Thins a model's stream before the AI SDK sees it: deltas that arrive together become one.
+// Reduces a model's stream before the AI SDK sees it: deltas that arrive together become one.
 import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { currentHearing, type Hearing } from './hearing.ts';
 
 type Part = LanguageModelV4StreamPart;
 type Delta = Extract<Part, { type: 'text-delta' | 'reasoning-delta' }>;
 
-/** Parts with something of the answer. Others say that a message or a block begins, long before its first token perhaps. */
+/** Parts that carry some of the reply. Others announce a message or a block, perhaps long before its first token. */
 const TOKENS: ReadonlySet<Part['type']> = new Set([
   'text-delta',
   'reasoning-delta',
@@ -15,10 +15,10 @@ const TOKENS: ReadonlySet<Part['type']> = new Set([
 ]);
 
 /**
- * The same model with a thinner stream: adjacent text that arrives in one turn of the event loop is merged, deltas of tool
- * arguments are left out (the whole call follows). `onToken` is told of each part that carries something of the answer.
- * What is heard of its bytes is noted in `hearing`.
- * The SDK spends three times as much on a delta as the protocol's parser, so this decides what a token costs.
+ * The same model with fewer parts: merges adjacent text that arrives in one turn of the event loop, and drops deltas of tool
+ * arguments (the complete call follows). Calls `onToken` for each part that carries some of the reply. Records in `hearing`
+ * what its bytes show. The SDK spends three times as much on a delta as the protocol's parser, so this determines the cost of a
+ * token.
  */
 export function withMergedDeltas(model: LanguageModelV4, hearing: Hearing, onToken: () => void): LanguageModelV4 {
   return {
@@ -46,7 +46,7 @@ export function mergeDeltas(source: ReadableStream<Part>, onToken: () => void = 
       if (done) break;
       if (isToken(value)) onToken();
       take(value);
-      // A consumer that lags holds the upstream back instead of filling our memory.
+      // A consumer that lags slows the upstream down instead of filling our memory.
       if ((controller.desiredSize ?? 1) <= 0) await new Promise<void>((resolve) => (hungry = resolve));
     }
     flush();
@@ -77,9 +77,9 @@ export function mergeDeltas(source: ReadableStream<Part>, onToken: () => void = 
 
 interface Merger {
   take(part: Part): void;
-  /** Hands on what waits. */
+  /** Passes on what is buffered. */
   flush(): void;
-  /** Forgets what waits. */
+  /** Discards what is buffered. */
   drop(): void;
 }
 

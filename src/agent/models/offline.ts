@@ -1,4 +1,4 @@
-// The built-in offline engine: no language model, but fixed rules that show the whole path of a turn with no network (J5).
+// The built-in offline engine: not a language model, but fixed rules that exercise a whole turn without a network (J5).
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type {
@@ -20,18 +20,18 @@ interface PlannedCall {
   readonly input: JsonObject;
 }
 
-/** What the engine does next: either calls tools or says its closing words. */
+/** The engine's next step: tool calls or its closing text. */
 type Plan =
   | { readonly kind: 'calls'; readonly calls: readonly PlannedCall[]; readonly text?: string }
   | { readonly kind: 'text'; readonly text: string };
 
 const WRITE_LINE = /^\s*(?:[-*]\s+)?(?:please\s+)?write\s+(\S+):\s+(\S.*)$/i;
-/** Between the pieces of the closing text, so that a watcher sees it stream. */
+/** Pause between chunks of the closing text, so that a watcher sees it stream. */
 const PAUSE_MS = 25;
 const QUOTED_CHARACTERS = 200;
 const NAMES_ITSELF = 'I am the built-in offline engine of Errand: no language model is configured';
 
-/** The offline engine as a model. It plans from the prompt alone, so that a resumed run goes on where it stood. */
+/** The offline engine as a model. It plans from the prompt alone, so that a resumed run continues where it was. */
 export function makeOfflineModel(modelId: string): LanguageModelV4 {
   return {
     specificationVersion: 'v4',
@@ -43,7 +43,7 @@ export function makeOfflineModel(modelId: string): LanguageModelV4 {
   };
 }
 
-/** One plan a turn: files, then a listing, then words. What was done already stands after the last user message. */
+/** One plan per turn: files, then a listing, then text. What is already done follows the last user message in the prompt. */
 function planOf(options: LanguageModelV4CallOptions): Plan {
   const plan = planWork(options);
   const { prompt, tools = [] } = options;
@@ -146,7 +146,7 @@ async function* textParts(text: string): AsyncGenerator<LanguageModelV4StreamPar
   yield { type: 'text-end', id: 'text' };
 }
 
-/** Four characters a token, as nothing here knows better. */
+/** Four characters a token, since there is no better estimate here. */
 function usageOf(prompt: LanguageModelV4Prompt, said: string): LanguageModelV4Usage {
   const input = Math.ceil(JSON.stringify(prompt).length / 4);
   const output = Math.ceil(said.length / 4);

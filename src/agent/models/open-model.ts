@@ -1,4 +1,4 @@
-// From a grant to a model that can be called.
+// Creates a callable model from a grant.
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
@@ -30,7 +30,7 @@ const OPENERS: Readonly<Record<EndpointKind, (grant: ModelGrant, connectTimeoutM
   offline: (grant) => makeOfflineModel(grant.model),
 };
 
-/** The model of a grant, kept for the next run of this thread that has the same one. */
+/** The model of a grant, cached for the next run of this thread with the same grant. */
 export function openModel(grant: ModelGrant, connectTimeoutMs: number): LanguageModelV4 {
   const { kind, baseUrl, apiKey, extras, model } = grant;
   const name = JSON.stringify([kind, baseUrl, apiKey, extras, model, connectTimeoutMs]);

@@ -1,35 +1,35 @@
-// What the events of a model's stream say of its reply, in either protocol: how much of it there is, how it ends, what failed.
+// What the events of a model's stream say about its reply, in either protocol: its size, its end, its failure.
 import { isJsonObject, type JsonObject, type JsonValue, MAX_JSON_DEPTH } from '../../domain/json.ts';
 import type { EndpointKind } from '../../domain/model.ts';
 import { UpstreamFault } from './upstream-fault.ts';
 
-/** How a whole reply ends. */
+/** How a complete reply ends. */
 export type Ending = 'stop' | 'tool-calls' | 'length' | 'content-filter';
 
-/** What one event tells. */
+/** The facts of one event. */
 export interface EventFacts {
   /** Bytes of text, reasoning and tool calls. */
   readonly bytes: number;
   /** The server's own word for why the model stopped; null when it does not say yet. */
   readonly finish: string | null;
-  /** Nothing follows that matters. */
+  /** Nothing relevant follows. */
   readonly isLast: boolean;
 }
 
 export interface ReplyProtocol {
-  /** The data of the event that ends a stream and is no JSON; null when there is none. */
+  /** The data of the event that ends a stream and is not JSON; null when the protocol has none. */
   readonly endMark: string | null;
-  /** Whether a reply is whole only after its last event. */
+  /** Whether a reply is complete only after its last event. */
   readonly needsLast: boolean;
   /** Throws UpstreamFault for an event that nests too deep. */
   read(event: JsonObject): EventFacts;
-  /** Known endings by the servers' words, in lower case. Any other word is no whole reply. */
+  /** Known endings by the servers' words, in lower case. With any other word, a reply counts as incomplete. */
   readonly endings: Readonly<Record<string, Ending>>;
 }
 
 const openai: ReplyProtocol = {
   endMark: '[DONE]',
-  // Gateways leave the mark out; the reason is what counts.
+  // Gateways omit the mark; the finish reason is what counts.
   needsLast: false,
   read: ({ choices }) => {
     const all = Array.isArray(choices) ? choices.filter(isJsonObject) : [];
@@ -83,10 +83,10 @@ const anthropic: ReplyProtocol = {
   },
 };
 
-/** The protocols that come over a network. */
+/** The protocols that are used over a network. */
 export const REPLY_PROTOCOLS: Readonly<Record<Exclude<EndpointKind, 'offline'>, ReplyProtocol>> = { openai, anthropic };
 
-/** Bytes of what has to be kept of a value: its texts, and a little for everything that holds them. */
+/** Bytes to store a value: its texts, and a little for each container. */
 function weigh(value: JsonValue | undefined, depth = 0): number {
   if (depth > MAX_JSON_DEPTH)
     throw new UpstreamFault('protocol', `An event nests deeper than ${MAX_JSON_DEPTH} levels.`);

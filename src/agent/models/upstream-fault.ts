@@ -1,12 +1,12 @@
-// What goes wrong at a model server, by kind. Callers are told the kind in our words; what the server said is for operators.
+// What goes wrong at a model server, by kind. Callers get our words for the kind; the server's message is for operators.
 import { isJsonObject, type JsonValue } from '../../domain/json.ts';
 
 interface KindFacts {
   /** Follows the model's name in a sentence. */
   readonly words: string;
-  /** Whether another try of the same call may help. */
+  /** Whether a retry of the same call may help. */
   readonly again: boolean;
-  /** Whether the caller may hope for better luck with a new run. */
+  /** Whether a new run may succeed. */
   readonly retryable: boolean;
 }
 
@@ -24,21 +24,21 @@ export const FAULT_KINDS = {
   request_too_large: lasting('was sent a larger request than its endpoint takes'),
   filtered: lasting("withheld its answer: its provider's content filter stepped in"),
   bad_request: lasting('did not accept the request'),
-  reply_too_large: lasting('sent a longer reply than is taken'),
+  reply_too_large: lasting('sent a longer reply than is accepted'),
   rate_limited: passing('was called too often'),
   overloaded: passing('is overloaded'),
   failing: passing('failed at its endpoint'),
   cut: passing('broke off: its reply ended before it was finished'),
   document: { words: 'answered with a document instead of a stream', again: true, retryable: false },
-  protocol: { words: 'sent something that breaks its protocol', again: true, retryable: false },
+  protocol: { words: 'sent something that violates its protocol', again: true, retryable: false },
 } as const satisfies Readonly<Record<string, KindFacts>>;
 export type FaultKind = keyof typeof FAULT_KINDS;
 
-/** A failure that a model server reported, or that shows in its bytes. The message is the server's: for operators only. */
+/** A failure that a model server reported, or that its bytes show. The message is the server's: for operators only. */
 export class UpstreamFault extends Error {
   override readonly name = 'UpstreamFault';
   readonly kind: FaultKind;
-  /** Of the HTTP response; null when the failure came in a stream. */
+  /** Status of the HTTP response; null when the failure came in a stream. */
   readonly status: number | null;
   /** The header as it was sent. */
   readonly retryAfter: string | null;
@@ -94,11 +94,11 @@ const BY_WORD: Readonly<Record<string, FaultKind>> = {
 };
 /** Kinds that say more than the status does. */
 const PRECISE: ReadonlySet<FaultKind> = new Set(['quota', 'unknown_model', 'context_too_long', 'filtered']);
-/** Kinds under which servers without a word of their own hide a prompt that is too long. */
+/** Kinds that servers without a specific code use for a prompt that is too long. */
 const VAGUE: ReadonlySet<FaultKind> = new Set(['bad_request', 'request_too_large', 'failing']);
 const TOO_LONG = /context (?:length|window|size)|maximum context|prompt is too long|too many (?:input )?tokens/i;
 
-/** The fault behind a response with a status that is no success. `body` is its beginning. */
+/** The fault behind a response with an error status. `body` is its beginning. */
 export function faultOfStatus(status: number, body: string, retryAfter: string | undefined): UpstreamFault {
   const byStatus = kindOfStatus(status);
   const said = wordedKind(parse(body));

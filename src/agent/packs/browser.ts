@@ -13,14 +13,14 @@ import { failed, inputOf, succeeded } from '../tools/workspace-tool.ts';
 
 const MAX_PICTURE_HEIGHT = 8_000;
 const JPEG = { type: 'jpeg', quality: 70, timeout: 10_000 } as const;
-/** What a click sets going has begun by then. */
+/** By then, the effects of a click have begun. */
 const MOMENT_MS = 300;
 const NO_ANSWER =
-  'A new window was opened, but the server of its page has not answered yet. This is the page before it; call browser_read later.';
+  'A new window was opened, but its server has not replied yet. This is the previous page; call browser_read later.';
 
 type KeepPicture = (page: Page, callId: string, fullPage: boolean) => Promise<void>;
 
-/** The browser's tools, for a run that was granted one. `limitMs`: what an action has at most, when not the usual. */
+/** The browser's tools, for a run that was granted one. `limitMs`: time limit of an action, if not the default. */
 export async function browserTools(run: Run, limitMs?: number): Promise<OpenedTools> {
   const grant = run.brief.equipment.browser;
   if (grant === null) return { tools: [], notes: [], close: async () => undefined };
@@ -44,7 +44,7 @@ function toolOf(action: Action, browser: RunBrowser, keepPicture: KeepPicture): 
         const windows = openedFromNow();
         const told = (await action.act(page, input)) ?? (await whatFollowed(page, front, windows));
         const shown = front();
-        // A picture that can't be had takes nothing from what was done.
+        // If the picture fails, the action still succeeded.
         if (pictured && shown !== undefined) await keepPicture(shown, callId, false).catch(() => undefined);
         return succeeded(told);
       });
@@ -62,7 +62,7 @@ async function whatFollowed(page: Page, front: Browser['front'], windows: Opened
     await opened.waitForLoadState('domcontentloaded').catch(() => undefined);
     await settle(opened);
   }
-  // A window that was opened for a download alone has closed by now.
+  // A window that was opened only for a download has closed by now.
   const shown = front();
   if (shown === undefined) return NO_PAGE;
   const view = await viewOf(shown);
@@ -70,17 +70,20 @@ async function whatFollowed(page: Page, front: Browser['front'], windows: Opened
 }
 
 function screenshot(browser: RunBrowser, keepPicture: KeepPicture): ExecutedTool {
-  const fullPage: JsonObject = { type: 'boolean', description: 'The whole page, not only what fits the window.' };
+  const fullPage: JsonObject = {
+    type: 'boolean',
+    description: 'Capture the whole page, not only what fits the window.',
+  };
   return {
     kind: 'executes',
     name: 'browser_screenshot',
     description:
-      'Keeps a picture of the page that is open, beside this call. You are told that it was kept, not what is on it.',
+      'Stores a picture of the open page with this call. It confirms that the picture was stored, but does not show it to you.',
     inputSchema: inputOf({ full_page: fullPage }, []),
     execute: (input, { callId }) =>
       browser.onPage(true, async (page) => {
         await keepPicture(page, callId, input['full_page'] === true);
-        return succeeded(`A picture of ${page.url()} was kept.`);
+        return succeeded(`A picture of ${page.url()} was stored.`);
       }),
   };
 }

@@ -5,7 +5,7 @@ import type { ToolResult } from '../port/protocol.ts';
 import type { ToolPack } from '../loop/run.ts';
 import { defineTool, failed, inputOf, textOf } from '../tools/workspace-tool.ts';
 
-/** A run without connections has no such tool. */
+/** Only for runs with connections. */
 export const connectorTools: ToolPack = async ({ brief, channel }) => {
   const { connections } = brief.equipment;
   const token = brief.connectorToken;
@@ -15,7 +15,7 @@ export const connectorTools: ToolPack = async ({ brief, channel }) => {
   const handles = [...named.keys()];
   const connectorRequest = defineTool({
     name: 'connector_request',
-    description: `Sends an HTTP request to a connected service and returns status, headers and body. The credential is added on the way; never ask for one. The connections:\n${listOf(named)}`,
+    description: `Sends an HTTP request to a connected service and returns status, headers and body. The credential is added automatically; never ask for one. The connections:\n${listOf(named)}`,
     inputSchema: inputOf(
       {
         connection: { type: 'string', minLength: 1, description: `Name of the connection: ${handles.join(', ')}.` },
@@ -24,7 +24,7 @@ export const connectorTools: ToolPack = async ({ brief, channel }) => {
           type: 'string',
           minLength: 1,
           description:
-            'Path and query below the base address, such as /v1/items?limit=5; * in a path stands for anything.',
+            'Path and query below the base address, such as /v1/items?limit=5; * in an allowed path matches anything.',
         },
         headers: { type: 'object', additionalProperties: { type: 'string' } },
         body: { type: 'string', description: 'The body as text; JSON needs its Content-Type header.' },
@@ -51,7 +51,7 @@ export const connectorTools: ToolPack = async ({ brief, channel }) => {
   return { tools: [connectorRequest], notes: [], close };
 };
 
-/** What a model calls a connection: its connector, with the connection's own name, or its id, where there are several. */
+/** What a model calls a connection: its connector; where there are several, with the connection's own name, or its id. */
 function handleOf({ id, name, connector }: ConnectionGrant, all: readonly ConnectionGrant[]): string {
   const alike = all.filter((one) => one.connector === connector);
   if (alike.length === 1) return connector;
@@ -78,7 +78,7 @@ function describe(reply: {
   readonly truncated: boolean;
 }): ToolResult {
   const head = [`status ${reply.status}`, ...Object.entries(reply.headers).map(([name, value]) => `${name}: ${value}`)];
-  const cut = reply.truncated ? '\n[… the reply was longer and was cut here]' : '';
+  const cut = reply.truncated ? '\n[… the reply was longer and was truncated here]' : '';
   const output = `${head.join('\n')}\n\n${reply.body}${cut}`;
   return reply.status < 400 ? { ok: true, output } : failed(output);
 }

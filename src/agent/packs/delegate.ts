@@ -1,4 +1,4 @@
-// The tool by which an agent hands a task to another one and waits for its answer.
+// The tool with which an agent gives a task to another one and waits for its answer.
 import { runLoop } from '../loop/loop.ts';
 import { openWorkspace } from '../loop/run-workspace.ts';
 import type { SubagentGrant } from '../port/grants.ts';
@@ -8,11 +8,11 @@ import { openSubChannel } from '../port/sub-channel.ts';
 import type { ToolContext } from '../tools/tool.ts';
 import { defineTool, failed, inputOf, succeeded, textOf } from '../tools/workspace-tool.ts';
 
-/** The run's own agent has depth 0; agents at this depth do their work themselves. */
+/** The run's own agent has depth 0; agents at this depth can't delegate. */
 const MAX_DEPTH = 2;
 const MAX_STEPS = 50;
 
-/** A run without sub-agents, and an agent that is deep enough, has no such tool. */
+/** Only for runs with sub-agents, and for agents above the maximum depth. */
 export const delegation: ToolPack = async (run) => {
   const { subagents } = run.brief.equipment;
   const close = async () => undefined;
@@ -39,7 +39,7 @@ export const delegation: ToolPack = async (run) => {
 
 interface Delegation {
   readonly task: string;
-  /** When the run's time is over, on the clock of `performance.now()`. */
+  /** When the run's time limit ends, on the clock of `performance.now()`. */
   readonly endsAt: number;
   readonly context: ToolContext;
 }
@@ -53,12 +53,15 @@ async function delegateTo(run: Run, agent: SubagentGrant, { task, endsAt, contex
     context.signal.throwIfAborted();
     return resultOf(agent, outcome);
   } finally {
-    // A tool of the sub-agent may have ignored the stop; this call lasts as long as it does.
+    // A tool of the sub-agent may have ignored the stop; this call lasts as long as the tool does.
     await workspace.atRest();
   }
 }
 
-/** What the sub-agent has: its own instructions, tools and equipment, the task as its user's words, nothing of the conversation. */
+/**
+ * The sub-agent's brief: its own instructions, tools and equipment, the task as the user's message, nothing of the
+ * conversation.
+ */
 function briefOf(
   above: Brief,
   agent: SubagentGrant,
@@ -90,9 +93,11 @@ function briefOf(
 function resultOf(agent: SubagentGrant, outcome: Outcome): ToolResult {
   if (outcome.status === 'completed') {
     const { text, stopReason } = outcome;
-    const answer = text.trim() === '' ? `[The agent "${agent.name}" ended without an answer in words.]` : text;
-    return succeeded(stopReason === 'max_tokens' ? `${answer}\n[The answer was cut: it became too long.]` : answer);
+    const answer = text.trim() === '' ? `[The agent "${agent.name}" ended without a text answer.]` : text;
+    return succeeded(
+      stopReason === 'max_tokens' ? `${answer}\n[The answer was truncated because it became too long.]` : answer,
+    );
   }
-  const why = 'error' in outcome ? outcome.error.message : 'it could not go on.';
-  return failed(`The agent "${agent.name}" failed: ${why} What it did in the workspace before that is still there.`);
+  const why = 'error' in outcome ? outcome.error.message : 'it could not continue.';
+  return failed(`The agent "${agent.name}" failed: ${why} Its earlier changes to the workspace remain.`);
 }

@@ -11,7 +11,7 @@ import type { ExecutedTool } from '../tools/tool.ts';
 const MAX_INSTRUCTIONS_CHARACTERS = 2_000;
 const MAX_NAMES_TOLD = 10;
 
-/** Starts all servers at the same time. One that can't be used costs the run its tools, and no more. */
+/** Starts all servers concurrently. If one can't be used, the run lacks only its tools. */
 export const mcpTools: ToolPack = async (run) => {
   const { brief } = run;
   const grants = brief.equipment.mcp;
@@ -53,7 +53,7 @@ async function openServer({ brief, channel }: Run, grant: McpGrant): Promise<Ope
       channel.send({
         t: 'log',
         level: 'info',
-        message: 'An MCP server changed its tools; this run keeps those it began with.',
+        message: 'An MCP server changed its tools; this run keeps those it started with.',
         facts,
       });
     },
@@ -61,13 +61,13 @@ async function openServer({ brief, channel }: Run, grant: McpGrant): Promise<Ope
   const connected = await connectMcp(grant, site);
   if (!connected.ok) {
     noteFailure(grant, connected, note);
-    const why = `The MCP server "${grant.name}" ${connected.failure.why}. Its tools are missing in this turn.`;
+    const why = `The MCP server "${grant.name}" ${connected.failure.why}. Its tools are not available in this turn.`;
     return { server: null, notes: [why] };
   }
   return { server: keepServer(grant, site, connected.connection, note), notes: notesOn(grant, connected.connection) };
 }
 
-/** Facts for the log without what the server was given: its last words may repeat a credential. */
+/** Facts for the log without the server's credentials: its last output may repeat one. */
 function blotted(facts: JsonObject, { name, secrets }: McpGrant): JsonObject {
   const blot = makeBlot(secrets.flatMap(secretsIn));
   return { ...mapTexts(facts, (text) => blot(text).text), mcp_server: name };
@@ -90,7 +90,7 @@ function notesOn(
     ...(words === '' || tools.length === 0 ? [] : [`What ${server} says of its tools: ${words}`]),
     ...(told.length === 0
       ? []
-      : [`Tools of ${server} that cannot be used: ${told.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`]),
+      : [`Unusable tools of ${server}: ${told.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`]),
     ...(surplus === 0 ? [] : [`${surplus} more tools of ${server} are left out, because there are too many.`]),
     ...(missing.length === 0 ? [] : [`${server.replace('the', 'The')} does not have: ${missing.join(', ')}.`]),
   ];

@@ -1,4 +1,4 @@
-// The skills of a run: told in the instructions by name and description, and loaded when the agent asks for one.
+// The skills of a run: listed in the instructions by name and description, and loaded when the agent asks for one.
 import { openFileBeneath } from '../../disk/open-beneath.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import { splitFrontMatter } from '../../domain/front-matter.ts';
@@ -15,7 +15,7 @@ const MAX_FILES = 200;
 const MAX_DEPTH = 8;
 const SKILL_FILE = 'SKILL.md';
 
-/** A run without skills has no such tool. */
+/** Only for runs with skills. */
 export const skillTools: ToolPack = async ({ brief }) => {
   const { skills } = brief.equipment;
   const close = async () => undefined;
@@ -23,7 +23,7 @@ export const skillTools: ToolPack = async ({ brief }) => {
   const loadSkill = defineTool({
     name: 'load_skill',
     description:
-      'Loads a skill: returns its instructions and the list of its files. Load a skill before you do what it is for.',
+      'Loads a skill: returns its instructions and the list of its files. Load a skill before you start a task that it covers.',
     inputSchema: inputOf({ name: { type: 'string', minLength: 1, description: 'Name of the skill.' } }, ['name']),
     async execute(input, { signal }) {
       const name = textOf(input, 'name');
@@ -37,7 +37,7 @@ export const skillTools: ToolPack = async ({ brief }) => {
 
 function noteOf(skills: readonly SkillGrant[]): string {
   const lines = skills.map(({ name, description }) => `  - ${name}: ${description.replaceAll(/\s+/g, ' ').trim()}`);
-  return `Skills, to be loaded with load_skill when the task is what they are for:\n${lines.join('\n')}`;
+  return `Skills; load one with load_skill when the task matches its description:\n${lines.join('\n')}`;
 }
 
 async function load(skill: SkillGrant, signal: AbortSignal): Promise<ToolResult> {
@@ -47,7 +47,7 @@ async function load(skill: SkillGrant, signal: AbortSignal): Promise<ToolResult>
     const listing =
       files.length === 0
         ? 'The skill has no other files.'
-        : `Files of the skill, read-only, for read_file and for commands:\n${files.join('\n')}`;
+        : `Files of the skill, read-only; use them with read_file and in commands:\n${files.join('\n')}`;
     return succeeded(`# Skill ${skill.name}\n\n${body}\n\n${listing}`);
   } catch (error) {
     if (!(error instanceof ErrandError)) throw error;
@@ -66,7 +66,7 @@ async function readSkill({ folder }: SkillGrant): Promise<string> {
   }
 }
 
-/** The text after the front matter, or all of it when it has none. */
+/** The text after the front matter; all of it when it has none. */
 export function withoutFrontMatter(text: string): string {
   const plain = text.replace(/^\uFEFF/, '');
   return splitFrontMatter(plain)?.body ?? plain.trim();

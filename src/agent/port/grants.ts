@@ -1,8 +1,8 @@
-// What a run is granted: its model, its sandbox, and what it has beside its built-in tools. Plain data for a worker.
+// What a run is granted: its model, its sandbox, and its equipment in addition to the built-in tools. Plain data for a worker.
 import type { SpaceLimits } from '../../disk/disk-space.ts';
 import type { CallExtras, EndpointKind } from '../../domain/model.ts';
 
-/** The model of one run, with the secrets that its endpoint is called with. */
+/** The model of one run, with the secrets of its endpoint. */
 export interface ModelGrant {
   /** The catalog's name of the model. */
   readonly name: string;
@@ -15,21 +15,21 @@ export interface ModelGrant {
   /** Tokens. */
   readonly contextWindow: number;
   readonly maxOutputTokens: number;
-  /** Whether the model takes images. Others are told of them in words. */
+  /** Whether the model accepts images. Others get a note instead. */
   readonly images: boolean;
-  /** Whether the model takes PDF documents as files. Others are given their text. */
+  /** Whether the model accepts PDF documents as files. Others get their text. */
   readonly documents: boolean;
   /** True when the endpoint has `max_in_flight`: each call then needs a permit of the main thread. */
   readonly metered: boolean;
 }
 
-/** How the shell tool runs a command; absent when there is no sandbox. */
+/** How the shell tool runs a command; absent when no sandbox is available. */
 export interface SandboxGrant {
   /** Path of the `bwrap` binary. */
   readonly bwrap: string;
   /** The uid and gid to drop to; null when the daemon is not root. */
   readonly owner: { readonly uid: number; readonly gid: number } | null;
-  /** The folder of control groups that each sandbox gets one in; null when the system has not delegated any. */
+  /** The directory in which each sandbox gets its control group; null when the system has not delegated any. */
   readonly groups: string | null;
   readonly timeoutMs: number;
   readonly maxOutputBytes: number;
@@ -43,14 +43,14 @@ export interface SandboxGrant {
 export interface SkillGrant {
   readonly name: string;
   readonly description: string;
-  /** Absolute path of the folder that holds SKILL.md. */
+  /** Absolute path of the folder that contains SKILL.md. */
   readonly folder: string;
 }
 
-/** An MCP server that the run may use. Secrets stand in the values of `env` and `headers`. */
+/** An MCP server that the run may use. The values of `env` and `headers` contain secrets. */
 export interface McpGrant {
   readonly name: string;
-  /** Those of the values that are secrets: nobody is told them. */
+  /** Those of the values that are secret and never shown. */
   readonly secrets: readonly string[];
   readonly transport:
     | {
@@ -58,15 +58,15 @@ export interface McpGrant {
         readonly command: string;
         readonly args: readonly string[];
         readonly env: Readonly<Record<string, string>>;
-        /** Absolute paths of folders that it sees read-only, beside /usr and the workspace. */
+        /** Absolute paths of the folders that it can read, in addition to /usr and the workspace. */
         readonly folders: readonly string[];
-        /** Whether the sandbox it runs in has the host's network. */
+        /** Whether its sandbox shares the host's network. */
         readonly network: boolean;
       }
     | { readonly kind: 'http'; readonly url: string; readonly headers: Readonly<Record<string, string>> };
   readonly startTimeoutMs: number;
   readonly callTimeoutMs: number;
-  /** Names of the server's tools that may be used; null is all of them. */
+  /** Names of the server's tools that may be used; null means all of them. */
   readonly tools: readonly string[] | null;
 }
 
@@ -79,9 +79,9 @@ export interface SubagentGrant {
   readonly model: ModelGrant | null;
   /** Names of built-in tools. */
   readonly tools: readonly string[];
-  /** What it has beside them by its own definition; nothing comes to it from the agent above. */
+  /** Additional equipment by its own definition; it inherits nothing from the agent above. */
   readonly equipment: Omit<Equipment, 'subagents'>;
-  /** Names of the run's agents to whom it may delegate. */
+  /** Names of the run's agents that it may delegate to. */
   readonly subagents: readonly string[];
 }
 
@@ -89,9 +89,9 @@ export interface SubagentGrant {
 export interface ConnectionGrant {
   /** UUID. */
   readonly id: string;
-  /** What its user calls it; may be empty. */
+  /** The user's name for it; may be empty. */
   readonly name: string;
-  /** The connector's name, what it is for, where it is, and what may be called there. */
+  /** The connector's name, purpose and address, and what may be called there. */
   readonly connector: string;
   readonly description: string;
   readonly baseUrl: string;
@@ -103,13 +103,13 @@ export interface ConnectionGrant {
 export interface BrowserGrant {
   /** Absolute path of the Chromium program. */
   readonly executable: string;
-  /** For one action. */
+  /** Time limit of one action. */
   readonly timeoutMs: number;
-  /** The walls that it runs in, with its own limits of memory and processes. */
+  /** Its sandbox, with its own limits of memory and processes. */
   readonly sandbox: SandboxGrant;
 }
 
-/** What a run has beside its built-in tools (J1). */
+/** What a run has in addition to its built-in tools (J1). */
 export interface Equipment {
   readonly skills: readonly SkillGrant[];
   readonly mcp: readonly McpGrant[];
@@ -118,7 +118,7 @@ export interface Equipment {
   readonly browser: BrowserGrant | null;
 }
 
-/** Nothing beside the built-in tools. */
+/** No equipment: the built-in tools only. */
 export const NO_EQUIPMENT: Equipment = { skills: [], mcp: [], subagents: [], connections: [], browser: null };
 
 /** The ids of the connections that any agent of the run may use. */

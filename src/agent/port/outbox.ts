@@ -1,12 +1,12 @@
-// Signals on their way out: in order, in batches, and the first text at once.
+// Outgoing signals: in order, in batches, with the first text sent at once.
 import type { Signal, SignalBatch } from './protocol.ts';
 
-/** How long text waits for more after a batch was sent: a moment only, since the model's bytes were gathered before. */
+/** How long text waits for more after a batch was sent: only briefly, since the model's bytes were already gathered. */
 export const BATCH_WINDOW_MS = 5;
 /** A batch of this many signals is sent at once. */
 const BATCH_SIZE = 64;
 
-/** Signals that never wait for company; those of text and blocks may. */
+/** Signals that are sent at once; text and blocks may wait for a batch. */
 const URGENT: Readonly<Record<Signal['t'], boolean>> = {
   'block-start': false,
   text: false,
@@ -27,7 +27,7 @@ export interface Outbox {
   add(signal: Signal): void;
 }
 
-/** The outgoing half: text after a quiet time leaves at once, a busy stream leaves in batches, order is kept. */
+/** The outgoing half: text after a quiet time leaves at once, a busy stream leaves in batches; the order is kept. */
 export function makeOutbox(post: (batch: SignalBatch) => void): Outbox {
   let batch: Signal[] = [];
   let timer: NodeJS.Timeout | undefined;

@@ -1,4 +1,4 @@
-// What crosses the border between the main thread and a worker: the brief in, signals out, control back.
+// What passes between the main thread and a worker: the brief in, signals out, control back.
 // Everything here is plain data that survives structured cloning.
 import type { Attachment, UserBlock } from '../../domain/content.ts';
 import type { SpaceLimits } from '../../disk/disk-space.ts';
@@ -13,7 +13,7 @@ import type { Equipment, ModelGrant, SandboxGrant } from './grants.ts';
 
 export type { EndpointKind };
 
-/** Name of the tool that takes the result of a run with an output schema. No other tool may have it. */
+/** Name of the tool that takes the result of a run with an output schema. No other tool may use it. */
 export const SUBMIT_RESULT = 'submit_result';
 
 /** One tool call of a model's reply. */
@@ -23,18 +23,18 @@ export interface ToolCall {
   readonly input: JsonObject;
 }
 
-/** A tool call and how far it got. `unknown`: it had begun when the daemon died, and is never repeated (D7). */
+/** A tool call and its progress. `unknown`: it had begun when the daemon died, and is never repeated (D7). */
 export type RecordedCall = ToolCall & {
   readonly state: { readonly kind: 'waiting' | 'unknown' } | { readonly kind: 'ended'; readonly result: ToolResult };
 };
 
-/** What a tool answered, in the words the model reads. */
+/** The result of a tool, as the text that the model reads. */
 export interface ToolResult {
   readonly ok: boolean;
   readonly output: string;
 }
 
-/** One model reply. `message` is the AI SDK's assistant message as JSON, opaque to everyone but the agent room. */
+/** One model reply. `message` is the AI SDK's assistant message as JSON, opaque outside of `agent/`. */
 export interface StepReply {
   /** Counted from 1 within the run. */
   readonly step: number;
@@ -50,7 +50,7 @@ export interface StepReply {
 /** A step read back from the journal. */
 export type RecordedStep = Omit<StepReply, 'calls' | 'context'> & { readonly calls: readonly RecordedCall[] };
 
-/** A turn of the conversation: what the user said and what the agent did about it. */
+/** A turn of the conversation: the user's message and what the agent did in response. */
 export interface Turn {
   readonly user: readonly UserBlock[];
   readonly attachments: readonly Attachment[];
@@ -64,7 +64,7 @@ export interface RunLimits {
   /** What is left of the run's own time limit. */
   readonly runTimeoutMs: number;
   readonly maxSteps: number;
-  /** Text, reasoning and tool calls of one reply of a model together. */
+  /** Text, reasoning and tool calls of one model reply together. */
   readonly maxReplyBytes: number;
 }
 
@@ -74,10 +74,10 @@ export type DocumentText = { readonly text: string } | { readonly fault: string 
 /** What a brief carries of a document. */
 export type CarriedText = Ends | { readonly fault: string };
 
-/** What may be said in place of the older part of a conversation. */
+/** A summary that replaces the older part of a conversation. */
 export interface Compaction {
   readonly summary: string;
-  /** The steps of this run that it stands for: those up to this one; 0 when it stands for earlier turns only. */
+  /** The last step of this run that it covers; 0 when it covers earlier turns only. */
   readonly step: number;
 }
 
@@ -88,28 +88,28 @@ export interface Brief {
   readonly attempt: number;
   /** Absolute path of the session's workspace directory. */
   readonly workspace: string;
-  /** Owner given to files that tools create; null leaves the daemon's own. */
+  /** Owner of files that tools create; null leaves the daemon's own. */
   readonly workspaceOwner: { readonly uid: number; readonly gid: number } | null;
   readonly model: ModelGrant;
   readonly instructions: string;
-  /** Stands for the turns before `history`, and for steps of this run; null when nothing was summarised. */
+  /** Replaces the turns before `history`, and steps of this run; null when nothing was summarised. */
   readonly compaction: Compaction | null;
   /** Earlier turns of the session, oldest first. */
   readonly history: readonly Turn[];
-  /** Whether there are older turns, for which there was no room. */
+  /** Whether older turns were omitted for lack of room. */
   readonly historyIsCut: boolean;
   /** This turn; its steps are those recorded before a crash. */
   readonly turn: Turn;
-  /** What attached documents say, those of this turn and of earlier ones, by the sha256 of their content. */
+  /** The text of attached documents, of this turn and earlier ones, by the sha256 of their content. */
   readonly texts: Readonly<Record<string, CarriedText>>;
-  /** Draft-07 schema of the result the run has to submit, as `readOutputSchema` gave it; null: its answer is text. */
+  /** Draft-07 schema of the result that the run has to submit, from `readOutputSchema`; null: its answer is text. */
   readonly outputSchema: JsonObject | null;
-  /** Names of the built-in tools the run has. */
+  /** Names of the built-in tools that the run has. */
   readonly tools: readonly string[];
   readonly equipment: Equipment;
-  /** Proves to the broker that this run asks; null without connections (I4). */
+  /** Authenticates this run to the broker; null without connections (I4). */
   readonly connectorToken: string | null;
-  /** Answers of the user to calls of `ask_user`, by call id; a call without one waits (I2). */
+  /** The user's answers to calls of `ask_user`, by call id; a call without one waits (I2). */
   readonly answers: Readonly<Record<string, ToolResult>>;
   readonly sandbox: SandboxGrant | null;
   /** What the workspace may take of the disk. */
@@ -123,9 +123,9 @@ export interface Brief {
   readonly depth: number;
 }
 
-/** What a tool asks the main thread to do, and what it gets for it. Failures come as words for the model. */
+/** What a tool can request from the main thread, and what it gets. Failures are text for the model. */
 export interface Services {
-  /** Keeps an insight (I3). Asked twice for one call, it is kept once. */
+  /** Stores an insight (I3). A second request for the same call has no effect. */
   report_insight: {
     readonly input: {
       readonly callId: string;
@@ -153,12 +153,12 @@ export interface Services {
       readonly truncated: boolean;
     };
   };
-  /** Reads the text of a document beneath a folder; null when it can't be had now. `version` changes with the file. */
+  /** Reads the text of a document beneath a folder; null when it can't be read now. `version` changes with the file. */
   read_document: {
     readonly input: { readonly root: string; readonly path: string; readonly version: string };
     readonly output: DocumentText | null;
   };
-  /** Keeps what the browser showed at a call. */
+  /** Stores what the browser showed at a call. */
   keep_screenshot: {
     readonly input: { readonly callId: string; readonly mimeType: string; readonly bytes: Uint8Array };
     readonly output: { readonly sha256: string };
@@ -167,7 +167,7 @@ export interface Services {
 
 export type ServiceName = keyof Services;
 
-/** What a tool asks of a service, with the service's own input. */
+/** A request to a service, with the service's own input. */
 export type ServiceRequest<S extends ServiceName = ServiceName> = {
   readonly [N in S]: { readonly service: N; readonly input: Services[N]['input'] };
 }[S];
@@ -178,24 +178,24 @@ export type Outcome =
       readonly status: 'completed';
       readonly text: string;
       readonly stopReason: StopReason;
-      /** Present exactly when the run has an output schema, and fits it. */
+      /** Present exactly when the run has an output schema; fits that schema. */
       readonly structured?: { readonly value: JsonValue };
     }
-  /** The agent has ended without a result that fits the output schema. */
+  /** The agent ended without a result that fits the output schema. */
   | { readonly status: 'incomplete'; readonly error: RunError }
   | { readonly status: 'failed'; readonly error: RunError }
   /** The agent has asked its user: the run gives its slot back and is resumed with the answer (I2). */
   | { readonly status: 'waiting'; readonly question: ToolCall }
   | { readonly status: 'canceled' };
 
-/** Worker to main. A signal with an `ack` waits for the journal before the worker goes on. */
+/** Worker to main. After a signal with an `ack`, the worker waits for the journal before it continues. */
 export type Signal =
   | { readonly t: 'block-start'; readonly index: number }
   | { readonly t: 'text'; readonly index: number; readonly text: string }
   | { readonly t: 'block-stop'; readonly index: number }
-  /** Write-ahead: committed before any of its tool calls runs. The first call counts as begun with it. */
+  /** Write-ahead: committed before any of its tool calls runs. Its first call counts as begun with this commit. */
   | { readonly t: 'step'; readonly ack: number; readonly reply: StepReply }
-  /** Committed before the next tool call or model call. The reply's next call counts as begun with it. */
+  /** Committed before the next tool call or model call. The reply's next call counts as begun with this commit. */
   | {
       readonly t: 'tool-result';
       readonly ack: number;
@@ -204,21 +204,21 @@ export type Signal =
       readonly result: ToolResult;
       readonly durationMs: number;
     }
-  /** Committed before the summary stands in for what it summarises. */
+  /** Committed before the summary replaces anything. */
   | { readonly t: 'compaction'; readonly ack: number; readonly compaction: Compaction; readonly characters: number }
   /** Tokens that a sub-agent or a summary has used. `model` is the catalog's name. */
   | { readonly t: 'spent'; readonly model: string; readonly usage: Usage }
   | ({ readonly t: 'request'; readonly request: number } & ServiceRequest)
-  /** For one call of a model, by the catalog's name: a sub-agent's may be another endpoint's than the run's. */
+  /** For one call of a model, by the catalog's name: a sub-agent's endpoint may differ from the run's. */
   | { readonly t: 'permit-wanted'; readonly model: string }
   | { readonly t: 'permit-returned' }
-  /** Answers a `ping`: the thread's event loop turns. */
+  /** Reply to a `ping`: the thread's event loop is alive. */
   | { readonly t: 'pong' }
   | { readonly t: 'log'; readonly level: 'info' | 'warn'; readonly message: string; readonly facts: JsonObject }
   /** Always the last signal; the worker closes nothing before it is sent. `touched`: a tool may have changed the workspace. */
   | { readonly t: 'done'; readonly outcome: Outcome; readonly touched: boolean };
 
-/** What travels on the port: signals in order, batched. */
+/** What is sent on the port: signals in order, in batches. */
 export type SignalBatch = readonly Signal[];
 
 /** Main to worker. */
@@ -239,6 +239,6 @@ export type Control =
 export interface WorkerTask {
   readonly brief: Brief;
   readonly port: import('node:worker_threads').MessagePort;
-  /** Shared with the main thread: its one element is 1 while nothing of the run is at work and its model is waited for. */
+  /** Shared with the main thread: its one element is 1 while the run does nothing but wait for its model. */
   readonly waiting: Int32Array<SharedArrayBuffer>;
 }

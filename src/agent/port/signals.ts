@@ -15,21 +15,23 @@ type WithoutAck<S> = S extends unknown ? Omit<S, 'ack'> : never;
 /** Why a run has to end before its agent is done. */
 export type Stop = { readonly kind: 'canceled'; readonly reason: string } | { readonly kind: 'run-timeout' };
 
-/** A run's conversation with the main thread. */
+/** A run's channel to the main thread. */
 export interface Channel {
   /** Aborts when the run has to end; `stopped()` then says why. */
   readonly signal: AbortSignal;
   stopped(): Stop | null;
   stop(reason: Stop): void;
   send(signal: Exclude<Signal, Committed>): void;
-  /** Sends a signal that the journal keeps. The promise resolves with its ack and rejects when the run is stopped. */
+  /** Sends a signal for the journal. The promise resolves with its ack and rejects when the run is stopped. */
   commit(signal: WithoutAck<Committed>): Promise<void>;
-  /** Asks for the right to one call of a model, by the catalog's name, and waits for it. Rejects when the run is stopped. */
+  /** Requests a permit for one call of a model, by the catalog's name, and waits for it. Rejects when the run is stopped. */
   takePermit(model: string): Promise<void>;
   returnPermit(): void;
-  /** Says whether the run only waits for its model; the main thread reads it when the thread has died. */
+  /** Sets whether the run only waits for its model; the main thread reads this when the thread has died. */
   waits(isWaiting: boolean): void;
-  /** Asks the main thread for a service. Throws ErrandError with words for the model; rejects when the run is stopped. */
+  /**
+   * Requests a service of the main thread. Throws ErrandError with a message for the model; rejects when the run is stopped.
+   */
   request<S extends ServiceName>(service: S, input: Services[S]['input']): Promise<Services[S]['output']>;
   /** Sends `done` and closes the port. */
   finish(outcome: Outcome, touched: boolean): void;
@@ -37,13 +39,13 @@ export interface Channel {
 
 interface ChannelOptions {
   readonly ackTimeoutMs?: number;
-  /** Where `waits` is noted, see `WorkerTask`. */
+  /** Where `waits` is stored, see `WorkerTask`. */
   readonly waiting?: Int32Array;
 }
 
 /**
- * Opens the worker's end of a run's port. The run is stopped when the main thread closes it, when a message can't be sent
- * or read, and when an ack does not come.
+ * Opens the worker's end of a run's port. The run is stopped when the main thread closes the port, when a message can't be sent
+ * or read, and when an ack does not arrive.
  */
 export function openChannel(
   port: MessagePort,
@@ -108,10 +110,10 @@ export function openChannel(
   };
 }
 
-/** What is told of an end that can't be told: the run is executed again. */
+/** Sent when the real outcome can't be: the run is executed again. */
 const ENDED_UNTOLD: SignalBatch = [{ t: 'done', outcome: { status: 'canceled' }, touched: true }];
 
-/** What waits for the journal. An ack that does not come after `afterMs` is lost. */
+/** Signals that wait for the journal. An ack that does not arrive within `afterMs` counts as lost. */
 function makeCommits(
   send: (signal: Signal) => void,
   signal: AbortSignal,
@@ -154,7 +156,7 @@ function makeRequests(send: (signal: Signal) => void, signal: AbortSignal) {
     const request = last;
     const { promise, resolve } = Promise.withResolvers<Extract<Control, { t: 'reply' }>['reply']>();
     waiting.set(request, resolve);
-    // The types of an input and its output go by the name of the service, which no union shows across a port.
+    // The types of input and output depend on the service, which a union can't express across a port.
     send({ t: 'request', request, ...({ service, input } as ServiceRequest) });
     const reply = await untilAborted(promise, signal);
     if (!reply.ok) throw new ErrandError('bad_request', reply.message);
@@ -163,7 +165,7 @@ function makeRequests(send: (signal: Signal) => void, signal: AbortSignal) {
   return { ask, answered };
 }
 
-/** The run's permit: each one that was granted goes back exactly once, also when nobody waits for it any more. */
+/** The run's permit: each granted one is returned exactly once, even when its request was abandoned. */
 function makePermits(send: (signal: Signal) => void, signal: AbortSignal) {
   let held = false;
   let wanted: (() => void) | undefined;
@@ -191,11 +193,11 @@ function makePermits(send: (signal: Signal) => void, signal: AbortSignal) {
   return { take, granted, giveBack };
 }
 
-/** What `promise` gives, unless the signal aborts first: then a rejection with the signal's reason. */
+/** The result of `promise`, unless the signal aborts first: then rejects with the signal's reason. */
 export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = () => reject(signal.reason);
-  // The loser of the race may still fail; nobody listens to it then.
+  // The loser of the race may still fail; its rejection is ignored.
   promise.catch(() => undefined);
   aborted.catch(() => undefined);
   signal.addEventListener('abort', abort, { once: true });

@@ -1,7 +1,7 @@
-// A sub-agent's line to the main thread: through that of the agent above it, and without a journal of its own.
+// A sub-agent's channel to the main thread: goes through that of the agent above it, and has no journal of its own.
 import type { Channel } from './signals.ts';
 
-/** The sub-agent that a line is for. */
+/** The sub-agent of a channel. */
 interface Subordinate {
   readonly name: string;
   /** The catalog's name of its model. */
@@ -9,14 +9,14 @@ interface Subordinate {
 }
 
 /**
- * What a sub-agent uses is counted in the run; what it says is heard only by the agent above, as the result of a call.
- * Its steps are not kept: a crash leaves that call with an unknown outcome (D7), so nothing of it is ever replayed.
+ * What a sub-agent uses is counted in the run; its output goes only to the agent above, as the result of a call. Its steps are
+ * not recorded: a crash leaves that call with an unknown outcome (D7), so nothing is ever replayed.
  */
 export function openSubChannel(above: Channel, { name, model }: Subordinate): Channel {
   return {
     signal: above.signal,
     stopped: above.stopped,
-    // Its time is the run's time: when that is over, it is over for the run.
+    // It shares the run's time limit.
     stop: above.stop,
     send: (signal) => {
       if (signal.t === 'log')

@@ -8,22 +8,22 @@ import { openWorkspace } from '../loop/run-workspace.ts';
 import type { WorkerTask } from './protocol.ts';
 import { openChannel, type Stop } from './signals.ts';
 
-// Patterns of searches come from the model: one that backtracks for ever falls back to a linear engine.
+// Search patterns come from the model: one that backtracks excessively falls back to a linear engine.
 setFlagsFromString('--enable-experimental-regexp-engine-on-excessive-backtracks');
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
 
-/** Reasons of an abort that are answered only when the run has come to rest. A drain has no time for that. */
+/** Reasons for an abort that wait until the run is at rest. A drain has no time for that. */
 const STOPS: ReadonlySet<string> = new Set(['stop', 'fenced', 'port']);
 
 const reasonOf = (stopped: Stop | null) => (stopped?.kind === 'canceled' ? stopped.reason : '');
 
-/** Runs a turn and reports it on the port. Never rejects: `done` is the last signal, and then the port closes. */
+/** Runs a turn and reports it on the port. Never rejects: `done` is the last signal, then the port closes. */
 export default async function run({ brief, port, waiting }: WorkerTask): Promise<void> {
   const channel = openChannel(port, { waiting });
   const workspace = openWorkspace(brief);
   try {
     const outcome = await runLoop({ brief, channel, workspace, packs: PACKS, retryPolicy: RETRY_POLICY });
-    // The answer to a stop says that nothing of the run is at work in its workspace any more.
+    // The reply to a stop promises that nothing of the run is active in its workspace.
     if (outcome.status === 'canceled' && STOPS.has(reasonOf(channel.stopped()))) await workspace.atRest();
     channel.finish(outcome, workspace.isTouched());
   } catch (error) {

@@ -1,18 +1,20 @@
-// Bounds work that a stranger's input can make long, in CPU time of this thread: a busy machine is not held against it.
+// Bounds work on untrusted input in CPU time of this thread, so that a busy machine does not count against it.
 import { createContext, Script } from 'node:vm';
 
 /** How many times its CPU time some work may take by the clock, on a machine that gives this thread a small share. */
 const MAX_SLOWDOWN = 10;
-/** Work that had this part of its CPU time when it was stopped has had all of it: the meter and the stop are not exact. */
+/**
+ * Work that had used this share of its CPU time when it was stopped counts as having used all: the measurement is not exact.
+ */
 const NEARLY_ALL = 0.8;
 
 const RUN = new Script('work()');
 const context = createContext({ work: undefined });
 
 /**
- * Does something and stops it, by a throw, after so much CPU time of this thread. Only `vm` can stop code from outside, and
- * it goes by the clock; work that was stopped before it had its CPU time is begun again, with the time that the machine
- * seems to need. So the work must have no effect but what it gives back.
+ * Does some work and stops it, by a throw, after so much CPU time of this thread. Only `vm` can stop code from outside, and it
+ * uses the wall clock; work that was stopped before it had its CPU time starts again with a longer limit, estimated from the
+ * first try. So the work must have no effect other than its result.
  */
 export function withinCpuTime<T>(limitMs: number, work: () => T): T {
   for (let wallMs = limitMs; ; ) {

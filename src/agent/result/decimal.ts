@@ -1,4 +1,4 @@
-// Exact arithmetic on JSON numbers: each is the decimal that its shortest text says, not the binary fraction next to it.
+// Exact arithmetic on JSON numbers: each is the decimal of its shortest text, not the nearest binary fraction.
 
 /** A decimal: `digits` × 10^`exponent`. */
 interface Decimal {
@@ -9,8 +9,8 @@ interface Decimal {
 const TEXT = /^(-?\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/;
 
 /**
- * Whether `value` is a whole multiple of `step`, as decimals: 19.99 is one of 0.01, though their quotient in floating
- * point is no integer. Numbers reach from 1e-324 to 1e308, so the integers compared have at most some 700 digits.
+ * Whether `value` is a whole multiple of `step`, as decimals: 19.99 is a multiple of 0.01, although their floating-point
+ * quotient is not an integer. Numbers range from 1e-324 to 1e308, so the compared integers have at most about 700 digits.
  */
 export function isMultipleOf(value: number, step: number): boolean {
   if (Number.isSafeInteger(value) && Number.isSafeInteger(step)) return value % step === 0;
@@ -19,7 +19,7 @@ export function isMultipleOf(value: number, step: number): boolean {
   return scaled(one, exponent) % scaled(other, exponent) === 0n;
 }
 
-/** The product of a count and a step, as the decimal that is meant: 3 times 0.1 is 0.3. */
+/** The product of a count and a step, as an exact decimal: 3 times 0.1 is 0.3. */
 export function timesStep(count: number, step: number): number {
   const { digits, exponent } = decimalOf(step);
   return Number.isSafeInteger(count) ? Number(`${BigInt(count) * digits}e${exponent}`) : count * step;

@@ -1,4 +1,4 @@
-// Regular expressions matched in time that grows with text times pattern, whatever the pattern: a set of states, no backtracking.
+// Matches regular expressions in time proportional to text times pattern, for every pattern: a set of states, no backtracking.
 
 /** A compiled pattern: the `pattern` of a schema, found anywhere in a text. */
 export interface LinearPattern {
@@ -28,8 +28,8 @@ type State =
   | { readonly kind: 'match' };
 
 /**
- * Compiles an ECMAScript pattern, with Unicode meaning when it is valid so. Throws an `Error` whose message says what is
- * wrong: no regular expression, a back-reference, a look-around, a modifier, or too many states (C14).
+ * Compiles an ECMAScript pattern, in Unicode mode when it is valid there. Throws an `Error` whose message says what is wrong:
+ * not a regular expression, a back-reference, a look-around, a modifier, or too many states (C14).
  */
 export function compilePattern(source: string): LinearPattern {
   const flags = flagsFor(source);
@@ -50,7 +50,7 @@ function flagsFor(source: string): 'u' | '' {
       void new RegExp(source);
       return '';
     } catch {
-      throw new Error('is no regular expression', { cause: error });
+      throw new Error('is not a regular expression', { cause: error });
     }
   }
 }
@@ -65,7 +65,7 @@ const ESCAPE = {
   '': /\\(?:u[\da-fA-F]{4}|x[\da-fA-F]{2}|c[A-Za-z]|[^])/y,
 };
 
-/** Reads a pattern that is known to be valid. */
+/** Parses a pattern that is known to be valid. */
 function parse(source: string, flags: 'u' | ''): Piece {
   let at = 0;
   let depth = 0;
@@ -129,7 +129,7 @@ function parse(source: string, flags: 'u' | ''): Piece {
 
 const SIGNS = { '*': { min: 0, max: Infinity }, '+': { min: 1, max: Infinity }, '?': { min: 0, max: 1 } } as const;
 
-/** Tests one character with the engine's own reading of a class or an escape; one character can't backtrack. */
+/** Tests one character with the engine's own reading of a class or an escape; a single character can't backtrack. */
 function classTest(source: string, flags: 'u' | ''): AtomTest {
   const expression = new RegExp(`^${source}$`, flags);
   const known = new Map<string, boolean>();
@@ -143,7 +143,7 @@ function classTest(source: string, flags: 'u' | ''): AtomTest {
   };
 }
 
-/** Lays the pieces out as states, from the last to the first; state 0 is the match, the last one the start. */
+/** Converts the pieces to states, from the last to the first; state 0 is the match, the last one the start. */
 function assemble(root: Piece): readonly State[] {
   const states: State[] = [{ kind: 'match' }];
   let work = 0;
@@ -213,7 +213,7 @@ function search(states: readonly State[], characters: readonly string[]): boolea
 
 const SAMPLES = Array.from({ length: 0x3000 }, (_, i) => String.fromCodePoint((i + 0x61) % 0x3000));
 
-/** A breadth-first walk from the start to the match. Word boundaries are taken to hold. */
+/** A breadth-first walk from the start to the match. Word boundaries are assumed to hold. */
 function shortest(states: readonly State[]): string | undefined {
   const seen = new Set<string>();
   let texts: { index: number; text: string; ended: boolean }[] = [{ index: states.length - 1, text: '', ended: false }];

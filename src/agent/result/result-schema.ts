@@ -1,4 +1,4 @@
-// Compiles a caller's schema and tells in words what does not fit it. Hostile schemas are expected here.
+// Compiles a caller's schema and describes what violates it. Schemas may be hostile.
 import { Ajv, type ErrorObject, type FuncKeywordDefinition, str } from 'ajv';
 import { messageOf } from '../../domain/errors.ts';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
@@ -14,7 +14,7 @@ export interface SchemaFault {
   readonly mustBe: string;
 }
 
-/** Answers what does not fit the schema, one line each; nothing when the value fits. */
+/** Returns the violations of the schema, one line each; none when the value fits. */
 export type ResultCheck = (value: JsonValue) => readonly string[];
 
 const MAX_FAULTS = 10;
@@ -24,7 +24,7 @@ const CHECK_CPU_MS = 1_000;
 
 const regExp = Object.assign((pattern: string) => compilePattern(pattern), { code: 'compilePattern' });
 
-/** The validator's own divides in floating point, where 19.99 is no multiple of 0.01. */
+/** The validator's own keyword divides in floating point, where 19.99 is not a multiple of 0.01. */
 const MULTIPLE_OF: FuncKeywordDefinition = {
   keyword: 'multipleOf',
   type: 'number',
@@ -39,13 +39,13 @@ function makeAjv(): Ajv {
     strict: false,
     allErrors: true,
     validateFormats: false,
-    // Draft-07: what stands beside a `$ref` is ignored.
+    // Draft-07 ignores the siblings of a `$ref`.
     ignoreKeywordsWithRef: true,
-    // Else a big definition is written out at each of its references.
+    // Otherwise a big definition is inlined at each of its references.
     inlineRefs: false,
-    // Else a required `toString` is found in every object.
+    // Otherwise every object has a required `toString`.
     ownProperties: true,
-    // Else each schema is held against the meta-schema once more, which has to be compiled for it.
+    // Otherwise each schema is validated against the meta-schema again, which has to be compiled for it.
     validateSchema: false,
     logger: false,
     code: { regExp },
@@ -53,15 +53,15 @@ function makeAjv(): Ajv {
   return ajv.removeKeyword(MULTIPLE_OF.keyword as string).addKeyword(MULTIPLE_OF);
 }
 
-/** Says of a schema that it would take too much time or memory. */
+/** The fault of a schema that would take too much time or memory. */
 export const TOO_COMPLEX: SchemaFault = { pointer: '', mustBe: 'is too complex to be compiled' };
 
-/** Holds schemas against the meta-schema, which it compiles once; it keeps none of them. */
+/** Validates schemas against the meta-schema, which it compiles once; it retains none of them. */
 const judge = makeAjv();
 
 /**
- * What keeps a schema from being compiled, or null. `schema` is one that `readOutputSchema` gave. May take long for a
- * hostile one, so it is called where it can be ended from outside.
+ * What prevents a schema from being compiled, or null. `schema` comes from `readOutputSchema`. May take long for a hostile
+ * schema, so call it where it can be ended from outside.
  */
 export function findSchemaFault(schema: JsonObject): SchemaFault | null {
   if (judge.validateSchema(schema) !== true) {
@@ -92,8 +92,8 @@ function patternsOf(schema: JsonObject): [place: string, pattern: string][] {
 }
 
 /**
- * Compiles a schema that has no fault. A check that takes too long, or too deep, counts as a value that does not fit.
- * `name` stands for the value in the answers.
+ * Compiles a schema without faults. A check that takes too long, or recurses too deep, counts as a violation. `name` stands for
+ * the value in the messages.
  */
 export function compileResultCheck(schema: JsonObject, name = 'result'): ResultCheck {
   const validate = makeAjv().compile(schema);
@@ -106,14 +106,14 @@ export function compileResultCheck(schema: JsonObject, name = 'result'): ResultC
   };
 }
 
-/** Answers whether values fit schemas of one document, which is trusted to be harmless. */
+/** Returns whether values fit schemas of one document, which must be trusted. */
 export function makeFits(document: JsonObject): (schema: JsonObject, value: JsonValue) => boolean {
   const ajv = makeAjv();
   const known = new WeakMap<JsonObject, (value: JsonValue) => boolean>();
   return (schema, value) => {
     let fits = known.get(schema);
     if (fits === undefined) {
-      // What stands beside a `$ref` is ignored, and so only there to be referred to.
+      // Siblings of a `$ref` are ignored; they are there only to be referenced.
       const validate = ajv.compile({ ...document, $ref: '#/definitions/it', definitions: { it: schema } });
       fits = (candidate) => validate(candidate);
       known.set(schema, fits);

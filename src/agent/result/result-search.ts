@@ -1,4 +1,5 @@
-// A run's way to its structured result: submissions judged, corrections asked for and counted, until one fits or there are too many.
+// A run's search for its structured result: judges submissions, and asks for corrections until one fits or the limit is
+// reached.
 import type { ModelMessage } from 'ai';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import type { Outcome, RecordedStep, ToolCall, ToolResult } from '../port/protocol.ts';
@@ -13,25 +14,25 @@ import {
   submittedValue,
 } from './structured-result.ts';
 
-/** Goes through a turn's steps in order, those recorded before a crash first, so that it counts on where it stood. */
+/** Processes a turn's steps in order, including those recorded before a crash, so that its counts continue. */
 export interface ResultSearch {
-  /** Takes the result. */
+  /** The tool that takes the result. */
   readonly tool: SettlingTool;
-  /** Whether a result that fits was submitted: no call after it is executed. */
+  /** Whether a fitting result was submitted: calls after it are not executed. */
   isOver(): boolean;
-  /** What a call of the tool is answered. `fault`: why its arguments could not be read. */
+  /** The result of a call of the tool. `fault`: why its arguments could not be read. */
   judge(call: ToolCall, fault: string | undefined): ToolResult;
-  /** Takes note of a call of the tool that was answered before a crash. */
+  /** Records a call of the tool that was answered before a crash. */
   recall(call: ToolCall, result: ToolResult): void;
-  /** After all calls of a step: how the run ends with it, or null when it goes on. May add to the messages. */
+  /** After all calls of a step: the run's outcome, or null when it continues. May add to the messages. */
   afterStep(step: RecordedStep, messages: ModelMessage[]): Outcome | null;
 }
 
-/** Begins a search for a result that fits a schema. */
+/** Starts a search for a result that fits a schema. */
 export function searchResult(schema: JsonObject): ResultSearch {
   const taker = makeResultTaker(schema);
   let found: { readonly value: JsonValue } | null = null;
-  /** Why the step under way gave no result; null when it did not try. */
+  /** Why the current step gave no result; null when it did not try. */
   let refused: readonly string[] | null = null;
   let corrections = 0;
 
@@ -44,7 +45,7 @@ export function searchResult(schema: JsonObject): ResultSearch {
     const judgement = taker.judgeText(text);
     take(judgement);
     if (judgement.ok) return;
-    // Most servers refuse two messages of the user in a row.
+    // Most servers refuse two user messages in a row.
     if (messages.at(-1)?.role !== 'assistant')
       messages.push({ role: 'assistant', content: [{ type: 'text', text: '(no answer)' }] });
     messages.push({ role: 'user', content: [{ type: 'text', text: askToSubmit(judgement.faults) }] });
@@ -66,7 +67,7 @@ export function searchResult(schema: JsonObject): ResultSearch {
       if (step.calls.length === 0) lookInText(step, messages);
       if (found !== null) return { status: 'completed', text: '', stopReason: 'end_turn', structured: found };
       if (refused === null) return null;
-      // Several bad submissions of one reply are corrected together.
+      // Several bad submissions of one reply count as one correction.
       corrections += 1;
       const last = refused;
       refused = null;

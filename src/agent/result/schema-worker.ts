@@ -1,4 +1,4 @@
-// A thread that does nothing but compile callers' schemas, so that a hostile one can be ended with it.
+// A thread that only compiles callers' schemas, so that a hostile one can be ended with it.
 import { parentPort } from 'node:worker_threads';
 import type { JsonObject } from '../../domain/json.ts';
 import { type Numbered, READY } from '../../threads/resident.ts';
@@ -8,7 +8,7 @@ import { findSchemaFault, type SchemaFault, TOO_COMPLEX } from './result-schema.
 /** The largest schema within the limits takes a tenth of that. */
 const MAX_CPU_MS = 2_000;
 
-/** What the thread answers to a schema. */
+/** The thread's reply to a schema. */
 export interface SchemaVerdict {
   readonly fault: SchemaFault | null;
 }
@@ -21,7 +21,7 @@ function check(schema: JsonObject): SchemaFault | null {
   }
 }
 
-// The first compile warms up what all later ones use; the time of a schema begins after it.
+// The first compile warms up what all later ones use; a schema's time starts after it.
 findSchemaFault({ type: 'object', properties: { a: { pattern: '^a$' } } });
 parentPort?.on('message', ({ id, message }: Numbered<JsonObject>) => {
   parentPort?.postMessage({ id, message: { fault: check(message) } } satisfies Numbered<SchemaVerdict>, []);

@@ -1,15 +1,15 @@
-// The smallest value that fits a schema, as the offline engine submits it (J5). It searches a little; it solves no riddles.
+// The smallest value that fits a schema, for the offline engine (J5). The search is limited: it may find none.
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
 import { timesStep } from './decimal.ts';
 import { compilePattern } from './linear-pattern.ts';
 
-/** Answers whether a value fits a schema of the same document. */
+/** Returns whether a value fits a schema of the same document. */
 export type Fits = (schema: JsonObject, value: JsonValue) => boolean;
 
 interface Search {
   readonly root: JsonObject;
   readonly fits: Fits;
-  /** Candidates that may still be looked at. */
+  /** Candidates that may still be examined. */
   left: number;
 }
 
@@ -19,13 +19,13 @@ const MAX_FILLING = 1_000;
 
 type Maker = (schema: JsonObject, search: Search, depth: number) => JsonValue[];
 
-/** A small value that fits, or undefined when none was found. `root` is the document that references point into. */
+/** A small value that fits, or undefined when none was found. `root` is the document that references resolve in. */
 export function smallestValue(schema: JsonObject, root: JsonObject, fits: Fits): JsonValue | undefined {
   const search: Search = { root, fits, left: MAX_CANDIDATES };
   return candidates(schema, search, 0).find((value) => fits(schema, value));
 }
 
-/** Values worth trying, the smallest first. */
+/** Values to try, the smallest first. */
 function candidates(schema: JsonObject, search: Search, depth: number): JsonValue[] {
   search.left -= 1;
   if (depth > MAX_DEPTH || search.left < 0) return [];
@@ -43,7 +43,7 @@ function candidates(schema: JsonObject, search: Search, depth: number): JsonValu
   return typesOf(schema).flatMap((type) => MAKERS[type]?.(schema, search, depth) ?? []);
 }
 
-/** Every branch joined with what stands around it. */
+/** Every branch merged with its siblings. */
 function branchCandidates(schema: JsonObject, name: string, { search, depth }: { search: Search; depth: number }) {
   const { [name]: branches, ...around } = schema;
   return (branches as JsonValue[]).flatMap((branch) =>
@@ -51,7 +51,7 @@ function branchCandidates(schema: JsonObject, name: string, { search, depth }: {
   );
 }
 
-/** `allOf` and a condition that holds, joined into one schema; the schema itself when it has neither. */
+/** `allOf` and a condition that holds, merged into one schema; the schema itself when it has neither. */
 function mergeAll(schema: JsonObject, { root }: Search, depth: number): JsonObject {
   if (!Array.isArray(schema['allOf']) || depth > MAX_DEPTH) return schema;
   const { allOf, ...around } = schema;
@@ -94,7 +94,7 @@ const common: Joiner = (one, other) => {
 const larger: Joiner = (one, other) => Math.max(Number(one), Number(other));
 const smaller: Joiner = (one, other) => Math.min(Number(one), Number(other));
 
-/** How two values of one keyword become one; the later one counts where nothing else is said. */
+/** How two values of one keyword are merged; without an entry, the later one wins. */
 const JOINERS: Readonly<Record<string, Joiner>> = {
   properties: maps,
   required: lists,
@@ -131,7 +131,7 @@ function typesOf(schema: JsonObject): string[] {
   return [...hinted, 'null', 'boolean', 'integer', 'string', 'array', 'object'];
 }
 
-/** Keywords that say what kind of value is meant when no type does. */
+/** Keywords that imply a type when none is given. */
 const HINTS: readonly (readonly [string, readonly string[]])[] = [
   ['object', ['properties', 'required', 'minProperties']],
   ['array', ['items', 'contains', 'minItems']],
@@ -200,7 +200,7 @@ interface Filling {
   readonly unique: boolean;
 }
 
-/** An item that fits, and that is not there yet when items must differ. */
+/** An item that fits and, when items must be unique, is new. */
 function unused(item: JsonValue | undefined, values: readonly JsonValue[], { search, depth, unique }: Filling) {
   if (item === false) return undefined;
   const schema = isJsonObject(item) ? item : {};

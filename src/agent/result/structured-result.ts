@@ -9,28 +9,28 @@ import { compileResultCheck, type ResultCheck } from './result-schema.ts';
 /** How often the model is asked to correct its result (C14). */
 export const MAX_CORRECTIONS = 3;
 
-/** A result that fits, or what is wrong with it. A fitting `null` is a value like any other. */
+/** A result that fits, or its faults. A fitting `null` is a value like any other. */
 export type Judgement =
   | { readonly ok: true; readonly value: JsonValue }
   | { readonly ok: false; readonly faults: readonly string[] };
 
-/** What a run with a schema needs to come to its result. */
+/** Takes the result of a run with a schema. */
 export interface ResultTaker {
   readonly tool: SettlingTool;
   /** `fault`: why the arguments could not be read at all. */
   judgeCall(call: ToolCall, fault: string | undefined): Judgement;
-  /** Looks for the result in a text, which some models write in place of a call. */
+  /** Looks for the result in a text, which some models write instead of a call. */
   judgeText(text: string): Judgement;
 }
 
 const DESCRIPTION =
-  'Submits the result of this turn and ends it. Call it once, when the work is done, with the whole result.';
+  'Submits the result of this turn and ends the turn. Call it once, when the work is done, with the complete result.';
 const MAX_RESULT_DEPTH = 200;
 const MAX_KEPT = 32;
 /** Compiled checks of this thread, by the schema's text. */
 const checks = new Map<string, ResultCheck>();
 
-/** Makes the taker of a schema that was accepted before. Nothing is coerced and no default is filled in (C14). */
+/** Makes the taker of an already accepted schema. It coerces nothing and fills in no defaults (C14). */
 export function makeResultTaker(schema: JsonObject): ResultTaker {
   const check = checkOf(schema);
   const judge = (value: JsonValue): Judgement => {
@@ -63,7 +63,7 @@ function checkOf(schema: JsonObject): ResultCheck {
   return fresh;
 }
 
-/** The tool's parameters: the schema one level down, with its references moved along. */
+/** The tool's parameters: the schema nested one level, with its references adjusted. */
 export function parametersOf(schema: JsonObject): JsonObject {
   const moved = mapSchemas(schema, (inner) => {
     const { $ref } = inner;
@@ -79,7 +79,7 @@ function asKept(value: JsonValue): JsonValue {
 
 const FENCED = /```(?:json)?[^\S\n]*\n([^]*?)```/gi;
 
-/** The JSON value that a text is, or that its last fenced block holds. */
+/** The JSON value of a text, or of its last fenced block. */
 function valueIn(text: string): JsonValue | undefined {
   const blocks = Array.from(text.matchAll(FENCED), ([, block]) => block ?? '');
   for (const candidate of [text, ...blocks.toReversed()]) {
@@ -87,34 +87,34 @@ function valueIn(text: string): JsonValue | undefined {
     try {
       return asKept(JSON.parse(candidate) as JsonValue);
     } catch {
-      // Not JSON: the next place is looked at.
+      // Not JSON: try the next candidate.
     }
   }
   return undefined;
 }
 
-/** What a submitting call is answered. */
+/** The result of a submitting call. */
 export function submissionResult(judgement: Judgement): ToolResult {
   if (judgement.ok) return { ok: true, output: 'The result was submitted.' };
   const faults = judgement.faults.join('; ');
   return { ok: false, output: `The result does not fit its schema: ${faults}. Correct it and submit it again.` };
 }
 
-/** What calls are told that stand behind a result that fits. */
+/** The result of calls that follow a fitting result. */
 export const NOT_RUN: ToolResult = { ok: false, output: 'Not run: the result was submitted.' };
 
-/** What a text in place of a result is answered, as the user. */
+/** The user message in reply to a text instead of a result. */
 export function askToSubmit(faults: readonly string[]): string {
   const why = faults.length === 0 ? '' : ` Your text does not fit the schema: ${faults.join('; ')}.`;
-  return `This turn ends with a result that you submit by calling ${SUBMIT_RESULT}; text alone is not taken.${why}`;
+  return `This turn ends with a result that you submit by calling ${SUBMIT_RESULT}; text alone is not accepted.${why}`;
 }
 
-/** The value that an earlier judgement took, read back from its call. */
+/** The value that was accepted earlier, read back from its call. */
 export function submittedValue({ input }: ToolCall): JsonValue {
   return isJsonObject(input) ? asKept(input['result'] ?? null) : null;
 }
 
-/** Why a run is incomplete (D6). */
+/** The error of an incomplete run (D6). */
 export function noResultError(faults: readonly string[]): RunError {
   const last = faults.length === 0 ? '' : ` The last one: ${faults.join('; ')}.`;
   const message = `The agent submitted no result that fits the schema, after ${MAX_CORRECTIONS} corrections.${last}`;

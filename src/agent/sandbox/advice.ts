@@ -1,7 +1,7 @@
 // What an operator can do when the sandbox can't be built.
 import { readFileSync } from 'node:fs';
 
-/** What a complaint of bubblewrap means to an operator; `filtered` where the daemon itself is under a filter. */
+/** What an error of bubblewrap means to an operator; `filtered` where the daemon itself runs under a filter. */
 interface Remedy {
   readonly complaint: RegExp;
   readonly advice: string;
@@ -31,9 +31,9 @@ const REMEDIES: readonly Remedy[] = [
   {
     complaint: /creating new namespace failed|user namespace/i,
     advice:
-      'the kernel gives no user namespaces; raise user.max_user_namespaces (and kernel.unprivileged_userns_clone where it exists)',
+      'the kernel provides no user namespaces; raise user.max_user_namespaces (and kernel.unprivileged_userns_clone where it exists)',
     filtered:
-      'no user namespaces can be had; under systemd the unit must have no RestrictNamespaces=, in a container the seccomp profile must allow them, and user.max_user_namespaces must not be 0',
+      'no user namespaces are available; under systemd the unit must have no RestrictNamespaces=, in a container the seccomp profile must allow them, and user.max_user_namespaces must not be 0',
   },
   {
     complaint: /uid map|operation not permitted|permission denied/i,
@@ -44,7 +44,7 @@ const REMEDIES: readonly Remedy[] = [
   },
 ];
 
-/** What an operator can do about a sandbox that could not be built, with the complaint itself. */
+/** What an operator can do about a sandbox that could not be built, with the error itself. */
 export function adviceOn(complaint: string, isFiltered = isUnderFilter()): string {
   const remedy = REMEDIES.find((candidate) => candidate.complaint.test(complaint));
   if (remedy === undefined) return complaint;
@@ -52,7 +52,7 @@ export function adviceOn(complaint: string, isFiltered = isUnderFilter()): strin
   return `${advice} (${complaint}).`;
 }
 
-/** Whether the kernel filters the system calls of this very process, as under a unit with SystemCallFilter=. */
+/** Whether the kernel filters the system calls of this process, as in a unit with SystemCallFilter=. */
 function isUnderFilter(): boolean {
   try {
     return /^Seccomp:\s*2$/m.test(readFileSync('/proc/self/status', 'utf8'));

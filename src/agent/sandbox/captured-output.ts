@@ -1,4 +1,4 @@
-// Keeps a command's output as it comes, and makes text of it.
+// Captures a command's output and converts it to text.
 import { stripVTControlCharacters } from 'node:util';
 
 const FIRST_BYTES = 16 * 1024;
@@ -7,11 +7,11 @@ export interface CapturedOutput {
   push(chunk: Buffer): void;
   /** Bytes seen so far. */
   bytes(): number;
-  /** The output as text: no NULs, no terminal colours, what is no UTF-8 replaced. */
+  /** The output as text: no NULs, no terminal colours; invalid UTF-8 is replaced. */
   text(): string;
 }
 
-/** Begins to capture. Whoever pushes holds the limit; memory stays under twice what was pushed. */
+/** Starts a capture. The caller enforces the limit; memory stays below twice the pushed size. */
 export function captureOutput(): CapturedOutput {
   let kept = Buffer.allocUnsafe(FIRST_BYTES);
   let total = 0;
@@ -32,6 +32,6 @@ export function captureOutput(): CapturedOutput {
 
 function readable(bytes: Buffer): string {
   const plain = stripVTControlCharacters(bytes.toString('utf8'));
-  // Control characters other than tab, line feed and carriage return help no reader, and NUL may not be stored (A5).
+  // Control characters other than tab, line feed and carriage return are useless to readers, and NUL can't be stored (A5).
   return plain.replaceAll(/\r\n/g, '\n').replaceAll(/[^\P{Cc}\t\n\r]/gu, '\uFFFD');
 }

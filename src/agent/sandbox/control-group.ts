@@ -1,4 +1,4 @@
-// Control groups: they hold all of a sandbox to its limits, where the system has given the daemon a subtree of its own.
+// Control groups: they limit a whole sandbox, where the system has delegated a subtree to the daemon.
 import { randomUUID } from 'node:crypto';
 import { access, mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -6,27 +6,27 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { codeOf } from '../../domain/errors.ts';
 
 const MOUNT = '/sys/fs/cgroup';
-/** Where the daemon itself moves to: a group that has members gives its groups no controllers. */
+/** The group that the daemon moves itself to: a group with members can't enable controllers for its children. */
 const OWN = 'daemon';
 const PREFIX = 'sandbox-';
 const CONTROLLERS = ['memory', 'pids'];
-/** For the shells and the bubblewrap around what was asked for. */
+/** For the shells and bubblewrap around the command. */
 const [OUTER_BYTES, OUTER_PROCESSES] = [32 * 1024 * 1024, 16];
 const CLOSE_MS = 2_000;
 
-/** The group of one sandbox. */
+/** The control group of one sandbox. */
 export interface ControlGroup {
   /** Absolute path of its folder. */
   readonly path: string;
-  /** Whether the kernel has ended it because its memory ran out. */
+  /** Whether the kernel ended it because its memory ran out. */
   ranOut(): Promise<boolean>;
   /** Kills what is left in it, and removes it. */
   close(): Promise<void>;
 }
 
 /**
- * Prepares the daemon's own group for groups of sandboxes, and answers its folder. Null where the group is not the daemon's
- * alone, or not its to divide (`Delegate=memory pids` in systemd), or where there are no control groups of version 2.
+ * Prepares the daemon's own group for groups of sandboxes, and returns its folder. Null where the group is not exclusively the
+ * daemon's, or not delegated to it (`Delegate=memory pids` in systemd), or without control groups of version 2.
  */
 export async function takeControlGroups(): Promise<string | null> {
   try {
@@ -44,9 +44,9 @@ export async function takeControlGroups(): Promise<string | null> {
   }
 }
 
-/** Moves the daemon into a group beneath its own, whose controllers it then hands on. Throws where it may not. */
+/** Moves the daemon into a child of its own group and enables the controllers for the children. Throws where it may not. */
 async function divide(own: string): Promise<string> {
-  // The root of all groups has no type. What others live in is theirs, too.
+  // The root of all groups has no type. A group that others use is not ours either.
   await access(join(own, 'cgroup.type'));
   const [members, controllers] = await Promise.all(
     ['cgroup.procs', 'cgroup.controllers'].map(async (name) => (await readFile(join(own, name), 'utf8')).trim()),
@@ -61,7 +61,7 @@ async function divide(own: string): Promise<string> {
   return own;
 }
 
-/** Makes a group in the folder that was prepared. When its memory runs out, all of it ends. */
+/** Makes a group in the prepared folder. When its memory runs out, all of its processes end. */
 export async function makeControlGroup(
   folder: string,
   limits: { readonly memoryBytes: number; readonly maxProcesses: number },
@@ -72,7 +72,7 @@ export async function makeControlGroup(
     writeFile(join(path, 'memory.max'), String(limits.memoryBytes + OUTER_BYTES)),
     writeFile(join(path, 'memory.oom.group'), '1'),
     writeFile(join(path, 'pids.max'), String(limits.maxProcesses + OUTER_PROCESSES)),
-    // Not there on a kernel that counts no swap.
+    // The file does not exist on a kernel that does not count swap.
     writeFile(join(path, 'memory.swap.max'), '0').catch(() => undefined),
   ]);
   return {
@@ -91,7 +91,7 @@ async function remove(path: string): Promise<void> {
       await rmdir(path);
       return;
     } catch (error) {
-      // It has members until the last of them is wholly gone. The next start of the daemon removes it otherwise.
+      // It has members until the last of them is completely gone. Otherwise the daemon's next start removes it.
       if (codeOf(error) !== 'EBUSY' || performance.now() > deadlineAt) return;
     }
     await delay(5);

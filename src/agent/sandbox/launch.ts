@@ -1,4 +1,4 @@
-// A sandbox that is being built or runs: started, watched, ended, and waited for until nothing of it is alive.
+// A sandbox from launch to end: starts, watches and ends it, and waits until none of its processes is alive.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chown, lstat } from 'node:fs/promises';
 import { constants } from 'node:os';
@@ -16,7 +16,9 @@ const WATCH_INTERVAL_MS = 200;
 const KILL_GRACE_MS = 2000;
 const MAX_COMPLAINT_LENGTH = 2000;
 
-/** Opens the workspace to the sandbox's uid, whatever a command has made of it; what is inside belongs to whoever made it. */
+/**
+ * Gives the sandbox's uid access to the workspace, whatever mode a command has set; the files inside belong to their creators.
+ */
 async function giveTo(workspace: string, owner: SandboxGrant['owner']): Promise<void> {
   await reopenRoot(workspace);
   const stats = owner === null ? undefined : await lstat(workspace);
@@ -28,7 +30,7 @@ export interface Launched {
   readonly child: ChildProcess;
   /** Absolute path. */
   readonly workspace: string;
-  /** Null where there are none. */
+  /** Null where there are no control groups. */
   readonly group: ControlGroup | null;
   space: SpaceWatch | undefined;
   /** Null for a command. */
@@ -36,9 +38,9 @@ export interface Launched {
   readonly stdout: Readable;
   /** Text. */
   readonly stderr: Readable;
-  /** When it closes, all that is left of the sandbox's process group is killed. */
+  /** When it closes, the rest of the sandbox's process group is killed. */
   readonly lifeline: Readable;
-  /** The sandbox's first process, once known. When it dies, the kernel ends all others in there. */
+  /** The sandbox's first process, once known. When it dies, the kernel ends all other processes inside. */
   firstPid: number | undefined;
   /** Set when the command itself ran and ended, rather than bubblewrap before it. */
   exitCode: number | undefined;
@@ -47,24 +49,24 @@ export interface Launched {
   killTimer: NodeJS.Timeout | undefined;
 }
 
-/** All that a launch needs: what to start, and where it is held. */
+/** All that a launch needs: what to start, and its limits. */
 export interface Prepared {
   readonly plan: SandboxPlan;
   readonly workspace: string;
-  /** Whether it is spoken with on its standard input. */
+  /** Whether its standard input is used. */
   readonly takesInput: boolean;
-  /** To be closed by whoever does not launch it. Null where there are no control groups. */
+  /** The caller closes it if it does not launch. Null where there are no control groups. */
   readonly group: ControlGroup | null;
   /** Null where the disk is not watched. */
   readonly room: Room | null;
 }
 
-/** Makes ready what the work needs outside of the walls. */
+/** Prepares what the work needs outside of the sandbox. */
 export async function prepare(grant: SandboxGrant, work: SandboxWork): Promise<Prepared> {
   const { workspace, task } = work;
   await giveTo(workspace, grant.owner);
   const room = await roomFor(workspace, grant.space);
-  // A service is not told apart from what it serves: it goes on, and is ended when the workspace grows.
+  // A service can't report that a write failed: it may write, and is ended when the workspace grows.
   const fileBytes =
     room === null || (task.kind === 'service' && room.fileBytes === 0) ? {} : { fileBytes: room.fileBytes };
   const plan = await planSandbox(grant, { ...work, ...fileBytes });
@@ -72,7 +74,7 @@ export async function prepare(grant: SandboxGrant, work: SandboxWork): Promise<P
   return { plan, workspace, takesInput: task.kind === 'service', group, room };
 }
 
-/** Starts it. Nothing of the daemon's environment and directory reaches it. */
+/** Starts it. It gets nothing of the daemon's environment and directory. */
 export function launch({ plan, workspace, takesInput, group, room }: Prepared): Launched {
   const { papers } = plan;
   const [program, args] =
@@ -108,7 +110,7 @@ export function launch({ plan, workspace, takesInput, group, room }: Prepared): 
   });
   for (const [fd, paper] of papers) (streams[fd] as Writable).end(paper);
   launched.space = watchSpace(launched, room, (cause) => stop(launched, cause));
-  // A sandbox that is killed early closes its pipes unread; `exit` tells all there is to know of that.
+  // A sandbox that is killed early closes its pipes unread; `exit` reports everything about that.
   for (const stream of streams) stream?.on('error', () => undefined);
   return launched;
 }
@@ -117,7 +119,7 @@ function isPipe(fd: number, takesInput: boolean, papers: SandboxPlan['papers']):
   return fd === 0 ? takesInput : fd <= 2 || fd === FD.status || fd === FD.lifeline || papers.has(fd);
 }
 
-/** Takes in what bubblewrap reported so far: one JSON object a line. */
+/** Reads what bubblewrap has reported so far: one JSON object a line. */
 function readReport(launched: Launched, report: string): void {
   const number = (name: string) => {
     const match = new RegExp(`"${name}"\\s*:\\s*(\\d+)`).exec(report);
@@ -129,7 +131,7 @@ function readReport(launched: Launched, report: string): void {
   if (isNew && launched.firstPid !== undefined && launched.stopped !== undefined) kill(launched);
 }
 
-/** The first cause stands. */
+/** The first cause wins. */
 export function stop(launched: Launched, cause: StopCause): void {
   if (launched.stopped !== undefined) return;
   launched.stopped = cause;
@@ -137,19 +139,19 @@ export function stop(launched: Launched, cause: StopCause): void {
   kill(launched);
 }
 
-/** Kills the sandbox's first process, so that bubblewrap outlives it and its exit means that all is over. */
+/** Kills the sandbox's first process, so that bubblewrap outlives it and its exit means that everything has ended. */
 function kill(launched: Launched): void {
   if (launched.firstPid === undefined || launched.child.exitCode !== null || launched.child.signalCode !== null) return;
   try {
     process.kill(launched.firstPid, 'SIGKILL');
   } catch {
-    // It has ended by itself meanwhile.
+    // It has ended by itself.
   }
 }
 
 type Ended = { readonly exitCode: number | null; readonly signal: string | null };
 
-/** Waits until bubblewrap is gone, its pipes are read to the end and the last process has ended. */
+/** Waits until bubblewrap has exited, its pipes are read to the end and the last process has ended. */
 export async function ending(launched: Launched): Promise<Ended> {
   try {
     return await lastOf(launched);
@@ -183,22 +185,22 @@ async function lastOf(launched: Launched): Promise<Ended> {
   return outcomeOf(launched.exitCode ?? code);
 }
 
-/** Bubblewrap may be gone a moment before the processes it leaves behind; they are dying, and this waits for it. */
+/** Bubblewrap may exit a moment before the processes that it leaves behind; waits until they are gone. */
 async function allEnded(firstPid: number | undefined): Promise<void> {
   const deadlineAt = performance.now() + KILL_GRACE_MS;
   if (firstPid === undefined) return;
   while (!(await hasEnded(firstPid)) && performance.now() < deadlineAt) await delay(5);
 }
 
-/** A shell reports death by a signal as 128 and the signal's number. */
+/** A shell reports death by a signal as 128 plus the signal's number. */
 function outcomeOf(code: number | null): Ended {
   const signal = Object.entries(constants.signals).find(([, number]) => code === 128 + number)?.[0];
   return signal === undefined ? { exitCode: code, signal: null } : { exitCode: null, signal };
 }
 
 /**
- * Ends a sandbox that takes too much memory: each process has its own limit; this holds all of them together to the same
- * one, where no control group does.
+ * Ends a sandbox that takes too much memory: each process has its own limit; where no control group does, this applies the same
+ * limit to all of them together.
  */
 export function watchMemory(launched: Launched, memoryBytes: number): NodeJS.Timeout | undefined {
   if (launched.group !== null) return undefined;

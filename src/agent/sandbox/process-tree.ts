@@ -1,19 +1,19 @@
-// Reads the memory, the files and the fate of processes from /proc.
+// Reads the memory, the open files and the state of processes from /proc.
 import { readdir, readFile, stat } from 'node:fs/promises';
 
-/** The unit in which the system tells how much of a disk a file takes. */
+/** The unit in which the system reports how much of a disk a file takes. */
 const BLOCK_BYTES = 512;
 
-/** Whether a process has ended. A zombie has: the kernel has already ended all that lived in its pid namespace. */
+/** Whether a process has ended. A zombie has: the kernel has already ended everything in its pid namespace. */
 export async function hasEnded(pid: number): Promise<boolean> {
   const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => undefined);
-  // The state follows the name, which is in parentheses and may hold anything.
+  // The state follows the name, which is in parentheses and may contain any character.
   return stat === undefined || /^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2));
 }
 
 /**
- * Bytes of memory that a process and all beneath it have taken, swapped out or not. What they share with each other is
- * counted for each of them as long as that stays within the limit, and once beyond it, where it takes longer to find out.
+ * Bytes of memory that a process and its descendants take, including swap. Memory that they share is first counted for each of
+ * them; only if that exceeds the limit, it is divided among them, which takes longer to determine.
  */
 export async function takenBytes(root: number, limitBytes: number): Promise<number> {
   let own = 0;
@@ -31,7 +31,7 @@ export async function takenBytes(root: number, limitBytes: number): Promise<numb
   return taken * 1024;
 }
 
-/** A process and all beneath it. */
+/** A process and all its descendants. */
 async function treeOf(root: number): Promise<readonly number[]> {
   const queue = [root];
   for (const pid of queue) {
@@ -43,7 +43,9 @@ async function treeOf(root: number): Promise<readonly number[]> {
   return queue;
 }
 
-/** Kilobytes of a process's shared memory, each page divided by how many have it; all of it when that is kept from us. */
+/**
+ * Kilobytes of a process's shared memory, each page divided by the number of its users; all of it when the kernel does not say.
+ */
 async function shareOf(pid: number, visible: number): Promise<number> {
   const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'latin1').catch(() => '');
   return rollup.includes('Pss_Shmem:') ? kilobytes(rollup, 'Pss_Shmem') : visible;
@@ -54,7 +56,7 @@ function kilobytes(status: string, field: string): number {
   return Number(match?.[1] ?? 0);
 }
 
-/** Bytes of a disk that a process and all beneath it keep in files without a name. */
+/** Bytes of a disk that a process and its descendants use in deleted files. */
 export async function deletedBytes(root: number, device: number): Promise<number> {
   const files = new Map<number, number>();
   for (const pid of await treeOf(root)) {

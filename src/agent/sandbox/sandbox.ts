@@ -1,4 +1,4 @@
-// Runs commands in a bubblewrap sandbox: no network, no files but the workspace, nothing left behind.
+// Runs commands in a bubblewrap sandbox: no network, no files but the workspace, nothing left running.
 import { constants as fsConstants } from 'node:fs';
 import { access, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ export interface ShellResult {
   /** The signal that killed the command, such as `SIGSEGV`; null when it exited or was stopped. */
   readonly signal: string | null;
   readonly stopped?: StopCause;
-  /** Standard output and error as they came, as text, up to the grant's limit. */
+  /** Standard output and error interleaved, as text, up to the grant's limit. */
   readonly output: string;
   /** Bytes of output, shown or not. */
   readonly bytes: number;
@@ -30,17 +30,17 @@ export interface SandboxRequest {
   /** Absolute path of the workspace directory, the command's `/workspace`. */
   readonly workspace: string;
   readonly command: string;
-  /** Folders that the command sees beside its workspace, read-only. */
+  /** Further folders that the command can read. */
   readonly mounts?: readonly Mount[];
-  /** Less than the grant's, if given. */
+  /** Below the grant's limit, if given. */
   readonly timeoutMs?: number;
   readonly signal: AbortSignal;
 }
 
 export interface SandboxSettings extends Omit<SandboxGrant, 'bwrap' | 'owner' | 'groups' | 'space'> {
-  /** Folders to look for `bwrap` in, in the form of PATH. */
+  /** Folders to search for `bwrap`, in the form of PATH. */
   readonly path: string;
-  /** The daemon's own folders. Commands can read /usr, so these must not lie there. */
+  /** The daemon's own folders. Commands can read /usr, so these must not be in it. */
   readonly privateFolders: readonly string[];
 }
 
@@ -48,7 +48,7 @@ export type SandboxProbe =
   | { readonly ok: true; readonly grant: SandboxGrant }
   | { readonly ok: false; readonly why: string };
 
-/** Finds bubblewrap and runs a command in the very sandbox that a grant stands for. `why` is one sentence with a remedy. */
+/** Finds bubblewrap and runs a command in the sandbox that a grant describes. `why` is one sentence with a remedy. */
 export async function probeSandbox(settings: SandboxSettings): Promise<SandboxProbe> {
   const { path, privateFolders, ...limits } = settings;
   const bwrap = await findProgram('bwrap', path);
@@ -56,12 +56,11 @@ export async function probeSandbox(settings: SandboxSettings): Promise<SandboxPr
     return { ok: false, why: 'bubblewrap is not installed (Debian: apt-get install bubblewrap).' };
   }
   const open = await findReadable(privateFolders);
-  if (open !== undefined)
-    return { ok: false, why: `${open} lies in /usr, which commands can read; move it elsewhere.` };
+  if (open !== undefined) return { ok: false, why: `${open} is in /usr, which commands can read; move it elsewhere.` };
   const owner = process.getuid?.() === 0 ? SANDBOX_OWNER : null;
   const grant: SandboxGrant = { ...limits, bwrap, owner, groups: await takeControlGroups(), space: null };
   const found = await tryOut(grant);
-  // What the system delegates is not always whole; without it memory is watched from outside.
+  // The system may delegate only part of what is needed; without control groups, memory is watched from outside.
   return found.ok || grant.groups === null ? found : tryOut({ ...grant, groups: null });
 }
 
@@ -100,8 +99,8 @@ async function findReadable(folders: readonly string[]): Promise<string | undefi
 }
 
 /**
- * Runs one command to its end. When it resolves, nothing that the command started is alive. How the command fared is
- * in the result; throws only when the sandbox itself could not be built, with bubblewrap's complaint.
+ * Runs one command to its end. When it resolves, nothing that the command started is alive. The command's failure is part of
+ * the result; throws only when the sandbox itself could not be built, with bubblewrap's error.
  */
 export async function runInSandbox(grant: SandboxGrant, request: SandboxRequest): Promise<ShellResult> {
   if (grant.owner === null && process.getuid?.() === 0) throw new Error('Commands are never run as root.');

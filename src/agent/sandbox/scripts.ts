@@ -1,9 +1,9 @@
-// The shell scripts that stand between daemon and command: outside the walls and inside them. They run in dash as in bash.
+// The shell scripts between daemon and command: outside of the sandbox and inside it. They run in dash and in bash.
 
 /**
- * Descriptors after the usual three. bwrap reports on the first. The next is never written to, and closes when the daemon
- * dies. The third is for `DROP_ROOT` alone. From the others bwrap reads what must stand in no list of processes, made
- * files, and the filter of system calls.
+ * Descriptors after the standard three. bwrap reports on the first. The next is never written to, and closes when the daemon
+ * dies. The third is for `DROP_ROOT` only. From the others bwrap reads what must not appear in a process list, generated files,
+ * and the system call filter.
  */
 export const FD = {
   status: 3,
@@ -16,20 +16,20 @@ export const FD = {
   filter: 10,
 } as const;
 
-/** Enters a control group before all else. $1 its folder, then the command to become. */
+/** Enters a control group before anything else. $1 its folder, then the command to execute. */
 export const ENTER = `echo 0 >"$1/cgroup.procs" && shift && exec "$@"`;
 
-/** Where root's rights end, folders that lie under a closed directory are found under this one, by their number. */
+/** After root's privileges are dropped, folders beneath a closed directory are available here, by their number. */
 export const OPENED = '/tmp/opened';
 
-/** Where a command's text lies in the sandbox. */
+/** Path of the command's text in the sandbox. */
 export const COMMAND_FILE = '/command';
 
 /**
- * Runs as root in a mount namespace of its own. The workspace and other folders usually lie under a directory that is
- * closed to the sandbox's uid, so each is bound to a place that uid can reach before root's rights are dropped for good.
- * That place hides the host's /tmp, which stays within reach of this script alone, by its descriptor.
- * $1 uid, $2 gid, $3 how many folders, the folders, then the command to become.
+ * Runs as root in a mount namespace of its own. The workspace and other folders are usually beneath a directory that the
+ * sandbox's uid can't enter, so each is bound to a place that this uid can reach before root's privileges are dropped
+ * permanently. That place hides the host's /tmp, which only this script can still reach, by its descriptor. $1 uid, $2 gid, $3
+ * number of folders, the folders, then the command to execute.
  */
 export const DROP_ROOT = `exec ${FD.scratch}</tmp && mount -t tmpfs -o size=64k,mode=0755 none /tmp && mkdir ${OPENED} &&
 uid=$1 gid=$2 count=$3 at=0 && shift 3 &&
@@ -41,12 +41,11 @@ done &&
 exec ${FD.scratch}<&- setpriv --reuid "$uid" --regid "$gid" --clear-groups --inh-caps=-all --no-new-privs -- "$@"`;
 
 /**
- * Runs as bwrap's parent, leader of a process group of its own, and is given the command to run. The daemon holds the
- * other end of the lifeline: when it dies, however early, the whole group is killed. bwrap's own --die-with-parent
- * begins too late for that: until then its first process outlives it and waits for ever. A bwrap that a signal ended may
- * have left such a process, so that the guard stays until the lifeline closes; one that reports to a daemon that has just
- * died is such. When the machine's memory runs out, all of them go before others; inside, where /proc is closed to writing,
- * nobody can take that back.
+ * Runs as bwrap's parent and leader of its own process group, and gets the command to run. The daemon holds the other end of
+ * the lifeline: when it dies, however early, the whole group is killed. bwrap's own --die-with-parent takes effect too late for
+ * that: before that, its first process outlives it and waits forever. A bwrap that a signal ended may have left such a process,
+ * so the guard stays until the lifeline closes; this includes a bwrap that reports to a daemon that has just died. When the
+ * machine's memory runs out, all of them are killed before others; inside, /proc is read-only, so that cannot be undone.
  */
 export const GUARD = `echo 1000 >/proc/self/oom_score_adj
 ( read -r line <&${FD.lifeline}; kill -KILL 0 ) </dev/null >/dev/null 2>&1 ${[3, 5, 6, 7, 8, 9].map((fd) => `${fd}>&-`).join(' ')} & guard=$!
@@ -58,14 +57,14 @@ kill -KILL "$guard"
 wait "$guard" 2>/dev/null
 exit "$code"`;
 
-/** Closes descriptors that the daemon was itself started with; only bash can name those above 9. */
+/** Closes inherited descriptors of the daemon; only bash can name those above 9. */
 const CLOSE_OTHERS = (quietly: string) => `if test -n "$BASH_VERSION"; then
   for fd in /proc/self/fd/*; do fd=\${fd##*/}; test "$fd" -gt 2 && eval "exec $fd>&-"; done${quietly}
 fi`;
 
 /**
- * Runs inside, as the command's parent. $1 shell. Both output streams go through a pipe made here: scripts that open
- * /dev/stderr fail on the socket that the daemon reads from. What a background process still holds open is not waited for.
+ * Runs inside, as the command's parent. $1 shell. Both output streams use a pipe created here: scripts that open /dev/stderr
+ * fail on the socket that the daemon reads from. Does not wait for streams that a background process keeps open.
  */
 export const PARENT = `${CLOSE_OTHERS(' 2>/dev/null')}
 mkfifo /tmp/.output
@@ -79,8 +78,8 @@ wait "$pump" 2>/dev/null
 exit "$code"`;
 
 /**
- * Becomes the service. The loop's own errors are not put away: bash would keep the way back to standard error in a
- * descriptor that it closes.
+ * Becomes the service. The loop's own errors are not redirected: bash would save standard error in a descriptor that the loop
+ * closes.
  */
 export const SERVICE = `${CLOSE_OTHERS('')}
 exec "$@"`;

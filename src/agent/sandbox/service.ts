@@ -1,4 +1,4 @@
-// A program that runs beside an agent in the sandbox and is spoken with on its standard input and output.
+// A program that runs in the sandbox during a run, used through its standard input and output.
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from '../../domain/errors.ts';
@@ -6,15 +6,15 @@ import type { SandboxGrant } from '../port/grants.ts';
 import { ending, launch, prepare, stop, watchMemory } from './launch.ts';
 import type { Mount, StopCause } from './walls.ts';
 
-/** How much is kept of what a service writes to its standard error: the end of it. */
+/** How much is kept of a service's standard error: the end of it. */
 const MAX_COMPLAINT_CHARACTERS = 8_192;
 
 export interface ServiceRequest {
-  /** Absolute path of the workspace directory, the service's `/workspace`. It begins in /tmp, its home. */
+  /** Absolute path of the workspace directory, the service's `/workspace`. The service starts in /tmp, its home. */
   readonly workspace: string;
   /** The program, by name or absolute path, and its arguments. */
   readonly argv: readonly string[];
-  /** All that it has beside the sandbox's own variables; nothing of the daemon's environment. */
+  /** Its environment in addition to the sandbox's own variables; nothing is inherited from the daemon. */
   readonly env: Readonly<Record<string, string>>;
   /** Whether it has the host's network. */
   readonly network: boolean;
@@ -23,25 +23,25 @@ export interface ServiceRequest {
   readonly tmpBytes?: number;
 }
 
-/** A service that was started. It has no limits of time and output of its own: who speaks with it holds them. */
+/** A started service. It has no limits of time and output of its own: its user enforces them. */
 export interface SandboxService {
   readonly stdin: Writable;
   readonly stdout: Readable;
-  /** The last of what it wrote to its standard error, 8 kB at most. */
+  /** The end of its standard error, at most 8 kB. */
   complaint(): string;
-  /** Resolves when nothing of it is alive any more, with how it ended, such as `it exited with code 1`. Never rejects. */
+  /** Resolves when none of its processes is alive, with how it ended, such as `it exited with code 1`. Never rejects. */
   readonly ended: Promise<string>;
-  /** Kills it. The first cause stands. */
+  /** Kills it. The first cause wins. */
   stop(cause: StopCause): void;
-  /** Closes its input and, if it has not ended by itself after the grace, kills it. Resolves with `ended`. */
+  /** Closes its input and kills it if it has not exited within the grace period. Resolves with `ended`. */
   close(graceMs: number): Promise<string>;
 }
 
-/** Starts a service within the walls of commands (H4). A program that can't be started is a service that has ended. */
+/** Starts a service in the same sandbox as commands (H4). A program that can't be started is a service that has ended. */
 export async function startInSandbox(grant: SandboxGrant, request: ServiceRequest): Promise<SandboxService> {
   if (grant.owner === null && process.getuid?.() === 0) throw new Error('Services are never run as root.');
   const { workspace, argv, network, tmpBytes } = request;
-  // What is there in any case can't be mounted over: /usr is closed to writing.
+  // Folders in /usr are present anyway, and can't be mounted over because /usr is read-only.
   const mounts = request.mounts.filter(({ target }) => target !== '/usr' && !target.startsWith('/usr/'));
   const prepared = await prepare(grant, {
     workspace,
@@ -79,7 +79,7 @@ export async function startInSandbox(grant: SandboxGrant, request: ServiceReques
   };
 }
 
-/** What package runners fetch must not come to lie in the workspace. */
+/** Keeps the caches of package runners out of the workspace. */
 const CACHES = { npm_config_cache: '/tmp/.npm' };
 
 const STOPPED: Readonly<Record<StopCause, string>> = {

@@ -1,10 +1,10 @@
-// Writes the filter of system calls as the kernel reads it: a program of classic BPF over one call's number and arguments.
+// Generates the system call filter for the kernel: a classic BPF program over a call's number and arguments.
 import { CALL_RULES, type CallRule, type Condition, ENOSYS, NEWEST_CALL } from './system-calls.ts';
 
-/** An instruction: code, steps to skip when its comparison holds and when it does not, and its operand. */
+/** An instruction: code, instructions to skip when its comparison holds and when it does not, and its operand. */
 type Instruction = readonly [code: number, whenTrue: number, whenFalse: number, operand: number];
 
-/** The kernel's name of each architecture, and the place of its numbers in the table. */
+/** The kernel's name of each architecture, and the column of its numbers in the table. */
 const ARCHITECTURES: Readonly<Record<string, { readonly audit: number; readonly column: 0 | 1 }>> = {
   x64: { audit: 0xc000003e, column: 0 },
   arm64: { audit: 0xc00000b7, column: 1 },
@@ -19,9 +19,9 @@ const lowerHalf = (argument: number) => ARGUMENTS_AT + 8 * argument;
 const upperHalf = (argument: number) => lowerHalf(argument) + 4;
 
 /**
- * The filter for `process.arch`. A call of another architecture, as of a 32-bit program, kills the process: its numbers
- * mean something else. Numbers of the x32 ABI lie above the newest that is known, and are unknown calls.
- * Throws for an architecture whose numbers are not in the table.
+ * The filter for `process.arch`. A call of another architecture, such as of a 32-bit program, kills the process: its numbers
+ * have other meanings. Numbers of the x32 ABI are above the newest known one and count as unknown calls. Throws for an
+ * architecture whose numbers are not in the table.
  */
 export function systemCallFilter(arch: string): Buffer {
   const known = ARCHITECTURES[arch];
@@ -40,19 +40,19 @@ export function systemCallFilter(arch: string): Buffer {
   return encode(instructions);
 }
 
-/** Decides a call when it is this one; otherwise goes on after it. */
+/** Decides a call if it is this one; otherwise continues after it. */
 function decide(rule: CallRule, number: number | null): Instruction[] {
   if (number === null) return [];
   const body: Instruction[] = [...rule.allowed.flatMap(allowIf), [RETURN, 0, 0, ERROR | rule.error]];
   return [[EQUAL, 0, body.length, number], ...body];
 }
 
-/** Allows the call when all conditions hold; otherwise goes on after itself. */
+/** Allows the call when all conditions hold; otherwise continues after itself. */
 function allowIf(conditions: readonly Condition[]): Instruction[] {
   return conditions.reduceRight<Instruction[]>((then, condition) => when(condition, then), [[RETURN, 0, 0, ALLOW]]);
 }
 
-/** Goes through `then` when the condition holds, and past it otherwise. */
+/** Runs `then` when the condition holds; skips it otherwise. */
 function when(condition: Condition, then: readonly Instruction[]): Instruction[] {
   const past = then.length;
   const lower: Instruction = [LOAD, 0, 0, lowerHalf(condition.argument)];

@@ -1,17 +1,18 @@
-// System calls that nothing in a sandbox may make, or not with every argument: what Docker refuses a container by default,
-// and what would lead past these walls. Numbers are those of the kernel's headers, `asm/unistd_64.h` and `asm-generic/unistd.h`.
+// System calls that are forbidden in a sandbox, or restricted by argument: what Docker refuses a container by default,
+// and what would lead out of this sandbox. Numbers are those of the kernel's headers, `asm/unistd_64.h` and
+// `asm-generic/unistd.h`.
 
-/** The newest call of Linux 6.1. Those that came later are not known here, and answered as an older kernel would. */
+/** The newest call of Linux 6.1. Later ones are unknown here and fail as on an older kernel. */
 export const NEWEST_CALL = 450;
 
 export const EPERM = 1;
 export const ENOSYS = 38;
 const EAFNOSUPPORT = 97;
 
-/** Numbers on x64 and on arm64; null where there is no such call. */
+/** Numbers on x64 and on arm64; null where the call does not exist. */
 type Numbers = readonly [x64: number, arm64: number | null];
 
-/** What an argument, counted from 0, must be. All but `atMost` look at its lower 32 bits, as the kernel does there. */
+/** The required value of an argument, counted from 0. All but `atMost` compare its lower 32 bits, as the kernel does there. */
 export type Condition =
   | { readonly argument: number; readonly oneOf: readonly number[] }
   | { readonly argument: number; readonly atMost: number }
@@ -20,16 +21,16 @@ export type Condition =
 export interface CallRule {
   readonly name: string;
   readonly numbers: Numbers;
-  /** The call is allowed when all conditions of one of these hold; never when there is none. */
+  /** The call is allowed when all conditions of one entry hold; never when there is no entry. */
   readonly allowed: readonly (readonly Condition[])[];
-  /** What it answers when it is refused. */
+  /** The error of a refused call. */
   readonly error: number;
 }
 
 const UNKNOWN: Readonly<Record<string, Numbers>> = {
-  // Its flags can't be seen from outside; C libraries fall back to clone.
+  // The filter can't inspect its flags; C libraries fall back to clone.
   clone3: [435, 435],
-  // Memory that belongs to no process, so that nobody would count it. Programs fall back to files in /dev/shm.
+  // Memory that belongs to no process, so that no limit would count it. Programs fall back to files in /dev/shm.
   memfd_create: [319, 279],
   memfd_secret: [447, 447],
   msgget: [68, 186],
@@ -40,7 +41,7 @@ const REFUSED: Readonly<Record<string, Numbers>> = {
   add_key: [248, 217],
   request_key: [249, 218],
   keyctl: [250, 219],
-  // Parts of the kernel that are seldom needed and often broken.
+  // Parts of the kernel that are rarely needed and often vulnerable.
   bpf: [321, 280],
   io_uring_setup: [425, 425],
   io_uring_enter: [426, 426],
@@ -49,13 +50,13 @@ const REFUSED: Readonly<Record<string, Numbers>> = {
   perf_event_open: [298, 241],
   fanotify_init: [300, 262],
   lookup_dcookie: [212, 18],
-  // The inside of other processes.
+  // Access to other processes.
   ptrace: [101, 117],
   process_vm_readv: [310, 270],
   process_vm_writev: [311, 271],
   pidfd_getfd: [438, 438],
   kcmp: [312, 272],
-  // Where memory lies.
+  // Placement of memory.
   mbind: [237, 235],
   get_mempolicy: [239, 236],
   set_mempolicy: [238, 237],
@@ -109,11 +110,11 @@ const REFUSED: Readonly<Record<string, Numbers>> = {
 };
 
 const [AF_UNIX, AF_INET, AF_INET6, AF_NETLINK, NETLINK_ROUTE] = [1, 2, 10, 16, 0];
-/** Of mounts, control groups, host names, IPC, users, processes and network. */
+/** New namespaces of any type: mounts, control groups, host names, IPC, users, processes and network. */
 const NEW_NAMESPACES = 0x7e020000;
-/** What Docker allows: Linux, with and without a 16-bit view of the machine, a fixed layout, or a mere question. */
+/** What Docker allows: Linux, with or without a 16-bit view of the machine, a fixed layout, or only a query. */
 const PERSONALITIES = [0, 0x8, 0x20000, 0x20008, 0xffffffff];
-/** Segments and sets stay until the sandbox ends, outside of all processes. Their number is limited, to 4,096 and 32,000. */
+/** Segments and sets persist until the sandbox ends, outside of all processes. Their number is limited, to 4,096 and 32,000. */
 const MAX_SEGMENT_BYTES = 16 * 1024;
 const MAX_SEMAPHORES = 32;
 
@@ -121,7 +122,7 @@ const LIMITED: readonly CallRule[] = [
   {
     name: 'socket',
     numbers: [41, 198],
-    // Other families know of no network namespace, or of modules that nobody looked at for years.
+    // Other families ignore the network namespace, or use modules that have not been reviewed for years.
     allowed: [
       [{ argument: 0, oneOf: [AF_UNIX, AF_INET, AF_INET6] }],
       [
@@ -141,5 +142,5 @@ const LIMITED: readonly CallRule[] = [
 const never = (calls: Readonly<Record<string, Numbers>>, error: number): CallRule[] =>
   Object.entries(calls).map(([name, numbers]) => ({ name, numbers, allowed: [], error }));
 
-/** Each call that is not simply allowed. */
+/** Every call that is not unconditionally allowed. */
 export const CALL_RULES: readonly CallRule[] = [...never(UNKNOWN, ENOSYS), ...never(REFUSED, EPERM), ...LIMITED];

@@ -1,4 +1,4 @@
-// What the sandbox is made of: the arguments that build it.
+// The arguments that build the sandbox.
 import { lstat, readlink } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import type { SandboxGrant } from '../port/grants.ts';
@@ -6,12 +6,12 @@ import { systemCallFilter } from './system-call-filter.ts';
 import { COMMAND_FILE, DROP_ROOT, FD, GUARD, OPENED, PARENT, SERVICE } from './scripts.ts';
 
 /**
- * The uid and gid of commands when the daemon is root: one that Debian and systemd give to nobody, so that no other
- * service's files or processes are within reach. It needs no line in /etc/passwd.
+ * The uid and gid of commands when the daemon is root: Debian and systemd assign this one to nobody, so that no other service's
+ * files or processes are accessible. It needs no entry in /etc/passwd.
  */
 export const SANDBOX_OWNER: { readonly uid: number; readonly gid: number } = { uid: 61000, gid: 61000 };
 
-/** Where the launching programs are looked up; the daemon's own environment never reaches them. */
+/** Where the launching programs are looked up; they never get the daemon's own environment. */
 export const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 const MIB = 1024 * 1024;
@@ -21,13 +21,13 @@ const OPEN_FILES = 1024;
 
 const ROOT_NAMES = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32'];
 
-/** Of the host's /etc only what programs need to start and nothing that tells of the host or its users. */
+/** The parts of the host's /etc that programs need to start and that reveal nothing about the host or its users. */
 const ETC_NAMES = ['alternatives', 'ld.so.cache', 'ld.so.conf', 'ld.so.conf.d', 'localtime', 'mime.types', 'ssl/certs'];
 
-/** What /proc tells of the keys of others, who share a user with the sandbox. */
+/** What /proc reveals about the keys of others with the same user. */
 const HIDDEN_NAMES = ['keys', 'key-users'];
 
-/** A folder of the host that is seen read-only in the sandbox. */
+/** A folder of the host that is mounted read-only in the sandbox. */
 export interface Mount {
   /** Absolute path on the host. */
   readonly source: string;
@@ -35,7 +35,7 @@ export interface Mount {
   readonly target: string;
 }
 
-/** Why the sandbox ended what ran in it. */
+/** Why the sandbox ended its work. */
 export type StopCause = 'timeout' | 'output' | 'memory' | 'quota' | 'disk' | 'canceled';
 
 /** What runs in a sandbox. */
@@ -49,7 +49,7 @@ export interface SandboxWork {
   readonly fileBytes?: number;
   readonly task:
     | { readonly kind: 'command'; readonly command: string; readonly timeoutMs: number }
-    /** A program that is spoken with on its standard input and output. `env` is beside the sandbox's own variables. */
+    /** A program that is used through its standard input and output. `env` is in addition to the sandbox's own variables. */
     | {
         readonly kind: 'service';
         readonly argv: readonly string[];
@@ -58,29 +58,29 @@ export interface SandboxWork {
       };
 }
 
-/** What programs with a network need to find others by name. */
+/** What programs with a network need to resolve host names. */
 const NETWORK_NAMES = ['resolv.conf', 'hosts', 'host.conf', 'nsswitch.conf', 'gai.conf', 'services'];
 
-/** Where a task begins, which is also its home. */
+/** The initial directory of a task, which is also its home. */
 type Home = '/workspace' | '/tmp';
 
 /**
- * A service begins where the agent can put nothing: programs run what lies in their directory or home (`node_modules`,
- * `.npmrc`, modules of Python), and a service may have secrets and the network.
+ * A service starts where the agent can't write: programs execute files of their directory or home (`node_modules`, `.npmrc`,
+ * Python modules), and a service may have secrets and the network.
  */
 const homeOf = (kind: SandboxWork['task']['kind']): Home => (kind === 'command' ? '/workspace' : '/tmp');
 
-/** What there is to start for some work. */
+/** What to start for some work. */
 export interface SandboxPlan {
   readonly program: string;
   readonly args: readonly string[];
-  /** What bwrap reads, by descriptor: each to be written to a pipe, and closed. */
+  /** What bwrap reads, by descriptor: each is written to a pipe, which is then closed. */
   readonly papers: ReadonlyMap<number, string | Buffer>;
 }
 
 /**
- * What does the work in the sandbox. It is to be started in a folder and with an environment that may be seen inside:
- * bwrap's own first process shows both. Its arguments tell neither paths of the host nor what the command is.
+ * The plan that executes the work in the sandbox. Start it in a folder and with an environment that may be visible inside:
+ * bwrap's own first process shows both. Its arguments contain neither paths of the host nor the command.
  */
 export async function planSandbox(grant: SandboxGrant, work: SandboxWork): Promise<SandboxPlan> {
   const shell = (await exists('/usr/bin/bash')) ? '/usr/bin/bash' : '/bin/sh';
@@ -102,7 +102,7 @@ export async function planSandbox(grant: SandboxGrant, work: SandboxWork): Promi
   return { program: 'unshare', args: ['--mount', '--propagation', 'private', '--', ...drop], papers };
 }
 
-/** The two made files of users and groups. */
+/** The generated files of users and groups. */
 function identityFiles(owner: SandboxGrant['owner'], home: Home): readonly (readonly [number, string])[] {
   const [uid, gid] = [owner?.uid ?? process.getuid?.() ?? 0, owner?.gid ?? process.getgid?.() ?? 0];
   const users = `agent:x:${uid}:${gid}:agent:${home}:/bin/sh\nnobody:x:65534:65534:nobody:/:/usr/sbin/nologin\n`;
@@ -113,9 +113,9 @@ function identityFiles(owner: SandboxGrant['owner'], home: Home): readonly (read
 }
 
 /**
- * Limits are set inside, where the user namespace is new: since Linux 5.14 processes are counted per namespace, so
- * sandboxes that run at the same time do not use up each other's share. Older kernels count all of them together.
- * A service may live as long as its run, and so has no limit of processor time.
+ * Limits are set inside, where the user namespace is new: since Linux 5.14 processes are counted per namespace, so concurrent
+ * sandboxes do not use up each other's share. Older kernels count all of them together. A service may live as long as its run,
+ * and so has no limit of CPU time.
  */
 function limits(grant: SandboxGrant, { task, fileBytes = FILE_BYTES }: SandboxWork): string[] {
   const seconds = (timeoutMs: number) => Math.ceil(timeoutMs / 1000) * availableParallelism() + 1;
@@ -145,7 +145,7 @@ async function wallArguments({ owner }: SandboxGrant, work: SandboxWork): Promis
     ...(task.kind === 'command' ? words(`--ro-bind-data ${FD.command} ${COMMAND_FILE}`) : []),
     ...words('--proc /proc'),
     ...HIDDEN_NAMES.flatMap((name) => words(`--ro-bind-try /dev/null /proc/${name}`)),
-    // A size belongs to the tmpfs right after it. /dev and / are memory too, so they are closed to writing.
+    // A size applies to the next tmpfs. /dev and / are memory too, so they are read-only.
     ...words(`--dev /dev --size ${tmpBytes} --tmpfs /tmp --size ${tmpBytes} --tmpfs /dev/shm`),
     ...mounts.flatMap(({ source, target }, at) => ['--ro-bind', sourceOf(source, at + 1), target]),
     '--bind',
@@ -155,7 +155,7 @@ async function wallArguments({ owner }: SandboxGrant, work: SandboxWork): Promis
   ];
 }
 
-/** Arguments that hold no spaces, written as one reads them. */
+/** Splits arguments that contain no spaces. */
 const words = (text: string) => text.split(' ');
 
 const variables = (home: Home): Readonly<Record<string, string>> => ({
@@ -165,7 +165,7 @@ const variables = (home: Home): Readonly<Record<string, string>> => ({
   LANG: 'C.UTF-8',
   TERM: 'dumb',
   TMPDIR: '/tmp',
-  // Caches would otherwise be taken for work: what lies in the workspace after a run is its result.
+  // Otherwise caches would become part of the run's result, which is everything that remains in the workspace.
   XDG_CACHE_HOME: '/tmp/.cache',
   PYTHONDONTWRITEBYTECODE: '1',
 });

@@ -1,19 +1,22 @@
-// Ends a sandbox that takes more of the disk than its workspace may, or the last that all others need.
+// Ends a sandbox that takes more of the disk than its workspace may, or the space that must stay free.
 import { statSync } from 'node:fs';
 import { freeBytes, type SpaceLimits } from '../../disk/disk-space.ts';
 import { countTaken, NOTICED_BYTES, takenIn } from './workspace-room.ts';
 import { deletedBytes } from './process-tree.ts';
 import type { StopCause } from './walls.ts';
 
-/** A disk takes some hundred megabytes in that time. */
+/** In this time a disk can take some hundred megabytes. */
 const LOOK_MS = 100;
-/** After a count the tree is left alone for so many times what the count took. */
+/** After a count, the next one waits for this multiple of its duration. */
 const REST = 10;
-/** It is counted after so long in any case, since what one writes another may remove; less and less often while it stays as it is. */
+/** Count at least this often, since one process may remove what another writes; less and less often while nothing changes. */
 const [SHORTEST_MS, LONGEST_MS] = [500, 30_000];
 const LEAST_BYTES = 1_048_576;
 
-/** What a sandbox finds when it begins. What was over a limit then may not grow; only less of it can help. */
+/**
+ * The limits of a sandbox when it starts. If a limit is already exceeded, usage must not grow; the sandbox may still delete
+ * files.
+ */
 export interface Room {
   readonly allowedBytes: number;
   /** What must stay free on the disk; 0 for nothing. */
@@ -24,7 +27,7 @@ export interface Room {
   readonly freeBytes: number;
 }
 
-/** Looks how much room there is; null where nothing is watched. */
+/** Measures the room; null where nothing is watched. */
 export async function roomFor(workspace: string, space: SpaceLimits | null): Promise<Room | null> {
   if (space === null) return null;
   const free = freeBytes(workspace);
@@ -48,11 +51,11 @@ interface Watched {
 
 /** A sandbox whose space is watched. */
 export interface SpaceWatch {
-  /** Looks a last time, when nothing of it is alive any more. Answers why it should have been ended, if so. */
+  /** Checks one last time, when none of its processes is alive. Returns why it should have been ended, if so. */
   close(): Promise<StopCause | undefined>;
 }
 
-/** Watches it; `stop` is called once at most. */
+/** Watches it; calls `stop` at most once. */
 export function watchSpace(watched: Watched, room: Room | null, stop: (cause: StopCause) => void): SpaceWatch {
   if (room === null) return { close: async () => undefined };
   const { workspace } = watched;
@@ -79,7 +82,7 @@ export function watchSpace(watched: Watched, room: Room | null, stop: (cause: St
 
   let looking: Promise<void> | undefined;
   const timer = setInterval(() => {
-    // A workspace that is gone has ended with its run.
+    // A missing workspace has ended with its run.
     looking ??= look()
       .catch(() => undefined)
       .finally(() => (looking = undefined));

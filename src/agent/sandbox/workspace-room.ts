@@ -1,7 +1,7 @@
-// How much a workspace may still take: asked before something is written into it.
+// How much a workspace may still take: checked before anything is written into it.
 import { freeBytes, megabytes, type SpaceLimits, takenBy } from '../../disk/disk-space.ts';
 
-/** What is written shows in what is free on the disk: when so much of that has gone, a workspace is counted anew. */
+/** Writes show in the disk's free space: when that has dropped by this much, a workspace is counted again. */
 export const NOTICED_BYTES: number = 4 * 1_048_576;
 const MAX_KNOWN = 1_000;
 
@@ -28,14 +28,16 @@ function note(workspace: string, count: Count): number {
   return count.takenBytes;
 }
 
-/** What a workspace takes, to within what is noticed of writing. At a limit it is counted: what was removed counts no longer. */
+/**
+ * What a workspace takes, accurate to the threshold above. At a limit it is counted again, since files may have been removed.
+ */
 export async function takenIn(workspace: string, limitBytes: number): Promise<number> {
   const last = counts.get(workspace);
   const isRecent = last !== undefined && last.freeBytes - freeBytes(workspace) < NOTICED_BYTES;
   return isRecent && last.takenBytes < limitBytes ? last.takenBytes : countTaken(workspace);
 }
 
-/** Makes room for a file of some bytes. Answers why there is none, in words for the model; null when there is. */
+/** Checks for room for a file of some bytes. Returns why there is none, in words for the model; null when there is. */
 export async function shortageFor(bytes: number, workspace: string, limits: SpaceLimits): Promise<string | null> {
   const { quotaBytes, keepFreeBytes } = limits;
   const free = freeBytes(workspace);

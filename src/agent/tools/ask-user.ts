@@ -6,14 +6,14 @@ export const askUser: AskingTool = {
   kind: 'waits',
   name: 'ask_user',
   description:
-    'Asks the user a question and waits for the answer, for hours if need be. Ask only when you cannot go on sensibly without it, and everything in one question.',
+    'Asks the user a question and waits for the answer, for hours if necessary. Ask only when you cannot continue sensibly without it, and put everything into one question.',
   inputSchema: inputOf(
     {
       question: {
         type: 'string',
         minLength: 1,
         maxLength: 4_000,
-        description: 'What you need to know, with all that the user needs to answer it.',
+        description: 'What you need to know, with everything the user needs to answer it.',
       },
       options: {
         type: 'array',
@@ -23,7 +23,7 @@ export const askUser: AskingTool = {
         uniqueItems: true,
         description: 'Answers to choose from. The user may still answer in other words.',
       },
-      multiple: { type: 'boolean', description: 'Whether several of the options may be chosen. False without it.' },
+      multiple: { type: 'boolean', description: 'Whether several of the options may be chosen. Default: false.' },
     },
     ['question'],
   ),

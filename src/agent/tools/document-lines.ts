@@ -1,22 +1,22 @@
-// What `read_file` says of a PDF, Word or Excel file: lines of its text, which a thread of its own reads.
+// What `read_file` returns for a PDF, Word or Excel file: lines of its text, which a separate thread extracts.
 import type { ToolResult } from '../port/protocol.ts';
 import type { Place } from './skill-paths.ts';
 import type { ToolContext } from './tool.ts';
 import { failed, succeeded } from './workspace-tool.ts';
 
-/** A file that is binary, and the lines of its text that are wanted. */
+/** A binary file, and the requested lines of its text. */
 interface WantedLines {
   readonly place: Place;
-  /** What its bytes are, in words. */
+  /** The type of its bytes, in words. */
   readonly kind: string;
   readonly size: number;
-  /** Changes with the file, so that its text is read once for all its lines. */
+  /** Changes with the file, so that its text is extracted once for all its lines. */
   readonly version: string;
   readonly first: number;
   readonly limit: number;
 }
 
-/** Most characters of a text that are returned at once. */
+/** Maximum characters of a text that are returned at once. */
 const MAX_CHARACTERS = 100_000;
 
 /** Lines of a document's text, or why there are none. */
@@ -39,9 +39,9 @@ function cutLines(text: string, { kind, size, first, limit }: WantedLines): Tool
     characters += lines[end]!.length + 1;
     end += 1;
   }
-  // A line may be longer than all that is returned: then it stands alone.
+  // A single line may exceed the limit: it is then returned alone.
   if (characters > MAX_CHARACTERS && end > first) end -= 1;
   const shown = lines.slice(first - 1, end).join('\n');
-  const more = end < lines.length ? ` Lines ${first}-${end} of ${lines.length}; go on with offset ${end + 1}.` : '';
+  const more = end < lines.length ? ` Lines ${first}-${end} of ${lines.length}; continue with offset ${end + 1}.` : '';
   return succeeded(`${shown}\n[This is the text of a ${kind} of ${size} bytes.${more}]`);
 }

@@ -1,4 +1,4 @@
-// The `edit_file` tool: exchanges one exact piece of a text file for another.
+// The `edit_file` tool: replaces one exact piece of a text file.
 import { openFileBeneath, partsBeneath } from '../../disk/open-beneath.ts';
 import { replaceFileBeneath } from '../../disk/replace-beneath.ts';
 import { binaryKind, decodeText } from './text.ts';
@@ -11,7 +11,7 @@ const MAX_BYTES = 10 * 1024 * 1024;
 export const editFile: ExecutedTool = defineTool({
   name: 'edit_file',
   description:
-    'Replaces text in a file of the workspace. `old_text` must match the file exactly, white space and line ends included, and occur once, unless `replace_all` is true.',
+    'Replaces text in a file of the workspace. `old_text` must match the file exactly, including white space and line endings, and occur once, unless `replace_all` is true.',
   inputSchema: inputOf(
     {
       path: { type: 'string', minLength: 1, description: 'Path in the workspace.' },
@@ -52,7 +52,7 @@ export const editFile: ExecutedTool = defineTool({
 
 type ReadText = { readonly text: string; readonly fault?: never } | { readonly fault: string };
 
-/** The whole file as text; a fault where writing it back would change bytes that the edit does not touch. */
+/** The whole file as text; a fault where writing it back would change bytes outside of the edit. */
 async function readText(workspace: string, path: string): Promise<ReadText> {
   const file = await openFileBeneath(workspace, path);
   try {
@@ -63,7 +63,7 @@ async function readText(workspace: string, path: string): Promise<ReadText> {
     if (kind !== undefined) return { fault: `is a binary file (${kind}, ${size} bytes)` };
     const { text, encoding } = decodeText(bytes);
     if (encoding !== 'UTF-8' || !Buffer.from(text).equals(bytes))
-      return { fault: 'is not UTF-8 text and was left alone' };
+      return { fault: 'is not UTF-8 text and was not changed' };
     return { text };
   } finally {
     await file.close();
@@ -76,6 +76,6 @@ function missing(path: string, text: string, oldText: string): string {
   const squeeze = (value: string) => value.replaceAll(/\s+/g, ' ').trim();
   const near = squeeze(text).includes(squeeze(oldText));
   return near
-    ? `${plain} It does but for white space: copy it from the file exactly.`
+    ? `${plain} It does except for white space: copy it exactly from the file.`
     : `${plain} Read the file again.`;
 }

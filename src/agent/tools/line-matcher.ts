@@ -1,4 +1,4 @@
-// Finds the lines of a text that match a pattern, within a deadline that no pattern can outlast.
+// Finds the lines of a text that match a pattern, within a time limit that holds for every pattern.
 import { createContext, Script } from 'node:vm';
 import { ErrandError } from '../../domain/errors.ts';
 
@@ -11,8 +11,8 @@ interface MatchedLine {
 }
 
 /**
- * Answers the first `limit` matching lines of a text, searching for at most `timeoutMs`.
- * `'slow'`: the pattern did not finish in time.
+ * Returns the first `limit` matching lines of a text, searching for at most `timeoutMs`. `'slow'`: the pattern did not finish
+ * in time.
  */
 export type LineMatcher = (text: string, limit: number, timeoutMs: number) => readonly MatchedLine[] | 'slow';
 
@@ -22,7 +22,7 @@ export interface Pattern {
   readonly ignoreCase: boolean;
 }
 
-// Runs in its own context because only `vm` can stop a regular expression from outside; it hands back plain numbers.
+// Runs in its own context because only `vm` can stop a regular expression from outside; it returns plain numbers.
 const SEARCH = new Script(`(() => {
   const found = [];
   let match;
@@ -40,8 +40,8 @@ const SEARCH = new Script(`(() => {
 const quoted = (text: string) => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 
 /**
- * Makes a matcher of a pattern. Throws bad_request for a regular expression that is malformed, too long, or has
- * back-references or look-around: those cannot be matched in linear time.
+ * Makes a matcher of a pattern. Throws bad_request for a regular expression that is malformed, too long, or has back-references
+ * or look-around: those cannot be matched in linear time.
  */
 export function makeLineMatcher(pattern: Pattern): LineMatcher {
   const source = pattern.regexp ? pattern.source : quoted(pattern.source);
@@ -62,7 +62,7 @@ export function makeLineMatcher(pattern: Pattern): LineMatcher {
   };
 }
 
-/** The error was made in the other context, so it is no instance of this one's `Error`. */
+/** The error comes from the other context, so it is not an instance of this context's `Error`. */
 function timedOut(error: unknown): boolean {
   const hasCode = typeof error === 'object' && error !== null && 'code' in error;
   return hasCode && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
@@ -76,7 +76,7 @@ function requirePlain(source: string): void {
   } catch (error) {
     throw refuse(`is not a regular expression: ${error instanceof Error ? error.message : String(error)}`);
   }
-  // Escapes and classes are blanked first, so that `\\\\1` and `[(?=]` are not taken for what they only look like.
+  // Escapes and classes are blanked first, so that `\\\\1` and `[(?=]` are not mistaken for the constructs that they resemble.
   const bare = source.replaceAll(/\\[^1-9k]/gs, '__').replaceAll(/\[(?:\\.|[^\]])*\]/gs, '__');
   if (/\\[1-9k]/.test(bare)) throw refuse('has a back-reference, which is not supported');
   if (/\(\?<?[=!]/.test(bare)) throw refuse('has a look-ahead or look-behind, which is not supported');
@@ -85,7 +85,7 @@ function requirePlain(source: string): void {
 const SHOWN_BEFORE = 100;
 const SHOWN_LENGTH = 300;
 
-/** Turns offsets of matches, in rising order and on lines of their own, into lines. */
+/** Converts offsets of matches, ascending and each on a line of its own, to lines. */
 function linesAt(text: string, offsets: readonly number[]): MatchedLine[] {
   const found: MatchedLine[] = [];
   let line = 1;
@@ -100,7 +100,7 @@ function linesAt(text: string, offsets: readonly number[]): MatchedLine[] {
   return found;
 }
 
-/** The line that starts at `start`; of a long one, the part around the match. */
+/** The line that starts at `start`; for a long one, the part around the match. */
 function around(text: string, start: number, offset: number): string {
   const feed = text.indexOf('\n', offset);
   const end = feed === -1 ? text.length : feed;

@@ -1,4 +1,4 @@
-// The `list_files` tool: what lies in the workspace, one line each.
+// The `list_files` tool: the contents of the workspace, one entry a line.
 import type { Entry } from '../../disk/list-beneath.ts';
 import { walkBeneath } from '../../disk/walk-beneath.ts';
 import type { ExecutedTool } from './tool.ts';
@@ -47,9 +47,9 @@ export const listFiles: ExecutedTool = defineTool({
     lines.sort((a, b) => (a.path < b.path ? -1 : 1));
     const notes: string[] = [];
     if (lines.length === 0) notes.push('[The folder is empty.]');
-    if (more) notes.push(`[Only the first ${lines.length} entries are shown; list a folder of it for more.]`);
+    if (more) notes.push(`[Only the first ${lines.length} entries are shown; list a subfolder for more.]`);
     else if (deeper)
-      notes.push(`[Folders at level ${depthLimit} were not opened; give \`path\` or \`depth\` to see into them.]`);
+      notes.push(`[Folders at level ${depthLimit} were not opened; use \`path\` or \`depth\` to list their contents.]`);
     return succeeded([...lines.map(({ line }) => line), ...notes].join('\n'));
   },
 });

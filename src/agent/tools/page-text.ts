@@ -1,28 +1,28 @@
-// A web page as text that a model reads: headings, lists, table rows, links with whole addresses.
+// A web page as text that a model reads: headings, lists, table rows, links with absolute addresses.
 import { compile, convert, type FormatCallback, type HtmlToTextOptions } from 'html-to-text';
 import { withinCpuTime } from '../result/cpu-time.ts';
 
-/** Most of a page that is looked at, in characters, once scripts, styles and drawings are out. */
+/** Maximum characters of a page that are processed, after scripts, styles and drawings are removed. */
 const MAX_CHARACTERS = 400_000;
-/** CPU time. A page can be made so that converting it takes minutes; the thread has other work. */
+/** CPU time. Converting a malicious page can take minutes; the thread has other work. */
 const MAX_CPU_MS = 250;
 const MAX_DEPTH = 150;
-/** Stands where the converter leaves out what nests too deep. */
+/** Marks where the converter omits content that nests too deep. */
 const LEFT_OUT = '\uE001';
-/** Where a page says its title and where its links start from. */
+/** Where to look for a page's title and base address. */
 const HEAD_CHARACTERS = 16_384;
 
-/** What a page says. */
+/** The text of a page. */
 export interface PageText {
   readonly title: string;
   readonly text: string;
-  /** False when the page was too tangled: then all its text is there, without any order of it. */
+  /** False when the page was too complex: its text is then complete, but without structure. */
   readonly structured: boolean;
-  /** True when the end of the page was left out. */
+  /** True when the end of the page was omitted. */
   readonly cut: boolean;
 }
 
-/** Reads a page that came from `url`. Never throws, and takes a quarter of a second of CPU time at most for its structure. */
+/** Reads a page that came from `url`. Never throws, and takes at most a quarter of a second of CPU time for its structure. */
 export function readPage(html: string, url: string): PageText {
   const lean = withoutNoise(html);
   const cut = lean.length > MAX_CHARACTERS;
@@ -32,7 +32,7 @@ export function readPage(html: string, url: string): PageText {
     const text = withinCpuTime(MAX_CPU_MS, () => convert(page, OPTIONS, { base: baseOf(page, url) }));
     if (!text.includes(LEFT_OUT)) return { title, text: tidy(text), structured: true, cut };
   } catch {
-    // Too tangled for its time or its stack.
+    // Too complex for its time limit or the stack.
   }
   return { title, text: plain(page), structured: false, cut };
 }
@@ -54,7 +54,7 @@ const picture: FormatCallback = (elem, _walk, builder) => {
   if (words) builder.addInline(`[image: ${words}]`);
 };
 
-/** A link's address in full; nothing for those that lead to no page. */
+/** A link's absolute address; nothing for links that lead to no page. */
 function wholeAddress(href: string, { base }: { readonly base: string }): string {
   const url = URL.parse(href, base);
   return url !== null && ['http:', 'https:'].includes(url.protocol) ? url.href : '';
@@ -81,7 +81,7 @@ const OPTIONS: HtmlToTextOptions = {
   ],
 };
 
-/** Where relative links start from. */
+/** The base of relative links. */
 function baseOf(page: string, url: string): string {
   const href = /<base\s[^<>]{0,200}?href\s*=\s*["']?([^"'\s>]{1,2000})/i.exec(page.slice(0, HEAD_CHARACTERS))?.[1];
   return (href === undefined ? null : URL.parse(href, url)?.href) ?? url;
@@ -89,7 +89,7 @@ function baseOf(page: string, url: string): string {
 
 const NOISE = /<(script|style|svg)\b|<!--/gi;
 
-/** Without what no reader sees, found in one pass: much of a page is script. */
+/** Removes, in one pass, what no reader sees: much of a page is script. */
 function withoutNoise(html: string): string {
   const kept: string[] = [];
   let from = 0;
@@ -107,10 +107,10 @@ function withoutNoise(html: string): string {
 const ENDS_A_LINE = new Set(
   'p div li tr td th br hr table ul ol h1 h2 h3 h4 h5 h6 section article pre title'.split(' '),
 );
-/** Stands for the end of a line while spaces are made one. */
+/** Stands for the end of a line while white space is collapsed. */
 const LINE_END = '\uE000';
 
-/** The text of a page line by line, without order. Takes time in proportion to its length, whatever is in it. */
+/** The text of a page line by line, without structure. Takes time in proportion to its length, for any content. */
 function plain(html: string): string {
   const marked = html.replaceAll(/<\/?([a-z0-9]{0,20})[^<>]{0,2000}>/gi, (_, name: string) =>
     ENDS_A_LINE.has(name.toLowerCase()) ? LINE_END : '',

@@ -1,4 +1,4 @@
-// The `read_file` tool: a text file of the workspace, whole or some lines of it.
+// The `read_file` tool: a text file of the workspace, whole or in part.
 import type { FileHandle } from 'node:fs/promises';
 import { openFileBeneath } from '../../disk/open-beneath.ts';
 import type { ToolResult } from '../port/protocol.ts';
@@ -12,19 +12,19 @@ const MAX_SHOWN_BYTES = 256 * 1024;
 const CHUNK_BYTES = 64 * 1024;
 const LINE_FEED = 0x0a;
 
-/** Lines cut out of a file. `nextLine` is where to go on; undefined at the end of the file. */
+/** Lines of a file. `nextLine` is where to continue; undefined at the end of the file. */
 interface Excerpt {
   readonly bytes: Buffer;
   readonly lines: number;
   readonly nextLine: number | undefined;
-  /** The last line is longer than can be shown. */
+  /** The last line is longer than the limit. */
   readonly cut: boolean;
 }
 
 export const readFile: ExecutedTool = defineTool({
   name: 'read_file',
   description:
-    'Reads a text file of the workspace. Returns its text as it is, up to 256 KB. For more, or for a part, give `offset` (first line, counted from 1) and `limit` (number of lines). PDF, Word and Excel files are read as text. Other binary files are described, not shown.',
+    'Reads a text file of the workspace. Returns its text unchanged, up to 256 KB. For more, or for a part, set `offset` (first line, counted from 1) and `limit` (number of lines). PDF, Word and Excel files are read as text. Other binary files are described, not shown.',
   inputSchema: inputOf(
     {
       path: { type: 'string', minLength: 1, description: 'Path in the workspace, such as "src/app.py".' },
@@ -59,7 +59,7 @@ export const readFile: ExecutedTool = defineTool({
   },
 });
 
-/** Reads on from the file's start until enough lines are seen; only the wanted ones are kept in memory. */
+/** Reads from the file's start until enough lines are seen; keeps only the requested ones in memory. */
 async function cutLines(file: FileHandle, first: number, limit: number, signal: AbortSignal): Promise<Excerpt> {
   const kept: Buffer[] = [];
   let keptBytes = 0;
@@ -89,7 +89,7 @@ async function cutLines(file: FileHandle, first: number, limit: number, signal: 
   }
 }
 
-/** Too much was kept: gives back the whole lines that fit, or the beginning of a line that is too long by itself. */
+/** Too much was kept: returns the whole lines that fit, or the beginning of a single line that is too long. */
 function shorten(bytes: Buffer, first: number, line: number): Excerpt {
   const lastFeed = bytes.lastIndexOf(LINE_FEED, MAX_SHOWN_BYTES - 1);
   if (lastFeed === -1) return { bytes: bytes.subarray(0, MAX_SHOWN_BYTES), lines: 1, nextLine: first + 1, cut: true };
@@ -102,10 +102,10 @@ function describe(excerpt: Excerpt, first: number, size: number): ToolResult {
     return failed(`The file ends before line ${first} (it has ${first + excerpt.lines - 1} lines).`);
   const notes: string[] = [];
   if (encoding !== 'UTF-8') notes.push(`The file is not UTF-8; it was read as ${encoding}.`);
-  if (excerpt.cut) notes.push(`Line ${first} is too long and was cut at 256 KB.`);
+  if (excerpt.cut) notes.push(`Line ${first} is too long and was truncated at 256 KB.`);
   if (excerpt.nextLine !== undefined) {
     notes.push(
-      `Lines ${first}-${first + excerpt.lines - 1} of a file of ${size} bytes; go on with offset ${excerpt.nextLine}.`,
+      `Lines ${first}-${first + excerpt.lines - 1} of a file of ${size} bytes; continue with offset ${excerpt.nextLine}.`,
     );
   }
   const separator = text.endsWith('\n') ? '' : '\n';

@@ -1,4 +1,4 @@
-// The report_insight tool: tells people what they should know beside the answer (I3).
+// The report_insight tool: reports to people what they should know apart from the answer (I3).
 import { INSIGHT_PRIORITIES } from '../../domain/insight.ts';
 import type { Channel } from '../port/signals.ts';
 import type { ExecutedTool } from './tool.ts';
@@ -7,15 +7,15 @@ import { defineTool, failed, inputOf, succeeded, textOf } from './workspace-tool
 const MAX_TITLE_CHARACTERS = 200;
 const MAX_SUMMARY_CHARACTERS = 4_000;
 
-/** A text as the journal and every reader of it can take it. */
+/** A text that the journal and all of its readers can process. */
 const clean = (text: string) => text.replaceAll('\u0000', '\uFFFD').toWellFormed().trim();
 
-/** Makes the tool of a run. The main thread keeps what it reports, once for each call. */
+/** Makes the tool of a run. The main thread stores what it reports, once for each call. */
 export function makeReportInsight(channel: Pick<Channel, 'request'>): ExecutedTool {
   return defineTool({
     name: 'report_insight',
     description:
-      'Keeps a finding that somebody should see and decide on, apart from your answer: a risk, a mistake, a chance. Not for progress or results.',
+      'Records a finding that a person should see and decide on, apart from your answer: a risk, a mistake, an opportunity. Do not use it for progress or results.',
     inputSchema: inputOf(
       {
         title: { type: 'string', minLength: 1, maxLength: MAX_TITLE_CHARACTERS, description: 'What it is, in a line.' },
@@ -25,7 +25,7 @@ export function makeReportInsight(channel: Pick<Channel, 'request'>): ExecutedTo
           maxLength: MAX_SUMMARY_CHARACTERS,
           description: 'What you found, why it matters, and what could be done.',
         },
-        priority: { type: 'string', enum: [...INSIGHT_PRIORITIES], description: '"normal" without it.' },
+        priority: { type: 'string', enum: [...INSIGHT_PRIORITIES], description: 'Default: "normal".' },
       },
       ['title', 'summary'],
     ),
@@ -35,7 +35,7 @@ export function makeReportInsight(channel: Pick<Channel, 'request'>): ExecutedTo
       if (title === '' || summary === '') return failed('An insight needs a title and a summary.');
       const priority = INSIGHT_PRIORITIES.find((one) => one === input['priority']) ?? 'normal';
       const { insightId } = await channel.request('report_insight', { callId, title, summary, priority });
-      return succeeded(`Kept as insight ${insightId}.`);
+      return succeeded(`Recorded as insight ${insightId}.`);
     },
   });
 }

@@ -1,4 +1,4 @@
-// The `search_files` tool: lines of the workspace's files that hold a text or match a pattern.
+// The `search_files` tool: lines of the workspace's files that contain a text or match a pattern.
 import type { Entry } from '../../disk/list-beneath.ts';
 import { openFileBeneath, statBeneath } from '../../disk/open-beneath.ts';
 import { walkBeneath } from '../../disk/walk-beneath.ts';
@@ -12,7 +12,7 @@ import { defineTool, failed, inputOf, printableName, succeeded, textOf } from '.
 
 const MAX_MATCHES = 200;
 const MAX_FILE_BYTES = 2 * 1024 * 1024;
-/** Matching blocks the thread, so a file gets little of it and the whole search not much more. */
+/** Matching blocks the thread, so a file gets little time, and the whole search not much more. */
 const FILE_TIMEOUT_MS = 500;
 const MATCH_BUDGET_MS = 3000;
 const WALL_BUDGET_MS = 20_000;
@@ -20,14 +20,14 @@ const PASSED_OVER: ReadonlySet<string> = new Set(['.git', '.errand', 'node_modul
 
 export const searchFiles: ExecutedTool = defineTool({
   name: 'search_files',
-  description: `Searches the workspace's text files and returns matching lines as "path:line: text", at most ${MAX_MATCHES}. \`pattern\` is plain text unless \`regexp\` is true. Binary files, files over 2 MB and the folders .git, .errand and node_modules are passed over; give \`path\` to search inside such a folder.`,
+  description: `Searches the workspace's text files and returns matching lines as "path:line: text", at most ${MAX_MATCHES}. \`pattern\` is plain text unless \`regexp\` is true. Binary files, files over 2 MB and the folders .git, .errand and node_modules are skipped; set \`path\` to search inside such a folder.`,
   inputSchema: inputOf(
     {
       pattern: { type: 'string', minLength: 1, maxLength: 1000, description: 'What to look for, within one line.' },
       path: { type: 'string', description: 'Folder or file to search. Default: the whole workspace.' },
       regexp: {
         type: 'boolean',
-        description: 'Take `pattern` as a JavaScript regular expression, without look-around and back-references.',
+        description: 'Treat `pattern` as a JavaScript regular expression, without look-around and back-references.',
       },
       ignore_case: { type: 'boolean', description: 'Ignore upper and lower case. Default: false.' },
     },
@@ -47,10 +47,10 @@ export const searchFiles: ExecutedTool = defineTool({
 
 interface Tally {
   readonly lines: string[];
-  /** What the model should know beside the lines. */
+  /** What the model should know in addition to the lines. */
   readonly notes: string[];
   readonly deadlineAt: number;
-  /** What stands before the paths that are shown. */
+  /** Prefix of the paths that are shown. */
   readonly prefix: string;
   matchMs: number;
   large: number;
@@ -65,7 +65,7 @@ async function searchAll(match: LineMatcher, place: Place, signal: AbortSignal):
   if (facts.kind === 'directory') await searchFolder(match, place, signal, tally);
   else searchText(match, path, await readSmall(root, path, tally), tally);
   if (tally.lines.length === 0) tally.notes.unshift('No matches.');
-  if (tally.large > 0) tally.notes.push(`Files larger than 2 MB passed over: ${tally.large}.`);
+  if (tally.large > 0) tally.notes.push(`Files larger than 2 MB skipped: ${tally.large}.`);
   if (tally.unreadable > 0) tally.notes.push(`Files that could not be read: ${tally.unreadable}.`);
   return succeeded([...tally.lines, ...(tally.notes.length === 0 ? [] : [`[${tally.notes.join(' ')}]`])].join('\n'));
 }
@@ -111,7 +111,7 @@ async function readSmall(root: string, path: string, tally: Tally): Promise<Buff
   }
 }
 
-/** Adds a file's matches to the tally; answers whether the search may go on. */
+/** Adds a file's matches to the tally; returns whether the search may continue. */
 function searchText(match: LineMatcher, path: string, bytes: Buffer | undefined | void, tally: Tally): boolean {
   if (bytes === undefined || binaryKind(bytes) !== undefined) return true;
   const startedAt = performance.now();

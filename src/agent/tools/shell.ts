@@ -19,16 +19,16 @@ export const shell: ExecutedTool = defineTool({
       timeout_seconds: {
         type: 'integer',
         minimum: 1,
-        description: 'Stop the command after so long, if sooner than the limit.',
+        description: 'Stop the command after this time, if it is below the limit.',
       },
     },
     ['command'],
   ),
   writes: true,
   async execute(input, { workspace, sandbox, space, skills, signal }) {
-    if (sandbox === null) return failed('There is no sandbox here, so commands cannot be run.');
+    if (sandbox === null) return failed('No sandbox is available, so commands cannot be run.');
     const command = textOf(input, 'command');
-    if (command.includes('\u0000')) return failed('`command` holds a NUL character.');
+    if (command.includes('\u0000')) return failed('`command` contains a NUL character.');
     if (Buffer.byteLength(command) > MAX_COMMAND_BYTES) {
       return failed(
         `\`command\` is longer than ${MAX_COMMAND_BYTES} bytes. Write a script with write_file and run that.`,
@@ -43,16 +43,16 @@ export const shell: ExecutedTool = defineTool({
 
 const STOPPED: Readonly<Record<NonNullable<ShellResult['stopped']>, (space: SpaceLimits) => string>> = {
   timeout: () => 'stopped: it ran out of time',
-  output: () => 'stopped: it wrote too much output; send it to a file instead',
+  output: () => 'stopped: it wrote too much output; redirect it to a file instead',
   memory: () => 'stopped: it used too much memory',
   quota: (space) => `stopped: ${quotaIsTaken(space)}`,
   disk: (space) => `stopped: ${diskIsFull(space)}`,
   canceled: () => 'stopped: the run was canceled',
 };
 
-/** A signal by which the system says more than its name. */
+/** Signals that need an explanation in addition to their name. */
 const SIGNALS: Readonly<Record<string, string>> = {
-  SIGXFSZ: ': a file would have grown beyond what a file may be, or nothing more may be written here',
+  SIGXFSZ: ': a file would have exceeded the size limit, or nothing more may be written here',
 };
 
 function describe(result: ShellResult, space: SpaceLimits): ToolResult {

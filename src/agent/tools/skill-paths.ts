@@ -1,4 +1,4 @@
-// How paths under /skills/ lead into the folders of a run's skills, for tools that only read.
+// Maps paths under /skills/ to the folders of a run's skills, for tools that only read.
 import { realpath } from 'node:fs/promises';
 import { partsBeneath } from '../../disk/open-beneath.ts';
 import { ErrandError } from '../../domain/errors.ts';
@@ -10,15 +10,15 @@ import { workspacePath } from './workspace-tool.ts';
 /** Where commands in the sandbox, and paths of the model, find the skills. */
 const SKILLS_MOUNT = '/skills';
 
-/** A folder that a tool may look into, and a path beneath it. */
+/** A folder that a tool may read, and a path beneath it. */
 export interface Place {
   readonly root: string;
   readonly path: string;
-  /** What stands before a path beneath the root when it is told to the model. */
+  /** Prefix of paths beneath the root when they are shown to the model. */
   readonly prefix: string;
 }
 
-/** Where the folder of a skill is seen. */
+/** The path at which a skill's folder appears. */
 export function skillPath({ name }: Pick<SkillGrant, 'name'>): string {
   return `${SKILLS_MOUNT}/${name}`;
 }
@@ -35,8 +35,8 @@ export async function skillMounts(skills: readonly SkillGrant[]): Promise<Mount[
 }
 
 /**
- * Where a path of the model leads for reading: into a skill's folder for `/skills/<name>/…`, else into the workspace.
- * Throws not_found for a skill that the run does not have. A run without skills has no such place.
+ * Resolves a path of the model for reading: into a skill's folder for `/skills/<name>/…`, otherwise into the workspace. Throws
+ * not_found for a skill that the run does not have. In a run without skills, all paths are in the workspace.
  */
 export function placeOf(path: string, { workspace, skills }: Pick<ToolContext, 'workspace' | 'skills'>): Place {
   const inSkills = partsInSkills(path, skills);
@@ -47,7 +47,7 @@ export function placeOf(path: string, { workspace, skills }: Pick<ToolContext, '
     const known = skills.map(skillPath).join(', ');
     throw new ErrandError(
       'not_found',
-      `${JSON.stringify(path)} is in no skill of this run. The skills are in: ${known}.`,
+      `${JSON.stringify(path)} does not belong to a skill of this run. The skills are in: ${known}.`,
     );
   }
   return { root: skill.folder, path: rest.join('/'), prefix: `${skillPath(skill)}/` };

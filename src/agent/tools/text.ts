@@ -1,10 +1,10 @@
-// Turns bytes of an unknown kind into text a model can read, and says what they are when they are no text.
+// Converts bytes of an unknown type to text for a model, and names their type when they are not text.
 
 const SNIFFED_BYTES = 8192;
 
 const PDF = 'PDF document';
 const ZIP = 'zip archive (or an Office document)';
-/** Kinds of binary data that may hold a text all the same. */
+/** Kinds of binary data that may contain text. */
 export const DOCUMENT_KINDS: ReadonlySet<string> = new Set([PDF, ZIP]);
 
 const SIGNATURES: readonly (readonly [string, readonly number[]])[] = [
@@ -27,7 +27,7 @@ const SIGNATURES: readonly (readonly [string, readonly number[]])[] = [
 const startsWith = (bytes: Uint8Array, signature: readonly number[]) =>
   signature.every((byte, index) => bytes[index] === byte);
 
-/** What kind of binary data begins with these bytes, in words; undefined for what reads as text. */
+/** The kind of binary data that begins with these bytes, in words; undefined for text. */
 export function binaryKind(head: Uint8Array): string | undefined {
   const known = SIGNATURES.find(([, signature]) => startsWith(head, signature));
   const hasNul = head.subarray(0, SNIFFED_BYTES).includes(0);
@@ -36,10 +36,10 @@ export function binaryKind(head: Uint8Array): string | undefined {
   return hasNul && utf16Of(head) === undefined ? 'unknown kind' : undefined;
 }
 
-/** Whether all of it is UTF-8, but for a character cut at the end. */
+/** Whether all of it is UTF-8, except for a character truncated at the end. */
 export function isUtf8(bytes: Uint8Array): boolean {
   try {
-    // `stream` forgives a character that is cut at the end.
+    // `stream` tolerates a character that is truncated at the end.
     new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
     return true;
   } catch {
@@ -47,19 +47,22 @@ export function isUtf8(bytes: Uint8Array): boolean {
   }
 }
 
-/** The byte order that a mark at the start tells. */
+/** The byte order according to the mark at the start. */
 export function utf16Of(bytes: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
   return bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : undefined;
 }
 
-/** Text out of bytes, with the encoding it was read as. NULs become U+FFFD: no stored text may hold them (A5). */
+/** Text from bytes, with the encoding it was read as. NULs become U+FFFD: stored text must not contain them (A5). */
 export interface DecodedText {
   readonly text: string;
   readonly encoding: 'UTF-8' | 'UTF-16' | 'Latin-1';
 }
 
-/** Reads bytes as UTF-8, as UTF-16 when they begin with its mark, else as Latin-1. A character cut at the end is dropped. */
+/**
+ * Reads bytes as UTF-8, as UTF-16 when they begin with its mark, otherwise as Latin-1. A truncated character at the end is
+ * dropped.
+ */
 export function decodeText(bytes: Uint8Array): DecodedText {
   const wide = utf16Of(bytes);
   const clean = (text: string) => text.replaceAll('\u0000', '\uFFFD').toWellFormed();

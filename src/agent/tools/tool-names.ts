@@ -1,8 +1,8 @@
-// Names of the built-in tools. Apart from the tools themselves, so that the main thread need not load what they stand on.
+// Names of the built-in tools. Separate from the tools, so that the main thread need not load their dependencies.
 
 const SHELL = 'shell';
 
-/** In the order that a model sees them. */
+/** In the order in which a model sees them. */
 export const TOOL_NAMES: readonly string[] = [
   'read_file',
   'write_file',
@@ -13,7 +13,7 @@ export const TOOL_NAMES: readonly string[] = [
   SHELL,
 ];
 
-/** Names of the built-in tools that a run gets. Without a sandbox there is no shell. */
+/** Names of the built-in tools that a run gets. Without a sandbox it has no shell. */
 export function toolNamesFor(grants: { readonly sandbox: boolean }): string[] {
   return TOOL_NAMES.filter((name) => grants.sandbox || name !== SHELL);
 }

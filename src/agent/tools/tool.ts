@@ -1,15 +1,15 @@
-// What a tool is to the agent: a name, a schema, and a function that never throws for what is part of the work.
+// What a tool is to the agent: a name, a schema, and a function that never throws for expected failures.
 import type { SpaceLimits } from '../../disk/disk-space.ts';
 import type { EgressRule } from '../../domain/egress.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { SandboxGrant, SkillGrant } from '../port/grants.ts';
 import type { DocumentText, Services, ToolResult } from '../port/protocol.ts';
 
-/** What a tool may touch. */
+/** What a tool may use. */
 export interface ToolContext {
   /** Absolute path of the session's workspace directory. */
   readonly workspace: string;
-  /** Owner given to files that the tool creates; null leaves the daemon's own. */
+  /** Owner of files that the tool creates; null leaves the daemon's own. */
   readonly workspaceOwner: { readonly uid: number; readonly gid: number } | null;
   readonly sandbox: SandboxGrant | null;
   /** What the workspace may take of the disk. */
@@ -18,7 +18,7 @@ export interface ToolContext {
   readonly skills: readonly SkillGrant[];
   /** The administrator's exceptions for requests that leave the daemon. */
   readonly egress: readonly EgressRule[];
-  /** Reads the text of a PDF, Word or Excel file away from this thread; null when it can't be had now. */
+  /** Reads the text of a PDF, Word or Excel file outside of this thread; null when it can't be read now. */
   readonly readDocument: (file: Services['read_document']['input']) => Promise<DocumentText | null>;
   /** Id of the call, unique in the run. */
   readonly callId: string;
@@ -30,13 +30,13 @@ interface Offered {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonObject;
-  /** Answers what in an input does not fit, for a schema from a stranger, which is not compiled as those of the house are. */
+  /** Returns the violations of an input, for an untrusted schema, which is not compiled like those of the built-in tools. */
   readonly check?: (input: JsonObject) => readonly string[];
 }
 
 /**
- * A tool whose calls are executed, only with input that fits its schema. A failure that the model can act on is a result
- * with `ok: false`; a throw is treated as one too, with its message.
+ * A tool whose calls are executed, only with input that fits its schema. A failure that the model can act on is a result with
+ * `ok: false`; a throw is converted to one too, with its message.
  */
 export interface ExecutedTool extends Offered {
   readonly kind: 'executes';
@@ -55,13 +55,13 @@ export interface SettlingTool extends Offered {
   readonly kind: 'settles';
 }
 
-/** A tool says by its `kind` what becomes of its calls. */
+/** A tool's `kind` determines what happens to its calls. */
 export type Tool = ExecutedTool | AskingTool | SettlingTool;
 
-/** Tools made for one run, what its agent has to know of them, and how what they hold open is closed. */
+/** Tools made for one run, notes for its agent, and a function that closes what they hold open. */
 export interface OpenedTools {
   readonly tools: readonly Tool[];
-  /** Lines for the instructions, such as a server that could not be started. */
+  /** Lines for the instructions, such as about a server that could not be started. */
   readonly notes: readonly string[];
   close(): Promise<void>;
 }

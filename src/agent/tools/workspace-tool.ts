@@ -8,7 +8,7 @@ import type { ExecutedTool, ToolContext } from './tool.ts';
 /** Where commands in the sandbox see the workspace. */
 const WORKSPACE_MOUNT = '/workspace';
 
-/** A path as models give it. `/a`, `a`, `./a` and `/workspace/a` (how the shell sees it) all name the workspace's `a`. */
+/** A path as models write it. `/a`, `a`, `./a` and `/workspace/a` (as the shell sees it) all name the workspace's `a`. */
 export function workspacePath(path: string): string {
   if (path === WORKSPACE_MOUNT) return '';
   return path.startsWith(`${WORKSPACE_MOUNT}/`) ? path.slice(WORKSPACE_MOUNT.length) : path;
@@ -22,13 +22,13 @@ export function failed(output: string): ToolResult {
   return { ok: false, output };
 }
 
-/** Refuses to write some bytes into a workspace that has no room for them. */
+/** Throws when the workspace has no room for some bytes. */
 export async function requireRoom(bytes: number, { workspace, space }: ToolContext): Promise<void> {
   const shortage = await shortageFor(bytes, workspace, space);
   if (shortage !== null) throw new ErrandError('unavailable', `Nothing was written: ${shortage}.`);
 }
 
-/** A text of a tool's input; `''` when it was not given. */
+/** A text of a tool's input; `''` when absent. */
 export function textOf(input: JsonObject, name: string): string {
   const value = input[name];
   return typeof value === 'string' ? value : '';
@@ -55,7 +55,7 @@ export function inputOf(properties: JsonObject, required: readonly string[]): Js
   return { type: 'object', properties, required: [...required], additionalProperties: false };
 }
 
-/** A file's name on one line: control characters are shown as escapes. */
+/** A file's name on one line: control characters are escaped. */
 export function printableName(name: string): string {
   return name.replaceAll(
     /[\p{Cc}\u2028\u2029]/gu,

@@ -1,4 +1,4 @@
-// The `write_file` tool: puts a whole file into the workspace.
+// The `write_file` tool: writes a whole file in the workspace.
 import { dirname } from 'node:path/posix';
 import { makeDirectoriesBeneath } from '../../disk/make-beneath.ts';
 import { partsBeneath } from '../../disk/open-beneath.ts';
@@ -12,7 +12,7 @@ const MAX_BYTES = 10 * 1024 * 1024;
 export const writeFile: ExecutedTool = defineTool({
   name: 'write_file',
   description:
-    'Writes a text file in the workspace, replacing what was there. Folders on the way are created. To change part of a file, use edit_file.',
+    'Writes a text file in the workspace, replacing any existing file. Creates missing folders on its path. To change part of a file, use edit_file.',
   inputSchema: inputOf(
     {
       path: { type: 'string', minLength: 1, description: 'Path in the workspace, such as "report/summary.md".' },

@@ -1,4 +1,4 @@
-// What collecting and packing share: their parts, their limits, and the removal of blobs that became useless.
+// What collecting and packing share: their parts, their limits, and the removal of unused blobs.
 import type { Clock } from '../../domain/clock.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import type { Settings } from '../../domain/settings.ts';
@@ -17,16 +17,16 @@ export interface ArtifactParts {
   readonly workspaces: Pick<Workspaces, 'pathOf' | 'isThere'>;
   readonly clock: Clock;
   readonly log: Log;
-  /** Fires when the daemon ends: what is under way then is taken up at the next start. */
+  /** Aborts when the daemon stops; unfinished work continues at the next start. */
   readonly stopping: AbortSignal;
   settings(): Settings;
 }
 
-/** Deeper folders are passed over. */
+/** Deeper folders are skipped. */
 const MAX_DEPTH = 256;
 const MEGABYTE = 1_048_576;
 
-/** The limits of one order to the snapshot thread, as they are set now. */
+/** The current limits of one request to the snapshot thread. */
 export function orderLimits({ artifacts }: Settings): { readonly limits: SnapshotLimits; readonly deadlineMs: number } {
   const { deadlineSeconds, maxFileMb, maxFiles, maxTotalMb } = artifacts;
   return {
@@ -40,17 +40,17 @@ export function orderLimits({ artifacts }: Settings): { readonly limits: Snapsho
   };
 }
 
-/** A failure in words for its reader: an expected one explains itself. */
+/** A failure in words for its reader: an expected one has its own message. */
 export function failureOf(error: unknown, otherwise: string): string {
   return error instanceof ErrandError ? error.message : otherwise;
 }
 
 export interface BlobRemoval {
-  /** Removes those of some blobs that nothing refers to. Those that are held are looked at again the next time. */
+  /** Removes those of some blobs that nothing refers to. Held ones are checked again the next time. */
   remove(keys: readonly string[]): Promise<void>;
 }
 
-/** Between two pauses: each look at a blob takes a moment, and there may be many. */
+/** Blobs between two pauses: each check takes time, and there may be many. */
 const SLICE = 200;
 
 export function makeBlobRemoval({ store, blobs }: Pick<ArtifactParts, 'store' | 'blobs'>): BlobRemoval {

@@ -1,4 +1,4 @@
-// Collecting: the workspace is looked at after a run, and what the run has changed is kept (E4, E5).
+// Collecting: after a run, compares the workspace with its baseline and stores what the run has changed (E4, E5).
 import type { TreeChange } from '../../store/artifacts/workspace-tree.ts';
 import type { UncollectedRun } from '../../store/artifacts/artifact-queue.ts';
 import type { BlobHold } from '../../files/blobs/blobs.ts';
@@ -7,8 +7,8 @@ import type { Snapshot } from '../../files/snapshots/snapshot.ts';
 import { type ArtifactParts, failureOf, orderLimits } from './artifact-parts.ts';
 
 /**
- * Looks at what one run of a session left. Answers whether there was one. Throws when the store refuses, and when there is
- * no space for what the run made: then it can be tried again, unless the session's next run waits for it.
+ * Collects what one run of a session left. Returns whether there was one. Throws when the store refuses, and when there is no
+ * space for the run's files: then it can be retried, unless the session's next run waits for it.
  */
 export async function collectNext(
   parts: ArtifactParts,
@@ -25,20 +25,20 @@ export async function collectNext(
     const found = await look(parts, run, hold);
     if (stopping.aborted) return false;
     if ('failure' in found && isNoSpace(found.error) && !isAwaited()) {
-      // What there was space for takes it from others meanwhile.
+      // Files that did fit would take the space from others meanwhile.
       await removal.remove(hold.release());
       throw found.error;
     }
     if ('failure' in found) await store.artifacts.failCollection(run.runSeq, found.failure);
     else {
       change = await store.artifacts.recordArtifacts(run.runSeq, found);
-      // Deleted meanwhile, and perhaps cleaned up already.
+      // Deleted meanwhile, and perhaps already cleaned up.
       if (change === undefined) await parts.snapshotThread.forget(run.sessionId);
     }
   } finally {
     held = hold.release();
   }
-  // Nothing refers to what was not recorded.
+  // Nothing refers to blobs that were not recorded.
   await removal.remove(change === undefined ? held : change.replacedKeys);
   return true;
 }

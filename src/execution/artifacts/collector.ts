@@ -1,4 +1,4 @@
-// The collector: sees to it that what runs made is found, kept and packed, after each run and after each crash.
+// The collector: ensures that what runs made is found, stored and packed, after each run and after each crash.
 import { isNoSpace } from '../../files/blobs/no-space.ts';
 import { makeKeyedQueue } from '../../services/keyed-queue.ts';
 import { makeService } from '../../services/service.ts';
@@ -8,28 +8,28 @@ import { collectNext } from './collect-artifacts.ts';
 import { packNext } from './pack-artifacts.ts';
 
 export interface Collector {
-  /** Looks at a session: a run of it has ended, or the executor of a stopped one has. */
+  /** Collects a session: a run of it has ended, or the executor of a stopped one has. */
   wake(sessionSeq: number): void;
-  /** Takes up what an earlier process left. */
+  /** Continues what an earlier process left. */
   start(): void;
-  /** The baseline of a run, from its claim on. */
+  /** The baseline of a run, from its claim. */
   baselineOf(run: BaselineRun): WorkspaceBaseline;
-  /** Leaves what is under way to the next start. */
+  /** Leaves work in progress to the next start. */
   stop(): Promise<void>;
 }
 
 export type CollectorParts = Omit<ArtifactParts, 'removal' | 'stopping'> & {
-  /** Called when blobs that were held are held no more: a clean-up may have waited for them. */
+  /** Called when a hold on blobs ends: a clean-up may have waited for it. */
   released(): void;
 };
 
-/** Sessions that are looked at, and those that are packed, at once. */
+/** Sessions that are collected, and sessions that are packed, concurrently. */
 const LIMIT = 2;
 const RETRY_MS = 1_000;
-/** Space does not come back by the second. */
+/** Free space does not reappear within seconds. */
 const NO_SPACE_RETRY_MS = 60_000;
 
-/** Makes the collector. Looking goes before packing: the session's next run waits for it. */
+/** Makes the collector. Collecting precedes packing: the session's next run waits for it. */
 export function makeCollector(given: CollectorParts): Collector {
   const { store, snapshotThread, blobs, workspaces, settings, clock, log, released } = given;
   const stopping = new AbortController();
@@ -49,8 +49,8 @@ export function makeCollector(given: CollectorParts): Collector {
     makeKeyedQueue({
       limit: LIMIT,
       work,
-      // Only storage fails here, and it may write again.
-      failure: 'artifacts could not be recorded; it is tried again',
+      // Only storage fails here, and it may recover.
+      failure: 'artifacts could not be recorded; will retry',
       retryMs: (error) => (isNoSpace(error) ? NO_SPACE_RETRY_MS : RETRY_MS),
       clock,
       log,
@@ -73,7 +73,7 @@ export function makeCollector(given: CollectorParts): Collector {
     log,
   });
 
-  /** Resolves when nothing that an earlier run of the session left is still to be looked at. */
+  /** Resolves when all earlier runs of the session are collected. */
   async function collected(sessionSeq: number, runSeq: number): Promise<void> {
     while (await store.artifacts.isAfterUncollected(sessionSeq, runSeq)) {
       const told = waiting.next(sessionSeq);
@@ -94,7 +94,7 @@ export function makeCollector(given: CollectorParts): Collector {
   };
 }
 
-/** Who waits for news of a session. */
+/** Callers that wait for a change of a session. */
 function makeWaiting() {
   const waiting = new Map<number, PromiseWithResolvers<void>>();
   return {

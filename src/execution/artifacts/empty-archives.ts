@@ -1,4 +1,4 @@
-// Archives of no files: what is ready has an archive, also where there was nothing to pack.
+// Archives without files: a ready result has an archive even when there was nothing to pack.
 import type { Archive } from '../../domain/artifact.ts';
 import type { BlobStore } from '../../files/blobs/blobs.ts';
 import type { SnapshotThread } from '../../files/snapshots/snapshot-thread.ts';
@@ -6,13 +6,13 @@ import type { SnapshotThread } from '../../files/snapshots/snapshot-thread.ts';
 export type ArchiveKind = 'tar.gz' | 'zip';
 
 export interface EmptyArchives {
-  /** The archive, packed when it is first asked for. Rejects as the snapshot thread does. */
+  /** The archive, packed on first request. Rejects as the snapshot thread does. */
   get(kind: ArchiveKind): Promise<Archive>;
 }
 
 const DEADLINE_MS = 60_000;
 
-/** Makes them. No row refers to their blobs, so they are held for as long as the daemon lives. */
+/** Makes them. No row refers to their blobs, so they are held as long as the daemon runs. */
 export function makeEmptyArchives(parts: {
   readonly snapshotThread: SnapshotThread;
   readonly blobs: BlobStore;

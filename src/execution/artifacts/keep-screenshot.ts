@@ -1,4 +1,4 @@
-// Keeps what an agent's browser showed at a tool use (G7).
+// Stores what an agent's browser showed at a tool call (G7).
 import { ErrandError } from '../../domain/errors.ts';
 import type { BlobStore } from '../../files/blobs/blobs.ts';
 import type { Store } from '../../store/open-store.ts';
@@ -12,12 +12,12 @@ export interface ScreenshotParts {
   readonly blobs: BlobStore;
 }
 
-/** Makes the service. Throws `too_large`, or `conflict` when the run is no longer this attempt's. */
+/** Makes the service. Throws `too_large`, or `conflict` when the run no longer belongs to this attempt. */
 export function makeKeepScreenshot({ store, blobs }: ScreenshotParts): RunServices['keep_screenshot'] {
   return async (run, { callId, mimeType, bytes }) => {
     if (!MIME_TYPES.has(mimeType)) throw new ErrandError('bad_request', 'The picture must be a PNG or a JPEG.');
-    if (bytes.byteLength > MAX_BYTES) throw new ErrandError('too_large', 'The picture is too large to be kept.');
-    // What a sub-agent saw belongs to the call that it works for.
+    if (bytes.byteLength > MAX_BYTES) throw new ErrandError('too_large', 'The picture is too large to be stored.');
+    // A sub-agent's screenshot belongs to the call that it works for.
     const toolUseId = callId.split('/')[0]!;
     const hold = blobs.hold();
     let unused: string | null = null;

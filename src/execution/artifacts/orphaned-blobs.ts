@@ -13,10 +13,10 @@ export interface OrphanedBlobParts {
   readonly log: Log;
 }
 
-/** Blobs that are looked at before others get their turn. */
+/** Blobs that are checked before the event loop continues. */
 const SLICE = 50;
 
-/** Makes the service, to be woken once. Blobs that are in use, or held by who is about to use them, stay. */
+/** Makes the service; wake it once. Keeps blobs that are in use, or held for imminent use. */
 export function makeOrphanedBlobs({ store, blobs, clock, log }: OrphanedBlobParts): Service {
   async function work(stopping: AbortSignal): Promise<null> {
     let looked = 0;
@@ -29,5 +29,5 @@ export function makeOrphanedBlobs({ store, blobs, clock, log }: OrphanedBlobPart
     return null;
   }
 
-  return makeService({ work, failure: 'the blobs could not be looked through', maxRetryMs: 60_000, clock, log });
+  return makeService({ work, failure: 'the blobs could not be checked for orphans', maxRetryMs: 60_000, clock, log });
 }

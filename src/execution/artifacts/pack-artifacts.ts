@@ -1,11 +1,14 @@
-// Packing: archives of runs and of workspaces, made of blobs, so that the next run need not wait for them (E3, E5).
+// Packing: archives of runs and of workspaces, built from blobs, so that the next run need not wait for them (E3, E5).
 import type { Archive, FileVersion } from '../../domain/artifact.ts';
 import type { BlobHold } from '../../files/blobs/blobs.ts';
 import { isNoSpace } from '../../files/blobs/no-space.ts';
 import type { Packing } from '../../store/artifacts/artifact-queue.ts';
 import { type ArtifactParts, failureOf, orderLimits } from './artifact-parts.ts';
 
-/** Packs one archive of a session. Answers whether there was one. Throws when the store refuses or there is no space: it is tried again. */
+/**
+ * Packs one archive of a session. Returns whether there was one. Throws when the store refuses or there is no space: it is
+ * retried.
+ */
 export async function packNext(parts: ArtifactParts, sessionSeq: number): Promise<boolean> {
   const { store, blobs, stopping } = parts;
   const packing = await store.artifacts.nextPacking(sessionSeq);
@@ -46,7 +49,9 @@ async function pack(parts: ArtifactParts, packing: PackingOf, hold: BlobHold): P
   }
 }
 
-/** Files whose blobs are all held. A later run may replace some before they are held: the list is read again until it is stable. */
+/**
+ * Files whose blobs are all held. A later run may replace some before they are held: the list is read again until it is stable.
+ */
 async function listHeld(hold: BlobHold, list: () => Promise<readonly FileVersion[]>): Promise<readonly FileVersion[]> {
   const held = new Set<string>();
   for (;;) {
@@ -60,7 +65,7 @@ async function listHeld(hold: BlobHold, list: () => Promise<readonly FileVersion
   }
 }
 
-/** Answers the blobs that are of no more use; undefined is all that were held. */
+/** Returns the blobs that are no longer needed; undefined means all that were held. */
 async function record({ store }: ArtifactParts, packing: PackingOf, packed: Packed): Promise<string[] | undefined> {
   const { artifacts } = store;
   const { kind, runSeq, sessionSeq } = packing;

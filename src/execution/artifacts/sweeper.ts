@@ -1,4 +1,4 @@
-// The sweeper: removes what deleted sessions and thrown-away replies leave behind, from lists that survive any crash (E9).
+// The sweeper: removes what deleted sessions and discarded replies leave behind, from lists that survive any crash (E9).
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../domain/clock.ts';
 import type { BlobStore } from '../../files/blobs/blobs.ts';
@@ -19,29 +19,29 @@ export interface SweeperParts {
 }
 
 export interface Sweeper extends Pick<Service, 'wake' | 'stop'> {
-  /** Blobs that were held are held no more: works again, if a clean-up was left over that may have waited for them. */
+  /** A hold on blobs has ended: works again, if a clean-up is left that may have waited for it. */
   released(): void;
 }
 
 const PAGE = 50;
-/** Blobs that are looked at before others get their turn. */
+/** Blobs that are checked before the event loop continues. */
 const SLICE = 50;
-/** Before what could not be removed is tried again. */
+/** Time before failed removals are retried. */
 const RETRY_MS = 60_000;
-/** Between two looks for thrown-away text whose day is over. */
+/** Interval between checks for discarded text that is a day old. */
 const DISCARDED_MS = 3_600_000;
 
-/** Makes the sweeper. It works one session at a time; each step may be repeated, so a crash in between costs nothing. */
+/** Makes the sweeper. It works on one session at a time; each step is repeatable, so a crash does no harm. */
 export function makeSweeper(parts: SweeperParts): Sweeper {
   const { store, clock, log } = parts;
-  /** Whether a clean-up may be left over: known only at the end of a sweep. */
+  /** Whether a clean-up may be left: known only at the end of a sweep. */
   let left = false;
 
-  /** Goes through the list once. Whatever is left of it is tried again after a while. */
+  /** Processes the list once. Whatever is left is retried later. */
   async function sweep(stopping: AbortSignal): Promise<number | null> {
     left = true;
     const complete = await cleanUpAll(stopping);
-    // After what gives space back: a full disk refuses this.
+    // After the steps that free space: a full disk refuses this one.
     const nextMs = await eraseDiscarded(stopping);
     left = !complete;
     return complete ? nextMs : RETRY_MS;
@@ -60,7 +60,7 @@ export function makeSweeper(parts: SweeperParts): Sweeper {
     }
   }
 
-  /** Returns when to look again; null when nothing is left. */
+  /** Returns when to check again; null when nothing is left. */
   async function eraseDiscarded(stopping: AbortSignal): Promise<number | null> {
     while (!stopping.aborted) {
       const found = await store.erasures.eraseDiscarded();
@@ -69,7 +69,7 @@ export function makeSweeper(parts: SweeperParts): Sweeper {
     return null;
   }
 
-  const failure = 'the list of clean-ups could not be gone through';
+  const failure = 'the list of clean-ups could not be processed';
   const { wake, stop } = makeService({ work: sweep, failure, maxRetryMs: RETRY_MS, clock, log });
   return {
     wake,
@@ -80,7 +80,7 @@ export function makeSweeper(parts: SweeperParts): Sweeper {
   };
 }
 
-/** Cleans up after one session. Answers false when it has to be tried again. */
+/** Cleans up after one session. Returns false when it has to be retried. */
 async function attempt(parts: SweeperParts, cleanup: Cleanup, stopping: AbortSignal): Promise<boolean> {
   try {
     if (!(await cleanUp(parts, cleanup, stopping))) return false;
@@ -95,7 +95,7 @@ async function attempt(parts: SweeperParts, cleanup: Cleanup, stopping: AbortSig
   }
 }
 
-/** Answers false when something must stay for now. The texts go first: nothing else is needed to find them. */
+/** Returns false when something must stay for now. The texts go first: they are not needed to find the rest. */
 async function cleanUp(
   { store, workspaces, blobs, snapshotThread }: SweeperParts,
   { sessionSeq, sessionId }: Cleanup,

@@ -1,33 +1,34 @@
-// The baseline of a run's workspace: it is free before the run begins, and as it is then is what the run is compared with (E5).
+// The baseline of a run's workspace: waits until the workspace is free, then records the state that the run is compared with
+// (E5).
 import type { ClaimedRun } from '../../store/runs/claim-runs.ts';
 import { type ArtifactParts, orderLimits } from './artifact-parts.ts';
 
 export type BaselineRun = Pick<ClaimedRun, 'seq' | 'id' | 'sessionSeq' | 'sessionId' | 'attempt' | 'opensSession'>;
 
-/** Of one run, from its claim to its end. Nothing here rejects. */
+/** The baseline of one run, from its claim to its end. Nothing here rejects. */
 export interface WorkspaceBaseline {
-  /** Resolves when no earlier run's changes are still to be looked at, or the run was called off. */
+  /** Resolves when all earlier runs are collected, or the run was aborted. */
   workspaceFree(): Promise<void>;
-  /** Begins to take the baseline; uploads are laid by then. */
+  /** Starts to take the baseline; uploads are in place by then. */
   take(hasUploads: boolean): void;
-  /** Resolves when the baseline stands: before any tool may change something. */
+  /** Resolves when the baseline is complete: before any tool may change something. */
   taken(): Promise<void>;
   /** Whether the workspace is as it was before the run, so that there is nothing to collect. The last call for a run. */
   isUntouched(touched: boolean): Promise<boolean>;
-  /** The run was called off. */
+  /** The run was aborted. */
   abort(): void;
 }
 
-/** Resolves when nothing that an earlier run of the session left is still to be looked at. */
+/** Resolves when all earlier runs of the session are collected. */
 export type Collected = (sessionSeq: number, runSeq: number) => Promise<void>;
 
-/** A workspace that takes longer is compared with what its last run left. */
+/** If it takes longer, the workspace is compared with what its last run left. */
 const BASELINE_MS = 60_000;
 
 export function makeWorkspaceBaseline(parts: ArtifactParts, run: BaselineRun, collected: Collected): WorkspaceBaseline {
   const off = new AbortController();
   const calledOff = new Promise<void>((resolve) => off.signal.addEventListener('abort', () => resolve()));
-  // A run that was interrupted goes on with the baseline of its first attempt.
+  // An interrupted run continues with the baseline of its first attempt.
   const isFirst = run.attempt === 1;
   let taken: Promise<boolean> = Promise.resolve(true);
   let [hasUploads, isTaken] = [false, true];
@@ -46,7 +47,7 @@ export function makeWorkspaceBaseline(parts: ArtifactParts, run: BaselineRun, co
       await taken;
     },
     isUntouched: async (touched) => {
-      // Without uploads a run that did nothing needs none.
+      // Without uploads, a run that did nothing needs no baseline.
       if (!touched && !hasUploads && !isTaken) off.abort();
       const known = (await taken) || (off.signal.aborted && !hasUploads);
       return isFirst && !touched && known;
@@ -55,7 +56,7 @@ export function makeWorkspaceBaseline(parts: ArtifactParts, run: BaselineRun, co
   };
 }
 
-/** Keeps the workspace as it is now. Answers whether it is known. */
+/** Stores the current state of the workspace. Returns whether it is known. */
 async function take(parts: ArtifactParts, run: BaselineRun, off: AbortSignal): Promise<boolean> {
   const { store, snapshotThread, blobs, clock, log } = parts;
   const late = new AbortController();
@@ -78,7 +79,7 @@ async function take(parts: ArtifactParts, run: BaselineRun, off: AbortSignal): P
     return change !== undefined;
   } catch (error) {
     const facts = { session_id: run.sessionId, run_id: run.id, err: error };
-    if (!off.aborted) log.warn(facts, 'the workspace could not be looked at before a run');
+    if (!off.aborted) log.warn(facts, 'the baseline of a workspace could not be taken');
     return false;
   } finally {
     timer.cancel();

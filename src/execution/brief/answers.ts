@@ -1,4 +1,4 @@
-// What a resumed run is told of its questions: the user's answers, or that none came (I2).
+// The results of a resumed run's questions: the user's answers, or that none came (I2).
 import type { ToolResult } from '../../agent/port/protocol.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import type { SettledQuestion } from '../../store/runs/user-inputs.ts';
@@ -6,7 +6,7 @@ import type { SettledQuestion } from '../../store/runs/user-inputs.ts';
 const UNANSWERED: ToolResult = {
   ok: false,
   output:
-    'The user did not answer in time. Do not ask again: choose the sensible reading, go on, and say in your answer what you assumed.',
+    'The user did not answer in time. Do not ask again: choose the most sensible interpretation, continue, and state your assumption in your answer.',
 };
 
 /** The results of a run's `ask_user` calls, by call id. */

@@ -1,4 +1,4 @@
-// The brief: everything a worker needs to know of a run, gathered from store, catalog and settings.
+// The brief: everything a worker needs to know of a run, from the store, the catalog and the settings.
 import type { SandboxGrant } from '../../agent/port/grants.ts';
 import type { Brief, RecordedStep, RunLimits, Turn } from '../../agent/port/protocol.ts';
 import { toolNamesFor } from '../../agent/tools/tool-names.ts';
@@ -19,22 +19,22 @@ import { grantModel, type ResolvedModel } from './resolve-model.ts';
 export interface BriefParts {
   readonly store: Pick<Store, 'turns' | 'compactions' | 'userInputs'>;
   readonly workspaces: Pick<Workspaces, 'owner' | 'pathOf' | 'layUploads'>;
-  /** What the sandbox probe found; null when there is no sandbox. */
+  /** Result of the sandbox probe; null without a sandbox. */
   sandbox(): SandboxGrant | null;
   readonly documents: Documents;
   readonly equip: Equip;
   settings(): Settings;
 }
 
-/** A brief, or why there can be none: the run fails of it. */
+/** A brief, or the reason why the run fails without one. */
 export type BuiltBrief =
   | { readonly ok: true; readonly brief: Brief }
   | { readonly ok: false; readonly error: RunError };
 
-/** Builds the brief of a claimed run and lays its attachments into the workspace. */
+/** Builds the brief of a claimed run and writes its attachments into the workspace. */
 export type BuildBrief = (run: ClaimedRun, resolved: ResolvedModel) => Promise<BuiltBrief>;
 
-/** Makes the builder. Each brief has the settings of the moment in which it is built. */
+/** Makes the builder. Each brief uses the settings that are current when it is built. */
 export function makeBuildBrief(parts: BriefParts): BuildBrief {
   return (run, resolved) => build(parts, parts.settings(), run, resolved);
 }
@@ -45,7 +45,7 @@ async function build(
   run: ClaimedRun,
   resolved: ResolvedModel,
 ): Promise<BuiltBrief> {
-  // MCP servers and the browser have their sandbox whether there is a shell tool or not.
+  // MCP servers and the browser get their sandbox even without a shell tool.
   const grant = sandbox();
   const equipped = await equip(run, toolNamesFor({ sandbox: settings.shell.enabled && grant !== null }));
   if (!equipped.ok) return equipped;
@@ -59,7 +59,7 @@ async function build(
     });
     if (!laid) return { ok: false, error: noRoom(space) };
   }
-  // A token is rarely less than two characters; the worker makes the finer choice.
+  // A token is rarely shorter than two characters; the worker selects more precisely.
   const room = {
     characters: resolved.model.contextWindow * 6,
     bytesFor: (own: number) => briefBytes(own, settings.workers),
@@ -106,7 +106,7 @@ function withShellLimits(grant: SandboxGrant, settings: Settings): SandboxGrant 
 }
 
 function noRoom({ quotaBytes }: SpaceLimits): RunError {
-  const message = `The session's files would take more than the ${megabytes(quotaBytes)} MB that they may. Ask it to remove some, then attach these again.`;
+  const message = `The session's files would exceed their limit of ${megabytes(quotaBytes)} MB. Ask it to remove some, then attach these again.`;
   return { type: 'api_error', message, retryable: false };
 }
 
@@ -114,7 +114,7 @@ function spaceOf({ workspace, disk }: Settings): SpaceLimits {
   return { quotaBytes: workspace.quotaMb * 1_048_576, keepFreeBytes: disk.keepFreeMb * 1_048_576 };
 }
 
-/** A resumed run has what its earlier attempts have left of its time. */
+/** A resumed run gets what its earlier attempts have left of its time. */
 function limitsOf(run: ClaimedRun, { model }: Settings): RunLimits {
   return {
     connectTimeoutMs: model.connectTimeoutSeconds * 1_000,

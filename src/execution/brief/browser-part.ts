@@ -1,4 +1,4 @@
-// The browser of this machine: looked for when the settings want one, and granted to runs while they do.
+// The browser of this machine: searched for when the settings enable it, and granted to runs while they do.
 import type { BrowserProbe } from '../../agent/browser/find-chromium.ts';
 import type { BrowserGrant, SandboxGrant } from '../../agent/port/grants.ts';
 import type { Settings } from '../../domain/settings.ts';
@@ -7,18 +7,18 @@ import type { Log } from '../../log/log.ts';
 export interface BrowserParts {
   readonly log: Log;
   settings(): Settings;
-  /** What the sandbox probe found; null when there is no sandbox. */
+  /** Result of the sandbox probe; null without a sandbox. */
   sandbox(): SandboxGrant | null;
-  /** Looks for the program that was named, or for one, in the sandbox. */
+  /** Looks for the configured program, or for any, in the sandbox. */
   find(sandbox: SandboxGrant | null, named: string): Promise<BrowserProbe>;
 }
 
 export interface BrowserPart {
-  /** Looks for the browser, unless it is switched off or was looked for under the same name. Never rejects. */
+  /** Looks for the browser, unless it is switched off or the same name was searched before. Never rejects. */
   look(): Promise<void>;
-  /** What a run is granted; null when the browser is off or not there. */
+  /** What a run is granted; null when the browser is off or not found. */
   grant(): BrowserGrant | null;
-  /** `off`, `ok`, or why there is none. */
+  /** `off`, `ok`, or why no browser is available. */
   state(): 'off' | 'ok' | { readonly why: string };
 }
 
@@ -34,7 +34,7 @@ export function makeBrowserPart({ log, settings, sandbox, find }: BrowserParts):
     if (!enabled || looked?.named === executable) return;
     const probe = await find(sandbox(), executable);
     looked = { named: executable, probe };
-    if (probe.ok) log.info({ executable: probe.executable, version: probe.version }, 'the browser is there');
+    if (probe.ok) log.info({ executable: probe.executable, version: probe.version }, 'the browser was found');
     else log.warn({ why: probe.why }, 'the browser is off');
   }
 
@@ -57,14 +57,14 @@ export function makeBrowserPart({ log, settings, sandbox, find }: BrowserParts):
           ...walls,
           memoryBytes: memoryMb * 1_048_576,
           maxProcesses: MAX_PROCESSES,
-          // Its folder lies with temporary files, whose disk need not be the one that has to stay free.
+          // Its folder is among temporary files, which may be on another disk than the one that must keep free space.
           space: { quotaBytes: workspace.quotaMb * 1_048_576, keepFreeBytes: 0 },
         },
       };
     },
     state: () => {
       if (!settings().browser.enabled) return 'off';
-      if (looked === undefined) return { why: 'it is being looked for' };
+      if (looked === undefined) return { why: 'the search for it has not finished' };
       return looked.probe.ok ? 'ok' : { why: looked.probe.why };
     },
   };

@@ -1,4 +1,4 @@
-// Reads documents on threads of their own, each within a deadline and a limit of memory that cost the thread its life.
+// Reads documents on separate threads, each with a deadline and a memory limit; exceeding either ends the thread.
 import type { DocumentFile } from '../../agent/documents/document-file.ts';
 import { type Document, TOO_LARGE } from '../../agent/documents/read-document.ts';
 import type { DocumentText } from '../../agent/port/protocol.ts';
@@ -15,13 +15,16 @@ export interface DocumentReaderParts {
 }
 
 export interface DocumentReader {
-  /** What a document says, given or found in a folder. Null when nothing can be said of it now: the daemon stops, or the thread failed by itself. */
+  /**
+   * The text of a document, passed in or in a folder. Null when it can't be read now: the daemon is stopping, or the thread
+   * failed for a reason of its own.
+   */
   read(document: Source): Promise<DocumentText | null>;
   /** Ends the threads. */
   stop(): Promise<void>;
 }
 
-/** A document whose bytes are loaded when its turn has come. */
+/** A document whose bytes are loaded when its turn comes. */
 export type LoadedDocument = Omit<Document, 'bytes'> & { load(): Promise<Uint8Array> };
 
 type Source = LoadedDocument | DocumentFile;
@@ -32,14 +35,14 @@ const MAX_CPU_MS = 30_000;
 const DEADLINE_MS = 120_000;
 const MEBIBYTE = 1024 * 1024;
 
-/** Makes the reader. Two documents are read at a time; others wait, and their deadline begins when their turn comes. */
+/** Makes the reader. It reads two documents at a time; others wait, and their deadline starts when their turn comes. */
 export function makeDocumentReader(parts: DocumentReaderParts): DocumentReader {
   const { clock, log, deadlineMs = DEADLINE_MS, maxCpuMs = MAX_CPU_MS } = parts;
   const threads = makeOneShotHost<Document | DocumentFile, DocumentText>({
     clock,
     file: threadFile('../../agent/documents/document-worker.ts', import.meta.url),
     memoryMb: 256,
-    // What libraries unpack.
+    // Memory for what libraries unpack.
     maxExternalBytes: 256 * MEBIBYTE,
     maxCpuMs,
     env: {},
@@ -64,7 +67,7 @@ async function prepare(source: Source): Promise<Prepared<Document | DocumentFile
   if (!('load' in source)) return { task: source };
   const { load, name, mimeType } = source;
   const bytes = await load();
-  // Bytes that nothing else lies beside move to the thread.
+  // A buffer that contains nothing else is transferred to the thread.
   const isAlone = bytes.byteLength === bytes.buffer.byteLength;
   return { task: { bytes, name, mimeType }, transfer: isAlone ? [bytes.buffer as ArrayBuffer] : [] };
 }

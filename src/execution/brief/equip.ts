@@ -1,4 +1,4 @@
-// What a run gets beside the conversation: instructions, tools and equipment, checked anew at each start (§2.10, J1).
+// What a run gets in addition to the conversation: instructions, tools and equipment, checked again at each start (§2.10, J1).
 import { defaultInstructions } from '../../agent/loop/prompt.ts';
 import type { BrowserGrant, Equipment, SubagentGrant } from '../../agent/port/grants.ts';
 import { planOf, unique } from '../../catalog/agent-plan.ts';
@@ -18,12 +18,12 @@ import { grantModel, resolveModel } from './resolve-model.ts';
 
 export interface EquipParts {
   readonly store: Pick<Store, 'sessions' | 'connections' | 'definitionIds'>;
-  /** Where secret files lie. */
+  /** Where secret files are stored. */
   readonly places: SecretPlaces;
   readonly log: Log;
   definitions(): Definitions;
   catalog(): Catalog;
-  /** The browser, when the settings allow it and there is one. */
+  /** The browser, when the settings allow it and one was found. */
   browser(): BrowserGrant | null;
 }
 
@@ -34,26 +34,26 @@ export interface Outfit {
   readonly equipment: Equipment;
 }
 
-/** An outfit, or why the run can't have one. */
+/** The equipment, or why the run can't have it. */
 export type Equipped =
   | { readonly ok: true; readonly outfit: Outfit }
   | { readonly ok: false; readonly error: RunError };
 
-/** `tools` are the names of the built-in tools that there are. */
+/** `tools` are the names of the available built-in tools. */
 export type Equip = (run: Pick<ClaimedRun, 'id' | 'sessionSeq'>, tools: readonly string[]) => Promise<Equipped>;
 
 /** Who answers, and what the agent may use. */
 interface Cast {
   readonly plan: AgentPlan;
   readonly subagents: readonly AgentPlan[];
-  /** Sub-agents that are no longer there. */
+  /** Sub-agents that no longer exist. */
   readonly gone: readonly string[];
 }
 
 /**
- * Makes the verb. A team works as its session keeps it; an expert answers with its instructions of now. Skills, servers
- * and connections are those of the session's configuration that are still there; what is not is told to the agent.
- * Each agent has what its own plan names: nothing comes to it from the one above, or from its neighbours.
+ * Makes the verb. A team works as its session recorded it; an expert uses its current instructions. Skills, servers and
+ * connections are those of the session's configuration that still exist; the agent is told which are missing. Each agent gets
+ * what its own plan names; it inherits nothing from the agent above or from other agents.
  */
 export function makeEquip({ store, places, log, browser, definitions: definitionsNow, catalog }: EquipParts): Equip {
   return async (run, tools) => {
@@ -69,7 +69,7 @@ export function makeEquip({ store, places, log, browser, definitions: definition
       ...things,
       subagents: cast.subagents.flatMap((plan) => toSubagent(fit, catalog(), plan)),
     };
-    if (missing.length > 0) log.warn({ run_id: run.id, missing }, 'the run goes without some of its equipment');
+    if (missing.length > 0) log.warn({ run_id: run.id, missing }, 'the run lacks some of its equipment');
     const instructions = instructionsOf(cast, setup.orchestration) + noteOf(unique(missing));
     return { ok: true, outfit: { instructions, tools: own, equipment } };
   };
@@ -101,7 +101,7 @@ async function castOf(
       ...(await names('mcp_server', config.mcpServerIds)),
       ...bundles.flatMap((one) => one.mcpServers),
     ]),
-    // The session was opened for this agent: its connections and its browser are this agent's.
+    // The session was opened for this agent, so it gets the session's connections and browser.
     connectors: null,
     browser: true,
   };
@@ -145,7 +145,7 @@ function toSubagent(fit: Fitting, catalog: Catalog, plan: AgentPlan): SubagentGr
   return [{ name, description, instructions: roleOf(plan), model, tools, equipment, subagents }];
 }
 
-/** How an expert works: as every agent here does, and in its own role. */
+/** An expert's instructions: the default ones plus its own role. */
 function roleOf({ name, instructions }: AgentPlan): string {
   return `${defaultInstructions()}\n\nYour role: ${name}\n${instructions}`;
 }

@@ -1,4 +1,4 @@
-// Texts of documents that tools of runs ask for: read on a thread, and remembered while an agent goes through them.
+// Texts of documents that tools of runs request: read on a thread, and cached while an agent works with them.
 import type { DocumentText } from '../../agent/port/protocol.ts';
 import type { DocumentReader } from './document-reader.ts';
 import type { RunServices } from '../executor/run-services.ts';
@@ -7,7 +7,7 @@ const MAX_KNOWN = 16;
 
 /** Makes the service. Each text has at most 200,000 characters. */
 export function makeFileTexts(reader: Pick<DocumentReader, 'read'>): RunServices['read_document'] {
-  /** By file and version, the one asked for longest ago first. */
+  /** By file and version, the least recently used first. */
   const known = new Map<string, DocumentText>();
   return async (_run, { root, path, version }) => {
     const name = JSON.stringify([root, path, version]);

@@ -1,4 +1,4 @@
-// What one agent of a run has: what its own plan names, of what its session has and of what is there now.
+// The equipment of one agent of a run: what its own plan names, as far as its session has it and it still exists.
 import type { BrowserGrant, ConnectionGrant, Equipment } from '../../agent/port/grants.ts';
 import type { Definitions } from '../../catalog/definitions.ts';
 import type { SecretPlaces } from '../../catalog/secret-file.ts';
@@ -14,7 +14,7 @@ interface Lookup {
   readonly log: Log;
   browser(): BrowserGrant | null;
   readonly definitions: Definitions;
-  /** What the agents go without, in words; added to. */
+  /** What the agents lack, in words; this list is appended to. */
   readonly missing: string[];
 }
 
@@ -30,7 +30,7 @@ export interface Fitting extends Lookup {
   readonly has: SessionHas;
 }
 
-/** What a session has to give: its connections that are still there, the browser, and the built-in tools that there are. */
+/** What a session provides: its existing connections, the browser, and the available built-in tools. */
 export async function sessionHas(
   lookup: Lookup,
   { capabilityConfig: config, userSeq }: SessionSetup & { readonly userSeq: number },
@@ -43,7 +43,7 @@ export async function sessionHas(
   };
 }
 
-/** What the agent of a plan has. Nothing comes to it from another agent's plan. */
+/** The equipment of a plan's agent. Nothing is inherited from another agent's plan. */
 export function fitAgent(
   fit: Fitting,
   plan: AgentPlan,
@@ -91,7 +91,7 @@ async function connectionsOf(
     return [{ id, name, connector, description, baseUrl, methods, paths }];
   });
   for (const id of ids) {
-    if (!grants.some((grant) => grant.id === id)) missing.push(`the connection ${id}, which is not there any more`);
+    if (!grants.some((grant) => grant.id === id)) missing.push(`the connection ${id}, which does not exist any more`);
   }
   return grants;
 }

@@ -1,4 +1,4 @@
-// What a run is told of the turns before it: the newest summary of its session, and the turns since.
+// The earlier turns of a run: the newest summary of its session, and the turns since.
 import type { Compaction } from '../../agent/port/protocol.ts';
 import type { ClaimedRun } from '../../store/runs/claim-runs.ts';
 import type { Store } from '../../store/open-store.ts';
@@ -9,31 +9,31 @@ export interface History {
   readonly compaction: Compaction | null;
   /** Oldest first. */
   readonly turns: readonly StoredTurn[];
-  /** Whether there are older turns, for which there was no room. */
+  /** Whether older turns were omitted for lack of room. */
   readonly isCut: boolean;
 }
 
-/** Texts stand twice in the rows of a step, and characters may have more bytes than one. */
+/** A step's rows contain texts twice, and a character may have several bytes. */
 const BYTES_PER_CHARACTER = 2;
 
-/** What a history may have. */
+/** The limits of a history. */
 export interface HistoryRoom {
-  /** About so many of what a model reads. */
+  /** Approximate limit of characters that a model reads. */
   readonly characters: number;
-  /** Together with the run's own turn of so many bytes, which is never cut. */
+  /** Limit together with the run's own turn of so many bytes, which is never cut. */
   bytesFor(ownBytes: number): number;
 }
 
 const NO_TURNS: EarlierTurns = { turns: [], isCut: false };
 
-/** Reads the history of a claimed run: as many of the newest turns as there is room for, none that a summary stands for. */
+/** Reads the history of a claimed run: as many of the newest turns as fit, without those that a summary covers. */
 export async function historyOf(
   store: Pick<Store, 'turns' | 'compactions'>,
   run: ClaimedRun,
   { characters, bytesFor }: HistoryRoom,
 ): Promise<History> {
   const { turns, compactions } = store;
-  // Nothing comes before the run, unless an earlier attempt has left a summary of its own steps.
+  // Nothing precedes the run, unless an earlier attempt has left a summary of its own steps.
   if (run.opensSession && run.attempt <= 1) return { compaction: null, ...NO_TURNS };
   const own = await ownBytesOf(store, run);
   const left = Math.max(0, bytesFor(own) - own);

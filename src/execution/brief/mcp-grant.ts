@@ -1,4 +1,4 @@
-// An MCP server as a worker is granted it, with its secrets read from their files.
+// A worker's grant of an MCP server, with its secrets read from their files.
 import type { McpGrant } from '../../agent/port/grants.ts';
 import type { McpServerDefinition } from '../../catalog/definitions.ts';
 import {
@@ -9,10 +9,10 @@ import {
   TEXT_SECRET,
 } from '../../catalog/secret-file.ts';
 
-/** `why` never holds a secret. */
+/** `why` never contains a secret. */
 export type McpGranted = { readonly ok: true; readonly grant: McpGrant } | { readonly ok: false; readonly why: string };
 
-/** The grant of a server. A secret that can't be read now keeps the whole server out. */
+/** The grant of a server. If one secret can't be read now, the server is not granted. */
 export function grantMcpServer(server: McpServerDefinition, places: SecretPlaces): McpGranted {
   const { name, transport, startTimeoutMs, callTimeoutMs, tools } = server;
   const isStdio = transport.kind === 'stdio';
@@ -33,10 +33,10 @@ export function grantMcpServer(server: McpServerDefinition, places: SecretPlaces
   return { ok: true, grant: { name, secrets, transport: granted, startTimeoutMs, callTimeoutMs, tools } };
 }
 
-/** A name whose value is a secret, wherever it stands. */
+/** A name whose value is a secret, wherever it appears. */
 const SECRET_NAME = /auth|cookie|credential|key|pass|secret|signature|token/i;
 
-/** Secrets that somebody has written into the file itself, by their names. */
+/** Secrets that were written into the definition itself, by their names. */
 function plainSecrets(transport: McpServerDefinition['transport']): string[] {
   const named =
     transport.kind === 'stdio'

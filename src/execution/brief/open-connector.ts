@@ -1,4 +1,4 @@
-// From a connector's definition to one that can be called: its secret is read when it is needed, and goes no further.
+// Turns a connector's definition into one that can be called: its secret is read on demand and passed nowhere else.
 import type { ConnectorDefinition } from '../../catalog/definitions.ts';
 import { HEADER_SECRET, readSecret, type SecretPlaces } from '../../catalog/secret-file.ts';
 import type { Connector, ConnectorAuth } from '../../domain/connector.ts';

@@ -1,4 +1,4 @@
-// The texts of a run's attached documents: those known from before, and those that are read now.
+// The texts of a run's attached documents: stored ones, and those that are read now.
 import { endsOf } from '../../agent/documents/excerpt.ts';
 import { MAX_DOCUMENT_BYTES, TOO_LARGE } from '../../agent/documents/read-document.ts';
 import type { CarriedText, DocumentText } from '../../agent/port/protocol.ts';
@@ -19,14 +19,14 @@ export interface DocumentParts {
 }
 
 export interface Documents {
-  /** What the documents among attachments say, by the sha256 of their content, as much of each as a model is ever shown. */
+  /** The texts of the documents among attachments, by the sha256 of their content; of each as much as a model is ever shown. */
   textsOf(attachments: readonly Attachment[]): Promise<Readonly<Record<string, CarriedText>>>;
 }
 
-/** A run waits no longer for the texts of its documents; what is read later is there for the next turn. */
+/** How long a run waits for the texts of its documents; what is read later is available to the next turn. */
 const PATIENCE_MS = 60_000;
 
-/** Makes it. Failures leave a document without a text: the turn goes on. */
+/** Makes it. A failure leaves a document without text; the turn continues. */
 export function makeDocuments({ store, blobs, reader, clock, log }: DocumentParts): Documents {
   const underWay = new Map<string, Promise<DocumentText | null>>();
 
@@ -46,7 +46,7 @@ export function makeDocuments({ store, blobs, reader, clock, log }: DocumentPart
     if (reading !== undefined) return reading;
     const fresh = read(attachment)
       .catch((error: unknown) => {
-        log.warn({ sha256, error: messageOf(error) }, 'the text of a document could not be had');
+        log.warn({ sha256, error: messageOf(error) }, 'the text of a document could not be read');
         return null;
       })
       .finally(() => underWay.delete(sha256));

@@ -1,4 +1,4 @@
-// A model of the catalog with its endpoint, and as the worker is granted it.
+// A model of the catalog with its endpoint, and the worker's grant of it.
 import type { ModelGrant } from '../../agent/port/grants.ts';
 import type { Catalog, CatalogModel, Endpoint } from '../../catalog/models.ts';
 
@@ -7,7 +7,7 @@ export interface ResolvedModel {
   readonly endpoint: Endpoint;
 }
 
-/** The model of a name with its endpoint, or undefined when the catalog has it no more. */
+/** The model of a name with its endpoint; undefined when the catalog no longer has it. */
 export function resolveModel(catalog: Catalog, name: string | null): ResolvedModel | undefined {
   const model = name === null ? undefined : catalog.models.get(name);
   const endpoint = model === undefined ? undefined : catalog.endpoints.get(model.endpoint);

@@ -1,4 +1,4 @@
-// The credentials of connections: kept ones, and the access tokens that they are exchanged for (OAuth 2.0, RFC 6749).
+// The credentials of connections: stored ones, and the access tokens that they are exchanged for (OAuth 2.0, RFC 6749).
 import type { Connection, Connector, ConnectorAuth } from '../../domain/connector.ts';
 import type { EgressRule } from '../../domain/egress.ts';
 import { isJsonObject } from '../../domain/json.ts';
@@ -8,13 +8,13 @@ import { type GuardedReply, guardedFetch } from '../../outbound/guarded-fetch.ts
 import type { Log } from '../../log/log.ts';
 import type { Store } from '../../store/open-store.ts';
 
-/** What goes into the header; `kept` are other secrets that a service might repeat. */
+/** The text for the header; `kept` are other secrets that a service might repeat. */
 export interface Credential {
   readonly text: string;
   readonly kept: readonly string[];
 }
 
-/** A service or its token server does not take the credential. The message is fit for a user. */
+/** A service or its token server rejects the credential. The message is suitable for a user. */
 export class CredentialError extends Error {
   override readonly name = 'CredentialError';
 }
@@ -23,16 +23,16 @@ type OAuth = Exclude<ConnectorAuth, { kind: 'token' }>;
 
 interface AccessToken {
   readonly text: string;
-  /** Epoch ms; asked for anew a little before. */
+  /** Epoch ms; renewed a little earlier. */
   readonly expiresAt: number;
-  /** What it was asked for with: another client or scope needs another token. */
+  /** The client and scope that requested it: others need another token. */
   readonly client: string;
 }
 
 const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 64 * 1024;
 const EARLY_MS = 30_000;
-/** For servers that do not say how long a token is good. */
+/** For servers that do not report a token's lifetime. */
 const DEFAULT_LIFE_S = 300;
 
 export interface CredentialParts {
@@ -48,7 +48,7 @@ export type Credentials = ReturnType<typeof makeCredentials>;
 /** The credentials of connections, as they are sent. */
 export function makeCredentials({ store, secrets, log, egress, now }: CredentialParts) {
   const tokens = new Map<string, AccessToken>();
-  /** One exchange at a time for a connection: a refresh token may be good once only. */
+  /** One exchange at a time per connection: a refresh token may be valid only once. */
   const exchanges = new Map<string, Promise<AccessToken>>();
 
   async function secretOf({ id }: Connection): Promise<string> {
@@ -77,7 +77,7 @@ export function makeCredentials({ store, secrets, log, egress, now }: Credential
   async function ask(connection: Connection, auth: OAuth): Promise<AccessToken> {
     const refresh = auth.kind === 'oauth2_refresh_token' ? await secretOf(connection) : null;
     const answer = readTokenAnswer(await postForm(auth, refresh, egress()));
-    // A server that changes refresh tokens has ended the old one: without the new one the connection is lost.
+    // A server that rotates refresh tokens has invalidated the old one: without the new one the connection is lost.
     if (refresh !== null && answer.refreshToken !== null && answer.refreshToken !== refresh) {
       await store.connections.replaceSecret(connection.id, secrets.seal(answer.refreshToken, connection.id));
     }
@@ -93,12 +93,12 @@ export function makeCredentials({ store, secrets, log, egress, now }: Credential
   return {
     /** The credential to send now. Throws CredentialError, EgressError. */
     get,
-    /** Another access token in place of one that was refused. */
+    /** Another access token, to replace a refused one. */
     renew: async (connection: Connection, connector: Connector): Promise<Credential> => {
       tokens.delete(connection.id);
       return get(connection, connector);
     },
-    /** Keeps whether the credential was taken; null means it was. */
+    /** Records whether the credential was accepted; null means it was. */
     note: async (connection: Connection, error: string | null): Promise<void> => {
       const news = await store.connections.noteState(connection.id, error === null ? 'active' : 'failed', error);
       if (news && error !== null) log.warn({ connection_id: connection.id, error }, 'a connection has failed');
@@ -109,7 +109,7 @@ export function makeCredentials({ store, secrets, log, egress, now }: Credential
 const clientOf = ({ tokenUrl, clientId, clientSecret, scopes }: OAuth) =>
   JSON.stringify([tokenUrl, clientId, clientSecret, scopes]);
 
-/** As RFC 6749 §2.3.1 wants it, which is not what encodeURIComponent alone gives. */
+/** As RFC 6749 §2.3.1 requires, which differs from encodeURIComponent. */
 const formEncode = (text: string) => new URLSearchParams([['', text]]).toString().slice(1);
 
 async function postForm(auth: OAuth, refreshToken: string | null, allow: readonly EgressRule[]) {
@@ -147,7 +147,7 @@ function readTokenAnswer(reply: GuardedReply) {
   const body = parse(Buffer.from(reply.body).toString('utf8'));
   if (reply.status !== 200 || typeof body['access_token'] !== 'string') {
     const { error: code } = body;
-    // Only what has the form of the codes of RFC 6749 §5.2: a server may repeat what it was sent.
+    // Only error codes in the form of RFC 6749 §5.2: a server may repeat what it was sent.
     const error = typeof code === 'string' && /^[a-z_]{1,40}$/.test(code) ? code : `status ${reply.status}`;
     throw new CredentialError(`The token server gave no access token (${error}).`);
   }

@@ -1,4 +1,4 @@
-// What a run may ask of a connected service, and what it is told of the reply.
+// What a run may send to a connected service, and what it gets of the reply.
 import type { Services } from '../../agent/port/protocol.ts';
 import type { Connector } from '../../domain/connector.ts';
 import { ErrandError } from '../../domain/errors.ts';
@@ -14,8 +14,8 @@ export interface ServiceRequest {
 }
 
 /**
- * The request headers that are an agent's business. All others are the broker's. No ranges: by them a credential that a
- * service repeats would come in pieces, which nobody can tell from other text.
+ * The request headers that an agent may set; the broker sets all others. No ranges: with them, a service could repeat a
+ * credential in pieces, which can't be recognised.
  */
 const FORWARDED: ReadonlySet<string> = new Set([
   'accept',
@@ -27,7 +27,7 @@ const FORWARDED: ReadonlySet<string> = new Set([
   'if-unmodified-since',
   'prefer',
 ]);
-/** Reply headers that an agent is told of. */
+/** Reply headers that an agent gets. */
 const TOLD: ReadonlySet<string> = new Set([
   'content-type',
   'content-length',
@@ -43,8 +43,8 @@ const TOLD: ReadonlySet<string> = new Set([
 const MAX_BODY_CHARACTERS = 1_000_000;
 
 /**
- * The request that an agent asks for. Throws `bad_request` with what it must be: a method and path that the connector
- * allows, never an address of its own choice.
+ * The agent's request. Throws `bad_request` with the requirement that it violates: a method and path that the connector allows,
+ * never another address.
  */
 export function readServiceRequest(
   connector: Connector,
@@ -56,7 +56,7 @@ export function readServiceRequest(
     throw refuse(`The connector "${connector.name}" allows the methods ${connector.methods.join(', ')} only.`);
   }
   if (!input.path.startsWith('/')) throw refuse('`path` must begin with "/".');
-  // Parsed the way it will be sent, so that dots, backslashes and escapes mean here what they mean there.
+  // Parsed as it will be sent, so that dots, backslashes and escapes mean the same in both places.
   const base = new URL(connector.baseUrl);
   const url = URL.parse(connector.baseUrl + input.path);
   const inside = base.pathname === '/' ? '' : base.pathname.replace(/\/$/, '');
@@ -64,8 +64,8 @@ export function readServiceRequest(
     throw refuse('`path` must name a place below the base address of the service.');
   }
   const path = url.pathname.slice(inside.length);
-  // Some servers drop what follows a semicolon, and have dots again.
-  if (/%2e|%2f|%5c|\/\.{1,2}(?:;|%3b)/i.test(path)) throw refuse('`path` must not hold escaped dots or slashes.');
+  // Some servers drop what follows a semicolon, which restores the dots.
+  if (/%2e|%2f|%5c|\/\.{1,2}(?:;|%3b)/i.test(path)) throw refuse('`path` must not contain escaped dots or slashes.');
   if (!connector.paths.some((pattern) => fits(pattern, path))) {
     throw refuse(`The connector "${connector.name}" allows the paths ${connector.paths.join(', ')} only.`);
   }
@@ -76,7 +76,7 @@ export function readServiceRequest(
   return { method, path: path + url.search, headers: Object.fromEntries(headers), body: input.body };
 }
 
-/** Whether a path fits a pattern in which `*` stands for any characters. Linear: no pattern makes it slow. */
+/** Whether a path matches a pattern in which `*` stands for any characters. Linear: no pattern makes it slow. */
 function fits(pattern: string, path: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
   if (!path.startsWith(first)) return false;
@@ -91,10 +91,7 @@ function fits(pattern: string, path: string): boolean {
   return path.length - last.length >= from && path.endsWith(last);
 }
 
-/**
- * The reply as the agent is told it, with every credential blotted out wherever a service has repeated it, and in how
- * many places that was.
- */
+/** The reply for the agent, with every repetition of a credential redacted, and the number of places where that happened. */
 export function tellReply(
   reply: GuardedReply,
   credentials: readonly string[],

@@ -1,4 +1,4 @@
-// The broker: calls connected services for runs, adding the credential that no run ever sees (I4).
+// The broker: calls connected services for runs and adds the credential, which no run ever sees (I4).
 import { createHash, randomBytes } from 'node:crypto';
 import type { Services } from '../../agent/port/protocol.ts';
 import type { Connection, Connector } from '../../domain/connector.ts';
@@ -25,7 +25,7 @@ export interface BrokerParts {
   now(): number;
 }
 
-/** A run's attempt: what its token is good for ends with it. */
+/** A run's attempt: its token is valid until it ends. */
 export interface Admission {
   /** Random; valid for this attempt of this run only. Null when the run has no connections. */
   readonly token: string | null;
@@ -35,11 +35,14 @@ export interface Admission {
 export interface Broker {
   /** Lets a run use these connections until `end`. */
   admit(runSeq: number, connectionIds: readonly string[]): Admission;
-  /** Does one call for the run that holds the token. Throws `forbidden`, `not_found`, `bad_request`, `bad_gateway`. */
+  /** Makes one call for the run that has the token. Throws `forbidden`, `not_found`, `bad_request`, `bad_gateway`. */
   call(runSeq: number, input: CallInput): Promise<CallOutput>;
-  /** Whether a connector's base address answers at all; no credential is sent. Throws `not_found`, `bad_gateway`. */
+  /** Whether a connector's base address responds at all; sends no credential. Throws `not_found`, `bad_gateway`. */
   reach(connectorName: string): Promise<{ readonly status: number; readonly durationMs: number }>;
-  /** Tries a connection: gets its credential and calls the first of the connector's paths. Answers the status; throws as `call` does. */
+  /**
+   * Tests a connection: gets its credential and calls the first of the connector's paths. Returns the status; throws as `call`
+   * does.
+   */
   probe(connectionId: string): Promise<{ readonly status: number; readonly durationMs: number }>;
 }
 
@@ -66,7 +69,7 @@ function makeCalls(credentials: Credentials, egress: BrokerParts['egress']) {
         body: request.body,
         timeoutMs: TIMEOUT_MS,
         maxBytes: MAX_REPLY_BYTES,
-        // A redirect would carry the credential somewhere else; the agent is told where it leads.
+        // A redirect would carry the credential elsewhere; the agent gets its target instead.
         maxRedirects: 0,
         onOverflow: 'truncate',
       },
@@ -74,7 +77,7 @@ function makeCalls(credentials: Credentials, egress: BrokerParts['egress']) {
     return { reply, credential };
   }
 
-  /** Sends a request, and once more with another access token when the first was refused before its time. */
+  /** Sends a request, and again with another access token when the first was refused before it expired. */
   return async (found: Found, request: ServiceRequest) => {
     const { connection, connector } = found;
     try {
@@ -94,20 +97,20 @@ function makeCalls(credentials: Credentials, egress: BrokerParts['egress']) {
   };
 }
 
-/** A request that the connector allows: the credential goes to no other place, also when it is tried. */
+/** A request that the connector allows: even a test sends the credential nowhere else. */
 function probeOf({ methods, paths }: Connector): ServiceRequest {
   const [path = '/'] = (paths[0] ?? '/').split('*');
   return { method: methods.includes('GET') ? 'GET' : 'HEAD', path: path || '/', headers: {}, body: null };
 }
 
-/** All that a service was sent to prove who calls. */
+/** Everything that was sent to a service to authenticate the caller. */
 const secretsOf = ({ auth }: Connector, { text, kept }: Credential) => [text, auth.prefix + text, ...kept];
 
 const badGateway = (cause: Error) => new ErrandError('bad_gateway', cause.message, { cause });
 
-/** Makes the broker. Tokens live in memory only: a run that is resumed gets another one. */
+/** Makes the broker. Tokens exist in memory only: a resumed run gets a new one. */
 export function makeBroker({ store, secrets, log, connector: connectorOf, egress, now }: BrokerParts): Broker {
-  /** By the digest of the token, so that looking one up tells nothing of the others by its time. */
+  /** By the digest of the token, so that the time of a look-up reveals nothing about other tokens. */
   const admitted = new Map<string, { readonly runSeq: number; readonly ids: ReadonlySet<string> }>();
   const send = makeCalls(makeCredentials({ store, secrets, log, egress, now }), egress);
 

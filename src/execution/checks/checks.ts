@@ -1,4 +1,4 @@
-// Checks of models and MCP servers: each on a thread of its own, a few at a time, within a deadline.
+// Checks of models and MCP servers: each on its own thread, a few at a time, within a deadline.
 import { rm } from 'node:fs/promises';
 import type {
   CheckTask,
@@ -26,7 +26,7 @@ import { threadFile } from '../../threads/thread-file.ts';
 const MAX_AT_ONCE = 2;
 /** A small machine needs minutes to read a long prompt. */
 const MODEL_DEADLINE_MS = 900_000;
-/** For what comes beside the server's own time to start. */
+/** Time in addition to the server's own start-up time. */
 const MCP_GRACE_MS = 20_000;
 
 export interface CheckParts {
@@ -39,7 +39,7 @@ export interface CheckParts {
 }
 
 export interface Checks {
-  /** Tries a model with real calls. Throws `unavailable`, or `wait_timeout` when it takes too long. */
+  /** Tests a model with real calls. Throws `unavailable`, or `wait_timeout` when it takes too long. */
   checkModel(
     resolved: ResolvedModel,
     wish: { readonly context: boolean },
@@ -47,7 +47,7 @@ export interface Checks {
   ): Promise<ModelCheckReport>;
   /** Starts an MCP server as a run would. Throws as `checkModel` does. */
   checkMcpServer(server: McpServerDefinition, signal: AbortSignal): Promise<McpCheckReport>;
-  /** Ends the checks under way; they throw `unavailable`. */
+  /** Ends the checks in progress; they throw `unavailable`. */
   stop(): void;
 }
 
@@ -120,7 +120,7 @@ interface CheckLimits {
 
 function failed(failure: ThreadFailure, deadlineMs: number): ErrandError {
   if (failure.kind === 'busy')
-    return new ErrandError('unavailable', 'Other checks are under way. Try again in a moment.');
+    return new ErrandError('unavailable', 'Other checks are in progress. Try again in a moment.');
   if (failure.kind === 'timeout')
     return new ErrandError('wait_timeout', `The check did not end within ${Math.round(deadlineMs / 1_000)} seconds.`);
   if (failure.kind === 'cancelled' || failure.kind === 'stopped') return ended();
@@ -128,7 +128,7 @@ function failed(failure: ThreadFailure, deadlineMs: number): ErrandError {
   return new ErrandError('internal', 'The check ended without a result.');
 }
 
-/** Resolves with what gives the permit back. */
+/** Resolves with a function that returns the permit. */
 async function holdPermit(
   permits: Permits,
   endpoint: string,

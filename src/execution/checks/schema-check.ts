@@ -1,5 +1,5 @@
-// Checks callers' schemas on a thread of their own: one at a time, each within CPU time that the thread counts itself, and
-// within a deadline behind it that costs the thread its life.
+// Checks callers' schemas on a separate thread: one at a time, within a CPU time that the thread measures itself and
+// within a longer deadline that ends the thread.
 import { createHash } from 'node:crypto';
 import { type SchemaFault, TOO_COMPLEX } from '../../agent/result/result-schema.ts';
 import type { SchemaVerdict } from '../../agent/result/schema-worker.ts';
@@ -14,19 +14,19 @@ import { threadFile } from '../../threads/thread-file.ts';
 export interface SchemaCheckParts {
   readonly clock: Clock;
   readonly log: Log;
-  /** How long one schema may take by the clock. */
+  /** Time limit of one schema by the clock. */
   readonly deadlineMs?: number;
 }
 
-/** The check of schemas. Its thread lives while there is work, and a minute longer. */
+/** The check of schemas. Its thread lives while there is work, and one minute longer. */
 export interface SchemaCheck {
-  /** What is wrong with a schema, or null. Throws `unavailable` when too many wait, or no thread can be had. */
+  /** What is wrong with a schema, or null. Throws `unavailable` when too many wait, or no thread can be started. */
   check(schema: JsonObject): Promise<SchemaFault | null>;
-  /** Ends the thread; who still waits is refused. */
+  /** Ends the thread; waiting checks are refused. */
   stop(): Promise<void>;
 }
 
-/** Only for a thread that can't count any more: longer than the CPU time of a schema takes on a busy machine. */
+/** Only for a thread that can't measure any more: longer than a schema's CPU time takes on a busy machine. */
 const DEADLINE_MS = 60_000;
 const MAX_WAITING = 32;
 const MAX_KNOWN = 256;
@@ -68,7 +68,9 @@ export function makeSchemaCheck({ clock, log, deadlineMs = DEADLINE_MS }: Schema
   };
 }
 
-/** A thread that died over a schema ran out of time, memory or stack; one that never started says nothing about it. */
+/**
+ * A thread that died while compiling a schema ran out of time, memory or stack; one that never started says nothing about it.
+ */
 function faultOf(end: ThreadEnd<SchemaFault | null>): SchemaFault | null {
   if (end.kind === 'done') return end.value;
   if (end.kind === 'timeout' || end.kind === 'out_of_memory' || end.kind === 'crashed') return TOO_COMPLEX;

@@ -1,4 +1,4 @@
-// The executor of one run, from its claim to its end: its brief, its worker, and how the end is kept.
+// The executor of one run, from its claim to its end: its brief, its worker, and the record of its outcome.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { connectionIdsOf } from '../../agent/port/grants.ts';
 import type { Brief, Outcome, ToolCall } from '../../agent/port/protocol.ts';
@@ -16,7 +16,7 @@ import { takeSignals } from './take-signals.ts';
 
 const RETRY_MS = 1_000;
 
-/** A run under way. */
+/** A run in progress. */
 export interface Execution {
   readonly runSeq: number;
   readonly sessionSeq: number;
@@ -26,7 +26,7 @@ export interface Execution {
   abort(why: AbortReason): void;
 }
 
-/** Begins to execute a claimed run. `wentApart` is called when the run turns out to take no slot. */
+/** Starts to execute a claimed run. `wentApart` is called when the run turns out to take no slot. */
 export function executeRun(parts: ExecutorParts, claim: Claim, wentApart: () => void): Execution {
   const { run } = claim;
   const fence: Fence = { sessionSeq: run.sessionSeq, runSeq: run.seq, attempt: run.attempt };
@@ -47,7 +47,8 @@ export function executeRun(parts: ExecutorParts, claim: Claim, wentApart: () => 
     sessionSeq: run.sessionSeq,
     ended: execute(state)
       .catch((error: unknown) => {
-        // Only the store fails here. The run keeps its row, and its lease brings it back once the store writes again.
+        // Only the store fails here. The run keeps its row, and the end of its lease makes it claimable again once the store
+        // can write.
         parts.log.error(
           { run_id: run.id, err: error },
           'the run could not be recorded; it resumes when its lease ends',
@@ -81,12 +82,12 @@ async function execute(state: RunState): Promise<void> {
 
 const NOT_BEGUN: PoolEnd = { kind: 'done', outcome: { status: 'canceled' }, touched: false };
 
-/** Answers null when the run can have no brief: it has failed of that. */
+/** Returns null when no brief could be built: the run has then failed. */
 async function carryOut(state: RunState, resolved: ResolvedModel): Promise<PoolEnd | null> {
   const { parts, claim } = state;
   const place = await takePlace(state);
   if (state.abortedFor !== undefined) return NOT_BEGUN;
-  // A long text takes its time to be committed, read and handed over: others have their turn in between.
+  // A long text takes time to commit, read and transfer: yield to others in between.
   await nextTurn();
   const built = await parts.buildBrief(claim.run, resolved);
   if (!built.ok) {
@@ -96,7 +97,7 @@ async function carryOut(state: RunState, resolved: ResolvedModel): Promise<PoolE
   const { turn, equipment } = built.brief;
   await nextTurn();
   state.baseline.take(turn.attachments.length > 0);
-  // Tools wait for the baseline, see `keep`; such servers may be at work before any tool is called.
+  // Tools wait for the baseline, see `keep`; such servers may act before any tool is called.
   if (equipment.mcp.some(({ transport }) => transport.kind === 'stdio')) await state.baseline.taken();
   const admission = parts.broker.admit(claim.run.seq, connectionIdsOf(equipment));
   const task: Task = { place, brief: { ...built.brief, connectorToken: admission.token } };
@@ -138,13 +139,13 @@ async function finish(state: RunState, workerEnd: PoolEnd): Promise<void> {
     parts.log.info(logFacts(state, {}), 'run stopped');
     return;
   }
-  // What the journal refused is missing from the run, whatever its worker says of the end.
+  // The journal refused a part of the run, so its worker's outcome does not count.
   if (workerEnd.kind === 'done' && workerEnd.outcome.status !== 'canceled' && !isRefused(state)) {
     try {
       await keepEnd(state, workerEnd.outcome, workerEnd.touched);
       return;
     } catch (error) {
-      parts.log.error(logFacts(state, { err: error }), 'the end of the run could not be kept; it is interrupted');
+      parts.log.error(logFacts(state, { err: error }), 'the end of the run could not be recorded; it is interrupted');
       noteLock(state, error);
     }
   }
@@ -158,7 +159,7 @@ async function finish(state: RunState, workerEnd: PoolEnd): Promise<void> {
   await interrupt(state, interruption);
 }
 
-/** Keeps how the agent ended, or what it waits for. */
+/** Records the agent's outcome, or what it waits for. */
 async function keepEnd(
   state: RunState,
   outcome: Exclude<Outcome, { status: 'canceled' }>,
@@ -180,7 +181,7 @@ async function keepEnd(
   }
 }
 
-/** The run keeps its place in its session, and gives back everything else. */
+/** The run keeps its place in its session, and returns everything else. */
 async function waitForUser({ parts, fence, claim }: RunState, { id, name, input }: ToolCall): Promise<void> {
   const lifetimeMs = parts.settings().userInput.expiresSeconds * 1_000;
   const question = { toolUseId: id, toolName: name, toolInput: input, lifetimeMs };
@@ -189,14 +190,14 @@ async function waitForUser({ parts, fence, claim }: RunState, { id, name, input 
   }
 }
 
-/** A run that could not go on only because the database was locked has not crashed. */
+/** A run that was interrupted only because the database was locked does not count as crashed. */
 function noteLock(state: RunState, error: unknown): void {
   if (isLocked(error)) state.abortedFor ??= 'locked';
 }
 
 const UNCOUNTED: Readonly<Partial<Record<AbortReason, Interruption>>> = { drain: 'drain', locked: 'blameless' };
 
-/** Gives the run back. A disk that refuses, or a lock, is asked again each second; the run stays held meanwhile. */
+/** Returns the run to the queue. After a disk error or a lock, retries each second; the run stays held meanwhile. */
 async function interrupt({ parts, fence, abortedFor }: RunState, interruption: Interruption): Promise<void> {
   for (;;) {
     try {
@@ -211,7 +212,7 @@ async function interrupt({ parts, fence, abortedFor }: RunState, interruption: I
   }
 }
 
-/** Before the run can be claimed anew: its thread may have died in the middle of a write. */
+/** Before the run can be claimed again: its thread may have died in the middle of a write. */
 async function tidy(state: RunState): Promise<void> {
   const { parts, claim } = state;
   await parts.workspaces.tidy(claim.run.sessionId).catch((error: unknown) => {
@@ -222,11 +223,11 @@ async function tidy(state: RunState): Promise<void> {
 async function end(state: RunState, ending: Ending, touched: boolean): Promise<void> {
   const { parts, fence, claim } = state;
   const untouched = await state.baseline.isUntouched(touched);
-  // Both moves are asked for at once, so that they share a commit when nothing stands between them.
+  // Both moves are requested at once, so that they share a commit when nothing intervenes.
   const finalized = parts.store.runs.finalize(fence, ending);
   const settled = parts.store.runs.settle(fence, { untouched });
   const [held] = await Promise.all([finalized, settled]);
-  // Stopped in the moment in which its agent ended.
+  // Stopped at the moment when its agent ended.
   if (!held) return;
   const facts = { run_id: claim.run.id, session_id: claim.run.sessionId, outcome: ending.outcome };
   if (ending.outcome === 'completed') parts.log.info(facts, 'run completed');

@@ -2,33 +2,33 @@
 import { makePermits } from '../queue/permits.ts';
 import type { ThreadGroup, PoolSize } from './thread-group.ts';
 
-/** A place for one run, or one in the line for it. */
+/** A place for one run, or a position in the queue for one. */
 export interface Reservation {
   /** Resolves when the run may start, or has left. */
   readonly ready: Promise<void>;
   /** Only once it is `ready`. */
   group(): ThreadGroup;
-  /** Gives the place to who waited longest, or leaves the line. A second call does nothing. */
+  /** Passes the place to the run that has waited longest, or leaves the queue. A second call does nothing. */
   leave(): void;
 }
 
 export interface OnDemandGroup {
-  /** Takes a place that weighs so much of the room. One that outweighs all of it has the room for itself. */
+  /** Takes a place with this weight. One that outweighs the whole room gets all of it. */
   take(weight: number): Reservation;
   /** Runs that have a place, or wait for one. */
   count(): number;
-  /** The group, while there is one. */
+  /** The group, while it exists. */
   current(): ThreadGroup | undefined;
 }
 
-/** How large a group is created, and what it has room for: no more runs than its threads take, so that none waits unseen. */
+/** The size of a new group, and its room: no more runs than its threads take, so that none waits unnoticed. */
 export interface GroupPlan {
   readonly size: PoolSize;
   readonly room: number;
 }
 
 export interface OnDemandGroupParts {
-  /** Asked for the first run; what it says holds until the last one has left. */
+  /** Called for the first run; the plan is valid until the last one has left. */
   plan(): GroupPlan;
   create(size: PoolSize): ThreadGroup;
 }

@@ -1,14 +1,14 @@
-// What the tools of a run may ask the main thread to do.
+// What the tools of a run may request from the main thread.
 import type { ServiceName, Services } from '../../agent/port/protocol.ts';
 import type { Fence } from '../../store/runs/record-progress.ts';
 
-/** The run that asks. */
+/** The requesting run. */
 export interface ServedRun extends Fence {
   readonly runId: string;
   readonly sessionId: string;
 }
 
-/** The services by name. Each throws ErrandError with words that the model can act on. */
+/** The services by name. Each throws ErrandError with a message that the model can act on. */
 export type RunServices = {
   readonly [S in ServiceName]: (run: ServedRun, input: Services[S]['input']) => Promise<Services[S]['output']>;
 };

@@ -1,4 +1,4 @@
-// A run under way on the main thread: its claim, its worker, and why it was called off.
+// A run in progress on the main thread: its claim, its worker, and why it was aborted.
 import type { Catalog } from '../../catalog/models.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Settings } from '../../domain/settings.ts';
@@ -33,9 +33,9 @@ export interface ExecutorParts {
 }
 
 /**
- * `drain`: the run goes back to the queue and resumes after the next start. `stop`: it was canceled, and its end is
- * committed. `fenced`: another move of the run came first. `journal`: its progress could not be kept; `locked`: because
- * another process held the database. `port`: a message to or from its worker was lost.
+ * `drain`: the run returns to the queue and resumes after the next start. `stop`: it was canceled, and its end is committed.
+ * `fenced`: another move of the run came first. `journal`: its progress could not be recorded; `locked`: because another
+ * process locked the database. `port`: a message to or from its worker was lost.
  */
 export type AbortReason = 'drain' | 'stop' | 'fenced' | 'journal' | 'locked' | 'port';
 
@@ -52,32 +52,32 @@ export interface RunState {
   wentApart(): void;
 }
 
-/** Calls a run off. The first reason stands, but for a stop. */
+/** Aborts a run. The first reason wins, except that a stop replaces it. */
 export function abort(state: RunState, why: AbortReason): void {
   // The worker may learn of a stop from a refused write first.
   if (why === 'stop') state.abortedFor = why;
   else state.abortedFor ??= why;
   state.baseline.abort();
-  // Who is still in the line leaves it; a run at work keeps its place until its worker has ended.
+  // A run that is still queued for a place leaves; a running one keeps its place until its worker has ended.
   if (state.handle === undefined) state.place?.leave();
   state.handle?.send({ t: 'abort', reason: why });
 }
 
-/** Calls a run off of which something could not be written. */
+/** Aborts a run of which something could not be written. */
 export function callOffUnkept(state: RunState, error: unknown): void {
   state.parts.log.error(logFacts(state, { err: error }), 'the journal could not be written; the run is interrupted');
   abort(state, isLocked(error) ? 'locked' : 'journal');
 }
 
-/** Reasons that leave a gap in the run. */
+/** Reasons that leave a gap in the run's record. */
 const GAPS: ReadonlySet<AbortReason | undefined> = new Set(['journal', 'locked', 'port'] as const);
 
-/** Whether something of the attempt was not kept, so that nothing which came after it may be. */
+/** Whether a part of the attempt was not recorded, so that nothing after it may be. */
 export function isRefused({ abortedFor }: RunState): boolean {
   return GAPS.has(abortedFor);
 }
 
-/** What a log line says of the run beside its own facts. */
+/** The facts of a log line, with those that identify the run. */
 export function logFacts({ claim }: RunState, facts: object): object {
   return { run_id: claim.run.id, session_id: claim.run.sessionId, ...facts };
 }

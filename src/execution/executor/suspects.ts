@@ -1,18 +1,19 @@
-// Runs that may have ended the thread they shared with others. They are executed again alone, where a loss is their own.
+// Runs that may have crashed a thread that they shared with others. They are executed again alone, so that a further loss is
+// clearly theirs.
 import type { WorkerEnd } from './thread-group.ts';
 
-/** More than runs can be under way; what goes beyond was stopped meanwhile, and is forgotten. */
+/** More than runs can be in progress; older entries were stopped meanwhile, and are dropped. */
 const MAX_KNOWN = 10_000;
 
 export interface Suspects {
   has(runId: string): boolean;
-  /** Takes in how a run left its worker. Answers whether its loss counts against it (D7). */
+  /** Evaluates how a run left its worker. Returns whether its loss counts against it (D7). */
   judge(runId: string, end: WorkerEnd, wasAlone: boolean): boolean;
 }
 
 /**
- * Nobody can tell which of a thread's runs has ended it, so that none is charged. Those that were at work become suspects;
- * those that waited for their model go back among the others, and become suspects when they are lost a second time.
+ * It is unknown which of a thread's runs has crashed it, so none is charged. Those that were executing become suspects; those
+ * that waited for their model are executed with others again, and become suspects when they are lost a second time.
  */
 export function makeSuspects(): Suspects {
   const known = new Map<string, 'seen' | 'suspect'>();

@@ -1,14 +1,14 @@
-// From the claim to a place for the run: what it waits for there is not its time at work (docs/DECISIONS/0025).
+// From the claim to a place for the run. Waiting for it does not count as run time (docs/DECISIONS/0025).
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ownBytesOf } from '../brief/brief-room.ts';
 import type { Place } from './worker-pool.ts';
 import { abort, callOffUnkept, type RunState } from './run-state.ts';
 
-/** Waits until the run may start, or was called off. Rejects when the size of its turn can't be read. */
+/** Waits until the run may start, or was aborted. Rejects when the size of its turn can't be read. */
 export async function takePlace(state: RunState): Promise<Place> {
   const { runs } = state.parts.store;
   const place = findPlace(state);
-  // Nearly every run has its place at once, and nothing is written for it.
+  // Nearly every run gets its place at once, and nothing is written for it.
   if (await isNear(place)) return place;
   await note(state, runs.waitForWorker(state.fence));
   await place;

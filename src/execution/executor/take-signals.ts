@@ -1,4 +1,4 @@
-// What a worker tells of its run: signals become journal events, commits become acks, requests are served.
+// Processes a worker's signals: writes journal events, acknowledges commits, serves requests.
 import type { ServiceName, ServiceRequest, Signal } from '../../agent/port/protocol.ts';
 import type { Endpoint } from '../../catalog/models.ts';
 import { ErrandError } from '../../domain/errors.ts';
@@ -9,7 +9,7 @@ import { type ResolvedModel, resolveModel } from '../brief/resolve-model.ts';
 import type { RunServices, ServedRun } from './run-services.ts';
 import { abort, callOffUnkept, isRefused, logFacts, type RunState } from './run-state.ts';
 
-/** Takes a batch of signals in order. Every write of the batch lands in the same commit. */
+/** Processes a batch of signals in order. All writes of the batch share a commit. */
 export function takeSignals(state: RunState, batch: readonly Signal[], resolved: ResolvedModel): void {
   if (isRefused(state)) return;
   let stream: NewEvent[] = [];
@@ -66,7 +66,7 @@ function takeSignal(state: RunState, signal: Exclude<Signal, StreamSignal>, { mo
       return state.permit?.release();
     case 'log':
       return log[signal.level](logFacts(state, signal.facts), signal.message);
-    // That they came at all, and the end, are the thread group's business.
+    // The thread group handles that they arrived, and the end.
     case 'pong':
     case 'done':
       return undefined;
@@ -79,7 +79,7 @@ function pricedModel({ parts }: RunState, name: string): PricedModel {
   return { name, price: parts.catalog().models.get(name)?.price ?? NO_PRICE };
 }
 
-/** Does what a tool of the run asks for, and answers it. Failures become words for the model. */
+/** Serves a tool's request, and replies to it. Failures become text for the model. */
 async function serve(state: RunState, signal: Extract<Signal, { t: 'request' }>): Promise<void> {
   const { run } = state.claim;
   const { request, service } = signal;
@@ -106,10 +106,10 @@ async function callService<S extends ServiceName>(
 }
 
 const WORDS: Readonly<Record<ServiceName, string>> = {
-  report_insight: 'The insight could not be kept.',
+  report_insight: 'The insight could not be recorded.',
   connector_request: 'The service could not be called.',
   read_document: 'The document could not be read.',
-  keep_screenshot: 'The picture could not be kept.',
+  keep_screenshot: 'The picture could not be stored.',
 };
 
 function endpointOf({ parts }: RunState, model: string): Endpoint | undefined {
@@ -122,7 +122,7 @@ function acquirePermit(state: RunState, { name, maxInFlight }: Endpoint): void {
   else state.permit = state.parts.permits.acquire(name, maxInFlight, grant);
 }
 
-/** Waits for a write, and for the baseline; acks it, or stops the worker when one of them was refused or failed. */
+/** Waits for a write, and for the baseline; then acknowledges it, or stops the worker when one was refused or failed. */
 function keep(state: RunState, write: Promise<boolean>, ack?: number): void {
   const answer = async () => {
     if (!(await write)) return abort(state, 'fenced');

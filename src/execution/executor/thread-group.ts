@@ -1,4 +1,4 @@
-// A group of worker threads of one size, each with many runs, one message port per run.
+// A group of worker threads of one size. Each executes many runs, with one message port per run.
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import type { Brief, Control, Outcome, Signal, SignalBatch, WorkerTask } from '../../agent/port/protocol.ts';
@@ -11,7 +11,7 @@ import { type Active, makeWatch } from './watch-threads.ts';
 /** How a run left its worker. `lost`: the thread died, exited, ran out of memory or hung. */
 export type WorkerEnd =
   | { readonly kind: 'done'; readonly outcome: Outcome; readonly touched: boolean }
-  /** `wasWaiting`: nothing of the run was at work, as it waited for its model. */
+  /** `wasWaiting`: the run did nothing but wait for its model. */
   | { readonly kind: 'lost'; readonly why: string; readonly wasWaiting: boolean };
 
 export interface RunHandle {
@@ -21,9 +21,9 @@ export interface RunHandle {
 export interface RunSink {
   /** Signals in order, without the last one. */
   signals(batch: readonly Signal[]): void;
-  /** A message of the run can't be sent or read. It has to be called off: what it waits for may never come. */
+  /** A message of the run can't be sent or read. Abort the run: what it waits for may never come. */
   garbled(why: string): void;
-  /** Once, after every signal. */
+  /** Called once, after every signal. */
   ended(end: WorkerEnd): void;
 }
 
@@ -50,7 +50,7 @@ export interface ThreadGroupParts {
   runEnded?(): void;
 }
 
-/** Starts a group with one warm thread. Threads are added under load and end when they have been idle for a minute. */
+/** Starts a group with one warm thread. Threads are added under load and end after a minute of idling. */
 export function makeThreadGroup({ size, clock, log, runEnded }: ThreadGroupParts): ThreadGroup {
   const piscina = new Piscina<WorkerTask, void>({
     filename: threadFile('../../agent/port/worker.ts', import.meta.url).href,
@@ -60,10 +60,10 @@ export function makeThreadGroup({ size, clock, log, runEnded }: ThreadGroupParts
     concurrentTasksPerWorker: size.runsPerThread,
     // The default lets an idle thread sleep on a lock, which would also stop its timers and sockets.
     atomics: 'disabled',
-    // A small young generation costs no time here, and keeps a busy thread some 40 MB smaller.
+    // A small young generation costs no time here, and saves some 40 MB per busy thread.
     resourceLimits: { maxOldGenerationSizeMb: size.memoryMb, maxYoungGenerationSizeMb: 32 },
   });
-  // Threads that fail with no run on them are told here. Without a listener they would end the daemon.
+  // Threads that fail without a run are reported here. Without a listener they would end the daemon.
   piscina.on('error', (error: unknown) => log.error({ err: error }, 'an idle worker thread failed'));
   const active = new Set<Active>();
   const watch = makeWatch({ piscina, active, clock, hangTimeoutMs: size.hangTimeoutMs });
@@ -76,12 +76,12 @@ export function makeThreadGroup({ size, clock, log, runEnded }: ThreadGroupParts
       });
       active.add(line);
       watch.begin();
-      // The promise may settle before the port has delivered everything, so only the thread's loss is taken from it.
+      // The promise may settle before the port has delivered everything, so it is used only to detect the thread's loss.
       piscina
         .run({ brief, port: line.workerPort, waiting: line.waiting }, { transferList: [line.workerPort] })
         .then(() => line.closed)
         .then(
-          () => line.lose('it ended without telling how'),
+          () => line.lose('it ended without reporting an outcome'),
           (error: unknown) => line.lose(messageOf(error)),
         );
       return line.handle;
@@ -102,7 +102,7 @@ interface Line extends Active {
   readonly closed: Promise<unknown>;
 }
 
-/** Opens the main thread's end of a run's port. `ended` is called once, after the sink was told of the end. */
+/** Opens the main thread's end of a run's port. `ended` is called once, after the sink got the end. */
 function openLine(sink: RunSink, ended: () => void): Line {
   const { port1, port2 } = new MessageChannel();
   let isOver = false;

@@ -1,14 +1,14 @@
-// Watches worker threads that have runs: a thread whose event loop has stopped turning is ended, and its runs are lost.
+// Watches worker threads that have runs: a thread whose event loop hangs is ended, and its runs are lost.
 import type { Piscina } from 'piscina';
 import type { WorkerTask } from '../../agent/port/protocol.ts';
 import type { Clock, Timer } from '../../domain/clock.ts';
 
-/** A run under way on a group of threads. */
+/** A run in progress on a group of threads. */
 export interface Active {
   readonly ping: () => void;
   /** Ends it as a run whose worker is gone. */
   readonly lose: (why: string) => void;
-  /** Monotonic time of the oldest ping without an answer; null when there is none. */
+  /** Monotonic time of the oldest unanswered ping; null when there is none. */
   unanswered: number | null;
 }
 
@@ -26,14 +26,14 @@ interface Idling {
 }
 
 /**
- * Pings every run while there are any. When one stays silent, threads that have not idled for just as long are ended.
- * Runs without any thread are lost: the pool starts none by itself after one has died while it began.
+ * Pings every run while there are any. When one stays silent, threads that have not idled for the same time are ended. Runs
+ * without any thread are lost: the pool does not replace a thread that died while it started.
  */
 export function makeWatch({ piscina, active, clock, hangTimeoutMs }: WatchParts): { begin(): void; stop(): void } {
   let idling = new Map<number, Idling>();
   let timer: Timer | undefined;
 
-  /** Threads whose loop has not come to rest for the whole timeout; a shorter look takes a starved thread for a hung one. */
+  /** Threads whose loop has not idled for the whole timeout; a shorter period would mistake a starved thread for a hung one. */
   function restless(now: number): typeof piscina.threads {
     const before = idling;
     idling = new Map();
@@ -55,7 +55,7 @@ export function makeWatch({ piscina, active, clock, hangTimeoutMs }: WatchParts)
       for (const thread of hung) void thread.terminate();
     for (const run of active) {
       if (piscina.threads.length === 0) {
-        run.lose('there is no worker thread');
+        run.lose('no worker thread is left');
         continue;
       }
       run.unanswered ??= now;

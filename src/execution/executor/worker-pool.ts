@@ -1,4 +1,5 @@
-// The worker pool: where runs are carried out, on groups of threads. A new size takes effect with the next run, while earlier runs end where they are.
+// The worker pool: executes runs on groups of threads. A new size takes effect with the next run; earlier runs end where they
+// are.
 import { isDeepStrictEqual } from 'node:util';
 import type { Brief } from '../../agent/port/protocol.ts';
 import type { Clock } from '../../domain/clock.ts';
@@ -15,7 +16,7 @@ import {
 import { type GroupPlan, makeOnDemandGroup, type Reservation } from './on-demand-group.ts';
 import { makeSuspects } from './suspects.ts';
 
-/** Threads for suspects: each has one run, and others wait for it. */
+/** Threads for suspects: each has one run, others wait for it. */
 const ALONE_THREADS = 4;
 
 /** How a run left the pool. `isCharged`: its loss counts against it. */
@@ -24,35 +25,35 @@ interface Charge {
   readonly isCharged: boolean;
 }
 
-/** Hears of one run in the pool. */
+/** Receives the events of one run in the pool. */
 export type PoolSink = Omit<RunSink, 'ended'> & {
-  /** Once, after every signal. */
+  /** Called once, after every signal. */
   ended(end: PoolEnd): void;
 };
 
-/** Where one run is going to be carried out. */
+/** Where one run will be executed. */
 export interface Place {
-  /** Whether it is apart from the slots, so that the run takes none, also while it waits. */
+  /** Whether it is apart from the slots, so that the run takes none, even while it waits. */
   readonly isApart: boolean;
   /** Resolves when the run may start, or has left. */
   readonly ready: Promise<void>;
   /** Starts the run. Only once the place is `ready`. */
   start(brief: Brief, sink: PoolSink): RunHandle;
-  /** To be called when the run has ended, or is not going to start. A second call does nothing. */
+  /** Call it when the run has ended, or will not start. A second call does nothing. */
   leave(): void;
 }
 
 export interface WorkerPool {
   /**
-   * Takes a place for a run whose turn has so many bytes: on a thread of its own when it may have ended the last one, among
-   * other large ones when its turn takes more than its share of a thread.
+   * Takes a place for a run whose turn has so many bytes: on its own thread when it may have crashed the last one, or with
+   * other large runs when its turn exceeds its share of a thread.
    */
   take(runId: string, turnBytes: number): Place;
-  /** Runs that are kept apart, at work or waiting: they take no slot. */
+  /** Runs that are kept apart, executing or waiting: they take no slot. */
   apart(): number;
-  /** Runs that may be under way at once. */
+  /** Maximum of concurrent runs. */
   slots(): number;
-  /** Threads that live now, and runs that are under way on them. */
+  /** Live threads, and runs in progress on them. */
   load(): { readonly threads: number; readonly busy: number };
   /** Replaces the threads when the size differs. */
   resize(size: PoolSize): void;
@@ -136,7 +137,7 @@ function planAlone(size: PoolSize): GroupPlan {
   return { size: { ...size, threads: ALONE_THREADS, runsPerThread: 1 }, room: ALONE_THREADS };
 }
 
-/** One thread, because nobody says which of several a run would come to. */
+/** One thread, because it is unknown which of several would get a run. */
 function planLarge(size: PoolSize): GroupPlan {
   const room = threadBytes(size);
   return { size: { ...size, threads: 1, runsPerThread: Math.ceil(room / shareBytes(size)) }, room };

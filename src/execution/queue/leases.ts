@@ -1,4 +1,4 @@
-// Leases: proof that a run has a worker. A run whose lease ended goes back to the queue.
+// Leases: proof that a run has a worker. A run whose lease ended returns to the queue.
 import type { Clock } from '../../domain/clock.ts';
 import type { Log } from '../../log/log.ts';
 import { makeService, type Service } from '../../services/service.ts';
@@ -16,8 +16,8 @@ export interface LeaseParts {
 }
 
 /**
- * Makes the service that renews leases, also while no run is held: a run that could not be recorded, because the disk was
- * full, has no worker any more, and only the end of its lease brings it back.
+ * Makes the service that renews leases. It also works while no run is held: a run that could not be recorded, because the disk
+ * was full, has no worker any more, and only the end of its lease returns it to the queue.
  */
 export function makeLeases({ store: { runs }, clock, log, held }: LeaseParts): Service {
   async function work(): Promise<number> {

@@ -1,4 +1,5 @@
-// This process as a worker node: registered with a heartbeat, so that background work is admitted by what can do it (D3).
+// This process as a worker node: registered with a heartbeat, so that background work is admitted by the capacity of live nodes
+// (D3).
 import type { Clock } from '../../domain/clock.ts';
 import type { Log } from '../../log/log.ts';
 import { makeService } from '../../services/service.ts';
@@ -10,14 +11,14 @@ export interface NodeParts {
   readonly store: Pick<Store, 'nodes'>;
   readonly clock: Clock;
   readonly log: Log;
-  /** The node's name: one row for each. */
+  /** The node's name: one row each. */
   readonly id: string;
-  /** Runs that it can execute at once. */
+  /** Runs that it can execute concurrently. */
   capacity(): number;
 }
 
 export interface WorkerNodeLife {
-  /** Resolves when the node is registered, or could not be yet. */
+  /** Resolves when the node is registered, or the first try has failed. */
   start(): Promise<void>;
   /** Ends the heartbeat and unregisters the node. */
   stop(): Promise<void>;

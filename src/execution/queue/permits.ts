@@ -1,19 +1,20 @@
-// Permits: what may be under way behind one gate. Model calls at an endpoint (`max_in_flight`) weigh one each, runs what they hold.
+// Permits: limits what is in progress behind one gate. A model call at an endpoint (`max_in_flight`) weighs one, a run weighs
+// what it holds.
 
 export interface Permit {
-  /** Gives the permit back, or leaves the line. A second call does nothing. */
+  /** Returns the permit, or leaves the queue. A second call does nothing. */
   release(): void;
 }
 
 export interface Permits {
   /**
-   * Calls `granted` when there is room, first come first served: none overtakes one that is too heavy yet. A permit that
+   * Calls `granted` when there is room, first come, first served: nobody overtakes one that is still too heavy. A permit that
    * outweighs the limit is granted when nothing else is held.
    */
   acquire(gate: string, load: number | Load, granted: () => void): Permit;
 }
 
-/** Of the limit of its gate, what a permit takes; a number alone is the limit of permits that weigh one. */
+/** What a permit takes of its gate's limit; a number alone is the limit for permits that weigh one. */
 export interface Load {
   readonly limit: number;
   readonly weight: number;

@@ -1,4 +1,4 @@
-// Ends the wait for answers that did not come in time. Without a pending question there is no timer.
+// Ends the wait for answers that did not come in time. Sets no timer while no question is pending.
 import type { Clock } from '../../domain/clock.ts';
 import type { Log } from '../../log/log.ts';
 import { makeService, type Service } from '../../services/service.ts';
@@ -10,10 +10,10 @@ export interface QuestionWatchParts {
   readonly log: Log;
 }
 
-/** Expiry is stored as wall time: a jump of that clock is noticed at the latest after this. */
+/** Expiry is stored as wall time: a jump of that clock is noticed within this time. */
 const LOOK_MS = 60_000;
 
-/** Makes the service. To be woken when a question was asked. */
+/** Makes the service. Wake it when a question was asked. */
 export function makeQuestionWatch({ store: { userInputs }, clock, log }: QuestionWatchParts): Service {
   async function work(): Promise<number | null> {
     const nextAt = await userInputs.nextExpiryAt();
@@ -22,7 +22,7 @@ export function makeQuestionWatch({ store: { userInputs }, clock, log }: Questio
     if (leftMs > 0) return Math.min(leftMs, LOOK_MS);
     const count = await userInputs.expireDue();
     if (count > 0) log.info({ questions: count }, 'questions were not answered in time');
-    // Of a long list others are due: writers get their turn in between.
+    // A long list has more that are due: let other writers run in between.
     return 1;
   }
 

@@ -1,11 +1,11 @@
-// Ends the wait of background runs that no worker takes. Without any waiting there is no timer.
+// Ends the wait of background runs that no worker takes. Sets no timer while none waits.
 import type { Clock } from '../../domain/clock.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { Log } from '../../log/log.ts';
 import { makeService, type Service } from '../../services/service.ts';
 import type { Store } from '../../store/open-store.ts';
 
-/** A change of the limit is noticed at the latest after this. */
+/** A change of the limit is noticed within this time. */
 const LOOK_MS = 5_000;
 
 export interface QueueWaitParts {
@@ -15,7 +15,7 @@ export interface QueueWaitParts {
   settings(): Settings;
 }
 
-/** Makes the service. To be woken when a run was queued. */
+/** Makes the service. Wake it when a run was queued. */
 export function makeQueueWait({ store: { runs }, clock, log, settings }: QueueWaitParts): Service {
   async function work(): Promise<number | null> {
     const waitMs = settings().background.queueWaitSeconds * 1_000;

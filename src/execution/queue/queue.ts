@@ -1,4 +1,4 @@
-// The queue: claims runs into free worker slots, and lets go of them at shutdown.
+// The queue: claims runs into free worker slots, and releases them at shutdown.
 import type { Clock } from '../../domain/clock.ts';
 import type { Definitions } from '../../catalog/definitions.ts';
 import type { Catalog } from '../../catalog/models.ts';
@@ -16,23 +16,23 @@ import { makeUnderWay, type StopTarget } from './under-way.ts';
 export interface Queue {
   /** Looks for claimable runs, and claims them when there are any. */
   wake(): void;
-  /** Claims without looking first. Called with an accepted turn still uncommitted, the claim shares its commit. */
+  /** Claims without looking first. When called with an accepted turn still uncommitted, the claim shares its commit. */
   claimAccepted(): void;
   /** Whether a run that is accepted now would start at once (C5). */
   slotFree(): boolean;
-  /** How many slots there are and how many are taken; `open` is false while nothing is claimed. */
+  /** How many slots exist and how many are taken; `open` is false while nothing is claimed. */
   load(): QueueLoad;
   /** The runs that have a worker now. */
   held(): readonly number[];
-  /** Asks executors to stop whose runs are canceled already; resolves when they have ended. */
+  /** Asks the executors of already canceled runs to stop; resolves when they have ended. */
   stop(which: StopTarget): Promise<void>;
   /** Starts claiming. */
   start(): void;
-  /** Stops claiming; runs under way continue. */
+  /** Stops claiming; runs in progress continue. */
   pause(): void;
-  /** Resolves when no run is under way any more. */
+  /** Resolves when no run is in progress. */
   idle(): Promise<void>;
-  /** Gives every run under way back to the queue, without counting it as a crash. */
+  /** Returns every run in progress to the queue, without counting it as a crash. */
   release(): Promise<void>;
 }
 
@@ -47,7 +47,7 @@ const RELEASE_MS = 5_000;
 export interface QueueParts {
   readonly store: Pick<Store, 'runs'>;
   readonly pool: Pick<WorkerPool, 'slots' | 'apart'>;
-  /** Begins to carry out a claimed run. `wentApart` is called when the run turns out to take no slot. */
+  /** Starts to execute a claimed run. `wentApart` is called when the run turns out to take no slot. */
   execute(claim: Claim, wentApart: () => void): Execution;
   /** The catalog's model for a choice; null when it has none. */
   modelFor(choice: ModelChoice): string | null;
@@ -58,21 +58,21 @@ export interface QueueParts {
 
 export function makeQueue(parts: QueueParts): Queue {
   const { store, pool, execute, clock, log } = parts;
-  /** `accepted`: a turn was accepted that no reader may see yet. */
+  /** `accepted`: a turn was accepted that is not visible to readers yet. */
   let [open, accepted] = [false, false];
   let released: Promise<void> | undefined;
   const service = makeService({ work: claim, failure: 'no run could be claimed', clock, log });
   const underWay = makeUnderWay(service.wake);
-  /** Without the runs that are kept apart, so that they hold up nobody. */
+  /** Without the runs that are kept apart, so that they delay no others. */
   const busy = () => underWay.count() - pool.apart();
 
   async function claim(): Promise<null> {
     const limit = pool.slots() - busy();
-    // A turn that finds no slot is remembered: it may still be uncommitted when a look for it comes too early.
+    // A turn that finds no slot is remembered: it may still be uncommitted at the next look.
     if (!open || limit <= 0) return null;
     const isAccepted = accepted;
     accepted = false;
-    // Once nothing is claimed any more, the store may close at any moment.
+    // Once claiming has stopped, the store may close at any moment.
     if (!isAccepted && !((await store.runs.anyClaimable()) && open)) return null;
     for (const claimed of await store.runs.claim(claimOrder(parts, limit))) {
       const run = execute(claimed, service.wake);
@@ -90,7 +90,7 @@ export function makeQueue(parts: QueueParts): Queue {
   async function release(): Promise<void> {
     open = false;
     underWay.drain();
-    // A tool that ignores its abort must not hold the shutdown: its thread ends with the pool.
+    // A tool that ignores its abort must not delay the shutdown: its thread ends with the pool.
     await Promise.race([idle(), pause(clock, RELEASE_MS)]);
     await service.stop();
   }
@@ -105,7 +105,7 @@ export function makeQueue(parts: QueueParts): Queue {
     load: () => ({ open, slots: pool.slots(), busy: busy() }),
     held: underWay.runSeqs,
     stop: async (which) => {
-      // A run may have been claimed in the very commit that canceled it, and not be under way yet.
+      // A run may have been claimed in the very commit that canceled it, and not be in progress yet.
       await service.settled();
       await underWay.stop(which);
     },
@@ -129,7 +129,7 @@ function claimOrder({ pool, settings, modelFor }: QueueParts, limit: number): Cl
   return {
     limit,
     leaseMs: LEASE_MS,
-    // One slot is always left to people who wait, where there is more than one.
+    // Where there is more than one slot, one is always left to people who wait.
     background: {
       slots: Math.max(1, pool.slots() - 1),
       maxExecutingPerKey: settings().background.maxExecutingPerKey,
@@ -138,15 +138,15 @@ function claimOrder({ pool, settings, modelFor }: QueueParts, limit: number): Cl
   };
 }
 
-/** What the config directory says of models and of who may have one of their own. */
+/** What the config directory says of models, and of who may have one of their own. */
 export interface ModelSources {
   readonly catalog: Catalog;
   readonly definitions: Definitions;
 }
 
 /**
- * The catalog's model for a run: the key's, else that of the expert or lead that answers, else that of the owner's
- * scenario, else that of the default scenario (§1 rule 9).
+ * The catalog's model for a run: the key's, otherwise that of the expert or lead that answers, otherwise that of the owner's
+ * scenario, otherwise that of the default scenario (§1 rule 9).
  */
 export function modelOf({ catalog, definitions }: ModelSources, choice: ModelChoice): string | null {
   if (choice.keyModel !== null) return choice.keyModel;

@@ -1,4 +1,4 @@
-// Stopping what runs: the move is committed first, then the executor is told and has five seconds to confirm (§3.3, E8).
+// Stopping runs: the move is committed first, then the executor is asked and has five seconds to confirm (§3.3, E8).
 import type { Clock } from '../../domain/clock.ts';
 import { notFound } from '../../domain/errors.ts';
 import type { Run } from '../../domain/run.ts';
@@ -23,11 +23,11 @@ export interface StopParts {
 export interface Stopper {
   /** Stops every unfinished run of a session. Throws `not_found` when it was deleted meanwhile. */
   stopSession(session: StoppedSession, cause: StopCause, note?: StopNote): Promise<StopResult>;
-  /** Stops one run; the session's next run goes on. Throws `not_found` when the session was deleted meanwhile. */
+  /** Stops one run; the session's next run continues. Throws `not_found` when the session was deleted meanwhile. */
   stopRun(run: Pick<Run, 'seq' | 'sessionSeq' | 'sessionId'>, cause: StopCause, note?: StopNote): Promise<StopResult>;
   /** Stops every unfinished run of disabled users, without waiting for the executors. */
   stopDisabled(): Promise<void>;
-  /** Deletes a session and stops what ran, without waiting for the executor. Throws `not_found` for a deleted one. */
+  /** Deletes a session and stops its runs, without waiting for the executor. Throws `not_found` for a deleted one. */
   deleteSession(session: StoppedSession, note?: StopNote): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ export function makeStopper(parts: StopParts): Stopper {
   const { store, clock } = parts;
   const cancellations = makeCancellations(parts);
 
-  /** Asks the executor, unless it was asked just now, and tells how far the stop got. */
+  /** Asks the executor, unless it was asked just now, and reports the state of the stop. */
   async function finish(target: StopTarget, sessionId: string, commit: Stopped): Promise<StopResult> {
     const told = { sessionId, status: commit.status, cause: commit.cause };
     const ended = { cancelledRuns: commit.canceled, expiredQuestions: commit.expiredQuestions };
@@ -79,7 +79,7 @@ export function makeStopper(parts: StopParts): Stopper {
     },
     stopRun: async ({ seq, sessionSeq, sessionId }, cause, note) => {
       const commit = present(await store.runs.stopRun({ sessionSeq, runSeq: seq }, cause, note));
-      // The session's own stop, made earlier, says nothing of a run that ended in another way.
+      // An earlier stop of the session says nothing about a run that ended in another way.
       if (commit.kind !== 'ended') return finish({ sessionSeq, runSeq: seq }, sessionId, { ...commit, kind: 'idle' });
       return finish({ sessionSeq, runSeq: seq }, sessionId, commit);
     },
@@ -103,7 +103,7 @@ function present(commit: StopCommit): Stopped {
   return commit;
 }
 
-/** Answers whether `work` ended within the time that an executor has. */
+/** Returns whether `work` ended within the time that an executor has. */
 function within(work: Promise<void>, clock: Clock): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = clock.after(STOP_WINDOW_MS, () => resolve(false));
@@ -114,7 +114,7 @@ function within(work: Promise<void>, clock: Clock): Promise<boolean> {
   });
 }
 
-/** The attempts to end executors. What is known of them here is lost with the process, and so are the executors. */
+/** The attempts to end executors. This state is lost with the process, and so are the executors. */
 function makeCancellations({ store, queue, clock, log, stopConfirmed }: StopParts) {
   /** Monotonic times at which the last attempt of each session began. */
   const begunAt = new Map<number, number>();
@@ -125,8 +125,8 @@ function makeCancellations({ store, queue, clock, log, stopConfirmed }: StopPart
         await store.runs.confirmStop(sessionSeq);
         return;
       } catch (error) {
-        // The session's next run and its clean-up wait for this note.
-        log.error({ err: error }, 'the end of a stopped run could not be noted yet');
+        // The session's next run and its clean-up wait for this record.
+        log.error({ err: error }, 'the end of a stopped run could not be recorded yet');
         await new Promise<void>((resolve) => void clock.after(RETRY_MS, resolve));
       }
     }
@@ -139,7 +139,7 @@ function makeCancellations({ store, queue, clock, log, stopConfirmed }: StopPart
       return at !== undefined && clock.monotonic() - at <= 2 * STOP_WINDOW_MS;
     },
 
-    /** Tells the executor to stop. Resolves when it has ended and that is noted, however long it takes; never rejects. */
+    /** Asks the executor to stop. Resolves when it has ended and that is recorded, however long it takes; never rejects. */
     begin: async (target: StopTarget): Promise<void> => {
       const at = clock.monotonic();
       begunAt.set(target.sessionSeq, at);

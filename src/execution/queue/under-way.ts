@@ -1,19 +1,19 @@
-// The runs under way in this process.
+// The runs in progress in this process.
 import type { Execution } from '../executor/executor.ts';
 
 export interface UnderWay {
   add(execution: Execution): void;
   count(): number;
   runSeqs(): readonly number[];
-  /** Asks every run to go back to the queue. */
+  /** Asks every run to return to the queue. */
   drain(): void;
   /** Asks the executor of one run, or those of a session's runs, to stop; resolves when they have ended. */
   stop(which: StopTarget): Promise<void>;
-  /** Resolves when none is under way. */
+  /** Resolves when no run is in progress. */
   idle(): Promise<void>;
 }
 
-/** The runs of a session, or the one run of it. */
+/** The runs of a session, or one run of it. */
 export interface StopTarget {
   readonly sessionSeq: number;
   readonly runSeq: number | null;

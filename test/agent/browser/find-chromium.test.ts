@@ -16,7 +16,7 @@ function aFile(content: string, mode: number): string {
 }
 
 test('without a sandbox there is no browser', async () => {
-  expect(await findChromium(null, '')).toEqual({ ok: false, why: 'there is no sandbox to run it in.' });
+  expect(await findChromium(null, '')).toEqual({ ok: false, why: 'it has no sandbox to run in.' });
 });
 
 describe.skipIf(sandbox === null)('with a sandbox', () => {
@@ -35,7 +35,7 @@ describe.skipIf(sandbox === null)('with a sandbox', () => {
       0o755,
       /is a script that starts a browser; name the program itself/,
     ],
-    ['a file that is no program', 'hello', 0o644, /is no program that the daemon can start/],
+    ['a file that is not a program', 'hello', 0o644, /is not a program that the daemon can start/],
     ['a program that does not run', '\x7fELF and no more', 0o755, /did not start in the sandbox/],
   ])('%s is refused', async (_, content, mode, why) => {
     const file = aFile(content, mode);
@@ -45,7 +45,7 @@ describe.skipIf(sandbox === null)('with a sandbox', () => {
   test('a name that is not there is refused', async () => {
     expect(await findChromium(sandbox, '/nowhere/chromium')).toEqual({
       ok: false,
-      why: '/nowhere/chromium is no program that the daemon can start.',
+      why: '/nowhere/chromium is not a program that the daemon can start.',
     });
   });
 });

@@ -71,7 +71,7 @@ test('a server that cuts prompts and counts nothing is told of by what the model
   server.script((question) => ({ ...obedient(question, 4_096), usage: { input: 0, output: 0 } }));
   const report = check({ contextWindow: 32_768 });
   expect(await stateOf(report)).toMatchObject({ usage: 'warning', context: 'warning' });
-  expect(await detailOf(report, 'context')).toContain('The server may have cut it.');
+  expect(await detailOf(report, 'context')).toContain('The server may have truncated it.');
 });
 
 test('a server that refuses a long prompt is told of', async () => {
@@ -102,8 +102,8 @@ test('the long prompt is left out on demand', async () => {
 });
 
 test.each<[string, Reply, string, string]>([
-  ['words', { text: '42' }, 'failed', 'The model answered in words in place of calling the tool'],
-  ['another tool', { tools: [{ name: 'sum', input: {} }] }, 'failed', 'The model called "sum" in place of'],
+  ['words', { text: '42' }, 'failed', 'The model replied with text instead of calling the tool'],
+  ['another tool', { tools: [{ name: 'sum', input: {} }] }, 'failed', 'The model called "sum" instead of'],
   [
     'broken arguments',
     { tools: [{ name: 'add', rawArguments: '{"a": 1' }] },
@@ -166,5 +166,5 @@ test('the offline engine passes and says what it is', async () => {
     tool_call: 'skipped',
     context: 'skipped',
   });
-  expect(await detailOf(report, 'engine')).toContain('no language model');
+  expect(await detailOf(report, 'engine')).toContain('not a language model');
 });

@@ -61,7 +61,7 @@ test.each([
     Buffer.from('%PDF-1.7\nnothing more'),
     'could not be read: it is damaged, or not a PDF document',
   ],
-  ['a.pdf', 'application/pdf', aPdf(['']), 'holds no text; its pages may be pictures'],
+  ['a.pdf', 'application/pdf', aPdf(['']), 'contains no text; its pages may be images'],
   ['a.docx', 'application/octet-stream', NOISE, 'could not be read: it is not a Word document'],
   [
     'a.docx',
@@ -81,14 +81,14 @@ test.each([
     aZip({ 'xl/workbook.xml': '<' }),
     'could not be read: it is damaged, or not an Excel workbook',
   ],
-  ['a.xlsx', 'application/octet-stream', aWorkbook(''), 'holds no cells'],
+  ['a.xlsx', 'application/octet-stream', aWorkbook(''), 'contains no cells'],
   [
     'a.zip',
     'application/zip',
     aZip({ 'a.txt': 'x' }),
-    'holds no text that can be read (zip archive (or an Office document))',
+    'contains no readable text (zip archive (or an Office document))',
   ],
-  ['a.bin', 'application/octet-stream', NOISE, 'holds no text that can be read (unknown kind)'],
+  ['a.bin', 'application/octet-stream', NOISE, 'contains no readable text (unknown kind)'],
   ['a.txt', 'text/plain', Buffer.from(' \n'), 'is empty'],
 ])('%s of type %s that cannot be read says so', async (name, mimeType, bytes, fault) => {
   expect(await read(bytes, name, mimeType)).toEqual({ fault });
@@ -96,5 +96,5 @@ test.each([
 
 test('of a long text the first 200,000 characters are kept', async () => {
   const { text } = (await read(Buffer.alloc(300_000, 'x'), 'long.txt', 'text/plain')) as { text: string };
-  expect(text).toMatch(/^x{200000}\n\[The text goes on; it was read up to here\.\]$/);
+  expect(text).toMatch(/^x{200000}\n\[The text continues; it was read up to here\.\]$/);
 });

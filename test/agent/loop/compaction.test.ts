@@ -187,13 +187,13 @@ describe('a long run', () => {
     expect(await main.done).toMatchObject({ status: 'completed', text: 'End.' });
     expect(main.of('compaction')).toEqual([]);
     const last = askedSince(at).at(-1)!;
-    expect(last.text.includes('Left out to save room: 2008 characters that echo gave back.')).toBe(true);
+    expect(last.text.includes('Removed to save room: 2008 characters that echo returned.')).toBe(true);
     expect(last.text).toContain('Reading 1.');
     expect(last.text).toContain(`part 9: ${FILLER}`);
     // The prefix changes when room is made, not at each step.
     const firstMessages = askedSince(at).map(({ body }) => JSON.stringify(body.messages!.slice(0, 4)));
     expect(new Set(firstMessages.slice(1)).size).toBeLessThanOrEqual(2);
-    // The journal keeps what the tool gave back.
+    // The journal keeps what the tool returned.
     expect(main.of('tool-result')[0]?.result.output).toContain(FILLER);
   });
 
@@ -209,7 +209,7 @@ describe('a long run', () => {
     expect(step).toBeGreaterThan(2);
     const last = askedSince(at).at(-1)!;
     expect(last.text).toContain('Read parts one to six.');
-    expect(last.text).toContain('go on from there');
+    expect(last.text).toContain('continue from there');
     expect(last.text).toContain('Do it.');
     expect(last.text).not.toContain(`Note ${step}:`);
     expect(last.text).toContain(`Note ${step + 1}:`);
@@ -351,7 +351,7 @@ test('the material of a summary fits, keeps the newest, and keeps an earlier sum
   expect(text.startsWith('Summary of old.')).toBe(true);
   expect(text).toContain('Message 49');
   expect(text).not.toContain('Message 2:');
-  expect(text).toContain('[What came before is left out.]');
+  expect(text).toContain('[Earlier messages were removed.]');
 });
 
 test('the estimate learns from the server, and does not believe counts that cannot be', () => {

@@ -84,7 +84,7 @@ test.each([
   if (put.includes('/')) mkdirSync(join(into.workspace, '.errand'));
   symlinkSync(outside, join(into.workspace, put));
   const shown = await shownOutput('x'.repeat(40_000), into);
-  expect(shown).toContain('could not be kept');
+  expect(shown).toContain('could not be stored');
   expect(shown).toContain('symbolic link');
   expect(keptFileIn(shown)).toBeUndefined();
   expect(readdirSync(outside)).toEqual([]);

@@ -47,11 +47,11 @@ test('what is told to models keeps the words of the server, without its identity
 test.each<[string, JsonValue]>([
   ['its type is not object', 'x'],
   ['its type is not object', { properties: {} }],
-  ['it is no valid JSON Schema', { type: 'object', required: 'a' }],
-  ['it refers to something that is not in it', { type: 'object', properties: { x: { $ref: 'other.json' } } }],
-  ['it refers to something that is not in it', { type: 'object', properties: { x: { $ref: '#/%E0%A4%A' } } }],
+  ['it is not a valid JSON Schema', { type: 'object', required: 'a' }],
+  ['it has a reference that does not resolve', { type: 'object', properties: { x: { $ref: 'other.json' } } }],
+  ['it has a reference that does not resolve', { type: 'object', properties: { x: { $ref: '#/%E0%A4%A' } } }],
   [
-    'it refers to something that is not in it',
+    'it has a reference that does not resolve',
     { type: 'object', properties: { x: { $ref: '#/properties/toString' } } },
   ],
   [
@@ -59,7 +59,7 @@ test.each<[string, JsonValue]>([
     { type: 'object', patternProperties: { '(?=a)': { type: 'string' } } },
   ],
   [
-    'it holds more than 2000 schemas',
+    'it contains more than 2000 schemas',
     { type: 'object', properties: Object.fromEntries(Array.from({ length: 2_001 }, (_, i) => [`p${i}`, {}])) },
   ],
 ])('%s', (why, schema) => {

@@ -96,7 +96,7 @@ describe.skipIf(!chromium.ok)('a click', () => {
       const view = await run.call('browser_click', { ref: refOf(first.output, /link "Go"/) });
       return view.ok && view;
     });
-    expect(clicked.output).toMatch(/^A new window was opened, but .* not answered yet\..*\n\nPage: First\n/);
+    expect(clicked.output).toMatch(/^A new window was opened, but .* not replied yet\..*\n\nPage: First\n/);
     await held.answer();
     await waitFor(async () => (await run.call('browser_read')).output.includes('Page: Second'));
   });

@@ -84,7 +84,7 @@ describe.skipIf(!chromium.ok)('the browser', { concurrent: true }, () => {
     expect(next.output).toContain('the tide turns');
     expect(run.pictures).toHaveLength(before + 1);
     const kept = await run.call('browser_screenshot', { full_page: true });
-    expect(kept).toEqual({ ok: true, output: `A picture of ${site.url}/long was kept.` });
+    expect(kept).toEqual({ ok: true, output: `A picture of ${site.url}/long was stored.` });
     expect(imageSize(run.pictures[before + 1]!.bytes)).toMatchObject({ width: 1280, height: 8000 });
   });
 
@@ -102,7 +102,7 @@ describe.skipIf(!chromium.ok)('the browser', { concurrent: true }, () => {
     ['chrome://version', 'Only http and https addresses can be opened.'],
     ['javascript:alert(1)', 'Only http and https addresses can be opened.'],
     ['data:text/html,x', 'Only http and https addresses can be opened.'],
-    ['http://', 'That is no web address.'],
+    ['http://', 'That is not a web address.'],
   ])('does not open %s', inTurn, async ([url, output]) => {
     expect(await run.call('browser_open', { url })).toEqual({ ok: false, output });
   });
@@ -110,13 +110,16 @@ describe.skipIf(!chromium.ok)('the browser', { concurrent: true }, () => {
   test('says what is wrong: no such element, no such page, a page that does not answer', inTurn, async () => {
     await run.call('browser_open', { url: site.url });
     const stale = await run.call('browser_click', { ref: 'e999' });
-    expect(stale).toEqual({ ok: false, output: expect.stringContaining('Call browser_read for its references.') });
+    expect(stale).toEqual({
+      ok: false,
+      output: expect.stringContaining('Call browser_read for its current references.'),
+    });
     const gone = await run.call('browser_open', { url: `${site.url}/gone` });
-    expect(gone).toMatchObject({ ok: true, output: expect.stringContaining('The server answered with status 404.') });
+    expect(gone).toMatchObject({ ok: true, output: expect.stringContaining('The server replied with status 404.') });
     const nowhere = await run.call('browser_open', { url: 'https://nowhere.invalid/' });
     expect(nowhere.output).toBe('The page could not be opened: The host nowhere.invalid could not be found.');
     const slow = await run.call('browser_open', { url: `${site.url}/slow` });
-    expect(slow).toEqual({ ok: false, output: expect.stringContaining('It did not finish within 5 s.') });
+    expect(slow).toEqual({ ok: false, output: expect.stringContaining('The action did not finish within 5 s.') });
   });
   test(
     'reaches no private address, neither by its own name nor by a page that fetches, frames, sockets and WebRTC it',
@@ -257,7 +260,7 @@ describe.skipIf(!chromium.ok)('nothing of the browser survives', { concurrent: t
     await run.call('browser_click', { ref: refOf(shown.output, /button "Go"/) });
     expect(await run.call('browser_screenshot', { full_page: true })).toEqual({
       ok: false,
-      output: 'The page did not answer within 4 s, and was closed.',
+      output: 'The page did not respond within 4 s, and was closed.',
     });
     const after = await waitFor(async () => {
       const view = await run.call('browser_open', { url: `${site.url}/ok` });

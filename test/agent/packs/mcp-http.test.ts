@@ -31,7 +31,7 @@ test('an address that is not allowed is never reached', async () => {
   const server = await startServer();
   const run = await openRun([httpServer(server.url)]);
   expect(run.opened.tools).toEqual([]);
-  expect(run.opened.notes[0]).toMatch(/^The MCP server "remote" could not be reached: .* Its tools are missing/);
+  expect(run.opened.notes[0]).toMatch(/^The MCP server "remote" could not be reached: .* Its tools are not available/);
   expect(server.requests).toEqual([]);
 });
 
@@ -58,14 +58,14 @@ test('a server that was started anew is asked for a new session at the next call
   server.forget();
   expect(await run.call('mcp__remote__add', { a: 1, b: 1 })).toEqual({
     ok: false,
-    output: 'The MCP server "remote" answered with HTTP status 404.',
+    output: 'The MCP server "remote" replied with HTTP status 404.',
   });
   expect(await run.call('mcp__remote__add', { a: 1, b: 1 })).toEqual({ ok: true, output: '2' });
 });
 
 test.each([
-  [401, 'answered with HTTP status 401 (are its credentials right?)'],
-  [500, 'answered with HTTP status 500'],
+  [401, 'replied with HTTP status 401 (are its credentials right?)'],
+  [500, 'replied with HTTP status 500'],
 ])('a refusal with status %i is told', async (status, words) => {
   const server = await startServer();
   server.answerWith((response) => response.writeHead(status).end('no'));
@@ -77,7 +77,7 @@ test('a page that is no MCP is told', async () => {
   const server = await startServer();
   server.answerWith((response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>Hello</p>'));
   const run = await openRun([httpServer(server.url)], { egress: ALLOWED });
-  expect(run.opened.notes[0]).toContain('The MCP server "remote" answered with something else than MCP.');
+  expect(run.opened.notes[0]).toContain('The MCP server "remote" replied with something other than MCP.');
 });
 
 test.each([['application/json'], ['text/event-stream']])('a reply of %s without end is cut off', async (type) => {
@@ -97,7 +97,7 @@ test.each([['application/json'], ['text/event-stream']])('a reply of %s without 
   });
   expect(await run.call('mcp__remote__add', { a: 1, b: 1 })).toEqual({
     ok: false,
-    output: 'The MCP server "remote" has ended: it sent too much, and was cut off.',
+    output: 'The MCP server "remote" has ended: it sent too much and was disconnected.',
   });
   expect(sent).toBeLessThan(64 * 1_024 * 1_024);
 });

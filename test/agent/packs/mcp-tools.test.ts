@@ -29,7 +29,7 @@ test('without a sandbox a program is not started, and the agent is told so', asy
   const run = await openRun([goodServer()], { sandbox: null });
   expect(run.opened.tools).toEqual([]);
   expect(run.opened.notes).toEqual([
-    'The MCP server "files" cannot be started: there is no sandbox. Its tools are missing in this turn.',
+    'The MCP server "files" cannot be started: the sandbox is not available. Its tools are not available in this turn.',
   ]);
 });
 
@@ -143,7 +143,7 @@ describe.skipIf(sandbox === null)('a server in the sandbox', () => {
     expect(await run.call('mcp__files__die')).toEqual({ ok: false, output: died });
     expect(await run.call('mcp__files__add', { a: 1, b: 1 })).toEqual({
       ok: false,
-      output: 'The MCP server "files" has ended, and is not started again in this turn.',
+      output: 'The MCP server "files" has ended and is not restarted in this turn.',
     });
     await waitFor(() => run.main.of('log').filter(({ message }) => message.includes('was lost')).length === 2);
   });
@@ -159,7 +159,7 @@ describe.skipIf(sandbox === null)('a server in the sandbox', () => {
     const run = await openRun([goodServer({ name: 'one' }), rogueServer('exit'), goodServer({ name: 'two' })]);
     expect(namesOf(run)).toEqual(expect.arrayContaining(['mcp__one__add', 'mcp__two__add']));
     expect(run.opened.notes).toContain(
-      'The MCP server "rogue" has ended: it exited with code 3. Its tools are missing in this turn.',
+      'The MCP server "rogue" has ended: it exited with code 3. Its tools are not available in this turn.',
     );
     const log = await waitFor(() => run.main.of('log').find(({ message }) => message.includes('could not be used')));
     const stderr = log.facts['stderr'] as string;
@@ -178,7 +178,7 @@ describe.skipIf(sandbox === null)('a server in the sandbox', () => {
   test('whose program is not there is told apart', async () => {
     const run = await openRun([goodServer({ stdio: { command: '/opt/nothing/here', args: [] } })]);
     expect(run.opened.notes).toEqual([
-      'The MCP server "files" has ended: it exited with code 127. Its tools are missing in this turn.',
+      'The MCP server "files" has ended: it exited with code 127. Its tools are not available in this turn.',
     ]);
   });
 
@@ -225,7 +225,7 @@ describe.skipIf(sandbox === null)('a server that misbehaves', () => {
       rogueServer('hang', { startTimeoutMs: 500, stdio: { args: [...transport.args, word] } }),
     ]);
     expect(run.opened.notes).toEqual([
-      'The MCP server "rogue" was not ready within 0.5 seconds. Its tools are missing in this turn.',
+      'The MCP server "rogue" was not ready within 0.5 seconds. Its tools are not available in this turn.',
     ]);
     expect(processesWith(word)).toEqual([]);
   });
@@ -277,7 +277,7 @@ describe.skipIf(sandbox === null)('a server that misbehaves', () => {
   });
 
   test.each([
-    ['wrong-answer', 'The MCP server "rogue" sent an answer that breaks the protocol.'],
+    ['wrong-answer', 'The MCP server "rogue" sent a reply that violates the protocol.'],
     ['error-answer', 'The MCP server "rogue" refused: No such tool (code -32602).'],
   ])('by %s fails the call alone', async (mode, words) => {
     const run = await openRun([rogueServer(mode)]);
@@ -286,7 +286,7 @@ describe.skipIf(sandbox === null)('a server that misbehaves', () => {
 
   test('by what it lists is told of', async () => {
     const run = await openRun([rogueServer('no-list')]);
-    expect(run.opened.notes[0]).toContain('sent a list of tools that breaks the protocol');
+    expect(run.opened.notes[0]).toContain('sent a list of tools that violates the protocol');
   });
 
   test('with three hundred tools lends two hundred, or any that were granted by name', async () => {
@@ -324,7 +324,7 @@ describe.skipIf(sandbox === null)('a server that misbehaves', () => {
   test('a tool that can only be called as a task is left out, and the model is told why', async () => {
     const run = await openRun([rogueServer('tasks')]);
     expect(namesOf(run)).toEqual(['mcp__rogue__plain', 'mcp__rogue__either', 'mcp__rogue__odd']);
-    expect(run.opened.notes[0]).toContain('"report" (it can only be called as a task, which Errand does not do)');
+    expect(run.opened.notes[0]).toContain('"report" (it can only be called as a task, which Errand does not support)');
   });
 
   test('with hostile schemas keeps the tools whose schemas are good', async () => {
@@ -336,10 +336,10 @@ describe.skipIf(sandbox === null)('a server that misbehaves', () => {
       'mcp__rogue__slow_pattern',
     ]);
     const note = run.opened.notes[0];
-    expect(note).toContain('"remote" (it refers to something that is not in it)');
-    expect(note).toContain('"dangling" (it refers to something that is not in it)');
+    expect(note).toContain('"remote" (it has a reference that does not resolve)');
+    expect(note).toContain('"dangling" (it has a reference that does not resolve)');
     expect(note).toContain('"backtracking" (it has a pattern that cannot be matched in linear time)');
-    expect(note).toContain('"invalid" (it is no valid JSON Schema)');
+    expect(note).toContain('"invalid" (it is not a valid JSON Schema)');
     expect(note).toContain('"array" (its type is not object)');
     expect(note).toContain('"deep" (it nests deeper than 64 levels)');
     expect(note).toContain('"huge" (it is larger than 64 KB)');

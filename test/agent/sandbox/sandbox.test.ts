@@ -404,7 +404,7 @@ test('without a sandbox the shell tool runs nothing', async () => {
     signal: new AbortController().signal,
   };
   const result = await shell.execute({ command: 'touch begun' }, context);
-  expect(result).toEqual({ ok: false, output: 'There is no sandbox here, so commands cannot be run.' });
+  expect(result).toEqual({ ok: false, output: 'No sandbox is available, so commands cannot be run.' });
   expect(readdirSync(context.workspace)).toEqual([]);
 });
 
@@ -427,7 +427,10 @@ describe('the probe', () => {
 
   test.each([
     ['bwrap: Unknown option --disable-userns', 'bubblewrap is too old'],
-    ['bwrap: Creating new namespace failed: Resource temporarily unavailable', 'the kernel gives no user namespaces'],
+    [
+      'bwrap: Creating new namespace failed: Resource temporarily unavailable',
+      'the kernel provides no user namespaces',
+    ],
     ['bwrap: prctl(PR_SET_SECCOMP): Operation not permitted', 'the kernel filters no system calls'],
     ["bwrap: Can't set hostname to sandbox: Operation not permitted", 'forbids sethostname'],
     ['bwrap: cannot open /proc/sys/user/max_user_namespaces: Read-only file system', '/proc/sys is read-only'],
@@ -448,6 +451,6 @@ describe('the probe', () => {
     const bin = temporaryDirectory({ bwrap: '' });
     chmodSync(join(bin, 'bwrap'), 0o755);
     const found = await probeSandbox({ ...SETTINGS, path: bin, privateFolders: ['/srv', '/usr/share'] });
-    expect(found).toEqual({ ok: false, why: '/usr/share lies in /usr, which commands can read; move it elsewhere.' });
+    expect(found).toEqual({ ok: false, why: '/usr/share is in /usr, which commands can read; move it elsewhere.' });
   });
 });

@@ -30,7 +30,7 @@ test('text that occurs more than once is replaced only when all are meant', asyn
 test.each([
   ['other', 'does not occur in file. Read the file again.'],
   ['a\nb', 'lines end in CRLF'],
-  ['a  b', 'but for white space'],
+  ['a  b', 'except for white space'],
 ])('when %j is missing the answer says what may be wrong', async (oldText, words) => {
   const { ok, output } = await edit(oldText === 'a\nb' ? 'a\r\nb\r\n' : 'a b\n', { old_text: oldText, new_text: 'x' });
   expect(ok).toBe(false);

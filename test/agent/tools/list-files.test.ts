@@ -22,7 +22,7 @@ test('files, folders, links and others are told apart, one a line', async () => 
 test('a listing goes as deep as asked and says when there is more', async () => {
   const workspace = makeWorkspace({ 'a/b/c/d/e': '' });
   expect((await workspace.run(listFiles, {})).output).toBe(
-    'a/\na/b/\na/b/c/\n[Folders at level 3 were not opened; give `path` or `depth` to see into them.]',
+    'a/\na/b/\na/b/c/\n[Folders at level 3 were not opened; use `path` or `depth` to list their contents.]',
   );
   expect((await workspace.run(listFiles, { depth: 5 })).output).toBe('a/\na/b/\na/b/c/\na/b/c/d/\na/b/c/d/e 0');
   expect((await workspace.run(listFiles, { path: 'a/b/c/d' })).output).toBe('a/b/c/d/e 0');
@@ -33,7 +33,7 @@ test('no more than a thousand entries are shown, the shallow ones first', async 
   const lines = (await makeWorkspace({ ...many, 'z.txt': '' }).run(listFiles, {})).output.split('\n');
   expect(lines).toHaveLength(1001);
   expect(lines).toContain('z.txt 0');
-  expect(lines.at(-1)).toBe('[Only the first 1000 entries are shown; list a folder of it for more.]');
+  expect(lines.at(-1)).toBe('[Only the first 1000 entries are shown; list a subfolder for more.]');
 });
 
 test('names that would break the listing are escaped', async () => {

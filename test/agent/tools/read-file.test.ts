@@ -16,7 +16,7 @@ test('a text file is returned as it is', async () => {
 test('some lines can be asked for, and the answer says where to go on', async () => {
   const text = Array.from({ length: 10 }, (_, index) => `line ${index + 1}\n`).join('');
   const { output } = await read(text, { offset: 3, limit: 2 });
-  expect(output).toBe(`line 3\nline 4\n[Lines 3-4 of a file of ${text.length} bytes; go on with offset 5.]`);
+  expect(output).toBe(`line 3\nline 4\n[Lines 3-4 of a file of ${text.length} bytes; continue with offset 5.]`);
   expect((await read(text, { offset: 9, limit: 2 })).output).toBe('line 9\nline 10\n');
   expect((await read(text, { offset: 10 })).output).toBe('line 10\n');
   expect(await read(text, { offset: 11 })).toEqual({
@@ -34,7 +34,7 @@ test('reading on by the offsets given yields the whole of a large file', async (
   for (let turn = 0; offset > 0 && turn < 20; turn += 1) {
     const { output } = await workspace.run(readFile, { path: 'file', offset });
     expect(Buffer.byteLength(output)).toBeLessThan(257 * 1024);
-    const next = /\n\[Lines .* go on with offset (\d+)\.\]$/.exec(output);
+    const next = /\n\[Lines .* continue with offset (\d+)\.\]$/.exec(output);
     whole += next === null ? output : output.slice(0, next.index + 1);
     offset = Number(next?.[1] ?? 0);
   }
@@ -44,7 +44,7 @@ test('reading on by the offsets given yields the whole of a large file', async (
 test('a line that is too long is cut and said to be', async () => {
   const { ok, output } = await read(`${'\u00e4'.repeat(400_000)}\nnext\n`);
   expect(ok).toBe(true);
-  expect(output).toMatch(/Line 1 is too long and was cut at 256 KB\. .* go on with offset 2\.\]$/);
+  expect(output).toMatch(/Line 1 is too long and was truncated at 256 KB\. .* continue with offset 2\.\]$/);
   expect(output).not.toContain('\ufffd');
 });
 
@@ -101,7 +101,7 @@ test('of a document its text is returned, by lines as of any file', async () => 
     output: `${TEXT}\n[This is the text of a PDF document of 10 bytes.]`,
   });
   expect((await readPdf({ text: TEXT }, { offset: 3, limit: 2 })).result.output).toBe(
-    'line 3\nline 4\n[This is the text of a PDF document of 10 bytes. Lines 3-4 of 10; go on with offset 5.]',
+    'line 3\nline 4\n[This is the text of a PDF document of 10 bytes. Lines 3-4 of 10; continue with offset 5.]',
   );
   expect((await readPdf({ text: TEXT }, { offset: 10 })).result.output).toMatch(/^line 10\n\[This/);
   expect((await readPdf({ text: TEXT }, { offset: 11 })).result).toEqual({
@@ -117,7 +117,7 @@ test('reading on by the offsets given yields the whole text of a document, howev
     const { output } = (await readPdf({ text: lines.join('\n') }, { offset })).result;
     const note = output.lastIndexOf('\n[');
     seen.push(...output.slice(0, note).split('\n'));
-    offset = Number(/go on with offset (\d+)/.exec(output.slice(note))?.[1] ?? 0);
+    offset = Number(/continue with offset (\d+)/.exec(output.slice(note))?.[1] ?? 0);
   }
   expect(seen).toEqual(lines);
 });

@@ -70,9 +70,7 @@ test('binary and large files and folders of tools are passed over, unless one se
     'deep/node_modules/n.js': 'needle',
     'seen.txt': 'needle',
   };
-  expect(await search(files, { pattern: 'needle' })).toBe(
-    'seen.txt:1: needle\n[Files larger than 2 MB passed over: 1.]',
-  );
+  expect(await search(files, { pattern: 'needle' })).toBe('seen.txt:1: needle\n[Files larger than 2 MB skipped: 1.]');
   expect(await search(files, { pattern: 'needle', path: 'node_modules' })).toBe('node_modules/m/index.js:1: needle');
 });
 

@@ -78,5 +78,5 @@ test('without a browser, without a sandbox, or when the look fails, runs have no
   expect(bare.part.grant()).toBeNull();
   const broken = house(new Error('disk'));
   await broken.part.look();
-  expect([broken.part.state(), broken.part.grant()]).toEqual([{ why: 'it is being looked for' }, null]);
+  expect([broken.part.state(), broken.part.grant()]).toEqual([{ why: 'the search for it has not finished' }, null]);
 });

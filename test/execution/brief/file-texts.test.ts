@@ -27,10 +27,10 @@ test('a file is read once for each of its versions, and one of the same name els
 });
 
 test('what could not be had now is asked for again; that a file has no text is remembered', async () => {
-  const read = house([null, { fault: 'holds no text' }]);
+  const read = house([null, { fault: 'contains no text' }]);
   expect(await read('a.pdf')).toBeNull();
-  expect(await read('a.pdf')).toEqual({ fault: 'holds no text' });
-  expect(await read('a.pdf')).toEqual({ fault: 'holds no text' });
+  expect(await read('a.pdf')).toEqual({ fault: 'contains no text' });
+  expect(await read('a.pdf')).toEqual({ fault: 'contains no text' });
 });
 
 test('only the texts asked for last are remembered', async () => {

@@ -130,7 +130,7 @@ test('an MCP server is not started without a sandbox, and its directory does not
   const before = readdirSync(tmpdir()).filter((name) => name.startsWith('errand-check-'));
   const report = await checks.checkMcpServer(definition({}), new AbortController().signal);
   expect(report.findings).toEqual([
-    { check: 'start', state: 'failed', detail: 'The server cannot be started: there is no sandbox.' },
+    { check: 'start', state: 'failed', detail: 'The server cannot be started: the sandbox is not available.' },
   ]);
   expect(readdirSync(tmpdir()).filter((name) => name.startsWith('errand-check-'))).toEqual(before);
 });
