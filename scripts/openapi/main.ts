@@ -11,7 +11,13 @@ const { values: options } = parseArgs({ options: { check: { type: 'boolean', def
 const file = fileURLToPath(new URL('../../docs/openapi.json', import.meta.url));
 
 // The table is described, and none of its handlers is called.
-const nothing = { operations: {}, conversations: {}, administration: {}, runs: {} } as unknown as RouteParts;
+const nothing = {
+  operations: {},
+  conversations: {},
+  administration: {},
+  officeStreams: {},
+  runs: {},
+} as unknown as RouteParts;
 const text = `${JSON.stringify(describeRoutes(makeRoutes(nothing), VERSION), null, 2)}\n`;
 
 if ((await readFile(file, 'utf8').catch(() => '')) !== text) {

@@ -4,6 +4,9 @@ import type { Config } from '../config/config.ts';
 import type { LiveConfig } from '../config/live-config.ts';
 import { systemClock as clock } from '../domain/clock.ts';
 import type { Bus } from '../events/bus.ts';
+import { makeHouseFeed } from '../events/house-feed.ts';
+import { makePlaces } from '../events/places.ts';
+import { makeSessionFeeds } from '../events/session-feeds.ts';
 import { makeTails } from '../events/tail.ts';
 import type { SchemaCheck } from '../execution/checks/schema-check.ts';
 import type { BlobStore } from '../files/blobs/blobs.ts';
@@ -46,6 +49,7 @@ export function openApp(parts: OpenAppParts): HttpApp {
   const { pool, queue, stopper, broker, browser, checks, emptyArchives } = parts.rooms;
   const { settings, catalog, definitions } = live;
   const tails = makeTails({ bus, events: store.events });
+  const places = makePlaces(store.events);
   const closing = () => parts.closing.aborted;
   const operations = makeOperations({
     store,
@@ -54,6 +58,8 @@ export function openApp(parts: OpenAppParts): HttpApp {
     fileAddresses: makeFileAddresses({ deriveKey, publicUrl: () => settings().publicUrl, now: clock.now }),
     emptyArchives,
     tails,
+    feeds: makeSessionFeeds({ bus, events: store.events, places }),
+    house: makeHouseFeed({ bus, places }),
     queue,
     stopper,
     schemas,

@@ -21,6 +21,7 @@ export const AUDIT_ACTIONS = {
   'model.check': 'model',
   'mcp_server.check': 'mcp_server',
   'definition.check': 'definition',
+  'house.follow': 'house',
   'session.read': 'session',
   'session.stop': 'session',
   'session.delete': 'session',

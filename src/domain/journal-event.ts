@@ -93,5 +93,16 @@ export type JournalEvent = NewEvent & {
   readonly createdAt: number;
 };
 
+/** Whose an event is: ids of its session, and of its run if it is one of a run. */
+export interface EventPlace {
+  readonly sessionId: string;
+  readonly runId: string | null;
+}
+
+/** The run that an event of the session names in its payload; null when no run is meant. */
+export function runNamedBy({ payload }: Pick<JournalEvent, 'payload'>): string | null {
+  return 'runId' in payload ? payload.runId : null;
+}
+
 /** The events that end a run: exactly one of them is ever written for it. */
 export const TERMINAL_EVENTS: ReadonlySet<EventType> = new Set(['run.done', 'run.failed', 'run.stopped']);

@@ -70,6 +70,8 @@ export interface Settings {
   readonly streams: {
     /** Longest silence of a conversation stream before a ping (C10). */
     readonly pingSeconds: number;
+    /** Longest silence of a stream of Office Mode before a heartbeat (G9). */
+    readonly heartbeatSeconds: number;
     /** How long runs and open streams can continue after SIGTERM. */
     readonly drainSeconds: number;
   };

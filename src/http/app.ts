@@ -21,6 +21,8 @@ import { makeWithExchange } from './frame/open-exchange.ts';
 import { errorReply, shapeOfPath } from './frame/render-error.ts';
 import { sendJson, sendJsonAndClose } from './frame/reply.ts';
 import type { Route } from './frame/route.ts';
+import { makeOfficeStreams } from './office/streams.ts';
+import { makeWatchers } from './office/watchers.ts';
 import { makeRoutes } from './routes.ts';
 import { makeRunHandlers } from './sessions/runs.ts';
 import { makeRunStreams } from './conversations/run-stream.ts';
@@ -47,13 +49,24 @@ export type HttpApp = (req: IncomingMessage, res: ServerResponse) => void;
 
 /** The table of routes over the given parts. */
 export function routesOf(parts: HttpParts, clientAddressOf: ClientAddressOf): readonly Route[] {
-  const { operations, tail, settings, clock, status, readiness, configuration, draining } = parts;
+  const { operations, tail, settings, clock, log, status, readiness, configuration, draining } = parts;
   const watchCredential = makeCredentialWatch(clock);
   const openStream = makeRunStreams({ tail, clock, settings, draining, watchCredential });
   const conversations = makeConversations({ operations, openStream, watchCredential, settings });
+  const openWatch = makeWatchers({ clock, log, settings, draining, watchCredential });
+  const officeStreams = makeOfficeStreams({ operations, openWatch });
   const runs = makeRunHandlers({ operations, openStream });
   const administration = makeAdministration({ operations, status, configuration });
-  return makeRoutes({ operations, conversations, administration, runs, readiness, clientAddressOf, clock });
+  return makeRoutes({
+    operations,
+    conversations,
+    administration,
+    officeStreams,
+    runs,
+    readiness,
+    clientAddressOf,
+    clock,
+  });
 }
 
 /** Whoever has the address has the file: it does not belong into a log. */

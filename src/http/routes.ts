@@ -16,8 +16,8 @@ import { chatStreamData, completion, models as ownModels } from '../wire/chat/co
 import { chatRequest } from '../wire/chat/request.ts';
 import { conversationEvent } from '../wire/conversations/stream-event.ts';
 import { followHeaders, rejoinHeaders, turnHeaders } from '../wire/conversations/headers.ts';
-import { journalEvent } from '../wire/journal-event.ts';
 import { foundId } from '../wire/found-id.ts';
+import { journalEvent, officeEvent } from '../wire/journal-event.ts';
 import { listOf, pageOf, pageQuery } from '../wire/listing.ts';
 import { backgroundMessage, conversationReply } from '../wire/messages/message.ts';
 import { messagesRequest } from '../wire/messages/request.ts';
@@ -38,6 +38,14 @@ import {
 import { snapshot, snapshotQuery, todayQuery, todayRuns } from '../wire/office/snapshot.ts';
 import { auditEntry, auditHead, auditQuery } from '../wire/people/audit.ts';
 import { key, keyChange, keyQuery, newKey } from '../wire/people/key.ts';
+import {
+  eventsQuery,
+  houseEvent,
+  houseStreamQuery,
+  officeEvents,
+  runStreamQuery,
+  sessionStreamQuery,
+} from '../wire/office/stream.ts';
 import { newTeam, team, teamChange } from '../wire/people/team.ts';
 import { grant, loginToken, signingKey } from '../wire/people/token.ts';
 import { newPassword, newUser, passwordOfUser, user, userChange } from '../wire/people/user.ts';
@@ -63,6 +71,7 @@ import { makeConnectionHandlers } from './management/connections.ts';
 import { makeFindIdHandler } from './management/find-id.ts';
 import { makeDefinitionHandlers } from './management/definitions.ts';
 import { describeRoutes } from './openapi.ts';
+import type { makeOfficeStreams } from './office/streams.ts';
 import { VERSION } from '../version.ts';
 import { makeOfficeHouseHandlers } from './office/house.ts';
 import { makeOfficeSessionHandlers } from './office/sessions.ts';
@@ -85,6 +94,7 @@ export interface RouteParts {
   readonly operations: Operations;
   readonly conversations: Conversations;
   readonly administration: ReturnType<typeof makeAdministration>;
+  readonly officeStreams: ReturnType<typeof makeOfficeStreams>;
   readonly runs: ReturnType<typeof makeRunHandlers>;
   readonly readiness: () => Readiness;
   readonly clientAddressOf: ClientAddressOf;
@@ -97,6 +107,7 @@ export function makeRoutes(parts: RouteParts): readonly Route[] {
     ...programRoutes(parts),
     ...managementRoutes(parts),
     ...officeRoutes(parts.operations),
+    ...officeStreamRoutes(parts),
     ofAnyone('GET /openapi.json', 'This description of the interface', {
       reply: openApiDocument,
       handler: () => ok(document()),
@@ -221,6 +232,19 @@ function officeRoutes(operations: Operations): Route[] {
     ofOffice('GET /api/v1/office-mode/sessions/:id/computer/browser/:tool_use_id', 'Where to fetch what the browser showed at a tool use', { reply: officePicture, handler: session.picture }),
     ofOffice('GET /api/v1/office-mode/sessions/:id/workspace/files', 'List the files of a session', { reply: fileTree, handler: session.files }),
     ofOffice('GET /api/v1/office-mode/sessions/:id/workspace/archive', 'Where to fetch the files of a session in one archive', archive),
+  ];
+}
+
+/** What happens in the house, live and by pages (§4.8). */
+function officeStreamRoutes({ officeStreams: s }: RouteParts): Route[] {
+  const ofSession = { headers: followHeaders, events: officeEvent, sse: true } as const;
+  const ofHouse = { headers: followHeaders, events: houseEvent, sse: true } as const;
+  // biome-ignore format: a table reads best with one route a line
+  return [
+    ofOffice('GET /api/v1/office-mode/sessions/:id/stream-events', 'Read the events of a session, or of one of its runs', { query: eventsQuery, reply: officeEvents, handler: s.events }),
+    ofOffice('GET /api/v1/office-mode/sessions/:id/stream', 'Watch a session as it happens', { ...ofSession, query: sessionStreamQuery, handler: s.session }),
+    ofOffice('GET /api/v1/office-mode/sessions/:id/run-events/stream', 'Watch one run of a session as it happens', { ...ofSession, query: runStreamQuery, handler: s.run }),
+    ofOffice('GET /api/v1/office-mode/stream', 'Watch the runs of the whole house', { ...ofHouse, query: houseStreamQuery, handler: s.house }),
   ];
 }
 

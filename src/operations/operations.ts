@@ -38,6 +38,7 @@ import { makeSessionOperations } from './sessions/sessions.ts';
 import { makeUserInputOperations } from './sessions/user-inputs.ts';
 import { makeAcceptTurn } from './turns/accept-turn.ts';
 import { makeAwaitResult } from './turns/await-result.ts';
+import { makeWatchOperations, type WatchParts } from './office/watch.ts';
 import { makeFetchImages } from './turns/fetch-images.ts';
 import { makeGetModelName } from './turns/model-name.ts';
 import { makeGetQueue } from './turns/queue.ts';
@@ -51,6 +52,8 @@ export interface OperationParts {
   readonly fileAddresses: OpenFileParts['fileAddresses'];
   readonly emptyArchives: ArtifactOperationParts['emptyArchives'];
   readonly tails: Tails;
+  readonly feeds: WatchParts['feeds'];
+  readonly house: WatchParts['house'];
   readonly queue: Pick<Queue, 'claimAccepted' | 'slotFree' | 'load'>;
   readonly stopper: Stopper;
   readonly schemas: Pick<SchemaCheck, 'check'>;
@@ -107,6 +110,7 @@ export function makeOperations(parts: OperationParts) {
     ...makeRunOperations({ store, access, stopper, audit, countPoll }),
     ...makeArtifactOperations({ store, access, audit, fileAddresses, emptyArchives }),
     ...makeOfficeOperations({ store, access, audit, catalog, clock, fileAddresses, emptyArchives }),
+    ...makeWatchOperations({ store, access, audit, feeds: parts.feeds, house: parts.house }),
     ...makeUserInputOperations({ store, access, audit }),
     ...makeInsightOperations({ store, access, audit }),
     ...makeAuditLogOperations({ store, deriveKey }),

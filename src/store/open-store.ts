@@ -35,6 +35,7 @@ import { makeRescueRuns } from './runs/rescue-runs.ts';
 import { makeRuns } from './runs/runs.ts';
 import { makeScreenshots } from './artifacts/screenshots.ts';
 import { makeSigningKeys } from './people/signing-keys.ts';
+import { makeSessionEvents } from './sessions/session-events.ts';
 import { makeSessions } from './sessions/sessions.ts';
 import { makeSnapshot } from './office/snapshot.ts';
 import { makeStopRuns } from './runs/stop-runs.ts';
@@ -71,7 +72,7 @@ function makeStore(database: Database) {
     definitionIds: makeDefinitionIds(database),
     documents: makeDocuments(database),
     screenshots: makeScreenshots(database),
-    events: makeEvents(database),
+    events: { ...makeEvents(database), ...makeSessionEvents(database) },
     nodes: makeWorkerNodes(database),
     artifacts: {
       ...makeArtifactQueue(database),

@@ -120,11 +120,6 @@ export function renderPayload({ type, payload }: Pick<JournalEvent, 'type' | 'pa
   return (RENDERERS[type] as (payload: object) => object)(payload);
 }
 
-/** The run that an event of the session names in its payload; null when no run is meant. */
-export function runNamedBy({ payload }: Pick<JournalEvent, 'payload'>): string | null {
-  return 'runId' in payload ? payload.runId : null;
-}
-
 function renderUsage({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage): Static<typeof usage> {
   return {
     input_tokens: inputTokens,

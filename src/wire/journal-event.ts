@@ -1,8 +1,8 @@
 // An event of the journal on the wire (§2.14): one table for everything that leaves the daemon event by event.
 import { isoTime } from '../domain/clock.ts';
-import type { EventType, JournalEvent } from '../domain/journal-event.ts';
+import { type EventPlace, type EventType, type JournalEvent, runNamedBy } from '../domain/journal-event.ts';
 import { object, tagged } from './composites.ts';
-import { PAYLOADS, renderPayload, runNamedBy } from './event-payloads.ts';
+import { PAYLOADS, renderPayload } from './event-payloads.ts';
 import { integer, time, uuid } from './scalars.ts';
 import { named, nullable, type Static } from './shape.ts';
 
@@ -36,22 +36,24 @@ function withHead<H extends object>(head: H): EventFields<H> {
   return Object.fromEntries(variants) as EventFields<H>;
 }
 
-/** Whose an event is: ids of its session, and of its run if it is one of a run. */
-export interface EventPlace {
-  readonly sessionId: string;
-  readonly runId: string | null;
+/** An event as Office Mode sends it. */
+export function renderOfficeEvent(event: JournalEvent, place: EventPlace): OfficeEventWire {
+  return prepareOfficeEvent(event)(place);
 }
 
-/** An event as Office Mode sends it. */
-export function renderOfficeEvent(event: JournalEvent, { sessionId, runId }: EventPlace): OfficeEventWire {
-  return {
-    id: event.id,
-    type: event.type,
-    session_id: sessionId,
-    run_id: runId ?? runNamedBy(event),
-    stream_seq: event.streamSeq,
-    payload: renderPayload(event),
-  } as OfficeEventWire;
+/** The same in two steps. In between, nothing is held of what is left out, such as the rest of a large input. */
+export function prepareOfficeEvent(event: JournalEvent): (place: EventPlace) => OfficeEventWire {
+  const { id, type, streamSeq } = event;
+  const [named, payload] = [runNamedBy(event), renderPayload(event)];
+  return ({ sessionId, runId }) =>
+    ({
+      id,
+      type,
+      session_id: sessionId,
+      run_id: runId ?? named,
+      stream_seq: streamSeq,
+      payload,
+    }) as OfficeEventWire;
 }
 
 /** An event as the management interface sends it. */

@@ -29,6 +29,18 @@ export function digits({ from, to, absent }: DigitRules): Shape<number> & { read
   };
 }
 
+/** `true` or `false`; false when absent. */
+export const flag: Shape<boolean> & { readonly absence: 'default' } = {
+  absence: 'default',
+  admits: (value) => typeof value === 'string',
+  read: (value, path) => {
+    if (value === undefined || value === 'false') return false;
+    if (value === 'true') return true;
+    throw unprocessable(path, 'must be true or false');
+  },
+  describe: () => ({ type: 'boolean', default: false }),
+};
+
 /** A journal id after which a stream continues; 0 when absent. */
 export const eventId: Shape<number> & { readonly absence: 'default' } = {
   absence: 'default',

@@ -100,6 +100,10 @@ const TABLE: readonly string[] = [
   'GET /api/v1/office-mode/sessions/:id/computer/browser/:tool_use_id office envelope',
   'GET /api/v1/office-mode/sessions/:id/workspace/files office envelope',
   'GET /api/v1/office-mode/sessions/:id/workspace/archive office envelope',
+  'GET /api/v1/office-mode/sessions/:id/stream-events office envelope',
+  'GET /api/v1/office-mode/sessions/:id/stream office envelope sse',
+  'GET /api/v1/office-mode/sessions/:id/run-events/stream office envelope sse',
+  'GET /api/v1/office-mode/stream office envelope sse',
   'GET /openapi.json none bare',
 ];
 

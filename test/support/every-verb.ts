@@ -117,6 +117,13 @@ async function callReads(house: StoreHouse): Promise<void> {
   await sessions.listMessages(first.sessionSeq);
   await sessions.findAttachment(user.seq, 'attachments/read/a.txt');
   await events.listOfRun(first.seq, 0, 10);
+  for (const order of ['asc', 'desc'] as const) {
+    await events.listOfSession(first.sessionSeq, { afterId: 1, beforeId: 9, order, limit: 9 });
+    const range = { afterId: 1, beforeId: 9, order, limit: 9 } as const;
+    await events.listOfRunInSession(first, { range, fromStreamSeq: null });
+  }
+  await events.newestId(first.sessionSeq);
+  await events.placeOf(first.sessionSeq, first.seq);
   await documents.keep('a', { text: 'b' });
   await documents.find('a');
 }

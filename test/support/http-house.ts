@@ -57,7 +57,7 @@ export const SETTINGS: Settings = {
   },
   userInput: { expiresSeconds: 86_400 },
   workers: { threads: 1, runsPerThread: 1, memoryMb: 256, hangTimeoutSeconds: 30 },
-  streams: { pingSeconds: 10, drainSeconds: 5 },
+  streams: { pingSeconds: 10, heartbeatSeconds: 15, drainSeconds: 5 },
   shell: { enabled: false, timeoutSeconds: 60, maxOutputKb: 64, memoryMb: 256, maxProcesses: 64 },
   egress: { allow: [] },
   artifacts: { deadlineSeconds: 60, maxFileMb: 16, maxFiles: 1_000, maxTotalMb: 64 },

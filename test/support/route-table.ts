@@ -8,7 +8,13 @@ import { envelopeOf, ERROR_SHAPES } from '../../src/wire/error.ts';
 import type { Shape } from '../../src/wire/shape.ts';
 import { makeSseParser } from './sse.ts';
 
-const nothing = { operations: {}, conversations: {}, administration: {}, runs: {} } as unknown as RouteParts;
+const nothing = {
+  operations: {},
+  conversations: {},
+  administration: {},
+  officeStreams: {},
+  runs: {},
+} as unknown as RouteParts;
 
 export const ROUTES = makeRoutes(nothing);
 

@@ -86,6 +86,11 @@ export const REQUEST_OPTIONS = {
     fallback: 10,
     about: 'Seconds of silence after which a stream sends a ping.',
   },
+  'streams.heartbeat_seconds': {
+    schema: seconds(1, 60),
+    fallback: 15,
+    about: 'Seconds of silence after which a stream of Office Mode sends a heartbeat.',
+  },
   'streams.drain_seconds': {
     schema: seconds(0, 3600),
     fallback: 30,

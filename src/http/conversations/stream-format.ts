@@ -1,6 +1,7 @@
 // How a run is streamed in one format: each event of the journal as server-sent event, made once for all readers.
 import type { EventPayloads, EventType, JournalEvent } from '../../domain/journal-event.ts';
 import type { Run } from '../../domain/run.ts';
+import { eventFrame } from '../../wire/event-frame.ts';
 import type { ErrorFacts } from '../frame/render-error.ts';
 
 /** A server-sent event. `name` null makes a data-only event; a string of `data` is sent as it stands. */
@@ -37,10 +38,7 @@ export function lookUp<E>(table: EventTable<E>, { type, payload }: JournalEvent,
 
 /** The bytes of an event. `id` null leaves the reader's last id as it is. */
 export function frameOf({ name, data }: SentEvent, id: number | null): Buffer {
-  const idLine = id === null ? '' : `id: ${id}\n`;
-  const nameLine = name === null ? '' : `event: ${name}\n`;
-  const text = typeof data === 'string' ? data : JSON.stringify(data);
-  return Buffer.from(`${idLine}${nameLine}data: ${text}\n\n`);
+  return eventFrame({ name, id, data: typeof data === 'string' ? data : JSON.stringify(data) });
 }
 
 /** Renders an event of a run; null when the format doesn't have it. */

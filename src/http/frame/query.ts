@@ -31,6 +31,11 @@ export function readHeaders<S extends ObjectShape>({ headers }: IncomingMessage,
 }
 
 /** The journal id after which a rejoined stream continues: the larger of the header and the query, which may lag behind. */
-export function positionInRequest({ req, query }: Exchange<{ readonly after: number }>): number {
-  return Math.max(readHeaders(req, followHeaders)['Last-Event-ID'], query.after);
+export function positionInRequest(exchange: Exchange<{ readonly after: number }>): number {
+  return positionAfter(exchange, exchange.query.after);
+}
+
+/** The same, where the query calls it otherwise. */
+export function positionAfter({ req }: Pick<Exchange, 'req'>, after: number): number {
+  return Math.max(readHeaders(req, followHeaders)['Last-Event-ID'], after);
 }

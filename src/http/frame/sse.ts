@@ -23,17 +23,22 @@ export interface EventStream {
   drop(): void;
 }
 
-/** Begins a stream. The response must be untouched but for headers already set on it. */
-export function openEventStream(res: ServerResponse): EventStream {
+/** Writes the head of a stream. The response must be untouched but for headers already set on it. */
+export function beginEventStream(res: ServerResponse): void {
   res.socket?.setNoDelay(true);
   writeHead(res, 200, HEADERS);
+}
+
+/** Begins a stream, as above. */
+export function openEventStream(res: ServerResponse): EventStream {
+  beginEventStream(res);
   let written = false;
   return {
     send: (frames) => {
       if (res.destroyed || res.writableEnded) return undefined;
       written = true;
       res.write(frames);
-      return res.writableLength > PAUSE_AT_BYTES ? drained(res) : undefined;
+      return pauseOf(res);
     },
     flush: () => {
       if (!written) res.flushHeaders();
@@ -41,6 +46,11 @@ export function openEventStream(res: ServerResponse): EventStream {
     end: (frame) => void res.end(frame),
     drop: () => void res.destroy(),
   };
+}
+
+/** What to wait for before a reader is sent more; undefined when it is not behind. */
+export function pauseOf(res: ServerResponse): Promise<void> | undefined {
+  return res.writableLength > PAUSE_AT_BYTES ? drained(res) : undefined;
 }
 
 /** Resolves when the backlog is gone, or the reader is. */

@@ -13,6 +13,7 @@ import { leadModel } from './migrations/007-lead-model.ts';
 import { usage } from './migrations/008-usage.ts';
 import { audit } from './migrations/009-audit.ts';
 import { sessionsInOffice } from './migrations/010-sessions-in-office.ts';
+import { eventsOfSessions } from './migrations/011-events-of-sessions.ts';
 
 /** Every migration in order. Add new ones at the end; never change one that was released. */
 const MIGRATIONS: readonly string[] = [
@@ -26,6 +27,7 @@ const MIGRATIONS: readonly string[] = [
   usage,
   audit,
   sessionsInOffice,
+  eventsOfSessions,
 ];
 
 /** The schema version this code writes. */

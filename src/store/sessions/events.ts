@@ -4,7 +4,7 @@ import type { JsonObject } from '../../domain/json.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 
-interface EventRow {
+export interface EventRow {
   id: number;
   session_seq: number;
   run_seq: number | null;
@@ -30,7 +30,7 @@ const DEFAULTS: { readonly [T in EventType]?: (stored: JsonObject) => object } =
   'insight.status_changed': () => ({ runId: null }),
 };
 
-function toEvent(row: EventRow): JournalEvent {
+export function toEvent(row: EventRow): JournalEvent {
   const stored = JSON.parse(row.payload) as JsonObject;
   const payload = { ...DEFAULTS[row.type]?.(stored), ...stored };
   return {

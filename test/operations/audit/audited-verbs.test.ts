@@ -38,6 +38,7 @@ scenarios:
 `,
 };
 const PAGE = { limit: 9, offset: 0 };
+const EVENTS = { afterId: 0, beforeId: null, order: 'asc', limit: 9 } as const;
 const SIGNAL = new AbortController().signal;
 
 /** Every verb over a real store, with a finished turn of a user in it; what leaves the daemon is played. */
@@ -78,6 +79,8 @@ async function house() {
     catalog: () => catalog.catalog,
     definitions: () => loaded.definitions,
     problems: { ofFiles: () => [], inForce: () => [] },
+    feeds: {},
+    house: { isKept: () => true },
     closing: () => false,
     draining: SIGNAL,
   } as unknown as OperationParts);
@@ -186,6 +189,13 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'door' | 'of programs' | '
   ],
   getOfficeFiles: ['session.read', ({ run }, v) => v.getOfficeFiles(ROOT, run.sessionId)],
   getOfficeArchive: ['session.read', ({ run }, v) => v.getOfficeArchive(ROOT, run.sessionId)],
+  listStreamEvents: [
+    'session.read',
+    ({ run }, v) => v.listStreamEvents(ROOT, run.sessionId, { ...EVENTS, runId: null, fromStreamSeq: null }),
+  ],
+  watchSession: ['session.read', ({ run }, v) => v.watchSession(ROOT, run.sessionId, null)],
+  watchRun: ['session.read', ({ run }, v) => v.watchRun(ROOT, { sessionId: run.sessionId, runId: run.id }, null)],
+  watchHouse: ['house.follow', (_, v) => v.watchHouse(ROOT, null)],
   stopSession: ['session.stop', ({ run }, v) => v.stopSession(ROOT, run.sessionId)],
   deleteSession: ['session.delete', ({ run }, v) => v.deleteSession(ROOT, run.sessionId)],
   listRuns: 'not of a conversation',

@@ -1,0 +1,112 @@
+// The feed of the whole house: what happens to everybody's runs, with the last few thousand events kept to resume from.
+import type { EventType, JournalEvent } from '../domain/journal-event.ts';
+import { prepareOfficeEvent } from '../wire/journal-event.ts';
+import type { Bus } from './bus.ts';
+import { type Feed, OpenFeed } from './feed.ts';
+import { frameOf } from './office-frames.ts';
+import { type Frame, PAGE } from './past-pages.ts';
+import { makePlacedQueue } from './placed-queue.ts';
+import type { Placed, Places } from './places.ts';
+
+export interface HouseFeed extends Feed {
+  /** Whether all events after one are still there. Those of an earlier daemon are not. */
+  isKept(afterId: number): boolean;
+  /** The newest event's id; 0 before the first. */
+  newestId(): number;
+}
+
+export interface HouseFeedParts {
+  readonly bus: Bus;
+  readonly places: Places;
+  /** Events that are kept at least. */
+  readonly kept?: number;
+}
+
+/** What is for those alone who watch the session: its words. */
+const OF_SESSIONS: ReadonlySet<EventType> = new Set([
+  'content_block_start',
+  'content_block_delta',
+  'content_block_stop',
+  'run.result',
+]);
+
+const KEPT = 2_048;
+
+export function makeHouseFeed({ bus, places, kept = KEPT }: HouseFeedParts): HouseFeed {
+  const ring = makeRing(kept);
+  let isWatched = false;
+  const framesOf = (entries: readonly Entry[]) => entries.map(({ frame }) => frame(places));
+
+  async function read(afterId: number): Promise<readonly Frame[]> {
+    const entries = ring.after(afterId).slice(0, PAGE);
+    await places.lookUp(entries.map(({ of }) => of));
+    return framesOf(entries);
+  }
+
+  const newestId = async () => ring.newestId();
+  const feed = new OpenFeed({ read, newestId, abandoned: () => (isWatched = false) });
+  const publish = makePlacedQueue<Entry>({
+    places,
+    placeOf: ({ of }) => of,
+    publish: (entries) => feed.publish(framesOf(entries)),
+    failed: (error) => feed.fail(error),
+  });
+
+  bus.subscribeAll((committed) => {
+    const fresh = committed.filter(({ type }) => !OF_SESSIONS.has(type)).map(entryOf);
+    ring.add(committed[0]!.id, fresh);
+    if (isWatched && fresh.length > 0) publish(fresh);
+  });
+
+  return {
+    isKept: ring.has,
+    newestId: ring.newestId,
+    follow: (afterId, watcher) => {
+      isWatched = true;
+      return feed.follow(afterId, watcher);
+    },
+  };
+}
+
+/** An event of the house. It holds no more than is sent, and the bytes once somebody has had them. */
+interface Entry {
+  readonly id: number;
+  readonly of: Placed;
+  frame(places: Pick<Places, 'known'>): Frame;
+}
+
+function entryOf(event: JournalEvent): Entry {
+  const { id, sessionSeq, runSeq } = event;
+  const of = { sessionSeq, runSeq };
+  const prepared = prepareOfficeEvent(event);
+  let made: Frame | undefined;
+  // The house goes on when a session is deleted.
+  return { id, of, frame: (places) => (made ??= { ...frameOf(prepared(places.known(of)!)), isLast: false }) };
+}
+
+/** The last entries: at least `kept` of them, and less than twice as many. */
+function makeRing(kept: number) {
+  let entries: Entry[] = [];
+  /** All that came after this id is kept; null before the first commit. */
+  let floor: number | null = null;
+  const has = (afterId: number) => floor !== null && afterId >= floor;
+  return {
+    has,
+    newestId: () => entries.at(-1)?.id ?? floor ?? 0,
+    /** Adds those of a commit, whose first event had the given id. */
+    add: (firstId: number, fresh: readonly Entry[]): void => {
+      floor ??= firstId - 1;
+      entries.push(...fresh);
+      if (entries.length < kept * 2) return;
+      floor = entries.at(-kept - 1)!.id;
+      entries = entries.slice(-kept);
+    },
+    /** Those with an id above one, found from the newest end. Throws when some of them are kept no more. */
+    after: (id: number): readonly Entry[] => {
+      if (floor !== null && !has(id)) throw new Error('The watcher is slower than the house.');
+      let from = entries.length;
+      while (from > 0 && entries[from - 1]!.id > id) from -= 1;
+      return entries.slice(from);
+    },
+  };
+}

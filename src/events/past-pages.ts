@@ -1,0 +1,72 @@
+// The past of a feed, by pages that all who come back after the same event share.
+
+/** An event, ready to be sent. */
+export interface Frame {
+  readonly id: number;
+  readonly bytes: Buffer;
+  /** Nothing follows: the session is deleted. */
+  readonly isLast: boolean;
+}
+
+/** Events of a page that follow one another, as they are given to everybody. */
+interface Piece {
+  readonly bytes: Buffer;
+  readonly lastId: number;
+  readonly isLast: boolean;
+}
+
+export interface Page {
+  readonly pieces: readonly Piece[];
+  /** There was nothing more. */
+  readonly isEnd: boolean;
+}
+
+/** Reads the next events after one, in order; fewer than `PAGE` of them are all there are. */
+export type ReadFrames = (afterId: number) => Promise<readonly Frame[]>;
+
+export interface PastPages {
+  after(id: number): Promise<Page>;
+  /** More was committed, or nobody reads any more. */
+  forget(): void;
+}
+
+/** Events that are read at once. */
+export const PAGE = 200;
+/** Bytes that are given at once, and more only for a single large event. */
+const PIECE_BYTES = 64 * 1024;
+/** Pages that are kept for others who come back. */
+const MOST_PAGES = 16;
+
+export function makePastPages(read: ReadFrames): PastPages {
+  const pages = new Map<number, Promise<Page>>();
+  return {
+    after: (id) => {
+      const known = pages.get(id);
+      if (known !== undefined) return known;
+      if (pages.size === MOST_PAGES) pages.clear();
+      const page = read(id).then(toPage);
+      pages.set(id, page);
+      page.catch(() => pages.delete(id));
+      return page;
+    },
+    forget: () => pages.clear(),
+  };
+}
+
+/** The bytes of some events, one after another. */
+export function joined(frames: readonly Frame[]): Buffer {
+  return frames.length === 1 ? frames[0]!.bytes : Buffer.concat(frames.map(({ bytes }) => bytes));
+}
+
+function toPage(frames: readonly Frame[]): Page {
+  const pieces: Piece[] = [];
+  for (let from = 0; from < frames.length; ) {
+    let [to, size] = [from, 0];
+    do size += frames[to++]!.bytes.length;
+    while (to < frames.length && size + frames[to]!.bytes.length <= PIECE_BYTES);
+    const last = frames[to - 1]!;
+    pieces.push({ bytes: joined(frames.slice(from, to)), lastId: last.id, isLast: last.isLast });
+    from = to;
+  }
+  return { pieces, isEnd: frames.length < PAGE };
+}

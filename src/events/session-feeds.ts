@@ -1,0 +1,109 @@
+// The feeds of sessions and of their runs: one for all who watch the same, there as long as anybody does.
+import { type JournalEvent, runNamedBy } from '../domain/journal-event.ts';
+import type { EventOfSession, EventRange, RunOfSession, SessionEvents } from '../store/sessions/session-events.ts';
+import { renderOfficeEvent } from '../wire/journal-event.ts';
+import type { Bus } from './bus.ts';
+import { type Feed, OpenFeed } from './feed.ts';
+import { frameOf, makeFrameOfEvent } from './office-frames.ts';
+import { PAGE, type ReadFrames } from './past-pages.ts';
+import { makePlacedQueue } from './placed-queue.ts';
+import type { Places } from './places.ts';
+
+interface Session {
+  readonly seq: number;
+  readonly id: string;
+}
+
+export interface SessionFeeds {
+  /** All that happens in a session. It ends with the session's deletion. The feed is to be followed at once. */
+  ofSession(session: Session): Feed;
+  /** The same of what happens in one run, and to what the run has made. */
+  ofRun(session: Session, run: RunOfSession): Feed;
+}
+
+export interface SessionFeedParts {
+  readonly bus: Bus;
+  readonly events: Pick<SessionEvents, 'listOfSession' | 'listOfRunInSession' | 'newestId'>;
+  readonly places: Places;
+}
+
+interface Watched {
+  readonly feed: OpenFeed;
+  has(event: JournalEvent): boolean;
+}
+
+/** What is watched of one session: by the run's `seq`, or 0 for all of it. */
+interface WatchedSession {
+  readonly feeds: Map<number, Watched>;
+  publish(committed: readonly JournalEvent[]): void;
+}
+
+export function makeSessionFeeds({ bus, events, places }: SessionFeedParts): SessionFeeds {
+  const sessions = new Map<number, WatchedSession>();
+  const makeWatched = makeWatchedBy(places);
+
+  function open(session: Session, key: number, what: Pick<Watched, 'has'> & { read: ReadFrames }): Feed {
+    const watched = sessions.get(session.seq) ?? makeWatched();
+    const known = watched.feeds.get(key);
+    if (known !== undefined) return known.feed;
+    const feed = new OpenFeed({
+      read: what.read,
+      newestId: () => events.newestId(session.seq),
+      abandoned: () => {
+        watched.feeds.delete(key);
+        if (watched.feeds.size === 0) sessions.delete(session.seq);
+      },
+    });
+    watched.feeds.set(key, { feed, has: what.has });
+    sessions.set(session.seq, watched);
+    return feed;
+  }
+
+  bus.subscribeAll((committed) => {
+    if (sessions.size === 0) return;
+    for (const [sessionSeq, own] of Map.groupBy(committed, (event) => event.sessionSeq))
+      sessions.get(sessionSeq)?.publish(own);
+  });
+
+  return {
+    ofSession: (session) =>
+      open(session, 0, {
+        has: () => true,
+        read: async (afterId) => framesOf(session, await events.listOfSession(session.seq, pageAfter(afterId))),
+      }),
+    ofRun: (session, run) =>
+      open(session, run.seq, {
+        has: (event) => event.runSeq === run.seq || event.type === 'session.deleted' || runNamedBy(event) === run.id,
+        read: async (afterId) =>
+          framesOf(session, await events.listOfRunInSession(run, { range: pageAfter(afterId), fromStreamSeq: null })),
+      }),
+  };
+}
+
+/** What is watched of a session has its events as frames, each made once for all its feeds. */
+function makeWatchedBy(places: Places): () => WatchedSession {
+  const frameOfEvent = makeFrameOfEvent(places);
+  return () => {
+    const feeds = new Map<number, Watched>();
+    const publish = makePlacedQueue<JournalEvent>({
+      places,
+      placeOf: (event) => event,
+      publish: (committed) => {
+        for (const { feed, has } of Array.from(feeds.values())) {
+          const own = committed.filter(has);
+          if (own.length > 0) feed.publish(own.map(frameOfEvent));
+        }
+      },
+      failed: (error) => {
+        for (const { feed } of Array.from(feeds.values())) feed.fail(error);
+      },
+    });
+    return { feeds, publish };
+  };
+}
+
+const pageAfter = (afterId: number): EventRange => ({ afterId, beforeId: null, order: 'asc', limit: PAGE });
+
+function framesOf({ id: sessionId }: Session, page: readonly EventOfSession[]) {
+  return page.map(({ event, runId }) => frameOf(renderOfficeEvent(event, { sessionId, runId })));
+}

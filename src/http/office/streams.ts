@@ -1,0 +1,66 @@
+// The handlers of Office Mode's events: pages of the past, and the live streams (§4.8).
+import type { Administrator } from '../../domain/user.ts';
+import type { Operations } from '../../operations/operations.ts';
+import { eventFrame } from '../../wire/event-frame.ts';
+import type { eventsQuery, houseStreamQuery, runStreamQuery, sessionStreamQuery } from '../../wire/office/stream.ts';
+import type { Static } from '../../wire/shape.ts';
+import { type Exchange, idInPath } from '../frame/exchange.ts';
+import { positionAfter } from '../frame/query.ts';
+import { ok } from '../frame/reply.ts';
+import { renderEventPage } from './events-wire.ts';
+import type { OpenWatch } from './watchers.ts';
+
+export interface OfficeStreamParts {
+  readonly operations: Pick<Operations, 'listStreamEvents' | 'watchSession' | 'watchRun' | 'watchHouse'>;
+  readonly openWatch: OpenWatch;
+}
+
+/** The handlers by name; `routes.ts` says where each stands. */
+export function makeOfficeStreams({ operations, openWatch }: OfficeStreamParts) {
+  const id = (exchange: Exchange) => idInPath(exchange, 'Session');
+  return {
+    events: async (exchange: Exchange<Static<typeof eventsQuery>>, caller: Administrator) => {
+      const {
+        after_id: afterId,
+        before_id: beforeId = null,
+        run_id: runId = null,
+        limit,
+        order = 'asc',
+      } = exchange.query;
+      const { from_stream_seq: fromStreamSeq = null } = exchange.query;
+      const query = { afterId, beforeId, runId, fromStreamSeq, limit, order };
+      return ok(renderEventPage(await operations.listStreamEvents(caller, id(exchange), query), afterId));
+    },
+
+    session: async (exchange: Exchange<Static<typeof sessionStreamQuery>>, caller: Administrator) => {
+      const { after_id: afterId, replay } = exchange.query;
+      const position = fromNowAtZero(positionAfter(exchange, afterId));
+      const follow = await operations.watchSession(caller, id(exchange), replay ? (position ?? 0) : position);
+      openWatch(exchange, { follow });
+      return undefined;
+    },
+
+    run: async (exchange: Exchange<Static<typeof runStreamQuery>>, caller: Administrator) => {
+      const { after_id: afterId, run_id: runId } = exchange.query;
+      const position = fromNowAtZero(positionAfter(exchange, afterId));
+      const follow = await operations.watchRun(caller, { sessionId: id(exchange), runId }, position);
+      openWatch(exchange, { follow });
+      return undefined;
+    },
+
+    house: async (exchange: Exchange<Static<typeof houseStreamQuery>>, caller: Administrator) => {
+      const position = fromNowAtZero(positionAfter(exchange, exchange.query.after_id));
+      const { follow, resetAt } = await operations.watchHouse(caller, position);
+      openWatch(exchange, { follow, ...(resetAt !== null && { first: resetFrame(resetAt) }) });
+      return undefined;
+    },
+  };
+}
+
+/** A client that names no event begins after the newest. */
+const fromNowAtZero = (position: number) => (position === 0 ? null : position);
+
+/** What was missed is gone: the client has to read the state anew, and is at this event then. */
+function resetFrame(at: number): Buffer {
+  return eventFrame({ name: 'reset', data: '{}', id: at === 0 ? null : at });
+}

@@ -1,0 +1,156 @@
+// Everyone who watches Office Mode's streams: written to, kept awake, dropped when they do not read (G9, G16).
+import type { ServerResponse } from 'node:http';
+import type { Clock, Timer } from '../../domain/clock.ts';
+import type { Settings } from '../../domain/settings.ts';
+import type { Following, Watcher } from '../../events/feed.ts';
+import type { Log } from '../../log/log.ts';
+import type { WatchCredential } from '../frame/credential-watch.ts';
+import type { Exchange } from '../frame/exchange.ts';
+import { beginEventStream, pauseOf } from '../frame/sse.ts';
+
+export interface WatcherParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly settings: () => Pick<Settings, 'streams'>;
+  /** Fires when open streams must end. */
+  readonly draining: AbortSignal;
+  readonly watchCredential: WatchCredential;
+}
+
+interface Watching {
+  follow(watcher: Watcher): Following;
+  /** Sent before what is followed. */
+  readonly first?: Buffer;
+}
+
+/** Opens a stream on a request's response. It lives on its own until its feed, the credential, the daemon or the client ends it. */
+export type OpenWatch = (exchange: Pick<Exchange, 'res' | 'admit'>, watching: Watching) => void;
+
+/** Tells clients to come back after this long. */
+const RETRY = Buffer.from('retry: 2000\n\n');
+const HEARTBEAT = Buffer.from(': heartbeat\n\n');
+/** A watcher with more than this unsent is dropped before it gets the next event. */
+const MOST_UNSENT_BYTES = 1024 * 1024;
+/** A watcher that has read nothing for so long, though there is something to read, is dropped. */
+const STALL_LIMIT_MS = 30_000;
+const LOOK_EVERY_MS = 1_000;
+/** Sent in one look. Those who came together are given theirs one after another. */
+const HEARTBEATS_AT_ONCE = 1_000;
+
+/** Makes the function that opens streams. They share one timer. */
+export function makeWatchers({ clock, log, settings, draining, watchCredential }: WatcherParts): OpenWatch {
+  const open = new Set<OpenWatcher>();
+  /** When the last look was: nothing is known more closely. */
+  const time = { now: clock.monotonic() };
+  let timer: Timer | undefined;
+
+  function arm(): void {
+    if (timer !== undefined || open.size === 0) return;
+    timer = clock.after(LOOK_EVERY_MS, () => {
+      timer = undefined;
+      time.now = clock.monotonic();
+      lookAtAll();
+      arm();
+    });
+  }
+
+  function lookAtAll(): void {
+    const silentSince = time.now - settings().streams.heartbeatSeconds * 1000;
+    let left = HEARTBEATS_AT_ONCE;
+    for (const watcher of open) {
+      watcher.dropIfStalled();
+      if (left > 0 && watcher.isSilentSince(silentSince)) {
+        watcher.send(HEARTBEAT);
+        left -= 1;
+      }
+    }
+  }
+
+  draining.addEventListener('abort', () => open.forEach((watcher) => watcher.end()), { once: true });
+  return ({ res, admit }, { follow, first }) => {
+    // The client may have left while it was looked up what it may watch.
+    if (res.destroyed) return;
+    if (open.size === 0) time.now = clock.monotonic();
+    beginEventStream(res);
+    res.write(RETRY);
+    if (first !== undefined) res.write(first);
+    if (draining.aborted) {
+      res.end();
+      return;
+    }
+    const watcher = new OpenWatcher(res, time, log);
+    open.add(watcher);
+    const following = follow(watcher);
+    const unwatch = watchCredential(admit, () => watcher.end());
+    res.once('close', () => {
+      open.delete(watcher);
+      following.close();
+      unwatch();
+      if (open.size > 0) return;
+      timer?.cancel();
+      timer = undefined;
+    });
+    arm();
+  };
+}
+
+/** One watcher. There may be thousands: it holds no timer and no copy of what it is sent. */
+class OpenWatcher implements Watcher {
+  readonly #res: ServerResponse;
+  readonly #time: { readonly now: number };
+  readonly #log: Log;
+  #sentAt: number;
+  /** Bytes given to the connection, and how many of them had left it at the last look that saw any leave. */
+  #given = 0;
+  #gone = 0;
+  #progressAt: number;
+
+  constructor(res: ServerResponse, time: { readonly now: number }, log: Log) {
+    this.#res = res;
+    this.#time = time;
+    this.#log = log;
+    this.#sentAt = time.now;
+    this.#progressAt = time.now;
+  }
+
+  send(bytes: Buffer): void {
+    const res = this.#res;
+    if (res.writableEnded || res.destroyed) return;
+    if (res.writableLength > MOST_UNSENT_BYTES) return this.#drop('too much is unsent');
+    res.write(bytes);
+    this.#given += bytes.length;
+    this.#sentAt = this.#time.now;
+  }
+
+  pause(): Promise<void> | undefined {
+    return pauseOf(this.#res);
+  }
+
+  end(): void {
+    if (!this.#res.writableEnded) this.#res.end();
+  }
+
+  failed(error: unknown): void {
+    this.#log.warn({ err: error }, 'a stream of Office Mode failed');
+    this.#res.destroy();
+  }
+
+  isSilentSince(at: number): boolean {
+    return this.#sentAt <= at && this.#res.writableLength === 0;
+  }
+
+  dropIfStalled(): void {
+    const { now } = this.#time;
+    const unsent = this.#res.writableLength;
+    const gone = this.#given - unsent;
+    if (unsent === 0 || gone > this.#gone) {
+      this.#gone = gone;
+      this.#progressAt = now;
+    } else if (now - this.#progressAt >= STALL_LIMIT_MS) this.#drop('it reads nothing');
+  }
+
+  #drop(reason: string): void {
+    this.#log.debug({ reason }, 'a watcher was dropped');
+    this.#res.destroy();
+  }
+}

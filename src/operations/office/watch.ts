@@ -1,0 +1,97 @@
+// What administrators watch and read back of the journal: a session, a run of it, the whole house (§4.8).
+import { notFound, unprocessable } from '../../domain/errors.ts';
+import type { Administrator } from '../../domain/user.ts';
+import type { Following, Watcher } from '../../events/feed.ts';
+import type { HouseFeed } from '../../events/house-feed.ts';
+import type { SessionFeeds } from '../../events/session-feeds.ts';
+import type { EventOfSession, EventRange, SessionEvents } from '../../store/sessions/session-events.ts';
+import type { RunRecord } from '../../store/runs/run-records.ts';
+import type { SessionRecord } from '../../store/sessions/session-records.ts';
+import type { Access } from '../access.ts';
+import type { Audit } from '../audit/audit.ts';
+import { makeLookInto } from './looking.ts';
+
+/** Gives a watcher what happens from now on, or from where it left off. */
+export type Follow = (watcher: Watcher) => Following;
+
+export interface EventQuery extends EventRange {
+  readonly runId: string | null;
+  /** Only with a run. */
+  readonly fromStreamSeq: number | null;
+}
+
+/** A page of a session's events, and whether more follow in its order. */
+export interface EventPage {
+  readonly sessionId: string;
+  readonly items: readonly EventOfSession[];
+  readonly hasMore: boolean;
+}
+
+export interface WatchParts {
+  readonly store: { readonly events: Pick<SessionEvents, 'listOfSession' | 'listOfRunInSession'> };
+  readonly access: Pick<Access, 'session' | 'run'>;
+  readonly audit: Pick<Audit, 'read'>;
+  readonly feeds: SessionFeeds;
+  readonly house: HouseFeed;
+}
+
+/** The house, on the record: its events have the starts of texts and what tools are called with. */
+const EVERYBODYS = { id: 'house', userId: '' };
+
+/** The verbs. Those that take an id throw `not_found`, also for a run of another session. */
+export function makeWatchOperations({ store, access, audit, feeds, house }: WatchParts) {
+  const lookInto = makeLookInto({ access, audit });
+
+  async function runOf(caller: Administrator, session: SessionRecord, id: string): Promise<RunRecord> {
+    const run = await access.run(caller, id);
+    if (run.sessionSeq !== session.seq) throw notFound('Run');
+    return run;
+  }
+
+  return {
+    /** A page of a session's events, or of those of one run. Throws `unprocessable` for a place in no run's sequence. */
+    listStreamEvents: async (caller: Administrator, id: string, query: EventQuery): Promise<EventPage> => {
+      const { runId, fromStreamSeq, limit } = query;
+      if (fromStreamSeq !== null && runId === null)
+        throw unprocessable('from_stream_seq', 'is allowed only together with run_id');
+      const session = await lookInto(caller, id);
+      // One more than is told shows whether there are more.
+      const range = { ...query, limit: limit + 1 };
+      const found =
+        runId === null
+          ? await store.events.listOfSession(session.seq, range)
+          : await store.events.listOfRunInSession(await runOf(caller, session, runId), { range, fromStreamSeq });
+      return { sessionId: session.id, items: found.slice(0, limit), hasMore: found.length > limit };
+    },
+
+    /** Follows a session after an event; null: what happens from now on. */
+    watchSession: async (caller: Administrator, id: string, afterId: number | null): Promise<Follow> => {
+      const session = await lookInto(caller, id);
+      return (watcher) => feeds.ofSession(session).follow(afterId, watcher);
+    },
+
+    /** Follows a run of a session, as above. */
+    watchRun: async (
+      caller: Administrator,
+      { sessionId, runId }: { readonly sessionId: string; readonly runId: string },
+      afterId: number | null,
+    ): Promise<Follow> => {
+      const session = await lookInto(caller, sessionId);
+      const run = await runOf(caller, session, runId);
+      return (watcher) => feeds.ofRun(session, run).follow(afterId, watcher);
+    },
+
+    /** Follows the whole house, as above. `resetAt`: what came after that event is gone, and it follows from this one. */
+    watchHouse: async (
+      caller: Administrator,
+      afterId: number | null,
+    ): Promise<{ readonly follow: Follow; readonly resetAt: number | null }> => {
+      await audit.read(caller, 'house.follow', EVERYBODYS);
+      const isKept = afterId === null || house.isKept(afterId);
+      return {
+        follow: (watcher) => house.follow(isKept ? afterId : null, watcher),
+        resetAt: isKept ? null : house.newestId(),
+      };
+    },
+  };
+}

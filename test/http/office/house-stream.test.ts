@@ -1,0 +1,79 @@
+// The stream of the whole house: run-level events of all sessions, resumed from the last ones that are kept.
+import { expect, test } from 'vitest';
+import { makeBus } from '../../../src/events/bus.ts';
+import { makeHouseFeed } from '../../../src/events/house-feed.ts';
+import { OFFICE, openOffice, watch } from '../../support/watch-house.ts';
+import { aStep, FREE } from '../../support/store-house.ts';
+import type { SseEvent } from '../../support/sse.ts';
+
+const PATH = `${OFFICE}/stream`;
+const json = (event: SseEvent | undefined) => JSON.parse(event!.data!) as Record<string, unknown>;
+
+test("it has the events of everybody's runs, but for their words", async () => {
+  const { house, run, accept, say, finish, store } = await openOffice();
+  const stream = await watch(house, PATH);
+  await say('hidden');
+  const other = await accept();
+  await say('hidden');
+  await finish();
+  await store.sessions.deleteSession(other.sessionSeq);
+  const seen = [];
+  while (seen.length < 6) seen.push(json(await stream.next()));
+  expect(seen.map(({ type, session_id: session, run_id: id }) => [type, session, id])).toEqual([
+    ['run.queued', other.sessionId, other.id],
+    ['run.finalizing', run.sessionId, run.id],
+    ['message', run.sessionId, run.id],
+    ['run.done', run.sessionId, run.id],
+    ['run.stopped', other.sessionId, other.id],
+    ['session.deleted', other.sessionId, null],
+  ]);
+});
+
+test('a watcher resumes from any event that is kept, without a gap', async () => {
+  const { house, accept, run } = await openOffice();
+  for (let count = 0; count < 20; count += 1) await accept({ sessionId: run.sessionId });
+  const ids = Array.from({ length: 22 }, (_, at) => at + 1);
+  for (const last of [1, 2, 15, 21]) {
+    const byHeader = await watch(house, PATH, { 'last-event-id': String(last) });
+    expect(await byHeader.ids(22 - last)).toEqual(ids.slice(last));
+    const byQuery = await watch(house, `${PATH}?after_id=${last}`, { 'last-event-id': '1' });
+    expect(await byQuery.ids(22 - last)).toEqual(ids.slice(last));
+  }
+});
+
+test('a watcher that comes back to what is kept no more is told to begin anew, and goes on from there', async () => {
+  const { house, accept, run } = await openOffice({ kept: 5 });
+  for (let count = 0; count < 20; count += 1) await accept({ sessionId: run.sessionId });
+  const stream = await watch(house, PATH, { 'last-event-id': '3' });
+  expect(await stream.next()).toEqual({ id: '22', event: 'reset', data: '{}', comment: null });
+  await accept();
+  expect(await stream.ids(1)).toEqual([23]);
+  const kept = await watch(house, PATH, { 'last-event-id': '20' });
+  expect(await kept.ids(3)).toEqual([21, 22, 23]);
+});
+
+test('what an earlier daemon has sent is followed by a reset', async () => {
+  const { house, accept } = await openOffice();
+  const bus = makeBus();
+  const later = makeHouseFeed({ bus, places: { known: () => undefined, lookUp: async () => undefined } });
+  expect([later.isKept(1), later.newestId()]).toEqual([false, 0]);
+  bus.publish([
+    { id: 8, sessionSeq: 1, runSeq: 1, streamSeq: 1, createdAt: 0, type: 'run.resumed', payload: { resumes: 1 } },
+  ]);
+  expect([6, 7, 8].map(later.isKept)).toEqual([false, true, true]);
+  // One that names no event begins with what is new.
+  const stream = await watch(house, PATH);
+  await accept();
+  expect(await stream.ids(1)).toEqual([3]);
+});
+
+test('large inputs are held and sent by their start alone', async () => {
+  const { house, store, fence } = await openOffice();
+  const stream = await watch(house, PATH);
+  const calls = [{ id: 'a', name: 'write_file', input: { path: 'a.md', content: 'x'.repeat(1_000_000) } }];
+  await store.runs.recordStep(fence, aStep({ calls }), FREE);
+  await stream.next();
+  const { payload } = json(await stream.next()) as { payload: Record<string, unknown> };
+  expect(payload).toMatchObject({ name: 'write_file', truncated: true, input: { path: 'a.md' } });
+  expect(JSON.stringify(payload).length).toBeLessThan(4_300);
+});

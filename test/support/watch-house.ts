@@ -1,0 +1,63 @@
+// Office Mode over HTTP and a real store: who watches gets what is committed.
+import { expect } from 'vitest';
+import type { NewEvent } from '../../src/domain/journal-event.ts';
+import { makeBus } from '../../src/events/bus.ts';
+import { makeHouseFeed } from '../../src/events/house-feed.ts';
+import { makePlaces } from '../../src/events/places.ts';
+import { makeSessionFeeds } from '../../src/events/session-feeds.ts';
+import { makeAccess } from '../../src/operations/access.ts';
+import { makeWatchOperations } from '../../src/operations/office/watch.ts';
+import type { Fence } from '../../src/store/runs/record-progress.ts';
+import { auditOf } from './audit.ts';
+import { type House, type HouseOptions, openHouse } from './http-house.ts';
+import { fenceOf, storeHouse } from './store-house.ts';
+import { readSse, type SseEvent } from './sse.ts';
+
+export const OFFICE = '/api/v1/office-mode';
+
+export const delta = (text: string): NewEvent => ({ type: 'content_block_delta', payload: { index: 0, text } });
+
+/** Opens it with a session whose one run is running. `kept`: events that the house keeps to resume from. */
+export async function openOffice({ kept = 100, ...options }: HouseOptions & { readonly kept?: number } = {}) {
+  const rows = await storeHouse();
+  const { store } = rows;
+  const bus = makeBus();
+  store.onCommitted(bus.publish);
+  const places = makePlaces(store.events);
+  const watch = makeWatchOperations({
+    store,
+    access: makeAccess(store),
+    audit: auditOf({ store }),
+    feeds: makeSessionFeeds({ bus, events: store.events, places }),
+    house: makeHouseFeed({ bus, places, kept }),
+  });
+  const house = await openHouse({ ...options, operations: { ...watch, ...options.operations } });
+  const run = await rows.accept();
+  const [claimed] = await rows.claim();
+  const fence: Fence = fenceOf(claimed!);
+  const say = (...texts: readonly string[]) => store.runs.appendStream(fence, texts.map(delta));
+  const finish = async () => {
+    await store.runs.finalize(fence, { outcome: 'completed', answer: '', stopReason: 'end_turn' });
+    await store.runs.settle(fence);
+  };
+  return { ...rows, bus, house, run, fence, say, finish, session: `${OFFICE}/sessions/${run.sessionId}` };
+}
+
+/** Opens a stream that is read as it comes, past its `retry:`. */
+export async function watch(house: House, path: string, headers: Readonly<Record<string, string>> = {}) {
+  const leave = new AbortController();
+  const response = await fetch(`${house.url}${path}`, {
+    signal: leave.signal,
+    headers: { authorization: 'Bearer admin-key', ...headers },
+  });
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
+  const events = readSse(response.body!);
+  const next = async (): Promise<SseEvent | undefined> => (await events.next()).value ?? undefined;
+  /** The next events, by their ids. */
+  const ids = async (count: number) => {
+    const found: number[] = [];
+    while (found.length < count) found.push(Number((await next())?.id));
+    return found;
+  };
+  return { next, ids, leave: () => leave.abort() };
+}
