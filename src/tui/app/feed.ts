@@ -52,19 +52,25 @@ export function startFeed(parts: FeedParts): Feed {
 /** One snapshot at a time: the next is due an interval after the last, or soon. */
 function makeSnapshots({ client, get, dispatch, now }: FeedParts) {
   let timer: NodeJS.Timeout | undefined;
+  let dueAt = Number.POSITIVE_INFINITY;
   let isReading = false;
   let isWanted = false;
   let isStopped = false;
 
+  /** What is due earlier stays due: a house in which runs begin all the time is read all the same. */
   const schedule = (delayMs: number) => {
+    const at = performance.now() + delayMs;
+    if (isStopped || at >= dueAt) return;
     clearTimeout(timer);
-    if (!isStopped) timer = setTimeout(() => void read(), delayMs);
+    dueAt = at;
+    timer = setTimeout(() => void read(), delayMs);
   };
 
   const read = async () => {
     const { tz, intervalMs } = get().wishes;
     isReading = true;
     isWanted = false;
+    dueAt = Number.POSITIVE_INFINITY;
     dispatch({ type: 'snapshot-asked', at: now() });
     try {
       const [snapshot, queue] = await Promise.all([
@@ -93,7 +99,7 @@ function makeSnapshots({ client, get, dispatch, now }: FeedParts) {
   };
 }
 
-/** Follows the stream. Whenever something may have been missed, a snapshot is due. */
+/** Follows the stream. When something may have been missed, and for each new run, a snapshot is due. */
 function follow({ client, dispatch, take, now }: FeedParts, missed: () => void, from: string | null) {
   const controller = new AbortController();
   let lastEventId = from;
@@ -103,6 +109,7 @@ function follow({ client, dispatch, take, now }: FeedParts, missed: () => void, 
       if (news.kind === 'event') {
         lastEventId = String(news.event.id);
         take(news.event);
+        if (news.event.type === 'run.queued') missed();
       } else if (news.kind === 'lost') {
         dispatch({ type: 'stream-lost', failure: news.failure, retryAt: now() + news.retryMs });
       } else {

@@ -83,7 +83,9 @@ function listLine({ house, floor, runs }: Runs, chosen: number, width: number): 
     filters.length === 0 ? span('All runs', 'strong') : cell(text, Math.min(width - 30, widthOf(text)), 'accent'),
     span(` · ${ORDER_WORDS[order]}`, 'dim'),
   ];
-  const all = runs.length < house.rows.size ? ` of ${house.rows.size}` : '';
+  // Runs of which only the ids are known have no row yet.
+  const known = [...house.rows.values()].filter(({ title }) => title !== '').length;
+  const all = runs.length < known ? ` of ${known}` : '';
   return lineOf(left, [span(`${chosen + 1}/${runs.length}${all} `, 'dim')], width);
 }
 

@@ -85,3 +85,12 @@ test('a slow daemon is asked once at a time', async () => {
   expect(server.mostAtOnce()).toBe(1);
   expect(store.get().house.loadedAt).toBeGreaterThan(loadedAt ?? 0);
 });
+
+test('a house in which runs begin all the time is read all the same', async () => {
+  const { server, store } = await watch();
+  const loadedAt = store.get().house.loadedAt ?? 0;
+  let number = 100;
+  const queueing = setInterval(() => server.emit(anEvent((number += 1), 'run.queued')), 20);
+  onTestFinished(() => clearInterval(queueing));
+  await waitFor(() => (store.get().house.loadedAt ?? 0) > loadedAt + 500);
+});
