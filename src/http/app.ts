@@ -81,7 +81,7 @@ export function makeHttpApp(parts: HttpParts): HttpApp {
   const clientAddressOf = makeClientAddressOf(makeIsTrustedProxy(() => settings().trustedProxies));
   const routes = routesOf(parts, clientAddressOf);
   const withExchange = makeWithExchange({ settings, openSpool, clock });
-  const router = makeRouter(routes, { operations, clientAddressOf, withExchange });
+  const router = makeRouter(routes, { operations, clientAddressOf, withExchange, clock });
   const koa = new Koa();
   koa.use(makeFrame(clientAddressOf, clock, log));
   koa.use(router.routes() as Koa.Middleware);

@@ -106,7 +106,7 @@ export function makeRoutes(parts: RouteParts): readonly Route[] {
   const routes: Route[] = [
     ...programRoutes(parts),
     ...managementRoutes(parts),
-    ...officeRoutes(parts.operations),
+    ...officeRoutes(parts),
     ...officeStreamRoutes(parts),
     ofAnyone('GET /openapi.json', 'This description of the interface', {
       reply: openApiDocument,
@@ -214,9 +214,9 @@ function managementRoutes(parts: RouteParts): Route[] {
 }
 
 /** What administrators read of everybody (§4.8). */
-function officeRoutes(operations: Operations): Route[] {
+function officeRoutes({ operations, clock }: RouteParts): Route[] {
   const house = makeOfficeHouseHandlers(operations);
-  const session = makeOfficeSessionHandlers(operations);
+  const session = makeOfficeSessionHandlers(operations, clock);
   const archive = { reply: officeArchive, messages: [EXPORT_NOT_READY], handler: session.archive };
   // biome-ignore format: a table reads best with one route a line
   return [

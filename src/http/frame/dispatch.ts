@@ -1,19 +1,22 @@
 // Takes a request to its route: guards it, reads its body and answers it, in the promised order of checks (A1).
 import { Router, type RouterContext } from '@koa/router';
 import { ErrandError } from '../../domain/errors.ts';
+import type { Clock } from '../../domain/clock.ts';
 import type { Origin } from '../../domain/user.ts';
 import type { ClientAddressOf } from '../server/client-address.ts';
 import { isViaSocket, readCredential } from './credentials.ts';
 import { callerAt } from './guards.ts';
 import type { WithExchange } from './open-exchange.ts';
 import type { Operations } from '../../operations/operations.ts';
-import { inEnvelope, type Reply, sendJson } from './reply.ts';
+import { inEnvelope, type Reply, sendJson, sendLongJson } from './reply.ts';
+import { hasLongList } from './long-json.ts';
 import type { Route } from './route.ts';
 
 export interface DispatchParts {
   readonly operations: Pick<Operations, 'authenticate'>;
   readonly clientAddressOf: ClientAddressOf;
   readonly withExchange: WithExchange;
+  readonly clock: Clock;
 }
 
 /** A router of the table's routes. What no route matches falls through it. */
@@ -25,7 +28,10 @@ export function makeRouter(routes: readonly Route[], parts: DispatchParts): Rout
       // The router answers HEAD wherever it answers GET.
       if (ctx.method === 'HEAD' && route.sse) throw methodNotAllowed(ctx.matched, streams);
       const reply = await answer(route, ctx, parts);
-      if (reply !== undefined) sendJson(ctx.res, route.shape === 'envelope' ? inEnvelope(reply) : reply);
+      if (reply === undefined) return;
+      const whole = route.shape === 'envelope' ? inEnvelope(reply) : reply;
+      if (hasLongList(whole.body)) await sendLongJson(ctx.res, whole, parts.clock);
+      else sendJson(ctx.res, whole);
     });
   }
   return router;

@@ -1,7 +1,9 @@
 // Sends JSON replies, and refuses bodies it will not read without losing the answer on the way.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../domain/clock.ts';
+import { makePause } from '../../domain/pauses.ts';
 import { type Headers, setHeaders, writeHead } from './head.ts';
+import { longJson } from './long-json.ts';
 
 /** What a handler answers. */
 export interface Reply<B extends object = object> {
@@ -33,7 +35,12 @@ const LINGER_MS = 2_000;
 
 /** Sends a reply. For HEAD Node keeps the headers and drops the body (A7). */
 export function sendJson(res: ServerResponse, reply: Reply): void {
-  res.end(begin(res, reply));
+  res.end(begin(res, reply, jsonOf(reply)));
+}
+
+/** The same for a body with long lists: others get their turn while it is made. */
+export async function sendLongJson(res: ServerResponse, reply: Reply, clock: Clock): Promise<void> {
+  res.end(begin(res, reply, await longJson(reply.body, makePause(clock))));
 }
 
 /**
@@ -42,7 +49,7 @@ export function sendJson(res: ServerResponse, reply: Reply): void {
  */
 export function sendJsonAndClose(req: IncomingMessage, res: ServerResponse, reply: Reply, clock: Clock): void {
   setHeaders(res, { Connection: 'close' });
-  res.write(begin(res, reply));
+  res.write(begin(res, reply, jsonOf(reply)));
   const finish = () => {
     timer.cancel();
     res.end();
@@ -53,9 +60,10 @@ export function sendJsonAndClose(req: IncomingMessage, res: ServerResponse, repl
   req.resume();
 }
 
+const jsonOf = ({ body }: Reply) => Buffer.from(JSON.stringify(body));
+
 /** Writes the head; returns the bytes of the body. */
-function begin(res: ServerResponse, reply: Reply): Buffer {
-  const body = Buffer.from(JSON.stringify(reply.body));
+function begin(res: ServerResponse, reply: Reply, body: Buffer): Buffer {
   writeHead(res, reply.status, { ...reply.headers, 'Content-Type': JSON_TYPE, 'Content-Length': body.length });
   return body;
 }

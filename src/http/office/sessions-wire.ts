@@ -1,6 +1,7 @@
 // One session in Office Mode, as the wire has it (§2.14, G2-G7).
 import { isoTime, isoTimeOrNull } from '../../domain/clock.ts';
 import { elapsedSeconds, OFFICE_STATUS, progressOf } from '../../domain/office.ts';
+import type { Pause } from '../../domain/pauses.ts';
 import { totalTokens } from '../../domain/usage.ts';
 import type {
   ContextUsage,
@@ -12,7 +13,7 @@ import type { OfficeMessages, OfficeRuns, RunRounds } from '../../operations/off
 import type { Page } from '../../domain/listing.ts';
 import type { CurrentRun } from '../../store/office/session-overview.ts';
 import type { RunRound } from '../../store/office/run-rounds.ts';
-import type { RunHead } from '../../store/office/session-pages.ts';
+import type { MessageHead, RunHead } from '../../store/office/session-pages.ts';
 import type {
   ContextUsageWire,
   OfficeDetailWire,
@@ -22,10 +23,12 @@ import type {
   OfficeSummaryWire,
   RunRoundsWire,
 } from '../../wire/office/session.ts';
+import { renderSlices } from '../frame/long-json.ts';
 import { renderMessage } from '../sessions/history-wire.ts';
 import { renderEntity } from './entity-wire.ts';
 
-export function renderDetail({ session, totals, messages, runs, at }: OfficeDetail): OfficeDetailWire {
+export async function renderDetail(detail: OfficeDetail, pause: Pause): Promise<OfficeDetailWire> {
+  const { session, totals, messages, runs, at } = detail;
   return {
     session_id: session.id,
     session_title: session.title,
@@ -34,14 +37,13 @@ export function renderDetail({ session, totals, messages, runs, at }: OfficeDeta
     total_tokens: totalTokens(totals),
     message_count: totals.messageCount,
     artifact_count: totals.artifactCount,
-    messages: messages.map(({ id, role, preview, createdAt }) => ({
-      id,
-      role,
-      text_preview: preview,
-      created_at: isoTime(createdAt),
-    })),
-    runs: runs.map((run) => renderRunHead(run, at)),
+    messages: await renderSlices(messages, renderMessageHead, pause),
+    runs: await renderSlices(runs, (run) => renderRunHead(run, at), pause),
   };
+}
+
+function renderMessageHead({ id, role, preview, createdAt }: MessageHead): OfficeDetailWire['messages'][number] {
+  return { id, role, text_preview: preview, created_at: isoTime(createdAt) };
 }
 
 function renderRunHead(run: RunHead, at: number): OfficeDetailWire['runs'][number] {

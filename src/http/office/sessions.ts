@@ -1,4 +1,6 @@
 // The handlers of one session in Office Mode (§4.8).
+import type { Clock } from '../../domain/clock.ts';
+import { makePause } from '../../domain/pauses.ts';
 import type { Administrator } from '../../domain/user.ts';
 import type { Operations } from '../../operations/operations.ts';
 import type { pageQuery } from '../../wire/listing.ts';
@@ -18,11 +20,11 @@ import {
 } from './sessions-wire.ts';
 
 /** The handlers by name; `routes.ts` says where each stands. */
-export function makeOfficeSessionHandlers(operations: Operations) {
+export function makeOfficeSessionHandlers(operations: Operations, clock: Clock) {
   const id = (exchange: Exchange) => idInPath(exchange, 'Session');
   return {
     detail: async (exchange: Exchange, caller: Administrator) =>
-      ok(renderDetail(await operations.getOfficeDetail(caller, id(exchange)))),
+      ok(await renderDetail(await operations.getOfficeDetail(caller, id(exchange)), makePause(clock))),
     get: async (exchange: Exchange, caller: Administrator) =>
       ok(renderOfficeSession(await operations.getOfficeSession(caller, id(exchange)))),
     summary: async (exchange: Exchange, caller: Administrator) =>

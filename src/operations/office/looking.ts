@@ -1,5 +1,4 @@
-// How an administrator looks into a session: on the record, as its owner or read only (G10, G14), and without keeping others waiting.
-import type { Clock } from '../../domain/clock.ts';
+// How an administrator looks into a session: on the record, as its owner or read only (G10, G14).
 import type { Administrator } from '../../domain/user.ts';
 import type { SessionRecord } from '../../store/sessions/session-records.ts';
 import type { Access } from '../access.ts';
@@ -26,16 +25,4 @@ export type ConversationAccess = 'owner' | 'admin_readonly';
 /** How the caller sees the conversations of a user (G14). */
 export function conversationAccess(caller: Administrator, userId: string): ConversationAccess {
   return caller.kind !== 'operator' && caller.user.id === userId ? 'owner' : 'admin_readonly';
-}
-
-const LONGEST_HOLD_MS = 4;
-
-/** Makes a pause for between the slices of a long read: when that has held the event loop for a while, others get their turn. */
-export function makePauses(clock: Pick<Clock, 'monotonic'>): () => Promise<void> {
-  let since = clock.monotonic();
-  return async () => {
-    if (clock.monotonic() - since < LONGEST_HOLD_MS) return;
-    await new Promise((resolve) => void setImmediate(resolve));
-    since = clock.monotonic();
-  };
 }

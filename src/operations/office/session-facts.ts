@@ -2,12 +2,13 @@
 import type { Catalog } from '../../catalog/models.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { ContextParts } from '../../domain/usage.ts';
+import { makePause } from '../../domain/pauses.ts';
 import type { Administrator } from '../../domain/user.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { SessionOverview, SessionSummary, SessionTotals } from '../../store/office/session-overview.ts';
 import type { MessageHead, RunHead } from '../../store/office/session-pages.ts';
 import type { SessionRecord } from '../../store/sessions/session-records.ts';
-import { type LookInto, makePauses } from './looking.ts';
+import type { LookInto } from './looking.ts';
 
 /** Messages and runs are all there, oldest first (G23). */
 export interface OfficeDetail {
@@ -47,13 +48,13 @@ export interface SessionFactParts {
 
 const NOTHING: ContextParts = { system: 0, history: 0, tools: 0 };
 /** Rows of one read. */
-const SLICE = 200;
+const SLICE = 100;
 
 /** The verbs. They throw as `LookInto` does. */
 export function makeSessionFacts({ store, lookInto, catalog, clock }: SessionFactParts) {
   /** Every row of a list that is read in slices. */
   async function readAll<Row>(next: (last: Row | undefined) => Promise<readonly Row[]>): Promise<Row[]> {
-    const pause = makePauses(clock);
+    const pause = makePause(clock);
     const rows: Row[] = [];
     for (;;) {
       const slice = await next(rows.at(-1));

@@ -2,12 +2,13 @@
 import type { Clock } from '../../domain/clock.ts';
 import type { Message } from '../../domain/content.ts';
 import type { Listing, Page } from '../../domain/listing.ts';
+import { makePause } from '../../domain/pauses.ts';
 import type { Administrator } from '../../domain/user.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { OfficeRun } from '../../store/office/office-runs.ts';
 import type { RunRound } from '../../store/office/run-rounds.ts';
 import type { MessageOfRun } from '../../store/office/session-pages.ts';
-import { type ConversationAccess, conversationAccess, type LookInto, makePauses } from './looking.ts';
+import { type ConversationAccess, conversationAccess, type LookInto } from './looking.ts';
 
 /** A page of messages, ascending. `nextBeforeId` leads on to the past; null at the beginning of the session. */
 export interface OfficeMessages {
@@ -36,7 +37,7 @@ export interface SessionPageParts {
 /** Of a page of messages. One that is longer ends earlier, after one message at least. */
 const PAGE_CHARACTERS = 8 * 1_024 * 1_024;
 /** Rounds of one read. */
-const SLICE = 20;
+const SLICE = 5;
 
 /** The verbs. They throw as `LookInto` does. */
 export function makeSessionPages({ store, lookInto, clock }: SessionPageParts) {
@@ -48,7 +49,7 @@ export function makeSessionPages({ store, lookInto, clock }: SessionPageParts) {
       { beforeId, limit }: { readonly beforeId: number | null; readonly limit: number },
     ): Promise<OfficeMessages> => {
       const session = await lookInto(caller, id);
-      const pause = makePauses(clock);
+      const pause = makePause(clock);
       const ids = await store.office.listMessageIds(session.seq, beforeId ?? Number.MAX_SAFE_INTEGER, limit + 1);
       const messages: MessageOfRun[] = [];
       let left = PAGE_CHARACTERS;
@@ -77,7 +78,7 @@ export function makeSessionPages({ store, lookInto, clock }: SessionPageParts) {
     /** The session's rounds, the oldest first. */
     listRunRounds: async (caller: Administrator, id: string, { limit, offset }: Page): Promise<RunRounds> => {
       const session = await lookInto(caller, id);
-      const pause = makePauses(clock);
+      const pause = makePause(clock);
       const { total, afterSeq } = await store.office.findRounds(session.seq, offset);
       const items: RunRound[] = [];
       let last = afterSeq;
