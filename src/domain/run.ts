@@ -11,15 +11,36 @@ export const RUN_STATUSES = [
   'canceled',
   'incomplete',
 ] as const;
+/** What a run is reported as. */
 export type RunStatus = (typeof RUN_STATUSES)[number];
+
+/** What a run is. `waiting`: for its user, without a worker; reported as `running` (I2). */
+export const RUN_STATES = ['waiting', ...RUN_STATUSES] as const;
+export type RunState = (typeof RUN_STATES)[number];
+
+/** The status that a state is reported as. */
+export function reportedStatus(state: RunState): RunStatus {
+  return state === 'waiting' ? 'running' : state;
+}
+
+/** States that a run leaves again, in the order of the indexes' conditions. */
+export const UNFINISHED = ['queued', 'running', 'waiting', 'finalizing'] as const satisfies readonly RunState[];
+/** States in which a run has ended, and those in which it has failed. */
+export const ENDED = ['completed', 'failed', 'canceled', 'incomplete'] as const satisfies readonly RunState[];
+export const FAILED = ['failed', 'incomplete'] as const satisfies readonly RunState[];
+/** States in which a run has begun, and not ended. */
+export const BEGUN = ['running', 'waiting', 'finalizing'] as const satisfies readonly RunState[];
+/** States in which a run has an executor. */
+export const EXECUTING = ['running', 'finalizing'] as const satisfies readonly RunState[];
 
 /**
  * Every allowed move (§3.1, D1). Each store verb guards its own in SQL, so that the first committed move wins.
- * `running` goes back to `queued` when the daemon drains or a crash is rescued (D7).
+ * `running` goes back to `queued` when the daemon drains or a crash is rescued (D7), `waiting` when its question is settled.
  */
-export const RUN_MOVES: Readonly<Record<RunStatus, readonly RunStatus[]>> = {
+export const RUN_MOVES: Readonly<Record<RunState, readonly RunState[]>> = {
   queued: ['running', 'failed', 'canceled'],
-  running: ['finalizing', 'queued', 'canceled'],
+  running: ['finalizing', 'waiting', 'queued', 'canceled'],
+  waiting: ['queued', 'canceled'],
   finalizing: ['completed', 'failed', 'incomplete', 'canceled'],
   completed: [],
   failed: [],

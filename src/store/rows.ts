@@ -6,6 +6,7 @@ import type { Session } from '../domain/session.ts';
 import type { StopCause } from '../domain/stop.ts';
 import type { ApiKey, KeyScope, Role, Team, User } from '../domain/user.ts';
 import { ANSWER } from './runs/replies.ts';
+import { STATUS } from './runs/run-states.ts';
 
 export interface UserRow {
   seq: number;
@@ -135,7 +136,7 @@ export function toSession(row: SessionRow): Session {
 }
 
 /** The columns of a run with its session's id. */
-export const RUN_COLUMNS = `r.seq, r.id, r.session_seq, s.id AS session_id, r.user_seq, r.key_seq, r.protocol, r.status,
+export const RUN_COLUMNS = `r.seq, r.id, r.session_seq, s.id AS session_id, r.user_seq, r.key_seq, r.protocol, ${STATUS},
   r.schedule_mode, r.attempt, r.resumes, r.requested_model, r.model, r.include_usage, r.input_tokens, r.output_tokens,
   r.cache_read_tokens, r.cache_write_tokens, r.cost_usd, r.stop_reason, r.error, ${ANSWER}, r.structured_output,
   r.background_payload, r.output_schema IS NOT NULL AS wants_structured, r.created_at, r.started_at, r.finished_at`;

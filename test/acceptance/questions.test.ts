@@ -74,7 +74,7 @@ const answer = (id: string, answers: unknown) => daemon.admin('POST', `/api/v1/u
 const runRow = (runId: string) =>
   rowsOf<Record<string, unknown>>(
     daemon,
-    `SELECT status, waiting, attempt, resumes, ${ANSWER} FROM runs r WHERE id = ?`,
+    `SELECT status, attempt, resumes, ${ANSWER} FROM runs r WHERE id = ?`,
     runId,
   )[0]!;
 
@@ -88,14 +88,14 @@ async function beginAsking(wish: Partial<Parameters<typeof openTurn>[1]> = {}) {
 
 test('a stream stays open while its run waits, with the names of the protocol only, and ends with the answer', async () => {
   const { response, runId, question } = await beginAsking();
-  expect(runRow(runId)).toMatchObject({ status: 'running', waiting: 1 });
+  expect(runRow(runId)).toMatchObject({ status: 'waiting' });
   await answer(question.request_id, 'green');
   const { events, text, error } = await readTurn(response);
   expect([error, text]).toEqual([null, 'Let me ask. Heard green.']);
   const names = new Set(events.map(({ event }) => event));
   names.delete('ping');
   expect([...names]).toEqual(MESSAGE_EVENTS);
-  expect(runRow(runId)).toMatchObject({ status: 'completed', waiting: 0, attempt: 2, resumes: 0 });
+  expect(runRow(runId)).toMatchObject({ status: 'completed', attempt: 2, resumes: 0 });
   const results = rowsOf<{ id: string; output: string }>(
     daemon,
     `SELECT tool_use_id AS id, output FROM tool_calls WHERE run_seq = (SELECT seq FROM runs WHERE id = ?)
@@ -159,7 +159,7 @@ test('a daemon that is killed while a run waits still has the question, and the 
   await daemon.kill();
   await response.body?.cancel().catch(() => undefined);
   await daemon.restart();
-  expect(runRow(runId)).toMatchObject({ status: 'running', waiting: 1, attempt: 1, resumes: 0 });
+  expect(runRow(runId)).toMatchObject({ status: 'waiting', attempt: 1, resumes: 0 });
   expect((await pending()).map(({ request_id: id }) => id)).toEqual([question.request_id]);
   const asked = await fetch(`${daemon.url}/openapi/v1/user-inputs/${question.request_id}/answer`, {
     method: 'POST',

@@ -20,7 +20,7 @@ const OF_A_DAY =
 const CHANGED_LAST = /FROM sessions WHERE deleted_at IS NULL ORDER BY updated_at DESC LIMIT \d+\)/;
 /** Lists of everybody's, for operators: they count all there are, and read their page from the newest end. */
 const COUNTED =
-  /count\(\*\) AS total FROM (sessions WHERE deleted_at IS NULL$|runs r JOIN sessions s ON s.seq = r.session_seq WHERE s.deleted_at IS NULL( AND r.status = \+\?)?$|(user_inputs q|insights i) JOIN sessions s ON s.seq = [qi].session_seq WHERE s.deleted_at IS NULL$)/;
+  /count\(\*\) AS total FROM (sessions WHERE deleted_at IS NULL$|runs r JOIN sessions s ON s.seq = r.session_seq WHERE s.deleted_at IS NULL( AND r.status IN \('\w+'\))?$|(user_inputs q|insights i) JOIN sessions s ON s.seq = [qi].session_seq WHERE s.deleted_at IS NULL$)/;
 const OF_EVERYBODY = /^SCAN (sessions|[rsqi])( USING (COVERING )?INDEX \w+)?$/;
 
 /** A page of the audit log ends where it is full, and the newest entry, or the last before a time, is the first looked at. */

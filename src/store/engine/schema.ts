@@ -14,6 +14,7 @@ import { usage } from './migrations/008-usage.ts';
 import { audit } from './migrations/009-audit.ts';
 import { sessionsInOffice } from './migrations/010-sessions-in-office.ts';
 import { eventsOfSessions } from './migrations/011-events-of-sessions.ts';
+import { waiting } from './migrations/012-waiting.ts';
 
 /** Every migration in order. Add new ones at the end; never change one that was released. */
 const MIGRATIONS: readonly string[] = [
@@ -28,6 +29,7 @@ const MIGRATIONS: readonly string[] = [
   audit,
   sessionsInOffice,
   eventsOfSessions,
+  waiting,
 ];
 
 /** The schema version this code writes. */
@@ -48,12 +50,17 @@ export function migrate(connection: Connection, file: string): void {
   if (version === SCHEMA_VERSION) return;
   if (version > 0) backUp(connection, `${file}.v${version}.backup`);
   connection.function('account_of', { deterministic: true, directOnly: true }, (name) => accountOf(String(name)));
+  // A migration may rebuild a table that others refer to. The setting can't be changed within a transaction.
+  connection.pragma('foreign_keys = OFF');
   for (let next = version; next < SCHEMA_VERSION; next += 1) {
     connection
       .transaction(() => {
         connection.exec(MIGRATIONS[next]!);
+        const [broken] = connection.pragma('foreign_key_check') as { table: string }[];
+        if (broken !== undefined) throw new Error(`A row of ${broken.table} refers to no row.`);
         connection.pragma(`user_version = ${next + 1}`);
       })
       .immediate();
   }
+  connection.pragma('foreign_keys = ON');
 }

@@ -3,6 +3,7 @@ import type { Listing, Page } from '../../domain/listing.ts';
 import type { RunError, RunStatus } from '../../domain/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
+import { isReportedAs, STATUS, WAITING } from '../runs/run-states.ts';
 
 /** A run with its session's and its owner's names, and the counts of its session (G20). */
 export interface OfficeRun {
@@ -50,7 +51,7 @@ export interface OfficeRunRow extends Omit<OfficeRun, 'waiting' | 'error' | 'upd
 }
 
 /** To be followed by a condition on the runs `r`. */
-export const OFFICE_RUNS = `SELECT r.seq, r.id, r.status, r.waiting, r.error, r.created_at AS createdAt,
+export const OFFICE_RUNS = `SELECT r.seq, r.id, ${STATUS}, ${WAITING}, r.error, r.created_at AS createdAt,
     r.started_at AS startedAt, r.finished_at AS finishedAt, r.cost_usd AS costUsd,
     r.input_tokens + r.output_tokens AS totalTokens, r.tool_count AS toolCount, s.id AS sessionId,
     s.title AS sessionTitle, u.id AS userId, u.username, u.full_name AS fullName,
@@ -58,7 +59,7 @@ export const OFFICE_RUNS = `SELECT r.seq, r.id, r.status, r.waiting, r.error, r.
     coalesce(c.message_count, 0) AS messageCount, coalesce(c.artifact_count, 0) AS artifactCount,
     CASE WHEN r.finished_at IS NULL THEN
       (SELECT created_at FROM events WHERE run_seq = r.seq ORDER BY stream_seq DESC LIMIT 1) END AS toldAt,
-    CASE r.status WHEN 'running' THEN
+    CASE WHEN ${isReportedAs('running')} THEN
       coalesce((SELECT step FROM steps WHERE run_seq = r.seq ORDER BY step DESC LIMIT 1), 0) ELSE 0 END AS steps
   FROM runs r JOIN sessions s ON s.seq = r.session_seq JOIN users u ON u.seq = r.user_seq
   LEFT JOIN teams t ON t.id = coalesce(r.team_id, u.team_id) LEFT JOIN session_totals c ON c.session_seq = r.session_seq`;

@@ -4,6 +4,7 @@ import type { RunStatus } from '../../domain/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { countRuns } from './office-runs.ts';
+import { STATUS } from '../runs/run-states.ts';
 
 export interface RoundTool {
   readonly toolUseId: string;
@@ -34,7 +35,7 @@ const SHOWN_CHARACTERS = 4_000;
 /** Bytes of a user's message that is read as a whole; of a longer one its preview is shown. */
 const READ_BYTES = 64 * 1_024;
 
-const ROUNDS = `SELECT r.seq, r.id AS runId, r.status, r.input_tokens AS inputTokens, r.output_tokens AS outputTokens,
+const ROUNDS = `SELECT r.seq, r.id AS runId, ${STATUS}, r.input_tokens AS inputTokens, r.output_tokens AS outputTokens,
     r.cost_usd AS costUsd, r.started_at AS startedAt, r.finished_at AS finishedAt, m.text_preview AS preview,
     CASE WHEN octet_length(m.content) <= ${READ_BYTES} THEN m.content END AS content,
     substr(coalesce(r.answer, (SELECT text FROM steps WHERE run_seq = r.seq ORDER BY step DESC LIMIT 1)),

@@ -2,6 +2,7 @@
 import type { RunError, RunStatus } from '../../domain/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
+import { HAS_FAILED, IS_UNFINISHED, STATUS } from '../runs/run-states.ts';
 
 /** The run of a session that is under way, or the first that waits. `steps`: replies of its model. */
 export interface CurrentRun {
@@ -81,16 +82,16 @@ export function makeSessionOverview({ read }: Database) {
 
 function* findCurrentRun(tx: Reader, sessionSeq: number): Step<CurrentRun | undefined> {
   return yield* tx.get<CurrentRun>(
-    `SELECT r.id, r.status, r.started_at AS startedAt,
+    `SELECT r.id, ${STATUS}, r.started_at AS startedAt,
        coalesce((SELECT step FROM steps WHERE run_seq = r.seq ORDER BY step DESC LIMIT 1), 0) AS steps
-     FROM runs r WHERE r.session_seq = ? AND r.status IN ('queued', 'running', 'finalizing') ORDER BY r.seq LIMIT 1`,
+     FROM runs r WHERE r.session_seq = ? AND r.${IS_UNFINISHED} ORDER BY r.seq LIMIT 1`,
     sessionSeq,
   );
 }
 
 function* lastErrorOf(tx: Reader, sessionSeq: number): Step<RunError | null> {
   const row = yield* tx.get<{ error: string }>(
-    `SELECT error FROM runs WHERE session_seq = ? AND status IN ('failed', 'incomplete') ORDER BY seq DESC LIMIT 1`,
+    `SELECT error FROM runs WHERE session_seq = ? AND ${HAS_FAILED} ORDER BY seq DESC LIMIT 1`,
     sessionSeq,
   );
   return row === undefined ? null : (JSON.parse(row.error) as RunError);
@@ -115,7 +116,7 @@ function* messagePreview(tx: Reader, sessionSeq: number, order: 'ASC' | 'DESC'):
 function* workedMsOf(tx: Reader, sessionSeq: number): Step<number> {
   const row = yield* tx.get<{ workedMs: number }>(
     `SELECT t.worked_ms + (SELECT coalesce(sum(r.worked_ms), 0) FROM runs r
-       WHERE r.session_seq = t.session_seq AND r.status IN ('queued', 'running', 'finalizing')) AS workedMs
+       WHERE r.session_seq = t.session_seq AND r.${IS_UNFINISHED}) AS workedMs
      FROM session_totals t WHERE t.session_seq = ?`,
     sessionSeq,
   );

@@ -5,6 +5,7 @@ import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { IN_STEPS, readRepliesOfRun } from '../runs/replies.ts';
 import { type AttachmentRow, toAttachment } from '../sessions/sessions.ts';
+import { isReportedAs, STATUS } from '../runs/run-states.ts';
 
 /** A message without what it says. */
 export interface MessageHead {
@@ -89,8 +90,8 @@ export function makeSessionPages({ read }: Database) {
     listRunHeads: read(
       (tx: Reader, sessionSeq: number, afterSeq: number, limit: number): Step<RunHead[]> =>
         tx.all<RunHead>(
-          `SELECT r.seq, r.id, r.status, r.started_at AS startedAt, r.finished_at AS finishedAt, r.cost_usd AS costUsd,
-             CASE r.status WHEN 'running' THEN
+          `SELECT r.seq, r.id, ${STATUS}, r.started_at AS startedAt, r.finished_at AS finishedAt, r.cost_usd AS costUsd,
+             CASE WHEN ${isReportedAs('running')} THEN
                coalesce((SELECT step FROM steps WHERE run_seq = r.seq ORDER BY step DESC LIMIT 1), 0) ELSE 0 END AS steps
            FROM runs r WHERE r.session_seq = ? AND r.seq > ? ORDER BY r.seq LIMIT ?`,
           sessionSeq,

@@ -1,10 +1,11 @@
 // The house at one moment: its runs, what they come to, what each team used today, and the sessions that changed last (G13).
-import type { RunStatus } from '../../domain/run.ts';
+import { BEGUN, type RunState, type RunStatus, reportedStatus } from '../../domain/run.ts';
 import type { SessionStatus } from '../../domain/session.ts';
 import type { Team } from '../../domain/user.ts';
 import { QUARTER_MS } from '../../domain/time-zone.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
+import { IS_ENDED, isIn } from '../runs/run-states.ts';
 import { type TeamRow, toTeam } from '../rows.ts';
 import { countActive, hasLiveOfNobody, listLiveUnused } from './attribution.ts';
 import { type DayUsage, readDayUsage } from './day-usage.ts';
@@ -74,7 +75,7 @@ function add(one: DayUsage, other: DayUsage): DayUsage {
   return { tokens: one.tokens + other.tokens, costUsd: one.costUsd + other.costUsd };
 }
 
-const ENDED = "r.status IN ('completed', 'failed', 'canceled', 'incomplete')";
+const ENDED = `r.${IS_ENDED}`;
 /** Sessions that were deleted since are few: what ended in them is taken out of the rest. */
 const DELETED_SINCE = `SELECT r.status, r.session_seq FROM sessions s CROSS JOIN runs r ON r.session_seq = s.seq
   WHERE s.deleted_at >= ? AND r.finished_at >= ?`;
@@ -82,7 +83,7 @@ const DELETED_SINCE = `SELECT r.status, r.session_seq FROM sessions s CROSS JOIN
 function* countRuns(tx: Reader, since: number): Step<Pick<OfficeSnapshot, 'runCounts' | 'sessionCount'>> {
   const at = since * QUARTER_MS;
   const runCounts: Partial<Record<RunStatus, number>> = {};
-  const rows = yield* tx.all<{ status: RunStatus; runs: number }>(
+  const rows = yield* tx.all<{ status: RunState; runs: number }>(
     `SELECT status, count(*) AS runs FROM runs r WHERE r.finished_at IS NULL GROUP BY status
      UNION ALL SELECT status, count(*) FROM runs r WHERE ${ENDED} AND r.finished_at >= ? GROUP BY status
      UNION ALL SELECT status, -count(*) FROM (${DELETED_SINCE}) deleted GROUP BY status`,
@@ -90,7 +91,10 @@ function* countRuns(tx: Reader, since: number): Step<Pick<OfficeSnapshot, 'runCo
     at,
     at,
   );
-  for (const { status, runs } of rows) runCounts[status] = (runCounts[status] ?? 0) + runs;
+  for (const { status: state, runs } of rows) {
+    const status = reportedStatus(state);
+    runCounts[status] = (runCounts[status] ?? 0) + runs;
+  }
   const { sessions } = (yield* tx.get<{ sessions: number }>(
     `SELECT (SELECT count(DISTINCT session_seq) FROM (SELECT session_seq FROM runs r WHERE r.finished_at IS NULL
          UNION ALL SELECT session_seq FROM runs r WHERE ${ENDED} AND r.finished_at >= ?) seen)
@@ -121,12 +125,12 @@ function* readUnassigned(tx: Reader, usage: DayUsage, since: number): Step<Offic
 /** Live runs first, those that wait for a worker last of them; then those that ended today. The newest first in each. */
 function* listRuns(tx: Reader, { limit, since }: SnapshotWish): Step<OfficeRun[]> {
   const seqs: number[] = [];
-  const live = 'SELECT seq FROM runs WHERE finished_at IS NULL AND status';
+  const live = 'SELECT seq FROM runs WHERE finished_at IS NULL AND';
   const ended = `SELECT r.seq FROM runs r JOIN sessions s ON s.seq = r.session_seq
     WHERE ${ENDED} AND r.finished_at >= ? AND s.deleted_at IS NULL ORDER BY r.finished_at DESC, r.seq DESC`;
   const parts: readonly (readonly [sql: string, ...values: number[]])[] = [
-    [`${live} IN ('running', 'finalizing') ORDER BY seq DESC`],
-    [`${live} = 'queued' ORDER BY seq DESC`],
+    [`${live} ${isIn('status', BEGUN)} ORDER BY seq DESC`],
+    [`${live} status = 'queued' ORDER BY seq DESC`],
     [ended, since * QUARTER_MS],
   ];
   for (const [sql, ...values] of parts) {

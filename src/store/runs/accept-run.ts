@@ -13,6 +13,7 @@ import { estimatePrompt } from './prompt-size.ts';
 import { RUN_COLUMNS, type RunRow, type SessionRow, toRun, toSession } from '../rows.ts';
 import { addToTotals } from '../sessions/session-totals.ts';
 import { insertAttachments, insertUserMessage, type NewAttachment } from '../sessions/user-message.ts';
+import { IS_UNFINISHED } from './run-states.ts';
 
 export interface NewTurn {
   readonly user: User;
@@ -270,9 +271,6 @@ function scheduleModeOf(turn: NewTurn, ready: boolean): ScheduleMode {
 }
 
 function* hasUnfinishedRun(tx: Transaction, sessionSeq: number): Step<boolean> {
-  const found = yield* tx.get(
-    "SELECT 1 FROM runs WHERE session_seq = ? AND status IN ('queued', 'running', 'finalizing') LIMIT 1",
-    sessionSeq,
-  );
+  const found = yield* tx.get(`SELECT 1 FROM runs WHERE session_seq = ? AND ${IS_UNFINISHED} LIMIT 1`, sessionSeq);
   return found !== undefined;
 }

@@ -2,6 +2,7 @@
 import type { ApiKey, User } from '../../domain/user.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { countCapacity } from './worker-nodes.ts';
+import { IS_UNFINISHED } from './run-states.ts';
 
 export interface BackgroundLimits {
   readonly maxUnfinishedPerKey: number;
@@ -16,9 +17,9 @@ const PLACES_PER_SLOT = 10;
 
 // Each asks whether there are as many as the limit, and reads no further: queues may be long.
 const OF_KEY = `SELECT 1 FROM runs WHERE user_seq = ? AND key_seq = ?
-  AND status IN ('queued', 'running', 'finalizing') AND schedule_mode = 'background' LIMIT 1 OFFSET ?`;
+  AND ${IS_UNFINISHED} AND schedule_mode = 'background' LIMIT 1 OFFSET ?`;
 const OF_USER = `SELECT 1 FROM runs WHERE user_seq = ?
-  AND status IN ('queued', 'running', 'finalizing') AND schedule_mode = 'background' LIMIT 1 OFFSET ?`;
+  AND ${IS_UNFINISHED} AND schedule_mode = 'background' LIMIT 1 OFFSET ?`;
 const WAITING = "SELECT 1 FROM runs WHERE status = 'queued' AND schedule_mode = 'background' LIMIT 1 OFFSET ?";
 
 /** The reason to refuse a new background run, or undefined: first the session, then key and user, then capacity (A1). */

@@ -4,6 +4,7 @@ import type { Run } from '../../domain/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { stopIn } from './stop-runs.ts';
+import { IS_EXECUTING } from './run-states.ts';
 
 /** What decides the model of a run: its key's fixed model, else that of the agent that answers, else its owner's scenario (§1 rule 9). */
 export interface ModelChoice {
@@ -57,14 +58,14 @@ const nextOf = (kind: string, counted = '') => `
       (SELECT min(seq) FROM runs
         WHERE status = 'queued' AND ready = 1 AND ${kind} AND key_seq = waiting.key_seq) AS head,
       (SELECT count(*) FROM runs
-        WHERE status IN ('running', 'finalizing') AND runs.waiting = 0 AND key_seq = waiting.key_seq ${counted}) AS executing
+        WHERE ${IS_EXECUTING} AND key_seq = waiting.key_seq ${counted}) AS executing
     FROM waiting WHERE waiting.key_seq IS NOT NULL
   ) AS heads`;
 const BACKGROUND = "schedule_mode = 'background'";
 const NEXT_ORDINARY = `${nextOf("schedule_mode <> 'background'")} ORDER BY executing, head LIMIT 1`;
 const NEXT_BACKGROUND = `${nextOf(BACKGROUND, `AND ${BACKGROUND}`)} WHERE executing < ? ORDER BY executing, head LIMIT 1`;
 const EXECUTING_BACKGROUND = `SELECT count(*) AS runs FROM runs
-  WHERE status IN ('running', 'finalizing') AND waiting = 0 AND ${BACKGROUND}`;
+  WHERE ${IS_EXECUTING} AND ${BACKGROUND}`;
 
 const CLAIM = `UPDATE runs SET status = 'running', attempt = ?, model = ?, lease_until = ?, 
   started_at = coalesce(started_at, ?), worked_until = ?

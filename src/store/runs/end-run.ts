@@ -1,7 +1,14 @@
 // The end of a run: finalizing when the agent has ended, settled when its message is written, interrupted when its worker is gone.
 import type { NewEvent } from '../../domain/journal-event.ts';
 import type { JsonValue } from '../../domain/json.ts';
-import { MAX_RESUMES, type Protocol, type RunError, type RunStatus, type StopReason } from '../../domain/run.ts';
+import {
+  MAX_RESUMES,
+  type Protocol,
+  type RunError,
+  type RunState,
+  type RunStatus,
+  type StopReason,
+} from '../../domain/run.ts';
 import type { SessionStatus } from '../../domain/session.ts';
 import type { StopCause } from '../../domain/stop.ts';
 import type { Database } from '../engine/database.ts';
@@ -13,6 +20,7 @@ import { type Fence, holds } from './record-progress.ts';
 import { findLastText, IN_STEPS, previewOfReplies } from './replies.ts';
 import { expireOfRun } from './wait-for-user.ts';
 import { noteWork } from './work-time.ts';
+import { IS_UNFINISHED } from './run-states.ts';
 
 /** A run and its session. */
 type RunPlace = Omit<Fence, 'attempt'>;
@@ -169,7 +177,7 @@ const SESSION_STATUS_AFTER: Readonly<Partial<Record<RunStatus, SessionStatus>>> 
   canceled: 'stopped',
 };
 
-function sessionStatusAfter(ended: RunStatus, next: RunStatus | undefined): SessionStatus {
+function sessionStatusAfter(ended: RunStatus, next: RunState | undefined): SessionStatus {
   if (next === undefined) return SESSION_STATUS_AFTER[ended]!;
   return next === 'queued' ? 'pending' : 'running';
 }
@@ -188,7 +196,7 @@ function* makeReady(tx: Transaction, sessionSeq: number, runSeq: number): Step<v
 export function* endIn(tx: Transaction, fence: RunPlace, status: RunStatus, event: NewEvent): Step<void> {
   // A run that was never begun has nothing to collect.
   const ended = yield* tx.get<{ workedMs: number }>(
-    `UPDATE runs SET status = ?, finished_at = ?, ready = 0, waiting = 0, lease_until = NULL,
+    `UPDATE runs SET status = ?, finished_at = ?, ready = 0, lease_until = NULL,
        artifact_status = CASE WHEN attempt = 0 AND artifact_status = 'pending' THEN 'failed' ELSE artifact_status END
      WHERE seq = ? RETURNING worked_ms AS workedMs`,
     status,
@@ -196,8 +204,8 @@ export function* endIn(tx: Transaction, fence: RunPlace, status: RunStatus, even
     fence.runSeq,
   );
   yield* addToTotals(tx, fence.sessionSeq, ended!);
-  const next = yield* tx.get<{ seq: number; status: RunStatus }>(
-    `SELECT seq, status FROM runs WHERE session_seq = ? AND status IN ('queued', 'running', 'finalizing')
+  const next = yield* tx.get<{ seq: number; status: RunState }>(
+    `SELECT seq, status FROM runs WHERE session_seq = ? AND ${IS_UNFINISHED}
      ORDER BY seq LIMIT 1`,
     fence.sessionSeq,
   );

@@ -94,7 +94,7 @@ export function makeRecordProgress({ write }: Database) {
 /** Answers whether the attempt still holds the run. None holds a run that waits for its user. */
 export function* holds(tx: Transaction, fence: Fence): Step<boolean> {
   const found = yield* tx.get(
-    "SELECT 1 FROM runs WHERE seq = ? AND attempt = ? AND status = 'running' AND waiting = 0",
+    "SELECT 1 FROM runs WHERE seq = ? AND attempt = ? AND status = 'running'",
     fence.runSeq,
     fence.attempt,
   );

@@ -2,6 +2,7 @@
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { interruptIn, settleIn } from './end-run.ts';
+import { IS_EXECUTING, IS_UNFINISHED } from './run-states.ts';
 import { ADD_WORK } from './work-time.ts';
 
 export interface Rescued {
@@ -23,11 +24,11 @@ interface UnfinishedRow {
 /** One question for each index: joined by UNION they would be merged in order of id, through all sessions. */
 const EXECUTING_SESSIONS = [
   `SELECT s.id FROM runs r JOIN sessions s ON s.seq = r.session_seq
-   WHERE r.status IN ('running', 'finalizing') AND r.waiting = 0 AND r.status = 'running'`,
+   WHERE r.${IS_EXECUTING} AND r.status = 'running'`,
   'SELECT id FROM sessions WHERE stop_requested_at IS NOT NULL AND stop_confirmed_at IS NULL',
 ];
 
-const RENEW = `UPDATE runs SET lease_until = ?, ${ADD_WORK} WHERE seq = ? AND status = 'running' AND waiting = 0`;
+const RENEW = `UPDATE runs SET lease_until = ?, ${ADD_WORK} WHERE seq = ? AND status = 'running'`;
 
 /** The verbs that find runs without a worker. */
 export function makeRescueRuns({ write, read }: Database) {
@@ -43,7 +44,7 @@ export function makeRescueRuns({ write, read }: Database) {
     rescue: write(function* (tx: Transaction): Step<Rescued> {
       const rows = yield* tx.all<UnfinishedRow>(
         `SELECT session_seq AS sessionSeq, seq AS runSeq, attempt, status FROM runs
-           WHERE status IN ('queued', 'running', 'finalizing') AND waiting = 0 ORDER BY session_seq, seq`,
+           WHERE ${IS_UNFINISHED} AND status <> 'waiting' ORDER BY session_seq, seq`,
       );
       // While no daemon ran nobody could have taken them: each has its whole wait again.
       yield* tx.run(
@@ -65,7 +66,7 @@ export function makeRescueRuns({ write, read }: Database) {
       for (const runSeq of held) yield* tx.run(RENEW, tx.now + leaseMs, tx.steadyNow, tx.steadyNow, runSeq);
       const expired = yield* tx.all<UnfinishedRow>(
         `SELECT session_seq AS sessionSeq, seq AS runSeq, attempt, status FROM runs
-           WHERE status IN ('running', 'finalizing') AND waiting = 0 AND status = 'running' AND lease_until < ?`,
+           WHERE ${IS_EXECUTING} AND status = 'running' AND lease_until < ?`,
         tx.now,
       );
       for (const row of expired) yield* interruptIn(tx, row, 'crash');

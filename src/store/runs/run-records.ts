@@ -1,11 +1,11 @@
 // Runs with the names of their owners and keys, found and listed.
 import type { Listing, Page } from '../../domain/listing.ts';
-import { type Run, RUN_STATUSES, type RunStatus } from '../../domain/run.ts';
+import { isTerminal, type Run, type RunStatus } from '../../domain/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { RUN_COLUMNS, type RunRow, toRun } from '../rows.ts';
 import { conditions } from '../sessions/conditions.ts';
-import { UNFINISHED } from './waiting-runs.ts';
+import { IS_UNFINISHED, isReportedAs, WAITING } from './run-states.ts';
 
 /** A run with the names of its owner and key. */
 export interface RunRecord extends Run {
@@ -24,7 +24,7 @@ export interface RunFilter extends Page {
 
 type RunRecordRow = RunRow & { user_id: string; username: string; key_id: string; waiting: number };
 
-const RUNS = `SELECT ${RUN_COLUMNS}, r.waiting, u.id AS user_id, u.username, k.id AS key_id FROM runs r
+const RUNS = `SELECT ${RUN_COLUMNS}, ${WAITING}, u.id AS user_id, u.username, k.id AS key_id FROM runs r
   JOIN sessions s ON s.seq = r.session_seq JOIN users u ON u.seq = r.user_seq JOIN api_keys k ON k.seq = r.key_seq`;
 
 /** The look-ups. Runs of deleted sessions are left out. */
@@ -47,11 +47,9 @@ function toRunRecord(row: RunRecordRow): RunRecord {
 }
 
 function* listRuns(tx: Reader, { sessionSeq, status, limit, offset }: RunFilter): Step<Listing<RunRecord>> {
-  const isUnfinished = status !== null && RUN_STATUSES.indexOf(status) < RUN_STATUSES.indexOf('completed');
-  const { where, values } = conditions(['s.deleted_at IS NULL', ...(isUnfinished ? [UNFINISHED] : [])], {
-    'r.session_seq = ?': sessionSeq,
-    'r.status = ?': status,
-  });
+  const isUnfinished = status !== null && !isTerminal(status);
+  const isAsked = status === null ? [] : [isReportedAs(status), ...(isUnfinished ? [`r.${IS_UNFINISHED}`] : [])];
+  const { where, values } = conditions(['s.deleted_at IS NULL', ...isAsked], { 'r.session_seq = ?': sessionSeq });
   const from = `FROM runs r JOIN sessions s ON s.seq = r.session_seq ${where}`;
   const { total } = (yield* tx.get<{ total: number }>(`SELECT count(*) AS total ${from}`, ...values))!;
   const items = yield* tx.all<RunRecordRow>(

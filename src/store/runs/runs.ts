@@ -1,8 +1,9 @@
 // Rows of runs, read.
-import type { Run, RunStatus } from '../../domain/run.ts';
+import type { Run, RunState, UNFINISHED } from '../../domain/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { ANSWER } from './replies.ts';
+import { IS_UNFINISHED, STATUS } from './run-states.ts';
 import {
   OUTCOME_COLUMNS,
   type OutcomeRow,
@@ -13,7 +14,9 @@ import {
   toRun,
 } from '../rows.ts';
 
-const OUTCOME = `SELECT ${OUTCOME_COLUMNS.map((column) => (column === 'answer' ? ANSWER : `r.${column}`)).join(', ')}
+/** Columns that are made of others. */
+const MADE: Readonly<Record<string, string>> = { answer: ANSWER, status: STATUS };
+const OUTCOME = `SELECT ${OUTCOME_COLUMNS.map((column) => MADE[column] ?? `r.${column}`).join(', ')}
   FROM runs r WHERE r.seq = ?`;
 
 /** One question for each of the two indexes of claimable runs. */
@@ -61,14 +64,11 @@ export function makeRuns({ read }: Database) {
     }),
 
     /** How many unfinished runs there are of each status; those that wait for their user are counted apart. */
-    countUnfinished: read(function* (
-      tx: Reader,
-    ): Step<Record<'queued' | 'running' | 'waiting' | 'finalizing', number>> {
-      const rows = yield* tx.all<{ status: RunStatus | 'waiting'; runs: number }>(
-        `SELECT CASE waiting WHEN 1 THEN 'waiting' ELSE status END AS status, count(*) AS runs FROM runs
-         WHERE status IN ('queued', 'running', 'finalizing') GROUP BY 1`,
+    countUnfinished: read(function* (tx: Reader): Step<Record<(typeof UNFINISHED)[number], number>> {
+      const rows = yield* tx.all<{ status: RunState; runs: number }>(
+        `SELECT status, count(*) AS runs FROM runs WHERE ${IS_UNFINISHED} GROUP BY 1`,
       );
-      const of = (status: RunStatus | 'waiting') => rows.find((row) => row.status === status)?.runs ?? 0;
+      const of = (status: RunState) => rows.find((row) => row.status === status)?.runs ?? 0;
       return { queued: of('queued'), running: of('running'), waiting: of('waiting'), finalizing: of('finalizing') };
     }),
   };

@@ -5,6 +5,8 @@ import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { cancelIn } from './end-run.ts';
+import { IS_UNFINISHED } from './run-states.ts';
+import { EXECUTING, type RunState } from '../../domain/run.ts';
 
 /**
  * What a stop found. `ended`: it canceled runs; `executing` are those that a worker may still carry out.
@@ -33,14 +35,13 @@ interface StopRow {
 
 interface UnfinishedRow {
   seq: number;
-  status: 'queued' | 'running' | 'finalizing';
-  waiting: number;
+  status: RunState;
 }
 
 // By what is unfinished, not by users: that costs the same however much a user has done.
 const OF_DISABLED = `SELECT DISTINCT s.seq, s.id FROM runs r INDEXED BY runs_unfinished
   CROSS JOIN users u ON u.seq = r.user_seq CROSS JOIN sessions s ON s.seq = r.session_seq
-  WHERE r.status IN ('queued', 'running', 'finalizing') AND u.disabled = 1 AND r.session_seq > ?
+  WHERE r.${IS_UNFINISHED} AND u.disabled = 1 AND r.session_seq > ?
   ORDER BY r.session_seq LIMIT +?`;
 
 /** The verbs that stop. */
@@ -101,7 +102,7 @@ export function* stopIn(tx: Transaction, { sessionSeq, runSeq }: StopScope, caus
     if (session.status !== 'stopped') return { ...told, kind: 'idle' };
     return { ...told, kind: wasUnconfirmed ? 'unconfirmed' : 'confirmed' };
   }
-  const unconfirmed = wasUnconfirmed || runs.some(({ status, waiting }) => status !== 'queued' && waiting === 0);
+  const unconfirmed = wasUnconfirmed || runs.some(({ status }) => EXECUTING.some((state) => state === status));
   // Before the runs end: the end of a run lets the next one begin, unless an executor is still in the workspace.
   yield* tx.run(
     'UPDATE sessions SET stop_requested_at = ?, stop_confirmed_at = ?, stop_cause = ? WHERE seq = ?',
@@ -122,8 +123,7 @@ export function* stopIn(tx: Transaction, { sessionSeq, runSeq }: StopScope, caus
 // The newest first, so that no run is made ready only to be canceled next.
 function* listUnfinished(tx: Transaction, sessionSeq: number): Step<UnfinishedRow[]> {
   return yield* tx.all<UnfinishedRow>(
-    `SELECT seq, status, waiting FROM runs WHERE session_seq = ? AND status IN ('queued', 'running', 'finalizing')
-     ORDER BY seq DESC`,
+    `SELECT seq, status FROM runs WHERE session_seq = ? AND ${IS_UNFINISHED} ORDER BY seq DESC`,
     sessionSeq,
   );
 }
@@ -138,7 +138,7 @@ function* confirmIn(tx: Transaction, sessionSeq: number): Step<boolean> {
   if (confirmed === 0) return false;
   yield* tx.run(
     `UPDATE runs SET ready = 1 WHERE status = 'queued' AND seq =
-       (SELECT min(seq) FROM runs WHERE session_seq = ? AND status IN ('queued', 'running', 'finalizing'))`,
+       (SELECT min(seq) FROM runs WHERE session_seq = ? AND ${IS_UNFINISHED})`,
     sessionSeq,
   );
   return true;

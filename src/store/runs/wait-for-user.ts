@@ -34,7 +34,7 @@ export function makeWaitForUser({ write }: Database) {
       yield* noteWork(tx, fence.runSeq);
       const asked = (yield* findQuestion(tx, fence, question.toolUseId)) ?? (yield* ask(tx, fence, question));
       yield* tx.run(
-        "UPDATE runs SET waiting = 1, lease_until = NULL WHERE seq = ? AND status = 'running' AND waiting = 0",
+        "UPDATE runs SET status = 'waiting', lease_until = NULL WHERE seq = ? AND status = 'running'",
         fence.runSeq,
       );
       if (asked.status === 'pending') return true;
@@ -77,8 +77,7 @@ function* ask(tx: Transaction, fence: Fence, question: NewQuestion): Step<Questi
 /** waiting → queued: the run may be claimed again. */
 export function* goOn(tx: Transaction, { sessionSeq, runSeq }: RunPlace): Step<void> {
   const moved = yield* tx.run(
-    `UPDATE runs SET status = 'queued', ready = 1, waiting = 0, queued_steady_at = ?
-     WHERE seq = ? AND status = 'running' AND waiting = 1`,
+    "UPDATE runs SET status = 'queued', ready = 1, queued_steady_at = ? WHERE seq = ? AND status = 'waiting'",
     tx.steadyNow,
     runSeq,
   );

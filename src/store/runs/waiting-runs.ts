@@ -3,6 +3,7 @@ import type { Listing, Page } from '../../domain/listing.ts';
 import type { ScheduleMode } from '../../domain/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
+import { IS_UNFINISHED } from './run-states.ts';
 
 /** A queued run. `behindInSession` is the run of its session before it, `behindInKey` the one of its key. */
 export interface WaitingRun {
@@ -22,9 +23,6 @@ export interface WaitingRun {
   readonly createdAt: number;
 }
 
-/** Which partial index a status is found by: the queue stays quick however many runs have ended. */
-export const UNFINISHED = "r.status IN ('queued', 'running', 'finalizing')";
-
 /** Makes the verb: waiting runs in order of acceptance. */
 export function makeListWaiting({ read }: Database) {
   return read(listWaiting);
@@ -39,7 +37,8 @@ type WaitingRow = Omit<WaitingRun, 'ready' | 'behindQuestion'> & {
 const lastReadyBefore = (kind: string) => `(SELECT b.id FROM runs b WHERE b.key_seq = r.key_seq AND b.seq < r.seq
   AND b.status = 'queued' AND b.ready = 1 AND ${kind} ORDER BY b.seq DESC LIMIT 1)`;
 
-const IS_WAITING = `${UNFINISHED} AND r.status = 'queued'`;
+// The first condition names the index: the queue stays quick however many runs have ended.
+const IS_WAITING = `r.${IS_UNFINISHED} AND r.status = 'queued'`;
 // Of what is unfinished there is little: it is found by its index and sorted. Without the plus it would be looked for in
 // all runs, because they are in order. A cross join is read in its order: the page is short, the runs are not.
 const WAITING = `WITH page AS MATERIALIZED (
@@ -47,9 +46,9 @@ const WAITING = `WITH page AS MATERIALIZED (
   SELECT r.id AS runId, s.id AS sessionId, u.username, k.id AS keyId, r.schedule_mode AS scheduleMode,
     r.resumes, r.ready, r.queued_steady_at AS queuedSteadyAt, r.created_at AS createdAt,
     (SELECT b.id FROM runs b WHERE b.session_seq = r.session_seq AND b.seq < r.seq
-       AND b.status IN ('queued', 'running', 'finalizing') ORDER BY b.seq DESC LIMIT 1) AS behindInSession,
-    (SELECT b.waiting FROM runs b WHERE b.session_seq = r.session_seq AND b.seq < r.seq
-       AND b.status IN ('queued', 'running', 'finalizing') ORDER BY b.seq DESC LIMIT 1) AS behindQuestion,
+       AND b.${IS_UNFINISHED} ORDER BY b.seq DESC LIMIT 1) AS behindInSession,
+    (SELECT b.status = 'waiting' FROM runs b WHERE b.session_seq = r.session_seq AND b.seq < r.seq
+       AND b.${IS_UNFINISHED} ORDER BY b.seq DESC LIMIT 1) AS behindQuestion,
     CASE r.schedule_mode WHEN 'background' THEN ${lastReadyBefore("b.schedule_mode = 'background'")}
       ELSE ${lastReadyBefore("b.schedule_mode <> 'background'")} END AS behindInKey
   FROM page CROSS JOIN runs r ON r.seq = page.seq JOIN sessions s ON s.seq = r.session_seq JOIN users u ON u.seq = r.user_seq

@@ -39,7 +39,7 @@ const inputs = (house: StoreHouse, run: Pick<ClaimedRun, 'sessionSeq'>) =>
   });
 const rowOf = (house: StoreHouse, run: Pick<ClaimedRun, 'seq'>) =>
   house.rows<Record<string, unknown>>(
-    `SELECT status, waiting, ready, lease_until, worked_ms, resumes, attempt FROM runs WHERE seq = ${run.seq}`,
+    `SELECT status, ready, lease_until, worked_ms, resumes, attempt FROM runs WHERE seq = ${run.seq}`,
   )[0]!;
 const typesOf = (house: StoreHouse) => house.told.map(({ type }) => type);
 const sessionStatus = async (house: StoreHouse, { sessionId }: Pick<ClaimedRun, 'sessionId'>) =>
@@ -48,7 +48,7 @@ const sessionStatus = async (house: StoreHouse, { sessionId }: Pick<ClaimedRun, 
 test('a run that waits is running without a lease, holds no slot, and has asked one question', async () => {
   const house = await storeHouse();
   const { run } = await waiting(house);
-  expect(rowOf(house, run)).toMatchObject({ status: 'running', waiting: 1, lease_until: null });
+  expect(rowOf(house, run)).toMatchObject({ status: 'waiting', lease_until: null });
   expect(await sessionStatus(house, run)).toBe('running');
   const { items, total } = await inputs(house, run);
   expect(total).toBe(1);
@@ -73,7 +73,7 @@ test('an answer sends the run back to the queue, without the time that it waited
   const { run, id } = await waiting(house);
   house.clock.advance(90_000);
   expect(await house.store.userInputs.answer(id, ['red', { shade: 3 }])).toBe(true);
-  expect(rowOf(house, run)).toMatchObject({ status: 'queued', waiting: 0, ready: 1, worked_ms: 0, resumes: 0 });
+  expect(rowOf(house, run)).toMatchObject({ status: 'queued', ready: 1, worked_ms: 0, resumes: 0 });
   expect(await sessionStatus(house, run)).toBe('pending');
   expect(house.told.at(-1)).toMatchObject({
     type: 'user_input.answered',
@@ -124,7 +124,7 @@ test('of an answer, a second answer, an expiry and a stop the first committed wi
       expect(told).toEqual([isAnswer ? 'user_input.answered' : 'user_input.expired']);
       expect((await house.store.userInputs.find(id))!.status).toBe(isAnswer ? 'answered' : 'expired');
       const isStopped = first === 'stop' || second === 'stop';
-      expect(rowOf(house, run)).toMatchObject({ status: isStopped ? 'canceled' : 'queued', waiting: 0 });
+      expect(rowOf(house, run)).toMatchObject({ status: isStopped ? 'canceled' : 'queued' });
       expect(typesOf(house).filter((type) => type === 'run.stopped')).toHaveLength(isStopped ? 1 : 0);
     }
   }
@@ -170,7 +170,7 @@ test('while a run waits its worker can write no more, and neither rescue nor lea
   expect(await house.store.runs.renewLeases([], 60_000)).toBe(0);
   expect(await house.store.runs.rescue()).toEqual({ settled: 0, interrupted: 0, queued: 0 });
   expect(await house.store.runs.listExecutingSessions()).toEqual([]);
-  expect(rowOf(house, run)).toMatchObject({ status: 'running', waiting: 1, lease_until: null, resumes: 0 });
+  expect(rowOf(house, run)).toMatchObject({ status: 'waiting', lease_until: null, resumes: 0 });
 });
 
 test('a run that crashed before it waited asks again, and it is one question', async () => {
@@ -183,7 +183,7 @@ test('a run that crashed before it waited asks again, and it is one question', a
   expect(await house.store.runs.waitForUser(fenceOf(first!), question())).toBe(false);
   expect(await house.store.runs.waitForUser(fenceOf(second!), question())).toBe(true);
   expect((await inputs(house, first!)).total).toBe(1);
-  expect(rowOf(house, first!)).toMatchObject({ waiting: 1, attempt: 2 });
+  expect(rowOf(house, first!)).toMatchObject({ status: 'waiting', attempt: 2 });
 });
 
 test('a question that was settled already sends the run on instead of letting it wait for ever', async () => {
@@ -192,7 +192,7 @@ test('a question that was settled already sends the run on instead of letting it
   await house.store.userInputs.answer(id, 'red');
   const [again] = await house.claim();
   expect(await house.store.runs.waitForUser(fenceOf(again!), question())).toBe(true);
-  expect(rowOf(house, run)).toMatchObject({ status: 'queued', ready: 1, waiting: 0 });
+  expect(rowOf(house, run)).toMatchObject({ status: 'queued', ready: 1 });
   expect(typesOf(house).filter((type) => type === 'user_input.requested')).toHaveLength(1);
 });
 

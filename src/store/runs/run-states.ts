@@ -1,0 +1,35 @@
+// The states of a run in SQL. Partial indexes have the same conditions, written out in the migrations.
+import {
+  ENDED,
+  EXECUTING,
+  FAILED,
+  RUN_STATES,
+  type RunState,
+  type RunStatus,
+  reportedStatus,
+  UNFINISHED,
+} from '../../domain/run.ts';
+
+/** Whether a column is one of some states. */
+export function isIn(column: string, states: readonly RunState[]): string {
+  return `${column} IN (${states.map((state) => `'${state}'`).join(', ')})`;
+}
+
+/** Conditions on `status`, each that of a partial index. */
+export const IS_UNFINISHED = isIn('status', UNFINISHED);
+export const IS_EXECUTING = isIn('status', EXECUTING);
+export const IS_ENDED = isIn('status', ENDED);
+export const HAS_FAILED = isIn('status', FAILED);
+
+/** The status that a run `r` is reported with. */
+export const STATUS = "CASE r.status WHEN 'waiting' THEN 'running' ELSE r.status END AS status";
+/** 1 when a run `r` waits for its user. */
+export const WAITING = "r.status = 'waiting' AS waiting";
+
+/** Whether a run `r` is reported with a status. */
+export function isReportedAs(status: RunStatus): string {
+  return isIn(
+    'r.status',
+    RUN_STATES.filter((state) => reportedStatus(state) === status),
+  );
+}
