@@ -1,4 +1,4 @@
-// What has to be closed, in the order in which it was opened.
+// Closes what was opened, in reverse order.
 
 export type Closer = () => Promise<void> | void;
 

@@ -1,4 +1,4 @@
-// A daemon that runs: how it is reloaded, drained, halted, and what ends it.
+// A running daemon: how it is reloaded, drained, halted, and what ends it.
 import type { LiveConfig } from '../config/live-config.ts';
 import type { Log } from '../log/log.ts';
 import { type Closer, closeAll } from './closers.ts';
@@ -7,17 +7,17 @@ import type { Created } from './initialize.ts';
 
 /** A running daemon. */
 export interface Daemon {
-  /** Base address of its TCP door. */
+  /** Base address of its TCP listener. */
   readonly url: string;
-  /** What was made when the data directory was empty. */
+  /** What was created because the data directory was empty. */
   readonly created: Created | null;
   /** Resolves when everything is closed. */
   readonly ended: Promise<void>;
-  /** SIGHUP: reads every file of the configuration now. */
+  /** SIGHUP: reads all configuration files now. */
   reload(): void;
-  /** SIGTERM: no new turns, open streams get their time, unfinished runs go back to the queue. */
+  /** SIGTERM: no new turns, open streams get their time, unfinished runs return to the queue. */
   drain(): Promise<void>;
-  /** A second SIGTERM: everything ends now; what was committed is safe. */
+  /** A second SIGTERM: everything ends now; committed data is safe. */
   halt(): Promise<void>;
 }
 
@@ -34,17 +34,17 @@ interface Running {
   readonly lost: Promise<unknown>;
 }
 
-/** What the last moves of a daemon take that can't go on; whoever hangs is left behind. */
+/** Time limit for the last moves of a daemon that can't continue; what hangs is abandoned. */
 const LAST_MOVES_SECONDS = 2;
 
 export function makeDaemon({ url, created, closers, log, live, rooms, closing, draining, lost }: Running): Daemon {
   const { promise: ended, resolve: end, reject: fail } = Promise.withResolvers<void>();
-  // Whoever waits for the end is told; nobody may.
+  // Rejections reach everyone who waits for the end; there may be nobody.
   ended.catch(() => undefined);
   let drained: Promise<void> | undefined;
   let closed: Promise<void> | undefined;
 
-  /** Once, whoever asks first: closers that overlapped would close the store under those that still write. */
+  /** Once, for all callers: overlapping closers would close the store while others still write. */
   const close = (): Promise<void> => (closed ??= closeAll(closers));
 
   async function drain(): Promise<void> {
@@ -62,7 +62,7 @@ export function makeDaemon({ url, created, closers, log, live, rooms, closing, d
   async function endAtOnce(): Promise<void> {
     closing.abort();
     draining.abort();
-    // The runs go back to the queue as in a drain, but their threads end without being waited for. Only then may the store close.
+    // The runs return to the queue as in a drain, but without waiting for their threads to end. Only then may the store close.
     const released = rooms.queue.release();
     await rooms.pool.destroy();
     await released;
@@ -70,7 +70,10 @@ export function makeDaemon({ url, created, closers, log, live, rooms, closing, d
   }
 
   void lost.then(async (error) => {
-    log.fatal({ err: error }, 'the daemon ends: only a new start knows what of the database is on the disk');
+    log.fatal(
+      { err: error },
+      'the daemon ends: it cannot know which database writes have reached the disk; the next start recovers them',
+    );
     await withinDrainTime(endAtOnce(), LAST_MOVES_SECONDS).catch(() => undefined);
     fail(error);
   });
@@ -80,7 +83,7 @@ export function makeDaemon({ url, created, closers, log, live, rooms, closing, d
     created,
     ended,
     reload: () => {
-      log.info('reading the configuration anew');
+      log.info('reloading the configuration');
       live.reload();
     },
     drain: () => {

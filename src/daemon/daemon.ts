@@ -1,4 +1,4 @@
-// The one wiring function: builds every room, opens the doors, and closes everything in reverse order.
+// The one wiring function: builds every room, opens the listeners, and closes everything in reverse order.
 import { join } from 'node:path';
 import type { Configuration, LiveConfig } from '../config/live-config.ts';
 import { systemClock } from '../domain/clock.ts';
@@ -31,8 +31,8 @@ export { type Created, initialize, renewMasterKey } from './initialize.ts';
 const FIRST_ADMINISTRATOR = 'admin';
 
 /**
- * Starts a daemon on a data directory, initialising it when it is empty. Throws `conflict` when another process holds
- * the directory or an address can't be bound; what was opened until then is closed again.
+ * Starts a daemon on a data directory, and initialises an empty one. Throws `conflict` when another process holds the directory
+ * or an address can't be bound; everything opened until then is closed again.
  */
 export async function startDaemon(configuration: Configuration): Promise<Daemon> {
   const closers: Closer[] = [];
@@ -83,11 +83,11 @@ async function build(start: Start): Promise<Daemon> {
 
   await settleNames(store, live, log);
   await rescue({ store, workspaces: rooms.workspaces, stopper: rooms.stopper, log });
-  // Registered before the doors open: without a worker node, background runs would be refused.
+  // Registered before the listeners open: without a worker node, background runs would be refused.
   if (config.workers) await rooms.node.start();
   const doors = await openDoors(start, app, { settings: live.settings, log });
   live.bound(doors.tcp.address);
-  // After the doors are open: credentials that a failed start had made would be shown to nobody.
+  // After the listeners are open: credentials that a failed start had created would be shown to nobody.
   const created = await createFirstAdministrator(store, config.places, FIRST_ADMINISTRATOR);
   await live.start();
   await rooms.browser.look();
@@ -97,7 +97,7 @@ async function build(start: Start): Promise<Daemon> {
   return makeDaemon({ url, created, closers, log, live, rooms, closing, draining, lost });
 }
 
-/** Definitions get their ids, and accounts that could be taken for one another are told. */
+/** Assigns ids to definitions, and logs accounts that could be confused with each other. */
 async function settleNames(store: Store, live: LiveConfig, log: Log): Promise<void> {
   await numberDefinitions(store, live.definitions());
   const usernames = await store.users.listLookAlikes();
@@ -112,7 +112,7 @@ async function openDoors(
   const { config } = configuration;
   const socket: Door = await listenSocket(makeHttpServer(app), config.places.socketPath);
   closers.push(socket.close, linkSocket(join(config.places.dataDir, 'errand.sock'), config.places.socketPath));
-  // The operator's socket has no limit: who may open it is trusted, and shall come in when nobody else does.
+  // The operator's socket has no limit: its users are trusted, and must get in even when no one else does.
   const server = makeHttpServer(app);
   const isTrustedProxy = makeIsTrustedProxy(() => settings().trustedProxies);
   limitConnections(server, { settings, isTrustedProxy, maxDescriptors: maxDescriptors(), clock: systemClock, log });

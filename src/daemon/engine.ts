@@ -1,4 +1,4 @@
-// The engine: the rooms that carry runs out, wired together, and the background services in the order of their start.
+// The engine: the rooms that execute runs, wired together, and the background services in the order of their start.
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { findChromium } from '../agent/browser/find-chromium.ts';
@@ -86,7 +86,7 @@ export function makeEngine({ config, live, log, store, bus, blobs, snapshotThrea
   });
   const stopper = makeStopper({ store, queue, clock, log, stopConfirmed: wakes.stopConfirmed });
 
-  // In the order of their start; they are closed in reverse. The node is started before the doors open.
+  // In the order of their start; they are closed in reverse. The node is started before the listeners open.
   const services: readonly BackgroundService[] = [
     { stop: node.stop },
     { start: queueWait.wake, stop: queueWait.stop },
@@ -102,7 +102,7 @@ export function makeEngine({ config, live, log, store, bus, blobs, snapshotThrea
   return {
     rooms: { pool, queue, node, workspaces, stopper, broker, browser, checks, emptyArchives },
     closers: services.map(({ stop }) => stop),
-    /** Begins to work. What a crash left unfinished must be rescued before. */
+    /** Starts the services. Rescue what a crash left unfinished before. */
     start: () => {
       wakes.follow(bus);
       for (const { start } of services) start?.();
@@ -127,7 +127,7 @@ function sizeOf({ workers }: Settings): PoolSize {
   return { threads, runsPerThread, memoryMb, hangTimeoutMs: hangTimeoutSeconds * 1_000 };
 }
 
-/** The browser, looked for anew when the settings change. */
+/** The browser, searched for again when the settings change. */
 function openBrowser({ settings, onChange }: LiveConfig, log: Log, sandbox: () => SandboxGrant | null): BrowserPart {
   const browser = makeBrowserPart({ log, settings, sandbox, find: findChromium });
   onChange(() => void browser.look());

@@ -4,14 +4,14 @@ import type { Config } from '../config/config.ts';
 import { removeOrphanedFolders } from '../disk/temporary-folder.ts';
 import type { Log } from '../log/log.ts';
 
-/** Where bubblewrap is looked for. */
+/** Where bubblewrap is searched for. */
 const PROGRAM_PATH = '/usr/local/bin:/usr/bin:/bin';
 
-/** Looks for the sandbox, once: what is found holds until the next start. */
+/** Looks for the sandbox, once: the result is valid until the next start. */
 export async function findSandbox({ settings, places }: Config, log: Log): Promise<SandboxProbe> {
   const { shell } = settings;
   await removeOrphanedFolders().catch((error: unknown) =>
-    log.warn({ err: error }, 'temporary folders could not be looked through'),
+    log.warn({ err: error }, 'leftover temporary folders could not be removed'),
   );
   const found = await probeSandbox({
     path: PROGRAM_PATH,
@@ -21,7 +21,7 @@ export async function findSandbox({ settings, places }: Config, log: Log): Promi
     memoryBytes: shell.memoryMb * 1_048_576,
     maxProcesses: shell.maxProcesses,
   });
-  if (!found.ok) log.warn({ why: found.why }, 'the shell tool is off: there is no sandbox');
+  if (!found.ok) log.warn({ why: found.why }, 'the shell tool is off: no sandbox is available');
   else log.info({ memory: found.grant.groups === null ? 'watched' : 'control group' }, 'the sandbox works');
   return found;
 }

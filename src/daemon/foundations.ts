@@ -1,4 +1,4 @@
-// What everything stands on: the locked directory, its key, the log, the live configuration, the store, the files.
+// The foundations: the locked directory, its key, the log, the live configuration, the store, the files.
 import { join } from 'node:path';
 import { formatProblem } from '../catalog/problem.ts';
 import { type Config, readEnvironment } from '../config/config.ts';
@@ -25,13 +25,13 @@ import { makeLogForPeople } from './log-for-people.ts';
 /** The database file of a daemon. */
 export const databaseOf = ({ places }: Config) => join(places.dataDir, DATABASE_FILE);
 
-/** What a daemon is built of, and what was opened so far. */
+/** What a daemon is built from, and what has been opened so far. */
 export interface Start {
   readonly configuration: Configuration;
   readonly closers: Closer[];
 }
 
-/** What everything stands on: the locked directory, its key, the log, the live configuration, the store. */
+/** Opens the locked directory, its key, the log, the live configuration, the store. */
 export function layFoundations({ configuration, closers }: Start) {
   const { config, catalog, definitions } = configuration;
   const { places } = config;
@@ -58,16 +58,16 @@ export function layFoundations({ configuration, closers }: Start) {
   live.onChange((changed) => {
     if (changed !== 'definitions') return;
     numberDefinitions(store, live.definitions()).catch((error: unknown) => {
-      log.error({ err: error }, 'new definitions could not be given their ids; they get them when they are used');
+      log.error({ err: error }, 'new definitions could not be assigned ids; they get them when they are used');
     });
   });
   return { deriveKey, log, live, store, lost: lost.promise };
 }
 
 const HELD_LOG =
-  'the log of the database keeps growing, because another process reads an old state of it; "fuser errand.db" names it';
+  'the write-ahead log of the database keeps growing, because another process reads an old state of it; "fuser errand.db" shows which one';
 
-/** Where bytes are kept, and the thread that makes them of workspaces. */
+/** Where bytes are stored, and the thread that reads workspaces and packs archives. */
 export async function openFiles({ configuration, closers }: Start, { live, log }: { live: LiveConfig; log: Log }) {
   const { dataDir } = configuration.config.places;
   const directory = join(dataDir, 'blobs');
@@ -89,6 +89,6 @@ function reportConfig(log: Log, event: ConfigEvent): void {
     const problems = event.problems.map(formatProblem);
     log.error({ file: event.file, problems }, 'configuration refused; the last valid one stays in effect');
   } else if (event.kind === 'left-out') {
-    log.warn({ problems: event.problems.map(formatProblem) }, 'skills and plugins with problems are left out');
+    log.warn({ problems: event.problems.map(formatProblem) }, 'skills and plugins with problems are ignored');
   } else log.warn(event, 'configuration');
 }

@@ -1,4 +1,4 @@
-// Making a data directory: database, master key, commented configuration files, and the first administrator (K5).
+// Initialises a data directory: database, master key, commented configuration files, and the first administrator (K5).
 import { chmodSync, existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Config, Places } from '../config/config.ts';
@@ -13,7 +13,7 @@ import { lockDataDirectory } from '../store/engine/lock.ts';
 import { openStore, type Store } from '../store/open-store.ts';
 import { explainToOperator } from '../store/engine/storage-fault.ts';
 
-/** What was made, with the two secrets that are shown once. */
+/** What was created, with the two secrets that are shown once. */
 export interface Created {
   readonly dataDir: string;
   readonly configDir: string;
@@ -26,8 +26,8 @@ export const DATABASE_FILE = 'errand.db';
 const OWNER_ALONE = 0o700;
 
 /**
- * Initialises a data directory and leaves it closed. Throws `conflict` when it was initialised before, or when another
- * process holds it (the message names its pid).
+ * Initialises a data directory and leaves it closed. Throws `conflict` when it was already initialised, or when another process
+ * holds it (the message names its pid).
  */
 export async function initialize(config: Config, adminName: string): Promise<Created> {
   prepareDirectories(config.places);
@@ -39,7 +39,7 @@ export async function initialize(config: Config, adminName: string): Promise<Cre
     try {
       const created = await createFirstAdministrator(store, config.places, adminName);
       if (created === null) {
-        throw new ErrandError('conflict', `${config.places.dataDir} is initialised already.`);
+        throw new ErrandError('conflict', `${config.places.dataDir} is already initialised.`);
       }
       return created;
     } finally {
@@ -53,8 +53,8 @@ export async function initialize(config: Config, adminName: string): Promise<Cre
 }
 
 /**
- * Makes another master key for a data directory that has lost its own; what it costs is `COST_OF_NEW_KEY`. Throws `conflict`
- * when none is missing, or when another process holds the directory.
+ * Creates a new master key for a data directory that has lost its own; `COST_OF_NEW_KEY` says what that costs. Throws
+ * `conflict` when none is missing, or when another process holds the directory.
  */
 export function renewMasterKey({ places }: Config): void {
   requirePrivate(places.dataDir);
@@ -67,20 +67,20 @@ export function renewMasterKey({ places }: Config): void {
 }
 
 /**
- * Makes the directories and the commented configuration files that are missing. Throws `conflict` for a data directory that
- * others may enter.
+ * Creates the missing directories and commented configuration files. Throws `conflict` for a data directory that others can
+ * enter.
  */
 export function prepareDirectories({ dataDir, configDir }: Places): void {
   made(dataDir, OWNER_ALONE);
-  // Nobody can have put an empty directory to another use.
+  // An empty directory can't be in use for anything else.
   if (readdirSync(dataDir).length === 0) makePrivate(dataDir);
   requirePrivate(dataDir);
-  // There from the beginning, so that what backs the directory up can name it.
+  // Created at once, so that backup configurations can name it.
   made(join(dataDir, 'workspaces'), OWNER_ALONE);
   try {
     layDefaultConfig(configDir);
   } catch (error) {
-    // A service manager may own the directory: the defaults are in force without their commented files.
+    // A service manager may own the directory: the defaults are in effect even without their commented files.
     if (!isRefusal(error)) throw error;
   }
 }
@@ -101,7 +101,7 @@ function requirePrivate(dataDir: string): void {
   throw new ErrandError('conflict', `${words} Run: chmod 700 ${dataDir}`);
 }
 
-/** Where the master key lies (J6). */
+/** Where the master key is stored (J6). */
 export function masterKeyPlace({ dataDir, masterKeyPath, credentialsDirectory }: Places): MasterKeyPlace {
   const isCredential = credentialsDirectory !== null && dirname(masterKeyPath) === resolve(credentialsDirectory);
   return { path: masterKeyPath, isCredential, database: join(dataDir, DATABASE_FILE) };
@@ -130,13 +130,13 @@ function isRefusal(thrown: unknown): boolean {
   return ['EACCES', 'EPERM', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '');
 }
 
-/** Creates the first administrator and their key; null when there are users already. */
+/** Creates the first administrator and their key; null when users already exist. */
 export async function createFirstAdministrator(
   store: Store,
   { dataDir, configDir }: Places,
   adminName: string,
 ): Promise<Created | null> {
-  // Asked before, so that an ordinary start does not hash a password for nothing.
+  // Checked first, so that an ordinary start does not hash a password needlessly.
   if ((await store.users.list()).total > 0) return null;
   const password = makePassword();
   const { text, id, lastFour, secretSha256 } = makeKey();

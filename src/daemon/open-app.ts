@@ -36,13 +36,13 @@ export interface OpenAppParts {
   readonly schemas: SchemaCheck;
   readonly rooms: Engine['rooms'];
   readonly startedAt: number;
-  /** Fires when new turns are refused. */
+  /** Aborts when new turns are refused. */
   readonly closing: AbortSignal;
-  /** Fires when requests that wait must end. */
+  /** Aborts when waiting requests must end. */
   readonly draining: AbortSignal;
 }
 
-/** Makes the app. It is opened to requests by a server. */
+/** Makes the app. A server opens it to requests. */
 export function openApp(parts: OpenAppParts): HttpApp {
   const { config, live, log, store, bus, blobs, disk, openSpool, deriveKey, secrets } = parts;
   const { sandbox, schemas, startedAt, draining } = parts;

@@ -1,4 +1,4 @@
-// The queue, with all that it takes to carry a claimed run out.
+// The queue, with everything that executes a claimed run.
 import type { SandboxProbe } from '../agent/sandbox/sandbox.ts';
 import type { Config } from '../config/config.ts';
 import type { LiveConfig } from '../config/live-config.ts';

@@ -1,4 +1,4 @@
-// What the daemon says of itself: readiness for machines, status for operators.
+// What the daemon reports about itself: readiness for machines, status for operators.
 import { join } from 'node:path';
 import type { SandboxProbe } from '../agent/sandbox/sandbox.ts';
 import { formatProblem } from '../catalog/problem.ts';
@@ -26,20 +26,20 @@ export interface ReportParts {
   readonly browser: Pick<BrowserPart, 'state'>;
   readonly startedAt: number;
   readonly files: WriteWatch;
-  /** What to do about a limit of open files that is too low; null when it is not. */
+  /** What to do about a limit of open files that is too low; null when it isn't. */
   readonly descriptors: string | null;
   closing(): boolean;
   readonly clock: Clock;
 }
 
-/** What the machine gives: a place for files, and descriptors enough. */
+/** The machine's state: whether files can be written, and whether enough descriptors are available. */
 export function watchMachine({ places }: Config, log: Log): Pick<ReportParts, 'descriptors' | 'files'> {
   const descriptors = adviceOnDescriptors();
   if (descriptors !== null) log.warn(descriptors);
   return { descriptors, files: makeWriteWatch(incomingPath(join(places.dataDir, 'blobs')), systemClock) };
 }
 
-/** The reports. A daemon is ready unless a part has failed; a degraded part only takes something away. */
+/** The reports. A daemon is ready unless a part has failed; a degraded part only reduces what it can do. */
 export function makeReports(parts: ReportParts) {
   const { config, live, store, pool, startedAt, clock } = parts;
 
@@ -104,14 +104,14 @@ function storePart({ store }: ReportParts): PartReport {
   if (fault !== null) return { name: 'store', state: 'failed', detail: fault };
   const bytes = store.heldLogBytes();
   if (bytes === null) return ok('store');
-  const detail = `its log has grown to ${Math.round(bytes / 1_048_576)} MB: another process reads an old state of it`;
+  const detail = `its write-ahead log has grown to ${Math.round(bytes / 1_048_576)} MB: another process reads an old state of it`;
   return { name: 'store', state: 'degraded', detail };
 }
 
 function filesPart({ files }: ReportParts): PartReport {
   const fault = files.fault();
   if (fault === null) return ok('files');
-  return { name: 'files', state: 'degraded', detail: `attached files and artifacts cannot be kept (${fault})` };
+  return { name: 'files', state: 'degraded', detail: `attached files and artifacts cannot be stored (${fault})` };
 }
 
 function descriptorsPart({ descriptors }: ReportParts): PartReport[] {

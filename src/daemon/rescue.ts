@@ -1,4 +1,4 @@
-// What a crash left unfinished, taken up at a start.
+// Handles, at a start, what a crash left unfinished.
 import type { Stopper } from '../execution/queue/stop.ts';
 import type { Workspaces } from '../files/workspaces.ts';
 import type { Log } from '../log/log.ts';
@@ -11,17 +11,17 @@ export interface RescueParts {
   readonly log: Log;
 }
 
-/** Takes up what a crash left unfinished. Only at a start, while no worker holds a run. */
+/** Handles what a crash left unfinished. Only at a start, while no worker holds a run. */
 export async function rescue({ store, workspaces, stopper, log }: RescueParts): Promise<void> {
-  // First, so that a crash in the middle of it finds the same sessions again.
+  // First, so that a crash during this finds the same sessions again.
   for (const sessionId of await store.runs.listExecutingSessions()) {
     await workspaces.tidy(sessionId).catch((error: unknown) => {
-      log.error({ session_id: sessionId, err: error }, 'what the crash left half-written could not be removed');
+      log.error({ session_id: sessionId, err: error }, 'files that the crash left half-written could not be removed');
     });
   }
   const rescued = await store.runs.rescue();
   await store.runs.confirmStops();
-  // A crash may have come between the disabling of a user and the end of the last run.
+  // A crash may have happened between the disabling of a user and the end of the user's last run.
   await stopper.stopDisabled();
   if (rescued.settled + rescued.interrupted + rescued.queued > 0) log.info(rescued, 'unfinished runs were rescued');
 }

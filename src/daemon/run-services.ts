@@ -1,4 +1,4 @@
-// What the tools of runs may ask of the main thread, each request answered by the part that knows.
+// What the tools of runs can request from the main thread, each request served by the responsible part.
 import type { Config } from '../config/config.ts';
 import type { LiveConfig } from '../config/live-config.ts';
 import { systemClock } from '../domain/clock.ts';
@@ -22,7 +22,7 @@ interface BrokerNeeds {
   readonly secrets: SecretBox;
 }
 
-/** The broker of connected services, as the config directory describes them now. */
+/** The broker of connected services, as the config directory currently describes them. */
 export function openBroker({ config, live, log, store, secrets }: BrokerNeeds): Broker {
   return makeBroker({
     store,
@@ -44,7 +44,7 @@ interface RunServiceParts {
   readonly documentReader: DocumentReader;
 }
 
-/** What tools may ask for, by the part that answers it. */
+/** The services that tools can request, by name. */
 export function makeRunServices({ store, blobs, broker, documentReader }: RunServiceParts): RunServices {
   return {
     report_insight: async (run, insight) => {

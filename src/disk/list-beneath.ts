@@ -8,7 +8,7 @@ export interface Entry extends FileFacts {
   readonly exact: boolean;
 }
 
-/** What a directory holds, sorted by name; `more` tells that a limit left some out. */
+/** The contents of a directory, sorted by name; `more` says that a limit left some out. */
 export interface Listing {
   readonly entries: readonly Entry[];
   readonly more: boolean;
@@ -25,7 +25,7 @@ export async function namesIn(directory: FileHandle, limit: number): Promise<{ n
   return { names, more: false };
 }
 
-/** What a folder holds. Names that vanish meanwhile are left out. Throws not_found, bad_request (no folder, a link). */
+/** Lists a folder. Names that vanish meanwhile are left out. Throws not_found, bad_request (not a folder, a link). */
 export async function readDirectoryBeneath(root: string, path: string, limit = 10_000): Promise<Listing> {
   const directory = await descend(root, partsBeneath(path));
   try {

@@ -8,19 +8,21 @@ export interface Owner {
   readonly gid: number;
 }
 
-/** Opens a root to its owner again, as commands may close it. A root that is missing, or is no folder, stays as it is. */
+/**
+ * Gives the owner access to a root again, since commands may close it. A root that is missing, or isn't a folder, is unchanged.
+ */
 export async function reopenRoot(root: string): Promise<void> {
   const stats = await lstat(root).catch(() => undefined);
   if (stats?.isDirectory() && (stats.mode & 0o700) !== 0o700) await chmod(root, (stats.mode & 0o777) | 0o700);
 }
 
-/** Makes a root that is missing, for its owner alone. */
+/** Makes a missing root, accessible to its owner only. */
 export async function makeRoot(root: string, owner: Owner | null): Promise<void> {
   const made = await mkdir(root, { recursive: true, mode: 0o700 });
   if (made !== undefined && owner !== null) await chown(root, owner.uid, owner.gid);
 }
 
-/** Makes the folders of a path that are missing, with `mode` and owner. Throws bad_request where a file or link stands. */
+/** Makes the missing folders of a path, with `mode` and owner. Throws bad_request where a file or link is in the way. */
 export async function makeDirectoriesBeneath(
   root: string,
   path: string,
@@ -44,7 +46,7 @@ export async function makeDirectoriesBeneath(
   await directory.close();
 }
 
-/** Gives owner first: a chown clears mode bits. The mode is set by hand because the umask has cut it. */
+/** Sets the owner first: a chown clears mode bits. Sets the mode explicitly because the umask has reduced it. */
 export async function dress(handle: FileHandle, mode: number, owner: Owner | null): Promise<void> {
   if (owner !== null) await handle.chown(owner.uid, owner.gid);
   await handle.chmod(mode);

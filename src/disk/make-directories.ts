@@ -1,10 +1,10 @@
-// Makes a directory with all that is missing above it.
+// Makes a directory and its missing parents.
 import { mkdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 /**
- * Throws the system's error when one of them can't be made. `mkdir` with `recursive` never ends where a file system
- * answers that there is no such file to every new name, as /proc does.
+ * Throws the system's error when one of them can't be made. `mkdir` with `recursive` never ends on a file system that reports
+ * ENOENT for every new name, as /proc does.
  */
 export function makeDirectories(directory: string, mode: number): void {
   const missing: string[] = [];
@@ -17,7 +17,7 @@ export function makeDirectories(directory: string, mode: number): void {
   if (!isDirectory(directory)) mkdirSync(directory, { mode });
 }
 
-/** Another process may have been quicker. */
+/** Another process may have made it first. */
 function makeDirectory(folder: string, mode: number): void {
   try {
     mkdirSync(folder, { mode });

@@ -5,7 +5,7 @@ import { type FileHandle, lstat, open } from 'node:fs/promises';
 import { codeOf, ErrandError, type ErrorReason } from '../domain/errors.ts';
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
-/** Names a file without opening it, so that pipes and devices feel nothing. Node has no name for it; Linux only. */
+/** Refers to a file without opening it, so that pipes and devices are unaffected. Node has no constant for it; Linux only. */
 export const O_PATH = 0o10000000;
 const MAX_PATH_BYTES = 4096;
 const MAX_NAME_BYTES = 255;
@@ -46,12 +46,13 @@ export function explained(error: unknown, path: string): unknown {
 }
 
 /**
- * The names that a path leads through beneath its root; none for the root itself. A leading `/` means the root.
- * Throws bad_request for a NUL, text that is no Unicode, `..` above the root, and names or paths that are too long.
+ * The names of a path beneath its root; none for the root itself. A leading `/` means the root. Throws bad_request for a NUL,
+ * invalid Unicode, `..` above the root, and names or paths that are too long.
  */
 export function partsBeneath(path: string): readonly string[] {
   const refuse = (words: string) => new ErrandError('bad_request', `${JSON.stringify(path.slice(0, 200))} ${words}.`);
-  if (path.includes('\u0000') || !path.isWellFormed()) throw refuse('holds a character that no path may hold');
+  if (path.includes('\u0000') || !path.isWellFormed())
+    throw refuse('contains a character that is not allowed in a path');
   if (Buffer.byteLength(path) > MAX_PATH_BYTES) throw refuse(`is longer than ${MAX_PATH_BYTES} bytes`);
   const parts: string[] = [];
   for (const part of path.split('/')) {
@@ -82,7 +83,7 @@ export async function openDirectoryAt(parent: FileHandle, name: string | Buffer,
   try {
     return await open(at(parent, name), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   } catch (error) {
-    // Linux says ENOTDIR for a link too; the difference matters to whoever reads the message.
+    // Linux reports ENOTDIR for a link too; the difference matters to the reader of the message.
     if ((await factsAt(parent, name))?.kind === 'link') throw refusal('ELOOP', path, error);
     throw explained(error, path);
   }
@@ -90,7 +91,7 @@ export async function openDirectoryAt(parent: FileHandle, name: string | Buffer,
 
 type Step = (parent: FileHandle, name: string, path: string) => Promise<FileHandle>;
 
-/** Goes down from the root, holding at most two descriptors. The caller closes the answer. */
+/** Descends from the root, with at most two open descriptors. The caller closes the result. */
 export async function descend(
   root: string,
   parts: readonly string[],
@@ -110,7 +111,7 @@ export async function descend(
   return directory;
 }
 
-/** Runs `verb` on the directory that holds the path's last name. */
+/** Runs `verb` on the directory that contains the path's last name. */
 export async function withParent<T>(
   root: string,
   path: string,
@@ -142,9 +143,9 @@ export function requireFile(facts: FileFacts, path: string): void {
 }
 
 /**
- * Opens a regular file; the caller closes it. `flags` are those of open(2), `mode` is for a file that O_CREAT makes.
- * Never blocks on a pipe and never touches a device: the file is named first, checked, and then opened by that name.
- * Throws not_found, bad_request (a link, a folder, a special file), conflict (O_EXCL), forbidden.
+ * Opens a regular file; the caller closes it. `flags` are those of open(2), `mode` is for a file that O_CREAT makes. Never
+ * blocks on a pipe and never touches a device: gets a reference to the file, checks it, and then opens that reference. Throws
+ * not_found, bad_request (a link, a folder, a special file), conflict (O_EXCL), forbidden.
  */
 export async function openFileBeneath(root: string, path: string, flags = O_RDONLY, mode = 0o600): Promise<FileHandle> {
   return withParent(root, path, async (parent, name, shown) => {
@@ -165,7 +166,7 @@ export async function openFileBeneath(root: string, path: string, flags = O_RDON
   });
 }
 
-/** Kind, size, time and mode of what the path names; a link is described itself. Throws not_found. */
+/** Kind, size, time and mode of what the path names; a link itself, not its target. Throws not_found. */
 export async function statBeneath(root: string, path: string): Promise<FileFacts> {
   if (partsBeneath(path).length === 0) return factsOf(await lstat(root));
   return withParent(root, path, async (parent, name) => factsOf(await lstat(at(parent, name))));

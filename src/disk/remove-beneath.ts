@@ -1,4 +1,4 @@
-// Removes files and trees beneath a directory, never along a link.
+// Removes files and trees beneath a directory, and never follows a link.
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, chmod, open, rename, rmdir, unlink } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { TEMPORARY_PREFIX } from './replace-beneath.ts';
 const { O_DIRECTORY, O_NOFOLLOW } = constants;
 const REMOVAL_BATCH = 1000;
 
-/** Removes a file, link or whole folder; answers whether there was one. Links inside are removed, not followed. */
+/** Removes a file, link or whole folder; returns whether it existed. Links inside are removed, not followed. */
 export async function removeBeneath(root: string, path: string): Promise<boolean> {
   return withParent(root, path, async (parent, name, shown) => {
     const facts = await factsAt(parent, name);
@@ -31,7 +31,7 @@ export async function removeBeneath(root: string, path: string): Promise<boolean
   });
 }
 
-/** A folder that forbids its owner to enter is opened up by its mere name first. */
+/** A folder whose mode denies its owner access is first made accessible by name. */
 async function openForRemoval(parent: FileHandle, name: string | Buffer, path: string): Promise<FileHandle> {
   const named = await open(at(parent, name), O_PATH | O_DIRECTORY | O_NOFOLLOW);
   try {
@@ -42,7 +42,10 @@ async function openForRemoval(parent: FileHandle, name: string | Buffer, path: s
   return openDirectoryAt(parent, name, path);
 }
 
-/** Takes away one batch of names; answers whether there were any. Folders within folders are moved up to `top`, so depth costs neither stack nor descriptors. */
+/**
+ * Removes one batch of names; returns whether there were any. Nested folders are moved up to `top`, so that depth needs neither
+ * stack nor descriptors.
+ */
 async function emptyOnce(top: FileHandle, path: string): Promise<boolean> {
   const { names } = await namesIn(top, REMOVAL_BATCH);
   for (const name of names) {
@@ -63,7 +66,7 @@ async function emptyOnce(top: FileHandle, path: string): Promise<boolean> {
   return names.length > 0;
 }
 
-/** Removes a name unless it is a folder, and answers which it was. */
+/** Removes a name unless it is a folder, and returns whether it did. */
 async function unlinked(directory: FileHandle, name: Buffer): Promise<boolean> {
   try {
     await unlink(at(directory, name));

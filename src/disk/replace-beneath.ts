@@ -1,4 +1,4 @@
-// Replaces files beneath a directory whole, and never follows a link out of it.
+// Replaces files beneath a directory atomically, and never follows a link out of it.
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open, rename, unlink } from 'node:fs/promises';
@@ -7,15 +7,15 @@ import { at, factsAt, requireFile, withParent } from './open-beneath.ts';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
 
-/** Files being written have such names, and a UUID after it, until they are whole. A crash may leave one behind. */
+/** Prefix of files that are still being written, followed by a UUID. A crash may leave one behind. */
 export const TEMPORARY_PREFIX = '.errand-tmp-';
 
-/** Writes an open, empty file that a path leads to. */
+/** Writes an open, empty file at a path. */
 export type Fill = (path: string) => Promise<unknown>;
 
 /**
- * Puts a file in place at once, and on the disk: readers see the old content or the new, never half. A file that is replaced keeps its
- * mode unless `mode` is given; a new one has 0644. Throws bad_request where a folder, link or special file stands.
+ * Writes a file atomically and syncs it: readers see the old content or the new, never a part. A replaced file keeps its mode
+ * unless `mode` is given; a new one has 0644. Throws bad_request where a folder, link or special file is in the way.
  */
 export async function replaceFileBeneath(
   root: string,
@@ -30,11 +30,11 @@ export async function replaceFileBeneath(
     const file = await open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
     try {
       try {
-        // Through the descriptor, so that nobody can put another file there.
+        // Through the descriptor, so that no other process can substitute another file.
         if (typeof content === 'function') await content(`/proc/self/fd/${file.fd}`);
         else await file.writeFile(content);
         await dress(file, options.mode ?? old?.mode ?? 0o644, options.owner ?? null);
-        // Before it has its name: else a power cut leaves the name with nothing in it.
+        // Before it gets its name: otherwise a power failure may leave the name with an empty file.
         await file.sync();
       } finally {
         await file.close();

@@ -1,14 +1,14 @@
-// Has the system write to the disk what it still holds in memory.
+// Flushes written data from memory to the disk.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/** By path: the call that has not begun yet, for all who ask before it does. */
+/** By path: the call that has not started yet, shared by all requests until it does. */
 const waiting = new Map<string, Promise<boolean>>();
 let underWay: Promise<unknown> = Promise.resolve();
 
 /**
- * Syncs the file system that a path lies on, all of it. Node has no call for it, the system's program does. One runs at a
- * time; who asks for the same path meanwhile shares the next. Answers whether it did.
+ * Syncs the whole file system of a path. Node has no call for it, so this runs the system's program, one at a time; requests
+ * for the same path meanwhile share the next run. Returns whether it succeeded.
  */
 export function syncDiskOf(path: string): Promise<boolean> {
   const shared = waiting.get(path);

@@ -1,15 +1,15 @@
-// Walks the folders beneath a directory, never along a link.
+// Walks the folders beneath a directory, and never follows a link.
 import { type Listing, readDirectoryBeneath } from './list-beneath.ts';
 import { partsBeneath } from './open-beneath.ts';
 import { ErrandError } from '../domain/errors.ts';
 
-/** A walk opens each folder from the root anew, so its cost grows with the square of the depth. */
+/** A walk opens each folder from the root, so its cost is quadratic in the depth. */
 const MAX_WALK_DEPTH = 256;
 
 /**
- * Visits the folders beneath `path`, shallow ones first: each with its path (`''` is the root), depth and listing.
- * `enter` says whether to go into a folder found. Folders that vanish or turn into links on the way, and
- * those more than 256 levels down are passed over; only a fault of the first one is thrown.
+ * Visits the folders beneath `path`, shallow ones first: each with its path (`''` is the root), depth and listing. `enter`
+ * returns whether to descend into a folder. Folders that vanish or turn into links meanwhile, and those more than 256 levels
+ * down, are skipped; only an error of the first one is thrown.
  */
 export async function* walkBeneath(
   root: string,

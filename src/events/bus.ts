@@ -1,4 +1,4 @@
-// The bus: hands each commit's events to those who follow a run, in the order of the journal, and to those who follow all.
+// The bus: passes each commit's events to the followers of a run, in the order of the journal, and to the followers of all.
 import type { JournalEvent } from '../domain/journal-event.ts';
 
 type Listener = (events: readonly JournalEvent[]) => void;
@@ -19,7 +19,7 @@ export function makeBus(): Bus {
   function tell(runSeq: number, events: readonly JournalEvent[]): void {
     const listeners = followers.get(runSeq);
     if (listeners === undefined) return;
-    // A copy, since a listener may leave while it is told.
+    // A copy, since a listener may unsubscribe during the call.
     for (const listener of Array.from(listeners)) listener(events);
   }
 

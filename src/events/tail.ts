@@ -1,4 +1,4 @@
-// A tail: one reader's way through the events of a run, old ones from the store, live ones from the bus.
+// A tail: reads the events of a run for one reader, old ones from the store, live ones from the bus.
 import { type JournalEvent, TERMINAL_EVENTS } from '../domain/journal-event.ts';
 import type { Run } from '../domain/run.ts';
 import type { Events } from '../store/sessions/events.ts';
@@ -6,11 +6,11 @@ import type { Bus } from './bus.ts';
 
 /** What a reader does with events. */
 export interface TailListener {
-  /** A returned promise is waited for: a slow reader is fed from the store meanwhile. */
+  /** A returned promise is awaited: meanwhile, a slow reader's events come from the store. */
   events(events: readonly JournalEvent[]): void | Promise<void>;
   /** The reader has everything that is committed, and more will come. Called again after each pause. */
   live?(): void;
-  /** After the run's terminal event was delivered, or when the reader has it already. */
+  /** After the run's terminal event was delivered, or when the reader already has it. */
   end(): void;
   /** The store could not be read. Nothing follows. */
   failed(error: unknown): void;
@@ -43,7 +43,7 @@ interface Followed {
 function follow({ bus, events, runSeq }: Followed, afterId: number, listener: TailListener): Tail {
   let cursor = afterId;
   let closed = false;
-  /** While the store is read, the bus delivers nothing: it only tells that the store has more. */
+  /** While the store is read, the bus delivers nothing: it only signals that the store has more. */
   let reading = true;
   let missed = false;
 
@@ -52,13 +52,13 @@ function follow({ bus, events, runSeq }: Followed, afterId: number, listener: Ta
     subscription.close();
   }
 
-  /** Answers what has to be waited for. */
+  /** Returns what has to be awaited. */
   function deliver(batch: readonly JournalEvent[]): void | Promise<void> {
     const last = batch.at(-1)!;
     const fresh = batch[0]!.id > cursor ? batch : batch.filter((event) => event.id > cursor);
     cursor = Math.max(cursor, last.id);
     const pause = fresh.length > 0 ? listener.events(fresh) : undefined;
-    // Also when the reader claims to be past it: it would wait for ever.
+    // Even if the reader claims to be past it: it would wait forever.
     if (TERMINAL_EVENTS.has(last.type)) {
       close();
       if (pause === undefined) listener.end();
@@ -67,7 +67,7 @@ function follow({ bus, events, runSeq }: Followed, afterId: number, listener: Ta
     return pause;
   }
 
-  /** Reads the store until nothing was committed during the last look. From there the bus takes over without a gap. */
+  /** Reads the store until nothing was committed during the last read. From there the bus takes over without a gap. */
   async function catchUp(): Promise<void> {
     for (let isOver = false; ; ) {
       missed = false;
@@ -75,7 +75,7 @@ function follow({ bus, events, runSeq }: Followed, afterId: number, listener: Ta
       if (!closed && page.length > 0) await deliver(page);
       if (closed) return;
       if (page.length === PAGE || missed) continue;
-      // Known before the last look, so nothing can follow. The reader has it all, or it was erased with its session.
+      // Known before the last read, so nothing can follow. The reader has everything, or it was erased with its session.
       if (isOver) {
         close();
         return listener.end();
@@ -98,7 +98,7 @@ function follow({ bus, events, runSeq }: Followed, afterId: number, listener: Ta
     });
   }
 
-  // Before the first look: what is committed after it is told to somebody.
+  // Before the first read: events that are committed after it must reach a subscriber.
   const subscription = bus.subscribe(runSeq, (live) => {
     missed = true;
     if (reading || closed) return;

@@ -5,17 +5,17 @@ import type { Bus } from './bus.ts';
 /** The services that events wake. Those that only sleep until something is due are not here. */
 export type WokenService = 'queue' | 'queueWait' | 'questionWatch' | 'collector' | 'sweeper';
 
-/** What a service is woken for: an event, or a change of rows that has none. */
+/** The reason for a wake: an event, or a change of rows that has none. */
 type Occasion = EventType | 'stop confirmed';
 
 /**
- * The table. Three things are not in it: an accepted turn, which the queue claims before its commit; a slot that becomes
- * free, and blobs that are held no more, which change no row. Who confirms a stop says so by `stopConfirmed`.
+ * The table. Three occasions are not in it: an accepted turn, which the queue claims before its commit; a free slot and a
+ * released hold on blobs, which change no row. The code that confirms a stop calls `stopConfirmed`.
  */
 const WAKES: { readonly [O in Occasion]?: readonly WokenService[] } = {
   'run.queued': ['queueWait'],
   'run.done': ['collector'],
-  // Text that was streamed is thrown away, and another run of the session may be claimed.
+  // Streamed text is discarded, and another run of the session may be claimed.
   'run.failed': ['queue', 'collector', 'sweeper'],
   'run.resumed': ['queue', 'sweeper'],
   'run.stopped': ['queue', 'collector'],

@@ -1,10 +1,10 @@
 // How many files and connections this process may have open.
 import { readFileSync } from 'node:fs';
 
-/** Below this, connections, models, sandboxes and files come to be refused under load. */
+/** Below this, connections, models, sandboxes and files are refused under load. */
 const ENOUGH = 4_096;
 
-/** What to do about a low limit, in words for operators; null when it is high enough or can't be known. */
+/** What to do about a low limit, in words for operators; null when it is high enough or unknown. */
 export function adviceOnDescriptors(limits: string = readLimits()): string | null {
   const limit = /^Max open files\s+(\d+)/m.exec(limits)?.[1];
   if (limit === undefined || Number(limit) >= ENOUGH) return null;

@@ -1,23 +1,23 @@
-// The disk of the data directory: whether enough of it is free for new work.
+// The disk of the data directory: whether it has enough free space for new work.
 import { freeBytes, megabytes } from '../disk/disk-space.ts';
 import type { Settings } from '../domain/settings.ts';
 
-/** With less free, nothing can be kept. */
+/** With less free space, nothing can be stored. */
 const NOTHING_BYTES = 1_048_576;
 
-/** What is wrong with a disk. `isFull`: nothing is left, and not only less than should be. */
+/** What is wrong with a disk. `isFull`: it has no space left at all, rather than less than it should have. */
 export interface Shortage {
   readonly isFull: boolean;
-  /** For everybody. */
+  /** Suitable for every caller. */
   readonly words: string;
 }
 
 export interface Disk {
-  /** What is wrong with it; null while enough is free. */
+  /** What is wrong with it; null while it has enough free space. */
   shortage(): Shortage | null;
 }
 
-/** Watches the disk that a directory lies on. */
+/** Watches the disk of a directory. */
 export function makeDisk(directory: string, settings: () => Settings): Disk {
   return {
     shortage: () => {

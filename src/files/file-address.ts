@@ -1,13 +1,13 @@
-// Signed addresses of files: whoever has one may fetch that one file for a quarter of an hour, and nothing else (E7).
+// Signed addresses of files: whoever has one can fetch that one file for a quarter of an hour, and nothing else (E7).
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { ErrandError } from '../domain/errors.ts';
 import type { DeriveKey } from './master-key.ts';
 
-/** What an address gives, and until when. */
+/** What an address gives access to, and until when. */
 export interface FileGrant {
   /** The blob's key. */
   readonly key: string;
-  /** The address ends with this session. */
+  /** The address becomes invalid when this session is deleted. */
   readonly sessionId: string;
   /** The file's own name, without folders. */
   readonly name: string;
@@ -17,9 +17,9 @@ export interface FileGrant {
 }
 
 export interface FileAddresses {
-  /** An absolute address that is good for fifteen minutes. */
+  /** An absolute address that is valid for fifteen minutes. */
   sign(file: Omit<FileGrant, 'expiresAt'>): string;
-  /** What the path of an address gives. Throws `forbidden` when it is altered or has expired. */
+  /** The grant of an address's path. Throws `forbidden` when it was modified or has expired. */
   verify(path: string): FileGrant;
 }
 
@@ -32,14 +32,14 @@ export interface FileAddressParts {
 }
 
 const LIFETIME_MS = 15 * 60_000;
-/** Names the signing key, so that another can take its place while addresses of the old one are still about. */
+/** Identifies the signing key, so that it can be replaced while addresses of the old one are still in use. */
 const KEY_ID = 'k1';
 const ADDRESS = /^\/files\/([^/.]+)\.([\w-]+)\.([\w-]+)\/([^/]+)$/;
 
-/** Makes and checks addresses. They need no row: all they say is in them, under a signature. */
+/** Makes and checks addresses. They need no row: all their data is in them, under a signature. */
 export function makeFileAddresses({ deriveKey, publicUrl, now }: FileAddressParts): FileAddresses {
   const secret = deriveKey('file-address', Buffer.from(KEY_ID));
-  // The name is signed as it reads, not as it is written: what encodes it on the way may write it otherwise.
+  // Signs the decoded name: software on the way may encode it differently.
   const signatureOf = (payload: string, name: string) =>
     createHmac('sha256', secret).update(`${KEY_ID}.${payload}\n${name}`).digest('base64url');
 

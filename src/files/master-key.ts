@@ -19,15 +19,15 @@ const KEY_BYTES = 32;
 /** Any access of the group or of others. */
 const NOT_OWNER = 0o077;
 
-/** Where the key lies. A service's credential is guarded by the service manager, by other means than the mode. */
+/** Where the key is stored. A service's credential is protected by the service manager, not by its mode. */
 export interface MasterKeyPlace {
   readonly path: string;
   readonly isCredential: boolean;
-  /** The database that was made with the key: beside it, a missing key is lost, not new. */
+  /** The database that was created with the key: if it exists, a missing key is lost, not new. */
   readonly database?: string;
 }
 
-/** What a derived key is for. Keys of two purposes have nothing in common. */
+/** The purpose of a derived key. Keys of different purposes are unrelated. */
 type KeyPurpose = 'login-token' | 'secret' | 'file-address' | 'audit-log';
 
 /** Derives a 32-byte key for a purpose; another salt gives another key. */
@@ -38,9 +38,9 @@ export const COST_OF_NEW_KEY =
   'All login tokens and file addresses become invalid, and the credentials of connections must be entered again.';
 
 /**
- * Answers how keys are derived from the key, which itself goes no further; makes one where there is neither key nor
- * database. Call it under the data directory's lock. Throws `conflict` when the key of a database is missing, when the
- * file can't be read, holds something else, or is open to others.
+ * Returns the function that derives keys from the master key, which itself is never passed on; creates a master key where
+ * neither key nor database exists. Call it under the data directory's lock. Throws `conflict` when the key of a database is
+ * missing, and when the file can't be read, has other content, or is accessible to others.
  */
 export function openMasterKey(place: MasterKeyPlace): DeriveKey {
   if (!isThere(place)) {
@@ -53,12 +53,12 @@ export function openMasterKey(place: MasterKeyPlace): DeriveKey {
 
 /** Makes a new key in place of one that is permanently lost. Throws `conflict` when none is missing. */
 export function replaceLostMasterKey(place: MasterKeyPlace): void {
-  if (isThere(place)) throw refused(`${place.path} is there: no master key is missing.`);
+  if (isThere(place)) throw refused(`${place.path} exists: no master key is missing.`);
   if (!hasDatabase(place)) throw refused(`There is no database without its master key.`);
   makeMasterKey(place.path);
 }
 
-// Not by following links: one that leads nowhere is a key that is not there yet, and must not be replaced.
+// Without following links: a link with a missing target is a key that isn't there yet, and must not be replaced.
 const isThere = ({ path }: MasterKeyPlace) => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
 function hasDatabase({ database }: MasterKeyPlace): boolean {
@@ -71,7 +71,7 @@ function lost({ path, database }: MasterKeyPlace): ErrandError {
   return refused(`The master key ${path} is missing, and ${database} was made with one. ${way} ${last}`);
 }
 
-/** Under its name only when it is whole: half a key after a crash would stop every later start. */
+/** Renamed only when complete: half a key after a crash would prevent every later start. */
 function makeMasterKey(path: string): void {
   const unfinished = `${path}.new`;
   rmSync(unfinished, { force: true });

@@ -1,8 +1,8 @@
-// Media types of files by their names, and which of them a browser may show in place.
+// Media types of files by their names, and which of them a browser may show inline.
 import { extname } from 'node:path';
 import { lookup } from 'mime-types';
 
-/** What a browser shows by itself and can't be made to run. PDF viewers keep scripts to themselves. */
+/** Types that a browser shows by itself and that can't execute scripts. PDF viewers isolate their scripts. */
 const SHOWN = new Set([
   'application/pdf',
   'audio/mp4',
@@ -19,7 +19,7 @@ const SHOWN = new Set([
   'video/mp4',
   'video/webm',
 ]);
-/** Documents that can run scripts: never shown, not even as text. */
+/** Documents that can execute scripts: never shown inline, not even as text. */
 const DOCUMENTS = new Set(['text/html', 'application/xhtml+xml', 'image/svg+xml']);
 /** Texts whose type does not begin with `text/`. */
 const TEXTS = new Set([
@@ -41,7 +41,7 @@ const TEXTS = new Set([
   'application/xml',
   'application/xml-dtd',
 ]);
-/** Source code and its company that the table of types does not know, or takes for something else (`.ts` for video). */
+/** Source code and related files that the table of types does not know, or takes for something else (`.ts` for video). */
 const SOURCES = new Set(
   (
     '.bash .bat .cfg .cjs .clj .cmake .cpp .cs .cts .cxx .dart .diff .dockerfile .edn .elm .env .erl .ex .exs .fish .fs ' +
@@ -53,12 +53,12 @@ const SOURCES = new Set(
 const SOURCE_NAMES = new Set(['dockerfile', 'makefile', 'license', 'readme', 'changelog', '.gitignore', '.env']);
 const PLAIN_TEXT = 'text/plain';
 
-/** The media type that a name stands for, without parameters, or null. */
+/** The media type of a file name, without parameters, or null. */
 export function mediaTypeOf(name: string): string | null {
   const lower = name.toLowerCase();
   const extension = extname(lower);
   if (SOURCES.has(extension) || SOURCE_NAMES.has(lower)) return PLAIN_TEXT;
-  // Without a dot the table would take the whole name for one.
+  // Without a dot, the table would treat the whole name as an extension.
   const found = extension !== '' && lookup(extension);
   return found === false ? null : found;
 }
@@ -69,7 +69,7 @@ export interface Presentation {
   readonly contentType: string;
 }
 
-/** How a file of this name is sent when a preview or a download of it was asked for: previews of safe types alone are inline. */
+/** How a file of this name is sent when a preview or a download was requested: only previews of safe types are inline. */
 export function presentationOf(name: string, asked: 'inline' | 'attachment'): Presentation {
   const type = mediaTypeOf(name);
   if (asked === 'inline' && type !== null && !DOCUMENTS.has(type)) {

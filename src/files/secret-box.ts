@@ -10,9 +10,9 @@ const TAG_BYTES = 16;
 const HEAD_BYTES = 1 + SALT_BYTES + NONCE_BYTES + TAG_BYTES;
 
 export interface SecretBox {
-  /** Encrypts a text. `context` names the place it belongs to: it opens only there. */
+  /** Encrypts a text. `context` names the place that it belongs to: it can be opened only there. */
   seal(text: string, context: string): Buffer;
-  /** Throws `unavailable` for bytes of another master key, of another place, or altered ones. */
+  /** Throws `unavailable` for bytes of another master key, of another place, or modified ones. */
   open(sealed: Uint8Array, context: string): string;
 }
 
@@ -29,7 +29,7 @@ export function makeSecretBox(deriveKey: DeriveKey): SecretBox {
     open: (sealed, context) => {
       const bytes = Buffer.from(sealed);
       const cannot = (cause?: unknown) =>
-        new ErrandError('unavailable', 'A kept secret cannot be read: it belongs to another master key.', { cause });
+        new ErrandError('unavailable', 'A stored secret cannot be read: it belongs to another master key.', { cause });
       if (bytes.length < HEAD_BYTES || bytes[0] !== VERSION) throw cannot();
       const salt = bytes.subarray(1, 1 + SALT_BYTES);
       const nonce = bytes.subarray(1 + SALT_BYTES, 1 + SALT_BYTES + NONCE_BYTES);

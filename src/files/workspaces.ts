@@ -1,4 +1,4 @@
-// Workspaces: one directory per session, the only place its agent can touch.
+// Workspaces: one directory per session, the only place its agent can use.
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -13,26 +13,28 @@ import { ErrandError } from '../domain/errors.ts';
 import type { BlobStore } from './blobs/blobs.ts';
 
 export interface Workspaces {
-  /** Owner of what the agent makes; null is the daemon's own user. */
+  /** Owner of what the agent creates; null is the daemon's own user. */
   readonly owner: Owner | null;
-  /** Absolute path of a session's workspace. It is made when something is put into it. */
+  /** Absolute path of a session's workspace. It is created when something is put into it. */
   pathOf(sessionId: string): string;
   /** Whether a session has a workspace yet. */
   isThere(sessionId: string): Promise<boolean>;
   /**
-   * Lays attachments into the workspace, whole. Answers false, and lays none, when the workspace would take more than
-   * `quotaBytes`.
+   * Writes attachments into the workspace, whole. Returns false, and writes none, when the workspace would exceed `quotaBytes`.
    */
   layUploads(sessionId: string, attachments: readonly Attachment[], laying: Laying): Promise<boolean>;
-  /** Removes what a run that lost its worker left half-written, and opens what a command had closed. Only while no run of the session is under way. */
+  /**
+   * Removes what a run that lost its worker left half-written, and restores access to what a command had closed. Only while no
+   * run of the session is in progress.
+   */
   tidy(sessionId: string): Promise<void>;
-  /** Removes a session's workspace, if there is one, and nothing that its links lead to. */
+  /** Removes a session's workspace, if it exists, but nothing that its links lead to. */
   remove(sessionId: string): Promise<void>;
 }
 
 export interface Laying {
   readonly quotaBytes: number;
-  /** Whether the agent may have changed them since: then those that are there stay as it left them (C4). */
+  /** Whether the agent may have changed them since: then existing ones stay as the agent left them (C4). */
   readonly hasBegun: boolean;
 }
 
@@ -89,7 +91,7 @@ async function isThere(root: string, path: string): Promise<boolean> {
   );
 }
 
-/** Whether an attachment lies there with all its bytes. A link or folder in its place is refused when it is laid. */
+/** Whether an attachment exists there with all its bytes. A link or folder in its place is refused when it is written. */
 async function isWhole(root: string, { workspacePath, size, sha256 }: Attachment): Promise<boolean> {
   if (!(await isThere(root, workspacePath))) return false;
   const facts = await statBeneath(root, workspacePath);

@@ -1,16 +1,16 @@
-// Where the log's lines go: never waited for, held up to a limit, and counted when they had to be dropped.
+// Where the log's lines go: written without waiting, buffered up to a limit, and counted when dropped.
 import { fstatSync, writeSync } from 'node:fs';
 import process from 'node:process';
 import type { Writable } from 'node:stream';
 
-/** What lines may wait for a slow reader, together. */
+/** Limit of all lines that wait for a slow reader. */
 const MAX_HELD_BYTES = 1_048_576;
 
-/** Somewhere that takes lines, or refuses them. */
+/** A destination that accepts lines, or refuses them. */
 interface Taker {
-  /** Answers false when the line was not taken. */
+  /** Returns false when the line was refused. */
   take(line: string): boolean;
-  /** Whether it is worth trying again after a refusal. */
+  /** Whether a retry after a refusal makes sense. */
   isFree(): boolean;
 }
 
@@ -18,7 +18,7 @@ export interface LogOutlet {
   write(line: string): void;
 }
 
-/** Turns a line of JSON into what is written in its place, line end included. */
+/** Converts a line of JSON to the text that is written instead, including the line end. */
 export type RenderLine = (line: string) => string;
 
 interface OutletOptions {
@@ -42,15 +42,15 @@ function keepFromBlocking(terminal: object): void {
 }
 
 /**
- * An outlet to a stream, whose errors are heard elsewhere. A line is written at once when there is room: the last words of a crash arrive. Once the limit
- * is reached, lines are dropped until all that was held has gone; then a line tells how many.
+ * An outlet to a stream, whose errors are handled elsewhere. A line is written at once when there is room, so that the last lines
+ * before a crash arrive. Once the limit is reached, lines are dropped until the buffer is empty; then a line reports how many.
  */
 export function makeStreamOutlet(
   stream: Writable,
   { maxHeldBytes = MAX_HELD_BYTES, render }: OutletOptions = {},
 ): LogOutlet {
   let isFull = false;
-  /** What is missing is told as soon as it can be, also when there is nothing else to tell. */
+  /** Reports dropped lines as soon as possible, even when there is nothing else to log. */
   const resumeWhenDrained = (): void => {
     if (isFull) return;
     isFull = true;
@@ -61,7 +61,7 @@ export function makeStreamOutlet(
   };
   const taker: Taker = {
     take: (line) => {
-      // Nobody is left to read it.
+      // The reader is gone.
       if (stream.destroyed) return true;
       const isRoom = stream.writableLength === 0 || stream.writableLength + line.length <= maxHeldBytes;
       if (isRoom) stream.write(line);
@@ -74,7 +74,7 @@ export function makeStreamOutlet(
   return outlet;
 }
 
-/** A file on a full disk takes nothing; that is no reason to end. */
+/** A file on a full disk accepts nothing; that is not a reason to exit. */
 function takerOfFile(fd: number): Taker {
   return {
     take: (line) => {

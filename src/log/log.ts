@@ -1,9 +1,9 @@
-// The log: one JSON line per happening, on standard error, with secrets struck out.
+// The log: one JSON line per event, on standard error, with secrets removed.
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
 import type { Settings } from '../domain/settings.ts';
 import { standardErrorOutlet } from './log-outlet.ts';
 
-/** The one kind of logger every room is handed. */
+/** The one kind of logger that every room gets. */
 export type Log = Logger;
 
 const SECRET_FIELDS = ['authorization', '["x-api-key"]', 'password', 'secret', 'access_token', 'sso_token'];
@@ -11,7 +11,7 @@ const REDACTED = ['', '*.', '*.*.'].flatMap((depth) =>
   SECRET_FIELDS.map((field) => (field.startsWith('[') ? depth.replace(/\.$/, '') : depth) + field),
 );
 
-/** A logger of the given level, to standard error when nothing else is given. It never waits for its reader. */
+/** A logger of the given level, to standard error by default. It never waits for its reader. */
 export function makeLog(options: Pick<Settings['log'], 'level'>, to?: DestinationStream): Log {
   return pino(
     {
@@ -25,7 +25,7 @@ export function makeLog(options: Pick<Settings['log'], 'level'>, to?: Destinatio
   );
 }
 
-/** What a line may be about. */
+/** What a line is about. */
 export interface LogSubject {
   readonly requestId?: string;
   readonly runId?: string;
@@ -41,7 +41,7 @@ export function logOf(log: Log, subject: LogSubject): Log {
   });
 }
 
-/** One answered request. `clientAddress` is `socket` on the Unix socket; behind a trusted proxy, whom it speaks for. */
+/** One answered request. `clientAddress` is `socket` on the Unix socket; behind a trusted proxy, the address of its client. */
 export interface RequestLine {
   readonly requestId: string;
   readonly method: string;

@@ -1,10 +1,10 @@
-// Addresses, and the ranges that a configuration names them by.
+// Addresses, and the address ranges of the configuration.
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** Whether a text is a range such as `10.0.0.0/8`, or one address. IPv4 stands in its own form only. */
+/** Whether a text is a range such as `10.0.0.0/8`, or a single address. IPv4 must not be written as IPv6. */
 export function isAddressRange(text: string): boolean {
   const [address = '', bits, ...more] = text.split('/');
   const family = isIP(address);
@@ -13,14 +13,14 @@ export function isAddressRange(text: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
 }
 
-/** An address as it is connected to: one of IPv4 in the clothes of IPv6 is one of IPv4. Null for what is none. */
+/** An address as it is connected to: an IPv4-mapped IPv6 address becomes IPv4. Null for an invalid address. */
 export function readAddress(text: string): Address | null {
   // An address with a zone belongs to one link.
   if (isIP(text) === 0 || text.includes('%')) return null;
   return ipaddr.process(text);
 }
 
-/** What `isAddressRange` lets pass, as a question to ask of addresses. */
+/** The test of addresses for a range that `isAddressRange` accepts. */
 export function rangeOf(text: string): (address: Address) => boolean {
   const [first, bits] = text.split('/');
   const range = ipaddr.parse(first!);
@@ -29,11 +29,11 @@ export function rangeOf(text: string): (address: Address) => boolean {
 }
 
 /**
- * The network that a client's address counts for: an IPv4 address itself, of an IPv6 address the first half. One
- * subscriber has all the addresses of the other.
+ * The network that a client's address counts for: an IPv4 address itself; of an IPv6 address the first half, since one
+ * subscriber has all addresses of the other half.
  */
 export function networkOf(text: string): string {
-  // A zone says which link an address belongs to.
+  // A zone specifies the link of an address.
   const [plain = ''] = text.split('%');
   const address = readAddress(plain);
   if (address === null) return plain;

@@ -1,4 +1,4 @@
-// Which host, address and port a policy lets through. Without an exception: public addresses, by ports 80 and 443.
+// Which host, address and port a policy allows. Without an exception: public addresses on ports 80 and 443.
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { EgressRule } from '../domain/egress.ts';
@@ -6,7 +6,7 @@ import { type Address, rangeOf, readAddress } from './address-range.ts';
 import type { EgressPolicy } from './egress.ts';
 import { embeddedAddresses } from './embedded-address.ts';
 
-/** Where a connection goes: a name in lower case or an address without brackets, and a port. */
+/** The target of a connection: a name in lower case or an address without brackets, and a port. */
 export interface Place {
   readonly host: string;
   readonly port: number;
@@ -15,19 +15,19 @@ export interface Place {
 const WEB_PORTS: readonly number[] = [80, 443];
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
-/** Where clouds serve secrets to their own machines, beside link-local addresses. */
+/** Where clouds serve secrets to their own machines, in addition to link-local addresses. */
 const CLOUD_SERVICES = ['100.100.100.200', '168.63.129.16', 'fd00:ec2::/32', 'fd20:ce::254'].map(rangeOf);
 
-/** Ranges that a rule opens only by naming addresses: a name that leads there is a mistake or an attack. */
+/** Ranges that a rule opens only by address: a name that resolves there is a mistake or an attack. */
 const NEVER_BY_NAME: ReadonlySet<string> = new Set(['linkLocal', 'unspecified', 'multicast', 'broadcast', 'reserved']);
 
-/** The place that an http or https address leads to. */
+/** The target of an http or https address. */
 export function placeOf(url: URL): Place {
   const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
   return { host: plainHost(url.hostname), port };
 }
 
-/** A host without the brackets of an IPv6 address and without the dot of the root. */
+/** A host without the brackets of an IPv6 address and without the trailing dot. */
 export function plainHost(host: string): string {
   return host
     .toLowerCase()
@@ -35,7 +35,7 @@ export function plainHost(host: string): string {
     .replace(/\.$/, '');
 }
 
-/** Whether the port may be reached for some address of this host; known before its name is resolved. */
+/** Whether the port is allowed for some address of this host; known before its name is resolved. */
 export function mayUsePort({ purpose, allow }: EgressPolicy, { host, port }: Place): boolean {
   if (WEB_PORTS.includes(port)) return true;
   return allow.some(
@@ -43,7 +43,7 @@ export function mayUsePort({ purpose, allow }: EgressPolicy, { host, port }: Pla
   );
 }
 
-/** Whether a connection to this address, which the host has, may be opened. */
+/** Whether a connection to this address of the host is allowed. */
 export function mayConnect({ purpose, allow }: EgressPolicy, { host, port }: Place, address: string): boolean {
   const parsed = readAddress(address);
   if (parsed === null) return false;
@@ -68,7 +68,7 @@ function namesAddress({ cidr }: EgressRule, address: Address): boolean {
   return rangeOf(cidr)(address);
 }
 
-/** Whether a name in a rule may lead to this address, and to every one that stands inside it. */
+/** Whether a name in a rule may resolve to this address, and to every address embedded in it. */
 function mayBeNamed(address: Address): boolean {
   if (NEVER_BY_NAME.has(address.range()) || isCloudService(address)) return false;
   return embeddedAddresses(address).every(mayBeNamed);
@@ -77,7 +77,7 @@ function mayBeNamed(address: Address): boolean {
 function isPublic(address: Address): boolean {
   if (address.range() !== 'unicast' || isCloudService(address)) return false;
   if (!embeddedAddresses(address).every(isPublic)) return false;
-  // What the library does not know in IPv6 it calls unicast.
+  // The library classifies unknown IPv6 ranges as unicast.
   return address.kind() === 'ipv4' || address.match(GLOBAL_IPV6);
 }
 

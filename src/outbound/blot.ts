@@ -1,28 +1,28 @@
-// Blots secrets out of what a service answered, in the encodings in which services usually repeat them.
+// Redacts secrets in what a service sent, in the encodings in which services usually repeat them.
 import { isBlank, type View, viewsOf } from './text-views.ts';
 
-/** What stands where a secret stood. */
+/** Replaces a secret. */
 const MARK = '[credential]';
-/** Shorter values are no secrets, and stand in too many words. */
+/** Shorter values are not secrets, and are part of too many words. */
 const MIN_CHARACTERS = 6;
-/** An escaped character is up to six long. What a cut has left of a secret is no longer than that. */
+/** An escaped character has up to six characters. The remainder of a truncated secret is no longer than that. */
 const LONGEST_ESCAPE = 6;
 
 export interface Blotted {
   readonly text: string;
-  /** How many places were blotted out. */
+  /** How many places were redacted. */
   readonly places: number;
 }
 
-/** `isCut`: the text was longer and was cut off, perhaps in the middle of a secret; then its end is left out as well. */
+/** `isCut`: the text was truncated, perhaps in the middle of a secret; then its end is removed as well. */
 export type Blot = (text: string, isCut?: boolean) => Blotted;
 
-/** A form of a secret that is looked for. A match is widened by characters that hold a few bits of the secret. */
+/** A form of a secret to search for. A match is extended by characters that contain a few bits of the secret. */
 interface Needle {
   readonly text: string;
   readonly before: number;
   readonly after: number;
-  /** From one place where it stands to the next at which it can. */
+  /** Distance from one match to the next possible one. */
   readonly period: number;
 }
 
@@ -32,9 +32,9 @@ interface Span {
 }
 
 /**
- * Makes the blot of some secrets. Each is found as it is, reversed, in hex, in Base64 of both alphabets wherever it
- * stands among other bytes; and all these in percent, JSON and HTML escapes, also mixed, one in another up to four
- * times, and with white space between. The cost is linear in the text, for each secret.
+ * Makes the redactor of some secrets. It finds each one as it is, reversed, in hex, and in Base64 of both alphabets at any
+ * offset among other bytes; and all these in percent, JSON and HTML escapes, also mixed, nested up to four times, and with
+ * white space inserted. The cost is linear in the text, for each secret.
  */
 export function makeBlot(secrets: readonly string[]): Blot {
   const all = [...new Set(secrets)].filter(({ length }) => length >= MIN_CHARACTERS);
@@ -60,14 +60,14 @@ function needlesOf(secret: string): Needle[] {
     .map((form) => ({ ...form, period: periodOf(form.text) }));
 }
 
-/** Escapes that the views leave alone: characters beyond ASCII in percent escapes, and the plus of a form for a space. */
+/** Forms that the views do not decode: percent escapes of characters beyond ASCII, and the plus of a form for a space. */
 function foreignForms(secret: string): string[] {
   const escaped = secret.toWellFormed().replaceAll(/[^\0-\x7f]+/g, encodeURIComponent);
   const lower = escaped.replaceAll(/%[0-9A-F]{2}/g, (one) => one.toLowerCase());
   return [escaped, lower, secret.replaceAll(' ', '+')].filter((one) => one !== secret);
 }
 
-/** The characters of the Base64 text that no other byte has a part in, when `offset` bytes stand before in its triple. */
+/** The characters of the Base64 text that depend on no other byte, when `offset` bytes precede in its triple. */
 function base64At(bytes: Buffer, offset: number): Form {
   const text = Buffer.concat([Buffer.alloc(offset), bytes])
     .toString('base64')
@@ -77,7 +77,7 @@ function base64At(bytes: Buffer, offset: number): Form {
   return { text: text.slice(before, text.length - after), before: offset === 0 ? 0 : 1, after };
 }
 
-/** The smallest step by which a text laid over itself fits again; its length when it never does. */
+/** The smallest shift at which a text matches itself; its length when there is none. */
 function periodOf(text: string): number {
   const fits = [0];
   for (let at = 1; at < text.length; at += 1) {
@@ -92,7 +92,7 @@ function unique(needles: readonly Needle[]): Needle[] {
   return [...new Map(needles.map((needle) => [JSON.stringify(needle), needle])).values()];
 }
 
-/** Where needles stand, as places of the original text. */
+/** Where needles match, as positions in the original text. */
 function find({ text, origin, isCompact }: View, needles: readonly Needle[], original: string): Span[] {
   const spans: Span[] = [];
   for (const needle of needles) {
@@ -121,7 +121,7 @@ function merged(spans: readonly Span[]): Span[] {
   return result;
 }
 
-/** The text up to a limit, with a mark for each span. A span that reaches over the limit is one whole mark. */
+/** The text up to a limit, with a mark for each span. A span that crosses the limit is one whole mark. */
 function cover(text: string, spans: readonly Span[], limit: number): Blotted {
   if (spans.length === 0 && limit === text.length) return { text, places: 0 };
   const pieces: string[] = [];
@@ -137,10 +137,10 @@ function cover(text: string, spans: readonly Span[], limit: number): Blotted {
   return { text: pieces.join('').toWellFormed(), places };
 }
 
-/** `Bearer abc`: what comes before the credential is no secret. */
+/** `Bearer abc`: what precedes the credential isn't secret. */
 const SCHEME = /^(basic|bearer|bot|token|apikey|api-key)\s+(\S+)$/i;
 
-/** The secrets in the value of a header: the value and its words, or what follows a scheme, for Basic decoded as well. */
+/** The secrets in the value of a header: the value and its words, or what follows a scheme, for Basic also decoded. */
 export function secretsIn(value: string): string[] {
   const [, scheme = '', credential = ''] = SCHEME.exec(value.trim()) ?? [];
   if (credential.length < MIN_CHARACTERS) return [value, ...value.split(/\s+/)];

@@ -1,4 +1,4 @@
-// Reads the body of a reply: decompressed, and counted after that.
+// Reads the body of a reply: decompressed, with its limit applied after that.
 import { pipeline, Readable, type Transform } from 'node:stream';
 import {
   constants,
@@ -10,11 +10,11 @@ import {
 } from 'node:zlib';
 import { EgressError } from './egress.ts';
 
-/** What `accept-encoding` says. */
+/** The value of `accept-encoding`. */
 export const CODINGS = 'gzip, br, zstd, deflate';
 
 const MAX_CODINGS = 3;
-/** The window that a browser takes (RFC 9659): 8 MB. */
+/** The window that browsers accept (RFC 9659): 8 MB. */
 const ZSTD_WINDOW_BITS = 23;
 
 type Decoder = (source: Readable) => Transform | Promise<Transform>;
@@ -31,14 +31,14 @@ const DECODERS: ReadonlyMap<string, Decoder | null> = new Map([
   ['deflate', inflateOf],
 ]);
 
-/** Some servers send what `deflate` stands for, and some leave out its head. */
+/** Some servers send zlib for `deflate`, as specified; some omit its header. */
 async function inflateOf(source: Readable): Promise<Transform> {
   const first = await peek(source);
   const hasHead = first !== null && (first[0]! & 0x0f) === 8;
   return hasHead ? createInflate() : createInflateRaw();
 }
 
-/** The first piece of a stream, which stays in it; null when it is empty. */
+/** The first chunk of a stream, which remains in it; null when it is empty. */
 async function peek(source: Readable): Promise<Buffer | null> {
   for (;;) {
     const piece = source.read() as Buffer | null;
@@ -55,7 +55,7 @@ async function peek(source: Readable): Promise<Buffer | null> {
   }
 }
 
-/** What was read of a body, never more than was asked for. */
+/** What was read of a body, never more than requested. */
 export interface BoundedBody {
   readonly bytes: Uint8Array;
   /** True when there was more. */
@@ -64,16 +64,16 @@ export interface BoundedBody {
 
 export interface Bounds {
   readonly maxBytes: number;
-  /** Told of the bytes of each piece before it is held. What it throws ends the reading. */
+  /** Called with the size of each chunk before it is buffered. If it throws, reading ends. */
   readonly received?: ((bytes: number) => void) | undefined;
 }
 
 /**
- * Reads at most `maxBytes` of a body in these codings, as `content-encoding` names them, and closes it. Rejects with
- * `EgressError` for an unknown coding, and with what `received`, the stream or a decoder says.
+ * Reads at most `maxBytes` of a body in these codings, as `content-encoding` lists them, and closes it. Rejects with
+ * `EgressError` for an unknown coding, and with the errors of `received`, the stream or a decoder.
  */
 export async function readBounded(body: Readable, codings: string, bounds: Bounds): Promise<BoundedBody> {
-  // A failure of a part reaches the reader through the last one.
+  // A failure of any part reaches the reader through the last one.
   body.on('error', () => undefined);
   try {
     return await take(await decoded(body, codings), bounds);
@@ -92,7 +92,7 @@ async function decoded(body: Readable, codings: string): Promise<Readable> {
   for (const name of names.toReversed()) {
     const decoder = DECODERS.get(name);
     if (decoder === undefined || names.length > MAX_CODINGS)
-      throw new EgressError('bad_reply', 'The reply is compressed in a way that is not known.');
+      throw new EgressError('bad_reply', 'The reply uses an unknown compression.');
     if (decoder !== null) source = pipeline(source, await decoder(source), () => undefined);
   }
   return source;

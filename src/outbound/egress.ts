@@ -1,15 +1,15 @@
-// Who may be reached from the daemon: a purpose, the administrator's exceptions, and the error of a request that failed.
+// What the daemon may reach: a purpose, the administrator's exceptions, and the error of a failed request.
 import type { LookupAddress } from 'node:dns';
 import type { EgressPurpose, EgressRule } from '../domain/egress.ts';
 
-/** Answers every address of a name; rejects when it has none. */
+/** Returns all addresses of a name; rejects when it has none. */
 export type ResolveName = (name: string) => Promise<readonly LookupAddress[]>;
 
-/** What a request is for and what it may reach beside the public internet (H7). */
+/** The purpose of a request, and what it may reach in addition to the public internet (H7). */
 export interface EgressPolicy {
   readonly purpose: EgressPurpose;
   readonly allow: readonly EgressRule[];
-  /** How names are resolved; the system's way when absent. */
+  /** Resolves names; the system's resolver by default. */
   readonly resolve?: ResolveName;
 }
 
@@ -23,8 +23,8 @@ export type EgressFailure =
   | 'canceled';
 
 /**
- * Why a guarded request has no reply. The message is one sentence fit for users: it names hosts as they were asked for,
- * and never an address that DNS gave.
+ * Why a guarded request has no reply. The message is one sentence suitable for users: it names hosts as they were requested,
+ * and never an address from DNS.
  */
 export class EgressError extends Error {
   override readonly name = 'EgressError';

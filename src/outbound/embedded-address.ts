@@ -1,8 +1,8 @@
-// The IPv4 addresses inside IPv6 ones: a gateway that translates or tunnels may carry a connection on to them.
+// The IPv4 addresses embedded in IPv6 ones: a translating or tunnelling gateway may forward a connection to them.
 import ipaddr from 'ipaddr.js';
 import { type Address, rangeOf } from './address-range.ts';
 
-/** One way to carry an IPv4 address: in which addresses, and at which of their bytes. */
+/** One way to embed an IPv4 address: in which addresses, and at which of their bytes. */
 interface Embedding {
   readonly holds: (address: Address) => boolean;
   readonly at: readonly number[];
@@ -14,7 +14,7 @@ const LAST = [12, 13, 14, 15];
 const inCompatible = rangeOf('::/96');
 const inNone = rangeOf('::/104');
 
-/** Not the loopback address `::1`, and not `::`. */
+/** Neither the loopback address `::1` nor `::`. */
 function isCompatible(address: Address): boolean {
   return inCompatible(address) && !inNone(address);
 }
@@ -30,7 +30,7 @@ const EMBEDDINGS: readonly Embedding[] = [
   { holds: isCompatible, at: LAST },
   { holds: rangeOf('::ffff:0:0/96'), at: LAST },
   { holds: rangeOf('::ffff:0:0:0/96'), at: LAST },
-  // NAT64, with the prefix for everybody and with those for local use, of each length (RFC 6052, RFC 8215).
+  // NAT64, with the well-known prefix and the local-use prefixes of each length (RFC 6052, RFC 8215).
   { holds: rangeOf('64:ff9b::/96'), at: LAST },
   ...[LAST, [6, 7, 9, 10], [7, 9, 10, 11], [9, 10, 11, 12]].map((at) => ({ holds: rangeOf('64:ff9b:1::/48'), at })),
   { holds: rangeOf('2002::/16'), at: [2, 3, 4, 5] },
@@ -40,7 +40,7 @@ const EMBEDDINGS: readonly Embedding[] = [
   { holds: isIsatap, at: LAST },
 ];
 
-/** Every IPv4 address that this one may stand for; none for an address of IPv4. */
+/** Every IPv4 address that this one may represent; none for an IPv4 address. */
 export function embeddedAddresses(address: Address): readonly Address[] {
   if (address.kind() === 'ipv4') return [];
   const bytes = address.toByteArray();

@@ -1,4 +1,4 @@
-// Connections that go only where a policy allows: each address is checked, and then it is the one connected to.
+// Connections only to where a policy allows: each address is checked and then used for the connection.
 import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import { connect, isIP, type LookupFunction, type Socket } from 'node:net';
@@ -13,8 +13,8 @@ const MAX_HEADER_BYTES = 64 * 1024;
 const resolveBySystem: ResolveName = (name) => lookup(name, { all: true, order: 'verbatim' });
 
 /**
- * Every address that a connection to the place may use. Throws `EgressError`: `refused` when a single one of them may
- * not be reached, so that no name mixes good ones with bad ones; `unreachable` when there is none.
+ * All addresses that a connection to the target may use. Throws `EgressError`: `refused` when any of them is not allowed, so
+ * that no name mixes allowed and forbidden ones; `unreachable` when it has none.
  */
 export async function resolvePlace(policy: EgressPolicy, place: Place): Promise<readonly LookupAddress[]> {
   const { host, port } = place;
@@ -35,7 +35,7 @@ async function resolve(policy: EgressPolicy, host: string): Promise<readonly Loo
   return addresses;
 }
 
-/** Opens a plain connection to the place, waiting at most ten seconds. Throws `EgressError`. */
+/** Opens a plain connection to the target, waiting at most ten seconds. Throws `EgressError`. */
 export async function connectTo(policy: EgressPolicy, place: Place): Promise<Socket> {
   const addresses = await resolvePlace(policy, place);
   const socket = connect({ ...place, lookup: answering(addresses), autoSelectFamily: true, noDelay: true });
@@ -55,7 +55,7 @@ export async function connectTo(policy: EgressPolicy, place: Place): Promise<Soc
   });
 }
 
-/** Stands in for the look-up of a name: the addresses that were checked are the only ones there are. */
+/** Replaces the look-up of a name: returns only the addresses that were checked. */
 function answering(addresses: readonly LookupAddress[]): LookupFunction {
   return (_name, { all }, done) => {
     const [first] = addresses;
@@ -64,9 +64,9 @@ function answering(addresses: readonly LookupAddress[]): LookupFunction {
   };
 }
 
-/** HTTP connections under a policy. Knows no proxy, whatever the environment says. */
+/** HTTP connections under a policy. Ignores the environment's proxy settings. */
 export async function openAgent(policy: EgressPolicy): Promise<Agent> {
-  // Loaded with the first request: a daemon that sends none needs none of it.
+  // Loaded with the first request: a daemon that sends none does not need it.
   const undici = await import('undici');
   return new undici.Agent({
     connect: makeConnector(policy, undici.buildConnector),
@@ -79,7 +79,7 @@ export async function openAgent(policy: EgressPolicy): Promise<Agent> {
   });
 }
 
-/** The library's `lookup` option alone would let addresses in the URL through: it is not called for them. */
+/** The library's `lookup` option alone would let addresses in the URL through: it isn't called for them. */
 function makeConnector(policy: EgressPolicy, build: typeof buildConnector): buildConnector.connector {
   const open: (...asked: Parameters<buildConnector.connector>) => Promise<void> = async (options, callback) => {
     try {

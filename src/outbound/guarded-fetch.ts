@@ -1,4 +1,4 @@
-// One HTTP request to wherever someone said: guarded at every hop, bounded in time and in bytes.
+// One HTTP request to an address that someone else named: guarded at every hop, bounded in time and in bytes.
 import type { Agent, Dispatcher } from 'undici';
 import { ErrandError } from '../domain/errors.ts';
 import { VERSION } from '../version.ts';
@@ -8,32 +8,32 @@ import { failureOf } from './failure.ts';
 import { openAgent } from './guarded-connect.ts';
 import { type Hop, MAX_REDIRECTS, nextHop, readHeaders, readUrl } from './hop.ts';
 
-/** One request. Of redirects, at most `maxRedirects` are followed (5); with 0 a redirect is answered as it is. */
+/** One request. Follows at most `maxRedirects` redirects (default 5); with 0, returns a redirect as it is. */
 export interface GuardedRequest {
   readonly url: string;
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array | null;
-  /** For everything, from the first look-up of a name to the last byte. */
+  /** Time limit for everything, from the first DNS look-up to the last byte. */
   readonly timeoutMs: number;
-  /** Largest body, counted after decompression. */
+  /** Largest body, after decompression. */
   readonly maxBytes: number;
   readonly maxRedirects?: number;
   readonly signal?: AbortSignal;
-  /** What a body over `maxBytes` is: a failure (when absent), or cut there. */
+  /** What happens to a body over `maxBytes`: failure (default), or truncation. */
   readonly onOverflow?: 'fail' | 'truncate';
   /**
-   * Whether a reply of this media type, in lower case without parameters, is wanted; asked before its body is read, with
-   * its size in bytes on the wire where that is told.
+   * Whether to accept a reply of this media type, in lower case without parameters; called before its body is read, with its
+   * size in bytes on the wire if the server sends it.
    */
   readonly acceptType?: (mediaType: string, size: number | null) => boolean;
-  /** Told of the bytes of each piece of the body before it is held. An `ErrandError` that it throws ends the request. */
+  /** Called with the size of each chunk of the body before it is buffered. An `ErrandError` that it throws ends the request. */
   readonly received?: (bytes: number) => void;
 }
 
 export interface GuardedReply {
   readonly status: number;
-  /** The address that answered, after redirects. */
+  /** The address that replied, after redirects. */
   readonly url: string;
   /** By names in lower case; several values of one name are joined with a comma. */
   readonly headers: Readonly<Record<string, string>>;
@@ -42,8 +42,9 @@ export interface GuardedReply {
 }
 
 /**
- * Sends a request and reads its whole reply, whatever its status. Throws `EgressError`, and what `received` does. Along a redirect to another host,
- * port or scheme go only headers that tell nothing. The name of the daemon is added, and nothing else about it.
+ * Sends a request and reads its whole reply, whatever its status. Throws `EgressError`, and the errors of `received`. A
+ * redirect to another host, port or scheme gets only headers that reveal nothing. Adds the name of the daemon, and nothing else
+ * about it.
  */
 export async function guardedFetch(policy: EgressPolicy, request: GuardedRequest): Promise<GuardedReply> {
   const first = firstHop(request);
@@ -55,10 +56,10 @@ export async function guardedFetch(policy: EgressPolicy, request: GuardedRequest
   const { signal } = ending;
   const agent = await openAgent(policy);
   try {
-    // The library looks at the signal only once it is connected.
+    // The library checks the signal only once it is connected.
     return await Promise.race([follow({ agent, request, signal }, first), aborted(signal)]);
   } catch (error) {
-    if (request.signal?.aborted) throw new EgressError('canceled', 'The request was given up.', { cause: error });
+    if (request.signal?.aborted) throw new EgressError('canceled', 'The request was canceled.', { cause: error });
     if (signal.aborted) throw tooSlow(first, request.timeoutMs, error);
     throw error;
   } finally {
@@ -164,7 +165,7 @@ function requireType({ acceptType }: GuardedRequest, { url }: Hop, { status, hea
   const mediaType = mediaTypeOf(headers['content-type']);
   if (acceptType === undefined || acceptType(mediaType, lengthOf(headers))) return;
   const isGood = status >= 200 && status < 300;
-  // What a stranger's server says goes into a message only when it has the form of a type.
+  // A message quotes an untrusted server only if the value has the form of a media type.
   const type = /^[\w.+-]{1,80}\/[\w.+-]{1,80}$/.test(mediaType) ? mediaType : 'no usable content type';
   throw new EgressError('bad_reply', `The host ${url.host} answered with ${isGood ? type : `status ${status}`}.`);
 }
@@ -185,7 +186,7 @@ function flat({ headers }: Answer): Record<string, string> {
 }
 
 function tooSlow({ url }: Hop, timeoutMs: number, cause: unknown): EgressError {
-  return new EgressError('timeout', `The host ${url.host} did not answer in full within ${timeoutMs / 1_000} s.`, {
+  return new EgressError('timeout', `The host ${url.host} did not reply completely within ${timeoutMs / 1_000} s.`, {
     cause,
   });
 }

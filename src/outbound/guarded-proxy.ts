@@ -9,9 +9,9 @@ import { connectTo } from './guarded-connect.ts';
 import { readUrl } from './hop.ts';
 
 export interface GuardedProxyOptions {
-  /** Where to listen: a path in a folder that is closed to all but those who may use the proxy. */
+  /** Where to listen: a path in a folder that only users of the proxy can enter. */
   readonly socketPath: string;
-  /** Told of each connection that was not opened, in one sentence. */
+  /** Called for each refused connection, with one sentence. */
   readonly onRefused?: (message: string) => void;
 }
 
@@ -20,7 +20,7 @@ export interface GuardedProxy {
   close(): Promise<void>;
 }
 
-/** Headers between the browser and this proxy alone. */
+/** Headers between the browser and this proxy only. */
 const OF_THE_PROXY: readonly string[] = [
   'connection',
   'keep-alive',
@@ -32,9 +32,9 @@ const OF_THE_PROXY: readonly string[] = [
 const STATUS: Readonly<Partial<Record<EgressError['kind'], number>>> = { refused: 403 };
 
 /**
- * Starts a proxy for plain HTTP and for CONNECT. It has no port, which every program of the machine could use: who can
- * enter the folder of its socket may speak to it, whatever the uid. What goes through it is neither bounded nor read. A browser must be told
- * to send it loopback addresses too (`<-loopback>` in Chromium's list of exceptions), and to open nothing past it (WebRTC).
+ * Starts a proxy for plain HTTP and for CONNECT. It has no port, which any program of the machine could use: whoever can enter
+ * the folder of its socket can use it, with any uid. Traffic is neither limited nor inspected. The browser must be configured
+ * to use it for loopback addresses too (`<-loopback>` in Chromium's list of exceptions), and to bypass it for nothing (WebRTC).
  */
 export async function startGuardedProxy(
   policy: EgressPolicy,
@@ -91,7 +91,7 @@ interface Tunnel {
 }
 
 async function tunnel(req: IncomingMessage, { client, head }: Tunnel, dial: Dial): Promise<void> {
-  // Read as an address of the web, so that every way of writing one is understood as the browser does.
+  // Parsed as a web address, so that every notation means the same as in the browser.
   const server = await dial(readUrl(`https://${req.url ?? ''}/`));
   client.write('HTTP/1.1 200 Connected\r\n\r\n');
   server.write(head);
@@ -103,7 +103,7 @@ async function tunnel(req: IncomingMessage, { client, head }: Tunnel, dial: Dial
 
 async function relay(req: IncomingMessage, res: ServerResponse, dial: Dial): Promise<void> {
   const url = readUrl(req.url ?? '');
-  if (url.protocol !== 'http:') throw new EgressError('refused', 'This proxy takes http addresses and CONNECT.');
+  if (url.protocol !== 'http:') throw new EgressError('refused', 'This proxy accepts http addresses and CONNECT only.');
   const server = await dial(url);
   const headers = { ...req.headers, host: url.host, connection: 'close' };
   for (const name of OF_THE_PROXY.slice(1)) delete (headers as Record<string, unknown>)[name];
@@ -118,17 +118,17 @@ async function relay(req: IncomingMessage, res: ServerResponse, dial: Dial): Pro
     });
     const refuse = (cause?: unknown) => {
       outgoing.destroy();
-      reject(new EgressError('bad_reply', `The host ${url.host} does not answer in HTTP.`, { cause }));
+      reject(new EgressError('bad_reply', `The host ${url.host} does not respond with HTTP.`, { cause }));
     };
     outgoing.on('error', refuse);
-    // It was not asked to change the protocol. Without a listener nobody would hear of the reply.
+    // It was not asked to change the protocol. Without a listener, the reply would be lost.
     outgoing.once('upgrade', () => refuse());
     outgoing.once('response', (answer) => {
       const { connection: _, trailer: __, ...told } = answer.headers;
       try {
         res.writeHead(answer.statusCode ?? 502, told);
       } catch (error) {
-        // What a stranger's server may say is more than what can be said again, such as a status below 100.
+        // An untrusted server may send what can't be forwarded, such as a status below 100.
         refuse(error);
         return;
       }

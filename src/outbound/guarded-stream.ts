@@ -1,4 +1,4 @@
-// A `fetch` like the platform's own, whose every connection and redirect is guarded.
+// A `fetch` like the platform's own, with every connection and redirect guarded.
 import type { Agent } from 'undici';
 import { EgressError, type EgressPolicy } from './egress.ts';
 import { openAgent } from './guarded-connect.ts';
@@ -6,10 +6,10 @@ import { failureOf } from './failure.ts';
 import { type Hop, MAX_REDIRECTS, nextHop, readHeaders, readUrl } from './hop.ts';
 
 /**
- * Makes a `fetch` that streams and has no time limit of its own, for protocols that hold a request open. It takes an
- * address as text or URL and a body as text or bytes, and decodes replies without counting them. Redirects are followed,
- * five at most, unless `redirect` says otherwise; along one to another host, port or scheme go only headers that tell
- * nothing. Rejects with `EgressError`, or with the reason of the caller's signal.
+ * Makes a `fetch` that streams and has no time limit of its own, for protocols that hold a request open. It accepts an address
+ * as text or URL and a body as text or bytes, and decodes replies without a size limit. Follows at most five redirects, unless
+ * `redirect` says otherwise; a redirect to another host, port or scheme gets only headers that reveal nothing. Rejects with
+ * `EgressError`, or with the reason of the caller's signal.
  */
 export function guardedFetchFor(policy: EgressPolicy): typeof globalThis.fetch {
   let opened: Promise<Agent> | undefined;
@@ -31,11 +31,11 @@ export function guardedFetchFor(policy: EgressPolicy): typeof globalThis.fetch {
 }
 
 function firstHop(input: string | URL | Request, init: RequestInit): Hop {
-  if (input instanceof Request) throw new TypeError('This fetch takes an address and its options apart.');
+  if (input instanceof Request) throw new TypeError('This fetch takes an address and options, not a Request.');
   const { method = 'GET', body = null } = init;
   const isForm = body instanceof URLSearchParams;
   if (!isForm && body !== null && typeof body !== 'string' && !(body instanceof Uint8Array))
-    throw new TypeError('This fetch takes a body of text or bytes.');
+    throw new TypeError('This fetch accepts only text or bytes as a body.');
   const headers = readHeaders(new Headers(init.headers));
   const form = 'application/x-www-form-urlencoded;charset=UTF-8';
   return {

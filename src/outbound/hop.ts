@@ -1,4 +1,4 @@
-// One request on the way through redirects: which addresses are taken, and what goes along to the next.
+// One request of a redirect chain: which addresses are accepted, and what is sent to the next.
 import { EgressError } from './egress.ts';
 
 export interface Hop {
@@ -9,10 +9,10 @@ export interface Hop {
   readonly body: string | Uint8Array | null;
 }
 
-/** Redirects that are followed when a request names no number. */
+/** Default number of redirects that are followed. */
 export const MAX_REDIRECTS = 5;
 
-/** What tells another host nothing: all other headers may be credentials. */
+/** Headers that reveal nothing to another host: all others may be credentials. */
 const HARMLESS: ReadonlySet<string> = new Set([
   'accept',
   'accept-encoding',
@@ -22,7 +22,7 @@ const HARMLESS: ReadonlySet<string> = new Set([
   'mcp-protocol-version',
 ]);
 
-/** Headers that belong to the connection, not to who asks for it. */
+/** Headers that belong to the connection, not to the request. */
 const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
@@ -38,14 +38,14 @@ const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
 
 const FOLLOWED: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** Reads an address. Throws `EgressError` for anything but http and https, and for a user or password in it. */
+/** Parses an address. Throws `EgressError` for anything but http and https, and for a user name or password in it. */
 export function readUrl(text: string, base?: URL): URL {
   const url = URL.parse(text, base?.href);
   if (url === null) throw new EgressError('refused', 'That is not a valid web address.');
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw new EgressError('refused', 'Only http and https addresses may be reached.');
   if (url.username !== '' || url.password !== '')
-    throw new EgressError('refused', 'A web address with a user name or password in it is not taken.');
+    throw new EgressError('refused', 'A web address must not contain a user name or password.');
   url.hash = '';
   return url;
 }
@@ -57,8 +57,8 @@ export function readHeaders(headers: Iterable<readonly [string, string]>): Recor
 }
 
 /**
- * The request that a redirect asks for; null when the reply is none. Another host, port or scheme gets only headers that
- * tell nothing, also where the way leads back.
+ * The request that a redirect asks for; null when the reply isn't a redirect. Another host, port or scheme gets only headers
+ * that reveal nothing, even if the chain returns to the first one.
  */
 export function nextHop(hop: Hop, status: number, location: string | undefined): Hop | null {
   if (!FOLLOWED.has(status) || location === undefined) return null;

@@ -1,23 +1,23 @@
-// A text as it is, with its escapes taken back, and without its white space; and where each place of that stands in it.
+// Views of a text: as it is, unescaped, and without white space; with the position of each character in the original.
 
 export interface View {
   readonly text: string;
-  /** Whether white space was left out. */
+  /** Whether white space was removed. */
   readonly isCompact: boolean;
-  /** The place in the first text of a place in this one. Both may be the end. */
+  /** The position in the original text of a position in this one. Both may be the end. */
   origin(at: number): number;
 }
 
-/** How often escapes are taken back: a value in JSON, in an address, in JSON again, in a page. */
+/** How often escapes are decoded: a value in JSON, in an address, in JSON again, in a page. */
 const MAX_PASSES = 4;
 
-/** White space, characters that are not seen, and U+FFFD, as which a NUL is told. */
+/** White space, invisible characters, and U+FFFD, which replaces a NUL. */
 const BLANK = /[\s\u00ad\u200b-\u200d\u2060\ufffd]/;
 const isBlankCode = Uint8Array.from({ length: 65_536 }, (_, code) => Number(BLANK.test(String.fromCharCode(code))));
 
 export const isBlank = (text: string, at: number): boolean => isBlankCode[text.charCodeAt(at)] === 1;
 
-/** The views that differ, the text itself first. Linear in the text. */
+/** The distinct views, the text itself first. Linear in the text. */
 export function* viewsOf(text: string): Generator<View> {
   let last: Written = { text, origins: null };
   yield viewOf(last, false);
@@ -31,7 +31,7 @@ export function* viewsOf(text: string): Generator<View> {
   if (compact !== null) yield viewOf(compact, true);
 }
 
-/** A text, and for each of its places the one in the first text; null when that is the same. */
+/** A text, and for each of its positions the one in the original; null when they are equal. */
 interface Written {
   readonly text: string;
   readonly origins: Uint32Array | null;
@@ -43,13 +43,13 @@ const viewOf = ({ text, origins }: Written, isCompact: boolean): View => ({
   origin: (at) => origins?.[at] ?? at,
 });
 
-/** What stands at a place: how many characters are read there, and the one that is written for them; -1 is none. */
+/** The result of reading a position: how many characters to consume, and the one to write for them; -1 for none. */
 interface Reading {
   length: number;
   code: number;
 }
 
-/** Reads every place of a text and writes what is found there; null when that is the text itself. */
+/** Reads every position of a text and writes the results; null when they equal the text. */
 function rewrite({ text, origins }: Written, read: (text: string, at: number, into: Reading) => void): Written | null {
   const codes = new Uint16Array(text.length);
   const places = new Uint32Array(text.length + 1);
@@ -77,7 +77,7 @@ function leaveBlanks(text: string, at: number, into: Reading): void {
 const [PERCENT, BACKSLASH, AMPERSAND] = [37, 92, 38];
 const LONGEST_ENTITY = 10;
 
-/** Reads an escape of an address, of JSON or of HTML; what is none stands for itself. */
+/** Decodes an escape of an address, of JSON or of HTML; any other character stands for itself. */
 function unescape(text: string, at: number, into: Reading): void {
   const code = text.charCodeAt(at);
   into.length = 1;
@@ -87,7 +87,7 @@ function unescape(text: string, at: number, into: Reading): void {
   if (code === AMPERSAND) return unescapeHtml(text, at, into);
 }
 
-/** Reads hex digits that end the escape which begins before them. Escapes of bytes beyond ASCII are left as they are. */
+/** Reads the hex digits at the end of an escape. Escapes of bytes beyond ASCII are unchanged. */
 function readHex(text: string, from: number, digits: number, into: Reading): void {
   const hex = text.slice(from, from + digits);
   if (hex.length < digits || !/^[0-9a-fA-F]+$/.test(hex)) return;
@@ -97,7 +97,7 @@ function readHex(text: string, from: number, digits: number, into: Reading): voi
   into.length = digits + (text.charCodeAt(from - 1) === PERCENT ? 1 : 2);
 }
 
-/** What stands for itself behind a backslash, and the letters of white space, by code. */
+/** Characters after a backslash that stand for themselves, and the letters for white space, by code. */
 const JSON_CODES = new Map(
   ['"', "'", '/', '\\', 'b\b', 'f\f', 'n\n', 'r\r', 't\t'].map((one) => [
     one.charCodeAt(0),

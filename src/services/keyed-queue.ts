@@ -1,24 +1,24 @@
-// A keyed queue: work on keys in order of request, a few at a time and one at a time for each key.
+// A keyed queue: works on keys in order of request, a few at a time and one at a time for each key.
 import type { Clock, Timer } from '../domain/clock.ts';
 import type { Log } from '../log/log.ts';
 
 export interface KeyedQueueParts<Key> {
   /** How many keys are worked on at once. */
   readonly limit: number;
-  /** Does one piece of a key's work; returns whether there may be more of it. Called again after a failure. */
+  /** Does one piece of a key's work; returns whether there may be more. Called again after a failure. */
   work(key: Key): Promise<boolean>;
   /** The log line of work that failed. */
   readonly failure: string;
-  /** How long to wait before work that failed in this way is tried again. */
+  /** How long to wait before work that failed in this way is retried. */
   retryMs(error: unknown): number;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 export interface KeyedQueue<Key> {
-  /** Queues a key behind the others, unless it waits already. */
+  /** Queues a key behind the others, unless it is already waiting. */
   add(key: Key): void;
-  /** Begins nothing more; resolves when what is under way has ended. */
+  /** Starts nothing more; resolves when the work in progress has ended. */
   stop(): Promise<void>;
 }
 

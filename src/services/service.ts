@@ -5,23 +5,23 @@ import type { Log } from '../log/log.ts';
 export interface ServiceParts {
   /**
    * Does what is due, and returns after how many milliseconds to work again; null when only a wake brings more. It may be
-   * called before anything is due. `stopping` fires when the service is stopped.
+   * called before anything is due. `stopping` aborts when the service is stopped.
    */
   work(stopping: AbortSignal): Promise<number | null>;
   /** The log line of work that failed. */
   readonly failure: string;
-  /** The longest pause before work that failed is tried again; 10 s by default. */
+  /** The longest pause before failed work is retried; 10 s by default. */
   readonly maxRetryMs?: number;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 export interface Service {
-  /** Works now, within this call; while work is under way, once more after it. */
+  /** Works now, within this call; if work is in progress, once more after it. */
   wake(): void;
-  /** Resolves when the work that is under way now, if any, has ended. Never rejects. */
+  /** Resolves when the work in progress, if any, has ended. Never rejects. */
   settled(): Promise<void>;
-  /** Begins no more work; resolves when what is under way has ended. */
+  /** Starts no more work; resolves when the work in progress has ended. */
   stop(): Promise<void>;
 }
 

@@ -1,11 +1,11 @@
-// Points in time as people say them: how long ago, or how long until then.
+// Points in time in everyday words: how long ago, or how long until then.
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-/** What is further away than this is shown as a date. */
+/** Anything further away is shown as a date. */
 const LONGEST_MS = 60 * DAY_MS;
-/** Two clocks differ by this much without anybody's noticing. */
+/** Clocks commonly differ by this much. */
 const NOW_MS = 1000;
 
 const UNITS = [

@@ -1,4 +1,4 @@
-// How each state looks on a terminal: a colour, and a glyph for those who see no colours.
+// How each state looks on a terminal: a colour, and a glyph for readers without colours.
 import type { ArtifactStatus } from '../domain/artifact.ts';
 import type { ConnectionState } from '../domain/connector.ts';
 import type { InsightStatus } from '../domain/insight.ts';

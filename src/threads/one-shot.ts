@@ -1,4 +1,4 @@
-// Hosts threads that do one task each: a hostile or broken task costs its thread, and nothing else.
+// Hosts threads that do one task each: a hostile or broken task costs only its thread.
 import { type ResourceLimits, type Transferable, Worker } from 'node:worker_threads';
 import type { Clock } from '../domain/clock.ts';
 import { failureOf, type ThreadEnd, type ThreadFailure } from './thread-end.ts';
@@ -12,33 +12,33 @@ export interface OneShotParts {
   /** Limit of the bytes outside the heap, which V8's limit doesn't count. */
   readonly maxExternalBytes?: number;
   readonly maxCpuMs?: number;
-  /** The threads' environment; the daemon's own when it is missing. */
+  /** The threads' environment; the daemon's own by default. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Threads at the same time. */
+  /** Concurrent threads. */
   readonly maxAtOnce: number;
-  /** Tasks at work and waiting; one more is `busy`. */
+  /** Tasks in progress and waiting; one more is `busy`. */
   readonly maxTasks?: number;
 }
 
-/** A task, and what moves to its thread with it. */
+/** A task, and what is transferred to its thread. */
 export interface Prepared<Task> {
   readonly task: Task;
   readonly transfer?: readonly Transferable[];
 }
 
 export interface OneShotLimits {
-  /** Of the thread itself, without the time that the task waits. */
+  /** Deadline of the thread itself, without the time that the task waits. */
   readonly deadlineMs: number;
   readonly signal?: AbortSignal;
 }
 
 export interface OneShotHost<Task, Result> {
   /**
-   * Does a task on a thread of its own. `prepare` is called when its turn has come, and its rejection passed on.
-   * Resolves once the thread has ended.
+   * Executes a task on its own thread. `prepare` is called when its turn has come; its rejection is passed on. Resolves once
+   * the thread has ended.
    */
   run(prepare: () => Promise<Prepared<Task>>, limits: OneShotLimits): Promise<ThreadEnd<Result>>;
-  /** Ends the threads; tasks under way and new ones are `stopped`. */
+  /** Ends the threads; tasks in progress and new ones are `stopped`. */
   stop(): Promise<void>;
 }
 
@@ -135,7 +135,7 @@ async function runThread<Result>(worker: Worker, limits: Limits): Promise<Thread
   }
 }
 
-/** Ends a thread that has taken too much. One that has just ended answers nothing. */
+/** Ends a thread that has exceeded a limit. One that has just ended does not respond. */
 async function look(
   worker: Worker,
   { maxCpuMs = Infinity, maxExternalBytes = Infinity }: Limits,

@@ -1,10 +1,10 @@
-// Hosts a thread that is kept for many orders, a few of them at a time, and replaced when it dies.
+// Hosts a thread that serves many orders, a few of them at a time, and is replaced when it dies.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { Clock, Timer } from '../domain/clock.ts';
 import { failureOf, type ThreadEnd, type ThreadFailure } from './thread-end.ts';
 
-/** Posted by the thread as soon as it can take orders. */
+/** Posted by the thread as soon as it can accept orders. */
 export const READY = 'ready';
 
 /** A message with the number of its order, as both sides post it. */
@@ -20,24 +20,24 @@ export interface ResidentParts {
   readonly memoryMb: number;
   /** How long the thread lives without orders. */
   readonly idleMs: number;
-  /** Orders that the thread has at the same time. */
+  /** Orders that the thread has concurrently. */
   readonly maxAtOnce: number;
-  /** Orders at work and waiting; one more is `busy`. */
+  /** Orders in progress and waiting; one more is `busy`. */
   readonly maxOrders?: number;
   /** Called with each error that ends a thread. */
   failed(error: Error): void;
 }
 
 export interface Order<To, From, T> {
-  /** What the thread is told, with a turn of the event loop after each message. */
+  /** The messages to the thread, with a turn of the event loop after each. */
   readonly messages: Iterable<To>;
   /** Called with each message of the thread about the order. Returns the result when it is the last. */
   hear(message: From, post: (message: To) => void): { readonly value: T } | undefined;
-  /** From the last of its messages on. A thread that passes it is ended, and its other orders with it. */
+  /** Starts at the last of its messages. A thread that exceeds it is ended, together with its other orders. */
   readonly deadlineMs: number;
   /** Called when the deadline has passed, before the thread has ended. */
   late(): void;
-  /** When the signal fires, an order that waits leaves; for one at work the message is posted, and the thread ends it. */
+  /** When the signal aborts, a waiting order leaves; for one in progress the message is posted, and the thread ends it. */
   readonly cancel?: { readonly signal: AbortSignal; readonly message: To } | undefined;
 }
 
@@ -55,7 +55,7 @@ interface Thread {
   failure: ThreadFailure;
 }
 
-/** The orders that wait and those the thread has, and the thread's life. */
+/** The orders that wait and those that the thread has, and the thread's life. */
 export class ResidentThread<To, From> {
   readonly #parts: ResidentParts;
   readonly #waiting: Job<To, From>[] = [];
@@ -69,7 +69,7 @@ export class ResidentThread<To, From> {
     this.#parts = parts;
   }
 
-  /** Has an order carried out. When the thread is lost, resolves after its end: nothing of the order moves any more. */
+  /** Has an order executed. When the thread is lost, resolves after its end: no part of the order is still executing. */
   async order<T>(order: Order<To, From, T>): Promise<ThreadEnd<T>> {
     if (this.#stopped) return { kind: 'stopped' };
     if (this.#waiting.length + this.#atWork.size >= (this.#parts.maxOrders ?? Infinity)) return { kind: 'busy' };
@@ -93,12 +93,12 @@ export class ResidentThread<To, From> {
     }
   }
 
-  /** Ends the thread; orders under way and new ones are `stopped`. */
+  /** Ends the thread; orders in progress and new ones are `stopped`. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#idle?.cancel();
     for (const job of this.#waiting.splice(0)) job.fail({ kind: 'stopped' });
-    // What it had fails when it has exited.
+    // Its orders fail when it has exited.
     await this.#endThread();
   }
 
@@ -136,7 +136,7 @@ export class ResidentThread<To, From> {
       await nextTurn();
       if (!this.#atWork.has(id)) return;
     }
-    // Before it had the whole order, the thread may not have heard of it.
+    // Before the thread got the whole order, it may not know about it.
     if (job.cancel?.signal.aborted === true) this.#postCancel(id, job);
     job.timer = this.#parts.clock.after(job.deadlineMs, () => {
       job.isLate = true;
@@ -153,7 +153,7 @@ export class ResidentThread<To, From> {
     if (cancel !== undefined) this.#post(id, cancel.message);
   }
 
-  /** What comes now waits for the next thread. */
+  /** New orders wait for the next thread. */
   async #endThread(): Promise<void> {
     if (this.#thread === undefined) return;
     this.#thread.state = 'ending';
@@ -196,7 +196,7 @@ export class ResidentThread<To, From> {
       if (this.#stopped) job.fail({ kind: 'stopped' });
       else job.fail(job.isLate === true ? { kind: 'timeout' } : failure);
     }
-    // A thread that can't even start would be started for ever.
+    // A thread that can't start would be started again forever.
     if (state === 'starting') for (const job of this.#waiting.splice(0)) job.fail({ kind: 'not_started' });
     this.#next();
   }

@@ -4,13 +4,13 @@ export type ThreadFailure =
   /** It passed its deadline or its CPU time. */
   | { readonly kind: 'timeout' }
   | { readonly kind: 'out_of_memory'; readonly error?: Error }
-  /** The thread threw (then with the error), exited, or was ended over another order. */
+  /** The thread threw (then with the error), exited, or was ended because of another order. */
   | { readonly kind: 'crashed'; readonly error?: Error }
   /** The thread ended before it was ready for any order. */
   | { readonly kind: 'not_started' }
-  /** As many orders are under way as may be. */
+  /** The maximum of orders is already in progress. */
   | { readonly kind: 'busy' }
-  /** Its own signal fired. */
+  /** Its own signal aborted. */
   | { readonly kind: 'cancelled' }
   /** The host was stopped. */
   | { readonly kind: 'stopped' };

@@ -62,7 +62,7 @@ test('SIGHUP takes the configuration up and ends nothing; SIGTERM still drains t
   const daemon = await startDaemonProcess();
   onTestFinished(daemon.close);
   process.kill(daemon.pid(), 'SIGHUP');
-  await waitFor(() => daemon.stderr().includes('reading the configuration anew'));
+  await waitFor(() => daemon.stderr().includes('reloading the configuration'));
   expect((await fetch(`${daemon.url}/healthz`)).status).toBe(200);
   expect(await daemon.stop()).toEqual({ code: 0, signal: null });
 });

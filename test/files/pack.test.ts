@@ -201,8 +201,8 @@ describe.each(['packTarGz', 'packZip'] as const)('%s', (pack) => {
   });
 
   test.each([
-    ['is gone', (path: string) => rmSync(path), 'is not there any more'],
-    ['is shorter than it was', (path: string) => truncateSync(path, 400_000), 'is not whole any more'],
+    ['is gone', (path: string) => rmSync(path), 'no longer exists'],
+    ['is shorter than it was', (path: string) => truncateSync(path, 400_000), 'is no longer complete'],
   ])('a blob that %s ends the order at once, and leaves neither bytes nor descriptors', async (_what, harm, words) => {
     const house = await snapshotHouse({ beside: shared });
     const files = await house.files({ '/a.txt': 'a', '/b.bin': randomBytes(3_000_000), '/c.txt': 'c' });
@@ -220,7 +220,7 @@ describe.each(['packTarGz', 'packZip'] as const)('%s', (pack) => {
     const house = await snapshotHouse({ beside: shared });
     const files = await house.files({ '/a.bin': randomBytes(60_000_000) });
     const late = house.snapshotThread[pack]({ files, hold: house.hold, deadlineMs: 150 });
-    await expect(late).rejects.toMatchObject({ reason: 'unavailable', message: 'It took longer than it may.' });
+    await expect(late).rejects.toMatchObject({ reason: 'unavailable', message: 'It exceeded its time limit.' });
     const controller = new AbortController();
     const packed = house.snapshotThread[pack]({ files, hold: house.hold, ...ORDER, signal: controller.signal });
     const ended = expect(packed).rejects.toMatchObject({ message: 'It was cancelled.' });

@@ -193,7 +193,7 @@ test('a server that does not answer in time is 400', async () => {
   const server = await startWebServer(() => undefined);
   const house = await openImageHouse(server, { timeoutMs: 200 });
   const answer = await post(house.http, saying([image(server.url)]));
-  expect([answer.status, answer.text]).toEqual([400, expect.stringContaining('did not answer in full')]);
+  expect([answer.status, answer.text]).toEqual([400, expect.stringContaining('did not reply completely')]);
 });
 
 test('one image that fails ends the others, and leaves no file of those that were there', async () => {

@@ -43,7 +43,7 @@ test('text, bytes and forms are sent, and what it cannot send is said', async ()
   expect(await put(new URLSearchParams({ a: 'b c' }))).toBe('a=b+c');
   expect(hits.at(-1)?.headers['content-type']).toBe('application/x-www-form-urlencoded;charset=UTF-8');
   await expect(put(new Blob(['x']))).rejects.toThrow('text or bytes');
-  await expect(guarded(new Request(url))).rejects.toThrow('address and its options');
+  await expect(guarded(new Request(url))).rejects.toThrow('address and options');
 });
 
 test('a redirect on one host is followed with all headers, to another one with none that may be a secret', async () => {

@@ -1,8 +1,8 @@
-// What files are called in archives of every kind.
+// The names of files in archives of every kind.
 
 /**
- * A name that means the same file everywhere, other than those before it: programs that unpack take backslashes for slashes,
- * and cut off what looks like a drive. `path` begins with a slash.
+ * A name that is unique among `taken` and means the same file everywhere: unpackers treat backslashes as slashes, and strip
+ * what looks like a drive. `path` begins with a slash.
  */
 export function uniqueName(path: string, taken: Set<string>): string {
   let name = path

@@ -1,4 +1,4 @@
-// Packs blobs into an archive on the snapshot thread, as a stream: memory stays flat however much is packed.
+// Packs blobs into an archive on the snapshot thread, as a stream: memory use does not depend on the size.
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ const PACKERS: Readonly<Record<PackTask['kind'], (packing: Packing) => Promise<v
   zip: packZip,
 };
 
-/** Packs files, and tells of the archive as of one file without a path. */
+/** Packs files, and reports the archive as one file without a path. */
 export async function packArchive(task: PackTask, files: readonly SnapshotFile[], work: Work): Promise<void> {
   const path = join(task.scratch, 'archive');
   const file = openSync(path, 'wx', 0o600);

@@ -1,4 +1,4 @@
-// Writes a tar.gz that depends on names and contents alone: no times, no owners.
+// Writes a tar.gz that depends on names and contents only: no times, no owners.
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
@@ -28,7 +28,7 @@ async function* blocks({ files, bytesOf }: Packing): AsyncGenerator<Buffer> {
   yield END;
 }
 
-/** A name or size that the old header can't hold stands in an extended one before it. */
+/** A name or size that does not fit into the old header is in an extended header before it. */
 function headOf(path: string, size: number): Buffer {
   const facts = { path, size, mode: 0o644, uid: 0, gid: 0, mtime: NO_TIME };
   const header = new Header({ ...facts, type: 'File' });

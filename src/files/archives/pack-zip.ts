@@ -1,4 +1,4 @@
-// Writes a zip that depends on names and contents alone.
+// Writes a zip that depends on names and contents only.
 import { once } from 'node:events';
 import { extname } from 'node:path';
 import { Readable } from 'node:stream';
@@ -7,14 +7,14 @@ import { type ZipEntryData, ZipArchive } from 'archiver';
 import type { Packing } from './packing.ts';
 import { uniqueName } from './entry-name.ts';
 
-/** The earliest time that a zip can tell. */
+/** The earliest time that a zip can represent. */
 const NO_TIME = new Date('1980-01-01T00:00:00Z');
 const LEVEL = 6;
-/** Files up to this size are handed over whole, which costs less than a stream for each. */
+/** Files up to this size are passed as a whole, which costs less than a stream for each. */
 const SMALL_BYTES = 262_144;
-/** The length of a stored file must stand before it, for those who read a zip from front to back. */
+/** The length of a stored file must precede it, for readers that stream a zip. */
 const MAX_STORED_BYTES = 8_388_608;
-/** What gets no smaller by another compression. */
+/** Types that further compression does not shrink. */
 const COMPRESSED = new Set(
   (
     '.7z .aac .apk .avif .br .bz2 .docx .epub .flac .gif .gz .jar .jpeg .jpg .lz4 .m4a .m4v .mkv .mov .mp3 .mp4 .odp ' +
@@ -25,7 +25,7 @@ const COMPRESSED = new Set(
 /** Packs the files in their order. */
 export async function packZip(packing: Packing): Promise<void> {
   const zip = new ZipArchive({ zlib: { level: LEVEL } });
-  // Whichever part fails ends the others: what it is piped into hears nothing of a stream's errors.
+  // A failure of one part must end the others: a stream's errors are not forwarded along a pipe.
   const broken = new AbortController();
   const fail = (error: unknown) => broken.abort(error);
   const signal = AbortSignal.any([packing.signal, broken.signal]);
@@ -34,7 +34,7 @@ export async function packZip(packing: Packing): Promise<void> {
   written.catch(fail);
   try {
     await append(zip, packing, { signal, fail });
-    // The archive's own promise never settles when it is broken.
+    // The archive's own promise never settles when it fails.
     zip.finalize().catch(fail);
     await written;
   } catch (error) {

@@ -1,4 +1,4 @@
-// What a format is given to pack: names, and the bytes of their blobs piece by piece.
+// The input of an archive format: names, and the bytes of their blobs in chunks.
 import { closeSync, openSync, readSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { codeOf, ErrandError } from '../../domain/errors.ts';
@@ -8,7 +8,7 @@ import type { SnapshotFile } from '../snapshots/snapshot.ts';
 
 export interface Packing {
   readonly files: readonly SnapshotFile[];
-  /** The bytes of a file, in pieces that are the reader's to keep. */
+  /** The bytes of a file, in chunks that the reader may keep. */
   readonly bytesOf: (file: SnapshotFile) => AsyncGenerator<Buffer>;
   readonly to: Writable;
   readonly signal: AbortSignal;
@@ -16,7 +16,7 @@ export interface Packing {
 
 const CHUNK_BYTES = 262_144;
 
-/** The bytes of one file. Throws `unavailable` when its blob is gone or broken. */
+/** The bytes of one file. Throws `unavailable` when its blob is gone or damaged. */
 export async function* readBlob(
   directory: string,
   { path, size, sha256 }: SnapshotFile,
@@ -28,8 +28,8 @@ export async function* readBlob(
       await pace.rest();
       const bytes = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, size - at));
       const count = readSync(file, bytes, 0, bytes.length, at);
-      // An archive whose entry is shorter than it says could not be read any further.
-      if (count === 0) throw new ErrandError('unavailable', `${path} is not whole any more.`);
+      // An archive whose entry is shorter than declared could not be read beyond it.
+      if (count === 0) throw new ErrandError('unavailable', `${path} is no longer complete.`);
       at += count;
       yield bytes.subarray(0, count);
     }
@@ -42,7 +42,7 @@ function openBlob(place: string, path: string): number {
   try {
     return openSync(place, 'r');
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') throw new ErrandError('unavailable', `${path} is not there any more.`);
+    if (codeOf(error) === 'ENOENT') throw new ErrandError('unavailable', `${path} no longer exists.`);
     throw error;
   }
 }

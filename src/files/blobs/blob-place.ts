@@ -1,4 +1,4 @@
-// Where a blob lies below the blobs' directory, and how one that was written beside it takes its place.
+// Where blobs are stored, and how a newly written one is moved there.
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { syncDiskOf } from '../../disk/sync-disk.ts';
@@ -8,12 +8,12 @@ export function blobPath(directory: string, key: string): string {
   return join(directory, key.slice(0, 2), key);
 }
 
-/** The folder of what is being written. Emptied at each start. */
+/** The folder for files that are being written. Emptied at each start. */
 export function incomingPath(directory: string): string {
   return join(directory, 'incoming');
 }
 
-/** Whether a blob is there. Only a hold on it makes the answer last. */
+/** Whether a blob exists. The result stays valid only while the blob is held. */
 export function hasBlob(directory: string, key: string): boolean {
   return statSync(blobPath(directory, key), { throwIfNoEntry: false }) !== undefined;
 }
@@ -23,12 +23,12 @@ interface Written {
   readonly key: string;
 }
 
-/** From so many files on, one call for the whole file system costs less than one for each file and folder. */
+/** From this number of files, one call for the whole file system costs less than one for each file and folder. */
 const MANY = 32;
 
 /**
- * Moves files to their places as blobs: first their bytes are on the disk, then their names, with those of blobs that were
- * `found` there: whoever brought them may not have come so far. For a thread that nobody waits in.
+ * Moves files to their places as blobs: first syncs their bytes, then their names, together with those of blobs that were
+ * `found` there, since whoever wrote them may not have synced yet. Blocks: call it on a thread that nobody waits for.
  */
 export async function placeBlobs(
   directory: string,

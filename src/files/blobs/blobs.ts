@@ -1,4 +1,4 @@
-// Blobs: bytes kept under the SHA-256 of their content, each content once.
+// Blobs: bytes stored under the SHA-256 of their content, each content once.
 import { createHash, randomUUID } from 'node:crypto';
 import { constants, rmSync } from 'node:fs';
 import { copyFile, mkdir, open, opendir, readFile, rename, rm, stat } from 'node:fs/promises';
@@ -15,34 +15,37 @@ const KEY = /^[0-9a-f]{64}$/;
 
 type Pieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 
-/** The seam to the place where bytes live (design: only `Database` and `BlobStore` have twins). */
+/** The interface to where bytes are stored (design: only `Database` and `BlobStore` have twins). */
 export interface BlobStore {
-  /** Begins to keep bytes that no row refers to yet: what a hold has named is not removed before it is released. */
+  /** Starts to store bytes that no row refers to yet: a held blob is not removed before it is released. */
   hold(): BlobHold;
-  /** The bytes of a blob. Rejects when there is none of that key. */
+  /** The bytes of a blob. Rejects when no blob has that key. */
   read(key: string): Promise<Buffer>;
-  /** Copies the bytes of a blob into a file that is there, past this process. Throws `not_found` when there is none of that key. */
+  /**
+   * Copies the bytes of a blob into an existing file, without passing them through this process. Throws `not_found` when no
+   * blob has that key.
+   */
   copyTo(key: string, path: string): Promise<void>;
-  /** Opens a blob to send parts of it; the caller closes it. Throws `not_found` when there is none of that key. */
+  /** Opens a blob to send parts of it; the caller closes it. Throws `not_found` when no blob has that key. */
   open(key: string): Promise<OpenBlob>;
-  /** Keys of all blobs, a few at a time, in no order. */
+  /** Keys of all blobs, a few at a time, unordered. */
   list(): AsyncIterable<string>;
-  /** Removes a blob unless it is in use or held. Answers false when it is held, and so has to be asked for again. */
+  /** Removes a blob unless it is in use or held. Returns false when it is held, so that the caller must retry. */
   removeUnless(key: string, isInUse: (key: string) => Promise<boolean>): Promise<boolean>;
 }
 
-/** A blob being read. Its bytes stay until it is closed, even when it is removed meanwhile. */
+/** A blob being read. Its bytes remain until it is closed, even when it is removed meanwhile. */
 export interface OpenBlob {
   /** Bytes. */
   readonly size: number;
-  /** The bytes from `start` up to and with `end`. The end of the stream, or its destruction, closes the blob. */
+  /** The bytes from `start` through `end`. The end of the stream, or its destruction, closes the blob. */
   stream(start: number, end: number): Readable;
   close(): Promise<void>;
 }
 
-/** `add` holds a blob that is there. */
+/** `add` holds an existing blob. */
 export interface BlobHold extends Held {
-  /** Keeps bytes durably, given whole or piece by piece, and answers their key: lower-case hex SHA-256. */
+  /** Stores bytes durably, passed whole or in chunks, and returns their key: lower-case hex SHA-256. */
   put(bytes: Uint8Array | Pieces): Promise<string>;
 }
 
@@ -54,12 +57,12 @@ export async function openBlobStore(directory: string): Promise<BlobStore> {
   const pathOf = (key: string) => blobPath(directory, key);
   const holds = makeHolds((key) => rmSync(pathOf(key), { force: true }));
 
-  /** Writes the pieces beside the blobs, and has them take their place once their key is known and held. */
+  /** Writes the chunks to a temporary file, and moves it to its place once its key is known and held. */
   async function keep(pieces: Pieces, hold: (key: string) => void): Promise<string> {
     const temporary = join(incoming, randomUUID());
     try {
       const key = await writeDurably(temporary, pieces);
-      // Before it is looked for: from here on nobody may remove it.
+      // Before the look-up: from here on nobody may remove it.
       hold(key);
       await place(temporary, pathOf(key));
       return key;
@@ -73,7 +76,7 @@ export async function openBlobStore(directory: string): Promise<BlobStore> {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     if (await exists(path)) await rm(temporary);
     else await rename(temporary, path);
-    // Also for what was there: whoever brought it may not have come so far. A directory that is as it was costs little.
+    // Also for an existing blob: whoever wrote it may not have synced yet. Syncing an unchanged directory costs little.
     await syncDirectory(dirname(path));
     await syncDirectory(directory);
   }
@@ -128,7 +131,7 @@ async function exists(path: string): Promise<boolean> {
   );
 }
 
-/** Writes a new file, and answers the hash of what is in it. */
+/** Writes a new file, and returns the hash of its content. */
 async function writeDurably(path: string, pieces: Pieces): Promise<string> {
   const hash = createHash('sha256');
   await using file = await open(path, 'wx', 0o600);

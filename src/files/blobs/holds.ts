@@ -1,22 +1,22 @@
-// Who holds which blobs, and when one may be removed: nobody may begin to refer to it between a look at the rows and its removal.
+// Who holds which blobs, and when one may be removed: no reference may be added between the check of the rows and the removal.
 
-/** Keys that somebody is about to refer to. */
+/** Keys that will soon be referred to. */
 export interface Held {
   add(key: string): void;
-  /** Lets go, and answers the keys that were held. */
+  /** Releases the keys, and returns them. */
   release(): readonly string[];
 }
 
 export interface Holds {
   open(): Held;
-  /** Removes what is neither held nor in use. Answers false when it is held, or was held during the look. */
+  /** Removes what is neither held nor in use. Returns false when it is held, or was held during the check. */
   removeUnless(key: string, isInUse: (key: string) => Promise<boolean>): Promise<boolean>;
 }
 
-/** `remove` takes the blob of a key away at once. */
+/** `remove` deletes the blob of a key immediately. */
 export function makeHolds(remove: (key: string) => void): Holds {
   const holds = new Set<ReadonlySet<string>>();
-  /** The newest look at the rows for each key that is to be removed, unless it was held since the look began. */
+  /** The newest check of the rows for each key to be removed, unless the key was held since the check started. */
   const looks = new Map<string, object>();
   return {
     open: () => {
@@ -39,7 +39,7 @@ export function makeHolds(remove: (key: string) => void): Holds {
       looks.set(key, look);
       try {
         const used = await isInUse(key);
-        // Whoever held it during the look may refer to it by now. From here to the removal nobody comes between.
+        // Whoever held it during the check may refer to it by now. From here to the removal, no other code runs.
         if (looks.get(key) !== look) return false;
         if (!used) remove(key);
         return true;

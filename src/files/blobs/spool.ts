@@ -1,22 +1,22 @@
-// A spool: bytes that are only needed for a moment, and too many to be held in memory.
+// A spool: bytes that are needed only briefly, and too many for memory.
 import { randomUUID } from 'node:crypto';
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 const READ_BYTES = 65_536;
 
-/** A file without a name: whatever becomes of the daemon, nothing of it stays. */
+/** A file without a name: however the daemon ends, nothing remains of it. */
 export interface Spool {
-  /** Writes some bytes at the end. */
+  /** Appends some bytes. */
   append(bytes: Uint8Array): Promise<void>;
-  /** The bytes from `start` up to but without `end`, piece by piece. A piece is good until the next one is asked for. */
+  /** The bytes from `start` up to but not including `end`, in chunks. A chunk is valid until the next one is requested. */
   read(start: number, end: number): AsyncGenerator<Uint8Array>;
   close(): Promise<void>;
 }
 
 export type OpenSpool = () => Promise<Spool>;
 
-/** Makes spools in a directory that is there. */
+/** Makes spools in an existing directory. */
 export function makeOpenSpool(directory: string): OpenSpool {
   return async () => {
     const path = join(directory, randomUUID());

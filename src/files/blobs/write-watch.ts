@@ -1,4 +1,4 @@
-// Whether a directory takes files: found out beside those who ask, so that a disk that hangs holds up nobody.
+// Whether a directory accepts files: checked in the background, so that a hanging disk blocks no caller.
 import { randomUUID } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,12 +6,12 @@ import { codeOf } from '../../domain/errors.ts';
 import type { Clock } from '../../domain/clock.ts';
 
 export interface WriteWatch {
-  /** The code of what kept the last try from writing, such as `EROFS`; null when it wrote. Begins another try when that is old. */
+  /** The error code of the last check, such as `EROFS`; null when it could write. Starts another check when that one is old. */
   fault(): string | null;
 }
 
 const STALE_MS = 5_000;
-/** More than a file system keeps beside a file's name, so that a full disk is noticed. */
+/** More than a file system stores inline with a file's name, so that a full disk is noticed. */
 const TRIAL_BYTES = 8_192;
 
 export function makeWriteWatch(directory: string, clock: Pick<Clock, 'monotonic'>): WriteWatch {

@@ -1,8 +1,8 @@
-// Writing a small file so that a crash leaves the whole of it or nothing.
+// Writes a small file so that a crash leaves either all of it or nothing.
 import { dirname } from 'node:path';
 import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs';
 
-/** A name is on the disk only when its directory is. */
+/** A name is durable only when its directory is synced. */
 function syncDirectory(path: string): void {
   const directory = openSync(path, 'r');
   try {
@@ -12,7 +12,7 @@ function syncDirectory(path: string): void {
   }
 }
 
-/** Writes a file through a temporary one beside it, synced before it takes its name. */
+/** Writes a file through a temporary one next to it, which is synced before it is renamed. */
 export function writeWhole(path: string, content: string | Uint8Array, mode: number): void {
   const temporary = `${path}.new`;
   const file = openSync(temporary, 'w', mode);

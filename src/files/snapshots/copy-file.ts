@@ -1,4 +1,4 @@
-// Reads a regular file of a workspace once: its hash, and if wanted a copy of its bytes with the same holes.
+// Reads a regular file of a workspace once: computes its hash, and optionally copies its bytes with the same holes.
 import { createHash, type Hash } from 'node:crypto';
 import {
   type BigIntStats,
@@ -19,19 +19,19 @@ const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 const CHUNK_BYTES = 1_048_576;
 const HOLE_BYTES = 4_096;
 const ZEROS = Buffer.alloc(HOLE_BYTES);
-/** Shared by all readers of a thread: none rests between its reading and what it does with it. */
+/** Shared by all readers of a thread: none yields between reading and using it. */
 const chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
-/** Codes of a file that is gone, was replaced, or that its owner has closed. */
+/** Codes of a file that is gone, was replaced, or is inaccessible. */
 const PASSED_OVER = new Set(['ENOENT', 'ELOOP', 'ENXIO', 'EACCES', 'EPERM', 'EIO', 'ESTALE']);
 
-/** What tells that a file is still the one that it was. The change time can't be set by anyone. */
+/** Identifies an unchanged file. The change time can't be set by anyone. */
 export function identityOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`;
 }
 
 /**
- * The hash of a file as it was found, lower-case hex; with `copy`, a new file of that path has its bytes. Undefined when it
- * can't be read, is something else by now, or changes while it is read. Throws what the copy fails of, and what `pace` says.
+ * The hash of a file as it was found, lower-case hex; with `copy`, also writes its bytes to a new file of that path. Undefined
+ * when it can't be read, is something else by now, or changes while it is read. Throws errors of the copy, and those of `pace`.
  */
 export async function readFound(found: FoundFile, copy: string | null, pace: Pace): Promise<string | undefined> {
   const file = openFound(found);
@@ -55,7 +55,7 @@ export async function readFound(found: FoundFile, copy: string | null, pace: Pac
 const isSame = (file: number, { stats }: FoundFile) =>
   identityOf(fstatSync(file, { bigint: true })) === identityOf(stats);
 
-/** Named first and opened by that name, so that no pipe blocks and no device feels it. */
+/** Referenced first and opened by that reference, so that it never blocks on a pipe and never touches a device. */
 function openFound(found: FoundFile): number | undefined {
   let named: number | undefined;
   try {
@@ -74,7 +74,7 @@ interface Reading {
   readonly hash: Hash;
   readonly writer: Writer | undefined;
   readonly pace: Pace;
-  /** A file that grows is read no further. */
+  /** Reading stops here if the file grows. */
   readonly limit: number;
 }
 
@@ -123,13 +123,13 @@ function openWriter(path: string, { blocks, size }: BigIntStats): Writer {
   };
 }
 
-/** Writes all of some bytes at a place. */
+/** Writes all bytes at a position. */
 export function writeAll(file: number, bytes: Uint8Array, position: number): void {
   for (let written = 0; written < bytes.length; )
     written += writeSync(file, bytes, written, bytes.length - written, position + written);
 }
 
-/** The parts of some bytes that hold more than zeros. */
+/** The parts of some bytes that are not all zeros. */
 function* filledParts(bytes: Buffer): Generator<readonly [from: number, to: number]> {
   let from: number | undefined;
   for (let at = 0; at < bytes.length; at += HOLE_BYTES) {

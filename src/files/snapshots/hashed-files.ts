@@ -1,12 +1,12 @@
-// What was hashed of a workspace and when, so that files which are as they were keep their hash unread.
+// What was hashed of a workspace and when, so that unchanged files need not be read again.
 import { readFileSync, rmSync } from 'node:fs';
 import { writeWhole } from '../blobs/write-whole.ts';
 
-/** The hash that a file had when it was of an identity. */
+/** The hash of a file, and the identity that the file had then. */
 export interface HashedFile {
   readonly identity: string;
   readonly sha256: string;
-  /** Whether the identity alone tells that the file is as it was. */
+  /** Whether the identity alone proves that the file is unchanged. */
   readonly settled: boolean;
 }
 
@@ -14,18 +14,18 @@ export interface HashedFile {
 export type HashedFiles = Map<string, HashedFile>;
 
 /**
- * A file that changed this shortly before it was hashed may change again without another time of change: clocks of file
- * systems tick in steps of up to two seconds. It is hashed anew the next time.
+ * A file that changed shortly before it was hashed may change again without a new change time: clocks of file systems tick in
+ * steps of up to two seconds. It is hashed again the next time.
  */
 const CLOCK_STEP_MS = 2_000n;
 const VERSION = 1;
 
-/** Whether a file's hash may be kept that was begun at a moment (epoch ms). */
+/** Whether a file's hash that was started at a given time (epoch ms) may be reused. */
 export function isSettled(ctimeNs: bigint, hashedAt: number): boolean {
   return ctimeNs / 1_000_000n + CLOCK_STEP_MS < BigInt(hashedAt);
 }
 
-/** Reads what was kept. What is not there, of another version or broken counts as nothing. */
+/** Reads the stored hashes. A missing, damaged or outdated file counts as empty. */
 export function readHashed(path: string): HashedFiles {
   try {
     const { version, files } = JSON.parse(readFileSync(path, 'utf8')) as {
@@ -39,7 +39,7 @@ export function readHashed(path: string): HashedFiles {
   }
 }
 
-/** Keeps what was hashed, whole or not at all. Without it the next snapshot is slower, and as right. */
+/** Stores the hashes atomically. Without them the next snapshot is slower, but equally correct. */
 export function keepHashed(path: string, hashed: HashedFiles): void {
   const files = Array.from(hashed, ([file, { identity, sha256, settled }]) => [file, identity, sha256, settled]);
   try {

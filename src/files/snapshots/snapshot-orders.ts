@@ -1,9 +1,9 @@
-// What the main thread and the snapshot thread say to each other.
+// The messages between the main thread and the snapshot thread.
 import type { SnapshotLimits, Skipped, SnapshotFile } from './snapshot.ts';
 
 interface Task {
   readonly deadlineMs: number;
-  /** The blobs' directory, and a folder in it for this order alone, gone when the order has ended. */
+  /** The blobs' directory, and a folder in it for this order only, removed when the order has ended. */
   readonly blobs: string;
   readonly scratch: string;
 }
@@ -12,9 +12,9 @@ export interface SnapshotTask extends Task {
   readonly kind: 'snapshot';
   readonly root: string;
   readonly limits: SnapshotLimits;
-  /** Where it is written what was hashed. */
+  /** Where the hashes are stored. */
   readonly hashedPath: string;
-  /** Whether bytes are kept as blobs. */
+  /** Whether bytes are stored as blobs. */
   readonly keep: boolean;
 }
 
@@ -23,17 +23,19 @@ export interface PackTask extends Task {
 }
 
 export type ToSnapshotThread =
-  /** Files of an order that is to begin: a few at a time, so that no thread stops for many. */
+  /** Files of a new order: a few at a time, so that no thread is blocked by many. */
   | { readonly t: 'files'; readonly files: readonly SnapshotFile[] }
   | { readonly t: 'begin'; readonly task: SnapshotTask | PackTask }
   | { readonly t: 'held' }
   | { readonly t: 'cancel' };
 
 export type FromSnapshotThread =
-  /** Files that were found, or the one archive without a path: before they take their places as blobs, they must be held. */
+  /**
+   * Files that were found, or the one archive without a path: they must be held before they are moved to their places as blobs.
+   */
   { readonly t: 'found'; readonly files: readonly SnapshotFile[] } | LastFromSnapshotThread;
 
 export type LastFromSnapshotThread =
   | { readonly t: 'done'; readonly skipped: Skipped | null }
-  /** `words` are for the one who asked, `cause` for the log. `full`: for want of space, so that it may go well later. */
+  /** `words` are for the caller, `cause` for the log. `full`: for lack of space, so that a retry may succeed. */
   | { readonly t: 'failed'; readonly words: string; readonly cause: string | null; readonly full: boolean };

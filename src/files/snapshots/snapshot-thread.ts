@@ -23,10 +23,10 @@ import type { SnapshotLimits, Snapshot, SnapshotFile } from './snapshot.ts';
 
 export interface SnapshotOrder {
   readonly sessionId: string;
-  /** The workspace's directory. One that is not there is empty. */
+  /** The workspace's directory. A missing one is empty. */
   readonly root: string;
   readonly limits: SnapshotLimits;
-  /** With it, the bytes of every file are kept as blobs that it holds. */
+  /** If set, the bytes of every file are stored as blobs that it holds. */
   readonly hold: BlobHold | null;
   /** For the work itself, without the time that the order waits for others. */
   readonly deadlineMs: number;
@@ -36,37 +36,40 @@ export interface SnapshotOrder {
 export interface PackOrder {
   /** Names and the keys of their blobs; in the archive in this order, without the leading `/`. */
   readonly files: readonly SnapshotFile[];
-  /** Holds the archive's blob. What it packs must be held, too, or in use. */
+  /** Holds the archive's blob. The packed blobs must be held, too, or in use. */
   readonly hold: BlobHold;
   readonly deadlineMs: number;
   readonly signal?: AbortSignal;
 }
 
-/** An archive, kept as a blob. */
+/** An archive, stored as a blob. */
 export interface Archive {
   readonly key: string;
   readonly size: number;
 }
 
-/** What the thread can be asked. Each rejects with `unavailable`: out of time, disk full (`isNoSpace`), a blob that is gone, thread lost, stopped. */
+/**
+ * What the thread can do. Each verb rejects with `unavailable`: out of time, disk full (`isNoSpace`), a missing blob, thread
+ * lost, stopped.
+ */
 export interface SnapshotThread {
-  /** Takes a snapshot. Files whose identity is as when they were last hashed keep their hash, unread. */
+  /** Takes a snapshot. Files whose identity is unchanged since they were last hashed are not read. */
   takeSnapshot(order: SnapshotOrder): Promise<Snapshot>;
   /**
-   * Packs blobs under names. The same input gives the same bytes; no files give an ordinary archive of none. Names that not
-   * every system can hold have `%5C` for a backslash and `%3A` for a drive's colon.
+   * Packs blobs under names. The same input gives the same bytes; without files, an ordinary empty archive. Names that are not
+   * valid on every system have `%5C` for a backslash and `%3A` for a drive's colon.
    */
   packTarGz(order: PackOrder): Promise<Archive>;
   /** As `packTarGz`. */
   packZip(order: PackOrder): Promise<Archive>;
-  /** Forgets what was hashed for a session. */
+  /** Removes the stored hashes of a session. */
   forget(sessionId: string): Promise<void>;
-  /** Ends the thread; orders under way are refused. */
+  /** Ends the thread; orders in progress are refused. */
   stop(): Promise<void>;
 }
 
 export interface SnapshotThreadParts {
-  /** Where it is kept what was hashed; made when it is missing. */
+  /** Where the hashes are stored; created when it is missing. */
   readonly directory: string;
   /** The directory of the blob store. */
   readonly blobs: string;
@@ -74,11 +77,11 @@ export interface SnapshotThreadParts {
   readonly log: Log;
 }
 
-/** Orders that the thread works on at the same time, in turns. */
+/** Orders that the thread works on concurrently, in turns. */
 const AT_WORK = 4;
 /** A thread that does not end an order by itself this long after its deadline hangs in a call. */
 const GRACE_MS = 30_000;
-/** Files that one message carries: more would hold up the main thread while they are copied. */
+/** Files per message: more would block the main thread while they are copied. */
 const CHUNK_FILES = 1_000;
 
 type Thread = ResidentThread<ToSnapshotThread, FromSnapshotThread>;
@@ -90,7 +93,7 @@ interface Job {
   readonly signal: AbortSignal | undefined;
 }
 
-/** The thread, which lives while there are orders and a minute longer. */
+/** The thread, which lives while there are orders and one minute longer. */
 export function makeSnapshotThread({ directory, blobs, clock, log }: SnapshotThreadParts): SnapshotThread {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const hashedPath = (sessionId: string) => join(directory, `${sessionId}.json`);
@@ -154,11 +157,11 @@ async function giveOrder(thread: Thread, log: Log, { task, files, hold, signal }
   const { value } = end;
   if (value.t === 'done') return { found, skipped: value.skipped };
   const { words, cause, full } = value;
-  if (cause !== null) log.error({ kind, cause }, 'a workspace could not be kept');
+  if (cause !== null) log.error({ kind, cause }, 'a workspace could not be stored');
   throw full ? noSpace() : unavailable(words);
 }
 
-/** What a thread that was lost was writing. */
+/** Removes what a lost thread was writing. */
 async function removeScratch(scratch: string, log: Log): Promise<void> {
   await rm(scratch, { recursive: true, force: true }).catch((error: unknown) => {
     log.error({ err: error }, 'what was half-written could not be removed');
@@ -171,13 +174,13 @@ function* messagesOf(task: Job['task'], files: Job['files']): Iterable<ToSnapsho
   yield { t: 'begin', task };
 }
 
-const LOST = 'The work was lost on the way.';
-/** What the one who asked reads of an order that the thread did not end. */
+const LOST = 'The work was lost with its thread.';
+/** What the caller reads of an order that the thread did not complete. */
 const WORDS: Readonly<Record<ThreadFailure['kind'], string>> = {
   cancelled: 'It was cancelled.',
   stopped: 'The daemon is stopping.',
-  not_started: 'There is no thread for it.',
-  busy: 'There is no thread for it.',
+  not_started: 'No thread is available.',
+  busy: 'No thread is available.',
   timeout: LOST,
   out_of_memory: LOST,
   crashed: LOST,

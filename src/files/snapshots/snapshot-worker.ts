@@ -1,4 +1,4 @@
-// The thread that reads workspaces and packs archives: several orders in turns, each with a folder of its own to write in.
+// The thread that reads workspaces and packs archives: several orders in turns, each with its own folder to write in.
 import { mkdirSync, rmSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 import { codeOf, ErrandError, messageOf } from '../../domain/errors.ts';
@@ -66,9 +66,9 @@ function tell(id: number, message: FromSnapshotThread): void {
   parentPort?.postMessage({ id, message } satisfies Numbered<FromSnapshotThread>, []);
 }
 
-/** Paths in the messages of failed calls are none of the asker's business. */
+/** Callers must not see the paths in the messages of failed system calls. */
 function wordsFor(error: unknown): Omit<Extract<FromSnapshotThread, { t: 'failed' }>, 't'> {
-  // Ended by its signal, a stream throws an error of its own around the reason.
+  // A stream that is ended by its signal throws an error of its own around the reason.
   const reason = error instanceof Error && error.name === 'AbortError' ? error.cause : error;
   if (reason instanceof ErrandError) return { words: reason.message, cause: null, full: false };
   const cause = messageOf(reason);

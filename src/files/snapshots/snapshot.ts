@@ -1,25 +1,25 @@
-// A workspace at one moment: its regular files with their content's hash, and what was passed over (E5).
+// A workspace at one moment: its regular files with the hash of their content, and what was skipped (E5).
 
 /** A regular file. `path` begins with `/`; `size` is in bytes. */
 export interface SnapshotFile {
   readonly path: string;
   readonly size: number;
-  /** Lower-case hex; also the key of the blob when the snapshot was taken with its bytes. */
+  /** Lower-case hex; also the key of the blob when the snapshot stored the bytes. */
   readonly sha256: string;
 }
 
-/** How many names were passed over, by reason. */
+/** How many names were skipped, by reason. */
 export interface Skipped {
   readonly links: number;
   /** Sockets, pipes and devices. */
   readonly special: number;
   readonly notUtf8: number;
   readonly tooLarge: number;
-  /** Folders nested too deep, with all they hold counted as one. */
+  /** Folders nested too deep, each counted as one with all its contents. */
   readonly tooDeep: number;
-  /** Files beyond the number that one snapshot may hold. */
+  /** Files beyond the maximum of one snapshot. */
   readonly tooMany: number;
-  /** Files that could not be read, or that changed while they were. */
+  /** Files that could not be read, or that changed while they were read. */
   readonly unreadable: number;
 }
 
@@ -30,12 +30,12 @@ export interface Snapshot {
 }
 
 export interface SnapshotLimits {
-  /** Larger files are passed over, unread. */
+  /** Larger files are skipped, unread. */
   readonly maxFileBytes: number;
-  /** Files of one snapshot; what comes after them is passed over. */
+  /** Files of one snapshot; further ones are skipped. */
   readonly maxFiles: number;
-  /** Bytes of one snapshot; a file that would go over it is passed over as too large. */
+  /** Bytes of one snapshot; a file that would exceed it is skipped as too large. */
   readonly maxTotalBytes: number;
-  /** Levels of folders below the root; deeper ones are passed over with all they hold. */
+  /** Levels of folders below the root; deeper ones are skipped with all their contents. */
   readonly maxDepth: number;
 }

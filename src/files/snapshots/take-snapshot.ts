@@ -12,21 +12,21 @@ import { type FoundFile, type SkipCounts, walkFiles } from './walk-files.ts';
 
 export interface Work {
   readonly pace: Pace;
-  /** Tells the main thread of files, and resolves when it holds their blobs. */
+  /** Reports files to the main thread, and resolves when it holds their blobs. */
   readonly tell: (files: readonly SnapshotFile[]) => Promise<void>;
 }
 
-/** Files that the main thread is told of at once. */
+/** Files that are reported to the main thread at once. */
 const BATCH = 1_024;
 
 interface Read extends SnapshotFile {
   /** Where its bytes were written to; null when they were not. */
   readonly copy: string | null;
-  /** Whether it was read now, and not known from before. */
+  /** Whether it was read now, rather than known from before. */
   readonly isFresh: boolean;
 }
 
-/** Tells of all files and answers how many names were passed over. */
+/** Reports all files and returns how many names were skipped. */
 export async function takeSnapshot(task: SnapshotTask, work: Work): Promise<Skipped> {
   const before = readHashed(task.hashedPath);
   const after: HashedFiles = new Map();
@@ -45,7 +45,7 @@ export async function takeSnapshot(task: SnapshotTask, work: Work): Promise<Skip
     fresh += 1;
     const copy = task.keep ? join(task.scratch, String((copies += 1))) : null;
     const hashedAt = Date.now();
-    // Most likely it is as it was: then nothing has to be written, not even for a moment.
+    // Most likely it is unchanged: then nothing has to be written, not even temporarily.
     const again = isKept && known.identity === identity ? await readFound(found, null, work.pace) : undefined;
     const isSame = again !== undefined && again === known?.sha256;
     const sha256 = isSame ? again : await readFound(found, copy, work.pace);
@@ -73,7 +73,7 @@ export async function takeSnapshot(task: SnapshotTask, work: Work): Promise<Skip
   return skipped;
 }
 
-/** Has some files held, then moves their bytes to where blobs lie. */
+/** Has some files held, then moves their bytes to the blobs. */
 async function hand(task: SnapshotTask, { tell }: Work, batch: readonly Read[]): Promise<void> {
   if (batch.length === 0) return;
   await tell(batch.map(({ path, size, sha256 }) => ({ path, size, sha256 })));
@@ -85,8 +85,8 @@ async function hand(task: SnapshotTask, { tell }: Work, batch: readonly Read[]):
       if (copy !== null) rmSync(copy, { force: true });
       if (isFresh) found.push(sha256);
     } else if (copy !== null) missing.set(sha256, copy);
-    // It was there a moment ago, when nobody held it.
-    else throw new ErrandError('unavailable', 'A file was removed while it was kept.');
+    // It existed a moment ago, when nobody held it.
+    else throw new ErrandError('unavailable', 'A file was removed while it was being stored.');
   }
   await placeBlobs(
     task.blobs,

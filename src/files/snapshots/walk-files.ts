@@ -1,4 +1,4 @@
-// Walks the regular files of a workspace in order of their paths, never along a link, and counts what it passes over.
+// Walks the regular files of a workspace in order of their paths, never follows a link, and counts what it skips.
 import {
   type BigIntStats,
   closeSync,
@@ -13,11 +13,11 @@ import { TEMPORARY_PREFIX } from '../../disk/replace-beneath.ts';
 import { codeOf, ErrandError } from '../../domain/errors.ts';
 import type { SnapshotLimits, Skipped } from './snapshot.ts';
 
-/** A regular file as it was named; it may be something else when it is opened. */
+/** A regular file as it was listed; it may be something else when it is opened. */
 export interface FoundFile {
-  /** Beginning with `/`. */
+  /** Begins with `/`. */
   readonly path: string;
-  /** Reaches it through its open folder, without a link on the way. Good until the next file is asked for. */
+  /** Reaches it through its open folder, without a link on the path. Valid until the next file is requested. */
   readonly place: string;
   readonly stats: BigIntStats;
 }
@@ -27,14 +27,14 @@ export type SkipCounts = { -readonly [reason in keyof Skipped]: number };
 export interface WalkParts {
   readonly limits: SnapshotLimits;
   readonly skipped: SkipCounts;
-  /** Called for each name; what it throws ends the walk. */
+  /** Called for each name; if it throws, the walk ends. */
   readonly check: () => void;
 }
 
 interface Name {
   readonly text: string;
   readonly kind: 'file' | 'folder' | keyof Skipped;
-  /** What it is sorted by: a folder as what it holds, so that the walk goes in order of whole paths. */
+  /** The sort key: a folder sorts as its contents, so that the walk follows the order of whole paths. */
   readonly order: string;
 }
 
@@ -47,20 +47,20 @@ interface Level {
 }
 
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
-/** What one system call may name; deeper folders could not be unpacked again. */
+/** The limit of one system call; deeper folders could not be unpacked again. */
 const MAX_PATH_BYTES = 4_096;
-/** One descriptor a level is open. */
+/** One open descriptor per level. */
 const MAX_DEPTH = 256;
 const UUID = /^[0-9a-f-]{36}$/;
 /** By-products of tools. */
 const OWN_FOLDER = '.errand';
 
-/** The files below a root. A root that is not there has none. Blocks: it is for a thread of its own. */
+/** The files below a root. A missing root has none. Blocks: run it on its own thread. */
 export function* walkFiles(root: string, parts: WalkParts): Generator<FoundFile> {
   const top = openFolder(root);
   if (top === 'gone') return;
   if (typeof top !== 'number') throw new ErrandError('unavailable', 'The workspace cannot be read.');
-  // A hard link to somebody else's file would carry it out of where it lies.
+  // A hard link to another user's file would copy that file out of its place.
   const { uid } = fstatSync(top);
   const state: WalkState = {
     ...parts,
@@ -86,7 +86,7 @@ interface WalkState extends WalkParts {
   readonly uid: bigint;
   found: number;
   bytesLeft: bigint;
-  /** Names that are still looked at. Without an end to it, millions of names would hold up everybody's orders. */
+  /** Names that may still be examined. Without a limit, millions of names would block everybody's orders. */
   namesLeft: number;
 }
 
@@ -131,21 +131,21 @@ function openFolder(place: string): number | 'gone' | 'links' | 'unreadable' {
   return ifAllowed(() => openSync(place, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
 }
 
-/** What a call answers, or why what it is about is passed over. Faults of the machine are thrown. */
+/** The result of a call, or why its subject is skipped. Faults of the machine are thrown. */
 function ifAllowed<T>(call: () => T): T | 'gone' | 'links' | 'unreadable' {
   try {
     return call();
   } catch (error) {
     const code = codeOf(error);
     if (code === 'ENOENT') return 'gone';
-    // Linux says so of a link, too: it took the folder's place after it was listed.
+    // Linux reports a link this way, too: it replaced the folder after the listing.
     if (code === 'ENOTDIR' || code === 'ELOOP') return 'links';
     if (code === 'EACCES' || code === 'EPERM') return 'unreadable';
     throw error;
   }
 }
 
-/** Takes over the descriptor. */
+/** Takes ownership of the descriptor. */
 function enter(levels: Level[], { folder, path }: Pick<Level, 'folder' | 'path'>, state: WalkState): void {
   const names: Name[] = [];
   levels.push({ folder, path, names, next: 0 });

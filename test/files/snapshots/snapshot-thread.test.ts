@@ -407,7 +407,7 @@ describe('orders that fail', () => {
     write(house, Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`f${i}`, 'x'.repeat(i)])));
     await expect(house.snapshot({ deadlineMs: 1 })).rejects.toMatchObject({
       reason: 'unavailable',
-      message: 'It took longer than it may.',
+      message: 'It exceeded its time limit.',
     });
     expect(house.incoming()).toEqual([]);
     expect((await house.snapshot()).files).toHaveLength(300);
@@ -430,7 +430,7 @@ describe('orders that fail', () => {
     );
     const ends = await Promise.all(orders);
     expect(ends.slice(4)).toEqual([1, 1]);
-    expect(new Set(ends.slice(0, 4))).toEqual(new Set(['The work was lost on the way.']));
+    expect(new Set(ends.slice(0, 4))).toEqual(new Set(['The work was lost with its thread.']));
     await waitFor(() => house.incoming().length === 0);
     expect((await house.snapshot()).files).toHaveLength(1);
   });
@@ -474,7 +474,7 @@ describe('orders that fail', () => {
     const { files } = await house.snapshot();
     rmSync(house.pathOf(files[0]!.sha256));
     const packed = house.snapshotThread.packTarGz({ files, hold: house.hold, deadlineMs: 5_000 });
-    await expect(packed).rejects.toMatchObject({ message: '/a.txt is not there any more.' });
+    await expect(packed).rejects.toMatchObject({ message: '/a.txt no longer exists.' });
   });
 });
 
