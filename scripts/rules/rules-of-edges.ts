@@ -313,6 +313,14 @@ export const RULES_OF_EDGES: readonly Rule[] = [
       ],
     },
   },
-  { id: '§8 Office Mode', text: 'Its limits of pages and rows.', proofs: {}, missing: STILL_TO_COME },
+  {
+    id: '§8 Office Mode',
+    text: 'Its limits of pages and rows.',
+    proofs: {
+      'http/office/house.test.ts': ['%s?%s is unprocessable'],
+      'http/office/sessions.test.ts': ['%s is refused, not clamped', 'may have ${most}'],
+      'http/office/streams.test.ts': ['%s is refused, not corrected'],
+    },
+  },
   { id: '§8 public versions', text: 'Their limits of pages.', proofs: {}, missing: STILL_TO_COME },
 ];

@@ -67,6 +67,24 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
     expect(second).toContain('"hi"');
   });
 
+  test('each step says what its call was made of, and the conversation grows', async () => {
+    const { tools } = makeTools();
+    server.enqueue({
+      tools: [{ id: 'one', name: 'echo', input: { text: 'x'.repeat(500) } }],
+      usage: { input: 900, output: 4 },
+    });
+    server.enqueue({ text: 'Done.', usage: { input: 1_300, output: 4 } });
+    const main = startRun(await briefFor(kind), tools);
+    await main.done;
+    const [first, second] = main.of('step').map(({ reply }) => reply.context);
+    expect([first!.system + first!.history + first!.tools, second!.system + second!.history + second!.tools]).toEqual([
+      900, 1_300,
+    ]);
+    expect(first!.tools).toBeGreaterThan(0);
+    expect(first!.system).toBeGreaterThan(0);
+    expect(second!.history / 1_300).toBeGreaterThan(first!.history / 900);
+  });
+
   test('no tool runs before the step is acknowledged', async () => {
     const { tools, ran } = makeTools();
     server.enqueue({ tools: [{ id: 'one', name: 'echo', input: { text: 'late' } }] });
