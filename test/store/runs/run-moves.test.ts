@@ -1,0 +1,111 @@
+// The table of a run's moves, held against the verbs: each is tried on a run in each state.
+import { expect, test } from 'vitest';
+import { RUN_MOVES, RUN_STATES, type RunState } from '../../../src/domain/run.ts';
+import type { Ending } from '../../../src/store/runs/end-run.ts';
+import type { Fence } from '../../../src/store/runs/record-progress.ts';
+import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store-house.ts';
+
+const LEASE_MS = 60_000;
+const DAY_MS = 86_400_000;
+const QUESTION = { toolUseId: 'ask', toolName: 'ask_user', toolInput: {}, lifetimeMs: DAY_MS };
+const COMPLETED: Ending = { outcome: 'completed', answer: '', stopReason: 'end_turn' };
+const error = { type: 'api_error', message: 'No.', retryable: false } as const;
+const ENDINGS: readonly Ending[] = [COMPLETED, { outcome: 'failed', error }, { outcome: 'incomplete', error }];
+
+interface RunRow extends Fence {
+  readonly status: RunState;
+}
+
+/** A verb that runs of one kind or all of them are moved by. */
+type Verb = (house: StoreHouse, run: RunRow) => Promise<unknown>;
+
+const VERBS: Readonly<Record<string, Verb>> = {
+  claim: (house) => house.claim(9),
+  finalize: ({ store }, run) => store.runs.finalize(run, COMPLETED),
+  settle: ({ store }, run) => store.runs.settle(run),
+  interrupt: ({ store }, run) => store.runs.interrupt(run, 'drain'),
+  waitForUser: ({ store }, run) => store.runs.waitForUser(run, QUESTION),
+  stopRun: ({ store }, run) => store.runs.stopRun(run, 'user_requested_stop'),
+  stopSession: ({ store }, run) => store.runs.stopSession(run.sessionSeq, 'user_requested_stop'),
+  deleteSession: ({ store }, run) => store.sessions.deleteSession(run.sessionSeq),
+  rescue: ({ store }) => store.runs.rescue(),
+  renewLeases: async ({ store, clock }) => {
+    clock.advance(2 * LEASE_MS);
+    return store.runs.renewLeases([], LEASE_MS);
+  },
+  expireQueued: async ({ store, clock }) => {
+    clock.advance(2 * LEASE_MS);
+    return store.runs.expireQueued(LEASE_MS);
+  },
+  answer: async (house, run) => {
+    for (const { id } of questionsOf(house, run)) await house.store.userInputs.answer(id, {});
+  },
+  expireDue: async ({ store, clock }) => {
+    clock.advance(2 * DAY_MS);
+    return store.userInputs.expireDue();
+  },
+};
+
+const questionsOf = (house: StoreHouse, { runSeq }: RunRow) =>
+  house.rows<{ id: string }>(`SELECT id FROM user_inputs WHERE run_seq = ${runSeq}`);
+
+const rowsOf = (house: StoreHouse) =>
+  house.rows<RunRow>(`SELECT seq AS runSeq, session_seq AS sessionSeq, attempt, status, ready, resumes, lease_until,
+    outcome, answer, stop_reason, error, finished_at, worked_ms FROM runs ORDER BY seq`);
+
+/** Begins a run of a key of its own. */
+async function begin(house: StoreHouse): Promise<Fence> {
+  await accept(house);
+  const [run] = await house.claim();
+  return fenceOf(run!);
+}
+
+const accept = async (house: StoreHouse) =>
+  house.accept({
+    key: await house.makeKey(),
+    background: { payload: null, limits: { maxUnfinishedPerKey: 9, maxUnfinishedPerUser: 99 } },
+  });
+
+/** A house with a run in each state, and one for each ending that may be finalizing. */
+async function houseOfAll(): Promise<StoreHouse> {
+  const house = await storeHouse();
+  const { runs } = house.store;
+  for (const ending of ENDINGS) {
+    const ended = await begin(house);
+    await runs.finalize(ended, ending);
+    await runs.settle(ended);
+    await runs.finalize(await begin(house), ending);
+  }
+  await runs.stopRun(await begin(house), 'user_requested_stop');
+  const asking = await begin(house);
+  await runs.recordStep(asking, aStep({ calls: [{ id: 'ask', name: 'ask_user', input: {} }] }), FREE);
+  await runs.waitForUser(asking, QUESTION);
+  await begin(house);
+  await accept(house);
+  expect(new Set(rowsOf(house).map(({ status }) => status))).toEqual(new Set(RUN_STATES));
+  return house;
+}
+
+/** What a verb makes of a run in each state; of those that it does not move, it must leave the row and the journal alone. */
+async function movesOf(name: string): Promise<string[]> {
+  const house = await houseOfAll();
+  const before = rowsOf(house);
+  const told = house.told.length;
+  for (const run of before) await VERBS[name]!(house, run);
+  const after = rowsOf(house);
+  const moved = before.filter((run, at) => run.status !== after[at]!.status);
+  for (const [at, run] of before.entries()) {
+    if (moved.includes(run)) continue;
+    expect(after[at], `${name} of a run that is ${run.status}`).toEqual(run);
+    const events = house.told.slice(told).filter(({ runSeq }) => runSeq === run.runSeq);
+    expect(events, `${name} of a run that is ${run.status}`).toEqual([]);
+  }
+  return moved.map((run) => `${run.status} → ${after[before.indexOf(run)]!.status}`);
+}
+
+test('verbs make every move of the table, and no other; a verb that moves nothing writes nothing', async () => {
+  const made = new Set<string>();
+  for (const name of Object.keys(VERBS)) for (const move of await movesOf(name)) made.add(move);
+  const moves = RUN_STATES.flatMap((from) => RUN_MOVES[from].map((to) => `${from} → ${to}`));
+  expect([...made].toSorted()).toEqual(moves.toSorted());
+}, 60_000);
