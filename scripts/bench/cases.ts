@@ -20,6 +20,8 @@ export interface Scale {
   /** How long all the paced streams are then watched. */
   readonly pacedMs: number;
   readonly idleMs: number;
+  /** How long watchers of live sessions are measured. */
+  readonly watchMs: number;
   readonly starts: number;
   readonly sessions: number;
   /** Background runs that wait, in the cases of the queue. */
@@ -42,6 +44,7 @@ export const FULL: Scale = {
   rampMs: 1_000,
   pacedMs: 3_000,
   idleMs: 7_500,
+  watchMs: 15_000,
   starts: 5,
   sessions: 100_000,
   queued: 10_000,
@@ -59,6 +62,7 @@ export const QUICK: Scale = {
   rampMs: 500,
   pacedMs: 700,
   idleMs: 2_000,
+  watchMs: 5_000,
   starts: 2,
   sessions: 5_000,
   queued: 1_000,

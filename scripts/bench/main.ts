@@ -1,5 +1,5 @@
 // Measures what Errand costs beside two floors, in one run on one machine: a bare pass-through and a bare AI SDK server.
-// `npm run bench -- [--quick] [--json FILE] [--only servers|runs|tools|history|files] [--without-errand] [--without-large]`
+// `npm run bench -- [--quick] [--json FILE] [--only servers|runs|tools|history|files|watchers] [--without-errand] [--without-large]`
 import { closeSync, fsyncSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,6 +19,7 @@ import type { ErrandServer, MeasuredServer } from './servers.ts';
 import { startErrand, startModel, startPassThrough, startSdk } from './servers.ts';
 import { measureStore } from './store-cases.ts';
 import { measureTools } from './tool-cases.ts';
+import { measureWatchers } from './watch-cases.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -40,7 +41,7 @@ interface Bench {
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
-const PARTS = ['servers', 'runs', 'tools', 'history', 'files'] as const;
+const PARTS = ['servers', 'runs', 'tools', 'history', 'files', 'watchers'] as const;
 type Part = (typeof PARTS)[number];
 
 if (options.only !== undefined && !PARTS.some((part) => part === options.only)) {
@@ -61,6 +62,10 @@ async function main(bench: Bench): Promise<void> {
     if (wants('files') && !options['without-errand']) {
       say('measuring files …');
       Object.assign(bench.runs, await measureFiles(bench.scratch, bench.scale, say));
+    }
+    if (wants('watchers') && !options['without-errand']) {
+      const modelUrl = new URL(model.target.url).origin;
+      Object.assign(bench.runs, await measureWatchers(modelUrl, bench.scratch, bench.scale.watchMs, say));
     }
     if (wants('tools') && !options['without-errand']) {
       say('measuring tools …');

@@ -95,6 +95,22 @@ const RUN_ROWS: readonly Row[] = [
   { key: 'zipMemoryMb', label: '  memory grown while packing the zip, MB', digits: 0 },
   { key: 'sendMbPerSecond', label: '  sent to one client, MB/s', digits: 0 },
   { key: 'sendMemoryMb', label: '  memory grown while sending, MB', digits: 0 },
+  ...(
+    [
+      ['watched1000', '1,000 watchers of one session, 20 events/s'],
+      ['watched5000', '5,000 watchers of 50 sessions, 2 events/s each'],
+    ] as const
+  ).flatMap(([name, label]): Row[] => [
+    { key: `${name}EventsPerSecond`, label: `${label}: sent/s`, digits: 0 },
+    { key: `${name}CpuMsPerSecond`, label: '  CPU of the watchers, ms per second', digits: 0 },
+    { key: `${name}BareCpuMsPerSecond`, label: '  bare fan-out: CPU, ms per second', digits: 0 },
+    { key: `${name}DelayP50Ms`, label: '  delay from the model, p50, ms', digits: 1 },
+    { key: `${name}DelayP99Ms`, label: '  p99, ms', digits: 1 },
+    { key: `${name}AloneDelayP99Ms`, label: '  p99 with one watcher each, ms', digits: 1 },
+    { key: `${name}BareDelayP99Ms`, label: '  bare fan-out: p99, ms', digits: 1 },
+    { key: `${name}KbEach`, label: '  memory per watcher, KB', digits: 0 },
+    { key: `${name}BareKbEach`, label: '  bare fan-out: memory per watcher, KB', digits: 0 },
+  ]),
   { key: 'keyChecksPerSecond', label: 'API keys checked/s', digits: 0 },
   { key: 'tokenChecksPerSecond', label: 'login tokens checked/s', digits: 0 },
   { key: 'busyElsewherePercent', label: 'machine busy with other things, %', digits: 0 },

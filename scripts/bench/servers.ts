@@ -22,6 +22,7 @@ export interface MeasuredServer {
 const LOOP_DELAY = new URL('./loop-delay.mjs', import.meta.url).href;
 const MODEL_SERVER = new URL('../../test/support/model-server-main.ts', import.meta.url).href;
 const PASS_THROUGH = new URL('./pass-through.ts', import.meta.url).href;
+const FAN_OUT = new URL('./fan-out.ts', import.meta.url).href;
 const SDK_SERVER = new URL('./sdk-server.ts', import.meta.url).href;
 
 /** The model server itself: what every other server stands in front of. */
@@ -32,6 +33,12 @@ export function startModel(scratch: string): Promise<MeasuredServer> {
 /** A bare `node:http` server that hands everything on. */
 export function startPassThrough(modelUrl: string, scratch: string): Promise<MeasuredServer> {
   return startScript({ name: 'pass-through', script: PASS_THROUGH, args: [modelUrl], path: '/', scratch });
+}
+
+/** A bare `node:http` server that sends what happens to all who watch. */
+export function startFanOut(channels: number, everyMs: number, scratch: string): Promise<MeasuredServer> {
+  const args = [String(channels), String(everyMs)];
+  return startScript({ name: 'fan-out', script: FAN_OUT, args, path: '', scratch });
 }
 
 /** A bare `node:http` server around the AI SDK's loop. */
