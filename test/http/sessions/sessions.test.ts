@@ -316,9 +316,10 @@ describe('administrators', () => {
       stream_seq: 1,
       payload: { schedule_mode: 'immediate' },
     });
-    expect(step!.payload).toEqual({ step: 1, input_tokens: 10, output_tokens: 4 });
-    expect(use!.payload).toEqual({ step: 1, tool_use_id: 'a', name: 'shell', input: { camelCase: 'stays' } });
-    expect(message!.payload).toMatchObject({ usage: { input_tokens: 10, cache_read_tokens: 0 } });
+    const calls = [{ id: 'a', name: 'shell' }];
+    expect(step!.payload).toEqual({ step: 1, text_preview: 'The moon pulls.', calls });
+    expect(use!.payload).toEqual({ tool_use_id: 'a', name: 'shell', input: { camelCase: 'stays' } });
+    expect(message!.payload).toEqual({ message_id: 6, role: 'assistant', text_preview: 'The moon pulls.' });
     const rest = await send(house, {
       path: `${ADMIN}/runs/${run!.id}/stream`,
       as: 'admin-key',

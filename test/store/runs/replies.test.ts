@@ -1,9 +1,11 @@
 // What agents said, told again: history, answers and results are made of the steps, where the only copies are.
 import Connection from 'better-sqlite3';
 import { expect, test } from 'vitest';
+import { previewOf } from '../../../src/domain/content.ts';
 import { aStep, fenceOf, FREE, storeHouse } from '../../support/store-house.ts';
 
-const WORDS = 'The moon pulls the water, the sun a little too.';
+/** Longer than a preview, which several places have. */
+const WORDS = Array.from({ length: 9 }, () => 'The moon pulls the water, the sun a little too.').join(' ');
 const CALL = { id: 'x', name: 'shell', input: { command: 'tide' } };
 const USAGE = { inputTokens: 10, outputTokens: 4, cacheReadTokens: 0, cacheWriteTokens: 0 };
 
@@ -50,7 +52,7 @@ test('history and answer tell it whole', async () => {
   await house.settle(WORDS);
   const { runs, sessions } = house.store;
   const [, reply] = await sessions.listMessages(house.sessionSeq);
-  expect(reply).toMatchObject({ role: 'assistant', content: CONTENT, textPreview: `I look. ${WORDS}` });
+  expect(reply).toMatchObject({ role: 'assistant', content: CONTENT, textPreview: previewOf(`I look. ${WORDS}`) });
   const { id } = await runs.get(house.runSeq);
   const told = [await runs.get(house.runSeq), await runs.getOutcome(house.runSeq), await runs.find(id)];
   expect(told.map((run) => run?.answer)).toEqual(Array(3).fill(WORDS));
