@@ -182,7 +182,7 @@ export const RULES_OF_ENDPOINTS: readonly Rule[] = [
       ],
       'execution/brief/equip.test.ts': [
         'a connection that failed may work again and stays; one that was revoked is left out of the next run',
-        "another user's connection is nobody's",
+        "another user's connection is not granted",
       ],
     },
   },

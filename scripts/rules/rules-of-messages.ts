@@ -116,9 +116,7 @@ export const RULES_OF_MESSAGES: readonly Rule[] = [
         "a key's target decides who answers, and the session tells what its agents may use",
         'a team is kept with its session: a changed file counts for new sessions only',
       ],
-      'execution/brief/equip.test.ts': [
-        'a team works as it was when the session was opened, whatever becomes of its files',
-      ],
+      'execution/brief/equip.test.ts': ['a team works as it was when the session was opened, even if its files change'],
     },
   },
   {
@@ -147,7 +145,7 @@ export const RULES_OF_MESSAGES: readonly Rule[] = [
     id: '§4.4 rule 2',
     text: 'The schema is Draft-07 with local references; words of other drafts are refused, format is not enforced.',
     proofs: {
-      'domain/output-schema.test.ts': ['refused: %s', '%s is refused wherever a schema stands'],
+      'domain/output-schema.test.ts': ['refused: %s', '%s is refused at every position of a schema'],
       'agent/result/result-schema.test.ts': ['$schema'],
       [RULES]: ['with %s is 422, names the field and makes no run'],
     },

@@ -28,7 +28,7 @@ function recorded(reply: StepReply, states: Readonly<Record<string, RecordedCall
 }
 
 describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) => {
-  test('a question ends the attempt: its reply is kept, and what comes after it has not begun', async () => {
+  test('a question ends the attempt: its reply is recorded, and later calls have not begun', async () => {
     const { tools, ran } = makeTools();
     server.enqueue({ text: 'Let me ask.', tools: [echo('before'), ask(), echo('after')] });
     const before = server.requests.length;
@@ -111,7 +111,7 @@ test.each([
   expect(main.of('tool-result')[0]!.result).toMatchObject({ ok: false, output: expect.stringContaining('schema') });
 });
 
-test('a sub-agent can report but not ask, and is not told of asking', async () => {
+test('a sub-agent can report but not ask, and its instructions do not mention asking', async () => {
   server.enqueue({ tools: [ask()] });
   const before = server.requests.length;
   const main = startRun(await briefFor('openai', { depth: 1 }), [], { packs });
@@ -144,7 +144,7 @@ describe('report_insight', () => {
     expect(main.of('tool-result')[0]!.result).toEqual({ ok: true, output: 'Recorded as insight the-id.' });
   });
 
-  test('a refusal of the main thread is told to the model', async () => {
+  test('a refusal by the main thread is reported to the model', async () => {
     server.enqueue({ tools: [report({ title: 'Salt', summary: 'It rusts.', priority: 'urgent' })] });
     const main = startRun(await briefFor('openai'), [], { packs });
     await main.next(({ t }) => t === 'request');

@@ -158,7 +158,7 @@ test('a sub-agent has its own connections, not those of the agent that delegates
   expect(JSON.stringify(two)).not.toContain('- crm: crm');
 });
 
-test('an agent that does not exist is told so, and nobody is asked', async () => {
+test('a missing agent is reported, and no model is asked', async () => {
   const before = server.requests.length;
   server.enqueue(delegating('sun'), { text: 'Well.' });
   const main = start(await briefWith([agent('moon')]));
@@ -167,7 +167,7 @@ test('an agent that does not exist is told so, and nobody is asked', async () =>
   expect(server.requests).toHaveLength(before + 2);
 });
 
-test('a sub-agent that fails is a failed call, and the run goes on', async () => {
+test('a sub-agent that fails is a failed call, and the run continues', async () => {
   server.enqueue(
     delegating('moon'),
     { status: 400, body: { error: { message: 'no such thing' } } },

@@ -175,7 +175,7 @@ test.each(REPORTS)('%s is tried again, and its words are for the log alone', asy
 });
 
 const CHUNK = (delta: object) => `data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}\n\n`;
-test('a failure that is reported after text is told, and not tried again', async () => {
+test('a failure after text is reported, and not retried', async () => {
   const shown = Promise.withResolvers<void>();
   server.script({ wire: `${CHUNK({ content: 'So far' })}data: {"error":{"type":"overloaded_error"}}\n\n` });
   const told = await runWith('openai', {}, { meanwhile: async () => shown.resolve() });
@@ -196,7 +196,7 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
     expect(main.of('log')).toHaveLength(2);
   });
 
-  test('a reason to finish that nobody knows is no end of a reply', async () => {
+  test('an unknown finish reason does not complete a reply', async () => {
     server.script({ text: [], finish: 'abort' });
     const told = await runWith(kind);
     expect(told.calls).toBe(5);
@@ -204,7 +204,7 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
     expect(saidTo(told)[0]).toContain('abort');
   });
 
-  test('a block that is opened early is no token: the first-token limit holds until there is one', async () => {
+  test('a block that is opened early is not a token: the first-token limit applies until one arrives', async () => {
     server.script({ text: ['Slowly.'], firstMs: 900 });
     const told = await runWith(kind, { firstTokenTimeoutMs: 30_000, idleTimeoutMs: 300 });
     expect(told.outcome).toMatchObject({ status: 'completed', text: 'Slowly.' });
@@ -241,7 +241,7 @@ test.each([
 });
 
 test.each(['eos', 'eos_token', 'end_turn', 'STOP', 'max_tokens', 'content_filter'])(
-  'a reply that ends with "%s" is whole',
+  'a reply that ends with "%s" is complete',
   async (finish) => {
     server.script({ text: 'All of it.', finish });
     expect((await runWith('openai')).outcome).toMatchObject({ status: 'completed', text: 'All of it.' });
@@ -273,7 +273,7 @@ const REFUSALS: readonly [number, string, string][] = [
   [302, '', 'redirects elsewhere'],
   [422, 'nope', 'did not accept the request'],
 ];
-test.each(REFUSALS)('status %i with %s is told to callers in our words', async (status, body, words) => {
+test.each(REFUSALS)('status %i with %s is reported to callers in our words', async (status, body, words) => {
   server.script({ status, body });
   const told = await runWith('openai');
   expect(told.calls).toBe(1);
@@ -289,7 +289,7 @@ test('a stream that breaks the protocol is left, and its connection closed', asy
   await expect.poll(() => server.requests[before]?.closedBy).toBe('client');
 });
 
-test('a refused connection is tried again and then told in plain words, without the address', async () => {
+test('a refused connection is retried and then reported in plain words, without the address', async () => {
   const closed = createServer();
   await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
   const { port } = closed.address() as AddressInfo;
@@ -301,7 +301,7 @@ test('a refused connection is tried again and then told in plain words, without 
   );
 });
 
-test('an endpoint that is no address fails the run with words, not with a bug', async () => {
+test('an invalid address of an endpoint fails the run with a message, not with a bug', async () => {
   const told = await runWith('openai', {}, { grant: { baseUrl: 'http://127.0.0.1:1' } });
   expect(messageOf(told)).toContain('house-model');
   expect(messageOf(told)).not.toContain('bug');

@@ -58,11 +58,11 @@ test.each([
   expect(withoutFrontMatter(text)).toBe(body);
 });
 
-test('a run without skills is told of none and has no tool for them', async () => {
+test('a run without skills has no list of skills and no tool for them', async () => {
   expect(await open([])).toMatchObject({ tools: [], notes: [] });
 });
 
-test('skills are told by name and description, and loaded with their files', async () => {
+test('skills are listed by name and description, and loaded with their files', async () => {
   const { tool, notes } = await open([makeSkill({ 'templates/a.txt': 'Dear', 'run.sh': 'echo hi' })]);
   expect(notes.join('\n')).toContain('letters: Writes letters.');
   const { context } = makeWorkspace();
@@ -74,7 +74,7 @@ test('skills are told by name and description, and loaded with their files', asy
   expect(output).toContain('/skills/letters/templates/a.txt 4');
 });
 
-test('a skill that does not exist, has vanished or is a link is told in words', async () => {
+test('a skill that does not exist, has vanished or is a link is reported', async () => {
   const gone: SkillGrant = { name: 'gone', description: 'x', folder: join(temporaryDirectory(), 'gone') };
   const linked = makeSkill({}, 'linked');
   const without = join(temporaryDirectory(), 'without');
@@ -135,7 +135,7 @@ describe('files of a skill', () => {
     expect((await run(readFile, { path: '/skills/letters/SKILL.md' })).output).toBe(SKILL);
   });
 
-  test('a folder of the workspace with that name is reached by its relative path, or when there are no skills', async () => {
+  test('a folder of the workspace with that name is reached by its relative path, or when the run has no skills', async () => {
     const { run } = workspaceOf();
     expect((await run(readFile, { path: 'skills/letters/mine.txt' })).output).toBe('mine');
     const without = makeWorkspace({ 'skills/letters/mine.txt': 'mine' });

@@ -173,7 +173,7 @@ test.each([
   expect(main.of('tool-result')[0]?.result.ok).toBe(false);
 });
 
-test('without a schema there is no such tool', async () => {
+test('without a schema the tool does not exist', async () => {
   server.enqueue(submit(GOOD), say('Fine.'));
   const main = startRun(await makeBrief({ model: { ...GRANT, baseUrl: server.url } }), []);
   expect(await main.done).toEqual({ status: 'completed', text: 'Fine.', stopReason: 'end_turn' });
@@ -217,7 +217,7 @@ describe('after a crash', () => {
   });
 
   test.each(['waiting', 'unknown'] as const)(
-    'a submission found %s is judged anew: that has no effects',
+    'a submission found %s is judged again: that has no effects',
     async (kind) => {
       const [step] = await stepsOf(submit(GOOD));
       const open = { ...step!, calls: step!.calls.map((call) => ({ ...call, state: { kind } })) };
@@ -236,7 +236,7 @@ describe('after a crash', () => {
     expect(server.requests).toHaveLength(before);
   });
 
-  test('corrections go on being counted, and the model sees what it was told', async () => {
+  test('corrections continue to be counted, and the model sees earlier messages', async () => {
     const steps = await stepsOf(submit('one', 'one'), say('two'), submit('three', 'three'));
     expect(steps).toHaveLength(3);
     const before = server.requests.length;

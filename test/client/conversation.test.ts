@@ -79,7 +79,7 @@ async function textOf({ events }: Conversation): Promise<string> {
 
 const stream = (url: string, ask: object = {}) => makeClient({ url, token: null }).messages.stream({ ...ASK, ...ask });
 
-test('a stream that breaks goes on where it broke, with the same key', async () => {
+test('a stream that breaks continues where it broke, with the same key', async () => {
   const { url, seen } = await serving(
     breaking(START, text(2, 'one ')),
     breaking(text(3, 'two ')),
@@ -159,7 +159,7 @@ test('a turn whose connection breaks before the answer is sent again under the s
   expect(seen[1]?.body).toEqual(seen[0]?.body);
 });
 
-test('a turn that finds nobody is not sent again', async () => {
+test('a turn that reaches no daemon is not sent again', async () => {
   const { url, close } = await serving();
   close();
   let tries = 0;

@@ -34,7 +34,7 @@ test.each([ID, 'alice', '019', 'a b', undefined, null])(
   },
 );
 
-test('what begins no id is left to the request that it is for', async () => {
+test('text that cannot start an id is left to the request that uses it', async () => {
   expect(await references(refusing(404)).whole('users', 'decade')).toBe('decade');
 });
 

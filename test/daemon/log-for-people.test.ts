@@ -34,12 +34,12 @@ test('control sequences of foreign values never reach the terminal', () => {
   expect(text).not.toContain('\u202e');
 });
 
-test('what is no JSON object is shown as it is, but safe', () => {
+test('a line that is not a JSON object is shown as it is, but safe', () => {
   expect(plain('a line\u001b[2J\n')).toBe('a line\n');
   expect(plain('null\n')).toBe('null\n');
 });
 
-test('colours are for the level; without them there is no escape sequence', () => {
+test('colours show the level; without them there is no escape sequence', () => {
   const json = `${JSON.stringify({ level: 'warn', time: TIME, msg: 'careful' })}\n`;
   expect(makeLogForPeople(true)(json)).toContain('\u001b[33mwarn \u001b[39m');
   expect(plain(json)).not.toContain('\u001b');

@@ -98,7 +98,7 @@ test('a link to a file outside is neither read, nor written, nor made', async ()
   expect(existsSync(join(base, 'outside', 'new'))).toBe(false);
 });
 
-test('a linked folder is not entered, whatever the verb', async () => {
+test('a linked folder is not entered by any verb', async () => {
   symlinkSync(join(base, 'outside'), join(root, 'door'));
   const refused = { reason: 'bad_request', message: '"door" is a symbolic link, and links are not followed.' };
   await expect(openFileBeneath(root, 'door/secret')).rejects.toMatchObject(refused);
@@ -118,7 +118,7 @@ test('a link is described and removed itself', async () => {
   expect(readdirSync(join(base, 'outside'))).toEqual(['secret']);
 });
 
-test('a folder that turns into a link and back all the time never lets a read out', async () => {
+test('a folder that keeps turning into a link and back never lets a read out', async () => {
   mkdirSync(join(root, 'real'));
   writeFileSync(join(root, 'real', 'secret'), 'harmless');
   symlinkSync(join(base, 'outside'), join(root, 'fake'));
@@ -242,7 +242,7 @@ test('removing spares what links point to, enters folders that forbid it, and an
   expect(readdirSync(join(base, 'outside'))).toEqual(['secret']);
 });
 
-test('a listing tells kinds, sizes and names that are not UTF-8, sorted, and says when it is cut', async () => {
+test('a listing has kinds, sizes and names that are not UTF-8, sorted, and says when it is cut', async () => {
   writeFileSync(join(root, 'b'), '12345');
   mkdirSync(join(root, 'c'));
   symlinkSync('b', join(root, 'a'));
@@ -260,7 +260,7 @@ test('a listing tells kinds, sizes and names that are not UTF-8, sorted, and say
   expect([cut.entries.length, cut.more]).toEqual([2, true]);
 });
 
-test('a walk goes only where it is told to and passes over what it may not enter', async () => {
+test('a walk goes only where it is allowed to and skips what it may not enter', async () => {
   mkdirSync(join(root, 'a/b/c'), { recursive: true });
   mkdirSync(join(root, '.git/objects'), { recursive: true });
   symlinkSync('..', join(root, 'a/up'));

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { makeTemporaryFolder, removeOrphanedFolders } from '../../src/disk/temporary-folder.ts';
 
-test('folders of a process that is no more are removed, and those of one that lives stay', async () => {
+test('folders of a process that has ended are removed, and those of a live one stay', async () => {
   const own = await makeTemporaryFolder('check');
   onTestFinished(() => rmSync(own, { recursive: true, force: true }));
   const place = dirname(own);

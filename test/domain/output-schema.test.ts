@@ -93,7 +93,7 @@ describe('keywords of other drafts', () => {
     (inner) => ({ allOf: [{ additionalProperties: { propertyNames: inner } }] }),
   ];
 
-  test.each(KEYWORDS)('%s is refused wherever a schema stands', (keyword) => {
+  test.each(KEYWORDS)('%s is refused at every position of a schema', (keyword) => {
     for (const place of PLACES) expect(() => read(place({ [keyword]: true }))).toThrow(`/${keyword}: is no keyword`);
   });
 
@@ -108,7 +108,7 @@ describe('keywords of other drafts', () => {
   });
 });
 
-test('what a validator would read in its own way is left out; the schema stays as it was', () => {
+test("keywords of the validator's own are removed; the caller's schema is not modified", () => {
   const schema: JsonObject = {
     $id: 'https://example.org/tide',
     $schema: 'http://json-schema.org/draft-07/schema#',

@@ -72,14 +72,14 @@ test('a cursor leaves out what was read before', async () => {
   expect((await house.read(second.id)).sequence()).toEqual([4]);
 });
 
-test('a reader that claims to be past the end is told the end', async () => {
+test('a reader that claims to be past the end gets the end', async () => {
   const house = await tailHouse();
   const reader = await house.read(1_000_000);
   await house.finish();
   expect([reader.seen.length, reader.ended()]).toEqual([0, 1]);
 });
 
-test('a closed tail is told nothing more', async () => {
+test('a closed tail reports nothing more', async () => {
   const house = await tailHouse();
   const reader = await house.read();
   reader.tail.close();
@@ -113,14 +113,14 @@ test('a reader that pauses misses nothing and gets nothing twice', async () => {
   expect(seen).toEqual(upTo(45));
 });
 
-test('the events of one run are not told to readers of another', async () => {
+test('the events of one run do not reach readers of another', async () => {
   const house = await tailHouse();
   const reader = await house.read();
   await house.accept();
   expect(reader.seen.every(({ runSeq }) => runSeq === house.run.seq)).toBe(true);
 });
 
-test('a slow reader is told the end of a run whose events were erased with its session', async () => {
+test('a slow reader gets the end of a run whose events were erased with its session', async () => {
   const house = await tailHouse();
   const slow = Promise.withResolvers<void>();
   let ended = 0;
@@ -212,14 +212,14 @@ test('a run that ends between a look at its events and the next question is foll
   expect(seen).toEqual(upTo(5));
 });
 
-test('a reader that has every event of a run that has ended is told the end alone', async () => {
+test('a reader that has every event of a run that has ended gets only the end', async () => {
   const house = await tailHouse();
   await house.finish();
   const reader = await house.read(house.told.at(-1)!.id);
   expect([reader.seen, reader.ended()]).toEqual([[], 1]);
 });
 
-test('a store that cannot be read ends the tail, and is told once', async () => {
+test('a store that cannot be read ends the tail, and is reported once', async () => {
   const house = await tailHouse();
   const refusal = new Error('no disk');
   const reader = house.follow(0, { ...house.store.events, listOfRun: async () => Promise.reject(refusal) });

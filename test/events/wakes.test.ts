@@ -49,7 +49,7 @@ test('a run that completes has its workspace collected', async () => {
   expect(woken).toEqual({ collector: [run.sessionSeq] });
 });
 
-test('a background run whose wait is over lets the queue look for others', async () => {
+test('a background run whose wait is over makes the queue look for others', async () => {
   const { sessionSeq } = await house.accept({
     background: { payload: null, limits: { maxUnfinishedPerKey: 9, maxUnfinishedPerUser: 9 } },
   });

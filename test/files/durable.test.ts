@@ -31,7 +31,7 @@ function traced(what: string, directory: string): string[] {
   return seen;
 }
 
-describe.skipIf(!canTrace)('before anybody is told,', () => {
+describe.skipIf(!canTrace)('before anything is reported,', () => {
   test.each(['replace', 'whole'])('a file is synced, then named, then its directory is synced (%s)', (what) => {
     expect(traced(what, temporaryDirectory())).toEqual([
       expect.stringMatching(/^sync (\.errand-tmp-|named\.new)/),

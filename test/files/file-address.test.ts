@@ -32,7 +32,7 @@ const verdictOn = (house: ReturnType<typeof open>, path: string): unknown => {
   }
 };
 
-test('an address stands under the public address, and gives back what was signed', () => {
+test('an address begins with the public address, and yields what was signed', () => {
   const house = open();
   const address = house.addresses.sign(FILE);
   expect(address).toMatch(

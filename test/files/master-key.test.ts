@@ -72,7 +72,7 @@ test('a credential of the service manager is taken with the mode that it has', (
   expect(() => openMasterKey(placeWith(Buffer.alloc(32), 0o440, true))).not.toThrow();
 });
 
-test.each([0, 31, 33])('a file of %i bytes is no master key, and stays as it is', (size) => {
+test.each([0, 31, 33])('a file of %i bytes is not a master key, and is unchanged', (size) => {
   const place = placeWith(Buffer.alloc(size), 0o600);
   expect(() => openMasterKey(place)).toThrow(`must be a file of 32 bytes, but holds ${size}`);
   expect(readFileSync(place.path)).toHaveLength(size);
@@ -84,7 +84,7 @@ test('a directory in its place is refused', () => {
   expect(() => openMasterKey(place)).toThrow('must be a file of 32 bytes');
 });
 
-test('a key that is missing beside a database is refused, with the way back, and none is made', () => {
+test('a missing key of an existing database is refused, with the remedy, and none is made', () => {
   const directory = temporaryDirectory({ 'errand.db': 'rows' });
   const place = { ...inDirectory(directory), database: join(directory, 'errand.db') };
   for (const words of [place.path, place.database, 'from a backup', 'init --new-master-key', 'login tokens']) {
@@ -96,7 +96,7 @@ test('a key that is missing beside a database is refused, with the way back, and
   expect(() => openMasterKey(place)).not.toThrow();
 });
 
-test('another key is made only in place of one that is lost', () => {
+test('another key is made only to replace a lost one', () => {
   const directory = temporaryDirectory();
   const place = { ...inDirectory(directory), database: join(directory, 'errand.db') };
   expect(() => replaceLostMasterKey(place)).toThrow('There is no database');

@@ -7,7 +7,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const box = () => makeSecretBox(openMasterKey({ path: join(temporaryDirectory(), 'master.key'), isCredential: false }));
 
-test('a secret is read back at its place, and looks different each time it is kept', () => {
+test('a secret is read back at its place, and looks different each time it is stored', () => {
   const { seal, open } = box();
   const first = seal('tökén', 'connection-1');
   expect(open(first, 'connection-1')).toBe('tökén');

@@ -36,7 +36,7 @@ test('attachments are laid into the workspace, and stay as the agent left them',
   expect(readFileSync(path, 'utf8')).toBe('changed');
 });
 
-test('an attachment that a power cut has emptied, cut or filled with zeros is laid anew before its run begins', async () => {
+test('an attachment that a power failure has emptied, cut or filled with zeros is written again before its run starts', async () => {
   const { workspaces, root, csv } = await house();
   const path = join(root, 'uploads/data.csv');
   mkdirSync(join(root, 'uploads'));

@@ -21,7 +21,7 @@ function slowStream() {
   return { stream, taken, read };
 }
 
-test('lines are held up to a limit, the rest is counted, and told where it is missing', async () => {
+test('lines are buffered up to a limit, the rest is counted, and reported where it is missing', async () => {
   const { stream, taken, read } = slowStream();
   const outlet = makeStreamOutlet(stream, { maxHeldBytes: 20 });
   for (const line of ['first line\n', 'second\n', 'third\n', 'fourth\n', '5\n']) outlet.write(line);
@@ -44,7 +44,7 @@ test('a line longer than the limit is written when nothing waits', () => {
   expect(taken).toEqual(['a long line\n']);
 });
 
-test('a reader that has gone is no error, and nothing is held for it', () => {
+test('a reader that has gone is not an error, and nothing is buffered for it', () => {
   const { stream } = slowStream();
   const outlet = makeStreamOutlet(stream, { maxHeldBytes: 4 });
   stream.on('error', () => undefined).destroy(new Error('EPIPE'));
@@ -52,7 +52,7 @@ test('a reader that has gone is no error, and nothing is held for it', () => {
   expect(stream.writableLength).toBe(0);
 });
 
-test('rendered lines are written in place of the JSON, also the one that counts what was dropped', async () => {
+test('rendered lines are written instead of the JSON, including the one that counts dropped lines', async () => {
   const { stream, taken, read } = slowStream();
   const render = (line: string) => `<${line.trimEnd()}>\n`;
   const outlet = makeStreamOutlet(stream, { maxHeldBytes: 12, render });

@@ -52,7 +52,7 @@ test('a Basic credential is found by its user and password as well as by what is
   expect(makeBlot(secretsIn('Bearer abcdef123'))('token=abcdef123;').text).toBe('token=[credential];');
 });
 
-test('what is no secret stays as it is: other text, escapes, and values that are too short to be secrets', () => {
+test('what is not a secret is unchanged: other text, escapes, and values that are too short to be secrets', () => {
   const page = 'C:\\users\\x &amp; 100% "quoted" \\u00e9 %E4 [1,2]\n\ttab';
   expect(makeBlot([SECRET])(page)).toEqual({ text: page, places: 0 });
   expect(makeBlot(['abc', ''])('abc abc')).toEqual({ text: 'abc abc', places: 0 });
@@ -67,16 +67,19 @@ test('every place is blotted out and counted, those that overlap as one', () => 
   expect(makeBlot(['abcabcab'])('-abcabcabcabcab-')).toEqual({ text: '-[credential]-', places: 1 });
 });
 
-test.each([1, 4, 12, 23])('of a secret that a cut leaves %i characters of, none is told, in any encoding', (left) => {
-  const blot = makeBlot([SECRET]);
-  for (const form of [SECRET, base64(SECRET), codes((code) => `\\u00${code}`), codes((code) => `%${code}`)]) {
-    const { text } = blot(`${'x'.repeat(5_000)}${form.slice(0, left)}`, true);
-    expect(text).toMatch(/^x+$/);
-    expect(text.length).toBeGreaterThan(4_000);
-  }
-});
+test.each([1, 4, 12, 23])(
+  'when truncation leaves %i characters of a secret, none is shown, in any encoding',
+  (left) => {
+    const blot = makeBlot([SECRET]);
+    for (const form of [SECRET, base64(SECRET), codes((code) => `\\u00${code}`), codes((code) => `%${code}`)]) {
+      const { text } = blot(`${'x'.repeat(5_000)}${form.slice(0, left)}`, true);
+      expect(text).toMatch(/^x+$/);
+      expect(text.length).toBeGreaterThan(4_000);
+    }
+  },
+);
 
-test('a secret that reaches over the end of what is told of a cut text is one mark', () => {
+test('a secret that crosses the end of the shown part of a truncated text is one mark', () => {
   const { text } = makeBlot([SECRET])(`${'x'.repeat(5_000)}${`${SECRET} `.repeat(30)}`, true);
   expect(text).toMatch(/^x+(\[credential\] )*(\[credential\])?$/);
 });

@@ -114,7 +114,7 @@ test.each([
   await expect(asked).rejects.toMatchObject({ kind: 'bad_reply' });
 });
 
-test('an empty body is no broken gzip', async () => {
+test('an empty body is not a broken gzip', async () => {
   const empty = await getFrom((_req, res) => void res.setHeader('content-encoding', 'gzip').end());
   expect(empty.body.length).toBe(0);
   const head = await getFrom(
@@ -124,7 +124,7 @@ test('an empty body is no broken gzip', async () => {
   expect([head.status, head.body.length]).toEqual([200, 0]);
 });
 
-test('a body of exactly the limit is whole, and one byte more is too large, told or not', async () => {
+test('a body of exactly the limit is complete, and one byte more is too large, declared or not', async () => {
   const sending =
     (bytes: number, told: boolean): RequestListener =>
     (_req, res) => {
@@ -140,7 +140,7 @@ test('a body of exactly the limit is whole, and one byte more is too large, told
   }
 });
 
-test('a type that is not wanted is told before its body is read', async () => {
+test('an unwanted type is reported before its body is read', async () => {
   let sent = 0;
   const asked = getFrom(
     (_req, res) => {
@@ -157,7 +157,7 @@ test('a type that is not wanted is told before its body is read', async () => {
   expect(sent).toBeLessThan(99_000);
 });
 
-test('a failed reply of another type is told by its status', async () => {
+test('a failed reply of another type is reported by its status', async () => {
   const asked = getFrom((_req, res) => void res.writeHead(503, { 'content-type': 'text/html' }).end('<p>no'), {
     acceptType: (type) => type.startsWith('image/'),
   });
@@ -210,7 +210,7 @@ test('a caller who gives up ends the request, before its head and in its body', 
   await expect(getFrom((_req, res) => void res.end(), { signal: gone })).rejects.toMatchObject({ kind: 'canceled' });
 });
 
-test('a body that breaks off is no reply', async () => {
+test('a body that breaks off is a failure', async () => {
   const asked = getFrom((_req, res) => {
     res.writeHead(200, { 'content-length': 10 });
     res.write('abc', () => res.destroy());
@@ -237,7 +237,7 @@ test.each([
   await expect(get(`http://127.0.0.1:${port}/`)).rejects.toMatchObject({ kind });
 });
 
-test('nobody there, and no such name, are told as unreachable', async () => {
+test('a missing server and an unknown name are reported as unreachable', async () => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -375,6 +375,6 @@ test.each([
   );
 });
 
-test.each([200, 300, 304, 305])('status %i is no redirect', (status) => {
+test.each([200, 300, 304, 305])('status %i is not a redirect', (status) => {
   expect(nextHop(hop(), status, '/y')).toBeNull();
 });

@@ -40,7 +40,7 @@ async function tunnel({ socketPath }: Proxy, authority: string): Promise<{ line:
   return { line: head.toString().split('\r\n')[0]!, socket };
 }
 
-test('a plain request goes to where its address says, whatever its host header says', async () => {
+test('a plain request goes where its address says, whatever its host header says', async () => {
   const server = await startWebServer((req, res) => {
     res.writeHead(201, { 'x-answer': 'yes' });
     req.pipe(res);
@@ -95,7 +95,7 @@ test.each(['user:word@wiki.example:80', '', ':80', 'a b:80'])('a tunnel to %j is
   expect((await tunnel(await openProxy([rule]), authority || ' ')).line).toMatch(/^HTTP\/1\.1 40[03] /);
 });
 
-test('a server that breaks off is told as a bad gateway, and the proxy goes on', async () => {
+test('a server that breaks off is reported as a bad gateway, and the proxy continues', async () => {
   const server = await startWebServer((req, res) => void (req.url === '/' ? req.socket.destroy() : res.end('well')));
   const proxy = await openProxy([server.rule]);
   expect((await ask(proxy, `${server.url}/`)).status).toBe(502);

@@ -73,7 +73,7 @@ test('redirects are left alone or refused when the caller says so, and a loop of
   await expect(guarded(url)).rejects.toMatchObject({ kind: 'too_many_redirects' });
 });
 
-test('what cannot be reached is told as such', async () => {
+test('what cannot be reached is reported as such', async () => {
   const refused = guardedFetchFor({ purpose: 'mcp', allow: [] });
   const { url } = await startWebServer();
   await expect(refused(url)).rejects.toMatchObject({ name: 'EgressError', kind: 'refused' });

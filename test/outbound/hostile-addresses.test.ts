@@ -182,7 +182,7 @@ test.each([22, 25, 81, 3306, 5432, 6379, 8080, 8443, 9200])('port %i of a public
   });
 });
 
-test('what is refused by its address tells nothing of the address that DNS gave', async () => {
+test('a refusal by address reveals nothing of the address that DNS returned', async () => {
   const refused = guardedFetch(policyFor(['10.11.12.13']), { url: 'http://wiki.example/', ...BOUNDS });
   await expect(refused).rejects.toThrow(/^(?!.*10\.11)The host wiki\.example may not be reached/);
 });

@@ -66,7 +66,7 @@ test('work that failed is tried again after the time that its error asks for', a
   expect(house.begun).toHaveLength(3);
 });
 
-test('a stop waits for what is under way, and nothing else begins', async () => {
+test('a stop waits for work in progress, and nothing else starts', async () => {
   const house = queueHouse();
   for (const key of ['a', 'b', 'c']) house.queue.add(key);
   let stopped = false;

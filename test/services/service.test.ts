@@ -49,7 +49,7 @@ function serviceHouse(over: Partial<ServiceParts> = {}) {
   };
 }
 
-test('it sleeps until its first wake, and begins to work within that call', () => {
+test('it sleeps until its first wake, and starts to work within that call', () => {
   const house = serviceHouse();
   house.clock.advance(3_600_000);
   expect(house.begun()).toBe(0);
@@ -76,7 +76,7 @@ test('it sets no timer when nothing is due', async () => {
   expect(house.begun()).toBe(2);
 });
 
-test('a wake before its next work is due has it work at once, in place of that', async () => {
+test('a wake before its next work is due makes it work at once, instead of then', async () => {
   const house = serviceHouse();
   house.service.wake();
   await house.end(1_000);
@@ -140,7 +140,7 @@ test('a wake after a failure does not wait for the pause', async () => {
   expect(house.begun()).toBe(2);
 });
 
-test('a stop lets work under way end, tells it, and begins no other', async () => {
+test('a stop lets work in progress end, signals it, and starts no other', async () => {
   const house = serviceHouse();
   house.service.wake();
   house.service.wake();
@@ -181,7 +181,7 @@ test('what is due in a month is looked at each day: a timer of Node takes no mor
   expect(house.begun()).toBe(2);
 });
 
-test('settled waits for the work under way, and for none that begins later', async () => {
+test('settled waits for the work in progress, and for none that starts later', async () => {
   const house = serviceHouse();
   await house.service.settled();
   house.service.wake();

@@ -17,6 +17,6 @@ test('what runs, what failed and what waits for its user differ without colours'
   ).toBe(6);
 });
 
-test('a word that is no state has no look', () => {
+test('an unknown word has no look', () => {
   expect(lookOf('constructor')).toEqual({ glyph: ' ', style: undefined });
 });

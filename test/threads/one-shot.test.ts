@@ -71,7 +71,7 @@ test('a file that is not there is a crash', async () => {
   expect(await run(open({ file }), 'answer')).toMatchObject({ kind: 'crashed' });
 });
 
-test('a task ends with its signal, before it begins and while it is at work', async () => {
+test('a task ends with its signal, before it starts and in progress', async () => {
   const host = open();
   const unprepared = async () => Promise.reject(new Error('prepared for nothing'));
   const before = await host.run(unprepared, { deadlineMs: DEADLINE_MS, signal: AbortSignal.abort() });
@@ -110,7 +110,7 @@ test('a task that cannot be prepared rejects, and gives its place to the next', 
   expect(await run(host, 'answer')).toEqual(DONE);
 });
 
-test('a stop ends what is at work and what waits, and nothing begins after it', async () => {
+test('a stop ends tasks in progress and waiting ones, and none starts after it', async () => {
   const STOPPED = { kind: 'stopped' };
   const host = open();
   let ended = 0;

@@ -91,7 +91,7 @@ test.each([
   expect(threads.size).toBe(2);
 });
 
-test('an order that never ends is timed out, and those beside it are lost with its thread', async () => {
+test("an order that never ends is timed out, and the thread's other orders are lost", async () => {
   const { order, answer } = open();
   const beside = order(['wait']);
   await beside.begun;
@@ -104,7 +104,7 @@ test('an order that never ends is timed out, and those beside it are lost with i
   expect(await next).toEqual(DONE);
 });
 
-test('an order that was cancelled before does not begin, and one that waits leaves', async () => {
+test('an order that was cancelled before does not start, and a waiting one leaves', async () => {
   const { order } = open({ maxAtOnce: 1 });
   const first = order(['wait']);
   await first.begun;
@@ -167,7 +167,7 @@ test('an order that has ended is sent no more, and its deadline costs nothing', 
   expect(threads.size).toBe(1);
 });
 
-test('a thread that cannot start fails whoever waits for it, and is tried again for the next', async () => {
+test('a thread that cannot start fails all waiting orders, and is retried for the next', async () => {
   const FAILED = { kind: 'not_started' };
   const { answer, errors } = open({ file: threadFile('./nothing.ts', import.meta.url) });
   expect(await Promise.all([answer(), answer(), answer()])).toEqual([FAILED, FAILED, FAILED]);
@@ -175,7 +175,7 @@ test('a thread that cannot start fails whoever waits for it, and is tried again 
   expect(errors).toHaveLength(2);
 });
 
-test('a stop ends what is at work and what waits, and nothing begins after it', async () => {
+test('a stop ends orders in progress and waiting ones, and none starts after it', async () => {
   const STOPPED = { kind: 'stopped' };
   const { thread, order, answer } = open({ maxAtOnce: 1 });
   const atWork = order(['spin']);

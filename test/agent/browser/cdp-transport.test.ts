@@ -38,7 +38,7 @@ test('what follows from a message is done before the next one comes, though both
   expect(told).toEqual([{ id: 1 }, done, { id: 2 }, done, { id: 3 }, done, 'closed']);
 });
 
-test('a browser that sends what is no message is ended', async () => {
+test('a browser that sends an invalid message is ended', async () => {
   const { stdout, told, closed } = aLine();
   stdout.write('{"id":1}\0gibberish\0{"id":2}\0');
   await closed;

@@ -15,12 +15,12 @@ function aFile(content: string, mode: number): string {
   return file;
 }
 
-test('without a sandbox there is no browser', async () => {
+test('without a sandbox no browser is available', async () => {
   expect(await findChromium(null, '')).toEqual({ ok: false, why: 'it has no sandbox to run in.' });
 });
 
 describe.skipIf(sandbox === null)('with a sandbox', () => {
-  test.skipIf(!chromium.ok)('the one of this machine is found and tells its version', async () => {
+  test.skipIf(!chromium.ok)('the one of this machine is found and reports its version', async () => {
     expect(await findChromium(sandbox, '')).toEqual({
       ok: true,
       executable: expect.stringMatching(/^\//),

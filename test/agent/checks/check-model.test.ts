@@ -42,7 +42,7 @@ const detailOf = async (report: ReturnType<typeof checkModel>, check: string) =>
   (await report).findings.find((finding) => finding.check === check)?.detail;
 
 test.each(['openai', 'anthropic'] as const)(
-  'a good model passes everything, and its speed is told (%s)',
+  'a good model passes everything, and its speed is reported (%s)',
   async (kind) => {
     server.script((question) => obedient(question));
     const report = await check({ kind });
@@ -58,7 +58,7 @@ test.each(['openai', 'anthropic'] as const)(
   },
 );
 
-test('a server that cuts prompts is told of, with the remedy', async () => {
+test('a server that truncates prompts is reported, with the remedy', async () => {
   server.script((question) => obedient(question, 4_096));
   const report = check({ contextWindow: 32_768 });
   expect(await stateOf(report)).toMatchObject({ context: 'warning' });
@@ -67,14 +67,14 @@ test('a server that cuts prompts is told of, with the remedy', async () => {
   );
 });
 
-test('a server that cuts prompts and counts nothing is told of by what the model forgot', async () => {
+test('a server that truncates prompts and counts nothing is recognised by what the model forgot', async () => {
   server.script((question) => ({ ...obedient(question, 4_096), usage: { input: 0, output: 0 } }));
   const report = check({ contextWindow: 32_768 });
   expect(await stateOf(report)).toMatchObject({ usage: 'warning', context: 'warning' });
   expect(await detailOf(report, 'context')).toContain('The server may have truncated it.');
 });
 
-test('a server that refuses a long prompt is told of', async () => {
+test('a server that refuses a long prompt is reported', async () => {
   server.script((question) =>
     question.userText.length > 10_000 ? { status: 400, body: { error: { message: 'too long' } } } : obedient(question),
   );
@@ -124,7 +124,7 @@ test.each<[string, Reply, string, string]>([
   expect(await detailOf(report, 'tool_call')).toContain(words);
 });
 
-test('a key that is refused ends the check at once, and the key is not told', async () => {
+test('a refused key ends the check at once, and the key is not shown', async () => {
   server.script({ status: 401, body: { error: { message: `bad key ${GRANT.apiKey}` } } });
   const report = check();
   expect(await stateOf(report)).toMatchObject({
@@ -137,7 +137,7 @@ test('a key that is refused ends the check at once, and the key is not told', as
   expect(JSON.stringify(await report)).not.toContain(GRANT.apiKey);
 });
 
-test('nobody at the address', async () => {
+test('no server at the address', async () => {
   const report = check({ baseUrl: 'http://127.0.0.1:9' });
   expect(await stateOf(report)).toMatchObject({ name: 'skipped', stream: 'failed' });
   expect(await detailOf(report, 'stream')).toContain('the connection was refused');

@@ -74,7 +74,7 @@ test('every recorded call gets a result, also one that never ended', () => {
   ]);
 });
 
-test("a reply is replayed as it was to its own protocol, and rebuilt for another's", () => {
+test('a reply is replayed unchanged to its own protocol, and rebuilt for another', () => {
   const thinking = { type: 'reasoning' as const, text: 'hm', providerOptions: { anthropic: { signature: 'sig' } } };
   const { message } = recordReply({
     assistant: { role: 'assistant', content: [thinking, { type: 'text', text: 'Done.' }] },
@@ -89,7 +89,7 @@ test("a reply is replayed as it was to its own protocol, and rebuilt for another
   expect(partsOf(asked('openai')[0])).toEqual([{ type: 'text', text: 'Done.' }]);
 });
 
-test('the oldest turns are left out whole when they no longer fit, and the model is told', async () => {
+test('the oldest turns are left out whole when they no longer fit, with a note to the model', async () => {
   const history = ['first', 'second', 'third'].map((word) => makeTurn(`${word} ${'x'.repeat(3_000)}`));
   const model = { ...GRANT, contextWindow: 3_500, maxOutputTokens: 1_000 };
   const messages = await openingMessages(await makeBrief({ history, model }));
@@ -100,7 +100,7 @@ test('the oldest turns are left out whole when they no longer fit, and the model
   expect(JSON.stringify(messages[0])).toContain('earlier turns of this conversation were left out');
 });
 
-test('this turn is kept however long it is', async () => {
+test('this turn is included however long it is', async () => {
   const turn = makeTurn('y'.repeat(100_000), []);
   const model = { ...GRANT, contextWindow: 2_000, maxOutputTokens: 1_000 };
   const messages = await openingMessages(await makeBrief({ history: [makeTurn('old')], turn, model }));
@@ -117,7 +117,7 @@ test('a model that sees is shown the image', async () => {
   ]);
 });
 
-test('a model that does not see is told of the image in words', async () => {
+test('a model without vision gets a note about the image', async () => {
   const { brief } = await makeImageBrief(false);
   const told = JSON.stringify(await openingMessages(brief));
   for (const word of ['cat.png', 'image/png', `${PIXEL.length} bytes`, '/uploads/cat.png'])
@@ -184,7 +184,7 @@ test('a recorded reply has its text and arguments only once, and is replayed wit
   expect(partsOf(assistant)).toEqual(content);
 });
 
-test('a reply that an earlier version recorded, with text and arguments in its message, is replayed as it was', () => {
+test('a reply that an earlier version recorded, with text and arguments in its message, is replayed unchanged', () => {
   const content = [
     { type: 'text', text: 'High water.' },
     { type: 'tool-call', toolCallId: 'a', toolName: 'echo', input: { word: 'neaps' } },
@@ -285,7 +285,7 @@ test("the documents of a turn share half of the model's window", async () => {
   expect(told).toContain('characters left out here');
 });
 
-test('a long document is cut once: the model is told how much is missing of the whole, and where that begins', async () => {
+test('a long document is cut once: a note says how much is missing of the whole, and where that begins', async () => {
   const text = Array.from({ length: 1_000 }, (_, index) => `${String(index + 1).padEnd(98, '.')}|\n`).join('');
   expect(text).toHaveLength(100_000);
   const model = { ...GRANT, contextWindow: 200_000 };
@@ -314,7 +314,7 @@ test('the texts of earlier documents count when it is seen what fits', async () 
   expect(told).toHaveLength(3);
 });
 
-test('a model is told that older turns were left out before it was asked', async () => {
+test('a note says that older turns were left out before the first model call', async () => {
   const brief = await makeBrief({ history: [makeTurn('old')], historyIsCut: true, turn: makeTurn('now', []) });
   expect(JSON.stringify(await openingMessages(brief))).toContain(LEFT_OUT);
   expect(JSON.stringify(await openingMessages({ ...brief, historyIsCut: false }))).not.toContain(LEFT_OUT);

@@ -94,7 +94,7 @@ test.each([
   expect(await read(bytes, name, mimeType)).toEqual({ fault });
 });
 
-test('of a long text the first 200,000 characters are kept', async () => {
+test('the first 200,000 characters of a long text are kept', async () => {
   const { text } = (await read(Buffer.alloc(300_000, 'x'), 'long.txt', 'text/plain')) as { text: string };
   expect(text).toMatch(/^x{200000}\n\[The text continues; it was read up to here\.\]$/);
 });

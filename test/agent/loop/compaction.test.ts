@@ -76,7 +76,7 @@ const read = (part: number): Reply => ({
   tools: [{ id: `r${part}`, name: 'echo', input: { part } }],
 });
 
-test('a conversation with room to spare is told whole, and the same way at each step', async () => {
+test('a conversation with room to spare is sent whole, and the same way at each step', async () => {
   const at = server.requests.length;
   script({ text: 'never' }, read(1), { text: 'End.' });
   const main = startRun(await makeBrief({ model: small(), history: turns(4, 1_000) }), [reader(100)]);
@@ -93,7 +93,7 @@ describe('a window of 8192 tokens with 300 earlier turns', () => {
     return { main, outcome: await main.done, asked: () => askedSince(at) };
   }
 
-  test('is summarised in one call, committed before the summary stands in', async () => {
+  test('is summarised in one call, committed before the summary replaces anything', async () => {
     script({ text: 'They spoke of foxes.', usage: { input: 5_000, output: 30 } });
     const { main, outcome, asked } = await run();
     expect(outcome).toMatchObject({ status: 'completed', text: 'Fine.' });
@@ -197,7 +197,7 @@ describe('a long run', () => {
     expect(main.of('tool-result')[0]?.result.output).toContain(FILLER);
   });
 
-  test('is summarised with its first steps, goes on, and tells up to which step', async () => {
+  test('is summarised with its first steps, continues, and records up to which step', async () => {
     const at = server.requests.length;
     const wordy = (part: number): Reply => ({ ...read(part), text: `Note ${part}: ${words(2_500)}` });
     script({ text: 'Read parts one to six.' }, ...Array.from({ length: 9 }, (_, i) => wordy(i + 1)), { text: 'End.' });
@@ -216,7 +216,7 @@ describe('a long run', () => {
     expect(last.body.messages!.slice(0, 4).map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'tool']);
   });
 
-  test('that is resumed stands on its own summary, and repeats no step that it covers', async () => {
+  test('that is resumed builds on its own summary, and repeats no step that it covers', async () => {
     const steps = [1, 2, 3].map((step) =>
       makeStep({
         step,

@@ -113,7 +113,7 @@ test('the oldest outputs make room when there are too many bytes of them', async
   expect(outputsIn(into.workspace).sort()).toEqual(['call-1.txt', 'old.txt', 'older.txt']);
 });
 
-test('a tool of a run has its long output kept under the id of its call, and the journal has the short one', async () => {
+test('a tool of a run has its long output stored under the id of its call, and the journal has the short one', async () => {
   const server: ModelServer = await startModelServer();
   try {
     const text = 'line\n'.repeat(20_000);
@@ -132,7 +132,7 @@ test('a tool of a run has its long output kept under the id of its call, and the
 });
 
 describe.skipIf(!probe.ok)('a command', () => {
-  test('that writes a megabyte has all of it kept, byte for byte', async () => {
+  test('that writes a megabyte has all of it stored, byte for byte', async () => {
     if (!probe.ok) return;
     const workspace = temporaryDirectory();
     const result = await shell.execute(

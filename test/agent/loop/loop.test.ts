@@ -35,7 +35,7 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
     expect(step?.reply.usage).toMatchObject({ inputTokens: 20, outputTokens: 4, cacheReadTokens: 6 });
   });
 
-  test('calls run one after another, each after the journal kept what came before', async () => {
+  test('calls run one after another, each after the journal has recorded the previous result', async () => {
     const { tools, ran } = makeTools();
     server.enqueue({
       text: 'Adding.',
@@ -143,7 +143,7 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
     await expect.poll(() => server.requests[before]?.closedBy).toBe('client');
   });
 
-  test('arguments that are no JSON are told to the model and nothing runs', async () => {
+  test('arguments that are not JSON are reported to the model and nothing runs', async () => {
     const { tools, ran } = makeTools();
     server.enqueue({ tools: [{ id: 'one', name: 'add', rawArguments: '{"a": 1, "b"' }] });
     const before = server.requests.length;
@@ -155,7 +155,7 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
   });
 });
 
-test.each([65, 1_600])('arguments %i levels deep are told to the model and nothing runs', async (levels) => {
+test.each([65, 1_600])('arguments %i levels deep are reported to the model and nothing runs', async (levels) => {
   const { tools, ran } = makeTools();
   const rawArguments = `{"text":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
   server.enqueue({ tools: [{ id: 'c1', name: 'echo', rawArguments }] }, { text: 'Flat now.' });
@@ -168,7 +168,7 @@ test.each([65, 1_600])('arguments %i levels deep are told to the model and nothi
   });
 });
 
-test('arguments that do not fit the schema and unknown tools are told to the model, and the run goes on', async () => {
+test('arguments that do not fit the schema and unknown tools are reported to the model, and the run continues', async () => {
   const { tools, ran } = makeTools();
   server.enqueue(
     { tools: [{ name: 'add', input: { a: 'one', b: 2, c: 3 } }] },
@@ -196,7 +196,7 @@ test('a tool that the brief does not grant is neither offered nor run', async ()
   expect(JSON.stringify(server.requests[before]?.body['tools'])).not.toContain('"add"');
 });
 
-test('two calls of a turn never share an id, whatever the server numbers', async () => {
+test('two calls of a turn never share an id, however the server numbers them', async () => {
   const { tools } = makeTools();
   const call = { id: 'call_0', name: 'echo', input: { text: 'x' } };
   server.enqueue({ tools: [call] }, { tools: [call] });

@@ -13,7 +13,7 @@ const caught = (work: Promise<unknown>) =>
     (error: unknown) => error,
   );
 
-test('a system call that failed is told without its paths', async () => {
+test('a failed system call is reported without its paths', async () => {
   const workspace = temporaryDirectory();
   const outside = temporaryDirectory();
   const missing = await caught(readFile(join(outside, 'secret-place')));
@@ -22,7 +22,7 @@ test('a system call that failed is told without its paths', async () => {
   expect(wordsOfFailure(program, workspace)).toBe('ENOENT');
 });
 
-test('of other failures the workspace is told as the agent knows it', () => {
+test('other failures show the workspace under the path that the agent knows', () => {
   expect(wordsOfFailure(new Error('disk full'), '/srv/errand/workspaces/x')).toBe('disk full');
   expect(wordsOfFailure(new Error('/srv/errand/workspaces/x/a is odd'), '/srv/errand/workspaces/x')).toBe(
     '/workspace/a is odd',

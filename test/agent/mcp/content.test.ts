@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { resultOf } from '../../../src/agent/mcp/content.ts';
 
-test('data without text is told as JSON, as long as it does not nest too deep', () => {
+test('data without text is shown as JSON, as long as it does not nest too deep', () => {
   const result = (levels: number) =>
     resultOf({
       content: [],

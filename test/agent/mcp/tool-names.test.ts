@@ -10,7 +10,7 @@ test('plain names stay as they are', () => {
   ]);
 });
 
-test('names that would be the same are told apart, whatever the order', () => {
+test('names that would be equal are made unique, in any order', () => {
   const [dot, space] = nameTools([tool('a', 'x.y'), tool('a', 'x y')]) as [string, string];
   expect(dot).not.toBe(space);
   expect(dot).toMatch(/^mcp__a__x_y_[0-9a-f]{6}$/);

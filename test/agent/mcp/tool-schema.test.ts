@@ -36,7 +36,7 @@ test.each<[string, JsonObject, JsonObject, JsonObject]>([
   expect(check(bad)).not.toEqual([]);
 });
 
-test('what is told to models keeps the words of the server, without its identity', () => {
+test('what models see keeps the words of the server, without its identity', () => {
   const told = { type: 'object', properties: { x: { $ref: '#/$defs/a' } }, $defs: { a: { type: 'string' } } };
   expect(readToolSchema({ ...told, $schema: 'https://json-schema.org/draft/2020-12/schema', $id: 'x' })).toMatchObject({
     ok: true,

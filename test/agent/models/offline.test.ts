@@ -68,7 +68,7 @@ test('without tools it only answers', async () => {
   expect(main.of('step')).toHaveLength(1);
 });
 
-test('a later turn is planned anew, whatever earlier turns did', async () => {
+test('a later turn is planned independently of earlier turns', async () => {
   const { tools, written } = makeFileTools();
   const first = startRun(await offlineBrief('write a.txt: one'), tools);
   await first.done;

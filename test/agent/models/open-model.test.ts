@@ -57,7 +57,7 @@ describe('what an endpoint adds to its calls', () => {
     expect(path).toBe('/v1/chat/completions?api-version=2024-10-21');
   });
 
-  test('a bearer token before a gateway to Anthropic stands in place of a key', async () => {
+  test('a bearer token for a gateway to Anthropic replaces the key', async () => {
     const extras = { ...NO_EXTRAS, headers: { authorization: 'Bearer gateway-token' } };
     const { headers } = await callWith('anthropic', { apiKey: null, extras });
     expect(headers['authorization']).toBe('Bearer gateway-token');

@@ -61,7 +61,7 @@ describe.skipIf(!chromium.ok)('the browser', { concurrent: true }, () => {
     for (const end of ends) await end();
   });
 
-  test('opens a page, fills in its form and sends it, and keeps a picture of each step', inTurn, async () => {
+  test('opens a page, fills in its form and sends it, and stores a picture of each step', inTurn, async () => {
     const opened = await run.call('browser_open', { url: site.url });
     expect(opened).toMatchObject({ ok: true, output: expect.stringContaining(`Page: Tides\nAddress: ${site.url}/`) });
     const { output } = opened;
@@ -76,7 +76,7 @@ describe.skipIf(!chromium.ok)('the browser', { concurrent: true }, () => {
     expect(imageSize(run.pictures[0]!.bytes)).toMatchObject({ width: 1280, height: 800, type: 'jpg' });
   });
 
-  test('reads on in a long page, and keeps a picture of all of it', inTurn, async () => {
+  test('continues to read a long page, and stores a picture of all of it', inTurn, async () => {
     const before = run.pictures.length;
     const { output } = await run.call('browser_open', { url: `${site.url}/long` });
     expect(output).toMatch(/\[\d+ more characters: call browser_read with offset 20000\.\]$/);
@@ -247,7 +247,7 @@ describe.skipIf(!chromium.ok)('nothing of the browser survives', { concurrent: t
     },
   );
 
-  test('a page whose script never rests holds nobody up for ever', inTurn, async (of) => {
+  test('a page whose script never yields does not block forever', inTurn, async (of) => {
     const site = await aSite(of, {
       '/': '<title>Busy</title><button onclick="for(;;);">Go</button>',
       '/ok': '<title>Fine</title>',

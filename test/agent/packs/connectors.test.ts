@@ -34,7 +34,7 @@ async function toolOf(connections: readonly ConnectionGrant[]) {
   return { tool, call, asked };
 }
 
-test('a model is told each connection by its connector, with the methods and paths that it may call', async () => {
+test('a model sees each connection by its connector, with the methods and paths that it may call', async () => {
   const { tool } = await toolOf([CRM, WIKI]);
   expect(tool.description).toContain(
     '- crm: Customers. Base address https://crm.example/api; methods GET, POST; paths /orders, /orders/*',
@@ -46,7 +46,7 @@ test('a model is told each connection by its connector, with the methods and pat
   expect(readOnly.tool.inputSchema).toMatchObject({ properties: { method: { enum: ['GET'] } } });
 });
 
-test('several connections to one connector are told apart by their names, and one without by its id', async () => {
+test('several connections to one connector are distinguished by their names, and one without by its id', async () => {
   const { tool, call, asked } = await toolOf([CRM, SOUTH, NAMELESS]);
   for (const handle of ['crm/north', 'crm/south', NAMELESS.id])
     expect(tool.description).toContain(`- ${handle} (of crm)`);
@@ -54,7 +54,7 @@ test('several connections to one connector are told apart by their names, and on
   expect(asked).toEqual([SOUTH.id, NAMELESS.id, CRM.id]);
 });
 
-test('a call that names no connection is told those that there are', async () => {
+test('a call that names an unknown connection returns the list of connections', async () => {
   const { call, asked } = await toolOf([CRM, WIKI]);
   expect(await call('mail')).toEqual({
     ok: false,

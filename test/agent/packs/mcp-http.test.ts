@@ -35,7 +35,7 @@ test('an address that is not allowed is never reached', async () => {
   expect(server.requests).toEqual([]);
 });
 
-test('nobody at the address', async () => {
+test('no server at the address', async () => {
   const server = await startMcpHttp();
   await server.close();
   const run = await openRun([httpServer(server.url)], { egress: ALLOWED });
@@ -52,7 +52,7 @@ test('a stop of the run reaches the server', async () => {
   await waitFor(() => server.notes.includes('canceled'));
 });
 
-test('a server that was started anew is asked for a new session at the next call', async () => {
+test('a restarted server is asked for a new session at the next call', async () => {
   const server = await startServer();
   const run = await openRun([httpServer(server.url)], { egress: ALLOWED });
   server.forget();
@@ -73,7 +73,7 @@ test.each([
   expect(run.opened.notes[0]).toContain(`The MCP server "remote" ${words}.`);
 });
 
-test('a page that is no MCP is told', async () => {
+test('a page that is not MCP is reported', async () => {
   const server = await startServer();
   server.answerWith((response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>Hello</p>'));
   const run = await openRun([httpServer(server.url)], { egress: ALLOWED });
@@ -165,7 +165,7 @@ test.each<[string, (secret: string) => string]>([
         .join(''),
   ],
 ])(
-  'a server that repeats its credential %s tells it to nobody: not in results, descriptions, instructions, errors',
+  'a credential that a server repeats %s is redacted in results, descriptions, instructions and errors',
   async (_, say) => {
     const secret = 'sesame-open-1234';
     const url = await startParrot(say);

@@ -25,7 +25,7 @@ test('a run without MCP servers does not load the client', async () => {
   expect(await mcpTools(run)).toMatchObject({ tools: [], notes: [] });
 });
 
-test('without a sandbox a program is not started, and the agent is told so', async () => {
+test('without a sandbox a program is not started, and a note says so', async () => {
   const run = await openRun([goodServer()], { sandbox: null });
   expect(run.opened.tools).toEqual([]);
   expect(run.opened.notes).toEqual([
@@ -59,7 +59,7 @@ describe.skipIf(sandbox === null)('a server in the sandbox', () => {
     expect(await run.call('mcp__files__fail')).toEqual({ ok: false, output: 'It is broken.' });
   });
 
-  test('answers in words, whatever it answers with', async () => {
+  test('results of every type become text', async () => {
     expect((await run.call('mcp__files__mixed')).output.split('\n')).toEqual([
       'Here:',
       '[an image (image/png, 7 bytes), which is not shown here]',
@@ -148,14 +148,14 @@ describe.skipIf(sandbox === null)('a server in the sandbox', () => {
     await waitFor(() => run.main.of('log').filter(({ message }) => message.includes('was lost')).length === 2);
   });
 
-  test('that changes its tools keeps those of the start, and the log has it', async () => {
+  test('that changes its tools keeps those of the start, which is logged', async () => {
     const run = await openRun([goodServer()]);
     expect(await run.call('mcp__files__change')).toEqual({ ok: true, output: 'changed' });
     expect(await run.call('mcp__files__late')).toMatchObject({ ok: false });
     await waitFor(() => run.main.of('log').some(({ message }) => message.includes('changed its tools')));
   });
 
-  test('starts beside the others, and one that fails costs the run its own tools only', async () => {
+  test('starts concurrently, and one that fails costs the run its own tools only', async () => {
     const run = await openRun([goodServer({ name: 'one' }), rogueServer('exit'), goodServer({ name: 'two' })]);
     expect(namesOf(run)).toEqual(expect.arrayContaining(['mcp__one__add', 'mcp__two__add']));
     expect(run.opened.notes).toContain(
@@ -175,20 +175,20 @@ describe.skipIf(sandbox === null)('a server in the sandbox', () => {
     expect(log.facts).toMatchObject({ mcp_server: 'files', stderr: 'bad token Bearer [credential]\n' });
   });
 
-  test('whose program is not there is told apart', async () => {
+  test('whose program is missing has an error of its own', async () => {
     const run = await openRun([goodServer({ stdio: { command: '/opt/nothing/here', args: [] } })]);
     expect(run.opened.notes).toEqual([
       'The MCP server "files" has ended: it exited with code 127. Its tools are not available in this turn.',
     ]);
   });
 
-  test('whose folder is not there is told, and the workspace is not harmed', async () => {
+  test('whose folder is missing is reported, and the workspace is not harmed', async () => {
     const run = await openRun([goodServer({ stdio: { folders: ['/nothing/here'] } })]);
     expect(run.opened.tools).toEqual([]);
     expect(run.opened.notes[0]).toContain('The MCP server "files" has ended: The sandbox could not be built');
   });
 
-  test('offers only the tools that were granted, and is told which it lacks', async () => {
+  test('offers only the tools that were granted, and a note names missing ones', async () => {
     const run = await openRun([goodServer({ tools: ['add', 'nothing'] })]);
     expect(namesOf(run)).toEqual(['mcp__files__add']);
     expect(run.opened.notes).toContain('The MCP server "files" does not have: nothing.');
@@ -284,7 +284,7 @@ describe.skipIf(sandbox === null)('a server that misbehaves', () => {
     expect(await run.call('mcp__rogue__go')).toEqual({ ok: false, output: words });
   });
 
-  test('by what it lists is told of', async () => {
+  test('by its list of tools is reported', async () => {
     const run = await openRun([rogueServer('no-list')]);
     expect(run.opened.notes[0]).toContain('sent a list of tools that violates the protocol');
   });
@@ -321,7 +321,7 @@ describe.skipIf(sandbox === null)('a server that misbehaves', () => {
     expect(namesOf(again)).toEqual(names);
   });
 
-  test('a tool that can only be called as a task is left out, and the model is told why', async () => {
+  test('a tool that can only be called as a task is left out, and a note says why', async () => {
     const run = await openRun([rogueServer('tasks')]);
     expect(namesOf(run)).toEqual(['mcp__rogue__plain', 'mcp__rogue__either', 'mcp__rogue__odd']);
     expect(run.opened.notes[0]).toContain('"report" (it can only be called as a task, which Errand does not support)');

@@ -83,7 +83,7 @@ test('a commit resolves with its own ack only', async () => {
   channel.finish({ status: 'canceled' }, false);
 });
 
-test('a message that cannot be sent stops the run, and its end is told all the same', async () => {
+test('a message that cannot be sent stops the run, and its end is still reported', async () => {
   const { main, channel } = makePair();
   const facts = { unfit: () => undefined } as never;
   channel.send({ t: 'log', level: 'info', message: 'x', facts });
@@ -111,7 +111,7 @@ test('an ack that never comes stops the run', async () => {
   main.hangUp();
 });
 
-test('a grant that nobody waits for any more goes back exactly once', async () => {
+test('a grant whose request was abandoned is returned exactly once', async () => {
   const { main, channel } = makePair({ permits: false });
   const taking = channel.takePermit('house-model');
   await main.next(({ t }) => t === 'permit-wanted');

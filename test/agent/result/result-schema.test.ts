@@ -169,7 +169,7 @@ describe('schemas that mean harm', () => {
     expect(checkOf({ $async: true, type: 'string' })(7)).not.toEqual([]);
   });
 
-  test('a check that doubles at each level of the value ends within its time, as a refusal', () => {
+  test('a check that doubles at each level of the value is refused within its time limit', () => {
     const twice = { items: { $ref: '#/definitions/a' } };
     const check = checkOf({ $ref: '#/definitions/a', definitions: { a: { allOf: [twice, twice] } } });
     const value = JSON.parse(`${'['.repeat(60)}${']'.repeat(60)}`);

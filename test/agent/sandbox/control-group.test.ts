@@ -24,7 +24,7 @@ const why = whyNot();
 if (why !== null) console.warn(`\n*** SKIPPED: control groups of sandboxes. ${why} ***\n`);
 
 test.skipIf(why !== null)(
-  'a sandbox is held to its memory and processes, whatever can be seen of them, and leaves no group behind',
+  'a sandbox is limited in memory and processes, whatever is visible of them, and leaves no group behind',
   { timeout: 120_000 },
   async () => {
     const group = `${MOUNT}/errand-test-${process.pid}`;

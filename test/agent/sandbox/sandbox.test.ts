@@ -69,7 +69,7 @@ describe.skipIf(!probe.ok)('a command', () => {
     expect(await run('kill -SEGV $$')).toMatchObject({ exitCode: null, signal: 'SIGSEGV' });
   });
 
-  test('that is no valid shell fails and says why', async () => {
+  test('that is not valid shell fails and says why', async () => {
     const result = await run('if then');
     expect(result.exitCode).toBe(2);
     expect(result.output).toContain('syntax error');
@@ -87,7 +87,7 @@ describe.skipIf(!probe.ok)('a command', () => {
     if (grant.owner !== null) expect(lstatSync(join(workspace, 'made/file'))).toMatchObject(grant.owner);
   });
 
-  test('works in a workspace that lies under closed folders', async () => {
+  test('works in a workspace beneath closed folders', async () => {
     const closed = temporaryDirectory();
     const workspace = join(closed, 'data', 'workspace with spaces');
     mkdirSync(workspace, { recursive: true, mode: 0o700 });
@@ -122,7 +122,7 @@ describe.skipIf(!probe.ok)('a command', () => {
     expect(names).toBe('HOME LANG PATH PWD PYTHONDONTWRITEBYTECODE SHLVL TERM TMPDIR USER XDG_CACHE_HOME _ ');
   });
 
-  test('is nowhere to be read but in its own sandbox, and there finds nothing of where the host keeps things', async () => {
+  test('is readable only in its own sandbox, and finds no paths of the host there', async () => {
     const workspace = temporaryDirectory();
     const skill = temporaryDirectory();
     const word = `unheard-${process.pid}`;
@@ -167,22 +167,19 @@ describe.skipIf(!probe.ok)('a command', () => {
     expect(output.split('\n').slice(0, 2)).toEqual(['0', '2']);
   });
 
-  test.each(['000', '500', '600'])(
-    'finds its workspace open, whatever the last one did to it: mode %s',
-    async (mode) => {
-      const workspace = temporaryDirectory();
-      await run(`mkdir -p inner/most && touch inner/most/file && chmod 000 inner && chmod ${mode} /workspace`, {
-        workspace,
-      });
-      // As the daemon finds it, too.
-      expect(lstatSync(workspace).mode & 0o700).toBe(0o700);
-      chmodSync(workspace, Number.parseInt(mode, 8));
-      expect(await run('touch made && chmod 700 inner && ls inner/most', { workspace })).toMatchObject({
-        exitCode: 0,
-        output: 'file\n',
-      });
-    },
-  );
+  test.each(['000', '500', '600'])('can use its workspace, whatever mode the last one left: mode %s', async (mode) => {
+    const workspace = temporaryDirectory();
+    await run(`mkdir -p inner/most && touch inner/most/file && chmod 000 inner && chmod ${mode} /workspace`, {
+      workspace,
+    });
+    // As the daemon finds it, too.
+    expect(lstatSync(workspace).mode & 0o700).toBe(0o700);
+    chmodSync(workspace, Number.parseInt(mode, 8));
+    expect(await run('touch made && chmod 700 inner && ls inner/most', { workspace })).toMatchObject({
+      exitCode: 0,
+      output: 'file\n',
+    });
+  });
 
   test('that writes bytes of all kinds yields text that can be stored', async () => {
     const { output, bytes } = await run("head -c 5000 /dev/urandom; printf '\\0\\x1b[31mred\\x1b[0m\\r\\n'");
@@ -192,7 +189,7 @@ describe.skipIf(!probe.ok)('a command', () => {
     expect(output.endsWith('red\n')).toBe(true);
   });
 
-  test('with much output has all of it kept, up to its limit', async () => {
+  test('with much output has all of it captured, up to its limit', async () => {
     const { output, bytes } = await run('seq 100000');
     expect(output).toHaveLength(bytes);
     expect(output.startsWith('1\n2\n')).toBe(true);
@@ -369,7 +366,7 @@ describe.skipIf(!probe.ok)('the shell tool', () => {
       },
     );
 
-  test('tells the output and how the command ended', async () => {
+  test('returns the output and how the command ended', async () => {
     expect(await use('echo hello')).toEqual({
       ok: true,
       output: expect.stringMatching(/^hello\n\[exit code 0, after \d+\.\d s\]$/),
@@ -420,7 +417,7 @@ test('a sandbox that cannot be built is an error, not the outcome of a command',
 });
 
 describe('the probe', () => {
-  test('says what to install when there is no bubblewrap', async () => {
+  test('says what to install when bubblewrap is missing', async () => {
     const found = await probeSandbox({ ...SETTINGS, path: temporaryDirectory() });
     expect(found).toEqual({ ok: false, why: 'bubblewrap is not installed (Debian: apt-get install bubblewrap).' });
   });

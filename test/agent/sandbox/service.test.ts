@@ -12,7 +12,7 @@ const probe = await probeSandbox({ path: '/usr/local/bin:/usr/bin:/bin', private
 if (!probe.ok) console.warn(`\n*** SKIPPED: every test of services in the sandbox. ${probe.why} ***\n`);
 
 describe.skipIf(!probe.ok)('a service', () => {
-  test('begins where the agent can put nothing, and has no home that it can write to', async () => {
+  test("starts where the agent can't write, and has no writable home", async () => {
     const workspace = temporaryDirectory();
     mkdirSync(join(workspace, 'node_modules/.bin'), { recursive: true });
     for (const name of ['.npmrc', 'json.py', 'node_modules/.bin/server'])

@@ -90,7 +90,7 @@ describe.skipIf(!probe.ok)('a command', () => {
     expect(await run(temporaryDirectory(), `${closed}; sleep 50`)).toMatchObject({ stopped: 'quota' });
   });
 
-  test('beside it, a service that fills the workspace is ended, and says why', async () => {
+  test('a service that fills the workspace is ended, and says why', async () => {
     const workspace = temporaryDirectory();
     const argv = ['/bin/sh', '-c', `cd /workspace; ${GROW}`];
     const service = await startInSandbox(

@@ -46,7 +46,7 @@ describe.each([
     expect(program.length / 8).toBeLessThan(4_096);
   });
 
-  test('lets every call pass that has no rule, and none that is always refused', () => {
+  test('allows every call without a rule, and none that is always refused', () => {
     const rules = new Map(CALL_RULES.map((rule) => [rule.numbers[column], rule]));
     expect(rules.size).toBeGreaterThan(60);
     for (let number = 0; number <= NEWEST_CALL; number += 1) {
@@ -80,7 +80,7 @@ describe.each([
     expect(call('clone3')).toBe(ENOSYS);
   });
 
-  test('allows small segments and sets of System V, which nobody could count', () => {
+  test('allows small segments and sets of System V, which no limit counts', () => {
     expect([call('shmget', 0, 56), call('shmget', 0, 16_384), call('shmget', 0, 16_385)]).toEqual([0, 0, ENOSYS]);
     expect(call('shmget', 0, 0x1_0000_0000n)).toBe(ENOSYS);
     expect([call('semget', 0, 17), call('semget', 0, 32_000)]).toEqual([0, ENOSYS]);
@@ -92,7 +92,7 @@ describe.each([
   });
 });
 
-test('there is no sandbox for an architecture whose calls are not known', () => {
+test('an architecture with unknown calls has no sandbox', () => {
   expect(() => systemCallFilter('riscv64')).toThrow('no filter of system calls for riscv64');
 });
 
@@ -140,7 +140,7 @@ describe.skipIf(!probe.ok || !perl)('behind the walls', () => {
     expect(new Set(Object.values(answers))).toEqual(new Set([EPERM]));
   });
 
-  test('memory that belongs to no process is not to be had', async () => {
+  test('memory that belongs to no process is not available', async () => {
     const answers = await make([
       ['memfd_create', 0, 0],
       ['memfd_secret', 0],

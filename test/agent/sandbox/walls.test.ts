@@ -80,7 +80,7 @@ test.skipIf(!probe.ok)(
 );
 
 test.skipIf(!probe.ok)(
-  'what a bubblewrap leaves that is killed while it builds a sandbox ends with the lifeline, though all before it has ended',
+  'processes of a bubblewrap that is killed while it builds a sandbox end with the lifeline',
   async () => {
     if (!probe.ok) return;
     const workspace = temporaryDirectory();

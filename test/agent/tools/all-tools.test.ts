@@ -29,7 +29,7 @@ test('the names that are granted are those of the tools', () => {
   expect(TOOLS.map(({ name }) => name)).toEqual(TOOL_NAMES);
 });
 
-test('without a sandbox there is no shell, and with one there is', () => {
+test('only a run with a sandbox has a shell', () => {
   expect(toolNamesFor({ sandbox: false })).toEqual([
     'read_file',
     'write_file',
@@ -65,7 +65,7 @@ test.each(ASKED)('%s does not leave the workspace, by link, by linked folder or 
   expect(readdirSync(join(workspace.path, '..')).sort()).toEqual(['secret', 'workspace']);
 });
 
-test.each(ASKED)('%s neither hangs on a pipe nor on a path that is no path', async (name, input) => {
+test.each(ASKED)('%s hangs neither on a pipe nor on an invalid path', async (name, input) => {
   const workspace = makeWorkspace();
   execFileSync('/usr/bin/mkfifo', [join(workspace.path, 'pipe')]);
   for (const path of ['pipe', 'pipe/x', 'a\u0000b', 'x'.repeat(300), 'x/'.repeat(3000)]) {

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { listFiles } from '../../../src/agent/tools/list-files.ts';
 import { makeWorkspace } from './tool-context.ts';
 
-test('files, folders, links and others are told apart, one a line', async () => {
+test('files, folders, links and others are distinguished, one a line', async () => {
   const workspace = makeWorkspace({ 'b.txt': '12345', 'a/c.txt': '' });
   symlinkSync('/etc', join(workspace.path, 'etc'));
   execFileSync('/usr/bin/mkfifo', [join(workspace.path, 'pipe')]);
@@ -28,7 +28,7 @@ test('a listing goes as deep as asked and says when there is more', async () => 
   expect((await workspace.run(listFiles, { path: 'a/b/c/d' })).output).toBe('a/b/c/d/e 0');
 });
 
-test('no more than a thousand entries are shown, the shallow ones first', async () => {
+test('at most a thousand entries are shown, the shallow ones first', async () => {
   const many = Object.fromEntries(Array.from({ length: 1200 }, (_, index) => [`a/${index}`, '']));
   const lines = (await makeWorkspace({ ...many, 'z.txt': '' }).run(listFiles, {})).output.split('\n');
   expect(lines).toHaveLength(1001);

@@ -54,7 +54,7 @@ test('binary files are described, not shown', async () => {
   expect((await read(Buffer.from([1, 2, 0, 3]))).output).toBe('"file" is a binary file (unknown kind, 4 bytes).');
 });
 
-test('text that is not UTF-8 is read and the reader is told', async () => {
+test('text that is not UTF-8 is read with a note', async () => {
   expect((await read(Buffer.from('caf\xe9\n', 'latin1'))).output).toBe(
     'caf\u00e9\n[The file is not UTF-8; it was read as Latin-1.]',
   );
@@ -62,12 +62,12 @@ test('text that is not UTF-8 is read and the reader is told', async () => {
   expect((await read(wide)).output).toBe('wide\n[The file is not UTF-8; it was read as UTF-16.]');
 });
 
-test('no NUL reaches the model, wherever it stands', async () => {
+test('no NUL reaches the model, from any position', async () => {
   const { output } = await read(`${'x'.repeat(10_000)}\u0000end`);
   expect(output.endsWith('\ufffdend')).toBe(true);
 });
 
-test('an empty file and one that is missing are told apart', async () => {
+test('an empty file and a missing one are distinguished', async () => {
   expect(await read('')).toEqual({ ok: true, output: '[The file is empty.]' });
   expect(await makeWorkspace().run(readFile, { path: 'none' })).toEqual({
     ok: false,
@@ -122,7 +122,7 @@ test('reading on by the offsets given yields the whole text of a document, howev
   expect(seen).toEqual(lines);
 });
 
-test('a document without a text, or whose text cannot be had, says why', async () => {
+test('a document without text, or whose text cannot be read, says why', async () => {
   const { result } = await readPdf({ fault: 'is protected by a password' });
   const file = '"/tides.pdf" is a binary file (PDF document, 10 bytes).';
   expect(result).toEqual({ ok: false, output: `${file} It is protected by a password.` });

@@ -85,7 +85,7 @@ test.each([null, 'text/plain'])('bytes that say to be %s but are no text are ref
   expect([ok, output]).toEqual([false, 'That is not text: it is binary data (PNG image), 11 bytes.']);
 });
 
-test('a page without a type is known by how it begins', async () => {
+test('a page without a type is recognised by its beginning', async () => {
   expect((await fetchFrom(serving(null, '<!DOCTYPE html><p>hello'))).output).toMatch(
     /Type: not given\n[^\n]+\n\nhello$/,
   );
@@ -108,13 +108,13 @@ test.each([
   expect((await fetchFrom(serving(type, body))).output).toMatch(/café\.$/);
 });
 
-test('a page that is an error says so and is no success', async () => {
+test('an error page is reported as a failure', async () => {
   const { ok, output } = await fetchFrom(serving('text/html', '<p>Not here.', 404));
   expect(ok).toBe(false);
   expect(output).toMatch(/Status: 404\n[^]*Not here\.$/);
 });
 
-test('no more characters are answered than were asked for, and it is told how many are left', async () => {
+test('at most the requested number of characters is returned, with the number of those left', async () => {
   const { output } = await fetchFrom(serving('text/plain', 'x'.repeat(25_000)));
   expect(output).toMatch(/\n\nx{20000}\n\[… 5000 characters are left out here; ask for more with max_characters …\]$/);
   const short = await fetchFrom(serving('text/plain', 'x'.repeat(25_000)), { max_characters: 100 });

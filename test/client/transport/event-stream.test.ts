@@ -29,11 +29,11 @@ test.each([
   for (const size of [1, 2, 3, 5, 7, 1000]) expect(await read(text, size)).toEqual(EVENTS);
 });
 
-test('an event that the end of the stream cuts off is not told', async () => {
+test('an event that the end of the stream cuts off is not reported', async () => {
   expect(await read('data: whole\n\ndata: half\n', 4)).toEqual([{ id: null, event: 'message', data: 'whole' }]);
 });
 
-test('a byte order mark at the start is no part of the first field', async () => {
+test('a byte order mark at the start is not part of the first field', async () => {
   expect(await read('\ufeffdata: x\n\n', 1)).toHaveLength(1);
 });
 

@@ -72,7 +72,7 @@ test('each run lists its own changes only, and its archive holds those files', a
   expect(house.blobKeys()).not.toContain(first.whole.archive!.key);
 });
 
-test('files that somebody laid by hand between two runs are in the export, and no run made them', async () => {
+test('files that were put there by hand between two runs are in the export, and belong to no run', async () => {
   const first = await turn({ 'a.txt': 'one' });
   house.write(first.run, { 'by-hand.txt': 'hand' });
   const second = await turn({ 'b.txt': 'two' }, first.run.sessionId);
@@ -144,7 +144,7 @@ describe('the session’s next run', () => {
     return { snapshotThread, letGo: () => gate.resolve(), asked: () => asked };
   }
 
-  test('begins only after the earlier one was looked at, and without waiting for its archives', async () => {
+  test('starts only after the earlier one was collected, and without waiting for its archives', async () => {
     const held = heldThread();
     const packing = Promise.withResolvers<void>();
     const slow = house.collect({
@@ -186,7 +186,7 @@ describe('the session’s next run', () => {
     held.letGo();
   });
 
-  test('begins when the earlier one could not be looked at', async () => {
+  test('starts when the earlier one could not be collected', async () => {
     const refusing = house.collect({
       snapshotThread: {
         ...house.snapshotThread,
@@ -212,7 +212,7 @@ describe('the baseline of a run', () => {
     expect(await baseline.isUntouched(false)).toBe(true);
   });
 
-  test('a run that used a tool, or goes on after an interruption, is not', async () => {
+  test('a run that used a tool, or continues after an interruption, is not', async () => {
     const run = await house.begin();
     const baseline = collector.baselineOf(run);
     baseline.take(false);
@@ -255,7 +255,7 @@ describe('the baseline of a run', () => {
     expect(await baseline.isUntouched(false)).toBe(true);
   });
 
-  test('a baseline that takes too long is given up, and the run begins', async () => {
+  test('a baseline that takes too long is abandoned, and the run starts', async () => {
     const first = await turn({ 'a.txt': 'one' });
     const run = await house.begin(first.run.sessionId);
     const asked = Promise.withResolvers<void>();
@@ -375,7 +375,7 @@ describe('without space on the disk', () => {
       return condition();
     });
 
-  test('what a run made stays pending, and is kept when space is back', async () => {
+  test('what a run made stays pending, and is stored when space is available again', async () => {
     const { disk, snapshotThread } = fullDisk();
     const patient = house.collect({ snapshotThread });
     const run = await endedRun();

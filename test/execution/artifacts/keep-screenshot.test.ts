@@ -26,7 +26,7 @@ async function house() {
   return { store, blobs, fence, keep, isThere };
 }
 
-test('a picture is kept as a blob, and found by the tool use it belongs to', async () => {
+test('a picture is stored as a blob, and found by its tool use', async () => {
   const { store, blobs, fence, keep } = await house();
   const { sha256 } = await keep('a picture');
   expect(await blobs.read(sha256)).toEqual(Buffer.from('a picture'));
@@ -41,7 +41,7 @@ test('a picture is kept as a blob, and found by the tool use it belongs to', asy
   expect(await store.screenshots.find(fence.sessionSeq, 'call-2')).toBeUndefined();
 });
 
-test("what a sub-agent saw last stands for its parent's call, and the earlier picture leaves nothing behind", async () => {
+test("a sub-agent's last screenshot is that of its parent's call, and the earlier one leaves nothing behind", async () => {
   const { store, fence, keep, isThere } = await house();
   const first = await keep('first', { callId: 'call-1/a' });
   const last = await keep('last', { callId: 'call-1/b' });
@@ -56,7 +56,7 @@ test('the same picture twice is one blob that stays', async () => {
   expect(await isThere(sha256)).toBe(true);
 });
 
-test('an attempt that has lost its run keeps nothing', async () => {
+test('an attempt that has lost its run stores nothing', async () => {
   const { store, fence, keep, isThere } = await house();
   await store.runs.interrupt(fence, 'crash');
   await expect(keep('late')).rejects.toMatchObject({ reason: 'conflict' });

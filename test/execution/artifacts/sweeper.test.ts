@@ -222,7 +222,7 @@ test('texts of a deleted session and text that was thrown away leave the databas
   ]);
 });
 
-test('a start takes up the clean-ups that an earlier process has left', async () => {
+test('a start continues the clean-ups that an earlier process has left', async () => {
   const house = await sweepHouse();
   const { sessionSeq } = await house.accept();
   await house.store.sessions.deleteSession(sessionSeq);

@@ -62,7 +62,7 @@ async function resumed(house: StoreHouse, toolUseId: string, settle: (id: string
   expect(await settle(items[0]!.id)).toBe(true);
 }
 
-test('the answers of a run come by call, as texts; what nobody answered is told so', async () => {
+test('the answers of a run are returned by call, as texts; an unanswered question is reported', async () => {
   const house = await storeHouse();
   await house.accept();
   const { userInputs } = house.store;
@@ -86,7 +86,7 @@ test('the answers of a run come by call, as texts; what nobody answered is told 
   });
 });
 
-test('the time that a run waited, for its user or in the queue, is no part of its time limit; its work is', async () => {
+test('the time that a run waits, for its user or in the queue, does not count toward its time limit; its work does', async () => {
   const house = await storeHouse();
   await house.accept();
   await resumed(house, 'one', (id) => house.store.userInputs.answer(id, 'red'));

@@ -37,7 +37,7 @@ function house(found: BrowserProbe | Error = FOUND, walls: SandboxGrant | null =
   return { part, asked, set };
 }
 
-test('a browser that was found is granted with the limits of the settings in force', async () => {
+test('a browser that was found is granted with the limits of the current settings', async () => {
   const { part, set } = house();
   await part.look();
   expect(part.state()).toBe('ok');

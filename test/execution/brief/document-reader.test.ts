@@ -93,7 +93,7 @@ test('a PDF whose page unpacks to 300 MB is given up before it is', async () => 
   expect(await house().read(lying(bomb))).toMatchObject({ fault: expect.stringMatching(/too large|too long/) });
 }, 40_000);
 
-test('a document whose deadline passes ends with its thread', async () => {
+test('a document that exceeds its deadline ends with its thread', async () => {
   const clock = fakeClock();
   const reading = house({ clock, deadlineMs: 1_000 }).read(good);
   await new Promise(setImmediate);
@@ -101,7 +101,7 @@ test('a document whose deadline passes ends with its thread', async () => {
   expect(await reading).toEqual({ fault: 'took too long to be read' });
 });
 
-test('a document that takes too much CPU time ends with its thread, whatever the clock says', async () => {
+test('a document that takes too much CPU time ends with its thread, regardless of the clock', async () => {
   const many = { bytes: aPdf(Array.from({ length: 5_000 }, () => 'High water')), name: 'a.pdf', mimeType: '' };
   const reader = house({ maxCpuMs: 20, clock: fakeClock() });
   expect(await reader.read(lying(many))).toEqual({ fault: 'took too long to be read' });

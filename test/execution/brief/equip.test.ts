@@ -188,7 +188,7 @@ test("an expert's instructions are those of now; what it may use was fixed when 
   expect(namesOf(equipment.mcp)).toEqual(['files']);
 });
 
-test('a team works as it was when the session was opened, whatever becomes of its files', async () => {
+test('a team works as it was when the session was opened, even if its files change', async () => {
   const { open, outfit, write, makeSetup, store, user } = await house();
   const run = await open('team:crew');
   const before = await outfit(run);
@@ -275,7 +275,7 @@ test('in free mode the key says what its own agent has, and a sub-agent has what
   });
 });
 
-test('a team kept before its plans said so has no connection and no browser', async () => {
+test('a team that was stored before plans had connectors and a browser gets neither', async () => {
   const { outfit, connect, makeSetup, accept, claim, key, user } = await house();
   await connect();
   const target = 'team:crew';
@@ -345,7 +345,7 @@ test('a connection that failed may work again and stays; one that was revoked is
   expect((await outfit(run)).equipment.connections).toEqual([]);
 });
 
-test("another user's connection is nobody's", async () => {
+test("another user's connection is not granted", async () => {
   const { open, outfit, store, user } = await house();
   const { seq: _, id: __, createdAt: ___, updatedAt: ____, ...fields } = user;
   const other = await store.users.create({ ...fields, username: 'odo', passwordHash: 'x' });
@@ -355,7 +355,7 @@ test("another user's connection is nobody's", async () => {
   expect(equipment.connections).toEqual([]);
 });
 
-test('a server whose credential cannot be read now is left out, and the secret is told to nobody', async () => {
+test('a server whose credential cannot be read now is left out, and the secret is shown nowhere', async () => {
   const { open, outfit, write } = await house();
   const run = await open('expert:cook');
   const read = async () => {

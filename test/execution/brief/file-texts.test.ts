@@ -26,7 +26,7 @@ test('a file is read once for each of its versions, and one of the same name els
   expect(await read('a.pdf', '2', '/other')).toEqual({ text: 'reading 3' });
 });
 
-test('what could not be had now is asked for again; that a file has no text is remembered', async () => {
+test('what could not be read now is requested again; that a file has no text is remembered', async () => {
   const read = house([null, { fault: 'contains no text' }]);
   expect(await read('a.pdf')).toBeNull();
   expect(await read('a.pdf')).toEqual({ fault: 'contains no text' });

@@ -73,7 +73,7 @@ test('turns are read page by page to the last one, and never those of another se
   expect(textsOf(turns)).toEqual(Array.from({ length: 30 }, (_, i) => `turn ${i + 1}`));
 });
 
-test('a summary stands for the turns before its run and for the first steps of it', async () => {
+test('a summary replaces the turns before its run and the first steps of it', async () => {
   const house = await storeHouse();
   const first = await turn(house, 'one');
   await turn(house, 'two', { sessionId: first.sessionId, steps: 4, compactAt: 3 });
@@ -84,7 +84,7 @@ test('a summary stands for the turns before its run and for the first steps of i
   expect(turns[0]?.steps.map(({ step }) => step)).toEqual([4]);
 });
 
-test('a resumed run stands on its own summary, also in the first turn of a session', async () => {
+test('a resumed run builds on its own summary, also in the first turn of a session', async () => {
   const house = await storeHouse();
   await house.accept();
   const [run] = await house.claim();

@@ -54,7 +54,7 @@ test('two turns that need the same document at the same time read it once', asyn
   expect(asked).toEqual(['a.txt']);
 });
 
-test('that a document cannot be read is kept too', async () => {
+test('that a document cannot be read is stored, too', async () => {
   const fault = { fault: 'is protected by a password' };
   const { documents, asked, attach } = await house(() => fault);
   const one = await attach('?');

@@ -156,7 +156,7 @@ describe('a connector with a token', () => {
     },
   );
 
-  test('a reply that is cut in the middle of the credential tells no part of it', async () => {
+  test('a reply that is cut in the middle of the credential reveals no part of it', async () => {
     const length = 1024 * 1024;
     const service = await startService((_seen, response) => response.end(`${'x'.repeat(length - 8)}user-secret-1`));
     const reply = await (await house({ baseUrl: service.url })).call();
@@ -185,7 +185,7 @@ describe('a connector with a token', () => {
     expect(service.seen).toEqual([]);
   });
 
-  test('a connection that was revoked while the run went on is refused', async () => {
+  test('a connection that was revoked during the run is refused', async () => {
     const service = await startService((_seen, response) => json(response, 200, {}));
     const { store, id, call } = await house({ baseUrl: service.url });
     await store.connections.revoke(id);
@@ -215,7 +215,7 @@ describe('a connector with a token', () => {
     expect(service.seen).toEqual([]);
   });
 
-  test('a redirect is told, not followed, so that no credential goes elsewhere', async () => {
+  test('a redirect is returned, not followed, so that no credential goes elsewhere', async () => {
     const other = await startService((_seen, response) => json(response, 200, {}));
     const service = await startService((_seen, response) => {
       response.writeHead(302, { location: `${other.url}/v1/items` }).end();
@@ -303,7 +303,7 @@ describe('a connector with OAuth', () => {
     ]);
   });
 
-  test('a refresh token that the server changes is kept in place of the old one', async () => {
+  test('a refresh token that the server rotates replaces the old one', async () => {
     const tokens = await startService((seen, response) => {
       const used = new URLSearchParams(seen.body).get('refresh_token');
       json(response, 200, { access_token: 'access', refresh_token: `${used}+`, expires_in: 60 });
@@ -333,7 +333,7 @@ describe('a connector with OAuth', () => {
     expect((await store.connections.get(id)).state).toBe('active');
   });
 
-  test('a token server that refuses, answers nonsense or is gone is told in words without a secret', async () => {
+  test('a token server that refuses, replies with nonsense or is gone is reported without a secret', async () => {
     const service = await startService((_seen, response) => json(response, 200, {}));
     const refusing = await startService((_seen, response) => json(response, 400, { error: 'invalid_grant' }));
     const senseless = await startService((_seen, response) => void response.end('<html>'));

@@ -76,7 +76,7 @@ test('a check that takes too long is ended, and its call of the model with it', 
   await waitFor(() => server.inFlight() === 0);
 });
 
-test('a check ends with the daemon, and none begins after it', async () => {
+test('a check ends with the daemon, and none starts after it', async () => {
   const { server, checks, check } = await openHouse();
   server.script({ hang: 'before-headers' });
   const cut = check();
@@ -135,7 +135,7 @@ test('an MCP server is not started without a sandbox, and its directory does not
   expect(readdirSync(tmpdir()).filter((name) => name.startsWith('errand-check-'))).toEqual(before);
 });
 
-test('an MCP server whose secret cannot be read is told of, without it', async () => {
+test('an MCP server whose secret cannot be read is reported, without the secret', async () => {
   const { checks } = await openHouse();
   const { transport } = definition({});
   const secret = { ...transport, envFiles: { TOKEN: 'missing-file' } } as McpServerDefinition['transport'];

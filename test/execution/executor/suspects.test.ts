@@ -6,7 +6,7 @@ import { makeSuspects } from '../../../src/execution/executor/suspects.ts';
 const lost = (wasWaiting: boolean): WorkerEnd => ({ kind: 'lost', why: 'it died', wasWaiting });
 const DONE: WorkerEnd = { kind: 'done', outcome: { status: 'canceled' }, touched: false };
 
-test('a loss on a shared thread charges nobody: what was at work is kept apart, and charged when it is lost alone', () => {
+test('a loss on a shared thread charges nobody: what was executing is isolated, and charged when it is lost alone', () => {
   const suspects = makeSuspects();
   expect(suspects.has('r')).toBe(false);
   expect(suspects.judge('r', lost(false), false)).toBe(false);
@@ -15,7 +15,7 @@ test('a loss on a shared thread charges nobody: what was at work is kept apart, 
   expect(suspects.has('r')).toBe(true);
 });
 
-test('what waited for its model is no suspect before it is lost again', () => {
+test('what waited for its model becomes a suspect only when it is lost again', () => {
   const suspects = makeSuspects();
   expect(suspects.judge('r', lost(true), false)).toBe(false);
   expect(suspects.has('r')).toBe(false);

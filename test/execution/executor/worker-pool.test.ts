@@ -108,7 +108,7 @@ describe('turns that take more than their share of a thread', () => {
     }
   });
 
-  test('have a thread of their own, that ends with the last of them', async () => {
+  test('have a thread of their own, which ends with the last of them', async () => {
     const pool = housedPool(size);
     const place = pool.take('r', 4 * MEGABYTE);
     await new Promise((resolve) => {

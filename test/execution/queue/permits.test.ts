@@ -49,7 +49,7 @@ test('endpoints are counted apart', () => {
   expect(granted).toEqual(['a', 'b']);
 });
 
-test('the newest limit counts: a raised one admits who waits, a lowered one admits nobody until enough came back', () => {
+test('the newest limit counts: a raised one admits waiters, a lowered one admits nobody until enough were released', () => {
   const { ask, granted } = makeDesk();
   const a = ask('a', 1);
   const b = ask('b', 1);

@@ -23,7 +23,7 @@ function watchOver(house: StoreHouse, store = house.store) {
 
 const statusOf = async (house: StoreHouse, { seq }: { seq: number }) => (await house.store.runs.get(seq)).status;
 
-test('a question expires at its time and not before, and its run goes on', async () => {
+test('a question expires at its time and not before, and its run continues', async () => {
   const house = await storeHouse();
   const run = await asked(house, HOUR_MS);
   const watch = watchOver(house);

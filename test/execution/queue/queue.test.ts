@@ -74,7 +74,7 @@ test('a turn that is accepted shares its commit with its claim', async () => {
   await queue.stop({ sessionSeq: run.sessionSeq, runSeq: null });
 });
 
-test('a turn that is still uncommitted when the queue begins is claimed all the same', async () => {
+test('a turn that is still uncommitted when the queue starts is claimed anyway', async () => {
   const house = await storeHouse();
   const queue = queueOver(house, { take: () => AT_ONCE, slots: () => 1, apart: () => 0 });
   const accepting = house.accept();

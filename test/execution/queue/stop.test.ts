@@ -185,7 +185,7 @@ test('a hundred stops at once end each run once and ask the executor once', asyn
   expect([asked.length, stops()]).toEqual([1, 2]);
 });
 
-test('a stopped session goes on with its next turn, and that can be stopped anew', async () => {
+test('a stopped session continues with its next turn, and that can be stopped again', async () => {
   const run = await executing();
   const first = stop(run);
   await waitFor(() => asked.length === 1);
@@ -199,7 +199,7 @@ test('a stopped session goes on with its next turn, and that can be stopped anew
   expect(told(await second)).toEqual(['stopped', 'stopped', 1, true]);
 });
 
-test('stopping one run asks its executor alone, and lets the next run of the session begin', async () => {
+test("stopping one run asks only its executor, and the session's next run starts", async () => {
   const run = await executing();
   const next = await house.accept({ sessionId: run.sessionId });
   const stopping = stopper.stopRun(run, 'operator_requested_stop');
@@ -224,7 +224,7 @@ test('deleting does not wait for the executor, but its files do', async () => {
 });
 
 describe('a user who is disabled', () => {
-  test('has every run of every session stopped, queued or executing; nobody else has', async () => {
+  test('has every run of every session stopped, queued or executing, and no other run', async () => {
     const running = await executing();
     const queued = await house.accept({ sessionId: running.sessionId });
     const elsewhere = await house.accept();
@@ -262,7 +262,7 @@ describe('a user who is disabled', () => {
     expect(await house.store.runs.countUnfinished()).toMatchObject({ queued: 0, running: 0 });
   });
 
-  test('has what was accepted too late stopped instead of claimed, and what waits behind it goes on', async () => {
+  test('has what was accepted too late stopped instead of claimed, and the queue behind it continues', async () => {
     const nils = await house.store.users.create({ ...house.user, username: 'nils', passwordHash: 'x' });
     const newKey = { ...house.key, id: 'nilskey0', userSeq: nils.seq, secretSha256: Buffer.alloc(32) };
     const key = await house.store.keys.create(newKey);

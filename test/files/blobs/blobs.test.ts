@@ -9,7 +9,7 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts';
 const filesIn = (directory: string) =>
   readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
 
-test('bytes come back under the hash of their content, and the same content is kept once', async () => {
+test('bytes are found under the hash of their content, and the same content is stored once', async () => {
   const directory = temporaryDirectory();
   const blobs = await openBlobStore(directory);
   const bytes = Buffer.from('tides\u0000\u00ff');
@@ -71,7 +71,7 @@ function linkOf(fd: string): string {
   }
 }
 
-test('the list has every blob, and nothing else that lies about', async () => {
+test('the list has every blob, and no other files', async () => {
   const directory = temporaryDirectory();
   const blobs = await openBlobStore(directory);
   const hold = blobs.hold();
@@ -105,7 +105,7 @@ test('a blob that is held and let go again while the rows are looked through sta
   await expect(blobs.open(key)).rejects.toMatchObject({ reason: 'not_found' });
 });
 
-test('a sweep over the list removes what nobody uses or holds', async () => {
+test('a sweep over the list removes what is neither used nor held', async () => {
   const blobs = await openBlobStore(temporaryDirectory());
   const [forgotten, held] = [blobs.hold(), blobs.hold()];
   const [unused, used] = [await forgotten.put(Buffer.from('unused')), await forgotten.put(Buffer.from('used'))];

@@ -7,7 +7,7 @@ import { fakeClock } from '../../support/fake-clock.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
-test('a directory that takes no files is told by the code of the refusal, until it takes them again', async () => {
+test('a directory that refuses files is reported by the error code, until it accepts them again', async () => {
   const directory = join(temporaryDirectory(), 'blobs');
   const clock = fakeClock();
   const watch = makeWriteWatch(directory, clock);

@@ -94,7 +94,7 @@ describe('what a snapshot holds', () => {
     expect(new Set(house.hold.release())).toEqual(new Set(files.map((file) => file.sha256)));
   });
 
-  test('without a hold nothing is kept', async () => {
+  test('without a hold nothing is stored', async () => {
     const house = await snapshotHouse({ beside: shared });
     write(house, { 'a.txt': 'only looked at' });
     const { files } = await house.snapshot({ hold: null });
@@ -133,7 +133,7 @@ describe('what a snapshot holds', () => {
 });
 
 describe('what was hashed before', { concurrent: true }, () => {
-  test('an unchanged file keeps its hash unread, and every way of changing one is seen', async (of) => {
+  test('an unchanged file keeps its hash unread, and every way of changing one is detected', async (of) => {
     const house = await snapshotHouse({ of, beside: shared });
     const names = ['same', 'content', 'content-and-times', 'replaced', 'touched', 'moved'];
     write(house, Object.fromEntries(names.map((name) => [name, `old ${name}`])));
@@ -160,7 +160,7 @@ describe('what was hashed before', { concurrent: true }, () => {
     });
   });
 
-  test('a file changed just before it was hashed is hashed anew: its time may not tell of the next change', async (of) => {
+  test('a file changed just before it was hashed is hashed again: its time may not show the next change', async (of) => {
     const house = await snapshotHouse({ of, beside: shared });
     write(house, { 'a.txt': 'one' });
     await house.snapshot({ hold: null });
@@ -169,7 +169,7 @@ describe('what was hashed before', { concurrent: true }, () => {
     expect((await house.snapshot({ hold: null })).files).toMatchObject([{ sha256: sha256('one') }]);
   });
 
-  test('a hash whose blob is gone is not enough when bytes are to be kept', async (of) => {
+  test('a hash whose blob is gone is not enough when bytes are to be stored', async (of) => {
     const house = await snapshotHouse({ of, beside: shared });
     write(house, { 'a.txt': 'wanted' });
     await settle(house, 'a.txt');
@@ -245,7 +245,7 @@ describe('hostile workspaces', () => {
   });
 
   test.runIf(isRoot)(
-    'devices are not touched, and a hard link to a file of somebody else is not followed out',
+    "devices are not touched, and a hard link to another user's file is not followed out",
     async () => {
       const house = await snapshotHouse({ beside: shared });
       const secret = join(temporaryDirectory(), 'secret');
@@ -260,7 +260,7 @@ describe('hostile workspaces', () => {
     },
   );
 
-  test('a file of a terabyte that is all hole is too large, unread; a smaller one is kept with its holes', async () => {
+  test('a file of a terabyte that is all hole is too large, unread; a smaller one is stored with its holes', async () => {
     const house = await snapshotHouse({ beside: shared });
     writeFileSync(join(house.root, 'terabyte'), '');
     truncateSync(join(house.root, 'terabyte'), 2 ** 40);
@@ -276,7 +276,7 @@ describe('hostile workspaces', () => {
     expect(lstatSync(kept).blocks * 512).toBeLessThan(1_000_000);
   });
 
-  test('files that together are more than a workspace may hold are passed over unread, and smaller ones still kept', async () => {
+  test('files that together exceed the limit of a workspace are skipped unread, and smaller ones still stored', async () => {
     const house = await snapshotHouse({ beside: shared });
     write(house, { 'a.txt': 'x'.repeat(600), 'b.txt': 'y'.repeat(600), 'c.txt': 'z'.repeat(300) });
     const { files, skipped } = await house.snapshot({ limits: { ...LIMITS, maxTotalBytes: 1_000 } });
@@ -413,7 +413,7 @@ describe('orders that fail', () => {
     expect((await house.snapshot()).files).toHaveLength(300);
   });
 
-  test('a thread that hangs is ended with what it has under way; what waits and what comes is done by another', async () => {
+  test('a thread that hangs is ended with its orders in progress; another one does the waiting and later ones', async () => {
     let asked = 0;
     const clock: Clock = {
       ...systemClock,
@@ -457,7 +457,7 @@ describe('orders that fail', () => {
     expect(house.incoming()).toEqual([]);
   });
 
-  test('once it is stopped, orders under way and new ones are refused', async () => {
+  test('once it is stopped, orders in progress and new ones are refused', async () => {
     const house = await snapshotHouse();
     write(house, { 'large.bin': Buffer.alloc(60_000_000, 'x') });
     const orders = Array.from({ length: 6 }, (_, i) => house.snapshot({ sessionId: `s${i}` }));
@@ -479,7 +479,7 @@ describe('orders that fail', () => {
 });
 
 describe.skipIf(!isRoot)('a full disk (needs root to mount a small one)', () => {
-  test('is told as such, leaves nothing half-written, and harms no blob that is there', async () => {
+  test('is reported as such, leaves nothing half-written, and harms no existing blob', async () => {
     const directory = temporaryDirectory();
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'none', directory]);
     onTestFinished(() => void execFileSync('umount', ['-l', directory]));
