@@ -1,7 +1,7 @@
 // One connection to an MCP server: starts or reaches it, lists its tools, calls them, and closes it.
 import type { Client, JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { EgressRule } from '../../domain/egress.ts';
-import { type Blot, makeBlot, secretsIn } from '../../outbound/blot.ts';
+import { type Redactor, makeRedactor, secretsIn } from '../../outbound/redact.ts';
 import { VERSION } from '../../version.ts';
 import type { McpGrant, SandboxGrant } from '../port/grants.ts';
 import type { ToolResult } from '../port/protocol.ts';
@@ -69,7 +69,7 @@ export async function connectMcp(grant: McpGrant, site: McpSite): Promise<Connec
   const signal = AbortSignal.any([deadline, site.signal]);
   const startedAt = performance.now();
   // A program may repeat the values that it was given; a server at an address must not.
-  const blot = makeBlot(grant.transport.kind === 'http' ? grant.secrets.flatMap(secretsIn) : []);
+  const redact = makeRedactor(grant.transport.kind === 'http' ? grant.secrets.flatMap(secretsIn) : []);
   let line: Line | undefined;
   let client: Client | undefined;
   const close = async () => {
@@ -79,7 +79,7 @@ export async function connectMcp(grant: McpGrant, site: McpSite): Promise<Connec
   };
   try {
     const sdk = await import('@modelcontextprotocol/client');
-    line = await openLine(grant, site, blot, sdk);
+    line = await openLine(grant, site, redact, sdk);
     client = new sdk.Client({ name: 'errand', version: VERSION }, { capabilities: {} });
     client.setNotificationHandler('notifications/tools/list_changed', site.toolsChanged);
     const options = { signal, timeout: grant.startTimeoutMs };
@@ -87,7 +87,7 @@ export async function connectMcp(grant: McpGrant, site: McpSite): Promise<Connec
     const startMs = performance.now() - startedAt;
     const listed = await untilAborted(listTools(client, grant.tools, options), signal);
     const listMs = performance.now() - startedAt - startMs;
-    return { ok: true, connection: makeConnection({ grant, client, line, blot, listed, startMs, listMs, close }) };
+    return { ok: true, connection: makeConnection({ grant, client, line, redact, listed, startMs, listMs, close }) };
   } catch (error) {
     // For a server that is about to exit, its exit says more than the broken connection.
     if (line?.service && !deadline.aborted) await Promise.race([line.service.ended, soon()]);
@@ -100,7 +100,7 @@ export async function connectMcp(grant: McpGrant, site: McpSite): Promise<Connec
     const late = deadline.aborted && ended === null;
     const failure = late
       ? new McpFailure(`was not ready within ${seconds(grant.startTimeoutMs)} seconds`)
-      : mcpFailure(error, { timeoutMs: grant.startTimeoutMs, ended, blot });
+      : mcpFailure(error, { timeoutMs: grant.startTimeoutMs, ended, redact });
     return { ok: false, failure, complaint };
   }
 }
@@ -109,7 +109,7 @@ const soon = () => new Promise((resolve) => setTimeout(resolve, 100).unref());
 
 type Sdk = typeof import('@modelcontextprotocol/client');
 
-async function openLine({ transport }: McpGrant, site: McpSite, blot: Blot, sdk: Sdk): Promise<Line> {
+async function openLine({ transport }: McpGrant, site: McpSite, redact: Redactor, sdk: Sdk): Promise<Line> {
   const allowance = makeAllowance();
   if (transport.kind === 'http') {
     const { url, headers } = transport;
@@ -117,7 +117,7 @@ async function openLine({ transport }: McpGrant, site: McpSite, blot: Blot, sdk:
       line.ended = 'it sent too much and was disconnected';
     };
     const Transport = sdk.StreamableHTTPClientTransport;
-    const http = httpTransport({ url, headers, egress: site.egress, allowance, blot, tooMuch, Transport });
+    const http = httpTransport({ url, headers, egress: site.egress, allowance, redact, tooMuch, Transport });
     const line: Line = { transport: http, service: null, ended: null };
     return line;
   }
@@ -142,14 +142,23 @@ interface ConnectionParts {
   readonly grant: McpGrant;
   readonly client: Client;
   readonly line: Line;
-  readonly blot: Blot;
+  readonly redact: Redactor;
   readonly listed: ListedTools;
   readonly startMs: number;
   readonly listMs: number;
   close(): Promise<void>;
 }
 
-function makeConnection({ grant, client, line, blot, listed, startMs, listMs, close }: ConnectionParts): McpConnection {
+function makeConnection({
+  grant,
+  client,
+  line,
+  redact,
+  listed,
+  startMs,
+  listMs,
+  close,
+}: ConnectionParts): McpConnection {
   const timeoutMs = grant.callTimeoutMs;
   return {
     ...listed,
@@ -169,7 +178,7 @@ function makeConnection({ grant, client, line, blot, listed, startMs, listMs, cl
         return resultOf(await untilAborted(client.callTool({ name, arguments: input }, options), signal));
       } catch (error) {
         signal.throwIfAborted();
-        throw mcpFailure(error, { timeoutMs, ended: line.ended, blot });
+        throw mcpFailure(error, { timeoutMs, ended: line.ended, redact });
       }
     },
     complaint: () => line.service?.complaint() ?? '',

@@ -1,7 +1,7 @@
 // What went wrong with an MCP server, in words that a model and an administrator can act on.
 import { EgressError } from '../../outbound/egress.ts';
 import { messageOf } from '../../domain/errors.ts';
-import type { Blot } from '../../outbound/blot.ts';
+import type { Redactor } from '../../outbound/redact.ts';
 import { seconds } from '../loop/model-failure.ts';
 
 const MAX_CHARACTERS = 400;
@@ -26,7 +26,7 @@ interface Circumstances {
   /** How the server's process ended; null when it has not, or has none. */
   readonly ended: string | null;
   /** Redacts quotes of the server. */
-  readonly blot: Blot;
+  readonly redact: Redactor;
 }
 
 /** The SDK's own codes. Errors are recognised by them, so that the SDK need not be loaded here. */
@@ -63,7 +63,7 @@ export function mcpFailure(error: unknown, circumstances: Circumstances): McpFai
   }
   const known = typeof code === 'string' ? BY_CODE[code] : undefined;
   if (known !== undefined && error instanceof Error) return known(circumstances, error);
-  const words = unfinished(circumstances.blot(messageOf(error)).text);
+  const words = unfinished(circumstances.redact(messageOf(error)).text);
   if (typeof code === 'number') return new McpFailure(`refused: ${words} (code ${code})`);
   return new McpFailure(`failed: ${words}`, { cause: error });
 }

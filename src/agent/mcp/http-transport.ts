@@ -3,9 +3,9 @@ import type { JSONRPCMessage, StreamableHTTPClientTransport, Transport } from '@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EgressRule } from '../../domain/egress.ts';
 import { guardedFetchFor } from '../../outbound/guarded-stream.ts';
-import type { Blot } from '../../outbound/blot.ts';
+import type { Redactor } from '../../outbound/redact.ts';
 import { type Allowance, MAX_MESSAGE_BYTES } from './allowance.ts';
-import { blotMessage } from './blot-message.ts';
+import { redactMessage } from './redact-message.ts';
 
 /** How long the server may take to acknowledge the end of its session. */
 const GOODBYE_MS = 500;
@@ -24,7 +24,7 @@ export interface HttpParts {
   readonly egress: readonly EgressRule[];
   readonly allowance: Allowance;
   /** Redacts the server's credentials from everything it sends. */
-  readonly blot: Blot;
+  readonly redact: Redactor;
   /** Called when the server is disconnected because it sent too much. */
   tooMuch(): void;
   readonly Transport: typeof StreamableHTTPClientTransport;
@@ -36,7 +36,7 @@ export function httpTransport({
   headers,
   egress,
   allowance,
-  blot,
+  redact,
   tooMuch,
   Transport: Streamable,
 }: HttpParts): Transport {
@@ -65,7 +65,7 @@ export function httpTransport({
   return Object.assign(inner, {
     // The client calls this handler before its own: a small reply may contain many messages.
     onmessage: (message: JSONRPCMessage) => {
-      if (allowance.takeMessage(0)) blotMessage(message, blot);
+      if (allowance.takeMessage(0)) redactMessage(message, redact);
       else cutOff();
     },
     send: (...sent: Parameters<Transport['send']>) => {

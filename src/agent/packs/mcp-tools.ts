@@ -1,6 +1,6 @@
 // The tools of the MCP servers that a run was granted.
 import type { JsonObject } from '../../domain/json.ts';
-import { makeBlot, secretsIn } from '../../outbound/blot.ts';
+import { makeRedactor, secretsIn } from '../../outbound/redact.ts';
 import { connectMcp, type McpSite } from '../mcp/connection.ts';
 import { keepServer, type McpServer, noteFailure, type Note } from '../mcp/server.ts';
 import { nameTools } from '../mcp/tool-names.ts';
@@ -39,7 +39,7 @@ interface Opened {
 
 async function openServer({ brief, channel }: Run, grant: McpGrant): Promise<Opened> {
   const note: Note = (message, facts) =>
-    channel.send({ t: 'log', level: 'warn', message, facts: blotted(facts, grant) });
+    channel.send({ t: 'log', level: 'warn', message, facts: redacted(facts, grant) });
   let isToldOfChange = false;
   const site: McpSite = {
     workspace: brief.workspace,
@@ -68,9 +68,9 @@ async function openServer({ brief, channel }: Run, grant: McpGrant): Promise<Ope
 }
 
 /** Facts for the log without the server's credentials: its last output may repeat one. */
-function blotted(facts: JsonObject, { name, secrets }: McpGrant): JsonObject {
-  const blot = makeBlot(secrets.flatMap(secretsIn));
-  return { ...mapTexts(facts, (text) => blot(text).text), mcp_server: name };
+function redacted(facts: JsonObject, { name, secrets }: McpGrant): JsonObject {
+  const redact = makeRedactor(secrets.flatMap(secretsIn));
+  return { ...mapTexts(facts, (text) => redact(text).text), mcp_server: name };
 }
 
 const mapTexts = (facts: JsonObject, change: (text: string) => string): JsonObject =>

@@ -2,7 +2,7 @@
 import type { Services } from '../../agent/port/protocol.ts';
 import type { Connector } from '../../domain/connector.ts';
 import { ErrandError } from '../../domain/errors.ts';
-import { makeBlot, secretsIn } from '../../outbound/blot.ts';
+import { makeRedactor, secretsIn } from '../../outbound/redact.ts';
 import type { GuardedReply } from '../../outbound/guarded-fetch.ts';
 
 /** A request that the connector allows. `path` follows the base address and begins with `/`, or is empty. */
@@ -95,13 +95,13 @@ function fits(pattern: string, path: string): boolean {
 export function tellReply(
   reply: GuardedReply,
   credentials: readonly string[],
-): { readonly told: Services['connector_request']['output']; readonly blotted: number } {
-  const blot = makeBlot(credentials.flatMap(secretsIn));
+): { readonly told: Services['connector_request']['output']; readonly redacted: number } {
+  const redact = makeRedactor(credentials.flatMap(secretsIn));
   const headers = Object.entries(reply.headers)
     .filter(([name]) => TOLD.has(name))
-    .map(([name, value]) => [name, blot(value)] as const);
+    .map(([name, value]) => [name, redact(value)] as const);
   const text = Buffer.from(reply.body).toString('utf8').replaceAll('\0', '\uFFFD').toWellFormed();
-  const body = blot(text, reply.truncated);
+  const body = redact(text, reply.truncated);
   return {
     told: {
       status: reply.status,
@@ -109,6 +109,6 @@ export function tellReply(
       body: body.text,
       truncated: reply.truncated,
     },
-    blotted: headers.reduce((sum, [, value]) => sum + value.places, body.places),
+    redacted: headers.reduce((sum, [, value]) => sum + value.places, body.places),
   };
 }

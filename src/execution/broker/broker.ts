@@ -145,9 +145,9 @@ export function makeBroker({ store, secrets, log, connector: connectorOf, egress
       const request = readServiceRequest(connector, input);
       const { reply, credential } = await send(found, request);
       const facts = { connection_id: connection.id, connector: connector.name, method: request.method };
-      const { told, blotted } = tellReply(reply, secretsOf(connector, credential));
+      const { told, redacted } = tellReply(reply, secretsOf(connector, credential));
       log.info({ ...facts, status: reply.status }, 'a connected service was called');
-      if (blotted > 0) log.warn({ ...facts, places: blotted }, 'a connected service repeated its credential');
+      if (redacted > 0) log.warn({ ...facts, places: redacted }, 'a connected service repeated its credential');
       return told;
     },
 

@@ -1,5 +1,5 @@
 // Redacts the secrets of a connection from its messages before anyone reads them.
-import type { Blot } from '../../outbound/blot.ts';
+import type { Redactor } from '../../outbound/redact.ts';
 
 type Container = Record<string, unknown>;
 
@@ -7,20 +7,20 @@ type Container = Record<string, unknown>;
 const SEPARATOR = '\0';
 
 /** Redacts every string and name in a message, in place. Returns in how many places. Depth uses no stack. */
-export function blotMessage(message: object, blot: Blot): number {
+export function redactMessage(message: object, redact: Redactor): number {
   // Hardly any message contains a secret: checking all of its texts at once is cheaper than checking each.
-  if (blot(textsOf(message).join(SEPARATOR)).places === 0) return 0;
+  if (redact(textsOf(message).join(SEPARATOR)).places === 0) return 0;
   let places = 0;
-  const blotted = (text: string): string => {
-    const { text: left, places: found } = blot(text);
+  const redacted = (text: string): string => {
+    const { text: left, places: found } = redact(text);
     places += found;
     return left;
   };
   for (const container of containersIn(message)) {
     for (const [name, value] of Object.entries(container)) {
-      const told = Array.isArray(container) ? name : blotted(name);
+      const told = Array.isArray(container) ? name : redacted(name);
       if (told !== name) delete container[name];
-      const text = typeof value === 'string' ? blotted(value) : value;
+      const text = typeof value === 'string' ? redacted(value) : value;
       if (told !== name || text !== value) keep(container, told, text);
     }
   }

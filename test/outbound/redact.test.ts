@@ -1,6 +1,6 @@
 // Secrets in what services answer: found in the usual encodings, across cuts, and nothing else is touched.
 import { expect, test } from 'vitest';
-import { makeBlot, secretsIn } from '../../src/outbound/blot.ts';
+import { makeRedactor, secretsIn } from '../../src/outbound/redact.ts';
 import { cpuMsOf } from '../support/cpu-time.ts';
 
 const SECRET = 'sk-live_9f+K/2=q"x&y<z\\w';
@@ -39,40 +39,40 @@ test.each<[string, string]>([
   ['reversed', Array.from(SECRET).toReversed().join('')],
   ['folded', `${SECRET.slice(0, 9)}\r\n  ${SECRET.slice(9)}`],
   ['with NULs between', Array.from(SECRET).join('\uFFFD')],
-])('a secret %s is blotted out', (_, form) => {
-  const { text, places } = makeBlot([SECRET])(`before ${form} after`);
+])('a secret %s is redacted', (_, form) => {
+  const { text, places } = makeRedactor([SECRET])(`before ${form} after`);
   expect(text).toMatch(/^before [A-Za-z0-9]{0,2}\[credential\][A-Za-z0-9+/]{0,2}={0,2} after$/);
   expect(places).toBe(1);
 });
 
 test('a Basic credential is found by its user and password as well as by what is sent', () => {
-  const blot = makeBlot(secretsIn(`Basic ${base64('mara:open-sesame')}`));
-  expect(blot('password open-sesame').text).toBe('password [credential]');
-  expect(blot(`Basic ${base64('mara:open-sesame')}`).text).toBe('Basic [credential]');
-  expect(makeBlot(secretsIn('Bearer abcdef123'))('token=abcdef123;').text).toBe('token=[credential];');
+  const redact = makeRedactor(secretsIn(`Basic ${base64('mara:open-sesame')}`));
+  expect(redact('password open-sesame').text).toBe('password [credential]');
+  expect(redact(`Basic ${base64('mara:open-sesame')}`).text).toBe('Basic [credential]');
+  expect(makeRedactor(secretsIn('Bearer abcdef123'))('token=abcdef123;').text).toBe('token=[credential];');
 });
 
 test('what is not a secret is unchanged: other text, escapes, and values that are too short to be secrets', () => {
   const page = 'C:\\users\\x &amp; 100% "quoted" \\u00e9 %E4 [1,2]\n\ttab';
-  expect(makeBlot([SECRET])(page)).toEqual({ text: page, places: 0 });
-  expect(makeBlot(['abc', ''])('abc abc')).toEqual({ text: 'abc abc', places: 0 });
-  expect(makeBlot([])(page, true)).toEqual({ text: page, places: 0 });
+  expect(makeRedactor([SECRET])(page)).toEqual({ text: page, places: 0 });
+  expect(makeRedactor(['abc', ''])('abc abc')).toEqual({ text: 'abc abc', places: 0 });
+  expect(makeRedactor([])(page, true)).toEqual({ text: page, places: 0 });
 });
 
-test('every place is blotted out and counted, those that overlap as one', () => {
-  expect(makeBlot([SECRET])(`${SECRET}, ${SECRET}; ${json(SECRET)}`)).toEqual({
+test('every place is redacted and counted, those that overlap as one', () => {
+  expect(makeRedactor([SECRET])(`${SECRET}, ${SECRET}; ${json(SECRET)}`)).toEqual({
     text: '[credential], [credential]; [credential]',
     places: 3,
   });
-  expect(makeBlot(['abcabcab'])('-abcabcabcabcab-')).toEqual({ text: '-[credential]-', places: 1 });
+  expect(makeRedactor(['abcabcab'])('-abcabcabcabcab-')).toEqual({ text: '-[credential]-', places: 1 });
 });
 
 test.each([1, 4, 12, 23])(
   'when truncation leaves %i characters of a secret, none is shown, in any encoding',
   (left) => {
-    const blot = makeBlot([SECRET]);
+    const redact = makeRedactor([SECRET]);
     for (const form of [SECRET, base64(SECRET), codes((code) => `\\u00${code}`), codes((code) => `%${code}`)]) {
-      const { text } = blot(`${'x'.repeat(5_000)}${form.slice(0, left)}`, true);
+      const { text } = redact(`${'x'.repeat(5_000)}${form.slice(0, left)}`, true);
       expect(text).toMatch(/^x+$/);
       expect(text.length).toBeGreaterThan(4_000);
     }
@@ -80,7 +80,7 @@ test.each([1, 4, 12, 23])(
 );
 
 test('a secret that crosses the end of the shown part of a truncated text is one mark', () => {
-  const { text } = makeBlot([SECRET])(`${'x'.repeat(5_000)}${`${SECRET} `.repeat(30)}`, true);
+  const { text } = makeRedactor([SECRET])(`${'x'.repeat(5_000)}${`${SECRET} `.repeat(30)}`, true);
   expect(text).toMatch(/^x+(\[credential\] )*(\[credential\])?$/);
 });
 
@@ -92,7 +92,7 @@ test.each([
   ['the secret', `${SECRET} `],
   ['the beginning of the secret', SECRET.slice(0, -1)],
 ])('a megabyte of %s costs a bounded time', (_, piece) => {
-  const blot = makeBlot([SECRET, 'a'.repeat(200)]);
+  const redact = makeRedactor([SECRET, 'a'.repeat(200)]);
   const text = piece.repeat(Math.ceil(1_048_576 / piece.length));
-  expect(cpuMsOf(() => blot(text, true))).toBeLessThan(5_000);
+  expect(cpuMsOf(() => redact(text, true))).toBeLessThan(5_000);
 });

@@ -8,14 +8,14 @@ const MIN_CHARACTERS = 6;
 /** An escaped character has up to six characters. The remainder of a truncated secret is no longer than that. */
 const LONGEST_ESCAPE = 6;
 
-export interface Blotted {
+export interface Redacted {
   readonly text: string;
   /** How many places were redacted. */
   readonly places: number;
 }
 
 /** `isCut`: the text was truncated, perhaps in the middle of a secret; then its end is removed as well. */
-export type Blot = (text: string, isCut?: boolean) => Blotted;
+export type Redactor = (text: string, isCut?: boolean) => Redacted;
 
 /** A form of a secret to search for. A match is extended by characters that contain a few bits of the secret. */
 interface Needle {
@@ -36,7 +36,7 @@ interface Span {
  * offset among other bytes; and all these in percent, JSON and HTML escapes, also mixed, nested up to four times, and with
  * white space inserted. The cost is linear in the text, for each secret.
  */
-export function makeBlot(secrets: readonly string[]): Blot {
+export function makeRedactor(secrets: readonly string[]): Redactor {
   const all = [...new Set(secrets)].filter(({ length }) => length >= MIN_CHARACTERS);
   const needles = unique(all.flatMap(needlesOf));
   const longest = Math.max(0, ...needles.map(({ text }) => text.length));
@@ -122,7 +122,7 @@ function merged(spans: readonly Span[]): Span[] {
 }
 
 /** The text up to a limit, with a mark for each span. A span that crosses the limit is one whole mark. */
-function cover(text: string, spans: readonly Span[], limit: number): Blotted {
+function cover(text: string, spans: readonly Span[], limit: number): Redacted {
   if (spans.length === 0 && limit === text.length) return { text, places: 0 };
   const pieces: string[] = [];
   let from = 0;
