@@ -4,13 +4,13 @@ import type { ListWire } from '../wire/listing.ts';
 import { callManagement } from './transport/exchange.ts';
 import type { Address, Call } from './transport/transport.ts';
 
-/** Longer than the daemon gives any check. */
+/** Longer than the daemon's limit of any check. */
 const CHECK_TIMEOUT_MS = 1_200_000;
 
 export interface Checks {
   readonly models: {
     list(): Promise<ListWire<ModelWire>>;
-    /** Tries it with real calls, which may take minutes. */
+    /** Tests it with real calls, which may take minutes. */
     check(name: string, wish: { readonly context: boolean }): Promise<ModelCheckWire>;
   };
   readonly mcpServers: {
@@ -19,7 +19,7 @@ export interface Checks {
   };
 }
 
-/** Makes the verbs. `signal` ends whatever is under way; a check then ends in the daemon, too. */
+/** Makes the verbs. `signal` ends what is in progress; a check then ends in the daemon, too. */
 export function makeChecks(address: Address, signal?: AbortSignal): Checks {
   const call = <T>(method: Call['method'], path: string, more: Pick<Call, 'body' | 'timeoutMs'> = {}) =>
     callManagement<T>(address, { method, path: `/api/v1${path}`, ...more, ...(signal && { signal }) });

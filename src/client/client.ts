@@ -41,7 +41,7 @@ export interface Client extends Checks {
     get(ref: string): Promise<UserWire>;
     create(input: NewUserWire): Promise<UserWire>;
     change(ref: string, fields: UserChangeWire): Promise<UserWire>;
-    /** Without a password the daemon makes one up and answers it. */
+    /** Without a password, the daemon generates one and returns it. */
     setPassword(ref: string, password?: string): Promise<PasswordWire>;
   };
   readonly teams: {
@@ -59,9 +59,9 @@ export interface Client extends Checks {
   };
   readonly tokens: {
     listKeys(): Promise<ListWire<SigningKeyWire>>;
-    /** Answers the key that signs from now on. */
+    /** Returns the key that signs from now on. */
     rotate(): Promise<SigningKeyWire>;
-    /** Refuses every login token issued before now; answers the key that signs from now on. */
+    /** Refuses every login token issued before now; returns the key that signs from now on. */
     revokeAll(): Promise<SigningKeyWire>;
   };
   readonly sessions: {
@@ -69,7 +69,7 @@ export interface Client extends Checks {
     get(id: string): Promise<SessionWire>;
     /** The whole history. */
     messages(id: string): Promise<HistoryWire>;
-    /** The workspace, with addresses that are good for a quarter of an hour. */
+    /** The workspace, with addresses that are valid for 15 minutes. */
     artifacts(id: string): Promise<SessionArtifactsWire>;
     stop(id: string): Promise<StopWire>;
     remove(id: string): Promise<DeletionWire>;
@@ -77,7 +77,7 @@ export interface Client extends Checks {
   readonly runs: {
     list(query: Query<typeof runQuery>): Promise<ListWire<RunWire>>;
     get(id: string): Promise<RunWire>;
-    /** What the run has made, with addresses that are good for a quarter of an hour. */
+    /** What the run has made, with addresses that are valid for 15 minutes. */
     artifacts(id: string): Promise<RunArtifactsWire>;
     stop(id: string): Promise<StopWire>;
     /** The run's events from its first to its last, live and across broken connections. */
@@ -87,9 +87,9 @@ export interface Client extends Checks {
     list(userRef?: string): Promise<ListWire<ConnectionWire>>;
     create(input: NewConnectionWire): Promise<ConnectionWire>;
     revoke(id: string): Promise<ConnectionWire>;
-    /** Tries it as a run would use it. */
+    /** Tests it as a run would use it. */
     check(id: string): Promise<ConnectionCheckWire>;
-    /** Tries a connector's address and all its connections. */
+    /** Tests a connector's address and all its connections. */
     checkConnector(name: string): Promise<ConnectorCheckWire>;
   };
   readonly audit: AuditLog;
@@ -103,7 +103,7 @@ export interface Client extends Checks {
     ): Promise<ListWire<DefinitionWire<N>> & Pick<DefinitionCheckWire, 'problems'>>;
     /** By name or id. */
     get<N extends DefinitionNoun>(noun: N, ref: string): Promise<DefinitionWire<N>>;
-    /** Reads the files now; what is in force stays as it is. */
+    /** Reads the files now, without applying them. */
     check(noun: DefinitionNoun): Promise<DefinitionCheckWire>;
   };
   queue(limit?: number): Promise<QueueWire>;

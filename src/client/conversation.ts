@@ -25,14 +25,14 @@ export interface Ask {
   readonly idleTimeoutMs?: number;
 }
 
-/** A whole answer. */
+/** A complete answer. */
 interface Reply {
   readonly message: MessageWire;
   readonly sessionId: string | null;
   readonly runId: string | null;
 }
 
-/** An answer on its way. `events` ends after `message_stop` and throws ClientError when the run fails. */
+/** An answer in progress. `events` ends after `message_stop` and throws ClientError when the run fails. */
 export interface Conversation {
   readonly sessionId: string | null;
   readonly runId: string | null;
@@ -40,9 +40,9 @@ export interface Conversation {
 }
 
 export interface Messages {
-  /** Waits for the whole answer. Throws `refused` 504 when the run takes longer than the daemon waits (C8). */
+  /** Waits for the complete answer. Throws `refused` 504 when the run takes longer than the daemon waits (C8). */
   create(ask: Ask): Promise<Reply>;
-  /** Answers as soon as the turn is accepted. */
+  /** Resolves as soon as the turn is accepted. */
   stream(ask: Ask): Promise<Conversation>;
 }
 
@@ -127,7 +127,7 @@ async function* follow(
     } finally {
       reply.destroy();
     }
-    // Also after a stream that ended in good order but too early, as when the daemon restarts.
+    // Also after a stream that ended cleanly but too early, such as when the daemon restarts.
     reply = await rejoin(following, trace, lastEventId);
   }
 }

@@ -10,7 +10,7 @@ export type ConversationEvent = Exclude<MessagesStreamEvent, { readonly type: 'e
 
 type Block = MessageWire['content'][number];
 
-/** What has come of a message; a whole one has every field. */
+/** The part of a message that has arrived; a complete one has every field. */
 export type PartialMessage = Partial<Omit<MessageWire, 'content' | 'usage'>> & {
   readonly content: readonly Block[];
   readonly usage?: Partial<UsageWire>;

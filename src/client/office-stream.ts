@@ -19,7 +19,7 @@ export interface OfficeEvent {
 
 /**
  * What a watcher learns. `open`: connected; unless `resumed`, events before this moment may be missing. `reset`: the
- * daemon no longer has what was missed, so the state has to be read anew; what follows is newer than the event `id`. `lost`: tries again after `retryMs`.
+ * daemon no longer has what was missed, so the state has to be read again; what follows is newer than the event `id`. `lost`: tries again after `retryMs`.
  */
 export type OfficeNews =
   | { readonly kind: 'open'; readonly resumed: boolean }
@@ -41,7 +41,7 @@ const RETRY_DELAYS_MS = [250, 500, 1000, 2000, 4000, 8000];
 /** A connection that held this long counts as healthy, though nothing happened on it. */
 const HEALTHY_MS = 10_000;
 
-/** Yields news until the signal aborts. Never throws ClientError: each failure is told, and tried again. */
+/** Yields news until the signal aborts. Never throws ClientError: each failure is reported, and retried. */
 export async function* followOffice(
   address: Address,
   path: string,

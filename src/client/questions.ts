@@ -11,7 +11,7 @@ export interface Inputs {
   list(query: Query<typeof questionQuery>): Promise<ListWire<QuestionWire>>;
   get(id: string): Promise<QuestionWire>;
   answer(id: string, answers: JsonValue): Promise<QuestionWire>;
-  /** Ends the wait; the agent goes on without an answer. */
+  /** Ends the wait; the agent continues without an answer. */
   expire(id: string): Promise<QuestionWire>;
 }
 

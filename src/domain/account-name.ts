@@ -1,11 +1,11 @@
 // Which account a name means: two that look alike are one.
 
-/** Characters that are shown as nothing, some of which count as letters. */
+/** Invisible characters, some of which count as letters. */
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
 
 /**
  * What account names are compared by: compatible forms made one (NFKC), letters without their case, and nothing that can't
- * be seen. Names of different scripts stay different. Its answers are kept in the database: a change needs a migration.
+ * be seen. Names of different scripts stay different. The database stores the result: a change needs a migration.
  */
 export function accountOf(name: string): string {
   const plain = name.normalize('NFKC').replace(INVISIBLE, '');

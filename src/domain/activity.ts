@@ -1,4 +1,4 @@
-// What an agent does with a tool call, in one line for whoever watches it (G15).
+// What an agent does with a tool call, in one line for a watcher (G15).
 
 /** The words before the main argument, and its name in the call's input. */
 type Wording = readonly [words: string, argument: string];
@@ -19,7 +19,7 @@ const WORDINGS: ReadonlyMap<string, Wording> = new Map([
 ]);
 
 const MAX_CHARACTERS = 160;
-/** The first argument that is a text, of tools that nobody has worded. */
+/** The first argument that is a text, for tools without words of their own. */
 const FIRST_TEXT = /^\{"[^"\\]*":"((?:[^"\\]|\\.)*)/;
 
 /**

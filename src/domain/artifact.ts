@@ -8,7 +8,7 @@ export type ArtifactStatus = (typeof ARTIFACT_STATUSES)[number];
 export const EXPORT_STATUSES = ['none', 'pending', 'ready', 'failed'] as const;
 export type ExportStatus = (typeof EXPORT_STATUSES)[number];
 
-/** What became of a file in a run (E5). Deleted files are not listed. */
+/** How a run changed a file (E5). Deleted files are not listed. */
 export const FILE_CHANGES = ['added', 'modified'] as const;
 export type FileChange = (typeof FILE_CHANGES)[number];
 
@@ -28,7 +28,7 @@ export interface ArtifactError {
   readonly message: string;
 }
 
-/** An archive that is kept as a blob. */
+/** An archive, stored as a blob. */
 export interface Archive {
   readonly key: string;
   /** Bytes. */

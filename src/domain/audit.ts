@@ -69,7 +69,7 @@ export interface AuditEntry extends NewAuditEntry {
   readonly hash: string;
 }
 
-/** What stands for the hash of the entry before the first. */
+/** The previous hash of the first entry. */
 export const NO_HASH = '0'.repeat(64);
 
 /** The hash of an entry: of the previous one, a line feed, and the entry's fields in order as a JSON array. */

@@ -1,4 +1,4 @@
-// What an agent may use beside its built-in tools (§2.10).
+// What an agent may use in addition to its built-in tools (§2.10).
 
 export interface CapabilityConfig {
   readonly browserEnabled: boolean;
@@ -22,5 +22,5 @@ export const NO_CAPABILITIES: CapabilityConfig = {
   subagentIds: [],
 };
 
-/** The browser that there is, as `browserImpl` names it. */
+/** The available browser, as `browserImpl` names it. */
 export const BROWSER_IMPL = 'chromium';

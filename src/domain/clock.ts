@@ -1,16 +1,16 @@
-// Time, as a thing that is passed: real in the daemon, moved by hand in tests.
+// Time as a dependency: real in the daemon, moved by hand in tests.
 
 export interface Timer {
   cancel(): void;
 }
 
-/** The seam to time. */
+/** The interface to time. */
 export interface Clock {
   /** Wall time in epoch milliseconds, as people set it. */
   now(): number;
-  /** Never jumps; has no meaning but differences. */
+  /** Never jumps; only differences are meaningful. */
   monotonic(): number;
-  /** Epoch milliseconds that do not jump while the daemon runs: for waits that are kept across a restart. */
+  /** Epoch milliseconds that do not jump while the daemon runs: for waits that survive a restart. */
   steady(): number;
   /** Runs `callback` once after `delayMs`. The timer never keeps the process alive. */
   after(delayMs: number, callback: () => void): Timer;

@@ -1,6 +1,6 @@
-// Connectors: services that agents may call with somebody's credential, which they never see (I4).
+// Connectors: services that agents may call with a user's credential, which they never see (I4).
 
-/** How a connector proves who is calling. The credential is sent as `<header>: <prefix><credential>`. */
+/** How a connector authenticates the caller. The credential is sent as `<header>: <prefix><credential>`. */
 export type ConnectorAuth = { readonly header: string; readonly prefix: string } & (
   | { readonly kind: 'token' }
   | {

@@ -1,4 +1,4 @@
-// What a message is made of, independent of either wire protocol.
+// The parts of a message, independent of either wire protocol.
 import type { JsonObject } from './json.ts';
 
 /** A stored attachment of a turn (E2). */
@@ -21,7 +21,7 @@ export interface TextBlock {
   readonly text: string;
 }
 
-/** A place in the user's text where an attachment stood. */
+/** The position of an attachment in the user's text. */
 export interface AttachmentBlock {
   readonly type: 'attachment';
   readonly attachmentId: string;

@@ -1,4 +1,4 @@
-// JSON Schema of newer drafts and of OpenAPI, said in the words of Draft-07.
+// Converts JSON Schema of newer drafts and of OpenAPI to Draft-07.
 import { isJsonObject, type JsonObject, type JsonValue } from './json.ts';
 import { listSchemas, mapSchemas } from './json-schema.ts';
 

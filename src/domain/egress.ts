@@ -1,8 +1,8 @@
-// What the daemon may reach beside the public internet: the administrator's exceptions (J7).
+// What the daemon may reach in addition to the public internet: the administrator's exceptions (J7).
 
 export const EGRESS_PURPOSES = ['image', 'web_fetch', 'mcp', 'connector', 'webhook'] as const;
 
-/** What a request that leaves the daemon is for. */
+/** The purpose of a request that leaves the daemon. */
 export type EgressPurpose = (typeof EGRESS_PURPOSES)[number];
 
 /** One exception: an address range or a host name, by port and purpose. Exactly one of `cidr` and `host` is not null. */

@@ -52,11 +52,11 @@ export const REASONS: Readonly<Record<ErrorReason, ReasonFacts>> = {
   wait_timeout: { status: 504, type: 'timeout_error', retryAfterSeconds: 5 },
 };
 
-/** What an error may tell beside its message. */
+/** What an error may have in addition to its message. */
 export interface ErrorDetails {
   /** Path of the request field at fault, such as `messages[0].content`. */
   readonly field?: string;
-  /** Methods a route answers, for `Allow`. */
+  /** Methods that a route supports, for `Allow`. */
   readonly allow?: readonly string[];
   readonly retryAfterSeconds?: number;
 }
@@ -84,7 +84,7 @@ export function notFound(kind: string): ErrandError {
   return new ErrandError('not_found', `${kind} not found.`);
 }
 
-/** The message of anything thrown, for logs and for errors told to operators. */
+/** The message of anything thrown, for logs and for errors that operators read. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

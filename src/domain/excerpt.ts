@@ -34,7 +34,7 @@ export function excerptOf(object: JsonObject, bytes: number): Excerpt {
   function takeText(text: string): string | undefined {
     left -= 2;
     let start = firstBytes(text, Math.max(left, 0));
-    // What is escaped takes more than it has characters.
+    // Escapes take more bytes than characters.
     for (let size = sizeOf(start); size > left && start !== ''; size = sizeOf(start))
       start = firstBytes(start, shorter(Buffer.byteLength(start), left / size));
     isCut ||= start.length < text.length;
@@ -56,7 +56,7 @@ export function excerptOf(object: JsonObject, bytes: number): Excerpt {
       left -= sizeOfName(name) + (taken.length > 0 ? 1 : 0);
       const found = left < 0 ? undefined : take(member);
       if (found === undefined) {
-        // What has been taken stays, and nothing comes after it.
+        // Keep what fits so far, and take nothing more.
         isCut = true;
         left = 0;
         break;

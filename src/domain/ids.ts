@@ -13,7 +13,7 @@ export function newId(now: number = Date.now()): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-/** Answers whether a text has the form of a UUID. */
+/** Whether a text has the form of a UUID. */
 export function isUuid(text: string): boolean {
   return UUID.test(text);
 }

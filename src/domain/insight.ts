@@ -1,4 +1,4 @@
-// Insights: what an agent wants people to know, beside its answer (I3).
+// Insights: what an agent wants people to know, in addition to its answer (I3).
 
 export const INSIGHT_PRIORITIES = ['low', 'normal', 'high', 'urgent'] as const;
 export type InsightPriority = (typeof INSIGHT_PRIORITIES)[number];

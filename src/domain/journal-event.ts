@@ -1,4 +1,4 @@
-// The journal's events: the one record of what happened, and the source of everything the daemon tells (G8).
+// The journal's events: the one record of what happened, and the source of everything the daemon reports (G8).
 import type { InsightPriority, InsightStatus } from './insight.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import type { RunError, ScheduleMode, StopReason } from './run.ts';
@@ -18,7 +18,7 @@ export interface EventPayloads {
     textPreview: string;
     calls: readonly { readonly id: string; readonly name: string }[];
   };
-  /** The result of a chat run, which stands before the end of its text there; other runs tell it with their `message`. */
+  /** The result of a chat run, which precedes the end of its text; other runs report it with their `message`. */
   'run.result': { structuredOutput: JsonValue };
   /** The agent has ended. `stopReason` is null unless the run is going to complete. */
   'run.finalizing': { stopReason: StopReason | null; usage: Usage };
@@ -74,7 +74,7 @@ interface SettledQuestion {
   expiresAt: number | null;
 }
 
-/** Bytes that an event tells of a tool's input or output at most (G18). */
+/** Maximum bytes of a tool's input or output in an event (G18). */
 export const MAX_TOLD_BYTES = 4_096;
 
 export type EventType = keyof EventPayloads;

@@ -1,4 +1,4 @@
-// JSON Schema Draft-07 as a tree: which keywords there are, and where in a schema another schema stands.
+// JSON Schema Draft-07 as a tree: its keywords, and which of them contain further schemas.
 import { isJsonObject, type JsonObject, type JsonValue } from './json.ts';
 
 /** What a keyword's value holds: schemas in some arrangement, or no schema at all. */
@@ -45,7 +45,7 @@ export function isKeyword(name: string): boolean {
   return KEYWORDS.has(name);
 }
 
-/** Where a schema stands in its document. */
+/** The position of a schema in its document. */
 export interface SchemaPlace {
   /** JSON pointer from the root; empty for the root itself. */
   readonly pointer: string;

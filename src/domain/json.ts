@@ -11,13 +11,13 @@ export interface JsonObject {
 /** How deep a request's JSON may nest (A5). */
 export const MAX_JSON_DEPTH = 64;
 
-/** Tells a plain JSON object from arrays, null and scalars. */
+/** Whether a value is a plain JSON object rather than an array, null or a scalar. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /**
- * Answers whether JSON text nests deeper than `limit`, without parsing it.
+ * Returns whether JSON text nests deeper than `limit`, without parsing it.
  * `JSON.parse` accepts millions of levels that nothing after it survives, so this runs first.
  */
 export function nestsDeeperThan(text: string, limit: number): boolean {
@@ -37,7 +37,7 @@ export function nestsDeeperThan(text: string, limit: number): boolean {
   return false;
 }
 
-/** Answers whether a value nests deeper than `limit`. Needs no stack, so that any depth may be asked of. */
+/** Returns whether a value nests deeper than `limit`. Uses no stack, so any depth is safe. */
 export function isDeeperThan(value: unknown, limit: number): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth += 1) {
@@ -49,7 +49,7 @@ export function isDeeperThan(value: unknown, limit: number): boolean {
   return false;
 }
 
-/** Answers what makes a text unfit to keep: `NUL`, a lone surrogate, or nothing (A5). */
+/** Returns why a text can't be stored: `NUL`, a lone surrogate, or undefined (A5). */
 export function findTextFault(text: string): 'a NUL character' | 'a lone surrogate' | undefined {
   if (text.includes('\u0000')) return 'a NUL character';
   return text.isWellFormed() ? undefined : 'a lone surrogate';

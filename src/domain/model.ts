@@ -8,15 +8,15 @@ export type EndpointKind = (typeof ENDPOINT_KINDS)[number];
 /** What the limit of a reply's tokens is called in requests of kind openai; newer models know the second name only. */
 export const MAX_TOKENS_FIELDS = ['max_tokens', 'max_completion_tokens'] as const;
 
-/** What goes with every call to an endpoint beside what its protocol says. */
+/** What is sent with every call to an endpoint in addition to its protocol's fields. */
 export interface CallExtras {
   /** By name in lower case. Values may be secrets. */
   readonly headers: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
   readonly maxTokensField: (typeof MAX_TOKENS_FIELDS)[number];
-  /** Fields laid over the request's body; null takes one away. */
+  /** Fields merged over the request's body; null removes one. */
   readonly extraBody: JsonObject;
 }
 
-/** Nothing beside the protocol. */
+/** No extras. */
 export const NO_EXTRAS: CallExtras = { headers: {}, query: {}, maxTokensField: 'max_tokens', extraBody: {} };

@@ -1,4 +1,4 @@
-// How people see a run in Office Mode: its status in five words, and how far it is (G1).
+// How people see a run in Office Mode: its status in five words, and its progress (G1).
 import { isTerminal, type RunStatus } from './run.ts';
 import type { SessionStatus } from './session.ts';
 
@@ -15,7 +15,7 @@ export const OFFICE_STATUS: Readonly<Record<RunStatus, OfficeStatus>> = {
   canceled: 'idle',
 };
 
-/** How many steps a run will take nobody knows, so each covers a tenth of what is left between these. */
+/** The number of steps is unknown in advance, so each covers a tenth of what is left between these. */
 const [FIRST, LAST] = [5, 90];
 const LEFT_AFTER_STEP = 0.9;
 

@@ -13,7 +13,7 @@ export interface AgentPlan {
   readonly mcpServers: readonly string[];
   /** The connectors whose connections it may use, of those that its session has; null is all of them. */
   readonly connectors: readonly string[] | null;
-  /** To whom it may delegate as a sub-agent, of the agents that its session has. */
+  /** The agents of its session that it may delegate to as a sub-agent. */
   readonly subagents: readonly string[];
   /** Whether it may use the browser, when its session has it. */
   readonly browser: boolean;
@@ -23,7 +23,7 @@ export interface AgentPlan {
 export interface Orchestration {
   readonly team: string;
   readonly description: string;
-  /** What the team file says to the lead beside its own instructions; may be empty. */
+  /** The team file's instructions for the lead, in addition to its own; may be empty. */
   readonly instructions: string;
   readonly lead: AgentPlan;
   readonly members: readonly AgentPlan[];

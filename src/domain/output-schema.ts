@@ -1,4 +1,4 @@
-// The schema of a structured result: what is refused at sight, and the Draft-07 schema that is left (C14).
+// The schema of a structured result: what is refused without compiling, and the resulting Draft-07 schema (C14).
 import { unprocessable } from './errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from './json.ts';
 import { isKeyword, listSchemas, mapSchemas, type SchemaPlace } from './json-schema.ts';
@@ -17,7 +17,7 @@ const MAX_ENUM_VALUES = 1_000;
 const MAX_SCHEMAS = 5_000;
 /** Longest JSON pointer: every schema has one, and long ones under a long name would cost more than the schema. */
 const MAX_POINTER_LENGTH = 4_096;
-/** Most schemas that may have to look at one and the same value. */
+/** Maximum of schemas that may apply to one value. */
 const MAX_LOOKS = 1_000;
 
 const REFUSED_KEYWORDS: ReadonlySet<string> = new Set([
@@ -38,7 +38,7 @@ const REFUSED_KEYWORDS: ReadonlySet<string> = new Set([
 ]);
 const DRAFT_07 = /^https?:\/\/json-schema\.org\/draft-07\/schema#?$/;
 
-/** What is told to the caller of a schema that can't be taken. `pointer` is the place in the schema. */
+/** The error for the caller of an unacceptable schema. `pointer` is the place in the schema. */
 export type SchemaRefusal = (pointer: string, mustBe: string) => Error;
 
 /** Makes refusals that name the place: `output_format.schema/properties/a: must …` */

@@ -48,7 +48,7 @@ export const RUN_MOVES: Readonly<Record<RunState, readonly RunState[]>> = {
   incomplete: [],
 };
 
-/** Answers whether a status is final. */
+/** Whether a status is final. */
 export function isTerminal(status: RunStatus): boolean {
   return RUN_MOVES[status].length === 0;
 }
@@ -99,7 +99,7 @@ export interface Run {
   readonly requestedModel: string;
   /** The catalog's model that ran; null until the run started. */
   readonly model: string | null;
-  /** Chat only: the last chunk tells the usage (C9). */
+  /** Chat only: the last chunk reports the usage (C9). */
   readonly includeUsage: boolean;
   readonly usage: Usage;
   readonly costUsd: number;
@@ -111,7 +111,7 @@ export interface Run {
   readonly wantsStructured: boolean;
   /** The result that fits the output schema; null when there is none. A result may itself be `null`. */
   readonly structuredOutput: { readonly value: JsonValue } | null;
-  /** Background only: what the submission asked to have back verbatim. */
+  /** Background only: a payload that results return verbatim. */
   readonly backgroundPayload: string | null;
   readonly createdAt: number;
   readonly startedAt: number | null;

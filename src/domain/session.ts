@@ -28,6 +28,6 @@ export interface SessionSetup {
   /** `free`, `expert:NAME` or `team:NAME`. */
   readonly target: string;
   readonly capabilityConfig: CapabilityConfig;
-  /** Present exactly when a team answers that was there at the opening. */
+  /** Present exactly when the target is a team that existed at the opening. */
   readonly orchestration: Orchestration | null;
 }

@@ -1,4 +1,4 @@
-// Stopping a session: why it happens, how far it got, and what its caller is told (§3.3).
+// Stopping a session: its causes, its states, and the result for its caller (§3.3).
 import type { SessionStatus } from './session.ts';
 
 /** Why runs were stopped. */
@@ -25,6 +25,6 @@ export interface StopResult {
   readonly cancelledRuns: number;
   /** Questions to users that this request ended. */
   readonly expiredQuestions: number;
-  /** Whether an executor was at work and has confirmed, in this request, that it ended. */
+  /** Whether an executor was working and has confirmed, during this request, that it ended. */
   readonly executorCancelled: boolean;
 }

@@ -1,6 +1,6 @@
 // What a run used, and what it cost.
 
-/** Characters a token before a server has counted any: code and languages other than English have fewer. */
+/** Characters per token, before a server has counted any: code and languages other than English have fewer. */
 export const CHARACTERS_PER_TOKEN = 3;
 
 /** Tokens as the model server counted them; `inputTokens` includes the cached ones. */

@@ -1,4 +1,4 @@
-// Questions that agents ask their users, and what became of each (§3.4, I2).
+// Questions that agents ask their users, and their states (§3.4, I2).
 import type { JsonObject, JsonValue } from './json.ts';
 
 export const USER_INPUT_STATUSES = ['pending', 'answered', 'expired'] as const;

@@ -1,7 +1,7 @@
-// The one error of the client: why a call to the daemon gave no answer.
+// The one error of the client: why a call to the daemon returned no answer.
 
 /**
- * What went wrong. `unreachable`: no connection came about. `denied`: the socket may not be opened.
+ * What went wrong. `unreachable`: no connection could be made. `denied`: no permission to open the socket.
  * `refused`: an answer with an HTTP status of 300 or more. `failed`: the run failed after its stream began.
  * `lost`: the connection broke. `timeout`: no answer in time. `malformed`: the answer is not Errand's.
  */
@@ -10,7 +10,7 @@ export type ClientFailure =
   | { readonly kind: 'refused'; readonly status: number }
   | { readonly kind: 'failed'; readonly type: string };
 
-/** Which conversation and request a failure belongs to, as far as the daemon told. */
+/** Which conversation and request a failure belongs to, as far as the daemon reported it. */
 export interface FailureTrace {
   readonly requestId?: string | undefined;
   readonly sessionId?: string | undefined;
@@ -30,7 +30,7 @@ export class ClientError extends Error {
   }
 }
 
-/** Answers whether an error is the client's, of one of the given kinds. */
+/** Whether an error is the client's, of one of the given kinds. */
 export function isClientFailure(error: unknown, ...kinds: readonly ClientFailure['kind'][]): error is ClientError {
   return error instanceof ClientError && kinds.includes(error.failure.kind);
 }

@@ -7,12 +7,12 @@ import { type Address, send } from './transport.ts';
 const FILES = '/files/';
 
 /**
- * Opens a file; its bytes are still to be read. The address names the daemon as others reach it, so only its path is
- * taken, and it needs no credential. Throws `refused`, `malformed` for what is no such address, and as `send` does.
+ * Opens a file; its bytes are still to be read. The address contains the daemon's public name, so only its path is
+ * used; it needs no credential. Throws `refused`, `malformed` for any other address, and as `send` does.
  */
 export async function openFile(address: Address, url: string, signal?: AbortSignal): Promise<IncomingMessage> {
   const at = url.lastIndexOf(FILES);
-  if (at === -1) throw new ClientError({ kind: 'malformed' }, 'What the daemon answered is no address of a file.');
+  if (at === -1) throw new ClientError({ kind: 'malformed' }, 'What the daemon returned is not the address of a file.');
   const open: Address = 'url' in address ? { ...address, token: null } : address;
   const reply = await send(open, { method: 'GET', path: url.slice(at), ...(signal && { signal }) });
   if (isRefusal(reply)) throw await refusalOf(reply);

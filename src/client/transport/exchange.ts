@@ -31,14 +31,14 @@ export async function exchange(address: Address, call: Call): Promise<Answer> {
   }
 }
 
-/** Calls one route of the management interface and answers the `data` of its envelope. */
+/** Calls one route of the management interface and returns the `data` of its envelope. */
 export async function callManagement<T>(address: Address, call: Call): Promise<T> {
   const { body } = await exchange(address, { timeoutMs: 30_000, ...call });
   if (isJsonObject(body) && body['code'] === 0 && 'data' in body) return body['data'] as T;
   throw new ClientError({ kind: 'malformed' }, 'What answers there is not an Errand daemon.');
 }
 
-/** Tells a refusal by its status. */
+/** Whether a reply is a refusal, by its status. */
 export function isRefusal(reply: IncomingMessage): boolean {
   return (reply.statusCode ?? 0) >= 300;
 }

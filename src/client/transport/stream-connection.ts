@@ -7,7 +7,7 @@ import { send, type Address, type Call } from './transport.ts';
 
 const IDLE_TIMEOUT_MS = 60_000;
 
-/** Answers when the stream's head is there. Throws `refused`, and `malformed` for what is no event stream. */
+/** Resolves with the head of the stream. Throws `refused`, and `malformed` for anything but an event stream. */
 export async function openStream(address: Address, call: Call): Promise<IncomingMessage> {
   const reply = await send(address, call);
   if (isRefusal(reply)) throw await refusalOf(reply);

@@ -13,7 +13,7 @@ export type Address =
       readonly token: string | null;
     };
 
-/** One request. Without a `timeoutMs` the answer may take as long as it likes; connecting may not. */
+/** One request. Without `timeoutMs`, only connecting has a time limit. */
 export interface Call {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
@@ -30,8 +30,8 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const MAX_BODY_BYTES = 256 * 1024 * 1024;
 
 /**
- * Sends one request and answers when the reply's head is there; its body is still to be read, or destroyed.
- * Throws `unreachable`, `denied`, `timeout`, or `lost` when the connection broke after it had come about.
+ * Sends one request and resolves with the reply's head; the caller must read or destroy its body.
+ * Throws `unreachable`, `denied`, `timeout`, or `lost` when an established connection broke.
  */
 export function send(address: Address, call: Call): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
@@ -76,7 +76,7 @@ export async function readText(reply: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** What a reply's headers tell about the request and its conversation. */
+/** What a reply's headers say about the request and its conversation. */
 export function traceOf(reply: IncomingMessage): FailureTrace {
   return {
     requestId: headerOf(reply, 'x-request-id'),
