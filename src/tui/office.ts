@@ -6,6 +6,7 @@ import { App } from './app/app.ts';
 import { startFeed } from './app/feed.ts';
 import { makeStore } from './app/store.ts';
 import { h } from './element.ts';
+import { desk } from './state/desk-state.ts';
 import { floor } from './state/screens.ts';
 import { initialState, type ScreenState, type Wishes } from './state/state.ts';
 import { askBackground, copyToClipboard, enableMouse } from './terminal/modes.ts';
@@ -78,7 +79,7 @@ export async function runOffice(options: OfficeOptions): Promise<void> {
 
 function screensOf({ teamId, sessionId }: OfficeOptions): readonly ScreenState[] {
   const first = floor({ teamId });
-  return sessionId === null ? [first] : [first, { name: 'desk', sessionId }];
+  return sessionId === null ? [first] : [first, desk(sessionId)];
 }
 
 async function backgroundOf(

@@ -4,7 +4,13 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { OfficeEvent } from '../../src/client/office-stream.ts';
-import type { EntityWire, SnapshotWire, TodayItemWire, TodayRunsWire } from '../../src/client/office.ts';
+import type {
+  EntityWire,
+  OfficeEventsWire,
+  SnapshotWire,
+  TodayItemWire,
+  TodayRunsWire,
+} from '../../src/client/office.ts';
 
 export const AT = Date.parse('2026-03-01T12:00:00.000Z');
 
@@ -111,6 +117,8 @@ export interface OfficeServer {
   /** What the daemon knows; a test changes it. */
   snapshot: SnapshotWire;
   today: readonly TodayItemWire[];
+  /** What a read of a session answers, by the end of its path, such as `summary`. */
+  readonly ofSession: Map<string, unknown>;
   /** Answers this status instead, to everything; null: as it should be. */
   status: number | null;
   /** Answers so much later. */
@@ -123,6 +131,10 @@ export interface OfficeServer {
   readonly mostAtOnce: () => number;
   /** Connections to the stream now. */
   readonly watchers: () => number;
+  /** Ids of sessions that are not there. */
+  readonly gone: Set<string>;
+  /** Keeps an event that the streams leave out: a gap. */
+  readonly keep: (event: Omit<OfficeEvent, 'id'>) => void;
   /** Sends an event to all watchers, and keeps it for those who resume. */
   readonly emit: (event: Omit<OfficeEvent, 'id'>) => void;
   /** Ends all connections and listens no more. */
@@ -133,7 +145,7 @@ export interface OfficeServer {
 
 /** Starts it. Whoever starts it lets it die. */
 export async function startOfficeServer(snapshot: SnapshotWire = aSnapshot([anEntity(1)])): Promise<OfficeServer> {
-  const watchers = new Set<ServerResponse>();
+  const watchers = new Map<ServerResponse, string | null>();
   const events: OfficeEvent[] = [];
   let port = 0;
   let http: Server | undefined;
@@ -150,16 +162,19 @@ export async function startOfficeServer(snapshot: SnapshotWire = aSnapshot([anEn
     url: () => `http://127.0.0.1:${port}`,
     snapshot,
     today: [],
+    ofSession: new Map(),
     status: null,
     delayMs: 0,
     forgets: false,
     requests: [],
     mostAtOnce: () => mostAtOnce,
     watchers: () => watchers.size,
+    gone: new Set(),
+    keep: (event) => void events.push({ id: events.length + 1, ...event }),
     emit(event) {
       const numbered = { id: events.length + 1, ...event };
       events.push(numbered);
-      for (const watcher of watchers) watcher.write(blockOf(numbered));
+      for (const [watcher, session] of watchers) if (isFor(session)(numbered)) watcher.write(blockOf(numbered));
     },
     async die() {
       const closing = http;
@@ -185,22 +200,39 @@ export async function startOfficeServer(snapshot: SnapshotWire = aSnapshot([anEn
     if (server.delayMs > 0) await pause(server.delayMs, undefined, { ref: false });
     if (server.status !== null) return reply(response, server.status, null);
     if (url.pathname.endsWith('/office-mode/stream')) return watch(request, response);
+    const [, session, read = ''] = /\/session(?:s)?\/([^/]+)\/?(.*)$/.exec(url.pathname) ?? [];
+    if (session !== undefined) return answerOfSession(session, read, { request, response, url });
     if (url.pathname.endsWith('/snapshot')) return reply(response, 200, server.snapshot);
     if (url.pathname.endsWith('/today-active-runs')) return reply(response, 200, pageOf(server.today, url));
     if (url.pathname.endsWith('/queue')) return reply(response, 200, QUEUE);
     return reply(response, 404, null);
   }
 
-  function watch(request: IncomingMessage, response: ServerResponse): void {
+  function answerOfSession(
+    session: string,
+    read: string,
+    { request, response, url }: { request: IncomingMessage; response: ServerResponse; url: URL },
+  ): void {
+    const known = events.filter((event) => event.session_id === session);
+    if (server.gone.has(session)) return reply(response, 404, null);
+    if (read === 'stream') return watch(request, response, session);
+    if (read === 'stream-events') return reply(response, 200, eventsOf(session, known, url));
+    return reply(response, server.ofSession.has(read) ? 200 : 404, server.ofSession.get(read) ?? null);
+  }
+
+  function watch(request: IncomingMessage, response: ServerResponse, session: string | null = null): void {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write('retry: 2000\n\n');
     const last = request.headers['last-event-id'];
     if (last !== undefined && server.forgets)
       response.write(`${events.length === 0 ? '' : `id: ${events.length}\n`}event: reset\ndata: {}\n\n`);
     else if (last !== undefined) {
-      for (const event of events.filter(({ id }) => id > Number(last))) response.write(blockOf(event));
+      for (const event of events.filter(({ id }) => id > Number(last)).filter(isFor(session)))
+        response.write(blockOf(event));
+    } else if (request.url?.includes('replay=true') === true) {
+      for (const event of events.filter(isFor(session))) response.write(blockOf(event));
     }
-    watchers.add(response);
+    watchers.set(response, session);
     response.on('close', () => watchers.delete(response));
   }
 
@@ -209,6 +241,31 @@ export async function startOfficeServer(snapshot: SnapshotWire = aSnapshot([anEn
 }
 
 const QUEUE = { items: [], total: 1, waiting_for_user: 0, claiming: true, slots: 8, busy: 4 };
+
+/** A session's stream has all its events, the house's has no texts. */
+const isFor = (session: string | null) => (event: OfficeEvent) =>
+  session === null ? !event.type.startsWith('content_block') : event.session_id === session;
+
+function eventsOf(session: string, known: readonly OfficeEvent[], { searchParams }: URL): OfficeEventsWire {
+  const number = (name: string, absent: number) => Number(searchParams.get(name) ?? absent);
+  const runId = searchParams.get('run_id');
+  const all = known.filter(
+    (event) =>
+      event.id > number('after_id', 0) &&
+      event.id < number('before_id', Number.MAX_SAFE_INTEGER) &&
+      (runId === null || (event.run_id === runId && (event.stream_seq ?? 0) >= number('from_stream_seq', 0))),
+  );
+  const ordered = searchParams.get('order') === 'desc' ? all.toReversed() : all;
+  const items = ordered.slice(0, number('limit', 500));
+  const ids = items.map(({ id }) => id);
+  return {
+    session_id: session,
+    items,
+    has_more: items.length < all.length,
+    next_after_id: Math.max(0, ...ids),
+    next_before_id: ids.length === 0 ? null : Math.min(...ids),
+  };
+}
 
 const blockOf = (event: OfficeEvent) => `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 

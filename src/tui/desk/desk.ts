@@ -1,32 +1,125 @@
-// A session on the screen: for now what the floor knows of it.
+// A session on the screen, as it happens. Its component and its keys.
+import { useEffect, useRef } from 'react';
 import { Lines } from '../app/lines.ts';
-import type { Screen, ScreenProps } from '../app/screen.ts';
+import type { Pressed, Screen, ScreenProps } from '../app/screen.ts';
 import { h } from '../element.ts';
-import { runColumns } from '../floor/columns.ts';
-import { frameOf, type Size } from '../frame/frame.ts';
-import { type AppState, houseShown } from '../state/state.ts';
-import { cell, type Line, span } from '../text/line.ts';
-import { layOut } from '../text/table.ts';
+import { type DeskState, TAB_NAMES } from '../state/desk-state.ts';
+import type { Action } from '../state/state.ts';
+import { deskFrame, itemsOf, roomOf, viewOfDesk } from './desk-frame.ts';
+import { followSession, readEnd, readPage, updateDesk } from './follow-session.ts';
+import { useReading } from './reading.ts';
+import { TABS } from './tabs.ts';
+import { scrolled } from './viewport.ts';
 
-function Desk({ state, screen, size, theme }: ScreenProps<'desk'>) {
-  const lines = frameOf(state, size, (inner) => body(state, screen.sessionId, inner), [['Esc', 'back']]);
-  return h(Lines, { lines, theme });
+function Desk({ client, state, screen, size, theme, dispatch }: ScreenProps<'desk'>) {
+  const { sessionId, log } = screen;
+  const lastId = useRef<number | null>(null);
+  lastId.current = log.events.at(-1)?.id ?? null;
+  // Whoever looks at a past without room for the present follows again from where that past ends.
+  useEffect(() => {
+    if (!log.isAtEnd) return undefined;
+    const controller = new AbortController();
+    void followSession({ client, sessionId, dispatch, lastId: lastId.current, signal: controller.signal });
+    return () => controller.abort();
+  }, [client, sessionId, dispatch, log.isAtEnd]);
+  useReading(client, screen, dispatch);
+  usePages({ client, screen, size, dispatch });
+
+  // Paused: what is shown stays, while the log goes on behind it.
+  const kept = useRef(log);
+  if (state.frozen === null) kept.current = log;
+  return h(Lines, { lines: deskFrame(state, { ...screen, log: kept.current }, size), theme });
 }
 
-function body(state: AppState, sessionId: string, { columns }: Size): readonly Line[] {
-  const house = houseShown(state);
-  const rows = [...house.rows.values()].filter((row) => row.sessionId === sessionId);
-  const { heading, row } = layOut(runColumns(state.now, house.skewMs), columns - 3);
-  return [
-    { spans: [span('  '), cell(`Session ${sessionId}`, columns - 2, 'strong')] },
-    { spans: [] },
-    { spans: [span('  '), ...heading.spans] },
-    ...rows.map((run) => ({ spans: [span('  '), ...row(run)] })),
-  ];
+/** Reads on where the user comes to an end of what is in memory. */
+function usePages({
+  client,
+  screen,
+  size,
+  dispatch,
+}: Pick<ScreenProps<'desk'>, 'client' | 'screen' | 'size' | 'dispatch'>) {
+  const isReading = useRef(false);
+  const { sessionId, log, tab, places } = screen;
+  useEffect(() => {
+    if (isReading.current || (tab !== 'live' && tab !== 'events')) return;
+    const view = viewOfDesk(screen, size);
+    const isBack = places[tab] !== undefined;
+    const work =
+      !log.isAtEnd && !isBack
+        ? readEnd(client, sessionId)
+        : log.hasOlder && view.isAtStart
+          ? readPage(client, screen, 'older')
+          : !log.isAtEnd && view.isAtEnd
+            ? readPage(client, screen, 'newer')
+            : undefined;
+    if (work === undefined) return;
+    isReading.current = true;
+    work
+      .then((change) => change && updateDesk(dispatch, sessionId, change))
+      .catch(() => undefined)
+      .finally(() => {
+        isReading.current = false;
+      });
+  });
 }
+
+const set = (change: (screen: DeskState) => Partial<DeskState>): Action => ({
+  type: 'update',
+  name: 'desk',
+  update: (screen) => ({ ...screen, ...change(screen) }),
+});
+
+type Press = (pressed: Pressed<'desk'>) => ReturnType<Screen<'desk'>['press']>;
+
+const scroll =
+  (by: (rows: number) => number): Press =>
+  ({ size }) =>
+    set((screen) => {
+      const { rows } = roomOf(size);
+      const place = scrolled(itemsOf(screen, size), screen.places[screen.tab], by(rows), rows);
+      return { places: { ...screen.places, [screen.tab]: place } };
+    });
+
+const page = (rows: number) => Math.max(1, rows - 1);
+
+const turn =
+  (by: number): Press =>
+  () =>
+    set(({ tab }) => {
+      const at = TABS.findIndex(({ name }) => name === tab);
+      return { tab: TABS[(at + by + TABS.length) % TABS.length]?.name ?? tab };
+    });
+
+const toTabs = Object.fromEntries(
+  TABS.map(({ name }, at): [string, Press] => [String(at + 1), () => set(() => ({ tab: name }))]),
+);
+
+const PRESSES: Readonly<Record<string, Press>> = {
+  ...toTabs,
+  up: scroll(() => -1),
+  down: scroll(() => 1),
+  'wheel-up': scroll(() => -3),
+  'wheel-down': scroll(() => 3),
+  'page-up': scroll((rows) => -page(rows)),
+  'page-down': scroll(page),
+  first: scroll(() => Number.MIN_SAFE_INTEGER),
+  last: scroll(() => Number.MAX_SAFE_INTEGER),
+  left: turn(-1),
+  right: turn(1),
+  tab: turn(1),
+  enter: () => set(({ isUnfolded }) => ({ isUnfolded: !isUnfolded })),
+  y: ({ screen }) => ({ type: 'copy', what: 'session', text: screen.sessionId }),
+};
 
 export const deskScreen: Screen<'desk'> = {
   Component: Desk,
-  press: ({ key, screen }) => (key === 'y' ? { type: 'copy', what: 'session', text: screen.sessionId } : undefined),
-  help: [['y', 'copy the id of the session']],
+  press: (pressed) => PRESSES[pressed.key]?.(pressed),
+  help: [
+    [`1-${TAB_NAMES.length}  ← →`, TABS.map(({ title }) => title).join(', ')],
+    ['↑ ↓  j k', 'scroll; what is older is read as you come to it'],
+    ['G', 'back to what happens now; g: the oldest in memory'],
+    ['Enter', 'results and payloads in full, and folded again'],
+    ['y', 'copy the id of the session'],
+    ['Esc', 'back to the floor'],
+  ],
 };

@@ -4,6 +4,7 @@ import { Lines } from '../app/lines.ts';
 import { Finder } from '../app/finder.ts';
 import type { Pressed, Screen, ScreenProps } from '../app/screen.ts';
 import { h } from '../element.ts';
+import { desk } from '../state/desk-state.ts';
 import { FIRST, type FloorState, nextOf, ORDERS, STATUS_FILTERS, today } from '../state/screens.ts';
 import { type Action, houseShown } from '../state/state.ts';
 import { indexOfChoice, moveChoice, visibleRows } from '../state/visible.ts';
@@ -79,7 +80,7 @@ const PRESSES: Readonly<Record<string, Press>> = {
   T: openToday,
   enter: (pressed) => {
     const row = chosenRow(pressed);
-    return row && { type: 'open', screen: { name: 'desk', sessionId: row.sessionId } };
+    return row && { type: 'open', screen: desk(row.sessionId) };
   },
   y: (pressed) => {
     const row = chosenRow(pressed);

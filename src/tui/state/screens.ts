@@ -1,6 +1,7 @@
 // The state of each screen. A new screen adds its line to `Screens`, and its component to `app/screen-table.ts`.
 import type { ClientError } from '../../client/transport/client-error.ts';
 import type { SourceType, TodayRunsWire } from '../../client/office.ts';
+import type { DeskState } from './desk-state.ts';
 import type { RunStatus } from './house.ts';
 
 export interface Screens {
@@ -47,11 +48,6 @@ export interface TodayState {
   /** Null until the first page has come. */
   readonly runs: TodayRunsWire | null;
   readonly failure: ClientError | null;
-}
-
-export interface DeskState {
-  readonly name: 'desk';
-  readonly sessionId: string;
 }
 
 export function floor(over: Partial<FloorState> = {}): FloorState {

@@ -5,6 +5,7 @@ import { ClientError } from '../../client/transport/client-error.ts';
 import { Lines } from '../app/lines.ts';
 import type { Pressed, Screen, ScreenProps } from '../app/screen.ts';
 import { h } from '../element.ts';
+import { desk } from '../state/desk-state.ts';
 import { FIRST, nextOf, type TodayState } from '../state/screens.ts';
 import type { Action, Dispatch } from '../state/state.ts';
 import { indexOfChoice, moveChoice } from '../state/visible.ts';
@@ -89,7 +90,7 @@ const PRESSES: Readonly<Record<string, Press>> = {
     const item = chosenItem(pressed);
     if (item === undefined) return undefined;
     if (item.is_deleted) return { type: 'notice', text: 'This session was deleted.', at: pressed.state.now };
-    return { type: 'open', screen: { name: 'desk', sessionId: item.session_id } };
+    return { type: 'open', screen: desk(item.session_id) };
   },
   y: (pressed) => {
     const item = chosenItem(pressed);

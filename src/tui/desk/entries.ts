@@ -1,0 +1,166 @@
+// What happened in a session as entries of the live view: lines of text, tool calls with their results, news. Pure.
+import type { OfficeEvent } from '../../client/office-stream.ts';
+import { isJsonObject, type JsonValue } from '../../domain/json.ts';
+import { describeCall } from '../state/activity.ts';
+import { short } from '../text/figures.ts';
+import type { Role } from '../text/line.ts';
+
+/** `key` rises from entry to entry. */
+export type Entry =
+  | { readonly key: number; readonly kind: 'text'; readonly text: string }
+  | { readonly key: number; readonly kind: 'news'; readonly glyph: string; readonly role: Role; readonly text: string }
+  | {
+      readonly key: number;
+      readonly kind: 'tool';
+      readonly id: string;
+      readonly text: string;
+      /** Null while it works. */
+      readonly result: { readonly ok: boolean; readonly output: string; readonly durationMs: number } | null;
+    };
+
+/** Entries that are kept; the oldest give way. */
+export const MAX_ENTRIES = 5000;
+/** A longer line of text goes on in another entry. */
+const MAX_CHARACTERS = 2000;
+/** Room for the entries of one event, between its key and the next one's. */
+const KEYS_AN_EVENT = 4096;
+
+interface Told {
+  readonly entries: Entry[];
+  /** Places of calls that wait for their results, by tool use. */
+  readonly calls: Map<string, number>;
+  /** Whether the last entry is a line of text that goes on. */
+  isOpen: boolean;
+  /** Whether the step's text has come; else its preview stands for it. */
+  hasText: boolean;
+  key: number;
+}
+
+type Payload = OfficeEvent['payload'];
+type Teller = (told: Told, payload: Payload) => void;
+
+const text = (value: JsonValue | undefined, other = ''): string => (typeof value === 'string' ? value : other);
+const number = (value: JsonValue | undefined): number => (typeof value === 'number' ? value : 0);
+
+const news =
+  (glyph: string, role: Role, say: (payload: Payload) => string): Teller =>
+  (told, payload) => {
+    told.isOpen = false;
+    add(told, { kind: 'news', glyph, role, text: say(payload) });
+  };
+
+const preview: Teller = (told, { text_preview: said }) => {
+  if (!told.hasText && text(said) !== '') {
+    write(told, text(said));
+    told.isOpen = false;
+  }
+  told.hasText = true;
+};
+
+function errorOf({ error, message }: Payload): string {
+  if (isJsonObject(error)) return text(error['message'], 'Failed.');
+  return text(error, text(message, 'Failed.'));
+}
+
+const TELLERS: Readonly<Record<string, Teller>> = {
+  'run.queued': news('○', 'pending', () => 'run queued'),
+  'run.started': (told, payload) => {
+    told.hasText = false;
+    news('●', 'running', ({ model }) => `run started with ${text(model, 'its model')}`)(told, payload);
+  },
+  'run.resumed': news('●', 'running', () => 'run resumed'),
+  'run.compacted': news(
+    '·',
+    'dim',
+    ({ characters }) => `summarised ${short(number(characters))} characters of the past`,
+  ),
+  'run.finalizing': news('·', 'dim', () => 'collects its files'),
+  'run.done': news('✓', 'completed', () => 'run completed'),
+  'run.failed': news('✗', 'failed', errorOf),
+  'run.stopped': news('-', 'idle', ({ reason }) => `run stopped: ${text(reason)}`),
+  'run.step': preview,
+  message: preview,
+  content_block_start: (told) => {
+    told.isOpen = false;
+  },
+  content_block_delta: (told, { delta }) => {
+    if (!isJsonObject(delta)) return;
+    write(told, text(delta['text']));
+    told.hasText = true;
+  },
+  content_block_stop: (told) => {
+    told.isOpen = false;
+  },
+  tool_use: (told, { tool_use_id: id, name, input }) => {
+    told.isOpen = false;
+    told.hasText = false;
+    told.calls.set(text(id), told.entries.length);
+    add(told, { kind: 'tool', id: text(id), text: describeCall(text(name, 'a tool'), input), result: null });
+  },
+  tool_result: (told, { tool_use_id: id, ok, output, duration_ms: duration }) => {
+    const at = told.calls.get(text(id)) ?? -1;
+    const result = { ok: ok === true, output: text(output), durationMs: number(duration) };
+    const call = told.entries[at];
+    told.calls.delete(text(id));
+    if (call?.kind === 'tool') told.entries[at] = { ...call, result };
+    else add(told, { kind: 'tool', id: text(id), text: 'an earlier call', result });
+  },
+  'user_input.requested': news('?', 'waiting', () => 'waits for its user'),
+  'user_input.answered': news('?', 'dim', () => 'the user answered'),
+  'user_input.expired': news('?', 'failed', () => 'the question expired without an answer'),
+  'insight.status_changed': news('!', 'accent', ({ title, status }) => `insight ${text(status)}: ${text(title)}`),
+  'artifacts.ready': news('·', 'dim', ({ file_count: count }) => `files ready: ${number(count)}`),
+  'artifacts.failed': news('✗', 'failed', errorOf),
+  'workspace_export.failed': news('✗', 'failed', errorOf),
+  'session.deleted': news('✗', 'failed', () => 'the session was deleted'),
+};
+
+export interface Entries {
+  readonly list: readonly Entry[];
+  /** The events they were made of, to continue from. */
+  readonly of: readonly OfficeEvent[];
+  readonly told: Told;
+}
+
+/** Entries of events in order. Continues from what was made before, where the events only grew. */
+export function entriesOf(events: readonly OfficeEvent[], before: Entries | null = null): Entries {
+  const known = before !== null && before.of.length > 0 && events[0] === before.of[0] ? before.of.length : 0;
+  const isGrown = known > 0 && events[known - 1] === before?.of.at(-1);
+  if (isGrown && known === events.length && before !== null) return before;
+  const told: Told =
+    isGrown && before !== null ? before.told : { entries: [], calls: new Map(), isOpen: false, hasText: true, key: 0 };
+  for (const event of isGrown ? events.slice(known) : events) {
+    told.key = event.id * KEYS_AN_EVENT;
+    TELLERS[event.type]?.(told, event.payload);
+  }
+  return { list: told.entries.slice(-MAX_ENTRIES), of: events, told };
+}
+
+/** Text that came: the first line continues the last one, each further one is an entry. */
+function write(told: Told, said: string): void {
+  for (const [at, line] of said.split('\n').entries()) {
+    if (at > 0) told.isOpen = false;
+    for (let from = 0; from === 0 || from < line.length; from += MAX_CHARACTERS) {
+      writeLine(told, line.slice(from, from + MAX_CHARACTERS));
+    }
+  }
+}
+
+function writeLine(told: Told, line: string): void {
+  const last = told.entries.at(-1);
+  const isSame = told.isOpen && last?.kind === 'text' && last.text.length + line.length <= MAX_CHARACTERS;
+  // A line is known by the event of its first character: what begins a page is the same with the page before.
+  if (isSame && last.text !== '') told.entries[told.entries.length - 1] = { ...last, text: last.text + line };
+  else {
+    if (isSame) told.entries.pop();
+    add(told, { kind: 'text', text: line });
+  }
+  told.isOpen = true;
+}
+
+type Without<E> = E extends Entry ? Omit<E, 'key'> : never;
+
+function add(told: Told, entry: Without<Entry>): void {
+  told.entries.push({ ...entry, key: told.key });
+  told.key += 1;
+}

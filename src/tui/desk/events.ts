@@ -1,0 +1,31 @@
+// Every event as it came: its id, its place in the run, its type and payload.
+import type { OfficeEvent } from '../../client/office-stream.ts';
+import { cell, type Line, span } from '../text/line.ts';
+import { rememberLines, type Tab, textLines } from './tab.ts';
+
+const MAX_CHARACTERS = 4000;
+
+const linesOf = rememberLines<OfficeEvent>((event, width, isUnfolded) => {
+  const payload = JSON.stringify(event.payload, null, isUnfolded ? 2 : undefined).slice(0, MAX_CHARACTERS);
+  const id = String(event.id).padStart(7);
+  const seq = (event.stream_seq === null ? '' : `#${event.stream_seq}`).padStart(6);
+  const head = [span(id, 'dim'), span(seq, 'faint'), span('  '), span(event.type.padEnd(21).slice(0, 21), 'accent')];
+  const room = Math.max(0, width - 36);
+  const first: Line = { spans: [...head, ...(isUnfolded ? [] : [cell(` ${payload}`, room, 'dim')])] };
+  return isUnfolded ? [first, ...textLines(payload, width, 'dim', 4)] : [first];
+});
+
+export const events: Tab = {
+  name: 'events',
+  title: 'Events',
+  shortTitle: 'Events',
+  items: ({ log, isUnfolded }, _data, width) => ({
+    count: log.events.length,
+    keyAt: (at) => log.events[at]?.id ?? 0,
+    linesAt: (at) => {
+      const event = log.events[at];
+      return event === undefined ? [] : linesOf(event, width, isUnfolded);
+    },
+    startsAtEnd: true,
+  }),
+};

@@ -1,0 +1,147 @@
+// Keeps the desk fed: the newest events, then the stream after them, with gaps filled from the daemon's pages.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from '../../client/client.ts';
+import type { OfficeEvent } from '../../client/office-stream.ts';
+import { ClientError } from '../../client/transport/client-error.ts';
+import type { DeskState, DeskStream } from '../state/desk-state.ts';
+import type { Dispatch } from '../state/state.ts';
+import { append, appendPage, gapBefore, newestPage, prependPage } from './event-log.ts';
+
+export const PAGE = 500;
+/** Events that come together are taken together. */
+const BATCH_MS = 40;
+const RETRY_MS = 2000;
+
+export interface FollowParts {
+  readonly client: Client;
+  readonly sessionId: string;
+  readonly dispatch: Dispatch;
+  /** Where an earlier visit left off; null: at the newest page. */
+  readonly lastId: number | null;
+  readonly signal: AbortSignal;
+}
+
+/** A change to the desk of a session; nothing when another one is open by then. */
+export function updateDesk(
+  dispatch: Dispatch,
+  sessionId: string,
+  update: (screen: DeskState) => Partial<DeskState>,
+): void {
+  dispatch({
+    type: 'update',
+    name: 'desk',
+    update: (screen) => (screen.sessionId === sessionId ? { ...screen, ...update(screen) } : screen),
+  });
+}
+
+/** Follows until the signal aborts or the session is gone. */
+export async function followSession(parts: FollowParts): Promise<void> {
+  const { client, sessionId, dispatch, signal } = parts;
+  const change = (update: (screen: DeskState) => Partial<DeskState>) => {
+    if (!signal.aborted) updateDesk(dispatch, sessionId, update);
+  };
+  const stand = (stream: DeskStream) => change(() => ({ stream }));
+  const lastId = parts.lastId ?? (await readNewest(parts, stand));
+  const batch = makeBatch((events) => change(({ log }) => ({ log: append(log, events) })));
+  const seqs = new Map<string, number>();
+  const follow = lastId === null ? { replay: true } : { lastEventId: String(lastId) };
+  for await (const news of client.office.followSession(sessionId, { ...follow, signal })) {
+    if (signal.aborted) break;
+    if (news.kind === 'open') stand({ kind: 'live', failure: null });
+    else if (news.kind === 'lost') {
+      const isGone = isMissing(news.failure);
+      stand({ kind: isGone ? 'deleted' : 'lost', failure: news.failure });
+      if (isGone) break;
+    } else if (news.kind === 'event') {
+      batch.take(await withMissing(client, news.event, seqs));
+      if (news.event.type !== 'session.deleted') continue;
+      stand({ kind: 'deleted', failure: null });
+      break;
+    }
+  }
+  batch.flush();
+}
+
+/** Reads a page before the first or after the last event in memory. Throws ClientError. */
+export async function readPage(
+  client: Client,
+  screen: DeskState,
+  direction: 'older' | 'newer',
+): Promise<DeskChange | undefined> {
+  const { events } = screen.log;
+  const first = events[0]?.id;
+  const last = events.at(-1)?.id;
+  if (first === undefined || last === undefined) return undefined;
+  const isOlder = direction === 'older';
+  const page = await client.office.events(screen.sessionId, {
+    limit: PAGE,
+    ...(isOlder ? { before_id: first, order: 'desc' } : { after_id: last, order: 'asc' }),
+  });
+  return ({ log }) => ({ log: isOlder ? prependPage(log, page) : appendPage(log, page) });
+}
+
+type DeskChange = (screen: DeskState) => Partial<DeskState>;
+
+/** The newest page alone, as at the beginning. */
+export async function readEnd(client: Client, sessionId: string): Promise<DeskChange> {
+  const page = await client.office.events(sessionId, { limit: PAGE, order: 'desc' });
+  return () => ({ log: newestPage(page) });
+}
+
+/** Answers the newest event's id; null where there is none, or the session is gone. */
+async function readNewest(
+  { client, sessionId, dispatch, signal }: FollowParts,
+  stand: (stream: DeskStream) => void,
+): Promise<number | null> {
+  while (!signal.aborted) {
+    try {
+      const page = await client.office.events(sessionId, { limit: PAGE, order: 'desc' });
+      const log = newestPage(page);
+      if (!signal.aborted) updateDesk(dispatch, sessionId, () => ({ log }));
+      return log.events.at(-1)?.id ?? null;
+    } catch (error) {
+      if (!(error instanceof ClientError)) throw error;
+      stand({ kind: isMissing(error) ? 'deleted' : 'lost', failure: error });
+      if (isMissing(error)) return null;
+    }
+    await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
+  }
+  return null;
+}
+
+/** The event, after those of its run that the stream left out. What cannot be read now is shown without. */
+async function withMissing(
+  client: Client,
+  event: OfficeEvent,
+  seqs: Map<string, number>,
+): Promise<readonly OfficeEvent[]> {
+  const gap = gapBefore(seqs, event);
+  if (event.run_id !== null && event.stream_seq !== null) {
+    seqs.set(event.run_id, Math.max(event.stream_seq, seqs.get(event.run_id) ?? 0));
+  }
+  if (gap === undefined) return [event];
+  const query = { run_id: gap.runId, from_stream_seq: gap.from, limit: PAGE };
+  const page = await client.office.events(event.session_id, query).catch(() => null);
+  return [...(page?.items ?? []).filter(({ id }) => id < event.id), event];
+}
+
+function makeBatch(give: (events: readonly OfficeEvent[]) => void) {
+  let waiting: OfficeEvent[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  const flush = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    const events = waiting;
+    waiting = [];
+    if (events.length > 0) give(events);
+  };
+  return {
+    take(events: readonly OfficeEvent[]) {
+      waiting.push(...events);
+      timer ??= setTimeout(flush, BATCH_MS);
+    },
+    flush,
+  };
+}
+
+const isMissing = ({ failure }: ClientError) => failure.kind === 'refused' && failure.status === 404;

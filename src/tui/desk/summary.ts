@@ -1,0 +1,50 @@
+// The session in figures, from its first words to its last ones.
+import type { OfficeSummaryWire } from '../../wire/office/session.ts';
+import { money, short } from '../text/figures.ts';
+import { cell, EMPTY, type Line, type Role, span } from '../text/line.ts';
+import { wrapAll } from '../text/wrap.ts';
+import { elapsed } from './durations.ts';
+import { plainItems, type Tab } from './tab.ts';
+
+type Row = readonly [label: string, value: (summary: OfficeSummaryWire) => string | null, role?: Role];
+
+const ROWS: readonly (Row | null)[] = [
+  ['Title', ({ title }) => title, 'strong'],
+  ['Status', ({ status }) => status],
+  ['Session', ({ session_id: id }) => id, 'dim'],
+  null,
+  ['Cost', ({ total_cost_usd: cost }) => money(cost), 'money'],
+  ['Tokens', (s) => `${short(s.total_tokens)} · ${short(s.input_tokens)} in · ${short(s.output_tokens)} out`],
+  ['At work', ({ duration_ms: ms }) => elapsed(ms)],
+  null,
+  ['Runs', ({ run_count: count }) => short(count)],
+  ['Messages', ({ message_count: count }) => short(count)],
+  ['Tool calls', ({ tool_execution_count: count }) => short(count)],
+  ['Files', ({ artifact_count: count }) => short(count)],
+  null,
+  ['First', ({ first_message_preview: text }) => text],
+  ['Last', ({ last_message_preview: text }) => text],
+  ['Last error', ({ last_error: text }) => text, 'failed'],
+];
+
+const LABEL = 14;
+
+function linesOf(summary: OfficeSummaryWire, width: number): readonly Line[] {
+  return ROWS.flatMap((row): readonly Line[] => {
+    if (row === null) return [EMPTY];
+    const [label, valueOf, role = 'plain'] = row;
+    const value = valueOf(summary);
+    if (value === null || value === '') return [];
+    return wrapAll(value, width - LABEL).map((text, at) => ({
+      spans: [span((at === 0 ? label : '').padEnd(LABEL), 'dim'), cell(text, width - LABEL, role)],
+    }));
+  });
+}
+
+export const summary: Tab = {
+  name: 'summary',
+  title: 'Summary',
+  shortTitle: 'Sum',
+  read: (client, sessionId) => client.office.summary(sessionId),
+  items: (_screen, data, width) => plainItems(data === undefined ? [] : linesOf(data as OfficeSummaryWire, width)),
+};

@@ -1,0 +1,12 @@
+// The tabs of the desk, in the order of their keys.
+import type { TabName } from '../state/desk-state.ts';
+import { events } from './events.ts';
+import { live } from './live.ts';
+import { summary } from './summary.ts';
+import type { Tab } from './tab.ts';
+
+export const TABS: readonly Tab[] = [live, events, summary];
+
+export function tabOf(name: TabName): Tab {
+  return TABS.find((tab) => tab.name === name) ?? live;
+}
