@@ -1,18 +1,18 @@
-// What bodies of requests may take together while they are read and held, so that no number of them fills the memory.
+// Limits how much memory all request bodies take together while they are read and held.
 import { ErrandError } from '../../domain/errors.ts';
 
 /** The bytes of one body. */
 export interface BodyShare {
   /** Counts bytes before they are held. Throws `unavailable` when there is no room for them. */
   take(bytes: number): void;
-  /** Gives all of it back. */
+  /** Releases all of it. */
   release(): void;
 }
 
 /** Opens the share of one body. `owner`: whose body it is. */
 export type BodyBudget = (owner: string) => BodyShare;
 
-/** What one owner may have of the whole; the rest is for others. */
+/** The maximum of one owner; the rest is for others. */
 const LARGEST_PART = 0.75;
 
 /** Makes the budget. An owner's only body may have all of it. */

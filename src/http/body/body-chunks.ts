@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../domain/clock.ts';
 import { ErrandError } from '../../domain/errors.ts';
 
-/** How long a client may keep the daemon waiting, at first and at the most, and what earns it more. */
+/** How long a client may stall, initially and at most, and how it earns more time. */
 const FIRST_PATIENCE_MS = 10_000;
 const LONGEST_PATIENCE_MS = 30_000;
 const BYTES_PER_SECOND = 1_024;
@@ -11,8 +11,8 @@ const BYTES_PER_SECOND = 1_024;
 const EVENTS = ['readable', 'end', 'close', 'error'] as const;
 
 /**
- * Gives the body's chunks. Only waiting for the client counts as its time, not what is done with a chunk. Throws
- * `request_timeout` when it sends less than 1 KB a second, `bad_request` when it leaves in the middle.
+ * Yields the body's chunks. Only waiting for the client counts as its time, not processing a chunk. Throws `request_timeout`
+ * when it sends less than 1 KB a second, `bad_request` when it disconnects in the middle.
  */
 export async function* chunksOf(req: IncomingMessage, clock: Clock): AsyncGenerator<Buffer> {
   let patienceMs = FIRST_PATIENCE_MS;
@@ -33,7 +33,7 @@ export async function* chunksOf(req: IncomingMessage, clock: Clock): AsyncGenera
   }
 }
 
-/** Waits until there is something to look at. Answers false when the time is over. Leaves no listener behind. */
+/** Waits for data. Returns false when the time is over. Leaves no listener behind. */
 async function hasMore(req: IncomingMessage, patienceMs: number, clock: Clock): Promise<boolean> {
   return new Promise((resolve) => {
     const settle = (inTime: boolean) => {

@@ -1,4 +1,4 @@
-// Looks at JSON text as it arrives, byte by byte: counts what it holds before anything walks it, and marks long strings.
+// Scans JSON text as it arrives, byte by byte: counts its values before anything walks it, and marks long strings.
 import { ErrandError, unprocessable } from '../../domain/errors.ts';
 import { MAX_JSON_DEPTH } from '../../domain/json.ts';
 
@@ -13,8 +13,8 @@ export interface ScanLimits {
 }
 
 /**
- * A place in a chunk. `long`: the string that stands here is longer than the limit, and `length` bytes of it have passed,
- * without its opening quote. `end`: the closing quote of such a string.
+ * A position in a chunk. `long`: the string at this position exceeds the limit, and `length` bytes of it have passed, without
+ * its opening quote. `end`: the closing quote of such a string.
  */
 export type Mark =
   | { readonly kind: 'long'; readonly at: number; readonly length: number }
@@ -27,7 +27,7 @@ const HEX_DIGITS = 4;
 const LETTER_U = 0x75;
 const ESCAPES: ReadonlySet<number> = new Set(Array.from('"\\/bfnrtu', (letter) => letter.charCodeAt(0)));
 
-/** What a byte outside of strings is. */
+/** The kind of a byte outside of strings. */
 const [SCALAR, BLANK, OPEN, CLOSE, COMMA, COLON] = [0, 1, 2, 3, 4, 5];
 const CLASSES = new Uint8Array(256);
 for (const [letters, kind] of [
@@ -40,9 +40,9 @@ for (const [letters, kind] of [
   for (const letter of letters) CLASSES[letter.charCodeAt(0)] = kind!;
 
 /**
- * Makes a look at one text, whose chunks are given in order; the answer names the places of long strings in each. It is no
- * parser: it knows just enough that `JSON.parse` meets no text that costs more than its size. Throws `unprocessable` over a
- * limit, `bad_request` for what can't stand in a string.
+ * Makes a scanner of one text, which takes its chunks in order and returns the positions of long strings in each. It is not a
+ * parser: it only ensures that `JSON.parse` gets no text that costs more than its size. Throws `unprocessable` over a limit,
+ * `bad_request` for bytes that a string can't contain.
  */
 export function makeJsonScan({ maxNodes, longBytes }: ScanLimits): (chunk: Uint8Array) => Mark[] {
   const counts = makeCounts(maxNodes);
@@ -63,7 +63,7 @@ export function makeJsonScan({ maxNodes, longBytes }: ScanLimits): (chunk: Uint8
   };
 }
 
-/** Counts what stands outside of strings. */
+/** Counts values outside of strings. */
 function makeCounts(maxNodes: number): { take(byte: number): void } {
   const names = new Uint32Array(MAX_JSON_DEPTH + 1);
   let depth = 0;
@@ -78,7 +78,7 @@ function makeCounts(maxNodes: number): { take(byte: number): void } {
   }
 
   function takeName(): void {
-    // The string before it was a name, no value.
+    // The preceding string was a name, not a value.
     nodes -= 1;
     names[depth]! += 1;
     if (names[depth]! > MAX_NAMES) throw unprocessable('body', `no object may have more than ${MAX_NAMES} names`);
@@ -108,7 +108,7 @@ function makeCounts(maxNodes: number): { take(byte: number): void } {
 interface StringScan {
   isOpen(): boolean;
   open(): void;
-  /** Takes the bytes of the open string from `from` on, and answers how far it went: behind the string, or to the end. */
+  /** Consumes the bytes of the open string from `from`, and returns where it stopped: after the string, or at the end. */
   take(chunk: Uint8Array, from: number, marks: Mark[]): number;
 }
 
@@ -118,7 +118,7 @@ function makeStringScan(longBytes: number): StringScan {
   let isLong = false;
   /** Bytes of the string so far. */
   let length = 0;
-  /** What is still to come of an escape: the letter after the backslash, then the digits of a `\u`. */
+  /** What is missing of an escape: the letter after the backslash, then the digits of a `\u`. */
   let afterBackslash = false;
   let digits = 0;
 
@@ -162,7 +162,7 @@ function makeStringScan(longBytes: number): StringScan {
   };
 }
 
-/** The refusal of what is no JSON. */
+/** The refusal of invalid JSON. */
 export function malformed(cause?: unknown): ErrandError {
   return new ErrandError('bad_request', 'The body is not valid JSON.', { cause });
 }

@@ -1,18 +1,18 @@
-// The long strings of a body: they lie in a file as they arrived, and what is parsed has a stand-in in their place.
+// The long strings of a body: stored in a file as they arrived, with a stand-in for each in the parsed text.
 import { randomUUID } from 'node:crypto';
 import { ErrandError } from '../../domain/errors.ts';
 import type { OpenSpool, Spool } from '../../files/blobs/spool.ts';
 import { STAND_IN } from '../../wire/stand-in.ts';
 
-/** A string that lies in a file. */
+/** A string that is stored in a file. */
 export interface LaidString {
-  /** Its characters, piece by piece, as often as asked. Before the body is let go. */
+  /** Its characters, in chunks, any number of times, until the body is released. */
   pieces(): AsyncGenerator<string>;
 }
 
 /** The long strings of one body. */
 export interface LaidStrings {
-  /** The string that a text stands in for; undefined for a text that is itself. */
+  /** The string that a stand-in represents; undefined for any other text. */
   find(text: string): LaidString | undefined;
 }
 
@@ -24,18 +24,21 @@ interface Place {
   end: number;
 }
 
-/** The side that lays strings down. At most one is open at a time. */
+/** The side that stores strings. At most one is open at a time. */
 export interface StringLayer extends LaidStrings {
-  /** Writes a part of a string as it stands in the JSON text. */
+  /** Writes a part of a string as it is in the JSON text. */
   lay(bytes: Uint8Array): Promise<void>;
-  /** Ends the string, and answers what stands in for it, without quotes. */
+  /** Ends the string, and returns its stand-in, without quotes. */
   end(): Buffer;
   close(): Promise<void>;
 }
 
-/** Makes the layer of one body. Its file is opened with the first string. Throws `unavailable` when the disk refuses to write. */
+/**
+ * Makes the store of one body's strings. Its file is opened with the first string. Throws `unavailable` when the disk refuses
+ * to write.
+ */
 export function makeStringLayer(openSpool: OpenSpool): StringLayer {
-  // Known to nobody: no client can write a stand-in.
+  // Secret: no client can write a stand-in.
   const secret = randomUUID();
   const places: Place[] = [];
   let spool: Spool | undefined;
@@ -72,7 +75,7 @@ export function makeStringLayer(openSpool: OpenSpool): StringLayer {
   };
 }
 
-/** The characters that the inside of a JSON string stands for. It is well-formed: it was looked at when it arrived. */
+/** The characters that the inside of a JSON string represents. It is well-formed: it was scanned when it arrived. */
 async function* charactersOf(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   let kept = '';

@@ -1,4 +1,4 @@
-// Reads a request's JSON body within limits, in the order in which refusals are promised.
+// Reads a request's JSON body within limits, with refusals in the promised order.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../domain/clock.ts';
 import { ErrandError, unprocessable } from '../../domain/errors.ts';
@@ -12,7 +12,7 @@ import { makeUtf8Guard } from './utf8-guard.ts';
 
 const MEGABYTE = 1024 * 1024;
 const MAX_BODY_BYTES = 128 * MEGABYTE;
-/** Longer strings of a turn go to a file: attachments, and texts that nobody may ever look at. */
+/** Longer strings of a turn go to a file: attachments, and texts that may never be read. */
 const LONG_BYTES = 64 * 1024;
 const FIRST_ROOM_BYTES = 16 * 1024;
 const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*(?:utf-8|"utf-8")\s*)?;?\s*$/i;
@@ -24,12 +24,12 @@ export function bodyLimit(maxUploadSizeMb: number): number {
 
 export interface BodyRules {
   readonly limitBytes: number;
-  /** Of the JSON text without its long strings: so much is parsed at once. */
+  /** Limit of the JSON text without its long strings: this much is parsed at once. */
   readonly limitParsedBytes: number;
   readonly maxNodes: number;
-  /** The body may be left out, and then reads as `{}`. */
+  /** The body may be omitted, and then reads as `{}`. */
   readonly optional: boolean;
-  /** Whether long strings are laid into a file. Else they are held, and count as parsed. */
+  /** Whether long strings are stored in a file. Otherwise they are held, and count as parsed. */
   readonly lays: boolean;
 }
 
@@ -44,16 +44,16 @@ export interface BodyParts {
 export interface RequestBody {
   readonly value: JsonObject;
   readonly laid: LaidStrings;
-  /** Counts what is held for the request beside its body. Throws `unavailable` when there is no room for it. */
+  /** Counts what is held for the request in addition to its body. Throws `unavailable` when there is no room for it. */
   takeRoom(bytes: number): void;
-  /** Lets go of all that the body takes. Its long strings are gone then. */
+  /** Releases everything that the body takes, including its long strings. */
   release(): Promise<void>;
 }
 
 /**
- * The body as a JSON object. Throws `too_large`, `unsupported_media_type`, `unavailable` (too many bodies at once, or no
- * disk), `request_timeout`, `bad_request` (not JSON) and `unprocessable` (no object, nested too deep, too many values):
- * what can be said without the body before it, and the rest as soon as it is seen (A1).
+ * The body as a JSON object. Throws `too_large`, `unsupported_media_type`, `unavailable` (too many bodies at once, or no disk),
+ * `request_timeout`, `bad_request` (not JSON) and `unprocessable` (not an object, nested too deep, too many values): refusals
+ * that do not depend on the body come first, the others as soon as they are detected (A1).
  */
 export async function readJsonBody(req: IncomingMessage, res: ServerResponse, parts: BodyParts): Promise<RequestBody> {
   const { rules, share, openSpool, clock } = parts;
@@ -71,7 +71,7 @@ export async function readJsonBody(req: IncomingMessage, res: ServerResponse, pa
   };
   try {
     if (declared !== undefined) share.take(Number(declared));
-    // The answer to `Expect: 100-continue` comes here, after everything that can be refused unread.
+    // The reply to `Expect: 100-continue` is sent here, after everything that can be refused unread.
     if (req.headers.expect !== undefined) res.writeContinue();
     const intake = { rules, layer, takeRoom: declared === undefined ? share.take : () => undefined };
     const text = await takeIn(chunksOf(req, clock), intake);
@@ -96,7 +96,7 @@ interface Intake {
   takeRoom(bytes: number): void;
 }
 
-/** The JSON text with its long strings laid aside. Each chunk is looked at, and then held or written, before the next one. */
+/** The JSON text without its long strings. Each chunk is scanned, and then held or written, before the next one. */
 async function takeIn(chunks: ReturnType<typeof chunksOf>, { rules, layer, takeRoom }: Intake): Promise<string> {
   const scan = makeJsonScan({ maxNodes: rules.maxNodes, longBytes: rules.lays ? LONG_BYTES : Infinity });
   const utf8 = makeUtf8Guard();
@@ -123,7 +123,7 @@ async function takeIn(chunks: ReturnType<typeof chunksOf>, { rules, layer, takeR
   return rest.text();
 }
 
-/** Bytes that grow up to a limit. */
+/** A buffer that grows up to a limit. */
 function makeRest(limitBytes: number) {
   let buffer = Buffer.allocUnsafe(FIRST_ROOM_BYTES);
   let length = 0;
@@ -139,7 +139,7 @@ function makeRest(limitBytes: number) {
       buffer.set(bytes, length);
       length = needed;
     },
-    /** Takes the last bytes away again. */
+    /** Removes the last bytes. */
     cut: (count: number): Buffer => {
       length -= count;
       return buffer.subarray(length, length + count);

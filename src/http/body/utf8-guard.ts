@@ -1,4 +1,4 @@
-// Tells of bytes that arrive in chunks whether they are UTF-8.
+// Checks whether bytes that arrive in chunks are UTF-8.
 import { isUtf8 } from 'node:buffer';
 
 const NONE = Buffer.alloc(0);
@@ -7,7 +7,7 @@ const LONGEST = 4;
 export interface Utf8Guard {
   /** Whether the bytes so far can begin a text. */
   take(chunk: Buffer): boolean;
-  /** Whether the text ended with a whole character. */
+  /** Whether the text ended with a complete character. */
   isWhole(): boolean;
 }
 
@@ -25,12 +25,12 @@ export function makeUtf8Guard(): Utf8Guard {
   };
 }
 
-/** Bytes at the end that begin a character which goes on in the next chunk. */
+/** Bytes at the end of a character that continues in the next chunk. */
 function begunAtEnd(bytes: Buffer): number {
   for (let count = 1; count < LONGEST && count <= bytes.length; count += 1) {
     const byte = bytes[bytes.length - count]!;
     if (byte < 0x80) return 0;
-    // The first byte of a character says how many it has.
+    // The first byte of a character determines how many it has.
     if (byte >= 0xc0) return (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) > count ? count : 0;
   }
   return 0;

@@ -9,7 +9,7 @@ import type { Reply } from '../frame/reply.ts';
 
 const RETRY_AFTER_MS = 2_000;
 
-/** The reply for a submission (202) or a look-up (200): with `Retry-After` while there is no result yet. */
+/** The reply to a submission (202) or a look-up (200), with `Retry-After` while there is no result. */
 export function backgroundReply(status: 200 | 202, found: BackgroundRun): Reply<BackgroundMessageWire> {
   const headers = isTerminal(found.run.status) ? {} : { 'Retry-After': String(RETRY_AFTER_MS / 1_000) };
   return { status, headers, body: renderBackground(found) };
@@ -31,7 +31,7 @@ function renderBackground({ run, queuePosition }: BackgroundRun): BackgroundMess
   };
 }
 
-/** Nothing of a run that has not completed is passed off as its result. */
+/** A run that has not completed has no result. */
 function renderWithoutResult(run: Run): MessageWire {
   return {
     id: messageIdOf(run.id),

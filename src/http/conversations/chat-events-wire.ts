@@ -17,7 +17,7 @@ const EVENTS: EventTable<SentEvent> = {
   'run.queued': (_payload, run) => chunk(run, { role: 'assistant' }),
   content_block_start: ({ index }, run) =>
     index === 0 || run.wantsStructured ? null : chunk(run, { content: BLOCK_SEPARATOR }),
-  // Where a result is wanted the content is its JSON text, and nothing beside it.
+  // With a schema, the content is the result's JSON text and nothing else.
   content_block_delta: ({ text }, run) => (run.wantsStructured ? null : chunk(run, { content: text })),
   'run.result': ({ structuredOutput }, run) => chunk(run, { content: JSON.stringify(structuredOutput) }),
   'run.finalizing': ({ stopReason }, run) => (stopReason === null ? null : chunk(run, {}, 'stop')),

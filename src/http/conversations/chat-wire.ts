@@ -52,7 +52,7 @@ export function renderCompletion(run: Run): CompletionWire {
   };
 }
 
-/** What the agent answered: its words, or its result as JSON text where a schema was given. */
+/** The agent's answer: its text, or with a schema its result as JSON text. */
 function contentOf(run: Run): string {
   return run.wantsStructured ? JSON.stringify(run.structuredOutput?.value ?? null) : (run.answer ?? '');
 }

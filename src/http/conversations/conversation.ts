@@ -1,4 +1,4 @@
-// A turn over HTTP, in either protocol: accepted, then waited for or streamed; and a run's stream rejoined.
+// A turn over HTTP, in either protocol: accepts it, then waits or streams; and rejoins a run's stream.
 import type { ServerResponse } from 'node:http';
 import { ErrandError, type ErrorReason } from '../../domain/errors.ts';
 import type { Run } from '../../domain/run.ts';
@@ -77,7 +77,7 @@ export interface Conversations {
   readonly rejoin: KeyHandler<Exchange<Static<typeof followQuery>>>;
 }
 
-/** What is left of a request once its turn is accepted. */
+/** What remains of a request once its turn is accepted. */
 interface Accepted extends Pick<TurnRequest, 'stream'> {
   readonly run: Run;
   readonly headers: Static<typeof turnHeaders>;
@@ -131,7 +131,7 @@ export function makeConversations({
     return answerOf(ended, wire);
   }
 
-  /** The client's leaving ends the wait, and so does the end of its credential; the run continues (C7). */
+  /** The wait ends when the client disconnects, and when its credential becomes invalid; the run continues (C7). */
   async function awaitResult(caller: KeyCaller, run: Run, { res, admit }: Exchange): Promise<Run> {
     const { promise: refused, reject } = Promise.withResolvers<never>();
     const unwatch = watchCredential(admit, reject);
@@ -149,7 +149,7 @@ export function makeConversations({
   };
 }
 
-/** The handlers of runs that were begun before. */
+/** The handlers of existing runs. */
 function makeLookUps({
   operations,
   openStream,
@@ -172,7 +172,7 @@ function makeLookUps({
   };
 }
 
-/** Work that the client's leaving may end. */
+/** Work that the client's disconnecting may end. */
 async function whileThere<T>(res: ServerResponse, work: (left: AbortSignal) => Promise<T>): Promise<T> {
   const wait = new AbortController();
   const leave = () => wait.abort();
@@ -188,10 +188,12 @@ async function whileThere<T>(res: ServerResponse, work: (left: AbortSignal) => P
   }
 }
 
-/** Reasons after which there is no way back to the run. */
+/** Reasons that make the run unreachable. */
 const REFUSALS: ReadonlySet<ErrorReason> = new Set(['unauthenticated', 'forbidden']);
 
-/** What a wait that ended before its run adds: where the run's result comes, and whether the request may be repeated. */
+/**
+ * What the error of a wait that ended before its run adds: where to get the run's result, and whether to repeat the request.
+ */
 function withWayBack(error: unknown, run: Run, repeatable: boolean): unknown {
   if (!(error instanceof ErrandError) || REFUSALS.has(error.reason)) return error;
   const again = repeatable

@@ -1,4 +1,4 @@
-// A run's journal as it is, for whoever may read everything.
+// A run's journal as it is, for administrators.
 import { renderJournalEvent } from '../../wire/journal-event.ts';
 import { errorBody } from '../frame/render-error.ts';
 import type { StreamFormat } from './stream-format.ts';

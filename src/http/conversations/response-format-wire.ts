@@ -13,7 +13,7 @@ export function schemaOf(format: ResponseFormat): JsonObject | null {
 
 type JsonSchemaFormat = Extract<ResponseFormat, { readonly type: 'json_schema' }>['json_schema'];
 
-/** `strict` changes nothing: every result is held against its schema. The model reads name and description. */
+/** `strict` changes nothing: every result is checked against its schema. The model reads name and description. */
 function readJsonSchema({ name, description, schema: sent }: JsonSchemaFormat): JsonObject {
   const words: JsonObject = {
     ...(typeof name === 'string' && { title: name }),

@@ -1,4 +1,4 @@
-// What a run that ended without an answer means to its caller, in both protocols.
+// The meaning of a run without an answer for its caller, in both protocols.
 import type { ErrorType } from '../../domain/errors.ts';
 import type { Run, RunError, RunErrorType } from '../../domain/run.ts';
 import type { ErrorFacts } from '../frame/render-error.ts';
@@ -12,7 +12,7 @@ const FAILURES: Readonly<Record<RunErrorType, { readonly status: number; readonl
   interrupted_error: { status: 500, type: 'api_error' },
 };
 
-/** A stopped run conflicts with the wish for its answer. */
+/** A stopped run conflicts with the request for its answer. */
 export const STOPPED: ErrorFacts = { status: 409, type: 'invalid_request_error', message: 'The run was stopped.' };
 
 /** The server ends its streams, while the run continues. */

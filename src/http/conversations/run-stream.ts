@@ -30,7 +30,7 @@ export interface StreamParts {
   readonly tail: Tails;
   readonly clock: Clock;
   readonly settings: () => Settings;
-  /** Fires when open streams must end. */
+  /** Aborts when open streams must end. */
   readonly draining: AbortSignal;
   readonly watchCredential: WatchCredential;
 }

@@ -51,7 +51,7 @@ async function firstCharacters(pieces: AsyncIterable<string>): Promise<string> {
   return head.slice(0, HEAD_CHARACTERS);
 }
 
-/** What base64 has to decode to. */
+/** The requirements of decoded base64. */
 export interface UploadRules {
   readonly path: string;
   readonly maxBytes: number;
@@ -60,8 +60,8 @@ export interface UploadRules {
 }
 
 /**
- * The bytes that a source says in base64, from `start` on. They are decoded here once to be judged, and again when they are
- * kept: so they are never held. Throws `unprocessable` and `too_large`.
+ * The bytes of a base64 source, from `start`. They are decoded here once to be checked, and again when they are stored: so they
+ * are never held. Throws `unprocessable` and `too_large`.
  */
 export async function readUpload(source: SourceText, start: number, rules: UploadRules): Promise<UploadBytes> {
   const { path, maxBytes, imageType } = rules;

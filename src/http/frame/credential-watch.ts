@@ -1,14 +1,14 @@
-// Looks again at the credentials of requests that last: what began in good faith ends when its key does.
+// Checks the credentials of long requests again: a request ends when its key becomes invalid.
 import type { Clock, Timer } from '../../domain/clock.ts';
 import { ErrandError } from '../../domain/errors.ts';
 
-/** Twice within the minute in which a revoked credential must be heard of. */
+/** Twice within the minute in which a revoked credential must take effect. */
 export const RECHECK_MS = 30_000;
-/** Looks in one turn of the event loop. */
+/** Checks in one turn of the event loop. */
 const AT_ONCE = 50;
 
 /**
- * Asks from now on, until the answered function is called, whether a request may go on. `admit` throws when it may not;
+ * From now on, checks whether a request may continue, until the returned function is called. `admit` throws when it may not;
  * then `refused` is called, once.
  */
 export type WatchCredential = (admit: () => Promise<unknown>, refused: (error: ErrandError) => void) => () => void;
@@ -19,7 +19,7 @@ interface Watched {
   dueAt: number;
 }
 
-/** Makes the one watch: one timer, however many requests there are. */
+/** Makes the watch: one timer for all requests. */
 export function makeCredentialWatch(clock: Clock): WatchCredential {
   /** In the order in which they are due. */
   const watched = new Set<Watched>();
@@ -50,7 +50,7 @@ export function makeCredentialWatch(clock: Clock): WatchCredential {
     try {
       await one.admit();
     } catch (error) {
-      // A store that can't be read says nothing of the credential.
+      // A store that can't be read says nothing about the credential.
       const isRefusal = error instanceof ErrandError && ['unauthenticated', 'forbidden'].includes(error.reason);
       if (isRefusal && watched.delete(one)) one.refused(error);
     }

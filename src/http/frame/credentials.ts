@@ -1,4 +1,4 @@
-// Reads the one credential of a request from its headers, and tells which door the request came through.
+// Reads the one credential of a request from its headers, and determines the listener of the request.
 import type { IncomingMessage } from 'node:http';
 import type { Server } from 'node:net';
 import { ErrandError } from '../../domain/errors.ts';
@@ -47,8 +47,8 @@ function refused(message: string): ErrandError {
 }
 
 /**
- * Answers whether a request came over the Unix socket (K1). Asked of the listening server, never of the connection:
- * a TCP connection that has just been reset has no address either, and would pass for a local one.
+ * Returns whether a request came over the Unix socket (K1). Asks the listening server, never the connection: a TCP connection
+ * that has just been reset has no address either, and would pass for a local one.
  */
 export function isViaSocket(req: IncomingMessage): boolean {
   const { server } = req.socket as IncomingMessage['socket'] & { readonly server?: Server };
@@ -61,5 +61,5 @@ export function isViaSocket(req: IncomingMessage): boolean {
   return viaSocket;
 }
 
-/** Whether a server listens on a Unix socket; it is asked for with every request and never changes. */
+/** Whether a server listens on a Unix socket; checked with every request, and constant. */
 const socketServers = new WeakMap<Server, boolean>();

@@ -1,27 +1,30 @@
-// One request on its way through a handler.
+// One request in its handler.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { notFound } from '../../domain/errors.ts';
 import { isUuid } from '../../domain/ids.ts';
 import type { RequestBody } from '../body/request-body.ts';
 
-/** What a handler is given. `Q` and `B` are what the route's shapes read in the query and in the body. */
+/** The input of a handler. `Q` and `B` are what the route's shapes read in the query and in the body. */
 export interface Exchange<Q = unknown, B = unknown> {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Q;
-  /** It is let go when the handler is done, if not before. */
+  /** Released when the handler is done, if not before. */
   readonly body: B;
   readonly laid: RequestBody['laid'];
-  /** Counts what is held for the request beside its body, until the body is let go. Throws `unavailable` when there is no room. */
+  /**
+   * Counts what is held for the request in addition to its body, until the body is released. Throws `unavailable` when there is
+   * no room.
+   */
   takeRoom(bytes: number): void;
-  /** Lets go of the body early, for handlers that wait. Both of the above are empty then. */
+  /** Releases the body early, for handlers that wait. Both of the above are empty then. */
   letGoOfBody(): Promise<void>;
-  /** Looks at the credential again. Throws `unauthenticated` or `forbidden` when the request would be refused now. */
+  /** Checks the credential again. Throws `unauthenticated` or `forbidden` when the request would be refused now. */
   readonly admit: () => Promise<unknown>;
 }
 
-/** The id in the path, in lower case. Throws `not_found` when it has not the form of one (A8). */
+/** The id in the path, in lower case. Throws `not_found` for an invalid form (A8). */
 export function idInPath(exchange: Exchange, kind: string): string {
   const id = exchange.params['id'] ?? '';
   if (!isUuid(id)) throw notFound(kind);

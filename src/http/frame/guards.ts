@@ -1,4 +1,4 @@
-// The guards of routes: each turns away whom it does not admit, and gives the rest their reach.
+// The guards of routes: each refuses callers that it does not admit, and gives the others their reach.
 import { ErrandError } from '../../domain/errors.ts';
 import type { Administrator, Caller, Identity, KeyCaller, Origin, UserCaller } from '../../domain/user.ts';
 
@@ -33,7 +33,7 @@ const GUARDS: { readonly [G in Guard]: (identity: Identity, origin: Origin) => C
       : administrator(identity, origin),
 };
 
-/** The key of scope `admin` and the login token hold for as long as their user is an administrator (B3, K1). */
+/** The key of scope `admin` and the login token are valid as long as their user is an administrator (B3, K1). */
 function administrator(identity: Identity, origin: Origin): Administrator {
   if (identity.kind === 'token' && identity.user.role !== 'admin')
     throw new ErrandError('forbidden', 'This needs the login token of an administrator.');

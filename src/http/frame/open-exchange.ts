@@ -1,4 +1,4 @@
-// Opens the exchange of a guarded request: its body read within the limits in force, and let go when it is answered.
+// Opens the exchange of a guarded request: reads its body within the current limits, and releases it after the reply.
 import type { RouterContext } from '@koa/router';
 import type { Clock } from '../../domain/clock.ts';
 import type { Settings } from '../../domain/settings.ts';
@@ -13,7 +13,7 @@ import type { Route } from './route.ts';
 const MEGABYTE = 1024 * 1024;
 /** The largest body of a route that takes no attachments. */
 const PLAIN_BODY_BYTES = MEGABYTE;
-/** Of a turn, what is parsed at once: its short texts and the history around it, in sizes of its longest text. */
+/** Limit of what is parsed at once of a turn: its short texts and the history, relative to its longest text. */
 const PARSED_TEXTS = 2;
 
 export interface BodyReadingParts {
@@ -22,16 +22,16 @@ export interface BodyReadingParts {
   readonly clock: Clock;
 }
 
-/** A request that may go on. */
+/** A request that was admitted. */
 export interface Admitted {
   readonly route: Route;
   readonly ctx: RouterContext;
-  /** Whom its body counts for. */
+  /** The owner that its body counts for. */
   readonly owner: string;
   readonly admit: Exchange['admit'];
 }
 
-/** Has a handler answer a request. Throws what the reading of the body throws, and what the handler does. */
+/** Has a handler reply to a request. Throws the errors of reading the body, and those of the handler. */
 export type WithExchange = <T>(admitted: Admitted, handle: (exchange: Exchange) => Promise<T> | T) => Promise<T>;
 
 const NO_BODY: RequestBody = {

@@ -1,14 +1,14 @@
-// Turns whatever was thrown into a status, headers and a body of the route group's shape.
+// Converts anything thrown to a status, headers and a body of the route group's shape.
 import { ErrandError, type ErrorType, REASONS } from '../../domain/errors.ts';
 import type { ErrorShape, ErrorWire } from '../../wire/error.ts';
 import type { Reply } from './reply.ts';
 
-/** What an error body tells, before it has a shape. */
+/** The content of an error body, before it has a shape. */
 export interface ErrorFacts {
   readonly type: ErrorType;
   readonly message: string;
   readonly status: number;
-  /** The request field at fault, told as `param` in the chat shape. */
+  /** The request field at fault, reported as `param` in the chat shape. */
   readonly field?: string | undefined;
 }
 
@@ -18,7 +18,7 @@ const PREFIXES: readonly (readonly [prefix: string, shape: ErrorShape])[] = [
   ['/api/', 'envelope'],
 ];
 
-/** The shape in which errors under a path are told, whether or not a route stands there. */
+/** The shape of errors under a path, whether or not a route exists there. */
 export function shapeOfPath(path: string): ErrorShape {
   return PREFIXES.find(([prefix]) => path.startsWith(prefix))?.[1] ?? 'bare';
 }
@@ -36,14 +36,14 @@ export function errorBody<S extends ErrorShape>(facts: ErrorFacts, shape: S): Er
 
 const INTERNAL = new ErrandError('internal', 'Internal error.');
 
-/** What an error tells, for a place that is not a reply of its own. */
+/** The content of an error, for a place that isn't a reply of its own. */
 export function factsOf(thrown: unknown): ErrorFacts {
   const { reason, message } = thrown instanceof ErrandError ? thrown : INTERNAL;
   const { status, type } = REASONS[reason];
   return { status, type, message };
 }
 
-/** The reply to anything thrown. What is no `ErrandError` is a bug: 500, and its cause goes to the log only. */
+/** The reply to anything thrown. Anything but an `ErrandError` is a bug: 500, with its cause in the log only. */
 export function errorReply(thrown: unknown, shape: ErrorShape): Reply {
   const error = thrown instanceof ErrandError ? thrown : INTERNAL;
   const { status, type, retryAfterSeconds } = REASONS[error.reason];

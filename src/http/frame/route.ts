@@ -1,4 +1,4 @@
-// One route: where it is, who may pass, what it reads, and what it replies with.
+// One route: its path, who may use it, what it reads, and what it replies with.
 import type { Caller } from '../../domain/user.ts';
 import type { ObjectShape } from '../../wire/composites.ts';
 import type { Shape } from '../../wire/shape.ts';
@@ -7,17 +7,17 @@ import type { CallerOf, Guard } from './guards.ts';
 import type { ErrorShape, ErrorWire } from '../../wire/error.ts';
 import type { Reply } from './reply.ts';
 
-/** A reply, or nothing when the handler has taken the response over for a stream. */
+/** A reply; nothing when the handler has taken over the response for a stream. */
 type Answer<R extends object> = Promise<Reply<R> | undefined> | Reply<R>;
 
-/** A run that failed is told as an error. */
+/** A failed run is reported as an error. */
 type Told<R extends object> = Answer<R | ErrorWire<ErrorShape>>;
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** What a route reads and sends, beside its handler. */
+/** What a route reads and sends, apart from its handler. */
 export interface Traits<Q = unknown, B = unknown, R extends object = object> {
-  /** Absent: the query isn't looked at. */
+  /** Absent: the query is ignored. */
   readonly query?: ObjectShape & Shape<Q>;
   /** Those that its handler reads, for the description of the interface. */
   readonly headers?: ObjectShape;
@@ -25,7 +25,7 @@ export interface Traits<Q = unknown, B = unknown, R extends object = object> {
   readonly body?: Shape<B>;
   /** An absent body is read as `{}`. */
   readonly bodyIsOptional?: true;
-  /** Its body may have attachments, and so be as large as they are (A5); others have 1 MB. */
+  /** Its body may contain attachments, and so be as large as they are (A5); others have 1 MB. */
   readonly takesAttachments?: true;
   /** A smaller limit than that. */
   readonly maxBodyBytes?: number;
@@ -39,7 +39,7 @@ export interface Traits<Q = unknown, B = unknown, R extends object = object> {
   readonly events?: Shape<unknown>;
   /** Replies with a file of any type. */
   readonly sendsFile?: true;
-  /** Always answers with an event stream, so HEAD has no meaning here (A7). */
+  /** Always replies with an event stream, so HEAD has no meaning here (A7). */
   readonly sse?: true;
 }
 
@@ -52,7 +52,7 @@ export interface Route extends Traits {
   readonly guard: Guard | 'none';
   /** Of its errors; in the shape `envelope` its successes have one too. */
   readonly shape: ErrorShape;
-  /** The guard makes the caller that it takes; there is none where anyone may pass. */
+  /** The guard makes the caller; without a guard, anyone may use the route. */
   readonly handler: (exchange: Exchange, caller: Caller | undefined) => Answer<object>;
 }
 

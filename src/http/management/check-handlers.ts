@@ -1,4 +1,4 @@
-// The handlers of models and of checks, which end when the one who asked goes away.
+// The handlers of models and of checks, which end when the client disconnects.
 import type { Administrator } from '../../domain/user.ts';
 import type { Operations } from '../../operations/operations.ts';
 import type { ModelCheckWishWire } from '../../wire/capabilities/model.ts';
@@ -12,7 +12,7 @@ export function makeCheckHandlers(operations: Operations) {
   return {
     listModels: (_exchange: Exchange, caller: Administrator) =>
       ok(renderList(operations.listModels(caller), renderModel)),
-    /** Everything is checked unless it is said. */
+    /** Everything is checked by default. */
     checkModel: async (exchange: Exchange<unknown, ModelCheckWishWire>, caller: Administrator) => {
       const wish = { context: exchange.body.context ?? true };
       return ok(renderModelCheck(await operations.checkModel(caller, refInPath(exchange), wish, untilGone(exchange))));

@@ -1,4 +1,4 @@
-// Definitions as administrators read them. Values that may hold a secret stay out; their names are told.
+// Definitions as administrators read them. Values that may contain a secret are omitted; their names are shown.
 import type { ConnectorDefinition, McpServerDefinition } from '../../catalog/definitions.ts';
 import type { Problem } from '../../catalog/problem.ts';
 import type { DefinitionNoun, DefinitionOf, DefinitionRecord } from '../../operations/capabilities/definitions.ts';
@@ -45,7 +45,7 @@ function transportOf({ transport }: McpServerDefinition) {
   const names = (values: object, files: object) => [...Object.keys(values), ...Object.keys(files)];
   if (transport.kind === 'http') {
     const { origin, pathname } = new URL(transport.url);
-    // The query of an address may hold a key.
+    // The query of an address may contain a key.
     return { kind: 'http' as const, url: origin + pathname, headers: names(transport.headers, transport.headerFiles) };
   }
   const { command, args, env, envFiles, folders, network } = transport;

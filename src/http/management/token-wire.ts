@@ -5,7 +5,7 @@ import type { Grant } from '../../operations/people/log-in.ts';
 import type { SigningKey } from '../../store/people/signing-keys.ts';
 import type { GrantWire, LoginTokenWire, SigningKeyWire } from '../../wire/people/token.ts';
 
-/** What the request's frame says, beside its body. The key is read only where it is the grant. */
+/** The request's data outside of its body. The key is read only where it is the grant. */
 export interface GrantFrame {
   readonly address: string;
   readApiKey(): string | null;
