@@ -167,11 +167,12 @@ export async function measure(
     await pause(rampMs + SETTLE_MS);
     const [cpuBefore, from] = [cpuMsOf(server.pid()), machineMs()];
     let [cpuMs, until] = [0, from];
-    figures['loopDelayP99Ms'] = await server.loopDelayP99Ms(async () => {
+    const { p99Ms } = await server.loopDelay(async () => {
       await pause(pacedMs);
       cpuMs = cpuMsOf(server.pid()) - cpuBefore;
       until = machineMs();
     });
+    figures['loopDelayP99Ms'] = p99Ms;
     const deltas = checked(await under).results.flatMap((hit) => hit.deltas);
     const delays = deltas.filter(({ sentMs }) => sentMs >= from && sentMs < until).map(({ delayMs }) => delayMs);
     figures['pacedDeltas'] = delays.length;

@@ -43,7 +43,8 @@ export function fillSession(dataDir: string, runId: string, count: number): void
   });
 }
 
-function inStore<Answer>(dataDir: string, fill: (database: Database) => Answer): Answer {
+/** Runs `fill` in one transaction on the store of a data directory, which must be closed. */
+export function inStore<Answer>(dataDir: string, fill: (database: Database) => Answer): Answer {
   const database = new Connection(storeFileOf(dataDir));
   try {
     database.pragma('synchronous = OFF');

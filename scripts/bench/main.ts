@@ -1,5 +1,5 @@
 // Measures what Errand costs beside two floors, in one run on one machine: a bare pass-through and a bare AI SDK server.
-// `npm run bench -- [--quick] [--json FILE] [--only servers|runs|tools|history|files|watchers] [--without-errand] [--without-large]`
+// `npm run bench -- [--quick] [--json FILE] [--only servers|runs|tools|history|files|watchers|office] [--without-errand] [--without-large]`
 import { closeSync, fsyncSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import { FULL, measure, measureIdle, QUICK } from './cases.ts';
 import { measureFiles } from './file-cases.ts';
 import { fillStore } from './fill-store.ts';
 import { measureHistory } from './history-cases.ts';
+import { measureOffice } from './office-cases.ts';
 import { listPages } from './list-cases.ts';
 import { quantile } from './load.ts';
 import { watchMachine } from './process-figures.ts';
@@ -41,7 +42,7 @@ interface Bench {
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
-const PARTS = ['servers', 'runs', 'tools', 'history', 'files', 'watchers'] as const;
+const PARTS = ['servers', 'runs', 'tools', 'history', 'files', 'watchers', 'office'] as const;
 type Part = (typeof PARTS)[number];
 
 if (options.only !== undefined && !PARTS.some((part) => part === options.only)) {
@@ -58,6 +59,11 @@ async function main(bench: Bench): Promise<void> {
       say('measuring long conversations …');
       const modelUrl = new URL(model.target.url).origin;
       Object.assign(bench.runs, await measureHistory(modelUrl, bench.scale, bench.failures));
+    }
+    if (wants('office') && !options['without-errand']) {
+      say('measuring the reads of Office Mode …');
+      const modelUrl = new URL(model.target.url).origin;
+      Object.assign(bench.runs, await measureOffice({ modelUrl, scratch: bench.scratch }, bench.scale, bench.failures));
     }
     if (wants('files') && !options['without-errand']) {
       say('measuring files …');

@@ -48,6 +48,12 @@ const ROWS: readonly Row[] = [
   { key: 'busyElsewherePercent', label: 'machine busy with other things, %', digits: 0 },
 ];
 
+const OFFICE_READS = [
+  ['snapshot', 'snapshot of the house'],
+  ['todayTeam', 'today’s runs of a team'],
+  ['todayNobody', 'today’s runs of nobody'],
+] as const;
+
 const RUN_ROWS: readonly Row[] = [
   { key: 'queued', label: 'runs in the queue, where it is not empty', digits: 0 },
   ...(['1', '32', '256'] as const).flatMap((clients): Row[] => [
@@ -80,6 +86,15 @@ const RUN_ROWS: readonly Row[] = [
     { key: `firstTextAfter${turns}P50Ms`, label: `first text, earlier turns: ${turns}, p50, ms`, digits: 2 },
     { key: `firstTextAfter${turns}P99Ms`, label: '  p99, ms', digits: 2 },
   ]),
+  { key: 'officeCalls', label: 'model calls in the store of Office Mode', digits: 0 },
+  { key: 'officeCallsToday', label: '  of today', digits: 0 },
+  ...OFFICE_READS.flatMap(([read, words]) =>
+    (['Empty', 'Full'] as const).flatMap((where): Row[] => [
+      { key: `${read}${where}CpuMs`, label: `${words}, ${where.toLowerCase()} store: CPU ms`, digits: 2 },
+      { key: `${read}${where}P99Ms`, label: '  p99, ms', digits: 2 },
+      { key: `${read}${where}PauseMs`, label: '  longest pause of the event loop, ms', digits: 1 },
+    ]),
+  ),
   { key: 'snapshotFiles', label: 'files in a workspace', digits: 0 },
   { key: 'snapshotFirstMs', label: '  first snapshot, all kept, ms', digits: 0 },
   { key: 'snapshotNextMs', label: '  the next, 10 changed, ms', digits: 0 },

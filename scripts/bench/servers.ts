@@ -10,12 +10,18 @@ import { startDaemonProcess } from '../../test/support/daemon-process.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import type { Target } from './load.ts';
 
+/** How long the event loop was held, in milliseconds. */
+export interface LoopDelay {
+  readonly p99Ms: number;
+  readonly maxMs: number;
+}
+
 /** A running server and how to look into it. */
 export interface MeasuredServer {
   readonly target: Target;
   pid(): number;
-  /** Watches the event loop while `work` runs; answers the 99th percentile of its delay in milliseconds. */
-  loopDelayP99Ms(work: () => Promise<void>): Promise<number>;
+  /** Watches the event loop while `work` runs. */
+  loopDelay(work: () => Promise<void>): Promise<LoopDelay>;
   close(): Promise<void>;
 }
 
@@ -71,7 +77,7 @@ async function startScript({ name, script, args, path, scratch }: ScriptStart): 
   return {
     target: { name, url: url + path, headers: {} },
     pid: () => pid,
-    loopDelayP99Ms: (work) => watchLoop(pid, loopFile, work),
+    loopDelay: (work) => watchLoop(pid, loopFile, work),
     close: async () => {
       process.off('exit', kill);
       kill();
@@ -108,7 +114,7 @@ export async function startErrand(modelUrl: string, scratch: string, errandYaml 
       headers: { authorization: `Bearer ${key}` },
     },
     pid: () => daemon.pid(),
-    loopDelayP99Ms: (work) => watchLoop(daemon.pid(), loopFile, work),
+    loopDelay: (work) => watchLoop(daemon.pid(), loopFile, work),
     restartWith: async (yaml) => {
       writeFileSync(join(daemon.configDir, 'errand.yaml'), yaml);
       await daemon.restart();
@@ -117,11 +123,11 @@ export async function startErrand(modelUrl: string, scratch: string, errandYaml 
   };
 }
 
-async function watchLoop(pid: number, file: string, work: () => Promise<void>): Promise<number> {
+async function watchLoop(pid: number, file: string, work: () => Promise<void>): Promise<LoopDelay> {
   rmSync(file, { force: true });
   process.kill(pid, 'SIGUSR2');
   await work();
   process.kill(pid, 'SIGUSR2');
   const seen = await waitFor(() => existsSync(file) && readFileSync(file, 'utf8').trim(), { what: 'the loop figures' });
-  return (JSON.parse(seen) as { p99Ms: number }).p99Ms;
+  return JSON.parse(seen) as LoopDelay;
 }

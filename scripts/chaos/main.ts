@@ -13,6 +13,7 @@ import type { DaemonProcess } from '../../test/support/daemon-process.ts';
 import { stormBackground, tellSubmissions } from './background.ts';
 import { checkAcceptance, checkReplays, replayAll, type Replays } from './check-sightings.ts';
 import { checkRuns } from './check-runs.ts';
+import { checkToday } from './check-today.ts';
 import { checkArtifacts, countUncollected } from './check-artifacts.ts';
 import { checkPlagues, isExcused } from './check-plagues.ts';
 import { checkTexts } from './check-texts.ts';
@@ -149,11 +150,14 @@ async function weatherBackground({ rules, daemon, background }: Storming): Promi
   return { ...storm, ...seen, sightings: [], ended: NOBODY, replays: new Map(), problems };
 }
 
-/** Stops the daemon for good; answers what was wrong with its end and what outlived it. */
+/** Stops the daemon for good; answers what was wrong with its last figures, with its end, and what outlived it. */
 async function stopClean(daemon: DaemonProcess, marker: string, known: Set<number>): Promise<string[]> {
+  const wrong = await checkToday(daemon);
   const exit = await daemon.stop();
   const left = await orphans(daemon.dataDir, marker, known);
-  return exit.code === 0 ? left : [`the clean stop ended with ${exit.signal ?? exit.code}`, ...left];
+  return exit.code === 0
+    ? [...wrong, ...left]
+    : [...wrong, `the clean stop ended with ${exit.signal ?? exit.code}`, ...left];
 }
 
 async function check({ rules, daemon, audit }: Storming, weathered: Weathered, facts: StoredFacts): Promise<string[]> {
