@@ -18,9 +18,9 @@ export interface Readiness {
 /** What the running daemon is configured by. */
 export interface ConfigurationReport {
   readonly configDir: string;
-  /** What is wrong with the files now; it takes up none of it. */
+  /** What is wrong with the files now; applies nothing. */
   readonly problems: readonly Problem[];
-  /** Every setting in force. `source` is the flag, variable or file that gave it. */
+  /** Every setting in effect. `source` is the flag, variable or file that gave it. */
   readonly settings: readonly {
     readonly name: string;
     readonly value: unknown;

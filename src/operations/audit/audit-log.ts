@@ -19,7 +19,7 @@ export interface AuditLogParts {
 export function makeAuditLogOperations({ store, deriveKey }: AuditLogParts) {
   const seal = makeSeal(deriveKey);
   return {
-    /** Throws `not_found` for an actor whom nobody is. */
+    /** Throws `not_found` for an unknown actor. */
     listAuditEntries: async (
       _caller: Administrator,
       { actor: named, beforeId, afterId, limit, ...filter }: AuditQuery,

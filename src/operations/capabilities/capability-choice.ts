@@ -1,4 +1,4 @@
-// What a key may be told to let its agents use in free mode: things named by id or name, checked to be there (§2.10).
+// What a key's agents may use in free mode: named by id or name, and checked to exist (§2.10).
 import type { Definitions } from '../../catalog/definitions.ts';
 import type { CapabilityConfig } from '../../domain/capability-config.ts';
 import { unprocessable } from '../../domain/errors.ts';

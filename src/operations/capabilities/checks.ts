@@ -52,7 +52,7 @@ export function makeCheckOperations({ checks, audit, getDefinition, catalog }: C
       return { items, total: items.length };
     },
 
-    /** Tries a model by its name. Throws `not_found`, and as `Checks` does. */
+    /** Tests a model by its name. Throws `not_found`, and as `Checks` does. */
     checkModel: async (
       caller: Administrator,
       name: string,
@@ -66,7 +66,7 @@ export function makeCheckOperations({ checks, audit, getDefinition, catalog }: C
       return { ...result, resolved, durationMs };
     },
 
-    /** Tries an MCP server by its name or id, whoever may use it. Throws `not_found`, and as `Checks` does. */
+    /** Tests an MCP server by its name or id, regardless of who may use it. Throws `not_found`, and as `Checks` does. */
     checkMcpServer: async (caller: Administrator, reference: string, signal: AbortSignal): Promise<McpServerCheck> => {
       const { id, definition } = await getDefinition(caller, 'mcp-servers', reference);
       await audit.act(caller, 'mcp_server.check', definition.name);

@@ -133,14 +133,14 @@ function makeConnectionChecks(
   }
 
   return {
-    /** Tries a connection now, as a run would use it. */
+    /** Tests a connection now, as a run would use it. */
     checkConnection: async (caller: Administrator, id: string): Promise<ConnectionCheck> => {
       await store.connections.get(id);
       await audit.act(caller, 'connection.check', id);
       return check(id);
     },
 
-    /** Tries a connector's address and all its connections. Throws `not_found` for an unknown name. */
+    /** Tests a connector's address and all its connections. Throws `not_found` for an unknown name. */
     checkConnector: async (caller: Administrator, name: string): Promise<ConnectorCheck> => {
       if (!definitions().connectors.has(name)) throw notFound('Connector');
       await audit.act(caller, 'connector.check', name);

@@ -49,7 +49,7 @@ export interface DefinitionParts {
   readonly problems: {
     /** What is wrong with the files of the definitions now. */
     ofFiles(): readonly Problem[];
-    /** What is wrong with what was read last: it is not in force, or left out. */
+    /** What is wrong with the files that were read last: their definitions are not in effect, or left out. */
     inForce(): readonly Problem[];
   };
 }
@@ -65,7 +65,7 @@ export function makeDefinitionOperations({ store, audit, definitions, problems }
   }
 
   return {
-    /** The definitions in force, in the order of their names, a plugin's after those that stand alone; and what is not. */
+    /** The definitions in effect, in the order of their names, a plugin's after the others; and the problems. */
     listDefinitions: async <N extends DefinitionNoun>(
       _caller: Administrator,
       noun: N,
@@ -89,7 +89,7 @@ export function makeDefinitionOperations({ store, audit, definitions, problems }
       return found;
     },
 
-    /** Reads the files of a noun now and answers what is wrong with them. What is in force stays as it is. */
+    /** Reads the files of a noun now and returns what is wrong with them. Applies nothing. */
     checkDefinitions: async (caller: Administrator, noun: DefinitionNoun): Promise<readonly Problem[]> => {
       await audit.act(caller, 'definition.check', noun);
       return problems.ofFiles().filter(({ file }) => file === null || isOf(noun, file));

@@ -48,7 +48,7 @@ export function makeSessionFiles({ store, lookInto, fileAddresses, emptyArchives
       return { url, filename };
     },
 
-    /** What the browser showed at a tool use. Throws `not_found` also when there is no picture of it. */
+    /** What the browser showed at a tool use. Throws `not_found` also when it has no picture. */
     getOfficePicture: async (caller: Administrator, id: string, toolUseId: string): Promise<SignedFile> => {
       const session = await lookInto(caller, id);
       const found = TOOL_USE_ID.test(toolUseId) ? await store.screenshots.find(session.seq, toolUseId) : undefined;

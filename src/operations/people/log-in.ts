@@ -110,12 +110,12 @@ async function createAccount({ store, catalog }: LogInParts, { defaults }: Setti
     teamId: found?.id ?? null,
     functionalRole: functionalRole === '' ? null : functionalRole,
     scenario: scenario === '' ? null : scenario,
-    // Shown to nobody: no password opens the account until one is set.
+    // Never shown: no password opens the account until one is set.
     passwordHash: await hashPassword(makePassword()),
   });
   return ensured.catch((error: unknown) => {
     if (!(error instanceof ErrandError) || error.reason !== 'conflict') throw error;
-    // Which names those are is nobody's business but the administrator's.
+    // Only administrators may know which names those are.
     throw new ErrandError('forbidden', 'The account name looks like those of several others.', { cause: error });
   });
 }

@@ -19,7 +19,7 @@ const SALT_BYTES = 32;
 const MAX_TTL_SECONDS = 86_400;
 const COMPACT_FORM = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 
-/** Answers whether a credential has the form of a login token, good or not. No API key has. */
+/** Whether a credential has the form of a login token, valid or not. API keys have another form. */
 export function isToken(text: string): boolean {
   return COMPACT_FORM.test(text);
 }

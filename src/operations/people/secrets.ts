@@ -48,7 +48,7 @@ export async function hashPassword(password: string): Promise<string> {
   return hash(password);
 }
 
-/** Answers whether a password is the one that was hashed. Runs off the main thread and takes some 15 ms either way. */
+/** Returns whether a password matches the hash. Runs off the main thread and takes some 15 ms either way. */
 export async function passwordMatches(password: string, hashed: string): Promise<boolean> {
   return verify(hashed, password);
 }

@@ -9,7 +9,7 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 /** Connections to the provider at a time; further questions wait, within the time they have. */
 const CONNECTIONS = 16;
 
-/** Answers the account that a provider's token belongs to. */
+/** Returns the account that a provider's token belongs to. */
 export type AskProvider = (sso: Settings['sso'], token: string) => Promise<string>;
 
 /**

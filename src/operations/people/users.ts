@@ -43,7 +43,7 @@ const USERNAME = /^[\p{L}\p{N}][\p{L}\p{N}._@-]{0,63}$/u;
 /** Letters that are shown as nothing. */
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u;
 
-/** Answers whether a text may be an account's name. */
+/** Whether a text may be an account's name. */
 export function isUsername(text: string): boolean {
   return USERNAME.test(text) && !INVISIBLE.test(text);
 }

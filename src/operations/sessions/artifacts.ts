@@ -33,7 +33,7 @@ export interface RunArtifactList {
   readonly fileCount: number;
   readonly totalSize: number;
   readonly files: readonly FileLeaf[];
-  /** How many names were passed over, by reason; null while nobody has looked. */
+  /** How many names were skipped, by reason; null before the workspace was examined. */
   readonly skipped: Readonly<Record<string, number>> | null;
   readonly archive: ArchiveAddress | null;
   readonly error: ArtifactError | null;

@@ -15,7 +15,7 @@ export type FileNode =
       readonly sha256: string;
       /** What the run did to it; null in a listing of the workspace. */
       readonly change: FileChange | null;
-      /** A media type without parameters; null when the name tells none. */
+      /** A media type without parameters; null when the name implies none. */
       readonly mimeType: string | null;
       readonly previewUrl: string;
       readonly downloadUrl: string;

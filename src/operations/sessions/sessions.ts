@@ -1,4 +1,4 @@
-// Sessions: listed, looked at, read, stopped and deleted.
+// Sessions: list, show, read, stop and delete.
 import type { CapabilityConfig } from '../../domain/capability-config.ts';
 import type { Message } from '../../domain/content.ts';
 import type { Session } from '../../domain/session.ts';

@@ -105,7 +105,7 @@ export function makeAcceptTurn(parts: AcceptParts) {
   }
 }
 
-/** What stays free is for the runs that are under way. */
+/** The rest is reserved for the runs in progress. */
 function refuseWithoutSpace(disk: Disk): void {
   const shortage = disk.shortage();
   if (shortage !== null) throw new ErrandError('unavailable', shortage.words);
@@ -135,7 +135,7 @@ async function findSubmitted(store: Store, { user, key }: KeyCaller, input: Turn
   return store.runs.findSubmitted({ user, key, sessionId, idempotencyKey, background });
 }
 
-/** The run that an earlier request made. A run is told in one protocol only, which a request in the other can't take. */
+/** The run that an earlier request made. A run has one protocol, and a request in the other can't join it. */
 function replayOf(run: Run, { protocol }: TurnInput): AcceptedTurn {
   if (run.protocol === protocol) return { run, replayed: true };
   const endpoint = ENDPOINTS[run.protocol];

@@ -17,7 +17,7 @@ interface AwaitParts {
 }
 
 /**
- * Makes the verb: the run once it is terminal. Throws `wait_timeout` after `wait_timeout_seconds` (the run goes on),
+ * Makes the verb: the run once it is terminal. Throws `wait_timeout` after `wait_timeout_seconds` (the run continues),
  * `unavailable` when the daemon ends first; rejects with the signal's reason when the client leaves.
  */
 export function makeAwaitResult({ store, tails, clock, settings, draining }: AwaitParts) {

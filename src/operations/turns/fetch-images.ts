@@ -34,7 +34,7 @@ export interface Fetching extends Asking {
 }
 
 /**
- * Makes the verb. When it ends, nothing of it goes on. Throws `bad_request` for an image that cannot be fetched or is none,
+ * Makes the verb. When it ends, nothing of it continues. Throws `bad_request` for an image that cannot be fetched or is none,
  * `too_large` over the upload limit or for too much of them, each naming the field; `unavailable` when there is no room for
  * them, or the caller or the daemon is going. All their bytes are counted before they are held. The first failure ends the rest.
  */

@@ -1,4 +1,4 @@
-// Runs: listed, looked at, followed, polled and stopped.
+// Runs: list, show, follow, poll and stop.
 import type { Run, RunStatus } from '../../domain/run.ts';
 import type { StopResult } from '../../domain/stop.ts';
 import type { Administrator, Caller, KeyCaller } from '../../domain/user.ts';

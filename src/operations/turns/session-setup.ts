@@ -13,7 +13,7 @@ export interface SetupParts {
   definitions(): Definitions;
 }
 
-/** Answers what a session that a key opens now gets. */
+/** Returns what a session that a key opens now gets. */
 export type MakeSetup = (key: Pick<ApiKey, 'target' | 'capabilityConfig' | 'userSeq'>) => Promise<SessionSetup>;
 
 /**

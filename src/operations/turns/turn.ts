@@ -41,7 +41,7 @@ export interface TurnInput {
   readonly idempotencyKey: string | null;
   /** Present when the run is to go on in the background; its payload is passed back verbatim. */
   readonly background: { readonly payload: string | null } | null;
-  /** Chat only: the last chunk tells the usage (C9). */
+  /** Chat only: the last chunk reports the usage (C9). */
   readonly includeUsage: boolean;
   /** The schema of the result, as `readOutputSchema` gave it; null when the answer is text (§4.4). */
   readonly outputSchema: JsonObject | null;

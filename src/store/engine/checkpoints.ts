@@ -1,4 +1,4 @@
-// Checkpoints: committed pages move from the log of the database into its file, beside the commits and not within them.
+// Checkpoints: committed pages move from the write-ahead log into the database file, between commits rather than within them.
 import type Connection from 'better-sqlite3';
 import type { Clock, Timer } from '../../domain/clock.ts';
 

@@ -27,7 +27,7 @@ export interface PendingVerb {
   reject(error: unknown): void;
 }
 
-/** What became of a commit: its events and what to tell its verbs, or why nothing of it was kept. */
+/** The outcome of a commit: its events and the results of its verbs, or why it was rolled back. */
 export type Commit =
   | { readonly ok: true; readonly events: readonly JournalEvent[]; readonly settle: () => void }
   | { readonly ok: false; readonly error: unknown };

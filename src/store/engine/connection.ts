@@ -4,9 +4,9 @@ import { dropStatistics } from './planner.ts';
 import { makePrivateFile } from './private-file.ts';
 import { migrate } from './schema.ts';
 
-/** At a start nobody is served yet, so a lock may be waited for in place. */
+/** At a start no requests are served yet, so waiting for a lock may block. */
 const OPENING_MS = 5_000;
-/** To this the log of the database shrinks when it begins anew. */
+/** The write-ahead log shrinks to this size when it restarts. */
 const LOG_BYTES = 16 * 1_048_576;
 
 /** Opens the file, creates or migrates it, and leaves a connection that never waits. */

@@ -1,8 +1,8 @@
-// How the storage is doing: what callers and readiness are told of it, and what an operator has to hear once.
+// The state of the storage: what callers and readiness get of it, and what is reported to operators once.
 import { messageOf } from '../../domain/errors.ts';
 import { explainToOperator, faultKindOf, refusalOf } from './storage-fault.ts';
 
-/** What a store tells who opened it. Words name files, and are for the log. */
+/** What a store reports to its opener. Messages name files, and are for the log. */
 export interface StoreAlarms {
   /** The storage began to refuse, or is damaged. */
   trouble(words: string): void;

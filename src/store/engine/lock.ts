@@ -1,4 +1,4 @@
-// The data directory's exclusive lock: one process at a time, and the next one is told who holds it.
+// The data directory's exclusive lock: one process at a time, and the next one's error names the holder.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Connection from 'better-sqlite3';

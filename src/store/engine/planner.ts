@@ -1,4 +1,4 @@
-// What SQLite's planner is told. A plan must not depend on what a store held once, nor on the values of one execution.
+// What SQLite's planner gets to know. A plan must not depend on what a store held once, nor on the values of one execution.
 import type { Database as Connection } from 'better-sqlite3';
 
 /** Where `ANALYZE` and `PRAGMA optimize` keep what they counted. */

@@ -11,7 +11,7 @@ const PLENTY_BYTES = 4 * RESERVE_BYTES;
 const PIECE_BYTES = 1_048_576;
 
 export interface Reserve {
-  /** Gives the space up. Answers false when it was given up before. */
+  /** Releases the space. Returns false when it was already released. */
   spend(): boolean;
   /** Whether it is given up. It is made again as soon as there is plenty of space. */
   isSpent(): boolean;

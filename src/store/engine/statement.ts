@@ -54,7 +54,7 @@ export interface Transaction extends Reader {
   readonly steadyNow: number;
   run(sql: string, ...values: Value[]): Step<number>;
   insert(sql: string, ...values: Value[]): Step<number>;
-  /** Adds an event to the journal, written when the verb has ended and told to nobody before the commit. Not a step. */
+  /** Adds an event to the journal, written when the verb has ended and published only after the commit. Not a step. */
   emit(sessionSeq: number, runSeq: number | null, event: NewEvent): void;
 }
 

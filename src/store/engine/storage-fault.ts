@@ -58,7 +58,7 @@ export function lacksSpace(error: unknown): boolean {
   return fault !== undefined && /^SQLITE_(FULL|IOERR_(WRITE|SHM|TRUNCATE))/.test(fault.error.code);
 }
 
-/** What a caller is told: `unavailable` for trouble with the storage. Anything else as it was thrown. */
+/** The error for a caller: `unavailable` for trouble with the storage. Any other error unchanged. */
 export function refusalOf(error: unknown): unknown {
   const fault = faultOf(error);
   if (fault === undefined || error instanceof ErrandError) return error;

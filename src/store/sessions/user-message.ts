@@ -1,4 +1,4 @@
-// What a turn adds to its session beside the run: the user's message and its attachments.
+// What a turn adds to its session in addition to the run: the user's message and its attachments.
 import type { Attachment } from '../../domain/content.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 
@@ -13,7 +13,7 @@ export interface NewMessage {
   readonly preview: string;
 }
 
-/** Answers the message's id. */
+/** Returns the message's id. */
 export function* insertUserMessage(
   tx: Transaction,
   { sessionSeq, runSeq, content, preview }: NewMessage,

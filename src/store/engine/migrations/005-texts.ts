@@ -1,4 +1,4 @@
-// The fifth schema: texts that nobody reads any more leave the database.
+// The fifth schema: texts that are no longer read leave the database.
 
 export const texts = `
 CREATE INDEX events_of_session ON events (session_seq, type) WHERE run_seq IS NULL;
