@@ -21,6 +21,7 @@ import type { ConfigurationWire, StatusWire } from '../wire/status.ts';
 import { type AuditLog, makeAuditLog } from './audit.ts';
 import { type Checks, makeChecks } from './checks.ts';
 import { makeMessages, type Messages } from './conversation.ts';
+import { type KeyVerbs, makeKeyVerbs } from './key-verbs.ts';
 import { makeOffice, type Office } from './office.ts';
 import { openFile } from './transport/download.ts';
 import { callManagement } from './transport/exchange.ts';
@@ -112,6 +113,8 @@ export interface Client extends Checks {
   /** Opens a file at one of the daemon's signed addresses, over this client's own connection. */
   download(url: string): Promise<IncomingMessage>;
   readonly messages: Messages;
+  /** What a key does with its own sessions. */
+  ofKey(apiKey: string): KeyVerbs;
   readonly office: Office;
 }
 
@@ -168,6 +171,7 @@ export function makeClient(address: Address, signal?: AbortSignal): Client {
     queue: (limit) => call('GET', `/queue${queryOf({ limit })}`),
     download: (url) => openFile(address, url, signal),
     messages: makeMessages(address, signal),
+    ofKey: (apiKey) => makeKeyVerbs(address, apiKey, signal),
     office: makeOffice(call, address, signal),
   };
 }

@@ -36,8 +36,8 @@ export interface Context {
   readonly yes: boolean;
   /** Aborted by Ctrl-C, SIGTERM, or a reader that closed the pipe. */
   readonly signal: AbortSignal;
-  /** A client of the daemon that the flags select. Throws `usage` or `badConfiguration`. */
-  client(): Client;
+  /** A client of the daemon that the flags select, until a signal: its own unless given. Throws `usage` or `badConfiguration`. */
+  client(until?: AbortSignal): Client;
 }
 
 /** Makes a commander action of a command's work, which receives its context first, then arguments and options. */
@@ -103,7 +103,7 @@ function makeContext(io: Io, given: GivenFlags, signal: AbortSignal): Context {
     call: callOf(io.commandName, { ...given, dataDir: given.dataDir ?? dataDirOfService(places, io) }),
     yes: given.yes === true,
     signal,
-    client: () => makeClient(addressOf(places), signal),
+    client: (until = signal) => makeClient(addressOf(places), until),
   };
 }
 

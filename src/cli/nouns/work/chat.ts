@@ -1,8 +1,9 @@
-// `errand chat`: one turn of the agent.
+// `errand chat`: one turn of the agent, or a conversation.
 import type { Command } from 'commander';
 import type { Ask, Conversation } from '../../../client/conversation.ts';
 import { addToMessage, type ConversationEvent, type PartialMessage, textOfMessage } from '../../../client/messages.ts';
-import type { JsonObject } from '../../../domain/json.ts';
+import { converse } from '../../chat/converse.ts';
+import { callLine } from '../../chat/transcript.ts';
 import { idOrStart, notEmpty } from '../../frame/arguments.ts';
 import { act, type Context, requireApiKey } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
@@ -21,10 +22,10 @@ interface Options {
 /** Adds the command. */
 export function addChat(program: Command, io: Io): void {
   program
-    .command('chat <text...>')
-    .summary('ask the agent')
+    .command('chat [text...]')
+    .summary('ask the agent, or converse with it')
     .description(
-      'Ask the agent and print its answer. Several words are joined to one text; "-" reads it from standard input. Requires ERRAND_API_KEY.',
+      'Ask the agent and print its answer. Several words are joined to one text; "-" reads it from standard input. Without a text, converse on the terminal; without a terminal, read the text from standard input. Requires ERRAND_API_KEY.',
     )
     .option('--session <id>', 'continue this session, by its id or the start of it', idOrStart)
     .option('--stream', 'print the answer as it arrives, and what the agent does on standard error')
@@ -32,11 +33,18 @@ export function addChat(program: Command, io: Io): void {
     .addHelpText('after', EXAMPLES)
     .action(
       act(io, async (context, words: readonly string[], options: Options) => {
+        const { model } = options;
+        if (words.length === 0 && io.terminal.stdin) {
+          requireTerminal(context);
+          const apiKey = requireApiKey(context);
+          const sessionId = await context.client().wholeId('sessions', options.session);
+          return converse(context, { apiKey, model, sessionId });
+        }
         const text = words.join(' ');
         const ask: Ask = {
           apiKey: requireApiKey(context),
-          model: options.model,
-          text: text === '-' ? await readMessageText(context) : notBlank(text),
+          model,
+          text: words.length === 0 || text === '-' ? await readMessageText(context) : notBlank(text),
           sessionId: await context.client().wholeId('sessions', options.session),
           onRetry: (tries) => context.out.hint(tries === 1 ? 'Connection lost, reconnecting.' : `Try ${tries}.`),
         };
@@ -47,6 +55,7 @@ export function addChat(program: Command, io: Io): void {
 
 const EXAMPLES = `
 Examples:
+  errand chat
   errand chat Write a limerick to /limerick.txt
   errand chat --stream --session 0190f6a0-12ab "And now a sonnet"
   git diff | errand chat -`;
@@ -54,6 +63,14 @@ Examples:
 function notBlank(text: string): string {
   if (text.trim() === '') throw new CommandError('usage', 'The text is empty.');
   return text;
+}
+
+function requireTerminal({ io, out }: Context): void {
+  if (io.terminal.stdout && out.format !== 'json') return;
+  throw new CommandError(
+    'usage',
+    'A conversation needs a terminal, and no -o json. Give a text to ask for one answer.',
+  );
 }
 
 async function create(context: Context, ask: Ask): Promise<void> {
@@ -118,7 +135,7 @@ async function print({ call, io, out }: Context, { events }: Conversation): Prom
 
 /** What the agent does, in one line; undefined for events without one. */
 function lineFor(event: ConversationEvent, columns: number): string | undefined {
-  if (event.type === 'tool_use') return cutTo(`* ${safeLine(`${event.name} ${subjectOf(event.input)}`)}`, columns);
+  if (event.type === 'tool_use') return callLine(event, columns);
   if (event.type === 'tool_result' && !event.ok) {
     return cutTo(`! ${safeLine(`${event.name} failed: ${event.preview}`)}`, columns);
   }
@@ -127,11 +144,6 @@ function lineFor(event: ConversationEvent, columns: number): string | undefined 
 
 function howToAnswer(call: string, requestId: string): string {
   return `The agent is waiting for an answer. Reply with: ${call} inputs answer ${safeLine(requestId)} TEXT`;
-}
-
-/** The subject of a tool call: its first text argument. */
-function subjectOf(input: JsonObject): string {
-  return Object.values(input).find((value) => typeof value === 'string') ?? '';
 }
 
 function documentOf(message: PartialMessage, sessionId: string | null, runId: string | null): object {

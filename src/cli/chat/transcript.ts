@@ -1,0 +1,69 @@
+// What the agent says and does, as it appears in a conversation on a terminal.
+import type { ConversationEvent } from '../../client/messages.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import { paint, type Style } from '../../terminal/colours.ts';
+import { cutTo, safeLine, safeText } from '../../terminal/text.ts';
+
+export interface Transcript {
+  /** Shows an event, if there is something to see of it. */
+  add(event: ConversationEvent): void;
+  /** A line of the program's own. */
+  note(line: string, style?: Style): void;
+  /** Ends a line of the agent that is still open. */
+  end(): void;
+}
+
+interface Place {
+  readonly write: (text: string) => void;
+  readonly columns: () => number;
+  readonly colours: boolean;
+}
+
+/** Makes a transcript that writes to a terminal. */
+export function makeTranscript({ write, columns, colours }: Place): Transcript {
+  let isLineOpen = false;
+  const end = () => {
+    if (isLineOpen) write('\n');
+    isLineOpen = false;
+  };
+  const note = (line: string, style: Style = 'dim') => {
+    end();
+    write(`${colours ? paint(line, style) : line}\n`);
+  };
+  return {
+    add(event) {
+      if (event.type === 'content_block_delta') {
+        const text = safeText(event.delta.text);
+        write(text);
+        if (text !== '') isLineOpen = !text.endsWith('\n');
+      } else if (event.type === 'content_block_stop') end();
+      else if (event.type === 'tool_use') note(callLine(event, columns()), 'cyan');
+      else if (event.type === 'tool_result') note(resultLine(event, columns()), event.ok ? 'dim' : 'red');
+    },
+    note,
+    end,
+  };
+}
+
+/** `* shell ls -l` */
+export function callLine({ name, input }: { name: string; input: JsonObject }, columns: number): string {
+  return cutTo(`* ${safeLine(`${name} ${subjectOf(input)}`)}`, columns);
+}
+
+interface Result {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly preview: string;
+  readonly duration_ms: number;
+}
+
+/** `  ✓ shell 1.2 s: total 8` */
+function resultLine({ name, ok, preview, duration_ms: ms }: Result, columns: number): string {
+  const seconds = ms < 100 ? '' : ` ${(ms / 1000).toFixed(1)} s`;
+  return cutTo(`  ${ok ? '✓' : '✗'} ${safeLine(name)}${seconds}: ${safeLine(preview)}`, columns);
+}
+
+/** The subject of a tool call: its first text argument. */
+function subjectOf(input: JsonObject): string {
+  return Object.values(input).find((value) => typeof value === 'string') ?? '';
+}

@@ -1,0 +1,43 @@
+// What an API key does with its own sessions, apart from its turns.
+import type { JsonValue } from '../domain/json.ts';
+import type { SessionArtifactsWire } from '../wire/sessions/artifact.ts';
+import type { QuestionWire } from '../wire/sessions/question.ts';
+import { exchange } from './transport/exchange.ts';
+import type { Address, Call } from './transport/transport.ts';
+
+/** Verbs of one key on its own sessions, by whole ids. All throw ClientError. */
+export interface KeyVerbs {
+  /** Stops all runs of a session. */
+  stop(sessionId: string): Promise<void>;
+  /** The workspace of a session. */
+  files(sessionId: string): Promise<SessionArtifactsWire>;
+  /** The questions of a session that wait for an answer. */
+  questions(sessionId: string): Promise<readonly QuestionWire[]>;
+  answer(requestId: string, answers: JsonValue): Promise<void>;
+}
+
+const TIMEOUT_MS = 30_000;
+
+/** Makes the verbs of a key at an address. */
+export function makeKeyVerbs(address: Address, apiKey: string, signal?: AbortSignal): KeyVerbs {
+  const call = async (method: Call['method'], path: string, body?: object): Promise<unknown> => {
+    const reply = await exchange(address, {
+      method,
+      path: `/openapi/v1${path}`,
+      token: apiKey,
+      timeoutMs: TIMEOUT_MS,
+      ...(body !== undefined && { body }),
+      ...(signal && { signal }),
+    });
+    return reply.body;
+  };
+  const session = (id: string) => `/sessions/${encodeURIComponent(id)}`;
+  return {
+    stop: async (id) => void (await call('POST', `${session(id)}/stop`)),
+    files: async (id) => (await call('GET', `${session(id)}/artifacts`)) as SessionArtifactsWire,
+    questions: async (id) =>
+      ((await call('GET', `${session(id)}/user-inputs?status=pending`)) as { items: readonly QuestionWire[] }).items,
+    answer: async (id, answers) =>
+      void (await call('POST', `/user-inputs/${encodeURIComponent(id)}/answer`, { answers })),
+  };
+}
