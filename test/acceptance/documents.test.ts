@@ -32,6 +32,9 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'apt-get install': 'changes the system',
   'npm run build && npm pack': 'installs a service of the system',
   'sudo -u errand': 'needs the service of the system',
+  'bin/errand office\n': 'needs a terminal: office.test.ts',
+  'curl -N -H "Authorization: Bearer $ERRAND_API_KEY" "$URL/api/v1/office-mode/stream"':
+    'ends only with its reader: http/office/house-stream.test.ts',
 };
 
 const elsewhere = ({ text }: Block) => Object.keys(ELSEWHERE).find((start) => text.startsWith(start));
@@ -339,6 +342,14 @@ describe('models, people and capabilities', () => {
     // A terminal is asked; here nobody is.
     await reader.paste(`${revoke?.trimEnd()} --yes`);
     await reader.paste(block('docs/OPERATING.md', 'bin/errand queue').text);
+  });
+
+  test('the house, as a key for it, as a table and over HTTP', async () => {
+    const [create] = block('docs/OFFICE.md', 'keys create').text.split(/(?<=\n)/);
+    await reader.paste(create ?? '');
+    await reader.paste(block('docs/OFFICE.md', 'office --once').text);
+    expect(JSON.parse(readFileSync(join(reader.directory, 'snapshot.json'), 'utf8'))).toHaveProperty('entities');
+    expect(jsonIn(await reader.paste(block('docs/OFFICE.md', 'snapshot?tz').text))).toHaveProperty('data.overview');
   });
 
   test('every file of the config directory that is shown, together; then keys and connections for them', async () => {

@@ -1,0 +1,186 @@
+// The invented house of the pictures: who works in it, on what, and how far each has come.
+import { type DaemonProcess, startDaemonProcess } from '../../test/support/daemon-process.ts';
+import type { Reply } from '../../test/support/model-reply.ts';
+import { startModelServer } from '../../test/support/model-server.ts';
+
+interface House {
+  readonly daemon: DaemonProcess;
+  /** Starts the runs, and waits until each is as its picture needs it. */
+  work(): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface Job {
+  readonly by: string;
+  readonly prompt: string;
+  /** What the model answers, one for each step; it keeps the last one waiting when `holds`. */
+  readonly steps: readonly Reply[];
+  readonly ends?: 'completed' | 'failed' | 'stopped';
+}
+
+const TEAMS = { Research: 5, Sales: 2, Support: null };
+const PEOPLE = {
+  ann: ['Ann Keller', 'Research'],
+  bela: ['Béla Szabó', 'Research'],
+  chidi: ['Chidi Obi', 'Sales'],
+  dana: ['Dana Levi', 'Sales'],
+  emi: ['Emi Sato', 'Support'],
+} as const;
+
+/** Tokens, and a while of thinking before. */
+const spends = (input: number, output: number, firstMs = 700): Reply => ({ usage: { input, output }, firstMs });
+const calls = (name: string, input: object, usage: Reply): Reply => ({
+  ...usage,
+  tools: [{ name, input }],
+});
+const writes = (path: string, content: string, usage: Reply) => calls('write_file', { path, content }, usage);
+const says = (text: string, usage: Reply): Reply => ({ ...usage, text: text.split(/(?<= )/), deltaMs: 60 });
+const thinks = (): Reply => ({ hang: 'after-headers' });
+const LONG = 'sleep 3600\n';
+
+const JOBS: readonly Job[] = [
+  {
+    by: 'emi',
+    prompt: 'Translate the welcome letter',
+    ends: 'completed',
+    steps: [
+      writes('welcome.ja.md', '# ようこそ\n', spends(8_400, 2_100)),
+      says('The letter is in welcome.ja.md.', spends(9_100, 160)),
+    ],
+  },
+  {
+    by: 'dana',
+    prompt: 'Summarise the calls of this week',
+    ends: 'completed',
+    steps: [
+      writes('calls.md', '# Calls\n', spends(31_000, 3_900, 1500)),
+      says('Eleven calls, three of them urgent.', spends(35_200, 480)),
+    ],
+  },
+  {
+    by: 'ann',
+    prompt: 'Compare the tide tables of 2024 and 2025',
+    ends: 'completed',
+    steps: [
+      writes('tides.csv', 'day,metres\n1,3.2\n', spends(52_000, 5_200, 2000)),
+      writes('compare.md', '# Tides\n', spends(58_300, 2_700, 1500)),
+      says('Spring tides came four minutes later on average.', spends(61_900, 510)),
+    ],
+  },
+  {
+    by: 'chidi',
+    prompt: 'Draft an offer for the harbour office',
+    ends: 'failed',
+    steps: [
+      writes('offer.md', '# Offer\n', spends(12_700, 1_900)),
+      { status: 400, body: { error: { message: 'This model is retired.' } } },
+    ],
+  },
+  { by: 'emi', prompt: 'Sort the mail of the weekend', ends: 'stopped', steps: [thinks()] },
+  {
+    by: 'chidi',
+    prompt: 'Prices of the competitors',
+    steps: [
+      writes('prices.csv', 'name,price\n', spends(22_400, 1_300)),
+      calls('ask_user', { question: 'Which currency do you want?', options: ['EUR', 'USD'] }, spends(24_000, 260)),
+    ],
+  },
+  {
+    by: 'bela',
+    prompt: 'Plot the sales of the first quarter 📈',
+    steps: [
+      writes('plot.sh', LONG, spends(18_200, 2_800)),
+      calls('shell', { command: 'sh plot.sh --year 2025' }, spends(21_500, 240)),
+    ],
+  },
+  {
+    by: 'ann',
+    prompt: 'Write the report on the tides of March',
+    steps: [
+      writes('outline.md', '# Outline\n', spends(41_000, 3_300)),
+      calls('shell', { command: 'sh outline.sh || sleep 3600' }, spends(44_800, 310)),
+    ],
+  },
+  {
+    by: 'dana',
+    prompt: 'Find the open invoices',
+    steps: [writes('invoices.csv', 'number,days\n', spends(15_800, 1_150)), thinks()],
+  },
+  {
+    by: 'ann',
+    prompt: 'Check the sources of the report',
+    steps: [writes('sources.md', '# Sources\n', spends(27_300, 900)), thinks()],
+  },
+  { by: 'ann', prompt: 'Draw a map of the gauges', steps: [thinks()] },
+];
+
+const MODELS = (url: string) => `endpoints: { scripted: { kind: openai, base_url: "${url}/v1" } }
+models:
+  scripted:
+    { endpoint: scripted, model: scripted, context_window: 128000, max_output_tokens: 4096,
+      price: { input_per_million_usd: 3, output_per_million_usd: 15 } }
+scenarios: { general: { model: scripted } }
+default_scenario: general
+`;
+
+/** Starts the daemon with its teams and people. */
+export async function startHouse(): Promise<House> {
+  const model = await startModelServer({ record: false });
+  model.script(({ userText, step }) => {
+    const steps = JOBS.find(({ prompt }) => userText.includes(prompt))?.steps ?? [];
+    return steps[step] ?? { text: 'Done.' };
+  });
+  const daemon = await startDaemonProcess({ modelsYaml: MODELS(model.url) });
+  return {
+    daemon,
+    work: () => work(daemon),
+    close: async () => {
+      await daemon.close();
+      await model.close();
+    },
+  };
+}
+
+async function work(daemon: DaemonProcess): Promise<void> {
+  for (const [name, budget] of Object.entries(TEAMS)) {
+    await daemon.admin('POST', '/api/v1/teams', { name, budget_amount_usd: budget });
+  }
+  const keys = new Map<string, string>();
+  for (const [username, [fullName, team]] of Object.entries(PEOPLE)) {
+    await daemon.admin('POST', '/api/v1/users', { username, full_name: fullName, team });
+    const made = await daemon.admin('POST', '/api/v1/keys', { user: username, scope: 'conversation' });
+    keys.set(username, (made as { key: string }).key);
+  }
+  for (const job of JOBS) {
+    const runId = await begin(daemon, keys.get(job.by) ?? '', job.prompt);
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    if (job.ends === 'stopped') await daemon.admin('POST', `/api/v1/runs/${runId}/stop`);
+    if (job.ends === 'completed' || job.ends === 'failed') await untilEnded(daemon, runId, job.ends);
+  }
+  await new Promise((resolve) => setTimeout(resolve, 8_000));
+}
+
+async function begin(daemon: DaemonProcess, key: string, prompt: string): Promise<string> {
+  const response = await fetch(`${daemon.url}/openapi/v1/messages`, {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      model: 'errand',
+      background: true,
+      idempotency_key: prompt,
+      messages: [{ role: 'user', content: prompt }],
+    }),
+  });
+  const runId = response.headers.get('x-run-id');
+  if (!response.ok || runId === null) throw new Error(`${prompt}: ${response.status} ${await response.text()}`);
+  return runId;
+}
+
+async function untilEnded(daemon: DaemonProcess, runId: string, wanted: string): Promise<void> {
+  for (let tries = 0; tries < 300; tries += 1) {
+    const { status } = (await daemon.admin('GET', `/api/v1/runs/${runId}`)) as { status: string };
+    if (status === wanted) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error(`Run ${runId} never ${wanted}.`);
+}

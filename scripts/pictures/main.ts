@@ -1,0 +1,41 @@
+// `npm run pictures`: takes the pictures of docs/pictures from a real daemon, in real terminals. Needs tmux and bubblewrap.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startHouse } from './house.ts';
+import { SCENES } from './scenes.ts';
+import { closeScreens, openScreen } from './screen.ts';
+import { svgOf } from './svg.ts';
+
+const ERRAND = fileURLToPath(new URL('../../bin/errand', import.meta.url));
+const PICTURES = fileURLToPath(new URL('../../docs/pictures/', import.meta.url));
+
+const house = await startHouse();
+const directory = mkdtempSync('/tmp/errand-pictures-');
+try {
+  const keyFile = join(directory, 'key');
+  writeFileSync(keyFile, house.daemon.apiKey);
+  // They watch from the beginning, so that they know what happened in the last minutes.
+  const screens = SCENES.map((scene) => ({
+    scene,
+    screen: openScreen(
+      scene.name,
+      scene,
+      `${ERRAND} ${scene.command} --url ${house.daemon.url} --token-file ${keyFile}`,
+    ),
+  }));
+  await house.work();
+  mkdirSync(PICTURES, { recursive: true });
+  for (const { scene, screen } of screens) {
+    screen.press(scene.keys ?? []);
+    await screen.until(scene.until);
+    const svg = svgOf({ title: scene.title, columns: scene.columns, lines: screen.lines() });
+    writeFileSync(join(PICTURES, `${scene.name}.svg`), svg);
+    process.stdout.write(`${scene.name}.svg ${Buffer.byteLength(svg)} bytes\n`);
+  }
+} finally {
+  closeScreens();
+  await house.close();
+  rmSync(directory, { recursive: true, force: true });
+}
+process.exit(0);

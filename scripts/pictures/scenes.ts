@@ -1,0 +1,32 @@
+// What pictures there are. To add one, add a line.
+
+/** A terminal, what runs in it, and what is pressed there before its picture is taken. */
+export interface Scene {
+  /** The file is `docs/pictures/<name>.svg`. */
+  readonly name: string;
+  readonly title: string;
+  readonly columns: number;
+  readonly rows: number;
+  /** Arguments of `errand`. */
+  readonly command: string;
+  /** Names of tmux. */
+  readonly keys?: readonly string[];
+  /** What the screen shows when it is ready. */
+  readonly until: string;
+}
+
+const LIVE = 'office --tz UTC';
+
+export const SCENES: readonly Scene[] = [
+  { name: 'floor', title: 'The floor: teams, and their runs', columns: 120, rows: 24, command: LIVE, until: '● live' },
+  { name: 'narrow', title: 'The floor in 60 columns', columns: 60, rows: 15, command: LIVE, until: '● live' },
+  {
+    name: 'today',
+    title: "Today's runs of a team",
+    columns: 110,
+    rows: 16,
+    command: LIVE,
+    keys: ['t', 'T'],
+    until: 'with runs',
+  },
+];

@@ -1,0 +1,40 @@
+// Terminals to take pictures of: windows of a tmux server of their own.
+import { execFileSync, spawnSync } from 'node:child_process';
+
+/** A terminal in which a command runs. */
+export interface Screen {
+  press(keys: readonly string[]): void;
+  /** Waits until the screen shows a text. */
+  until(text: string): Promise<void>;
+  /** The lines as shown, with their SGR sequences. */
+  lines(): readonly string[];
+}
+
+const PATIENCE_MS = 60_000;
+
+const tmux = (...args: readonly string[]) =>
+  execFileSync('tmux', ['-L', 'pictures', '-f', '/dev/null', ...args], { encoding: 'utf8' });
+
+/** Runs a command line in a new terminal, and leaves what it printed on the screen. */
+export function openScreen(name: string, size: { columns: number; rows: number }, command: string): Screen {
+  const [x, y] = [String(size.columns), String(size.rows)];
+  const environment = ['-e', 'COLORTERM=truecolor', '-e', 'COLORFGBG=15;0', '-e', 'NO_COLOR='];
+  tmux('new-session', '-d', '-s', name, '-x', x, '-y', y, ...environment, `${command}; exec sleep 3600`);
+  const shown = () => tmux('capture-pane', '-p', '-t', name);
+  return {
+    press: (keys) => keys.forEach((key) => void tmux('send-keys', '-t', name, key)),
+    until: async (text) => {
+      const deadline = performance.now() + PATIENCE_MS;
+      while (!shown().includes(text)) {
+        if (performance.now() > deadline) throw new Error(`${name} never showed "${text}":\n${shown()}`);
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+    },
+    lines: () => tmux('capture-pane', '-p', '-e', '-t', name).trimEnd().split('\n'),
+  };
+}
+
+/** Ends everything that was opened. */
+export function closeScreens(): void {
+  spawnSync('tmux', ['-L', 'pictures', 'kill-server']);
+}
