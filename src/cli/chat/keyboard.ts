@@ -11,6 +11,8 @@ export interface Keyboard {
   read(signal: AbortSignal): Promise<Stroke | null>;
   /** Calls the listener at each Ctrl-C that nobody reads, until the returned function is called. */
   onInterrupt(listener: () => void): () => void;
+  /** Keeps what was typed while nobody read, until the returned function is called: it was not meant for who reads next. */
+  setAside(): () => void;
   /** Gives the terminal back as it was. */
   close(): void;
 }
@@ -45,7 +47,6 @@ export function openKeyboard(stdin: Input, stdout: Writable): Keyboard {
   const ahead: Stroke[] = [];
   const interrupted = new Set<() => void>();
   let reader: ((stroke: Stroke | null) => void) | undefined;
-  let pasted: string[] | undefined;
   let isGone = false;
 
   const give = (stroke: Stroke) => {
@@ -55,17 +56,7 @@ export function openKeyboard(stdin: Input, stdout: Writable): Keyboard {
       interrupted.forEach((listener) => listener());
     } else if (ahead.length < MAX_AHEAD) ahead.push(stroke);
   };
-  const onKeypress = (text: string | undefined, key: Key) => {
-    if (key.name === 'paste-start') pasted = [];
-    else if (key.name === 'paste-end') {
-      if (pasted !== undefined) give({ text: safeText(pasted.join('').replace(/\r\n?/g, '\n')) });
-      pasted = undefined;
-    } else if (pasted !== undefined && text !== undefined) pasted.push(text);
-    else {
-      const stroke = strokeOf(text, key);
-      if (stroke !== undefined) give(stroke);
-    }
-  };
+  const onKeypress = makeDecoder(give);
   const onEnd = () => {
     isGone = true;
     reader?.(null);
@@ -96,11 +87,31 @@ export function openKeyboard(stdin: Input, stdout: Writable): Keyboard {
       interrupted.add(listener);
       return () => void interrupted.delete(listener);
     },
+    setAside() {
+      const strokes = ahead.splice(0);
+      return () => void ahead.unshift(...strokes);
+    },
     close() {
       stdin.off('keypress', onKeypress).off('end', onEnd).off('close', onEnd).pause();
       stdin.setRawMode?.(false);
       stdout.write(PASTE_OFF);
     },
+  };
+}
+
+/** Makes strokes of Node's keypress events; all between the marks of a paste are one. */
+function makeDecoder(give: (stroke: Stroke) => void): (text: string | undefined, key: Key) => void {
+  let pasted: string[] | undefined;
+  return (text, key) => {
+    if (key.name === 'paste-start') pasted = [];
+    else if (key.name === 'paste-end') {
+      if (pasted !== undefined) give({ text: safeText(pasted.join('').replace(/\r\n?/g, '\n')) });
+      pasted = undefined;
+    } else if (pasted !== undefined) pasted.push(text ?? '');
+    else {
+      const stroke = strokeOf(text, key);
+      if (stroke !== undefined) give(stroke);
+    }
   };
 }
 

@@ -116,12 +116,15 @@ async function follow(turn: Turn, text: string): Promise<void> {
 /** Asks the user, until the answer is taken or the question is settled otherwise. Never throws. */
 async function ask(turn: Turn, requestId: string, signal: AbortSignal): Promise<void> {
   const { chat, client } = turn;
-  const { prompt, transcript } = chat;
+  const { keyboard, prompt, transcript } = chat;
   const verbs = client.ofKey(chat.apiKey);
+  let giveBack: (() => void) | undefined;
   try {
     const input = await questionOf(verbs, chat.sessionId, requestId);
     if (input === undefined) return;
     transcript.note(questionLines(input), 'yellow');
+    // Typed before the question could be read.
+    giveBack = keyboard.setAside();
     while (!signal.aborted) {
       const said = await prompt.ask({ label: 'answer> ', earlier: [], signal });
       if (said.kind !== 'text') return interrupt(turn);
@@ -134,6 +137,8 @@ async function ask(turn: Turn, requestId: string, signal: AbortSignal): Promise<
     }
   } catch (error) {
     if (!signal.aborted) transcript.note(`! ${safeLine(messageOf(error))}`, 'red');
+  } finally {
+    giveBack?.();
   }
 }
 

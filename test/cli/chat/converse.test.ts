@@ -141,14 +141,16 @@ test('a second Ctrl-C leaves a run that does not stop', async () => {
   expect(await chat.code).toBe(0);
 });
 
-test('a question of the agent is answered at the prompt', async () => {
+test('a question of the agent is answered at the prompt, but not by what was typed before it', async () => {
   let streaming: ServerResponse | undefined;
   const ids = { request_id: REQUEST, tool_use_id: 't1' };
   const chat = await open({
-    'POST /openapi/v1/messages': (_, response) => {
+    'POST /openapi/v1/messages': (received, response) => {
+      if (textsOf([received])[0] === 'next') return saying('Next.')(received, response);
       begin(response);
       streaming = response;
       emit(response, { type: 'user_input.requested', ...ids, tool_name: 'ask_user', expires_at: 'x' });
+      return undefined;
     },
     [`GET /openapi/v1/sessions/${SESSION}/user-inputs?status=pending`]: (_, response) => {
       const tool_input = { question: 'Which colour?', options: ['red', 'blue'] };
@@ -161,13 +163,15 @@ test('a question of the agent is answered at the prompt', async () => {
       return {};
     },
   });
-  chat.press('paint\r');
+  chat.press('paint\rnext\r');
   await chat.until('answer> ');
   chat.press('2\r');
   await chat.until('Blue it is.\n');
+  await chat.until('Next.\n');
   chat.press(CTRL_D);
   expect(await chat.code).toBe(0);
-  expect(chat.received.at(-1)?.body).toEqual({ answers: 'blue' });
+  expect(chat.received.map(({ body }) => body)).toContainEqual({ answers: 'blue' });
+  expect(textsOf(chat.received)).toEqual(['paint', 'next']);
 });
 
 test('/files lists the files of the session with their sizes', async () => {
