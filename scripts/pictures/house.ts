@@ -41,7 +41,7 @@ const LONG = 'sleep 3600\n';
 const JOBS: readonly Job[] = [
   {
     by: 'emi',
-    prompt: 'Translate the welcome letter',
+    prompt: 'The welcome letter',
     ends: 'completed',
     steps: [
       writes('welcome.ja.md', '# ようこそ\n', spends(8_400, 2_100)),
@@ -50,7 +50,7 @@ const JOBS: readonly Job[] = [
   },
   {
     by: 'dana',
-    prompt: 'Summarise the calls of this week',
+    prompt: 'Summary of the calls',
     ends: 'completed',
     steps: [
       writes('calls.md', '# Calls\n', spends(31_000, 3_900, 1500)),
@@ -59,7 +59,7 @@ const JOBS: readonly Job[] = [
   },
   {
     by: 'ann',
-    prompt: 'Compare the tide tables of 2024 and 2025',
+    prompt: 'Compare tide tables',
     ends: 'completed',
     steps: [
       writes('tides.csv', 'day,metres\n1,3.2\n', spends(52_000, 5_200, 2000)),
@@ -69,17 +69,17 @@ const JOBS: readonly Job[] = [
   },
   {
     by: 'chidi',
-    prompt: 'Draft an offer for the harbour office',
+    prompt: 'Offer for the harbour',
     ends: 'failed',
     steps: [
       writes('offer.md', '# Offer\n', spends(12_700, 1_900)),
       { status: 400, body: { error: { message: 'This model is retired.' } } },
     ],
   },
-  { by: 'emi', prompt: 'Sort the mail of the weekend', ends: 'stopped', steps: [thinks()] },
+  { by: 'emi', prompt: 'Mail of the weekend', ends: 'stopped', steps: [thinks()] },
   {
     by: 'chidi',
-    prompt: 'Prices of the competitors',
+    prompt: "Competitors' prices",
     steps: [
       writes('prices.csv', 'name,price\n', spends(22_400, 1_300)),
       calls('ask_user', { question: 'Which currency do you want?', options: ['EUR', 'USD'] }, spends(24_000, 260)),
@@ -87,31 +87,39 @@ const JOBS: readonly Job[] = [
   },
   {
     by: 'bela',
-    prompt: 'Plot the sales of the first quarter 📈',
+    prompt: 'Plot the quarter 📈',
     steps: [
       writes('plot.sh', LONG, spends(18_200, 2_800)),
-      calls('shell', { command: 'sh plot.sh --year 2025' }, spends(21_500, 240)),
+      calls('shell', { command: 'sh plot.sh' }, spends(21_500, 240)),
     ],
   },
   {
     by: 'ann',
-    prompt: 'Write the report on the tides of March',
+    prompt: 'Report on the tides',
     steps: [
-      writes('outline.md', '# Outline\n', spends(41_000, 3_300)),
-      calls('shell', { command: 'sh outline.sh || sleep 3600' }, spends(44_800, 310)),
+      {
+        ...writes(
+          'outline.md',
+          '# Tides in March\n\n1. Springs and neaps\n2. The surge of the 9th\n',
+          spends(41_000, 3_300),
+        ),
+        text: 'I begin with an outline, then compute the heights.',
+      },
+      writes('tides.sh', LONG, spends(43_100, 620)),
+      calls('shell', { command: 'sh tides.sh' }, spends(44_800, 310)),
     ],
   },
   {
     by: 'dana',
-    prompt: 'Find the open invoices',
+    prompt: 'Open invoices',
     steps: [writes('invoices.csv', 'number,days\n', spends(15_800, 1_150)), thinks()],
   },
   {
     by: 'ann',
-    prompt: 'Check the sources of the report',
+    prompt: 'Sources of the report',
     steps: [writes('sources.md', '# Sources\n', spends(27_300, 900)), thinks()],
   },
-  { by: 'ann', prompt: 'Draw a map of the gauges', steps: [thinks()] },
+  { by: 'ann', prompt: 'Map of the gauges', steps: [thinks()] },
 ];
 
 const MODELS = (url: string) => `endpoints: { scripted: { kind: openai, base_url: "${url}/v1" } }

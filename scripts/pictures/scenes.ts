@@ -29,4 +29,13 @@ export const SCENES: readonly Scene[] = [
     keys: ['t', 'T'],
     until: 'with runs',
   },
+  {
+    name: 'desk',
+    title: 'A session as it happens',
+    columns: 110,
+    rows: 22,
+    command: LIVE,
+    keys: ['/', 'Report on', 'Enter', 'Enter'],
+    until: 'outline.md',
+  },
 ];

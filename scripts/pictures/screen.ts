@@ -30,7 +30,7 @@ export function openScreen(name: string, size: { columns: number; rows: number }
         await new Promise((resolve) => setTimeout(resolve, 100));
       }
     },
-    lines: () => tmux('capture-pane', '-p', '-e', '-t', name).trimEnd().split('\n'),
+    lines: () => tmux('capture-pane', '-p', '-e', '-N', '-t', name).trimEnd().split('\n'),
   };
 }
 

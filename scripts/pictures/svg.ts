@@ -62,7 +62,7 @@ export function svgOf({ title, columns, lines }: Picture): string {
   const frame = `<rect x=".5" y=".5" width="${width - 1}" height="${height - 1}" rx="8" class="${classOf(PAPER)}" stroke-width="1"/>`;
   const fills = (side: 0 | 1) => [...classes].map(([name, pair]) => `.${name}{fill:${pair[side]}}`).join('');
   const style = (side: 0 | 1) =>
-    `text{fill:${INK[side]}}${fills(side)}rect{stroke:none}rect[rx]{stroke:${BORDER[side]}}`;
+    `text{fill:${INK[side]}}${fills(side)}rect{stroke:none;shape-rendering:crispEdges}rect[rx]{stroke:${BORDER[side]};shape-rendering:auto}`;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">`,
     `<title>${escaped(title)}</title>`,

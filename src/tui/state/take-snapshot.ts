@@ -59,7 +59,7 @@ function rowOf(entity: EntityWire, known: Row | undefined, at: number): Row {
     teamId: entity.team_id,
     teamName: entity.team_name,
     status: entity.status,
-    isWaiting: isLive(entity) && /^waits for /i.test(entity.detail ?? ''),
+    isWaiting: entity.status === 'running' && /^waits for /i.test(entity.detail ?? ''),
     progress: entity.progress,
     now: entity.detail,
     startedAt: timeOf(entity.started_at),

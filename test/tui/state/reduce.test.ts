@@ -68,6 +68,15 @@ test('a new run is counted and asked for, but has no row before a snapshot tells
   expect(rowOf(told, 7)?.firstSeenAt).toBe(AT + 1000);
 });
 
+test('a run in the queue is pending, and does not wait for its user', () => {
+  const state = take(fresh(), [
+    anEntity(1, { status: 'pending', detail: 'waits for its turn' }),
+    anEntity(2, { detail: 'waits for Ann Arbor' }),
+  ]);
+  expect(rowOf(state, 1)?.isWaiting).toBe(false);
+  expect(rowOf(state, 2)?.isWaiting).toBe(true);
+});
+
 test('events that come while a snapshot is on its way outlive it', () => {
   let state = reduce(take(fresh(), [anEntity(1)]), { type: 'snapshot-asked', at: AT });
   state = happen(state, 1, 'run.done');
