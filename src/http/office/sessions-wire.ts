@@ -25,7 +25,7 @@ import type {
 } from '../../wire/office/session.ts';
 import { renderSlices } from '../frame/long-json.ts';
 import { renderMessage } from '../sessions/history-wire.ts';
-import { renderEntity } from './entity-wire.ts';
+import { renderEntity, teamFields } from './entity-wire.ts';
 
 export async function renderDetail(detail: OfficeDetail, pause: Pause): Promise<OfficeDetailWire> {
   const { session, totals, messages, runs, at } = detail;
@@ -68,8 +68,7 @@ export function renderOfficeSession({ session, overview }: OfficeSession): Offic
     user_id: session.userId,
     username: session.username,
     full_name: overview.fullName,
-    team_id: overview.teamId,
-    team_name: overview.teamName,
+    ...teamFields(overview),
     created_at: isoTime(session.createdAt),
     updated_at: isoTime(session.updatedAt),
     current_run: overview.currentRun === null ? null : renderCurrentRun(overview.currentRun),

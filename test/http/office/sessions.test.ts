@@ -401,6 +401,10 @@ describe('runs of a session', () => {
         elapsed_seconds: 0,
       },
     ]);
+    expect(await data(`/sessions/${run.sessionId}`)).toMatchObject({
+      team_id: '__unassigned__',
+      team_name: 'Unassigned',
+    });
   });
 
   test('a run keeps the team of its acceptance', async () => {

@@ -53,6 +53,7 @@ test.each([
   'stream-events?from_stream_seq=1',
   `stream-events?run_id=${UNKNOWN}&from_stream_seq=0`,
   'stream-events?before_id=x',
+  'stream-events?before_id=0',
   'stream-events?run_id=x',
 ])('%s is refused, not corrected', async (query) => {
   const { house, session } = await openOffice();
