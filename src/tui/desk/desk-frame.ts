@@ -25,8 +25,9 @@ const FILE_HINTS: readonly KeyHint[] = [
   ['Esc', 'back'],
 ];
 
-/** From here on, lines are left empty around the tabs. */
+/** From here on, the tabs have air around them. */
 const ROOMY_ROWS = 20;
+const ROOMY_COLUMNS = 100;
 const MARGIN = 1;
 
 /** Columns and rows of what a tab shows. */
@@ -66,9 +67,9 @@ function emptyLine({ tab, readings, stream }: DeskState, width: number): Line {
   const reading = readings[tab];
   const needsReading = tabOf(tab).read !== undefined;
   const failure = needsReading ? (reading?.failure ?? null) : stream.failure;
-  if (failure !== null) return { spans: [cell(` ${failure.message}`, width, 'failed')] };
+  if (failure !== null) return { spans: [cell(` ${failure.message}`, width - 2, 'failed')] };
   const isReading = needsReading ? reading === undefined : stream.kind === 'connecting';
-  return { spans: [cell(isReading ? ' Reading…' : ' Nothing yet.', width, 'dim')] };
+  return { spans: [cell(isReading ? ' Reading…' : ' Nothing yet.', width - 2, 'dim')] };
 }
 
 function titleLine(state: AppState, screen: DeskState, width: number): Line {
@@ -115,7 +116,8 @@ function tabLine(screen: DeskState, view: View, width: number): Line {
     span(' '),
     ...TABS.flatMap((tab, at): Span[] => {
       const isChosen = tab.name === screen.tab;
-      return [span(` ${at + 1} `, isChosen ? 'accent' : 'faint'), span(tab[name], isChosen ? 'strong' : 'dim')];
+      const gap = at > 0 && name === 'title' && width >= ROOMY_COLUMNS ? '  ' : ' ';
+      return [span(`${gap}${at + 1} `, isChosen ? 'accent' : 'faint'), span(tab[name], isChosen ? 'strong' : 'dim')];
     }),
   ];
   const long = spansOf('title');

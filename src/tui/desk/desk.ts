@@ -1,13 +1,17 @@
 // A session on the screen, as it happens. Its component and its keys.
+import process from 'node:process';
 import { useEffect, useRef } from 'react';
+import type { Client } from '../../client/client.ts';
 import { Lines } from '../app/lines.ts';
 import type { Pressed, Screen, ScreenProps } from '../app/screen.ts';
 import { h } from '../element.ts';
 import { type DeskState, TAB_NAMES } from '../state/desk-state.ts';
-import type { Action } from '../state/state.ts';
+import type { Action, Dispatch } from '../state/state.ts';
 import { deskFrame, itemsOf, roomOf, viewOfDesk } from './desk-frame.ts';
+import { chooseFile, chosenFile } from './files.ts';
 import { followSession, readEnd, readPage, updateDesk } from './follow-session.ts';
 import { useReading } from './reading.ts';
+import { saveFile } from './save-file.ts';
 import { TABS } from './tabs.ts';
 import { scrolled } from './viewport.ts';
 
@@ -23,12 +27,22 @@ function Desk({ client, state, screen, size, theme, dispatch }: ScreenProps<'des
     return () => controller.abort();
   }, [client, sessionId, dispatch, log.isAtEnd]);
   useReading(client, screen, dispatch);
+  useSaving(client, screen, dispatch);
   usePages({ client, screen, size, dispatch });
 
   // Paused: what is shown stays, while the log goes on behind it.
   const kept = useRef(log);
   if (state.frozen === null) kept.current = log;
   return h(Lines, { lines: deskFrame(state, { ...screen, log: kept.current }, size), theme });
+}
+
+/** Fetches the file that is wanted. */
+function useSaving(client: Client, { sessionId, wanted }: DeskState, dispatch: Dispatch) {
+  useEffect(() => {
+    if (wanted === null) return;
+    updateDesk(dispatch, sessionId, () => ({ wanted: null }));
+    void saveFile(client, wanted, process.cwd()).then((text) => dispatch({ type: 'notice', text, at: Date.now() }));
+  }, [client, sessionId, wanted, dispatch]);
 }
 
 /** Reads on where the user comes to an end of what is in memory. */
@@ -71,11 +85,13 @@ const set = (change: (screen: DeskState) => Partial<DeskState>): Action => ({
 
 type Press = (pressed: Pressed<'desk'>) => ReturnType<Screen<'desk'>['press']>;
 
+/** Among files, what is chosen moves, and the view with it. */
 const scroll =
   (by: (rows: number) => number): Press =>
   ({ size }) =>
     set((screen) => {
       const { rows } = roomOf(size);
+      if (screen.tab === 'files') return chooseFile(screen, by(rows), rows);
       const place = scrolled(itemsOf(screen, size), screen.places[screen.tab], by(rows), rows);
       return { places: { ...screen.places, [screen.tab]: place } };
     });
@@ -108,6 +124,7 @@ const PRESSES: Readonly<Record<string, Press>> = {
   right: turn(1),
   tab: turn(1),
   enter: () => set(({ isUnfolded }) => ({ isUnfolded: !isUnfolded })),
+  d: ({ screen }) => (screen.tab === 'files' ? set(() => ({ wanted: chosenFile(screen) })) : undefined),
   y: ({ screen }) => ({ type: 'copy', what: 'session', text: screen.sessionId }),
 };
 
@@ -119,6 +136,7 @@ export const deskScreen: Screen<'desk'> = {
     ['↑ ↓  j k', 'scroll; what is older is read as you come to it'],
     ['G', 'back to what happens now; g: the oldest in memory'],
     ['Enter', 'results and payloads in full, and folded again'],
+    ['d', 'among the files: save the chosen one in the current folder'],
     ['y', 'copy the id of the session'],
     ['Esc', 'back to the floor'],
   ],

@@ -1,10 +1,10 @@
 // The first tab: the session as it happens.
 import { elapsed } from './durations.ts';
-import { cell, EMPTY, type Line, span } from '../text/line.ts';
+import { EMPTY, type Line, span } from '../text/line.ts';
 import { fit, widthOf } from '../text/fit.ts';
 import { wrap } from '../text/wrap.ts';
 import { type Entries, entriesOf, type Entry } from './entries.ts';
-import { rememberLines, type Tab, textLines } from './tab.ts';
+import { folded, rememberLines, type Tab, textLines } from './tab.ts';
 
 const MARGIN = 2;
 /** Lines of a result that is folded: errors say why. */
@@ -19,7 +19,7 @@ const linesOf = rememberLines<Entry>((entry, width, isUnfolded) => {
 
 function newsLines({ glyph, role, text }: Entry & { readonly kind: 'news' }, width: number): readonly Line[] {
   return wrap(text, width - 4).map((line, at) => ({
-    spans: [span(at === 0 ? `${glyph} ` : '  ', role), cell(line, width - 2, role)],
+    spans: [span(at === 0 ? `${glyph} ` : '  ', role), span(line, role)],
   }));
 }
 
@@ -44,8 +44,7 @@ function toolLines({ text, result }: Entry & { readonly kind: 'tool' }, width: n
   const most = isUnfolded ? UNFOLDED : result.ok ? FOLDED.ok : FOLDED.failed;
   if (most === 0) return [head];
   const all = textLines(result.output.trimEnd(), width, result.ok ? 'dim' : 'failed', 6);
-  const cut = all.length > most ? textLines(`… ${all.length - most} more lines`, width, 'faint', 6) : [];
-  return [head, ...all.slice(0, most), ...cut];
+  return [head, ...folded(all, most, width, 6)];
 }
 
 /** One session is shown at a time; entries continue from those of the frame before. */

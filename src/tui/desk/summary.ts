@@ -1,7 +1,7 @@
 // The session in figures, from its first words to its last ones.
 import type { OfficeSummaryWire } from '../../wire/office/session.ts';
 import { money, short } from '../text/figures.ts';
-import { cell, EMPTY, type Line, type Role, span } from '../text/line.ts';
+import { EMPTY, type Line, type Role, span } from '../text/line.ts';
 import { wrapAll } from '../text/wrap.ts';
 import { elapsed } from './durations.ts';
 import { plainItems, type Tab } from './tab.ts';
@@ -36,7 +36,7 @@ function linesOf(summary: OfficeSummaryWire, width: number): readonly Line[] {
     const value = valueOf(summary);
     if (value === null || value === '') return [];
     return wrapAll(value, width - LABEL).map((text, at) => ({
-      spans: [span((at === 0 ? label : '').padEnd(LABEL), 'dim'), cell(text, width - LABEL, role)],
+      spans: [span((at === 0 ? label : '').padEnd(LABEL), 'dim'), span(text, role)],
     }));
   });
 }

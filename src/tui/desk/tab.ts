@@ -1,7 +1,7 @@
 // What a tab of the desk is: its names, what it reads, and its items.
 import type { Client } from '../../client/client.ts';
 import type { DeskState, TabName } from '../state/desk-state.ts';
-import { cell, type Line, type Role } from '../text/line.ts';
+import { type Line, type Role, span } from '../text/line.ts';
 import { wrapAll } from '../text/wrap.ts';
 import type { Items } from './viewport.ts';
 
@@ -24,7 +24,17 @@ export function plainItems(lines: readonly Line[]): Items {
 /** Wrapped text as lines, with a margin before each. */
 export function textLines(text: string, width: number, role: Role = 'plain', margin = 0): Line[] {
   const before = ' '.repeat(margin);
-  return wrapAll(text, width - margin).map((line) => ({ spans: [cell(before + line, width, role)] }));
+  return wrapAll(text, width - margin).map((line) => ({ spans: [span(before), span(line, role)] }));
+}
+
+/** At most so many lines, and how many more there are. */
+export function folded(lines: readonly Line[], most: number, width: number, margin: number): readonly Line[] {
+  const more = lines.length - most;
+  if (more <= 0) return lines;
+  return [
+    ...lines.slice(0, most),
+    ...textLines(`… ${more} more ${more === 1 ? 'line' : 'lines'}`, width, 'faint', margin),
+  ];
 }
 
 /** Remembers the lines of items, which do not change, as long as the width and manner are the same. */

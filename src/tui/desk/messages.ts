@@ -1,0 +1,65 @@
+// The conversation as it is kept: messages with their attachments, the newest at the end.
+import type { OfficeMessagesWire } from '../../wire/office/session.ts';
+import { readableSize } from '../../terminal/sizes.ts';
+import { describeCall } from '../state/activity.ts';
+import { cell, EMPTY, type Line, span } from '../text/line.ts';
+import { folded, rememberLines, type Tab, textLines } from './tab.ts';
+
+type Message = OfficeMessagesWire['items'][number];
+type Block = Message['content']['content'][number];
+
+/** Lines of a result while it is folded, and unfolded. */
+const FOLDED = 2;
+const UNFOLDED = 200;
+
+const linesOf = rememberLines<Message>((message, width, isUnfolded) => [
+  {
+    spans: [
+      span(message.role === 'user' ? '❯ User' : '● Agent', message.role === 'user' ? 'accent' : 'running'),
+      cell(`   ${message.created_at.slice(0, 16).replace('T', ' ')} UTC`, width - 7, 'dim'),
+    ],
+  },
+  ...message.content.content.flatMap((block) => blockLines(block, width, isUnfolded)),
+  ...message.attachments.map(
+    ({ name, size }): Line => ({
+      spans: [span('  + ', 'accent'), cell(`${name}  ${readableSize(size)}`, width - 4)],
+    }),
+  ),
+  EMPTY,
+]);
+
+function blockLines(block: Block, width: number, isUnfolded: boolean): readonly Line[] {
+  switch (block.type) {
+    case 'text':
+      return textLines(block.text, width, 'plain', 2);
+    case 'tool_use':
+      return [{ spans: [span('  ▸ ', 'completed'), cell(describeCall(block.name, block.input), width - 4, 'accent')] }];
+    case 'tool_result': {
+      if (block.content.trim() === '') return [];
+      const lines = textLines(block.content.trimEnd(), width, block.is_error ? 'failed' : 'dim', 6);
+      return folded(lines, isUnfolded ? UNFOLDED : FOLDED, width, 6);
+    }
+    default:
+      // Files and pictures are among the attachments.
+      return [];
+  }
+}
+
+export const messages: Tab = {
+  name: 'messages',
+  title: 'Messages',
+  shortTitle: 'Mess',
+  read: async (client, sessionId) => (await client.office.messages(sessionId, { limit: 200 })).items,
+  items: ({ isUnfolded }, data, width) => {
+    const list = (data ?? []) as readonly Message[];
+    return {
+      count: list.length,
+      keyAt: (at) => list[at]?.id ?? 0,
+      linesAt: (at) => {
+        const message = list[at];
+        return message === undefined ? [] : linesOf(message, width, isUnfolded);
+      },
+      startsAtEnd: true,
+    };
+  },
+};
