@@ -33,9 +33,8 @@ export async function saveFile(
 
 /** The agent chose the name: nothing of it leads elsewhere or hides the file. */
 function localName(name: string): string {
-  // oxlint-disable-next-line no-control-regex
   const own = basename(name.replaceAll('\\', '/'))
-    .replace(/[\u0000-\u001f\u007f]/g, '')
+    .replace(/\p{Cc}/gu, '')
     .replace(/^\.+/, '');
   return own === '' ? 'file' : own;
 }
