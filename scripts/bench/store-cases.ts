@@ -1,10 +1,10 @@
 // The cases of the store and of credentials, in this process: what a claim costs with many runs that may not start, and a look at who is asking.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { NO_CAPABILITIES } from '../../src/domain/capability-config.ts';
+import { NO_CAPABILITIES } from '../../src/domain/capabilities/capability-config.ts';
 import { systemClock } from '../../src/domain/clock.ts';
-import type { Run } from '../../src/domain/run.ts';
-import type { ApiKey, User } from '../../src/domain/user.ts';
+import type { Run } from '../../src/domain/sessions/run.ts';
+import type { ApiKey, User } from '../../src/domain/people/user.ts';
 import { openMasterKey } from '../../src/files/master-key.ts';
 import { makeLog } from '../../src/log/log.ts';
 import { makeAudit } from '../../src/operations/audit/audit.ts';

@@ -145,7 +145,7 @@ export const RULES_OF_MESSAGES: readonly Rule[] = [
     id: '§4.4 rule 2',
     text: 'The schema is Draft-07 with local references; words of other drafts are refused, format is not enforced.',
     proofs: {
-      'domain/output-schema.test.ts': ['refused: %s', '%s is refused at every position of a schema'],
+      'domain/schema/output-schema.test.ts': ['refused: %s', '%s is refused at every position of a schema'],
       'agent/result/result-schema.test.ts': ['$schema'],
       [RULES]: ['with %s is 422, names the field and makes no run'],
     },

@@ -1,5 +1,5 @@
 // What the config directory defines by name in addition to models: experts, teams, skills, plugins, MCP servers, connectors (J1).
-import type { Connector, ConnectorAuth } from '../domain/connector.ts';
+import type { Connector, ConnectorAuth } from '../domain/capabilities/connector.ts';
 
 /** What every definition has. Those of a plugin are named `plugin:name`. */
 interface Defined {

@@ -2,7 +2,7 @@
 import { domainToASCII } from 'node:url';
 import { EGRESS_PURPOSES, type EgressPurpose, type EgressRule } from '../domain/egress.ts';
 import { isAddressRange } from '../outbound/address-range.ts';
-import { choice, integer, list, type Schema, section, text } from './schema.ts';
+import { choice, integer, list, type Schema, section, text } from './reading/schema.ts';
 
 const MAX_RULES = 200;
 const LABEL = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?';

@@ -1,16 +1,16 @@
 // Reads every definition of the config directory, and resolves the names by which they refer to each other (J1, J2).
 import { type Definitions, type ExpertDefinition, NO_DEFINITIONS, type TeamDefinition } from './definitions.ts';
-import { readConnectors } from './connectors.ts';
-import { readExpertTeams } from './expert-teams.ts';
-import { readExperts } from './experts.ts';
-import { brokenOf, leaveOut } from './leave-out.ts';
-import { readMcpServers } from './mcp-servers.ts';
-import { didYouMean } from './nearest-name.ts';
-import { readPlugins } from './plugins.ts';
-import { formatProblem, type Problem } from './problem.ts';
-import type { Found, Scope } from './reading.ts';
-import type { SecretPlaces } from './secret-file.ts';
-import { readSkills } from './skills.ts';
+import { readConnectors } from './kinds/connectors.ts';
+import { readExpertTeams } from './kinds/expert-teams.ts';
+import { readExperts } from './kinds/experts.ts';
+import { brokenOf, leaveOut } from './reading/leave-out.ts';
+import { readMcpServers } from './kinds/mcp-servers.ts';
+import { didYouMean } from './reading/nearest-name.ts';
+import { readPlugins } from './kinds/plugins.ts';
+import { formatProblem, type Problem } from './reading/problem.ts';
+import type { Found, Scope } from './reading/reader.ts';
+import type { SecretPlaces } from './reading/secret-file.ts';
+import { readSkills } from './kinds/skills.ts';
 
 /** What definitions can refer to that is defined elsewhere. */
 export interface KnownNames {

@@ -1,6 +1,6 @@
 // The client's verbs on the audit log: read, followed, and verified here, without trust in who keeps it.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type AuditEntry, auditHashOf, NO_HASH } from '../domain/audit.ts';
+import { type AuditEntry, auditHashOf, NO_HASH } from '../domain/people/audit.ts';
 import type { ListWire } from '../wire/listing.ts';
 import type { AuditEntryWire, AuditHeadWire, auditQuery } from '../wire/people/audit.ts';
 import type { Static } from '../wire/shape.ts';

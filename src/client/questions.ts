@@ -1,5 +1,5 @@
 // The client's verbs on what agents ask and report.
-import type { InsightStatus } from '../domain/insight.ts';
+import type { InsightStatus } from '../domain/sessions/insight.ts';
 import type { JsonValue } from '../domain/json.ts';
 import type { ListWire } from '../wire/listing.ts';
 import type { insightQuery, InsightWire } from '../wire/sessions/insight.ts';

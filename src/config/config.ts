@@ -1,9 +1,9 @@
 // The daemon's paths and its settings: flags, environment, errand.yaml and defaults combined.
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { type Problem, problemOutside } from '../catalog/problem.ts';
-import { misfits } from '../catalog/schema.ts';
-import { readYamlFile } from '../catalog/yaml-file.ts';
+import { type Problem, problemOutside } from '../catalog/reading/problem.ts';
+import { misfits } from '../catalog/reading/schema.ts';
+import { readYamlFile } from '../catalog/reading/yaml-file.ts';
 import { isJsonObject, type JsonObject } from '../domain/json.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { SettingName, Value } from './option.ts';

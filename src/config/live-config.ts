@@ -4,9 +4,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { TOOL_NAMES } from '../agent/tools/tool-names.ts';
 import type { Definitions } from '../catalog/definitions.ts';
 import { loadDefinitions } from '../catalog/load-definitions.ts';
-import { type Catalog, loadCatalog, MODELS_FILE } from '../catalog/models.ts';
-import { type Problem, problemOutside } from '../catalog/problem.ts';
-import type { SecretPlaces } from '../catalog/secret-file.ts';
+import { type Catalog, loadCatalog, MODELS_FILE } from '../catalog/kinds/models.ts';
+import { type Problem, problemOutside } from '../catalog/reading/problem.ts';
+import type { SecretPlaces } from '../catalog/reading/secret-file.ts';
 import {
   type Config,
   describeSettings,

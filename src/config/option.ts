@@ -1,5 +1,5 @@
 // The shape of a line in the table of options, and the names that the table must contain.
-import { integer, type Schema } from '../catalog/schema.ts';
+import { integer, type Schema } from '../catalog/reading/schema.ts';
 import type { EgressRule } from '../domain/egress.ts';
 import type { Settings } from '../domain/settings.ts';
 

@@ -1,5 +1,5 @@
 // Settings by name: in the environment, in errand.yaml, and as text on the command line.
-import { type Schema, section } from '../catalog/schema.ts';
+import { type Schema, section } from '../catalog/reading/schema.ts';
 import type { SettingName } from './option.ts';
 import { OPTIONS } from './options.ts';
 

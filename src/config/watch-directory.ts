@@ -2,7 +2,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
-import { SKILL_FILE } from '../catalog/skills.ts';
+import { SKILL_FILE } from '../catalog/kinds/skills.ts';
 import { messageOf } from '../domain/errors.ts';
 
 const QUIET_MS = 200;

@@ -1,6 +1,6 @@
 // The foundations: the locked directory, its key, the log, the live configuration, the store, the files.
 import { join } from 'node:path';
-import { formatProblem } from '../catalog/problem.ts';
+import { formatProblem } from '../catalog/reading/problem.ts';
 import { type Config, readEnvironment } from '../config/config.ts';
 import { type Configuration, type ConfigEvent, type LiveConfig, makeLiveConfig } from '../config/live-config.ts';
 import { systemClock } from '../domain/clock.ts';

@@ -1,7 +1,7 @@
 // What the daemon reports about itself: readiness for machines, status for operators.
 import { join } from 'node:path';
 import type { SandboxProbe } from '../agent/sandbox/sandbox.ts';
-import { formatProblem } from '../catalog/problem.ts';
+import { formatProblem } from '../catalog/reading/problem.ts';
 import type { Config } from '../config/config.ts';
 import { type Clock, systemClock } from '../domain/clock.ts';
 import type { BrowserPart } from '../execution/brief/browser-part.ts';

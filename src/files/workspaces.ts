@@ -8,7 +8,7 @@ import { replaceFileBeneath, TEMPORARY_PREFIX } from '../disk/replace-beneath.ts
 import { takenBy } from '../disk/disk-space.ts';
 import { removeBeneath } from '../disk/remove-beneath.ts';
 import { walkBeneath } from '../disk/walk-beneath.ts';
-import type { Attachment } from '../domain/content.ts';
+import type { Attachment } from '../domain/sessions/content.ts';
 import { ErrandError } from '../domain/errors.ts';
 import type { BlobStore } from './blobs/blobs.ts';
 

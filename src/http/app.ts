@@ -5,7 +5,7 @@ import Koa from 'koa';
 import type { Clock } from '../domain/clock.ts';
 import { ErrandError } from '../domain/errors.ts';
 import type { Settings } from '../domain/settings.ts';
-import type { Origin } from '../domain/user.ts';
+import type { Origin } from '../domain/people/user.ts';
 import type { Tails } from '../events/tail.ts';
 import type { OpenSpool } from '../files/blobs/spool.ts';
 import { type Log, logOf, logRequest } from '../log/log.ts';

@@ -61,7 +61,7 @@ import { configuration, health, openApiDocument, readiness as readinessShape, st
 import { renderModels } from './conversations/chat-wire.ts';
 import type { Conversations } from './conversations/conversation.ts';
 import type { Exchange } from './frame/exchange.ts';
-import type { KeyCaller } from '../domain/user.ts';
+import type { KeyCaller } from '../domain/people/user.ts';
 import { ok } from './frame/reply.ts';
 import { type Route, routesWith } from './frame/route.ts';
 import type { makeAdministration } from './management/admin.ts';

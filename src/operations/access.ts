@@ -1,8 +1,8 @@
 // What a caller reaches: the one rule of whose things these are, and the only `not_found` and `forbidden` of sessions and runs.
 import { ErrandError, notFound } from '../domain/errors.ts';
-import type { Insight } from '../domain/insight.ts';
-import type { UserInput } from '../domain/user-input.ts';
-import type { Caller } from '../domain/user.ts';
+import type { Insight } from '../domain/sessions/insight.ts';
+import type { UserInput } from '../domain/sessions/user-input.ts';
+import type { Caller } from '../domain/people/user.ts';
 import type { Store } from '../store/open-store.ts';
 import type { RunRecord } from '../store/runs/run-records.ts';
 import type { SessionRecord } from '../store/sessions/session-records.ts';

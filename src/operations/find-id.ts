@@ -1,7 +1,7 @@
 // Finds the one id that begins with some characters, so that people need not copy whole ids.
 import { ErrandError, notFound, unprocessable } from '../domain/errors.ts';
 import { type IdNoun, isIdStart } from '../domain/ids.ts';
-import type { Administrator } from '../domain/user.ts';
+import type { Administrator } from '../domain/people/user.ts';
 import type { Store } from '../store/open-store.ts';
 
 /** One and several of each noun, as messages call them. */

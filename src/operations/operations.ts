@@ -1,9 +1,9 @@
 // Every verb, on one page.
 import type { Definitions } from '../catalog/definitions.ts';
-import type { Catalog } from '../catalog/models.ts';
+import type { Catalog } from '../catalog/kinds/models.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Settings } from '../domain/settings.ts';
-import type { Administrator, KeyCaller, UserCaller } from '../domain/user.ts';
+import type { Administrator, KeyCaller, UserCaller } from '../domain/people/user.ts';
 import type { Tails } from '../events/tail.ts';
 import type { Queue } from '../execution/queue/queue.ts';
 import type { SchemaCheck } from '../execution/checks/schema-check.ts';

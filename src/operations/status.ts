@@ -1,5 +1,5 @@
 // How the daemon is doing, as types: readiness for machines, status for operators.
-import type { Problem } from '../catalog/problem.ts';
+import type { Problem } from '../catalog/reading/problem.ts';
 
 export type PartState = 'ok' | 'degraded' | 'failed';
 

@@ -1,10 +1,10 @@
 // Row types of the tables, and how each becomes a domain value.
-import type { CapabilityConfig } from '../domain/capability-config.ts';
+import type { CapabilityConfig } from '../domain/capabilities/capability-config.ts';
 import type { JsonValue } from '../domain/json.ts';
-import type { Run, RunError, RunStatus, StopReason } from '../domain/run.ts';
-import type { Session } from '../domain/session.ts';
-import type { StopCause } from '../domain/stop.ts';
-import type { ApiKey, KeyScope, Role, Team, User } from '../domain/user.ts';
+import type { Run, RunError, RunStatus, StopReason } from '../domain/sessions/run.ts';
+import type { Session } from '../domain/sessions/session.ts';
+import type { StopCause } from '../domain/sessions/stop.ts';
+import type { ApiKey, KeyScope, Role, Team, User } from '../domain/people/user.ts';
 import { ANSWER } from './runs/replies.ts';
 import { STATUS } from './runs/run-states.ts';
 

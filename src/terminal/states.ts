@@ -1,10 +1,10 @@
 // How each state looks on a terminal: a colour, and a glyph for readers without colours.
-import type { ArtifactStatus } from '../domain/artifact.ts';
-import type { ConnectionState } from '../domain/connector.ts';
-import type { InsightStatus } from '../domain/insight.ts';
-import type { RunStatus } from '../domain/run.ts';
-import type { SessionStatus } from '../domain/session.ts';
-import type { UserInputStatus } from '../domain/user-input.ts';
+import type { ArtifactStatus } from '../domain/sessions/artifact.ts';
+import type { ConnectionState } from '../domain/capabilities/connector.ts';
+import type { InsightStatus } from '../domain/sessions/insight.ts';
+import type { RunStatus } from '../domain/sessions/run.ts';
+import type { SessionStatus } from '../domain/sessions/session.ts';
+import type { UserInputStatus } from '../domain/sessions/user-input.ts';
 import type { Style } from './colours.ts';
 
 /** The look of one state. Every glyph is one column wide. */

@@ -1,11 +1,11 @@
 // The payload of each event of the journal on the wire (§2.14, G18, G23): its shape, and what it is made from.
 import { isoTime } from '../domain/clock.ts';
 import { excerptOf } from '../domain/excerpt.ts';
-import { INSIGHT_PRIORITIES, INSIGHT_STATUSES } from '../domain/insight.ts';
+import { INSIGHT_PRIORITIES, INSIGHT_STATUSES } from '../domain/sessions/insight.ts';
 import { type EventPayloads, type EventType, type JournalEvent, MAX_TOLD_BYTES } from '../domain/journal-event.ts';
-import { SCHEDULE_MODES, STOP_REASONS } from '../domain/run.ts';
-import { STOP_CAUSES } from '../domain/stop.ts';
-import type { Usage } from '../domain/usage.ts';
+import { SCHEDULE_MODES, STOP_REASONS } from '../domain/sessions/run.ts';
+import { STOP_CAUSES } from '../domain/sessions/stop.ts';
+import type { Usage } from '../domain/sessions/usage.ts';
 import { array, json, jsonObject, object } from './composites.ts';
 import { runError } from './run-error.ts';
 import { boolean, constant, integer, oneOf, string, time, uuid } from './scalars.ts';

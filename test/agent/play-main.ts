@@ -7,7 +7,7 @@ import type { RetryPolicy } from '../../src/agent/loop/ask-model.ts';
 import { runLoop } from '../../src/agent/loop/loop.ts';
 import { type ModelGrant, NO_EQUIPMENT } from '../../src/agent/port/grants.ts';
 import type { Brief, Control, Outcome, RunLimits, Signal, SignalBatch } from '../../src/agent/port/protocol.ts';
-import { NO_EXTRAS } from '../../src/domain/model.ts';
+import { NO_EXTRAS } from '../../src/domain/capabilities/model.ts';
 import type { Run, ToolPack } from '../../src/agent/loop/run.ts';
 import { openWorkspace } from '../../src/agent/loop/run-workspace.ts';
 import { type Channel, openChannel } from '../../src/agent/port/signals.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import type { Definitions } from '../../src/catalog/definitions.ts';
 import { loadDefinitions } from '../../src/catalog/load-definitions.ts';
-import { formatProblem } from '../../src/catalog/problem.ts';
+import { formatProblem } from '../../src/catalog/reading/problem.ts';
 import { defaultConfigFiles } from '../../src/config/default-config-files.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 

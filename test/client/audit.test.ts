@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { makeAuditLog } from '../../src/client/audit.ts';
 import type { CallManagement } from '../../src/client/references.ts';
-import { auditHashOf, NO_HASH } from '../../src/domain/audit.ts';
+import { auditHashOf, NO_HASH } from '../../src/domain/people/audit.ts';
 import { isoTime } from '../../src/domain/clock.ts';
 import type { AuditEntryWire, AuditHeadWire } from '../../src/wire/people/audit.ts';
 

@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { loadCatalog } from '../../src/catalog/models.ts';
-import { formatProblem } from '../../src/catalog/problem.ts';
+import { loadCatalog } from '../../src/catalog/kinds/models.ts';
+import { formatProblem } from '../../src/catalog/reading/problem.ts';
 import {
   type Config,
   describeSettings,

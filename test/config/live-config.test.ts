@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { formatProblem } from '../../src/catalog/problem.ts';
+import { formatProblem } from '../../src/catalog/reading/problem.ts';
 import type { Environment, Flags } from '../../src/config/config.ts';
 import { type ConfigEvent, loadLiveConfig, makeLiveConfig } from '../../src/config/live-config.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Attachment } from '../../src/domain/content.ts';
+import type { Attachment } from '../../src/domain/sessions/content.ts';
 import { openBlobStore } from '../../src/files/blobs/blobs.ts';
 import { makeWorkspaces } from '../../src/files/workspaces.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';

@@ -1,7 +1,7 @@
 // Who reaches what: every kind of caller against every kind of thing.
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Run } from '../../src/domain/run.ts';
-import type { Caller, User } from '../../src/domain/user.ts';
+import type { Run } from '../../src/domain/sessions/run.ts';
+import type { Caller, User } from '../../src/domain/people/user.ts';
 import { callerAt } from '../../src/http/frame/guards.ts';
 import { type Access, makeAccess, scopeOf } from '../../src/operations/access.ts';
 import { OPERATOR } from '../support/callers.ts';

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { notFound } from '../../src/domain/errors.ts';
 import { ID_NOUNS } from '../../src/domain/ids.ts';
-import type { Administrator } from '../../src/domain/user.ts';
+import type { Administrator } from '../../src/domain/people/user.ts';
 import { makeFindId } from '../../src/operations/find-id.ts';
 import type { Store } from '../../src/store/open-store.ts';
 

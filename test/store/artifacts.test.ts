@@ -1,7 +1,7 @@
 // Artifacts in the store: every move is made once, and only what a run changed is its own.
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { FileVersion } from '../../src/domain/artifact.ts';
-import type { Run } from '../../src/domain/run.ts';
+import type { FileVersion } from '../../src/domain/sessions/artifact.ts';
+import type { Run } from '../../src/domain/sessions/run.ts';
 import type { ClaimedRun } from '../../src/store/runs/claim-runs.ts';
 import type { Ending } from '../../src/store/runs/end-run.ts';
 import { fenceOf, type StoreHouse, storeHouse } from '../support/store-house.ts';

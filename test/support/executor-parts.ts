@@ -1,7 +1,7 @@
 // What executes a run of a store's house, with a pool of the test's own and no threads.
 import { NO_EQUIPMENT } from '../../src/agent/port/grants.ts';
-import type { Catalog } from '../../src/catalog/models.ts';
-import { NO_EXTRAS } from '../../src/domain/model.ts';
+import type { Catalog } from '../../src/catalog/kinds/models.ts';
+import { NO_EXTRAS } from '../../src/domain/capabilities/model.ts';
 import { makeBuildBrief } from '../../src/execution/brief/brief.ts';
 import type { Place, WorkerPool } from '../../src/execution/executor/worker-pool.ts';
 import type { ExecutorParts } from '../../src/execution/executor/run-state.ts';

@@ -2,10 +2,10 @@
 import { join } from 'node:path';
 import Connection from 'better-sqlite3';
 import { onTestFinished } from 'vitest';
-import { NO_CAPABILITIES } from '../../src/domain/capability-config.ts';
-import type { Run } from '../../src/domain/run.ts';
-import { NO_PRICE } from '../../src/domain/usage.ts';
-import type { ApiKey, User } from '../../src/domain/user.ts';
+import { NO_CAPABILITIES } from '../../src/domain/capabilities/capability-config.ts';
+import type { Run } from '../../src/domain/sessions/run.ts';
+import { NO_PRICE } from '../../src/domain/sessions/usage.ts';
+import type { ApiKey, User } from '../../src/domain/people/user.ts';
 import type { JournalEvent } from '../../src/domain/journal-event.ts';
 import type { NewTurn } from '../../src/store/runs/accept-run.ts';
 import type { ClaimedRun } from '../../src/store/runs/claim-runs.ts';

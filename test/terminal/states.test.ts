@@ -1,8 +1,8 @@
 // The looks of states.
 import stringWidth from 'string-width';
 import { expect, test } from 'vitest';
-import { RUN_STATUSES } from '../../src/domain/run.ts';
-import { SESSION_STATUSES } from '../../src/domain/session.ts';
+import { RUN_STATUSES } from '../../src/domain/sessions/run.ts';
+import { SESSION_STATUSES } from '../../src/domain/sessions/session.ts';
 import { lookOf } from '../../src/terminal/states.ts';
 
 test.each([...RUN_STATUSES, ...SESSION_STATUSES])('%s has a glyph one column wide', (status) => {

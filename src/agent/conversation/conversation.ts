@@ -1,6 +1,6 @@
 // A turn's conversation as the model gets it: earlier turns, the user's request, and the steps since; and its length.
 import type { ModelMessage, UserModelMessage } from 'ai';
-import { CHARACTERS_PER_TOKEN } from '../../domain/usage.ts';
+import { CHARACTERS_PER_TOKEN } from '../../domain/sessions/usage.ts';
 import type { Compaction } from '../port/protocol.ts';
 
 /** The messages of one step: the model's reply and the results of its calls. */

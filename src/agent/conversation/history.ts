@@ -1,6 +1,6 @@
 // Turns recorded turns into the messages for a model.
 import type { AssistantModelMessage, ModelMessage, ToolModelMessage, UserModelMessage } from 'ai';
-import { CHARACTERS_PER_TOKEN } from '../../domain/usage.ts';
+import { CHARACTERS_PER_TOKEN } from '../../domain/sessions/usage.ts';
 import { attachmentPart, documentCharacters, documentLimit } from './attachment-part.ts';
 import { type Conversation, messagesOf, prefaceOf } from './conversation.ts';
 import type { Brief, RecordedStep, ToolCall, ToolResult, Turn } from '../port/protocol.ts';

@@ -1,6 +1,6 @@
 // One step's model call with its retries: permits, backoff, and when a retry can't help.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RunError } from '../../domain/run.ts';
+import type { RunError } from '../../domain/sessions/run.ts';
 import { callModel, type ModelCall, type ModelReply } from './model-call.ts';
 import { type ModelFailure, seconds } from './model-failure.ts';
 import type { Channel } from '../port/signals.ts';

@@ -11,7 +11,7 @@ import {
 import { LEFT_OUT } from '../conversation/history.ts';
 import { prune } from './prune.ts';
 import { summarise } from './summary.ts';
-import type { Usage } from '../../domain/usage.ts';
+import type { Usage } from '../../domain/sessions/usage.ts';
 
 /** Shares of the room for input. A conversation is shortened when it is full, and then far enough to last for a while. */
 const FULL = 0.75;

@@ -1,6 +1,6 @@
 // What fills a model's window at a call, by the length of its parts (G7).
 import type { ModelMessage } from 'ai';
-import { CHARACTERS_PER_TOKEN, type ContextParts } from '../../domain/usage.ts';
+import { CHARACTERS_PER_TOKEN, type ContextParts } from '../../domain/sessions/usage.ts';
 import { charactersOf } from '../conversation/conversation.ts';
 
 /** What is part of each call of a run. */

@@ -1,6 +1,6 @@
 // The agent's loop: ask the model, record its reply, execute its tool calls one after another, ask again.
 import { jsonSchema, type ModelMessage, type ToolSet } from 'ai';
-import type { RunError, StopReason } from '../../domain/run.ts';
+import type { RunError, StopReason } from '../../domain/sessions/run.ts';
 import { askModel, type Asking } from './ask-model.ts';
 import { makeCompactor } from './compaction.ts';
 import { makeContextParts } from './context-parts.ts';

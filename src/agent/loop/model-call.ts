@@ -2,7 +2,7 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { type AssistantModelMessage, type ModelMessage, streamText, type TextStreamPart, type ToolSet } from 'ai';
 import type { JsonValue } from '../../domain/json.ts';
-import type { Usage } from '../../domain/usage.ts';
+import type { Usage } from '../../domain/sessions/usage.ts';
 import { failureOf, type ModelFailure, silenceFailure } from './model-failure.ts';
 import { type Hearing, openHearing } from '../models/hearing.ts';
 import { withMergedDeltas } from '../models/merge-deltas.ts';

@@ -1,6 +1,6 @@
 // What went wrong with a model call, in words for the run's caller, and whether to retry.
 import { APICallError, JSONParseError, TypeValidationError } from '@ai-sdk/provider';
-import type { RunError } from '../../domain/run.ts';
+import type { RunError } from '../../domain/sessions/run.ts';
 import { FAULT_KINDS, UpstreamFault } from '../models/upstream-fault.ts';
 import type { ModelGrant } from '../port/grants.ts';
 import type { RunLimits } from '../port/protocol.ts';

@@ -1,9 +1,9 @@
 // The input schema of an MCP server's tool: what models are shown, and how arguments are checked. Servers are not trusted.
 import { createHash } from 'node:crypto';
 import { Ajv } from 'ajv';
-import { inDraft07 } from '../../domain/draft-07.ts';
+import { inDraft07 } from '../../domain/schema/draft-07.ts';
 import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
-import { isKeyword, listSchemas, mapSchemas } from '../../domain/json-schema.ts';
+import { isKeyword, listSchemas, mapSchemas } from '../../domain/schema/json-schema.ts';
 import { withinCpuTime } from '../result/cpu-time.ts';
 import { compilePattern } from '../result/linear-pattern.ts';
 import { compileResultCheck, type ResultCheck } from '../result/result-schema.ts';

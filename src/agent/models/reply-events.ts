@@ -1,6 +1,6 @@
 // What the events of a model's stream say about its reply, in either protocol: its size, its end, its failure.
 import { isJsonObject, type JsonObject, type JsonValue, MAX_JSON_DEPTH } from '../../domain/json.ts';
-import type { EndpointKind } from '../../domain/model.ts';
+import type { EndpointKind } from '../../domain/capabilities/model.ts';
 import { UpstreamFault } from './upstream-fault.ts';
 
 /** How a complete reply ends. */

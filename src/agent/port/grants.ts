@@ -1,6 +1,6 @@
 // What a run is granted: its model, its sandbox, and its equipment in addition to the built-in tools. Plain data for a worker.
 import type { SpaceLimits } from '../../disk/disk-space.ts';
-import type { CallExtras, EndpointKind } from '../../domain/model.ts';
+import type { CallExtras, EndpointKind } from '../../domain/capabilities/model.ts';
 
 /** The model of one run, with the secrets of its endpoint. */
 export interface ModelGrant {

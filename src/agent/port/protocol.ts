@@ -1,13 +1,13 @@
 // What passes between the main thread and a worker: the brief in, signals out, control back.
 // Everything here is plain data that survives structured cloning.
-import type { Attachment, UserBlock } from '../../domain/content.ts';
+import type { Attachment, UserBlock } from '../../domain/sessions/content.ts';
 import type { SpaceLimits } from '../../disk/disk-space.ts';
 import type { EgressRule } from '../../domain/egress.ts';
-import type { InsightPriority } from '../../domain/insight.ts';
+import type { InsightPriority } from '../../domain/sessions/insight.ts';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
-import type { EndpointKind } from '../../domain/model.ts';
-import type { RunError, StopReason } from '../../domain/run.ts';
-import type { ContextParts, Usage } from '../../domain/usage.ts';
+import type { EndpointKind } from '../../domain/capabilities/model.ts';
+import type { RunError, StopReason } from '../../domain/sessions/run.ts';
+import type { ContextParts, Usage } from '../../domain/sessions/usage.ts';
 import type { Ends } from '../documents/excerpt.ts';
 import type { Equipment, ModelGrant, SandboxGrant } from './grants.ts';
 

@@ -2,7 +2,7 @@
 import { Ajv, type ErrorObject, type FuncKeywordDefinition, str } from 'ajv';
 import { messageOf } from '../../domain/errors.ts';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
-import { listSchemas } from '../../domain/json-schema.ts';
+import { listSchemas } from '../../domain/schema/json-schema.ts';
 import { withinCpuTime } from './cpu-time.ts';
 import { isMultipleOf } from './decimal.ts';
 import { compilePattern } from './linear-pattern.ts';

@@ -1,7 +1,7 @@
 // The structured result of a run: the tool that takes it, how it is checked, and what the model is told when it does not fit.
 import { isJsonObject, type JsonObject, type JsonValue, nestsDeeperThan } from '../../domain/json.ts';
-import { mapSchemas } from '../../domain/json-schema.ts';
-import type { RunError } from '../../domain/run.ts';
+import { mapSchemas } from '../../domain/schema/json-schema.ts';
+import type { RunError } from '../../domain/sessions/run.ts';
 import { SUBMIT_RESULT, type ToolCall, type ToolResult } from '../port/protocol.ts';
 import type { SettlingTool } from '../tools/tool.ts';
 import { compileResultCheck, type ResultCheck } from './result-schema.ts';

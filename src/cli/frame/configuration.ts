@@ -1,5 +1,5 @@
 // The configuration, for commands that need all of it; if it is invalid, they report every problem and end (J2).
-import { formatProblem, type Problem } from '../../catalog/problem.ts';
+import { formatProblem, type Problem } from '../../catalog/reading/problem.ts';
 import type { Configuration } from '../../config/live-config.ts';
 import type { Context } from './context.ts';
 import { CommandError } from './exit-codes.ts';

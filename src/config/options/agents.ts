@@ -1,6 +1,6 @@
 // Settings of what agents use: shell, browser, files, disk, addresses; and of the log.
 import { egressRulesSchema, readEgressRules } from '../../catalog/egress-rules.ts';
-import { choice, flag, integer, text } from '../../catalog/schema.ts';
+import { choice, flag, integer, text } from '../../catalog/reading/schema.ts';
 import { count, megabytes, type Options, seconds } from '../option.ts';
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;

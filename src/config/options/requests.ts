@@ -1,5 +1,5 @@
 // Settings of what clients meet: the address, requests and their limits, streams, log-ins.
-import { list, text } from '../../catalog/schema.ts';
+import { list, text } from '../../catalog/reading/schema.ts';
 import { isAddressRange } from '../../outbound/address-range.ts';
 import { isPublicUrl, isUserinfoUrl, parseListen, publicUrlFor } from '../listen-address.ts';
 import { count, megabytes, milliseconds, type Options, seconds } from '../option.ts';

@@ -1,5 +1,5 @@
 // Archives without files: a ready result has an archive even when there was nothing to pack.
-import type { Archive } from '../../domain/artifact.ts';
+import type { Archive } from '../../domain/sessions/artifact.ts';
 import type { BlobStore } from '../../files/blobs/blobs.ts';
 import type { SnapshotThread } from '../../files/snapshots/snapshot-thread.ts';
 

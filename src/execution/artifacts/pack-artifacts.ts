@@ -1,5 +1,5 @@
 // Packing: archives of runs and of workspaces, built from blobs, so that the next run need not wait for them (E3, E5).
-import type { Archive, FileVersion } from '../../domain/artifact.ts';
+import type { Archive, FileVersion } from '../../domain/sessions/artifact.ts';
 import type { BlobHold } from '../../files/blobs/blobs.ts';
 import { isNoSpace } from '../../files/blobs/no-space.ts';
 import type { Packing } from '../../store/artifacts/artifact-queue.ts';

@@ -3,7 +3,7 @@ import type { SandboxGrant } from '../../agent/port/grants.ts';
 import type { Brief, RecordedStep, RunLimits, Turn } from '../../agent/port/protocol.ts';
 import { toolNamesFor } from '../../agent/tools/tool-names.ts';
 import { megabytes, type SpaceLimits } from '../../disk/disk-space.ts';
-import type { RunError } from '../../domain/run.ts';
+import type { RunError } from '../../domain/sessions/run.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { Workspaces } from '../../files/workspaces.ts';
 import type { ClaimedRun } from '../../store/runs/claim-runs.ts';

@@ -1,14 +1,14 @@
 // What a run gets in addition to the conversation: instructions, tools and equipment, checked again at each start (§2.10, J1).
 import { defaultInstructions } from '../../agent/loop/prompt.ts';
 import type { BrowserGrant, Equipment, SubagentGrant } from '../../agent/port/grants.ts';
-import { planOf, unique } from '../../catalog/agent-plan.ts';
+import { planOf, unique } from '../../catalog/kinds/agent-plan.ts';
 import type { Definitions } from '../../catalog/definitions.ts';
-import type { Catalog } from '../../catalog/models.ts';
-import type { SecretPlaces } from '../../catalog/secret-file.ts';
-import type { AgentPlan, Orchestration } from '../../domain/orchestration.ts';
-import type { RunError } from '../../domain/run.ts';
-import type { SessionSetup } from '../../domain/session.ts';
-import { parseTarget } from '../../domain/target.ts';
+import type { Catalog } from '../../catalog/kinds/models.ts';
+import type { SecretPlaces } from '../../catalog/reading/secret-file.ts';
+import type { AgentPlan, Orchestration } from '../../domain/capabilities/orchestration.ts';
+import type { RunError } from '../../domain/sessions/run.ts';
+import type { SessionSetup } from '../../domain/sessions/session.ts';
+import { parseTarget } from '../../domain/capabilities/target.ts';
 import type { Log } from '../../log/log.ts';
 import type { ClaimedRun } from '../../store/runs/claim-runs.ts';
 import type { DefinitionKind } from '../../store/people/definition-ids.ts';

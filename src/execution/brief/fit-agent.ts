@@ -1,9 +1,9 @@
 // The equipment of one agent of a run: what its own plan names, as far as its session has it and it still exists.
 import type { BrowserGrant, ConnectionGrant, Equipment } from '../../agent/port/grants.ts';
 import type { Definitions } from '../../catalog/definitions.ts';
-import type { SecretPlaces } from '../../catalog/secret-file.ts';
-import type { AgentPlan } from '../../domain/orchestration.ts';
-import type { SessionSetup } from '../../domain/session.ts';
+import type { SecretPlaces } from '../../catalog/reading/secret-file.ts';
+import type { AgentPlan } from '../../domain/capabilities/orchestration.ts';
+import type { SessionSetup } from '../../domain/sessions/session.ts';
 import type { Log } from '../../log/log.ts';
 import type { Store } from '../../store/open-store.ts';
 import { grantMcpServer } from './mcp-grant.ts';

@@ -7,7 +7,7 @@ import {
   type SecretForm,
   type SecretPlaces,
   TEXT_SECRET,
-} from '../../catalog/secret-file.ts';
+} from '../../catalog/reading/secret-file.ts';
 
 /** `why` never contains a secret. */
 export type McpGranted = { readonly ok: true; readonly grant: McpGrant } | { readonly ok: false; readonly why: string };

@@ -1,7 +1,7 @@
 // Turns a connector's definition into one that can be called: its secret is read on demand and passed nowhere else.
 import type { ConnectorDefinition } from '../../catalog/definitions.ts';
-import { HEADER_SECRET, readSecret, type SecretPlaces } from '../../catalog/secret-file.ts';
-import type { Connector, ConnectorAuth } from '../../domain/connector.ts';
+import { HEADER_SECRET, readSecret, type SecretPlaces } from '../../catalog/reading/secret-file.ts';
+import type { Connector, ConnectorAuth } from '../../domain/capabilities/connector.ts';
 import { ErrandError } from '../../domain/errors.ts';
 
 /** Throws `unavailable` when the file of the client secret cannot be used. */

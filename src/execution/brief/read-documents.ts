@@ -3,7 +3,7 @@ import { endsOf } from '../../agent/documents/excerpt.ts';
 import { MAX_DOCUMENT_BYTES, TOO_LARGE } from '../../agent/documents/read-document.ts';
 import type { CarriedText, DocumentText } from '../../agent/port/protocol.ts';
 import type { Clock } from '../../domain/clock.ts';
-import type { Attachment } from '../../domain/content.ts';
+import type { Attachment } from '../../domain/sessions/content.ts';
 import { messageOf } from '../../domain/errors.ts';
 import type { BlobStore } from '../../files/blobs/blobs.ts';
 import type { Log } from '../../log/log.ts';

@@ -1,6 +1,6 @@
 // A model of the catalog with its endpoint, and the worker's grant of it.
 import type { ModelGrant } from '../../agent/port/grants.ts';
-import type { Catalog, CatalogModel, Endpoint } from '../../catalog/models.ts';
+import type { Catalog, CatalogModel, Endpoint } from '../../catalog/kinds/models.ts';
 
 export interface ResolvedModel {
   readonly model: CatalogModel;

@@ -1,5 +1,5 @@
 // The credentials of connections: stored ones, and the access tokens that they are exchanged for (OAuth 2.0, RFC 6749).
-import type { Connection, Connector, ConnectorAuth } from '../../domain/connector.ts';
+import type { Connection, Connector, ConnectorAuth } from '../../domain/capabilities/connector.ts';
 import type { EgressRule } from '../../domain/egress.ts';
 import { isJsonObject } from '../../domain/json.ts';
 import type { SecretBox } from '../../files/secret-box.ts';

@@ -1,7 +1,7 @@
 // The broker: calls connected services for runs and adds the credential, which no run ever sees (I4).
 import { createHash, randomBytes } from 'node:crypto';
 import type { Services } from '../../agent/port/protocol.ts';
-import type { Connection, Connector } from '../../domain/connector.ts';
+import type { Connection, Connector } from '../../domain/capabilities/connector.ts';
 import type { EgressRule } from '../../domain/egress.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import type { SecretBox } from '../../files/secret-box.ts';

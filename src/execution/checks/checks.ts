@@ -10,7 +10,7 @@ import type {
 import type { SandboxGrant } from '../../agent/port/grants.ts';
 import type { RunLimits } from '../../agent/port/protocol.ts';
 import type { McpServerDefinition } from '../../catalog/definitions.ts';
-import type { SecretPlaces } from '../../catalog/secret-file.ts';
+import type { SecretPlaces } from '../../catalog/reading/secret-file.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import type { Settings } from '../../domain/settings.ts';

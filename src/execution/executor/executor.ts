@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { connectionIdsOf } from '../../agent/port/grants.ts';
 import type { Brief, Outcome, ToolCall } from '../../agent/port/protocol.ts';
 import { messageOf } from '../../domain/errors.ts';
-import type { RunError } from '../../domain/run.ts';
+import type { RunError } from '../../domain/sessions/run.ts';
 import type { Claim } from '../../store/runs/claim-runs.ts';
 import type { Ending, Interruption } from '../../store/runs/end-run.ts';
 import type { Fence } from '../../store/runs/record-progress.ts';

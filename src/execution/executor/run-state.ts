@@ -1,5 +1,5 @@
 // A run in progress on the main thread: its claim, its worker, and why it was aborted.
-import type { Catalog } from '../../catalog/models.ts';
+import type { Catalog } from '../../catalog/kinds/models.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { Workspaces } from '../../files/workspaces.ts';

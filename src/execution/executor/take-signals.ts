@@ -1,9 +1,9 @@
 // Processes a worker's signals: writes journal events, acknowledges commits, serves requests.
 import type { ServiceName, ServiceRequest, Signal } from '../../agent/port/protocol.ts';
-import type { Endpoint } from '../../catalog/models.ts';
+import type { Endpoint } from '../../catalog/kinds/models.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import type { NewEvent } from '../../domain/journal-event.ts';
-import { NO_PRICE } from '../../domain/usage.ts';
+import { NO_PRICE } from '../../domain/sessions/usage.ts';
 import type { PricedModel } from '../../store/runs/record-usage.ts';
 import { type ResolvedModel, resolveModel } from '../brief/resolve-model.ts';
 import type { RunServices, ServedRun } from './run-services.ts';

@@ -1,9 +1,9 @@
 // The queue: claims runs into free worker slots, and releases them at shutdown.
 import type { Clock } from '../../domain/clock.ts';
 import type { Definitions } from '../../catalog/definitions.ts';
-import type { Catalog } from '../../catalog/models.ts';
+import type { Catalog } from '../../catalog/kinds/models.ts';
 import type { Settings } from '../../domain/settings.ts';
-import { parseTarget } from '../../domain/target.ts';
+import { parseTarget } from '../../domain/capabilities/target.ts';
 import type { Log } from '../../log/log.ts';
 import { makeService } from '../../services/service.ts';
 import type { Store } from '../../store/open-store.ts';

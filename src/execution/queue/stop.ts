@@ -1,9 +1,9 @@
 // Stopping runs: the move is committed first, then the executor is asked and has five seconds to confirm (§3.3, E8).
 import type { Clock } from '../../domain/clock.ts';
 import { notFound } from '../../domain/errors.ts';
-import type { Run } from '../../domain/run.ts';
-import type { Session } from '../../domain/session.ts';
-import { STOP_WINDOW_MS, type StopCause, type StopResult, type StopState } from '../../domain/stop.ts';
+import type { Run } from '../../domain/sessions/run.ts';
+import type { Session } from '../../domain/sessions/session.ts';
+import { STOP_WINDOW_MS, type StopCause, type StopResult, type StopState } from '../../domain/sessions/stop.ts';
 import type { Log } from '../../log/log.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { Note } from '../../store/audit/record-entry.ts';

@@ -1,7 +1,7 @@
 // A background run as a Message with its `background_results` (§2.4, §2.5).
 import { messageIdOf } from '../../domain/ids.ts';
-import { isTerminal, type Run } from '../../domain/run.ts';
-import { NO_USAGE } from '../../domain/usage.ts';
+import { isTerminal, type Run } from '../../domain/sessions/run.ts';
+import { NO_USAGE } from '../../domain/sessions/usage.ts';
 import type { BackgroundRun } from '../../operations/turns/runs.ts';
 import type { BackgroundMessageWire, MessageWire } from '../../wire/messages/message.ts';
 import { renderMessage, renderUsage } from './messages-wire.ts';

@@ -1,6 +1,6 @@
 // A run's journal as the chat-completions protocol's stream (§2.3, §4.2, C9, C11).
 import { completionIdOf } from '../../domain/ids.ts';
-import type { Run } from '../../domain/run.ts';
+import type { Run } from '../../domain/sessions/run.ts';
 import type { CompletionChunkWire } from '../../wire/chat/completion.ts';
 import { errorBody, type ErrorFacts } from '../frame/render-error.ts';
 import { renderChatUsage, secondsOf } from './chat-wire.ts';

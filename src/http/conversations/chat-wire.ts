@@ -1,7 +1,7 @@
 // The chat-completions protocol's request and reply (§2.2, §4.2), and its list of models (C13).
 import { completionIdOf } from '../../domain/ids.ts';
-import type { Run } from '../../domain/run.ts';
-import type { Usage } from '../../domain/usage.ts';
+import type { Run } from '../../domain/sessions/run.ts';
+import type { Usage } from '../../domain/sessions/usage.ts';
 import type { ChatUsageWire, CompletionWire, ModelsWire } from '../../wire/chat/completion.ts';
 import { chatContent, type ChatRequest } from '../../wire/chat/request.ts';
 import type { ContentParts } from './content-wire.ts';

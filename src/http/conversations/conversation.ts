@@ -1,9 +1,9 @@
 // A turn over HTTP, in either protocol: accepts it, then waits or streams; and rejoins a run's stream.
 import type { ServerResponse } from 'node:http';
 import { ErrandError, type ErrorReason } from '../../domain/errors.ts';
-import type { Run } from '../../domain/run.ts';
+import type { Run } from '../../domain/sessions/run.ts';
 import type { Settings } from '../../domain/settings.ts';
-import type { KeyCaller } from '../../domain/user.ts';
+import type { KeyCaller } from '../../domain/people/user.ts';
 import { backgroundReply } from './background-wire.ts';
 import { readChatTurn, renderCompletion } from './chat-wire.ts';
 import type { ContentParts } from './content-wire.ts';

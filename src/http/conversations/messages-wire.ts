@@ -1,8 +1,8 @@
 // The Messages protocol's request and reply (§2.4, §4.3).
 import { unprocessable } from '../../domain/errors.ts';
 import { messageIdOf } from '../../domain/ids.ts';
-import type { Run } from '../../domain/run.ts';
-import type { Usage } from '../../domain/usage.ts';
+import type { Run } from '../../domain/sessions/run.ts';
+import type { Usage } from '../../domain/sessions/usage.ts';
 import type { TurnInput } from '../../operations/turns/turn.ts';
 import type { MessageWire, UsageWire } from '../../wire/messages/message.ts';
 import { messagesContent, type MessagesRequest } from '../../wire/messages/request.ts';

@@ -1,7 +1,7 @@
 // `response_format` of a chat request: the schema that the answer has to fit, as JSON text (OpenAI's structured outputs).
-import { fromClientLibrary } from '../../domain/draft-07.ts';
+import { fromClientLibrary } from '../../domain/schema/draft-07.ts';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
-import { OUTPUT_SCHEMA_FIELDS } from '../../domain/output-schema.ts';
+import { OUTPUT_SCHEMA_FIELDS } from '../../domain/schema/output-schema.ts';
 import type { ResponseFormat } from '../../wire/chat/request.ts';
 import { outputSchema } from '../../wire/conversations/output-schema.ts';
 

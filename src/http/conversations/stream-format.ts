@@ -1,6 +1,6 @@
 // How a run is streamed in one format: each event of the journal as server-sent event, made once for all readers.
 import type { EventPayloads, EventType, JournalEvent } from '../../domain/journal-event.ts';
-import type { Run } from '../../domain/run.ts';
+import type { Run } from '../../domain/sessions/run.ts';
 import { eventFrame } from '../../wire/event-frame.ts';
 import type { ErrorFacts } from '../frame/render-error.ts';
 

@@ -2,7 +2,7 @@
 import { Router, type RouterContext } from '@koa/router';
 import { ErrandError } from '../../domain/errors.ts';
 import type { Clock } from '../../domain/clock.ts';
-import type { Origin } from '../../domain/user.ts';
+import type { Origin } from '../../domain/people/user.ts';
 import type { ClientAddressOf } from '../server/client-address.ts';
 import { isViaSocket, readCredential } from './credentials.ts';
 import { callerAt } from './guards.ts';

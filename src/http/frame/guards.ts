@@ -1,6 +1,6 @@
 // The guards of routes: each refuses callers that it does not admit, and gives the others their reach.
 import { ErrandError } from '../../domain/errors.ts';
-import type { Administrator, Caller, Identity, KeyCaller, Origin, UserCaller } from '../../domain/user.ts';
+import type { Administrator, Caller, Identity, KeyCaller, Origin, UserCaller } from '../../domain/people/user.ts';
 
 /** The caller that each guard admits. */
 export interface CallerOf {

@@ -1,5 +1,5 @@
 // One route: its path, who may use it, what it reads, and what it replies with.
-import type { Caller } from '../../domain/user.ts';
+import type { Caller } from '../../domain/people/user.ts';
 import type { ObjectShape } from '../../wire/composites.ts';
 import type { Shape } from '../../wire/shape.ts';
 import type { Exchange } from './exchange.ts';

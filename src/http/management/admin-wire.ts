@@ -1,7 +1,7 @@
 // The management API's records and requests in the domain's words: users, teams, keys and the daemon's status.
 import { isoTime, isoTimeOrNull } from '../../domain/clock.ts';
 import { unprocessable } from '../../domain/errors.ts';
-import type { Team } from '../../domain/user.ts';
+import type { Team } from '../../domain/people/user.ts';
 import type { KeyRecord, KeyWish, NewKey } from '../../operations/people/keys.ts';
 import type { NewTeam, TeamChange } from '../../operations/people/teams.ts';
 import type { NewUser, UserChange, UserRecord } from '../../operations/people/users.ts';

@@ -1,5 +1,5 @@
 // The management API's handlers: each asks one operation, and renders what it returns.
-import type { Administrator } from '../../domain/user.ts';
+import type { Administrator } from '../../domain/people/user.ts';
 import type { Operations } from '../../operations/operations.ts';
 import type { ConfigurationReport, StatusReport } from '../../operations/status.ts';
 import type { KeyChangeWire, NewKeyWire } from '../../wire/people/key.ts';

@@ -1,5 +1,5 @@
 // Renders the audit log.
-import type { AuditEntry } from '../../domain/audit.ts';
+import type { AuditEntry } from '../../domain/people/audit.ts';
 import { isoTime } from '../../domain/clock.ts';
 import type { AuditHead } from '../../store/audit/audit-entries.ts';
 import type { AuditEntryWire, AuditHeadWire } from '../../wire/people/audit.ts';

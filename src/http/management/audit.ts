@@ -1,5 +1,5 @@
 // The handlers of the audit log (G17).
-import type { Administrator } from '../../domain/user.ts';
+import type { Administrator } from '../../domain/people/user.ts';
 import type { Operations } from '../../operations/operations.ts';
 import type { auditQuery } from '../../wire/people/audit.ts';
 import type { Static } from '../../wire/shape.ts';

@@ -1,5 +1,5 @@
 // What agents may use (§2.10), between the domain's words and the wire's.
-import type { CapabilityConfig } from '../../domain/capability-config.ts';
+import type { CapabilityConfig } from '../../domain/capabilities/capability-config.ts';
 import type { CapabilityChoice, CapabilityNames } from '../../operations/capabilities/capability-choice.ts';
 import type {
   CapabilityChoiceWire,

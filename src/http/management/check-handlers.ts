@@ -1,5 +1,5 @@
 // The handlers of models and of checks, which end when the client disconnects.
-import type { Administrator } from '../../domain/user.ts';
+import type { Administrator } from '../../domain/people/user.ts';
 import type { Operations } from '../../operations/operations.ts';
 import type { ModelCheckWishWire } from '../../wire/capabilities/model.ts';
 import { renderList } from '../frame/render-list.ts';

@@ -1,5 +1,5 @@
 // The handlers of users' connections to services (I4).
-import type { Administrator } from '../../domain/user.ts';
+import type { Administrator } from '../../domain/people/user.ts';
 import type { Operations } from '../../operations/operations.ts';
 import type { NewConnectionWire } from '../../wire/capabilities/connection.ts';
 import { type Exchange, idInPath, refInPath } from '../frame/exchange.ts';

@@ -1,6 +1,6 @@
 // Definitions as administrators read them. Values that may contain a secret are omitted; their names are shown.
 import type { ConnectorDefinition, McpServerDefinition } from '../../catalog/definitions.ts';
-import type { Problem } from '../../catalog/problem.ts';
+import type { Problem } from '../../catalog/reading/problem.ts';
 import type { DefinitionNoun, DefinitionOf, DefinitionRecord } from '../../operations/capabilities/definitions.ts';
 import type { Defined, DefinitionCheckWire, DefinitionWire } from '../../wire/capabilities/definition.ts';
 

@@ -1,7 +1,7 @@
 // The handlers of definitions: what the config directory defines, one kind at a time.
 import type { DefinitionNoun } from '../../operations/capabilities/definitions.ts';
 import { renderList } from '../frame/render-list.ts';
-import type { Administrator } from '../../domain/user.ts';
+import type { Administrator } from '../../domain/people/user.ts';
 import type { Operations } from '../../operations/operations.ts';
 import { renderDefinition, renderProblems, renderWholeDefinition } from './definitions-wire.ts';
 import { type Exchange, refInPath } from '../frame/exchange.ts';

@@ -1,7 +1,7 @@
 // The handler that finds an id by its start.
 import { notFound } from '../../domain/errors.ts';
 import { ID_NOUNS } from '../../domain/ids.ts';
-import type { Administrator } from '../../domain/user.ts';
+import type { Administrator } from '../../domain/people/user.ts';
 import type { Operations } from '../../operations/operations.ts';
 import type { Exchange } from '../frame/exchange.ts';
 import { ok } from '../frame/reply.ts';

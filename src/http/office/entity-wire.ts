@@ -1,8 +1,8 @@
 // A run as a row of Office Mode: who, how far, at what cost, and what its agent does (§2.14, G1, G15).
-import { activityOf } from '../../domain/activity.ts';
+import { activityOf } from '../../domain/sessions/activity.ts';
 import { isoTime, isoTimeOrNull } from '../../domain/clock.ts';
-import { elapsedSeconds, OFFICE_STATUS, progressOf, UNASSIGNED_TEAM } from '../../domain/office.ts';
-import { isTerminal } from '../../domain/run.ts';
+import { elapsedSeconds, OFFICE_STATUS, progressOf, UNASSIGNED_TEAM } from '../../domain/sessions/office.ts';
+import { isTerminal } from '../../domain/sessions/run.ts';
 import type { Glance } from '../../operations/office/house.ts';
 import { type ConversationAccess, conversationAccess } from '../../operations/office/looking.ts';
 import type { OfficeRun } from '../../store/office/office-runs.ts';

@@ -1,7 +1,12 @@
 // The whole house in Office Mode, as the wire has it (§2.14, §4.8, G13-G15, G19).
 import { isoTime } from '../../domain/clock.ts';
-import { OFFICE_STATUS, type OfficeStatus, SESSION_OFFICE_STATUS, UNASSIGNED_TEAM } from '../../domain/office.ts';
-import { RUN_STATUSES } from '../../domain/run.ts';
+import {
+  OFFICE_STATUS,
+  type OfficeStatus,
+  SESSION_OFFICE_STATUS,
+  UNASSIGNED_TEAM,
+} from '../../domain/sessions/office.ts';
+import { RUN_STATUSES } from '../../domain/sessions/run.ts';
 import type { Glance, HouseSnapshot, TodayRuns } from '../../operations/office/house.ts';
 import { conversationAccess } from '../../operations/office/looking.ts';
 import type { RecentSession, TeamDay } from '../../store/office/snapshot.ts';

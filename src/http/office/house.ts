@@ -1,5 +1,5 @@
 // The handlers of the whole house in Office Mode (§4.8).
-import type { Administrator } from '../../domain/user.ts';
+import type { Administrator } from '../../domain/people/user.ts';
 import type { Operations } from '../../operations/operations.ts';
 import type { snapshotQuery, todayQuery } from '../../wire/office/snapshot.ts';
 import type { Static } from '../../wire/shape.ts';

@@ -1,8 +1,8 @@
 // One session in Office Mode, as the wire has it (§2.14, G2-G7).
 import { isoTime, isoTimeOrNull } from '../../domain/clock.ts';
-import { elapsedSeconds, OFFICE_STATUS, progressOf } from '../../domain/office.ts';
+import { elapsedSeconds, OFFICE_STATUS, progressOf } from '../../domain/sessions/office.ts';
 import type { Pause } from '../../domain/pauses.ts';
-import { totalTokens } from '../../domain/usage.ts';
+import { totalTokens } from '../../domain/sessions/usage.ts';
 import type {
   ContextUsage,
   OfficeDetail,

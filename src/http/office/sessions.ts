@@ -1,7 +1,7 @@
 // The handlers of one session in Office Mode (§4.8).
 import type { Clock } from '../../domain/clock.ts';
 import { makePause } from '../../domain/pauses.ts';
-import type { Administrator } from '../../domain/user.ts';
+import type { Administrator } from '../../domain/people/user.ts';
 import type { Operations } from '../../operations/operations.ts';
 import type { pageQuery } from '../../wire/listing.ts';
 import { EXPORT_NOT_READY, type officeMessagesQuery } from '../../wire/office/session.ts';

@@ -1,5 +1,5 @@
 // The handlers of Office Mode's events: pages of the past, and the live streams (§4.8).
-import type { Administrator } from '../../domain/user.ts';
+import type { Administrator } from '../../domain/people/user.ts';
 import type { Operations } from '../../operations/operations.ts';
 import { eventFrame } from '../../wire/event-frame.ts';
 import type { eventsQuery, houseStreamQuery, runStreamQuery, sessionStreamQuery } from '../../wire/office/stream.ts';

@@ -1,5 +1,5 @@
 // A session's history as the API tells it (§2.7, E2).
-import type { AssistantBlock, Attachment, Message, UserBlock } from '../../domain/content.ts';
+import type { AssistantBlock, Attachment, Message, UserBlock } from '../../domain/sessions/content.ts';
 import type {
   AssistantBlockWire,
   AttachmentWire,

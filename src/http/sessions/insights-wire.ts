@@ -1,6 +1,6 @@
 // Insights on the wire (I3).
 import { isoTime } from '../../domain/clock.ts';
-import type { Insight } from '../../domain/insight.ts';
+import type { Insight } from '../../domain/sessions/insight.ts';
 import type { InsightWire } from '../../wire/sessions/insight.ts';
 
 export function renderInsight(insight: Insight): InsightWire {

@@ -1,5 +1,5 @@
 // The handlers of insights (I3).
-import type { Caller } from '../../domain/user.ts';
+import type { Caller } from '../../domain/people/user.ts';
 import type { Operations } from '../../operations/operations.ts';
 import type { insightChange, insightQuery } from '../../wire/sessions/insight.ts';
 import type { Static } from '../../wire/shape.ts';

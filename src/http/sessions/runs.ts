@@ -1,5 +1,5 @@
 // The handlers of runs and of the queue, for the key that submitted them and for administrators.
-import type { Administrator, Caller } from '../../domain/user.ts';
+import type { Administrator, Caller } from '../../domain/people/user.ts';
 import type { Operations } from '../../operations/operations.ts';
 import type { pageQuery } from '../../wire/listing.ts';
 import type { followQuery } from '../../wire/query.ts';

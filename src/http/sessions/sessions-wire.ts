@@ -1,9 +1,9 @@
 // API sessions on the wire: list items, the outcomes of stop and delete, capabilities (§2.6, §2.10-2.12).
-import type { CapabilityConfig } from '../../domain/capability-config.ts';
+import type { CapabilityConfig } from '../../domain/capabilities/capability-config.ts';
 import { isoTime, isoTimeOrNull } from '../../domain/clock.ts';
 import { renderCapabilities } from '../management/capability-wire.ts';
-import type { Session } from '../../domain/session.ts';
-import type { StopResult } from '../../domain/stop.ts';
+import type { Session } from '../../domain/sessions/session.ts';
+import type { StopResult } from '../../domain/sessions/stop.ts';
 import type { SessionRecord } from '../../store/sessions/session-records.ts';
 import type {
   DeletionWire,

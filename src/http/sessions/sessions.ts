@@ -1,5 +1,5 @@
 // The handlers of sessions, for the key that opened them (§4.6) and for administrators.
-import type { Administrator, Caller, KeyCaller } from '../../domain/user.ts';
+import type { Administrator, Caller, KeyCaller } from '../../domain/people/user.ts';
 import type { Operations } from '../../operations/operations.ts';
 import type { pageQuery } from '../../wire/listing.ts';
 import type { sessionQuery } from '../../wire/sessions/session.ts';

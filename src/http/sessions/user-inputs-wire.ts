@@ -1,6 +1,6 @@
 // Questions to users on the wire (§6.5, I2).
 import { isoTime, isoTimeOrNull } from '../../domain/clock.ts';
-import type { UserInput } from '../../domain/user-input.ts';
+import type { UserInput } from '../../domain/sessions/user-input.ts';
 import type { QuestionWire } from '../../wire/sessions/question.ts';
 
 export function renderUserInput(question: UserInput): QuestionWire {

@@ -1,5 +1,5 @@
 // The handlers of questions to users: for the people themselves, and for the key of the session (§3.4, I2).
-import type { Caller } from '../../domain/user.ts';
+import type { Caller } from '../../domain/people/user.ts';
 import type { Operations } from '../../operations/operations.ts';
 import type { answer, questionQuery, sessionQuestionQuery } from '../../wire/sessions/question.ts';
 import type { Static } from '../../wire/shape.ts';

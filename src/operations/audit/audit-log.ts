@@ -1,7 +1,7 @@
 // The audit log as administrators read it.
-import type { AuditEntry } from '../../domain/audit.ts';
+import type { AuditEntry } from '../../domain/people/audit.ts';
 import type { Listing } from '../../domain/listing.ts';
-import type { Administrator } from '../../domain/user.ts';
+import type { Administrator } from '../../domain/people/user.ts';
 import type { DeriveKey } from '../../files/master-key.ts';
 import type { AuditFilter, AuditHead, AuditPage } from '../../store/audit/audit-entries.ts';
 import type { Store } from '../../store/open-store.ts';

@@ -1,8 +1,8 @@
 // Records what administrators read of others, and what they change (G10, G17).
 import { createHmac } from 'node:crypto';
-import { AUDIT_ACTIONS, type AuditAction, type AuditEntry, type NewAuditEntry } from '../../domain/audit.ts';
+import { AUDIT_ACTIONS, type AuditAction, type AuditEntry, type NewAuditEntry } from '../../domain/people/audit.ts';
 import type { Clock } from '../../domain/clock.ts';
-import type { Administrator, Caller } from '../../domain/user.ts';
+import type { Administrator, Caller } from '../../domain/people/user.ts';
 import type { DeriveKey } from '../../files/master-key.ts';
 import type { Log } from '../../log/log.ts';
 import type { Note, Seal } from '../../store/audit/record-entry.ts';

@@ -1,6 +1,6 @@
 // What a key's agents may use in free mode: named by id or name, and checked to exist (§2.10).
 import type { Definitions } from '../../catalog/definitions.ts';
-import type { CapabilityConfig } from '../../domain/capability-config.ts';
+import type { CapabilityConfig } from '../../domain/capabilities/capability-config.ts';
 import { unprocessable } from '../../domain/errors.ts';
 import type { DefinitionKind } from '../../store/people/definition-ids.ts';
 import type { Store } from '../../store/open-store.ts';

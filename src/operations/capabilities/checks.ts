@@ -1,10 +1,10 @@
 // Administrators' look at models and MCP servers: which models there are, and how each of them answers now.
 import type { McpCheckReport, ModelCheckReport } from '../../agent/checks/check-task.ts';
-import type { Catalog } from '../../catalog/models.ts';
+import type { Catalog } from '../../catalog/kinds/models.ts';
 import { notFound } from '../../domain/errors.ts';
 import type { Checks } from '../../execution/checks/checks.ts';
 import { type ResolvedModel, resolveModel } from '../../execution/brief/resolve-model.ts';
-import type { Administrator } from '../../domain/user.ts';
+import type { Administrator } from '../../domain/people/user.ts';
 import type { Listing } from '../../domain/listing.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { makeDefinitionOperations } from './definitions.ts';

@@ -2,9 +2,9 @@
 import { ErrandError, notFound, unprocessable } from '../../domain/errors.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { ConnectorDefinition, Definitions } from '../../catalog/definitions.ts';
-import type { Connection } from '../../domain/connector.ts';
+import type { Connection } from '../../domain/capabilities/connector.ts';
 import { newId } from '../../domain/ids.ts';
-import type { Administrator, User } from '../../domain/user.ts';
+import type { Administrator, User } from '../../domain/people/user.ts';
 import type { Broker } from '../../execution/broker/broker.ts';
 import type { SecretBox } from '../../files/secret-box.ts';
 import type { Store } from '../../store/open-store.ts';

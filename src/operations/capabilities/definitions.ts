@@ -1,8 +1,8 @@
 // What the config directory defines, as administrators look at it: lists, one thing, and what is wrong with the files.
 import type { Definitions } from '../../catalog/definitions.ts';
-import type { Problem } from '../../catalog/problem.ts';
+import type { Problem } from '../../catalog/reading/problem.ts';
 import { notFound } from '../../domain/errors.ts';
-import type { Administrator } from '../../domain/user.ts';
+import type { Administrator } from '../../domain/people/user.ts';
 import type { DefinitionKind } from '../../store/people/definition-ids.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { Listing } from '../../domain/listing.ts';

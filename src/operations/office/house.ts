@@ -1,9 +1,9 @@
 // What Office Mode says of the whole house: its snapshot, and today's runs of a team (§4.8 rules 1-9).
 import type { Clock } from '../../domain/clock.ts';
 import { notFound } from '../../domain/errors.ts';
-import { type RunSource, UNASSIGNED_TEAM } from '../../domain/office.ts';
+import { type RunSource, UNASSIGNED_TEAM } from '../../domain/sessions/office.ts';
 import { dayStartQuarter, QUARTER_MS } from '../../domain/time-zone.ts';
-import type { Administrator } from '../../domain/user.ts';
+import type { Administrator } from '../../domain/people/user.ts';
 import type { OfficeSnapshot } from '../../store/office/snapshot.ts';
 import type { TodayPage } from '../../store/office/today.ts';
 import type { Store } from '../../store/open-store.ts';

@@ -1,5 +1,5 @@
 // How an administrator looks into a session: on the record, as its owner or read only (G10, G14).
-import type { Administrator } from '../../domain/user.ts';
+import type { Administrator } from '../../domain/people/user.ts';
 import type { SessionRecord } from '../../store/sessions/session-records.ts';
 import type { Access } from '../access.ts';
 import type { Audit } from '../audit/audit.ts';

@@ -1,9 +1,9 @@
 // What Office Mode says of one session as a whole (§4.8: detail, the session itself, summary).
-import type { Catalog } from '../../catalog/models.ts';
+import type { Catalog } from '../../catalog/kinds/models.ts';
 import type { Clock } from '../../domain/clock.ts';
-import type { ContextParts } from '../../domain/usage.ts';
+import type { ContextParts } from '../../domain/sessions/usage.ts';
 import { makePause } from '../../domain/pauses.ts';
-import type { Administrator } from '../../domain/user.ts';
+import type { Administrator } from '../../domain/people/user.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { SessionOverview, SessionSummary, SessionTotals } from '../../store/office/session-overview.ts';
 import type { MessageHead, RunHead } from '../../store/office/session-pages.ts';

@@ -1,6 +1,6 @@
 // Files of one session as Office Mode shows them: its workspace, the archive of it, and pictures of its browser (§4.8, G19).
 import { notFound } from '../../domain/errors.ts';
-import type { Administrator } from '../../domain/user.ts';
+import type { Administrator } from '../../domain/people/user.ts';
 import type { Store } from '../../store/open-store.ts';
 import { type ArtifactOperationParts, makeAddressArchive, workspaceArchiveName } from '../sessions/artifacts.ts';
 import { type FileNode, leavesOf, treeOf } from '../sessions/file-tree.ts';

@@ -1,9 +1,9 @@
 // What is in one session, a page at a time, as Office Mode shows it (§4.8: messages with files, runs, rounds).
 import type { Clock } from '../../domain/clock.ts';
-import type { Message } from '../../domain/content.ts';
+import type { Message } from '../../domain/sessions/content.ts';
 import type { Listing, Page } from '../../domain/listing.ts';
 import { makePause } from '../../domain/pauses.ts';
-import type { Administrator } from '../../domain/user.ts';
+import type { Administrator } from '../../domain/people/user.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { OfficeRun } from '../../store/office/office-runs.ts';
 import type { RunRound } from '../../store/office/run-rounds.ts';

@@ -1,6 +1,6 @@
 // What administrators watch and read back of the journal: a session, a run of it, the whole house (§4.8).
 import { notFound, unprocessable } from '../../domain/errors.ts';
-import type { Administrator } from '../../domain/user.ts';
+import type { Administrator } from '../../domain/people/user.ts';
 import type { Following, Watcher } from '../../events/feed.ts';
 import type { HouseFeed } from '../../events/house-feed.ts';
 import type { SessionFeeds } from '../../events/session-feeds.ts';

@@ -1,6 +1,6 @@
 // The one place that turns a credential into an identity: an API key, a login token, or the control socket (§5).
 import { ErrandError } from '../../domain/errors.ts';
-import type { Identity, TokenIdentity } from '../../domain/user.ts';
+import type { Identity, TokenIdentity } from '../../domain/people/user.ts';
 import { isToken } from './login-tokens.ts';
 import type { ResolveKey } from './resolve-key.ts';
 

@@ -1,12 +1,12 @@
 // Administration of API keys (B2).
 import type { Definitions } from '../../catalog/definitions.ts';
-import type { Catalog } from '../../catalog/models.ts';
-import type { CapabilityConfig } from '../../domain/capability-config.ts';
+import type { Catalog } from '../../catalog/kinds/models.ts';
+import type { CapabilityConfig } from '../../domain/capabilities/capability-config.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { unprocessable } from '../../domain/errors.ts';
 import { isUuid } from '../../domain/ids.ts';
-import { parseTarget } from '../../domain/target.ts';
-import type { Administrator, ApiKey, KeyScope, User } from '../../domain/user.ts';
+import { parseTarget } from '../../domain/capabilities/target.ts';
+import type { Administrator, ApiKey, KeyScope, User } from '../../domain/people/user.ts';
 import type { KeyChange } from '../../store/people/keys.ts';
 import type { Store } from '../../store/open-store.ts';
 import {

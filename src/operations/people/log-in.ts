@@ -1,8 +1,8 @@
 // The three ways to a login token: a password, a single-sign-on token, an API key (§4.1).
-import type { Catalog } from '../../catalog/models.ts';
+import type { Catalog } from '../../catalog/kinds/models.ts';
 import { ErrandError, unprocessable } from '../../domain/errors.ts';
 import type { Settings } from '../../domain/settings.ts';
-import type { KeyScope, Role, User } from '../../domain/user.ts';
+import type { KeyScope, Role, User } from '../../domain/people/user.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { LoginThrottle } from './login-throttle.ts';
 import type { LoginToken } from './login-tokens.ts';

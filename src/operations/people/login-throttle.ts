@@ -1,5 +1,5 @@
 // Who may try to log in now: by the address that asks, and by the account that is asked for.
-import { accountOf } from '../../domain/account-name.ts';
+import { accountOf } from '../../domain/people/account-name.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { networkOf } from '../../outbound/address-range.ts';
 import { GROWING_WAITS, makeThrottle } from './throttle.ts';

@@ -4,7 +4,7 @@ import { errors, type JWTHeaderParameters, jwtVerify, type JWTVerifyOptions, Sig
 import type { Clock } from '../../domain/clock.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import type { Settings } from '../../domain/settings.ts';
-import type { Administrator, TokenIdentity, User } from '../../domain/user.ts';
+import type { Administrator, TokenIdentity, User } from '../../domain/people/user.ts';
 import type { DeriveKey } from '../../files/master-key.ts';
 import { type Audit, itself } from '../audit/audit.ts';
 import type { SigningKey } from '../../store/people/signing-keys.ts';

@@ -1,7 +1,7 @@
 // The one place that turns the text of an API key into its identity (§5, B3, B5).
 import type { Clock } from '../../domain/clock.ts';
 import { ErrandError } from '../../domain/errors.ts';
-import type { KeyIdentity } from '../../domain/user.ts';
+import type { KeyIdentity } from '../../domain/people/user.ts';
 import type { Store } from '../../store/open-store.ts';
 import { parseKey, secretMatches } from './secrets.ts';
 

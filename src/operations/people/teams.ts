@@ -1,6 +1,6 @@
 // Administration of teams.
 import { unprocessable } from '../../domain/errors.ts';
-import type { Administrator } from '../../domain/user.ts';
+import type { Administrator } from '../../domain/people/user.ts';
 import type { Store } from '../../store/open-store.ts';
 import { type Audit, itself } from '../audit/audit.ts';
 

@@ -1,7 +1,7 @@
 // Administration of users (B1).
 import { ErrandError, unprocessable } from '../../domain/errors.ts';
-import type { Administrator, Role, User } from '../../domain/user.ts';
-import type { Catalog } from '../../catalog/models.ts';
+import type { Administrator, Role, User } from '../../domain/people/user.ts';
+import type { Catalog } from '../../catalog/kinds/models.ts';
 import type { Stopper } from '../../execution/queue/stop.ts';
 import type { Store } from '../../store/open-store.ts';
 import { type Audit, itself } from '../audit/audit.ts';

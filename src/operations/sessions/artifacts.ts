@@ -1,6 +1,6 @@
 // What runs have made: a session's workspace, and the files of one run (§2.8, §2.9, E6).
-import type { Archive, ArtifactError, ArtifactStatus, ExportStatus } from '../../domain/artifact.ts';
-import type { Caller } from '../../domain/user.ts';
+import type { Archive, ArtifactError, ArtifactStatus, ExportStatus } from '../../domain/sessions/artifact.ts';
+import type { Caller } from '../../domain/people/user.ts';
 import type { ArchiveKind, EmptyArchives } from '../../execution/artifacts/empty-archives.ts';
 import type { FileAddresses } from '../../files/file-address.ts';
 import type { Store } from '../../store/open-store.ts';

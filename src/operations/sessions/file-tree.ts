@@ -1,6 +1,6 @@
 // A workspace's files as a tree of nodes, each with signed addresses (§2.8, E7).
 import { createHash } from 'node:crypto';
-import type { FileChange, FileVersion } from '../../domain/artifact.ts';
+import type { FileChange, FileVersion } from '../../domain/sessions/artifact.ts';
 import type { FileAddresses } from '../../files/file-address.ts';
 import { mediaTypeOf } from '../../files/media-type.ts';
 

@@ -1,7 +1,7 @@
 // Insights of agents: listed, read and moved on (I3).
 import { ErrandError } from '../../domain/errors.ts';
-import { type Insight, INSIGHT_MOVES, type InsightStatus } from '../../domain/insight.ts';
-import type { Caller } from '../../domain/user.ts';
+import { type Insight, INSIGHT_MOVES, type InsightStatus } from '../../domain/sessions/insight.ts';
+import type { Caller } from '../../domain/people/user.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { Page } from '../../domain/listing.ts';
 import { type Access, scopeOf } from '../access.ts';

@@ -1,9 +1,9 @@
 // Sessions: list, show, read, stop and delete.
-import type { CapabilityConfig } from '../../domain/capability-config.ts';
-import type { Message } from '../../domain/content.ts';
-import type { Session } from '../../domain/session.ts';
-import type { StopCause, StopResult } from '../../domain/stop.ts';
-import type { Administrator, Caller, KeyCaller } from '../../domain/user.ts';
+import type { CapabilityConfig } from '../../domain/capabilities/capability-config.ts';
+import type { Message } from '../../domain/sessions/content.ts';
+import type { Session } from '../../domain/sessions/session.ts';
+import type { StopCause, StopResult } from '../../domain/sessions/stop.ts';
+import type { Administrator, Caller, KeyCaller } from '../../domain/people/user.ts';
 import type { Stopper } from '../../execution/queue/stop.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { Listing, Page } from '../../domain/listing.ts';

@@ -1,8 +1,8 @@
 // Questions of agents to their users: listed, read, answered and expired (§3.4, I2).
 import { ErrandError } from '../../domain/errors.ts';
 import type { JsonValue } from '../../domain/json.ts';
-import type { UserInput, UserInputStatus } from '../../domain/user-input.ts';
-import type { Caller } from '../../domain/user.ts';
+import type { UserInput, UserInputStatus } from '../../domain/sessions/user-input.ts';
+import type { Caller } from '../../domain/people/user.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { Page } from '../../domain/listing.ts';
 import { type Access, scopeOf } from '../access.ts';

@@ -1,14 +1,14 @@
 // Accepting a turn: where both protocols meet. After it resolves, the run survives anything (D7).
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { NO_CAPABILITIES } from '../../domain/capability-config.ts';
-import { previewOf, textOf, titleOf, type UserBlock } from '../../domain/content.ts';
+import { NO_CAPABILITIES } from '../../domain/capabilities/capability-config.ts';
+import { previewOf, textOf, titleOf, type UserBlock } from '../../domain/sessions/content.ts';
 import { ErrandError, notFound } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import { OUTPUT_SCHEMA_FIELDS, schemaRefusal } from '../../domain/output-schema.ts';
-import type { Protocol, Run } from '../../domain/run.ts';
-import type { SessionSetup } from '../../domain/session.ts';
-import type { KeyCaller } from '../../domain/user.ts';
+import { OUTPUT_SCHEMA_FIELDS, schemaRefusal } from '../../domain/schema/output-schema.ts';
+import type { Protocol, Run } from '../../domain/sessions/run.ts';
+import type { SessionSetup } from '../../domain/sessions/session.ts';
+import type { KeyCaller } from '../../domain/people/user.ts';
 import type { SchemaCheck } from '../../execution/checks/schema-check.ts';
 import type { BlobHold, BlobStore } from '../../files/blobs/blobs.ts';
 import type { Disk } from '../../files/disk.ts';

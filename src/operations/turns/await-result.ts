@@ -1,9 +1,9 @@
 // Waiting for a run: the answer of a non-stream request (C7, C8).
 import type { Clock } from '../../domain/clock.ts';
 import { ErrandError } from '../../domain/errors.ts';
-import { isTerminal, type Run } from '../../domain/run.ts';
+import { isTerminal, type Run } from '../../domain/sessions/run.ts';
 import type { Settings } from '../../domain/settings.ts';
-import type { KeyCaller } from '../../domain/user.ts';
+import type { KeyCaller } from '../../domain/people/user.ts';
 import type { Tails } from '../../events/tail.ts';
 import type { Store } from '../../store/open-store.ts';
 

@@ -1,8 +1,8 @@
 // The one model name of a key, as programs list it (C13).
 import type { Definitions } from '../../catalog/definitions.ts';
-import type { Catalog } from '../../catalog/models.ts';
-import { parseTarget } from '../../domain/target.ts';
-import type { KeyCaller } from '../../domain/user.ts';
+import type { Catalog } from '../../catalog/kinds/models.ts';
+import { parseTarget } from '../../domain/capabilities/target.ts';
+import type { KeyCaller } from '../../domain/people/user.ts';
 import { modelOf } from '../../execution/queue/queue.ts';
 
 export interface ModelNameParts {

@@ -1,6 +1,6 @@
 // The queue as administrators see it: which runs wait, why, and behind which.
 import type { Clock } from '../../domain/clock.ts';
-import type { Administrator } from '../../domain/user.ts';
+import type { Administrator } from '../../domain/people/user.ts';
 import type { Queue, QueueLoad } from '../../execution/queue/queue.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { Page } from '../../domain/listing.ts';

@@ -1,7 +1,7 @@
 // Runs: list, show, follow, poll and stop.
-import type { Run, RunStatus } from '../../domain/run.ts';
-import type { StopResult } from '../../domain/stop.ts';
-import type { Administrator, Caller, KeyCaller } from '../../domain/user.ts';
+import type { Run, RunStatus } from '../../domain/sessions/run.ts';
+import type { StopResult } from '../../domain/sessions/stop.ts';
+import type { Administrator, Caller, KeyCaller } from '../../domain/people/user.ts';
 import type { Stopper } from '../../execution/queue/stop.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { Listing, Page } from '../../domain/listing.ts';

@@ -1,11 +1,11 @@
 // What a session is opened with: who answers, and what its agents may use (§2.10). It is kept with the session.
-import { expertsOf, orchestrationOf, unique } from '../../catalog/agent-plan.ts';
+import { expertsOf, orchestrationOf, unique } from '../../catalog/kinds/agent-plan.ts';
 import type { Definitions, ExpertDefinition } from '../../catalog/definitions.ts';
-import { BROWSER_IMPL, type CapabilityConfig, NO_CAPABILITIES } from '../../domain/capability-config.ts';
-import type { Orchestration } from '../../domain/orchestration.ts';
-import type { SessionSetup } from '../../domain/session.ts';
-import { parseTarget } from '../../domain/target.ts';
-import type { ApiKey } from '../../domain/user.ts';
+import { BROWSER_IMPL, type CapabilityConfig, NO_CAPABILITIES } from '../../domain/capabilities/capability-config.ts';
+import type { Orchestration } from '../../domain/capabilities/orchestration.ts';
+import type { SessionSetup } from '../../domain/sessions/session.ts';
+import { parseTarget } from '../../domain/capabilities/target.ts';
+import type { ApiKey } from '../../domain/people/user.ts';
 import type { Store } from '../../store/open-store.ts';
 
 export interface SetupParts {

@@ -1,6 +1,6 @@
 // A turn as the caller asked for it, in domain values: what both protocols' wire files produce.
 import type { JsonObject } from '../../domain/json.ts';
-import type { Protocol, Run } from '../../domain/run.ts';
+import type { Protocol, Run } from '../../domain/sessions/run.ts';
 
 /** Bytes of an upload, which may lie in a file. */
 export interface UploadBytes {

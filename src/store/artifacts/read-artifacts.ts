@@ -6,8 +6,8 @@ import type {
   ExportStatus,
   FileChange,
   FileVersion,
-} from '../../domain/artifact.ts';
-import type { RunStatus } from '../../domain/run.ts';
+} from '../../domain/sessions/artifact.ts';
+import type { RunStatus } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { errorOfRun } from './record-artifacts.ts';

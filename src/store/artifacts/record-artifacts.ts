@@ -1,6 +1,6 @@
 // Artifacts of ended runs: what was found in the workspace, and how packing it ended (§3.2, E4, E5).
-import type { Archive, ArtifactError, ArtifactStatus, FileVersion } from '../../domain/artifact.ts';
-import type { RunError, RunStatus } from '../../domain/run.ts';
+import type { Archive, ArtifactError, ArtifactStatus, FileVersion } from '../../domain/sessions/artifact.ts';
+import type { RunError, RunStatus } from '../../domain/sessions/run.ts';
 import { ENDED } from './artifact-queue.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';

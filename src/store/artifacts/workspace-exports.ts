@@ -1,5 +1,5 @@
 // The export of a session's workspace: to be packed anew after a run that changed it (E3).
-import type { Archive } from '../../domain/artifact.ts';
+import type { Archive } from '../../domain/sessions/artifact.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 

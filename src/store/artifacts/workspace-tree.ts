@@ -1,5 +1,5 @@
 // The files of a session's workspace as they were last seen: what a run is compared with, and what the export holds.
-import type { FileChange, FileVersion } from '../../domain/artifact.ts';
+import type { FileChange, FileVersion } from '../../domain/sessions/artifact.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { type Fence, holds } from '../runs/record-progress.ts';

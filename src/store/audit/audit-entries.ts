@@ -1,5 +1,5 @@
 // The audit log as it is read: a page of it, and its end.
-import type { AuditActor, AuditEntry } from '../../domain/audit.ts';
+import type { AuditActor, AuditEntry } from '../../domain/people/audit.ts';
 import type { Listing } from '../../domain/listing.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';

@@ -1,5 +1,5 @@
 // Adds entries to the audit log, in the commit of what they are about (G17).
-import { type AuditEntry, auditHashOf, type NewAuditEntry, NO_HASH } from '../../domain/audit.ts';
+import { type AuditEntry, auditHashOf, type NewAuditEntry, NO_HASH } from '../../domain/people/audit.ts';
 import type { VerbKind } from '../engine/commit.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';

@@ -1,6 +1,6 @@
 // Brings a database file to the schema this code knows, in one transaction a migration, with a backup before.
 import type { Database as Connection } from 'better-sqlite3';
-import { accountOf } from '../../domain/account-name.ts';
+import { accountOf } from '../../domain/people/account-name.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import { backUp } from './backup.ts';
 import { foundation } from './migrations/001-foundation.ts';

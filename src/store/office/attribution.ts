@@ -1,5 +1,5 @@
 // Whose usage is whose: the sums of a day by team, and the sessions that count for one (§4.8 rules 1-4).
-import type { RunSource } from '../../domain/office.ts';
+import type { RunSource } from '../../domain/sessions/office.ts';
 import type { Reader, Step, Value } from '../engine/statement.ts';
 
 // What no team is known for counts for its user's team of now (rule 2). So a team's sums are those under its id, and those

@@ -1,5 +1,5 @@
 // What filled the window of a session's model at its last call (G7).
-import type { ContextParts } from '../../domain/usage.ts';
+import type { ContextParts } from '../../domain/sessions/usage.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 

@@ -1,6 +1,6 @@
 // Runs as Office Mode shows them: whose, for which team, how far, at what cost, and what they are at (§2.14, G15).
 import type { Listing, Page } from '../../domain/listing.ts';
-import type { RunError, RunStatus } from '../../domain/run.ts';
+import type { RunError, RunStatus } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { isReportedAs, STATUS, WAITING } from '../runs/run-states.ts';

@@ -1,6 +1,6 @@
 // Rounds of a session: what the user asked in a run, the tools that it used, and what the agent answered (G6).
-import { textOf, type UserBlock } from '../../domain/content.ts';
-import type { RunStatus } from '../../domain/run.ts';
+import { textOf, type UserBlock } from '../../domain/sessions/content.ts';
+import type { RunStatus } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { countRuns } from './office-runs.ts';

@@ -1,5 +1,5 @@
 // A session as a whole: whose it is now, the run that it is at, what it has come to (§2.14, G2, G4).
-import type { RunError, RunStatus } from '../../domain/run.ts';
+import type { RunError, RunStatus } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { HAS_FAILED, IS_UNFINISHED, STATUS } from '../runs/run-states.ts';

@@ -1,6 +1,6 @@
 // What is in a session, a page at a time: heads of messages, messages as a whole, and runs (§2.14, G3, G23).
-import type { AssistantBlock, Message, UserBlock } from '../../domain/content.ts';
-import type { RunStatus } from '../../domain/run.ts';
+import type { AssistantBlock, Message, UserBlock } from '../../domain/sessions/content.ts';
+import type { RunStatus } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { IN_STEPS, readRepliesOfRun } from '../runs/replies.ts';

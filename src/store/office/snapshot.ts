@@ -1,7 +1,7 @@
 // The house at one moment: its runs, what they come to, what each team used today, and the sessions that changed last (G13).
-import { BEGUN, type RunState, type RunStatus, reportedStatus } from '../../domain/run.ts';
-import type { SessionStatus } from '../../domain/session.ts';
-import type { Team } from '../../domain/user.ts';
+import { BEGUN, type RunState, type RunStatus, reportedStatus } from '../../domain/sessions/run.ts';
+import type { SessionStatus } from '../../domain/sessions/session.ts';
+import type { Team } from '../../domain/people/user.ts';
 import { QUARTER_MS } from '../../domain/time-zone.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';

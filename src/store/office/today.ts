@@ -1,5 +1,5 @@
 // Today's runs of a team, in pages of its sessions (§4.8 rules 3-8).
-import type { RunSource } from '../../domain/office.ts';
+import type { RunSource } from '../../domain/sessions/office.ts';
 import { QUARTER_MS } from '../../domain/time-zone.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';

@@ -1,6 +1,6 @@
 // Rows of users' connections to services. The secret is opaque here: it is encrypted before it comes (I4, J6).
 import { notFound } from '../../domain/errors.ts';
-import type { Connection, ConnectionState } from '../../domain/connector.ts';
+import type { Connection, ConnectionState } from '../../domain/capabilities/connector.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';

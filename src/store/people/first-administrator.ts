@@ -1,5 +1,5 @@
 // The first administrator and their key, made together or not at all.
-import type { ApiKey, User } from '../../domain/user.ts';
+import type { ApiKey, User } from '../../domain/people/user.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { createKeyIn, type NewApiKey } from './keys.ts';

@@ -1,6 +1,6 @@
 // Rows of API keys. The secret itself is never stored, only its SHA-256 (B2).
 import { notFound } from '../../domain/errors.ts';
-import type { ApiKey, User } from '../../domain/user.ts';
+import type { ApiKey, User } from '../../domain/people/user.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';

@@ -1,7 +1,7 @@
 // Rows of teams (people, not agents).
 import { ErrandError, notFound } from '../../domain/errors.ts';
 import { newId } from '../../domain/ids.ts';
-import type { Team } from '../../domain/user.ts';
+import type { Team } from '../../domain/people/user.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';

@@ -1,8 +1,8 @@
 // Rows of users.
-import { accountOf } from '../../domain/account-name.ts';
+import { accountOf } from '../../domain/people/account-name.ts';
 import { ErrandError, notFound } from '../../domain/errors.ts';
 import { newId } from '../../domain/ids.ts';
-import type { User } from '../../domain/user.ts';
+import type { User } from '../../domain/people/user.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';

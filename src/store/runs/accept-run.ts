@@ -1,11 +1,11 @@
 // Accepting a turn: session, user message, attachments and queued run in one transaction, or the run an earlier request made.
-import type { UserBlock } from '../../domain/content.ts';
+import type { UserBlock } from '../../domain/sessions/content.ts';
 import { newId } from '../../domain/ids.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import type { Protocol, Run, ScheduleMode } from '../../domain/run.ts';
-import type { Session, SessionSetup } from '../../domain/session.ts';
-import { NO_USAGE } from '../../domain/usage.ts';
-import type { ApiKey, User } from '../../domain/user.ts';
+import type { Protocol, Run, ScheduleMode } from '../../domain/sessions/run.ts';
+import type { Session, SessionSetup } from '../../domain/sessions/session.ts';
+import { NO_USAGE } from '../../domain/sessions/usage.ts';
+import type { ApiKey, User } from '../../domain/people/user.ts';
 import { admitBackground, type BackgroundLimits, type BackgroundRefusal } from './admit-background.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';

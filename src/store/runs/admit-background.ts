@@ -1,5 +1,5 @@
 // Admission of background runs: counted inside the transaction that accepts, so that nothing is ever over-admitted (§8, D2, D3).
-import type { ApiKey, User } from '../../domain/user.ts';
+import type { ApiKey, User } from '../../domain/people/user.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { countCapacity } from './worker-nodes.ts';
 import { IS_UNFINISHED } from './run-states.ts';

@@ -1,6 +1,6 @@
 // Claiming: the next runs that may start, moved to `running` under an attempt number and a lease.
 import type { JsonObject } from '../../domain/json.ts';
-import type { Run } from '../../domain/run.ts';
+import type { Run } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { stopIn } from './stop-runs.ts';

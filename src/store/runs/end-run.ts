@@ -8,9 +8,9 @@ import {
   type RunState,
   type RunStatus,
   type StopReason,
-} from '../../domain/run.ts';
-import type { SessionStatus } from '../../domain/session.ts';
-import type { StopCause } from '../../domain/stop.ts';
+} from '../../domain/sessions/run.ts';
+import type { SessionStatus } from '../../domain/sessions/session.ts';
+import type { StopCause } from '../../domain/sessions/stop.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { discardIn } from '../sessions/erasures.ts';

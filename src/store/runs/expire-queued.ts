@@ -1,5 +1,5 @@
 // Background runs that no worker took in time (§3.1, §8).
-import type { RunError } from '../../domain/run.ts';
+import type { RunError } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { endIn } from './end-run.ts';

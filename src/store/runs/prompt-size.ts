@@ -1,6 +1,6 @@
 // How large a turn's prompt is going to be, as far as it is known when the turn is accepted: what a stream says at its start.
-import { textOf, type UserBlock } from '../../domain/content.ts';
-import { CHARACTERS_PER_TOKEN } from '../../domain/usage.ts';
+import { textOf, type UserBlock } from '../../domain/sessions/content.ts';
+import { CHARACTERS_PER_TOKEN } from '../../domain/sessions/usage.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 
 interface ComingTurn {

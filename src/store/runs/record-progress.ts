@@ -1,9 +1,9 @@
 // What a running run leaves behind: its stream, its model replies, its tool results. Every write is fenced by the attempt.
-import { previewOf } from '../../domain/content.ts';
+import { previewOf } from '../../domain/sessions/content.ts';
 import { firstBytes } from '../../domain/excerpt.ts';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import { MAX_TOLD_BYTES, type NewEvent } from '../../domain/journal-event.ts';
-import type { ContextParts, Usage } from '../../domain/usage.ts';
+import type { ContextParts, Usage } from '../../domain/sessions/usage.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { addToTotals } from '../sessions/session-totals.ts';

@@ -1,6 +1,6 @@
 // The ledger: a row for every model call, and the sums that are read of it, written in the commit that keeps the reply.
 import { quarterOf } from '../../domain/time-zone.ts';
-import { costOf, type Price, totalTokens, type Usage } from '../../domain/usage.ts';
+import { costOf, type Price, totalTokens, type Usage } from '../../domain/sessions/usage.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { ADD_WORK } from './work-time.ts';
 

@@ -1,6 +1,6 @@
 // What an agent said, as it is told again: a text stands in its step, and is not kept a second time for who reads it.
-import type { AssistantBlock } from '../../domain/content.ts';
-import { previewOf } from '../../domain/content.ts';
+import type { AssistantBlock } from '../../domain/sessions/content.ts';
+import { previewOf } from '../../domain/sessions/content.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 

@@ -1,6 +1,6 @@
 // Runs with the names of their owners and keys, found and listed.
 import type { Listing, Page } from '../../domain/listing.ts';
-import { isTerminal, type Run, type RunStatus } from '../../domain/run.ts';
+import { isTerminal, type Run, type RunStatus } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { RUN_COLUMNS, type RunRow, toRun } from '../rows.ts';

@@ -8,7 +8,7 @@ import {
   type RunStatus,
   reportedStatus,
   UNFINISHED,
-} from '../../domain/run.ts';
+} from '../../domain/sessions/run.ts';
 
 /** Whether a column is one of some states. */
 export function isIn(column: string, states: readonly RunState[]): string {

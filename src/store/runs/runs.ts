@@ -1,5 +1,5 @@
 // Rows of runs, read.
-import type { Run, RunState, UNFINISHED } from '../../domain/run.ts';
+import type { Run, RunState, UNFINISHED } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { ANSWER } from './replies.ts';

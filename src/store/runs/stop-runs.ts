@@ -1,12 +1,12 @@
 // Stopping: unfinished runs are canceled in one transaction, before any executor is told (§3.3, D1, E8).
-import type { SessionStatus } from '../../domain/session.ts';
-import type { StopCause } from '../../domain/stop.ts';
+import type { SessionStatus } from '../../domain/sessions/session.ts';
+import type { StopCause } from '../../domain/sessions/stop.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { cancelIn } from './end-run.ts';
 import { IS_UNFINISHED } from './run-states.ts';
-import { EXECUTING, type RunState } from '../../domain/run.ts';
+import { EXECUTING, type RunState } from '../../domain/sessions/run.ts';
 
 /**
  * What a stop found. `ended`: it canceled runs; `executing` are those that a worker may still carry out.

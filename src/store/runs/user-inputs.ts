@@ -1,6 +1,6 @@
 // Questions to users: read, answered and expired. A settled one sends its run back to the queue in the same commit (I2).
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
-import type { UserInput, UserInputStatus } from '../../domain/user-input.ts';
+import type { UserInput, UserInputStatus } from '../../domain/sessions/user-input.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import { conditions } from '../sessions/conditions.ts';
 import type { Database } from '../engine/database.ts';

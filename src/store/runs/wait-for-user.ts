@@ -1,7 +1,7 @@
 // A run that waits for its user: without a worker, a lease or a slot, until its question is answered or expires (I2).
 import { newId } from '../../domain/ids.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import type { UserInputStatus } from '../../domain/user-input.ts';
+import type { UserInputStatus } from '../../domain/sessions/user-input.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { type Fence, holds } from './record-progress.ts';

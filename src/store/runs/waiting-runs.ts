@@ -1,6 +1,6 @@
 // The queue as it stands: which runs wait, and behind which.
 import type { Listing, Page } from '../../domain/listing.ts';
-import type { ScheduleMode } from '../../domain/run.ts';
+import type { ScheduleMode } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { IS_UNFINISHED } from './run-states.ts';

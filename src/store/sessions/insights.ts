@@ -1,7 +1,7 @@
 // Insights: reported by agents, moved on by people (I3).
 import { newId } from '../../domain/ids.ts';
-import type { Insight, InsightPriority, InsightSource, InsightStatus } from '../../domain/insight.ts';
-import { INSIGHT_MOVES } from '../../domain/insight.ts';
+import type { Insight, InsightPriority, InsightSource, InsightStatus } from '../../domain/sessions/insight.ts';
+import { INSIGHT_MOVES } from '../../domain/sessions/insight.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import { conditions } from './conditions.ts';
 import type { Database } from '../engine/database.ts';

@@ -1,7 +1,7 @@
 // Sessions with the names of their owners and keys, found and listed.
 import type { Listing, Page } from '../../domain/listing.ts';
-import type { Session } from '../../domain/session.ts';
-import type { StopCause } from '../../domain/stop.ts';
+import type { Session } from '../../domain/sessions/session.ts';
+import type { StopCause } from '../../domain/sessions/stop.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { type SessionRow, toSession } from '../rows.ts';

@@ -1,8 +1,8 @@
 // Rows of sessions and the messages of their history.
-import type { AssistantBlock, Attachment, Message, UserBlock } from '../../domain/content.ts';
-import { type CapabilityConfig, NO_CAPABILITIES } from '../../domain/capability-config.ts';
-import type { AgentPlan, Orchestration } from '../../domain/orchestration.ts';
-import type { Session, SessionSetup } from '../../domain/session.ts';
+import type { AssistantBlock, Attachment, Message, UserBlock } from '../../domain/sessions/content.ts';
+import { type CapabilityConfig, NO_CAPABILITIES } from '../../domain/capabilities/capability-config.ts';
+import type { AgentPlan, Orchestration } from '../../domain/capabilities/orchestration.ts';
+import type { Session, SessionSetup } from '../../domain/sessions/session.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { IN_STEPS, readReplies } from '../runs/replies.ts';

@@ -1,7 +1,7 @@
 // The turns of a session as an agent needs them: what the user said, and each run's recorded steps.
-import type { Attachment, UserBlock } from '../../domain/content.ts';
+import type { Attachment, UserBlock } from '../../domain/sessions/content.ts';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
-import type { Usage } from '../../domain/usage.ts';
+import type { Usage } from '../../domain/sessions/usage.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { type AttachmentRow, toAttachment } from './sessions.ts';

@@ -1,5 +1,5 @@
 // What a turn adds to its session in addition to the run: the user's message and its attachments.
-import type { Attachment } from '../../domain/content.ts';
+import type { Attachment } from '../../domain/sessions/content.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 
 /** An attachment whose bytes are already stored as a blob. Its place in the workspace is chosen here. */

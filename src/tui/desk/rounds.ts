@@ -1,5 +1,5 @@
 // The session's rounds, newest first: what was asked, which tools were used, what came of it, and its cost.
-import type { RunStatus } from '../../domain/run.ts';
+import type { RunStatus } from '../../domain/sessions/run.ts';
 import type { RunRoundsWire } from '../../wire/office/session.ts';
 import { lookOf as lookOfWord } from '../../terminal/states.ts';
 import { clockOf } from '../frame/header.ts';

@@ -1,5 +1,5 @@
 // Users' connections to services, and how they answered when they were tried (I4).
-import { CONNECTION_STATES } from '../../domain/connector.ts';
+import { CONNECTION_STATES } from '../../domain/capabilities/connector.ts';
 import { array, object } from '../composites.ts';
 import { boolean, integer, line, oneOf, string, time, uuid } from '../scalars.ts';
 import { named, nullable, nullish, optional, type Static } from '../shape.ts';

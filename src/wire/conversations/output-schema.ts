@@ -1,7 +1,7 @@
 // The schema of a structured result in a request (§4.4).
 import { unprocessable } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import { readOutputSchema } from '../../domain/output-schema.ts';
+import { readOutputSchema } from '../../domain/schema/output-schema.ts';
 import type { Shape } from '../shape.ts';
 import { holdsStandIn } from '../stand-in.ts';
 

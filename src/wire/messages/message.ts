@@ -1,5 +1,5 @@
 // A Message: the reply to a turn, and the state of a background run (§2.4, §2.5).
-import { RUN_STATUSES, STOP_REASONS } from '../../domain/run.ts';
+import { RUN_STATUSES, STOP_REASONS } from '../../domain/sessions/run.ts';
 import { isJsonObject } from '../../domain/json.ts';
 import { base64 } from '../base64.ts';
 import { array, json, object } from '../composites.ts';

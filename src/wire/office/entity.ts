@@ -1,5 +1,5 @@
 // The rows of Office Mode: runs as people look at them (§2.14, G1, G13-G15).
-import { RUN_SOURCES } from '../../domain/office.ts';
+import { RUN_SOURCES } from '../../domain/sessions/office.ts';
 import { object } from '../composites.ts';
 import { boolean, integer, number, oneOf, string, time, uuid } from '../scalars.ts';
 import { named, nullable, type Static } from '../shape.ts';

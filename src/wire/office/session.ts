@@ -1,5 +1,5 @@
 // One session in Office Mode (§2.14, §4.8, G2-G7, G23).
-import { RUN_STATUSES } from '../../domain/run.ts';
+import { RUN_STATUSES } from '../../domain/sessions/run.ts';
 import { array, object } from '../composites.ts';
 import { digits, optionalId } from '../query.ts';
 import { boolean, integer, number, oneOf, string, time, uuid } from '../scalars.ts';

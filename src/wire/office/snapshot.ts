@@ -1,5 +1,5 @@
 // The snapshot of Office Mode, and today's runs of a team (§2.14, §4.8).
-import { RUN_SOURCES, UNASSIGNED_TEAM } from '../../domain/office.ts';
+import { RUN_SOURCES, UNASSIGNED_TEAM } from '../../domain/sessions/office.ts';
 import { array, object } from '../composites.ts';
 import { digits, timeZone } from '../query.ts';
 import { boolean, integer, number, oneOf, string, time } from '../scalars.ts';

@@ -1,5 +1,5 @@
 // The audit log, as administrators read it (G17).
-import { AUDIT_ACTIONS, AUDIT_WAYS, type AuditAction } from '../../domain/audit.ts';
+import { AUDIT_ACTIONS, AUDIT_WAYS, type AuditAction } from '../../domain/people/audit.ts';
 import { object } from '../composites.ts';
 import { digits, eventId, moment, optionalId } from '../query.ts';
 import { integer, line, oneOf, string, time, boolean } from '../scalars.ts';

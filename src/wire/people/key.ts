@@ -1,5 +1,5 @@
 // API keys: their records, and what they are made for (B2).
-import { KEY_SCOPES } from '../../domain/user.ts';
+import { KEY_SCOPES } from '../../domain/people/user.ts';
 import { capabilityChoice, capabilityConfig, capabilityNames } from '../capabilities/capability.ts';
 import { object } from '../composites.ts';
 import { integer, line, oneOf, string, time, uuid } from '../scalars.ts';

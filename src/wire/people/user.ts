@@ -1,5 +1,5 @@
 // Users: their records, and what may be said of them (B1).
-import { ROLES } from '../../domain/user.ts';
+import { ROLES } from '../../domain/people/user.ts';
 import { object } from '../composites.ts';
 import { boolean, line, oneOf, string, text, time, uuid } from '../scalars.ts';
 import { named, nullable, nullish, optional, type Static } from '../shape.ts';

@@ -1,5 +1,5 @@
 // Artifacts: a session's workspace, and what one run made (§2.8, §2.9).
-import { ARTIFACT_STATUSES, EXPORT_STATUSES, FILE_CHANGES } from '../../domain/artifact.ts';
+import { ARTIFACT_STATUSES, EXPORT_STATUSES, FILE_CHANGES } from '../../domain/sessions/artifact.ts';
 import { array, object, record } from '../composites.ts';
 import { constant, integer, oneOf, string, uuid } from '../scalars.ts';
 import { named, nullable, optional, type Shape, type Static } from '../shape.ts';

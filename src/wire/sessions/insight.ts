@@ -1,5 +1,5 @@
 // Insights of agents (I3).
-import { INSIGHT_PRIORITIES, INSIGHT_STATUSES } from '../../domain/insight.ts';
+import { INSIGHT_PRIORITIES, INSIGHT_STATUSES } from '../../domain/sessions/insight.ts';
 import { object } from '../composites.ts';
 import { pageFields } from '../listing.ts';
 import { oneOf, string, time, uuid } from '../scalars.ts';

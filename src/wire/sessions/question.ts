@@ -1,7 +1,7 @@
 // Questions of agents to their users, and the answers (§6.5, I2).
 import { unprocessable } from '../../domain/errors.ts';
 import { isJsonObject, type JsonValue } from '../../domain/json.ts';
-import { MAX_ANSWER_BYTES, USER_INPUT_STATUSES } from '../../domain/user-input.ts';
+import { MAX_ANSWER_BYTES, USER_INPUT_STATUSES } from '../../domain/sessions/user-input.ts';
 import { at, json, jsonObject, object } from '../composites.ts';
 import { pageFields, pageOf } from '../listing.ts';
 import { oneOf, string, time, uuid } from '../scalars.ts';

@@ -1,5 +1,5 @@
 // The queue: waiting runs, and why each of them waits.
-import { SCHEDULE_MODES } from '../../domain/run.ts';
+import { SCHEDULE_MODES } from '../../domain/sessions/run.ts';
 import { array, object } from '../composites.ts';
 import { boolean, integer, oneOf, string, time, uuid } from '../scalars.ts';
 import { named, nullable, type Static } from '../shape.ts';

@@ -1,5 +1,5 @@
 // Runs, as the management interface tells them.
-import { PROTOCOLS, RUN_STATUSES, SCHEDULE_MODES, STOP_REASONS } from '../../domain/run.ts';
+import { PROTOCOLS, RUN_STATUSES, SCHEDULE_MODES, STOP_REASONS } from '../../domain/sessions/run.ts';
 import { object } from '../composites.ts';
 import { pageFields } from '../listing.ts';
 import { runError } from '../run-error.ts';

@@ -8,8 +8,8 @@ import { endsOf } from '../../../src/agent/documents/excerpt.ts';
 import { LEFT_OUT, openingMessages, stepMessages } from '../../../src/agent/conversation/history.ts';
 import type { Brief, RecordedStep, Turn } from '../../../src/agent/port/protocol.ts';
 import { recordReply } from '../../../src/agent/conversation/recorded-message.ts';
-import type { Attachment } from '../../../src/domain/content.ts';
-import { NO_USAGE } from '../../../src/domain/usage.ts';
+import type { Attachment } from '../../../src/domain/sessions/content.ts';
+import { NO_USAGE } from '../../../src/domain/sessions/usage.ts';
 import { GRANT, makeBrief } from '../play-main.ts';
 
 /** One black pixel. */

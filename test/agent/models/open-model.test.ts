@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { ModelGrant } from '../../../src/agent/port/grants.ts';
 import { listModels } from '../../../src/agent/models/list-models.ts';
 import { normalizeBaseUrl, openModel } from '../../../src/agent/models/open-model.ts';
-import { type CallExtras, NO_EXTRAS } from '../../../src/domain/model.ts';
+import { type CallExtras, NO_EXTRAS } from '../../../src/domain/capabilities/model.ts';
 import { startModelServer } from '../../support/model-server.ts';
 import { GRANT, makeBrief, startRun } from '../play-main.ts';
 

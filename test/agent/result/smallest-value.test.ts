@@ -4,7 +4,7 @@ import { compileResultCheck, makeFits } from '../../../src/agent/result/result-s
 import { smallestValue } from '../../../src/agent/result/smallest-value.ts';
 import { parametersOf } from '../../../src/agent/result/structured-result.ts';
 import { isJsonObject, type JsonValue } from '../../../src/domain/json.ts';
-import { readOutputSchema } from '../../../src/domain/output-schema.ts';
+import { readOutputSchema } from '../../../src/domain/schema/output-schema.ts';
 import { cpuMsOf } from '../../support/cpu-time.ts';
 
 const person = {

@@ -1,5 +1,5 @@
 // What a run that waited is told when it goes on: its answers, and the time that it has left.
-import { NO_EXTRAS } from '../../../src/domain/model.ts';
+import { NO_EXTRAS } from '../../../src/domain/capabilities/model.ts';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { NO_EQUIPMENT } from '../../../src/agent/port/grants.ts';

@@ -1,7 +1,7 @@
 // Which turns and which summary a run is given of its session.
 import { expect, test } from 'vitest';
 import { historyOf } from '../../../src/execution/brief/history.ts';
-import type { UserBlock } from '../../../src/domain/content.ts';
+import type { UserBlock } from '../../../src/domain/sessions/content.ts';
 import type { ClaimedRun } from '../../../src/store/runs/claim-runs.ts';
 import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store-house.ts';
 

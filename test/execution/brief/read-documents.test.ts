@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { type Ends, endsOf } from '../../../src/agent/documents/excerpt.ts';
 import type { Document } from '../../../src/agent/documents/read-document.ts';
 import type { DocumentText } from '../../../src/agent/port/protocol.ts';
-import type { Attachment } from '../../../src/domain/content.ts';
+import type { Attachment } from '../../../src/domain/sessions/content.ts';
 import type { LoadedDocument } from '../../../src/execution/brief/document-reader.ts';
 import { makeDocuments } from '../../../src/execution/brief/read-documents.ts';
 import { openBlobStore } from '../../../src/files/blobs/blobs.ts';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Connector, ConnectorAuth } from '../../../src/domain/connector.ts';
+import type { Connector, ConnectorAuth } from '../../../src/domain/capabilities/connector.ts';
 import type { EgressRule } from '../../../src/domain/egress.ts';
 import { newId } from '../../../src/domain/ids.ts';
 import { makeBroker } from '../../../src/execution/broker/broker.ts';

@@ -1,5 +1,5 @@
 // Checks as the main thread holds them: few at once, each within its time, ended with the daemon or with who asked.
-import { NO_EXTRAS } from '../../../src/domain/model.ts';
+import { NO_EXTRAS } from '../../../src/domain/capabilities/model.ts';
 import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { expect, onTestFinished, test } from 'vitest';
@@ -7,7 +7,7 @@ import type { McpServerDefinition } from '../../../src/catalog/definitions.ts';
 import { makeChecks } from '../../../src/execution/checks/checks.ts';
 import { makePermits } from '../../../src/execution/queue/permits.ts';
 import type { ResolvedModel } from '../../../src/execution/brief/resolve-model.ts';
-import { NO_PRICE } from '../../../src/domain/usage.ts';
+import { NO_PRICE } from '../../../src/domain/sessions/usage.ts';
 import { makeLog } from '../../../src/log/log.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { SETTINGS } from '../../support/http-house.ts';

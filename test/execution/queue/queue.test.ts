@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { NO_DEFINITIONS } from '../../../src/catalog/definitions.ts';
-import type { Catalog } from '../../../src/catalog/models.ts';
+import type { Catalog } from '../../../src/catalog/kinds/models.ts';
 import { executeRun } from '../../../src/execution/executor/executor.ts';
 import type { Place, WorkerPool } from '../../../src/execution/executor/worker-pool.ts';
 import { makeQueue, modelOf, type QueueParts } from '../../../src/execution/queue/queue.ts';

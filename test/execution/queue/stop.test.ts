@@ -1,7 +1,7 @@
 // Stopping, row by row of the table in §3.3, with an executor that confirms when the test says so.
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Run } from '../../../src/domain/run.ts';
-import type { StopResult } from '../../../src/domain/stop.ts';
+import type { Run } from '../../../src/domain/sessions/run.ts';
+import type { StopResult } from '../../../src/domain/sessions/stop.ts';
 import { makeStopper, type Stopper } from '../../../src/execution/queue/stop.ts';
 import type { StopTarget } from '../../../src/execution/queue/under-way.ts';
 import { makeLog } from '../../../src/log/log.ts';

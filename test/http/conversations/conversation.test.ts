@@ -1,8 +1,8 @@
 import { request } from 'node:http';
 import { expect, test } from 'vitest';
 import { ErrandError } from '../../../src/domain/errors.ts';
-import type { Message } from '../../../src/domain/content.ts';
-import type { RunError } from '../../../src/domain/run.ts';
+import type { Message } from '../../../src/domain/sessions/content.ts';
+import type { RunError } from '../../../src/domain/sessions/run.ts';
 import { AT, finish, openHouse, send, TURN } from '../../support/http-house.ts';
 import { waitFor } from '../../support/wait-for.ts';
 

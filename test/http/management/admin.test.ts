@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { NO_CAPABILITIES } from '../../../src/domain/capability-config.ts';
-import type { Caller } from '../../../src/domain/user.ts';
+import { NO_CAPABILITIES } from '../../../src/domain/capabilities/capability-config.ts';
+import type { Caller } from '../../../src/domain/people/user.ts';
 import type { Operations } from '../../../src/operations/operations.ts';
 import type { KeyRecord } from '../../../src/operations/people/keys.ts';
 import type { UserRecord } from '../../../src/operations/people/users.ts';

@@ -1,7 +1,7 @@
 // What administrators read of one session, over HTTP and a real store (§2.14, §4.8).
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Catalog, CatalogModel } from '../../../src/catalog/models.ts';
+import type { Catalog, CatalogModel } from '../../../src/catalog/kinds/models.ts';
 import { makeEmptyArchives } from '../../../src/execution/artifacts/empty-archives.ts';
 import { makeFileAddresses } from '../../../src/files/file-address.ts';
 import { makeAccess } from '../../../src/operations/access.ts';

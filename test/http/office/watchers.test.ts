@@ -2,7 +2,7 @@
 import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { ErrandError } from '../../../src/domain/errors.ts';
-import type { Identity } from '../../../src/domain/user.ts';
+import type { Identity } from '../../../src/domain/people/user.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { aKey, aUser, type House } from '../../support/http-house.ts';
 import { openOffice, watch } from '../../support/watch-house.ts';

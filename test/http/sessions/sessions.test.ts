@@ -1,6 +1,6 @@
 // A key's own sessions and the administrators' view, over HTTP and a real store.
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Run } from '../../../src/domain/run.ts';
+import type { Run } from '../../../src/domain/sessions/run.ts';
 import { makeBus } from '../../../src/events/bus.ts';
 import { makeTails } from '../../../src/events/tail.ts';
 import { makeStopper } from '../../../src/execution/queue/stop.ts';

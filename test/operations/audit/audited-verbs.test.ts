@@ -1,10 +1,10 @@
 // Every verb that an administrator may call, and what the audit log has of it.
 import Connection from 'better-sqlite3';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { loadCatalog } from '../../../src/catalog/models.ts';
+import { loadCatalog } from '../../../src/catalog/kinds/models.ts';
 import { loadDefinitions } from '../../../src/catalog/load-definitions.ts';
-import { AUDIT_ACTIONS, type AuditAction, type AuditEntry } from '../../../src/domain/audit.ts';
-import type { Administrator, Caller } from '../../../src/domain/user.ts';
+import { AUDIT_ACTIONS, type AuditAction, type AuditEntry } from '../../../src/domain/people/audit.ts';
+import type { Administrator, Caller } from '../../../src/domain/people/user.ts';
 import { makeStopper } from '../../../src/execution/queue/stop.ts';
 import { makeLog } from '../../../src/log/log.ts';
 import { makeOperations, type OperationParts, type Operations } from '../../../src/operations/operations.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Definitions } from '../../../src/catalog/definitions.ts';
 import { loadDefinitions } from '../../../src/catalog/load-definitions.ts';
-import type { Catalog } from '../../../src/catalog/models.ts';
+import type { Catalog } from '../../../src/catalog/kinds/models.ts';
 import { makeKeyOperations, type NewKey } from '../../../src/operations/people/keys.ts';
 import { makeSessionSetup } from '../../../src/operations/turns/session-setup.ts';
 import { auditOf } from '../../support/audit.ts';

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { loadCatalog } from '../../../src/catalog/models.ts';
+import { loadCatalog } from '../../../src/catalog/kinds/models.ts';
 import { ErrandError } from '../../../src/domain/errors.ts';
 import type { Settings } from '../../../src/domain/settings.ts';
-import type { KeyScope, Role } from '../../../src/domain/user.ts';
+import type { KeyScope, Role } from '../../../src/domain/people/user.ts';
 import { openMasterKey } from '../../../src/files/master-key.ts';
 import { type Grant, makeLogIn } from '../../../src/operations/people/log-in.ts';
 import { makeLoginThrottle } from '../../../src/operations/people/login-throttle.ts';

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { NO_DEFINITIONS } from '../../../src/catalog/definitions.ts';
-import type { KeyCaller } from '../../../src/domain/user.ts';
+import type { KeyCaller } from '../../../src/domain/people/user.ts';
 import { openBlobStore } from '../../../src/files/blobs/blobs.ts';
 import { makeAccess } from '../../../src/operations/access.ts';
 import { makeAcceptTurn } from '../../../src/operations/turns/accept-turn.ts';

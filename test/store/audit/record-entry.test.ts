@@ -1,7 +1,7 @@
 // The chain of the audit log, as the store keeps it, and what it shows of tampering.
 import Connection from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { auditHashOf, type AuditEntry, type NewAuditEntry, NO_HASH } from '../../../src/domain/audit.ts';
+import { auditHashOf, type AuditEntry, type NewAuditEntry, NO_HASH } from '../../../src/domain/people/audit.ts';
 import { makeSeal } from '../../../src/operations/audit/audit.ts';
 import type { Note } from '../../../src/store/audit/record-entry.ts';
 import { deriveSealKey } from '../../support/audit.ts';

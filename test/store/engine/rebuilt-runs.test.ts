@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Connection from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
-import { RUN_STATES } from '../../../src/domain/run.ts';
+import { RUN_STATES } from '../../../src/domain/sessions/run.ts';
 import { migrate } from '../../../src/store/engine/schema.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 

@@ -1,6 +1,6 @@
 // Rules 2 to 8 of §4.8, as scenarios: what a team's figures and its list of today say after some work.
 import { expect, test } from 'vitest';
-import type { RunSource } from '../../../src/domain/office.ts';
+import type { RunSource } from '../../../src/domain/sessions/office.ts';
 import { ledgerFaults } from '../../support/ledger-faults.ts';
 import { COST, officeHouse, type OfficeHouse, TOKENS } from '../../support/office-house.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { quarterOf } from '../../../src/domain/time-zone.ts';
-import { NO_PRICE, type Usage } from '../../../src/domain/usage.ts';
+import { NO_PRICE, type Usage } from '../../../src/domain/sessions/usage.ts';
 import { openDatabase } from '../../../src/store/engine/database.ts';
 import { recordCall } from '../../../src/store/runs/record-usage.ts';
 import { callEveryVerb } from '../../support/every-verb.ts';

@@ -1,7 +1,7 @@
 // What agents said, told again: history, answers and results are made of the steps, where the only copies are.
 import Connection from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { previewOf } from '../../../src/domain/content.ts';
+import { previewOf } from '../../../src/domain/sessions/content.ts';
 import { aStep, fenceOf, FREE, storeHouse } from '../../support/store-house.ts';
 
 /** Longer than a preview, which several places have. */

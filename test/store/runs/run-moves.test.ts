@@ -1,6 +1,6 @@
 // The table of a run's moves, held against the verbs: each is tried on a run in each state.
 import { expect, test } from 'vitest';
-import { RUN_MOVES, RUN_STATES, type RunState } from '../../../src/domain/run.ts';
+import { RUN_MOVES, RUN_STATES, type RunState } from '../../../src/domain/sessions/run.ts';
 import type { Ending } from '../../../src/store/runs/end-run.ts';
 import type { Fence } from '../../../src/store/runs/record-progress.ts';
 import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store-house.ts';

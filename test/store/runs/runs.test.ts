@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { TextBlock } from '../../../src/domain/content.ts';
+import type { TextBlock } from '../../../src/domain/sessions/content.ts';
 import type { NewEvent } from '../../../src/domain/journal-event.ts';
-import { NO_PRICE } from '../../../src/domain/usage.ts';
+import { NO_PRICE } from '../../../src/domain/sessions/usage.ts';
 import { aStep, aTurn, BACKGROUND_ORDER, fenceOf, FREE, storeHouse } from '../../support/store-house.ts';
 
 const TYPES = (events: readonly { type: string }[]) => events.map(({ type }) => type);

@@ -1,6 +1,6 @@
 // The verbs of every kind of definition: list, show, and a check of its files.
 import type { Command } from 'commander';
-import { formatProblem } from '../../../catalog/problem.ts';
+import { formatProblem } from '../../../catalog/reading/problem.ts';
 import type { Defined, DefinitionNoun, DefinitionWire } from '../../../wire/capabilities/definition.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';

@@ -1,6 +1,6 @@
 // `errand config`: the settings, where they come from, and whether they are valid.
 import type { Command } from 'commander';
-import { formatProblem, type Problem } from '../../../catalog/problem.ts';
+import { formatProblem, type Problem } from '../../../catalog/reading/problem.ts';
 import { isClientFailure } from '../../../client/transport/client-error.ts';
 import type { ConfigurationWire } from '../../../wire/status.ts';
 import { describeSettings } from '../../../config/config.ts';

@@ -1,7 +1,7 @@
 // `errand audit`: what administrators read of others and changed, followed and verified.
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { AuditQuery, NotedHash } from '../../../client/audit.ts';
-import { AUDIT_ACTIONS, type AuditAction } from '../../../domain/audit.ts';
+import { AUDIT_ACTIONS, type AuditAction } from '../../../domain/people/audit.ts';
 import { isoTime } from '../../../domain/clock.ts';
 import { safeLine } from '../../../terminal/text.ts';
 import type { AuditEntryWire } from '../../../wire/people/audit.ts';

@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import { isClientFailure } from '../../../client/transport/client-error.ts';
 import type { Client } from '../../../client/client.ts';
 import type { KeyChangeWire, KeyWire } from '../../../wire/people/key.ts';
-import { KEY_SCOPES, type KeyScope } from '../../../domain/user.ts';
+import { KEY_SCOPES, type KeyScope } from '../../../domain/people/user.ts';
 import { duration, notEmpty, uuid } from '../../frame/arguments.ts';
 import { addCapabilityOptions, type CapabilityOptions, capabilityChoiceOf } from '../../frame/capability-options.ts';
 import { act, type Context } from '../../frame/context.ts';

@@ -1,7 +1,7 @@
 // `errand users`: the people on whose behalf agents work.
 import { type Command, Option } from 'commander';
 import type { PasswordWire, UserChangeWire, UserWire } from '../../../wire/people/user.ts';
-import type { Role } from '../../../domain/user.ts';
+import type { Role } from '../../../domain/people/user.ts';
 import { notEmpty, orNull } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';

@@ -1,11 +1,11 @@
 // `errand inputs`: shows, answers and ends agents' questions to their users.
 import { readFile } from 'node:fs/promises';
 import { Argument, type Command, Option } from 'commander';
-import type { UserInputStatus } from '../../../domain/user-input.ts';
+import type { UserInputStatus } from '../../../domain/sessions/user-input.ts';
 import type { QuestionWire } from '../../../wire/sessions/question.ts';
 import { messageOf } from '../../../domain/errors.ts';
 import type { JsonValue } from '../../../domain/json.ts';
-import { USER_INPUT_STATUSES } from '../../../domain/user-input.ts';
+import { USER_INPUT_STATUSES } from '../../../domain/sessions/user-input.ts';
 import { notEmpty, rowLimit, idOrStart } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';

@@ -1,7 +1,7 @@
 // `errand insights`: shows what agents want people to know, and changes its status.
 import { Argument, type Command, Option } from 'commander';
 import type { InsightWire } from '../../../wire/sessions/insight.ts';
-import { INSIGHT_STATUSES, type InsightStatus } from '../../../domain/insight.ts';
+import { INSIGHT_STATUSES, type InsightStatus } from '../../../domain/sessions/insight.ts';
 import { rowLimit, idOrStart } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
 import type { Io } from '../../frame/io.ts';

@@ -2,7 +2,7 @@
 import { Argument, type Command, Option } from 'commander';
 import type { JsonObject } from '../../../domain/json.ts';
 import type { EventType } from '../../../domain/journal-event.ts';
-import { RUN_STATUSES, type RunStatus } from '../../../domain/run.ts';
+import { RUN_STATUSES, type RunStatus } from '../../../domain/sessions/run.ts';
 import type { JournalEventWire } from '../../../wire/journal-event.ts';
 import type { RunWire } from '../../../wire/sessions/run.ts';
 import { notEmpty, rowLimit, idOrStart } from '../../frame/arguments.ts';

@@ -1,6 +1,6 @@
 // `errand audit`: what it asks for, what it prints, and how it ends.
 import { expect, test } from 'vitest';
-import { auditHashOf, NO_HASH } from '../../../../src/domain/audit.ts';
+import { auditHashOf, NO_HASH } from '../../../../src/domain/people/audit.ts';
 import type { AuditEntryWire } from '../../../../src/wire/people/audit.ts';
 import { refuse, run, start, startFakeDaemon } from '../../outside.ts';
 
