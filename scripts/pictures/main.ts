@@ -27,7 +27,7 @@ try {
   await house.work();
   mkdirSync(PICTURES, { recursive: true });
   for (const { scene, screen } of screens) {
-    screen.press(scene.keys ?? []);
+    await screen.press(scene.keys ?? []);
     await screen.until(scene.until);
     const svg = svgOf({ title: scene.title, columns: scene.columns, lines: screen.lines() });
     writeFileSync(join(PICTURES, `${scene.name}.svg`), svg);

@@ -38,4 +38,13 @@ export const SCENES: readonly Scene[] = [
     keys: ['/', 'Report on', 'Enter', 'Enter'],
     until: 'outline.md',
   },
+  {
+    name: 'desk-context',
+    title: 'How full the window of the model is',
+    columns: 110,
+    rows: 16,
+    command: LIVE,
+    keys: ['/', 'Report on', 'Enter', 'Enter', '5'],
+    until: 'History',
+  },
 ];

@@ -1,9 +1,11 @@
 // Terminals to take pictures of: windows of a tmux server of their own.
 import { execFileSync, spawnSync } from 'node:child_process';
+import { setTimeout as pause } from 'node:timers/promises';
 
 /** A terminal in which a command runs. */
 export interface Screen {
-  press(keys: readonly string[]): void;
+  /** One key after another, as a person types: each is shown before the next. */
+  press(keys: readonly string[]): Promise<void>;
   /** Waits until the screen shows a text. */
   until(text: string): Promise<void>;
   /** The lines as shown, with their SGR sequences. */
@@ -11,6 +13,7 @@ export interface Screen {
 }
 
 const PATIENCE_MS = 60_000;
+const KEY_MS = 300;
 
 const tmux = (...args: readonly string[]) =>
   execFileSync('tmux', ['-L', 'pictures', '-f', '/dev/null', ...args], { encoding: 'utf8' });
@@ -22,12 +25,17 @@ export function openScreen(name: string, size: { columns: number; rows: number }
   tmux('new-session', '-d', '-s', name, '-x', x, '-y', y, ...environment, `${command}; exec sleep 3600`);
   const shown = () => tmux('capture-pane', '-p', '-t', name);
   return {
-    press: (keys) => keys.forEach((key) => void tmux('send-keys', '-t', name, key)),
+    press: async (keys) => {
+      for (const key of keys) {
+        tmux('send-keys', '-t', name, key);
+        await pause(KEY_MS);
+      }
+    },
     until: async (text) => {
       const deadline = performance.now() + PATIENCE_MS;
       while (!shown().includes(text)) {
         if (performance.now() > deadline) throw new Error(`${name} never showed "${text}":\n${shown()}`);
-        await new Promise((resolve) => setTimeout(resolve, 100));
+        await pause(100);
       }
     },
     lines: () => tmux('capture-pane', '-p', '-e', '-N', '-t', name).trimEnd().split('\n'),
