@@ -10,7 +10,7 @@ import { openBlobStore } from '../../src/files/blobs/blobs.ts';
 import { type SnapshotThread, makeSnapshotThread } from '../../src/files/snapshots/snapshot-thread.ts';
 import type { SnapshotFile } from '../../src/files/snapshots/snapshot.ts';
 import { makeFileHandler } from '../../src/http/sessions/files.ts';
-import { NOTHING_LAID } from '../../src/http/body/laid-strings.ts';
+import { NO_SPOOLED_STRINGS } from '../../src/http/body/spooled-strings.ts';
 import { makeLog } from '../../src/log/log.ts';
 import type { Figures, Scale } from './cases.ts';
 import { pause } from './load.ts';
@@ -138,7 +138,7 @@ async function sendOnce(blobs: House['blobs'], key: string): Promise<number> {
     params: {},
     query: '',
     body: {},
-    laid: NOTHING_LAID,
+    spooled: NO_SPOOLED_STRINGS,
     takeRoom: () => undefined,
     letGoOfBody: async () => undefined,
     admit: async () => undefined,

@@ -35,7 +35,7 @@ export interface HttpParts {
   readonly settings: () => Settings;
   readonly clock: Clock;
   readonly log: Log;
-  /** Where long strings of bodies are laid. */
+  /** Where long strings of bodies are spooled. */
   readonly openSpool: OpenSpool;
   readonly status: () => Promise<StatusReport>;
   readonly readiness: () => Readiness;

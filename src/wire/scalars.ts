@@ -21,7 +21,7 @@ export const string: Shape<string> = {
   describe: () => ({ type: 'string' }),
 };
 
-/** As `string`, or the stand-in of a long one that was laid aside: it is checked where it is read. */
+/** As `string`, or the stand-in of a long one that was spooled: it is checked where it is read. */
 export const longString: Shape<string> = {
   ...string,
   read: (value, path) => (typeof value === 'string' && isStandIn(value) ? value : string.read(value, path)),

@@ -3,7 +3,7 @@ import { unprocessable } from '../domain/errors.ts';
 import type { JsonValue } from '../domain/json.ts';
 
 /** How every stand-in begins. Texts with a NUL are refused, so that none is ever taken for what it stands in for. */
-export const STAND_IN = '\u0000laid:';
+export const STAND_IN = '\u0000spooled:';
 
 /** Whether a text is a stand-in, or looks like one. */
 export function isStandIn(text: string): boolean {
@@ -15,7 +15,7 @@ export function holdsStandIn(value: JsonValue): boolean {
   return JSON.stringify(value).includes(JSON.stringify(STAND_IN).slice(1, -1));
 }
 
-/** Refuses a stand-in where no string was laid aside. Throws `unprocessable`. */
+/** Refuses a stand-in where no string was spooled. Throws `unprocessable`. */
 export function requireNoStandIn(text: string, path: string): void {
   if (isStandIn(text)) throw unprocessable(path, 'is too long');
 }

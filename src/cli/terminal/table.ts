@@ -30,7 +30,7 @@ export interface Table {
   readonly hidden: readonly string[];
 }
 
-interface LaidColumn {
+interface SizedColumn {
   readonly heading: string;
   readonly cells: readonly ShownCell[];
   readonly width: number;
@@ -42,14 +42,14 @@ const headingOf = (name: string) => name.replaceAll('_', ' ').toUpperCase();
 
 /** The table of a list. */
 export function tableOf<T>(rows: readonly T[], columns: readonly Column<T>[], place: Place): Table {
-  const laid = columns.map((column) => laidOut(column, rows, place));
+  const sized = columns.map((column) => sizedColumn(column, rows, place));
   const measured = columns.map((column, at) => ({
-    width: laid[at]!.width,
+    width: sized[at]!.width,
     worth: isEmpty(column, rows) ? -1 : (column.worth ?? USUAL_WORTH),
     isCuttable: isCuttable(column, rows),
   }));
   const widths = place.width === null ? measured.map(({ width }) => width) : fitWidths(measured, place.width);
-  const shown = laid.flatMap((column, at) => {
+  const shown = sized.flatMap((column, at) => {
     const width = widths[at];
     return width === null || width === undefined ? [] : [{ ...column, width }];
   });
@@ -63,7 +63,7 @@ export function tableOf<T>(rows: readonly T[], columns: readonly Column<T>[], pl
   };
 }
 
-function laidOut<T>(column: Column<T>, rows: readonly T[], { width, isTerminal, now }: Place): LaidColumn {
+function sizedColumn<T>(column: Column<T>, rows: readonly T[], { width, isTerminal, now }: Place): SizedColumn {
   const heading = headingOf(column.name);
   const texts = width === null ? rows.map((row) => wholeText(column.value(row))) : briefTexts(column, rows, now);
   const cells = texts.map((text, at) =>
@@ -75,7 +75,7 @@ function laidOut<T>(column: Column<T>, rows: readonly T[], { width, isTerminal, 
 }
 
 /** One row; when the last column wraps, it may take several lines. */
-function lineOf(columns: readonly LaidColumn[], cellOf: (column: LaidColumn) => ShownCell, place: Place): string {
+function lineOf(columns: readonly SizedColumn[], cellOf: (column: SizedColumn) => ShownCell, place: Place): string {
   const cells = columns.map((column, at) => {
     const { text, style } = cellOf(column);
     const isLast = at === columns.length - 1;
@@ -87,7 +87,7 @@ function lineOf(columns: readonly LaidColumn[], cellOf: (column: LaidColumn) => 
   return `${cells.join(' '.repeat(GAP))}\n`;
 }
 
-function wrapped({ text, style }: ShownCell, columns: readonly LaidColumn[], place: Place): string {
+function wrapped({ text, style }: ShownCell, columns: readonly SizedColumn[], place: Place): string {
   const before = columns.slice(0, -1).reduce((sum, { width }) => sum + width + GAP, 0);
   const lines = wrapTo(text, columns.at(-1)!.width);
   return lines.map((line) => coloured(line, style, place)).join(`\n${' '.repeat(before)}`);

@@ -7,7 +7,7 @@ import type { OpenSpool } from '../../files/blobs/spool.ts';
 import { chunksOf } from './body-chunks.ts';
 import type { BodyShare } from './body-budget.ts';
 import { makeJsonScan, malformed } from './json-scan.ts';
-import { type LaidStrings, makeStringLayer, NOTHING_LAID, type StringLayer } from './laid-strings.ts';
+import { type SpooledStrings, makeStringSpooler, NO_SPOOLED_STRINGS, type StringSpooler } from './spooled-strings.ts';
 import { makeUtf8Guard } from './utf8-guard.ts';
 
 const MEGABYTE = 1024 * 1024;
@@ -43,7 +43,7 @@ export interface BodyParts {
 /** A body that was read. */
 export interface RequestBody {
   readonly value: JsonObject;
-  readonly laid: LaidStrings;
+  readonly spooled: SpooledStrings;
   /** Counts what is held for the request in addition to its body. Throws `unavailable` when there is no room for it. */
   takeRoom(bytes: number): void;
   /** Releases everything that the body takes, including its long strings. */
@@ -61,21 +61,21 @@ export async function readJsonBody(req: IncomingMessage, res: ServerResponse, pa
   if (declared !== undefined && Number(declared) > rules.limitBytes) throw tooLarge(rules.limitBytes);
   const isEmpty = req.headers['transfer-encoding'] === undefined && (declared === undefined || Number(declared) === 0);
   if (isEmpty && rules.optional)
-    return { value: {}, laid: NOTHING_LAID, takeRoom: share.take, release: async () => share.release() };
+    return { value: {}, spooled: NO_SPOOLED_STRINGS, takeRoom: share.take, release: async () => share.release() };
   requireJsonType(req);
   if (isEmpty) throw new ErrandError('bad_request', 'The body is empty: a JSON object is required.');
-  const layer = makeStringLayer(openSpool);
+  const spooler = makeStringSpooler(openSpool);
   const release = async () => {
     share.release();
-    await layer.close();
+    await spooler.close();
   };
   try {
     if (declared !== undefined) share.take(Number(declared));
     // The reply to `Expect: 100-continue` is sent here, after everything that can be refused unread.
     if (req.headers.expect !== undefined) res.writeContinue();
-    const intake = { rules, layer, takeRoom: declared === undefined ? share.take : () => undefined };
+    const intake = { rules, spooler, takeRoom: declared === undefined ? share.take : () => undefined };
     const text = await takeIn(chunksOf(req, clock), intake);
-    return { value: parseObject(text), laid: layer, takeRoom: share.take, release };
+    return { value: parseObject(text), spooled: spooler, takeRoom: share.take, release };
   } catch (error) {
     await release();
     throw error;
@@ -91,19 +91,19 @@ function requireJsonType({ headers }: IncomingMessage): void {
 
 interface Intake {
   readonly rules: BodyRules;
-  readonly layer: StringLayer;
+  readonly spooler: StringSpooler;
   /** Counts a chunk; does nothing when the whole body was counted already, since its length was declared. */
   takeRoom(bytes: number): void;
 }
 
 /** The JSON text without its long strings. Each chunk is scanned, and then held or written, before the next one. */
-async function takeIn(chunks: ReturnType<typeof chunksOf>, { rules, layer, takeRoom }: Intake): Promise<string> {
+async function takeIn(chunks: ReturnType<typeof chunksOf>, { rules, spooler, takeRoom }: Intake): Promise<string> {
   const scan = makeJsonScan({ maxNodes: rules.maxNodes, longBytes: rules.lays ? LONG_BYTES : Infinity });
   const utf8 = makeUtf8Guard();
   const rest = makeRest(Math.min(rules.limitBytes, rules.limitParsedBytes));
   let received = 0;
-  let isLaying = false;
-  const put = async (bytes: Buffer) => (isLaying ? layer.lay(bytes) : rest.append(bytes));
+  let isSpooling = false;
+  const put = async (bytes: Buffer) => (isSpooling ? spooler.append(bytes) : rest.append(bytes));
   for await (const chunk of chunks) {
     received += chunk.length;
     if (received > rules.limitBytes) throw tooLarge(rules.limitBytes);
@@ -113,9 +113,9 @@ async function takeIn(chunks: ReturnType<typeof chunksOf>, { rules, layer, takeR
     for (const mark of scan(chunk)) {
       await put(chunk.subarray(from, mark.at));
       from = mark.at;
-      isLaying = mark.kind === 'long';
-      if (mark.kind === 'long') await layer.lay(rest.cut(mark.length));
-      else rest.append(layer.end());
+      isSpooling = mark.kind === 'long';
+      if (mark.kind === 'long') await spooler.append(rest.cut(mark.length));
+      else rest.append(spooler.end());
     }
     await put(chunk.subarray(from));
   }

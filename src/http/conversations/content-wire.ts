@@ -5,7 +5,7 @@ import type { ChatBlock } from '../../wire/chat/request.ts';
 import { mediaType } from '../../wire/conversations/content.ts';
 import type { MessagesBlock } from '../../wire/messages/request.ts';
 import { line } from '../../wire/scalars.ts';
-import type { LaidStrings } from '../body/laid-strings.ts';
+import type { SpooledStrings } from '../body/spooled-strings.ts';
 import { readSourceText, readUpload, type SourceText } from './source-text.ts';
 import type { TurnText } from './turn-text.ts';
 
@@ -14,7 +14,7 @@ export interface ContentParts {
   /** Largest decoded attachment (`MAX_UPLOAD_SIZE_MB`). */
   readonly maxUploadBytes: number;
   /** Long strings of the body. */
-  readonly laid: LaidStrings;
+  readonly spooled: SpooledStrings;
   /** Reads texts, and counts them. */
   readonly text: TurnText;
 }
@@ -51,7 +51,7 @@ const fileReader =
     const found: Source = {
       media,
       name: name ?? title?.slice(0, MAX_NAME) ?? null,
-      text: await readSourceText(text, textPath, parts.laid),
+      text: await readSourceText(text, textPath, parts.spooled),
       path: textPath,
       mimeType: source.media_type ?? null,
     };
@@ -62,7 +62,7 @@ const fileReader =
 const readImageUrl: BlockReader<BlockOf<'image_url' | 'input_image'>> = async ({ image_url: image }, path, parts) => {
   const [url, urlPath] =
     typeof image === 'string' ? [image, `${path}.image_url`] : [image.url, `${path}.image_url.url`];
-  const text = await readSourceText(url, urlPath, parts.laid);
+  const text = await readSourceText(url, urlPath, parts.spooled);
   return resolveSource({ media: 'image', name: null, text, path: urlPath, mimeType: null }, parts);
 };
 

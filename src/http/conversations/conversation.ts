@@ -96,10 +96,10 @@ export function makeConversations({
   /** Accepts the turn. After that, nothing of the request is held, however long its answer takes. */
   async function accept<B>(wire: ConversationWire<B, object>, exchange: Turn<B>, caller: KeyCaller): Promise<Accepted> {
     const headers = readHeaders(exchange.req, turnHeaders);
-    const { res, laid, takeRoom } = exchange;
+    const { res, spooled, takeRoom } = exchange;
     const { maxUploadSizeMb, limits } = settings();
-    const text = makeTurnText(laid, limits.maxTextMb * MEGABYTE);
-    const reading: ContentParts = { maxUploadBytes: maxUploadSizeMb * MEGABYTE, laid, text };
+    const text = makeTurnText(spooled, limits.maxTextMb * MEGABYTE);
+    const reading: ContentParts = { maxUploadBytes: maxUploadSizeMb * MEGABYTE, spooled, text };
     const { input, stream } = await wire.read(exchange.body, reading, {
       idempotencyKey: headers['Idempotency-Key'] ?? null,
       sessionId: headers['X-Session-Id'] ?? null,

@@ -5,7 +5,7 @@ import { imageFault } from '../../operations/turns/require-image.ts';
 import type { UploadBytes } from '../../operations/turns/turn.ts';
 import { decodeBase64 } from '../../wire/base64.ts';
 import { requireNoStandIn } from '../../wire/stand-in.ts';
-import type { LaidStrings } from '../body/laid-strings.ts';
+import type { SpooledStrings } from '../body/spooled-strings.ts';
 
 /** Characters of a source that decide what it is. */
 const HEAD_CHARACTERS = 400;
@@ -20,8 +20,8 @@ export interface SourceText {
 }
 
 /** Reads the text of a source. Throws `unprocessable` for an empty one. */
-export async function readSourceText(text: string, path: string, laid: LaidStrings): Promise<SourceText> {
-  const found = laid.find(text);
+export async function readSourceText(text: string, path: string, spooled: SpooledStrings): Promise<SourceText> {
+  const found = spooled.find(text);
   if (found !== undefined) {
     const from = (start: number) => skip(found.pieces(), start);
     return { head: await firstCharacters(from(0)), whole: null, from };

@@ -2,7 +2,7 @@
 import { ErrandError } from '../../domain/errors.ts';
 import { string } from '../../wire/scalars.ts';
 import { requireNoStandIn } from '../../wire/stand-in.ts';
-import type { LaidStrings } from '../body/laid-strings.ts';
+import type { SpooledStrings } from '../body/spooled-strings.ts';
 
 export interface TurnText {
   /**
@@ -13,7 +13,7 @@ export interface TurnText {
 }
 
 /** Makes the reader of one turn's texts. `maxBytes`: of all of them, in UTF-8. */
-export function makeTurnText(laid: LaidStrings, maxBytes: number): TurnText {
+export function makeTurnText(spooled: SpooledStrings, maxBytes: number): TurnText {
   let left = maxBytes;
 
   function take(text: string, path: string): void {
@@ -25,7 +25,7 @@ export function makeTurnText(laid: LaidStrings, maxBytes: number): TurnText {
 
   return {
     read: async (text, path) => {
-      const found = laid.find(text);
+      const found = spooled.find(text);
       if (found === undefined) {
         requireNoStandIn(text, path);
         take(text, path);

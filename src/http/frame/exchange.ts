@@ -12,7 +12,7 @@ export interface Exchange<Q = unknown, B = unknown> {
   readonly query: Q;
   /** Released when the handler is done, if not before. */
   readonly body: B;
-  readonly laid: RequestBody['laid'];
+  readonly spooled: RequestBody['spooled'];
   /**
    * Counts what is held for the request in addition to its body, until the body is released. Throws `unavailable` when there is
    * no room.

@@ -5,7 +5,7 @@ import type { Settings } from '../../domain/settings.ts';
 import type { OpenSpool } from '../../files/blobs/spool.ts';
 import { makeBodyBudget } from '../body/body-budget.ts';
 import type { Exchange } from './exchange.ts';
-import { NOTHING_LAID } from '../body/laid-strings.ts';
+import { NO_SPOOLED_STRINGS } from '../body/spooled-strings.ts';
 import { bodyLimit, readJsonBody, type RequestBody } from '../body/request-body.ts';
 import { readQuery } from './query.ts';
 import type { Route } from './route.ts';
@@ -36,7 +36,7 @@ export type WithExchange = <T>(admitted: Admitted, handle: (exchange: Exchange) 
 
 const NO_BODY: RequestBody = {
   value: {},
-  laid: NOTHING_LAID,
+  spooled: NO_SPOOLED_STRINGS,
   takeRoom: () => undefined,
   release: async () => undefined,
 };
@@ -82,8 +82,8 @@ export function makeWithExchange({ settings, openSpool, clock }: BodyReadingPart
       get body() {
         return read;
       },
-      get laid() {
-        return body.laid;
+      get spooled() {
+        return body.spooled;
       },
       takeRoom: (bytes) => body.takeRoom(bytes),
       letGoOfBody,

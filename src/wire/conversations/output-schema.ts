@@ -10,7 +10,7 @@ export const outputSchema: Shape<JsonObject> = {
   admits: (value) => value !== undefined,
   read: (value, path) => {
     const schema = readOutputSchema(value, path);
-    // The long strings of a body are laid aside; they are longer than a schema may be.
+    // The long strings of a body are spooled; they are longer than a schema may be.
     if (holdsStandIn(schema)) throw unprocessable(path, 'must be at most 64 KB');
     return schema;
   },

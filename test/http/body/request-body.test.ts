@@ -1,4 +1,4 @@
-// Bodies as they arrive: what is laid into a file, what is held, what is refused before it is either.
+// Bodies as they arrive: what is spooled to a file, what stays in memory, what is refused before either.
 import { readdirSync, readlinkSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
@@ -158,7 +158,7 @@ test.each([
 
 test('a text that looks like a stand-in is refused', async () => {
   const { house } = await openReadingHouse();
-  expect((await post(house, turn('\u0000laid:0'))).status).toBe(422);
+  expect((await post(house, turn('\u0000spooled:0'))).status).toBe(422);
 });
 
 test.each([

@@ -3,7 +3,7 @@ import { ErrandError } from '../../../src/domain/errors.ts';
 import type { JsonObject, JsonValue } from '../../../src/domain/json.ts';
 import { readChatTurn } from '../../../src/http/conversations/chat-wire.ts';
 import type { ContentParts } from '../../../src/http/conversations/content-wire.ts';
-import { NOTHING_LAID } from '../../../src/http/body/laid-strings.ts';
+import { NO_SPOOLED_STRINGS } from '../../../src/http/body/spooled-strings.ts';
 import { readMessagesTurn } from '../../../src/http/conversations/messages-wire.ts';
 import { makeTurnText } from '../../../src/http/conversations/turn-text.ts';
 import { chatRequest } from '../../../src/wire/chat/request.ts';
@@ -29,8 +29,8 @@ const saying = (content: JsonObject['x'] & {}): JsonObject => turn({ messages: [
 
 /** Parses a body without long strings; the bytes of uploads are gathered. What is accepted fits the request's JSON schema. */
 async function parse(name: Name, body: JsonObject) {
-  const text = makeTurnText(NOTHING_LAID, 1024 * 1024);
-  const { input, ...rest } = await PARSERS[name](body, { maxUploadBytes: 30, laid: NOTHING_LAID, text });
+  const text = makeTurnText(NO_SPOOLED_STRINGS, 1024 * 1024);
+  const { input, ...rest } = await PARSERS[name](body, { maxUploadBytes: 30, spooled: NO_SPOOLED_STRINGS, text });
   expect(fitsSchema(SHAPES[name], body)).toBe(true);
   const content = await Promise.all(
     input.content.map(async (block) => {

@@ -5,19 +5,19 @@ import type { OpenSpool, Spool } from '../../files/blobs/spool.ts';
 import { STAND_IN } from '../../wire/stand-in.ts';
 
 /** A string that is stored in a file. */
-export interface LaidString {
+export interface SpooledString {
   /** Its characters, in chunks, any number of times, until the body is released. */
   pieces(): AsyncGenerator<string>;
 }
 
 /** The long strings of one body. */
-export interface LaidStrings {
+export interface SpooledStrings {
   /** The string that a stand-in represents; undefined for any other text. */
-  find(text: string): LaidString | undefined;
+  find(text: string): SpooledString | undefined;
 }
 
 /** The strings of a body that has no long ones. */
-export const NOTHING_LAID: LaidStrings = { find: () => undefined };
+export const NO_SPOOLED_STRINGS: SpooledStrings = { find: () => undefined };
 
 interface Place {
   readonly start: number;
@@ -25,9 +25,9 @@ interface Place {
 }
 
 /** The side that stores strings. At most one is open at a time. */
-export interface StringLayer extends LaidStrings {
+export interface StringSpooler extends SpooledStrings {
   /** Writes a part of a string as it is in the JSON text. */
-  lay(bytes: Uint8Array): Promise<void>;
+  append(bytes: Uint8Array): Promise<void>;
   /** Ends the string, and returns its stand-in, without quotes. */
   end(): Buffer;
   close(): Promise<void>;
@@ -37,7 +37,7 @@ export interface StringLayer extends LaidStrings {
  * Makes the store of one body's strings. Its file is opened with the first string. Throws `unavailable` when the disk refuses
  * to write.
  */
-export function makeStringLayer(openSpool: OpenSpool): StringLayer {
+export function makeStringSpooler(openSpool: OpenSpool): StringSpooler {
   // Secret: no client can write a stand-in.
   const secret = randomUUID();
   const places: Place[] = [];
@@ -51,7 +51,7 @@ export function makeStringLayer(openSpool: OpenSpool): StringLayer {
       const place = text.startsWith(prefix) ? places[Number(index)] : undefined;
       return place && { pieces: () => charactersOf(spool!.read(place.start, place.end)) };
     },
-    lay: async (bytes) => {
+    append: async (bytes) => {
       try {
         spool ??= await openSpool();
         await spool.append(bytes);
