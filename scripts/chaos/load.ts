@@ -19,7 +19,7 @@ export interface Load {
   finish(): Promise<void>;
   /** Rejects when a client breaks; never resolves. */
   readonly broken: Promise<never>;
-  underWay(): number;
+  inProgress(): number;
 }
 
 interface Person {
@@ -80,7 +80,7 @@ export function startLoad(rules: PlanRules, doors: readonly Door[], people: numb
   return {
     sightings,
     ended: { stopped, deleted },
-    underWay: () => last - sightings.filter(({ end }) => end !== null).length,
+    inProgress: () => last - sightings.filter(({ end }) => end !== null).length,
     broken: all.then(() => new Promise<never>(() => undefined)),
     finish: async () => {
       stopping = true;

@@ -99,7 +99,7 @@ async function weather({ rules, daemon, kills }: Storming): Promise<Weathered> {
   const load = startLoad(rules, doors, PEOPLE);
   const startedAt = performance.now();
   const told = (kill: number) => {
-    if (kill % 10 === 0) say(`${kill} kills, ${load.sightings.length} turns, ${load.underWay()} under way`);
+    if (kill % 10 === 0) say(`${kill} kills, ${load.sightings.length} turns, ${load.inProgress()} in progress`);
   };
   const storm = await Promise.race([
     blow(daemon, { kills, seed: rules.seed, marker: rules.marker, told }),

@@ -66,7 +66,7 @@ export function openQueue(parts: OpenQueueParts): Queue {
   return makeQueue({
     store,
     pool,
-    execute: (claim, wentApart) => executeRun(executor, claim, wentApart),
+    execute: (claim, slotFreed) => executeRun(executor, claim, slotFreed),
     modelFor: (choice) => modelOf({ catalog: catalog(), definitions: definitions() }, choice),
     settings,
     clock,

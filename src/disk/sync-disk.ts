@@ -4,7 +4,7 @@ import { once } from 'node:events';
 
 /** By path: the call that has not started yet, shared by all requests until it does. */
 const waiting = new Map<string, Promise<boolean>>();
-let underWay: Promise<unknown> = Promise.resolve();
+let inProgress: Promise<unknown> = Promise.resolve();
 
 /**
  * Syncs the whole file system of a path. Node has no call for it, so this runs the system's program, one at a time; requests
@@ -13,12 +13,12 @@ let underWay: Promise<unknown> = Promise.resolve();
 export function syncDiskOf(path: string): Promise<boolean> {
   const shared = waiting.get(path);
   if (shared !== undefined) return shared;
-  const next = underWay.then(() => {
+  const next = inProgress.then(() => {
     waiting.delete(path);
     return sync(path);
   });
   waiting.set(path, next);
-  underWay = next;
+  inProgress = next;
   return next;
 }
 

@@ -50,15 +50,15 @@ export function makeOneShotHost<Task, Result>(parts: OneShotParts): OneShotHost<
   const stopping = new AbortController();
   const threads = new Set<Promise<unknown>>();
   const waiting: (() => void)[] = [];
-  let underWay = 0;
+  let inProgress = 0;
 
   async function takeTurn(): Promise<void> {
-    underWay += 1;
-    if (underWay > maxAtOnce) await new Promise<void>((resolve) => waiting.push(resolve));
+    inProgress += 1;
+    if (inProgress > maxAtOnce) await new Promise<void>((resolve) => waiting.push(resolve));
   }
 
   function giveTurn(): void {
-    underWay -= 1;
+    inProgress -= 1;
     waiting.shift()?.();
   }
 
@@ -79,7 +79,7 @@ export function makeOneShotHost<Task, Result>(parts: OneShotParts): OneShotHost<
 
   return {
     run: async (prepare, limits) => {
-      if (!stopping.signal.aborted && underWay >= maxTasks) return { kind: 'busy' };
+      if (!stopping.signal.aborted && inProgress >= maxTasks) return { kind: 'busy' };
       await takeTurn();
       try {
         const before = calledOff(limits);

@@ -465,12 +465,12 @@ describe('a stop', () => {
     const slow = turn('[[deltas=400 every=50]]', { background: true, idempotency_key: 'to be stopped' });
     const accepted = await call('POST', MESSAGES, keys.sister, slow);
     const [id, run] = [accepted.headers.get('x-session-id') ?? '', resultsOf(accepted).run_id];
-    const underWay = await waitFor(async () => {
+    const inProgress = await waitFor(async () => {
       const got = await call('GET', `/openapi/v1/runs/${run}`, keys.sister);
       return resultsOf(got).status === 'running' ? got : false;
     });
-    expect([underWay.status, underWay.headers.get('retry-after')]).toEqual([200, '2']);
-    expect(underWay.json).toMatchObject({
+    expect([inProgress.status, inProgress.headers.get('retry-after')]).toEqual([200, '2']);
+    expect(inProgress.json).toMatchObject({
       content: [],
       stop_reason: null,
       usage: { input_tokens: 0, output_tokens: 0 },

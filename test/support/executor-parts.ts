@@ -51,7 +51,7 @@ const catalog: Catalog = {
 
 /** A place that is ready, for a run that never ends. */
 export const AT_ONCE: Place = {
-  isApart: false,
+  takesNoSlot: false,
   ready: Promise.resolve(),
   start: () => ({ send: () => undefined }),
   leave: () => undefined,

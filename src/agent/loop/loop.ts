@@ -51,7 +51,7 @@ export async function runLoop(run: Run): Promise<Outcome> {
 }
 
 /** A turn in progress: the conversation so far, and the state of the result that it has to submit. */
-interface TurnUnderWay {
+interface CurrentTurn {
   readonly run: Run;
   readonly tools: readonly Tool[];
   readonly conversation: Conversation;
@@ -64,7 +64,7 @@ async function takeTurn(run: Run, opened: OpenedTools, endsAt: number): Promise<
   const recorded = brief.turn.steps;
   const search = brief.outputSchema === null ? null : searchResult(brief.outputSchema);
   const tools = [...opened.tools, ...(search === null ? [] : [search.tool])];
-  const turn: TurnUnderWay = { run, tools, conversation: await openConversation(brief), search };
+  const turn: CurrentTurn = { run, tools, conversation: await openConversation(brief), search };
   for (const step of recorded) {
     const outcome = await finishStep(turn, step);
     if (outcome !== null) return outcome;
@@ -106,7 +106,7 @@ async function takeTurn(run: Run, opened: OpenedTools, endsAt: number): Promise<
 }
 
 /** Completes a recorded reply and adds it to the conversation. Returns the outcome when the turn ends with it. */
-async function finishStep(turn: TurnUnderWay, step: RecordedStep): Promise<Outcome | null> {
+async function finishStep(turn: CurrentTurn, step: RecordedStep): Promise<Outcome | null> {
   const { run, tools, conversation, search } = turn;
   const { faults, finishReason } = readRecorded(step, run.brief.model.kind);
   if (step.calls.length === 0 && search === null) return completed(step.text, finishReason);
@@ -138,7 +138,7 @@ async function finishStep(turn: TurnUnderWay, step: RecordedStep): Promise<Outco
 
 /** The result of a call, by the kind of its tool; `waits` when the user has to answer it. */
 async function resultOf(
-  { run, search }: TurnUnderWay,
+  { run, search }: CurrentTurn,
   asked: Asked,
   state: 'waiting' | 'unknown',
 ): Promise<ToolResult | 'waits'> {

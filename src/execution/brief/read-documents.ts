@@ -28,7 +28,7 @@ const PATIENCE_MS = 60_000;
 
 /** Makes it. A failure leaves a document without text; the turn continues. */
 export function makeDocuments({ store, blobs, reader, clock, log }: DocumentParts): Documents {
-  const underWay = new Map<string, Promise<DocumentText | null>>();
+  const inProgress = new Map<string, Promise<DocumentText | null>>();
 
   async function read(attachment: Attachment): Promise<DocumentText | null> {
     const { sha256, name, mimeType, size } = attachment;
@@ -42,15 +42,15 @@ export function makeDocuments({ store, blobs, reader, clock, log }: DocumentPart
 
   function readOnce(attachment: Attachment): Promise<DocumentText | null> {
     const { sha256 } = attachment;
-    const reading = underWay.get(sha256);
+    const reading = inProgress.get(sha256);
     if (reading !== undefined) return reading;
     const fresh = read(attachment)
       .catch((error: unknown) => {
         log.warn({ sha256, error: messageOf(error) }, 'the text of a document could not be read');
         return null;
       })
-      .finally(() => underWay.delete(sha256));
-    underWay.set(sha256, fresh);
+      .finally(() => inProgress.delete(sha256));
+    inProgress.set(sha256, fresh);
     return fresh;
   }
 

@@ -26,8 +26,8 @@ export interface Execution {
   abort(why: AbortReason): void;
 }
 
-/** Starts to execute a claimed run. `wentApart` is called when the run turns out to take no slot. */
-export function executeRun(parts: ExecutorParts, claim: Claim, wentApart: () => void): Execution {
+/** Starts to execute a claimed run. `slotFreed` is called when the run turns out to take no slot. */
+export function executeRun(parts: ExecutorParts, claim: Claim, slotFreed: () => void): Execution {
   const { run } = claim;
   const fence: Fence = { sessionSeq: run.sessionSeq, runSeq: run.seq, attempt: run.attempt };
   const baseline = parts.collector.baselineOf(run);
@@ -40,7 +40,7 @@ export function executeRun(parts: ExecutorParts, claim: Claim, wentApart: () => 
     abortedFor: undefined,
     permit: undefined,
     place: undefined,
-    wentApart,
+    slotFreed,
   };
   return {
     runSeq: run.seq,

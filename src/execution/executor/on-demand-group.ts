@@ -1,4 +1,4 @@
-// A thread group for runs that are kept apart. It is created for the first of them, and ends with the last.
+// A thread group for runs that take no common slot. It is created for the first of them, and ends with the last.
 import { makePermits } from '../queue/permits.ts';
 import type { ThreadGroup, PoolSize } from './thread-group.ts';
 

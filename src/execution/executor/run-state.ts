@@ -49,7 +49,7 @@ export interface RunState {
   permit: Permit | undefined;
   place: Place | undefined;
   /** Called when the run turns out to take no slot. */
-  wentApart(): void;
+  slotFreed(): void;
 }
 
 /** Aborts a run. The first reason wins, except that a stop replaces it. */

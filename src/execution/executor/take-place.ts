@@ -23,7 +23,7 @@ async function findPlace(state: RunState): Promise<Place> {
   const place = pool.take(run.id, await ownBytesOf(store, run));
   state.place = place;
   if (state.abortedFor !== undefined) place.leave();
-  if (place.isApart) state.wentApart();
+  if (place.takesNoSlot) state.slotFreed();
   await place.ready;
   return place;
 }

@@ -33,8 +33,8 @@ export type PoolSink = Omit<RunSink, 'ended'> & {
 
 /** Where one run will be executed. */
 export interface Place {
-  /** Whether it is apart from the slots, so that the run takes none, even while it waits. */
-  readonly isApart: boolean;
+  /** Whether the run takes no slot, even while it waits. */
+  readonly takesNoSlot: boolean;
   /** Resolves when the run may start, or has left. */
   readonly ready: Promise<void>;
   /** Starts the run. Only once the place is `ready`. */
@@ -49,8 +49,8 @@ export interface WorkerPool {
    * other large runs when its turn exceeds its share of a thread.
    */
   take(runId: string, turnBytes: number): Place;
-  /** Runs that are kept apart, executing or waiting: they take no slot. */
-  apart(): number;
+  /** Runs that take no slot, executing or waiting. */
+  withoutSlot(): number;
   /** Maximum of concurrent runs. */
   slots(): number;
   /** Live threads, and runs in progress on them. */
@@ -72,9 +72,9 @@ export function makeWorkerPool({ size: initial, clock, log }: WorkerPoolParts): 
   const suspects = makeSuspects();
   let size = initial;
   let current = create(size);
-  const createApart = (of: PoolSize) => makeThreadGroup({ size: of, clock, log });
-  const alone = makeOnDemandGroup({ plan: () => planAlone(size), create: createApart });
-  const large = makeOnDemandGroup({ plan: () => planLarge(size), create: createApart });
+  const createGroup = (of: PoolSize) => makeThreadGroup({ size: of, clock, log });
+  const alone = makeOnDemandGroup({ plan: () => planAlone(size), create: createGroup });
+  const large = makeOnDemandGroup({ plan: () => planLarge(size), create: createGroup });
   const common: Reservation = { ready: Promise.resolve(), group: () => current, leave: () => undefined };
 
   function create(of: PoolSize): ThreadGroup {
@@ -89,8 +89,8 @@ export function makeWorkerPool({ size: initial, clock, log }: WorkerPoolParts): 
     void group.destroy();
   }
 
-  const apart = () => [alone.current(), large.current()].filter((group) => group !== undefined);
-  const groups = () => [current, ...retired, ...apart()];
+  const onDemand = () => [alone.current(), large.current()].filter((group) => group !== undefined);
+  const groups = () => [current, ...retired, ...onDemand()];
 
   function reserve(isSuspect: boolean, turnBytes: number): Reservation {
     if (isSuspect) return alone.take(1);
@@ -107,12 +107,12 @@ export function makeWorkerPool({ size: initial, clock, log }: WorkerPoolParts): 
       };
       return reservation.group().start(brief, { ...sink, ended });
     };
-    return { isApart: reservation !== common, ready: reservation.ready, start, leave: reservation.leave };
+    return { takesNoSlot: reservation !== common, ready: reservation.ready, start, leave: reservation.leave };
   }
 
   return {
     take,
-    apart: () => alone.count() + large.count(),
+    withoutSlot: () => alone.count() + large.count(),
     slots: () => size.threads * size.runsPerThread,
     load: () => {
       const loads = groups().map((group) => group.load());

@@ -11,7 +11,7 @@ import type { Claim, ClaimOrder, ModelChoice } from '../../store/runs/claim-runs
 import type { Execution } from '../executor/executor.ts';
 import type { WorkerPool } from '../executor/worker-pool.ts';
 import { LEASE_MS } from './leases.ts';
-import { makeUnderWay, type StopTarget } from './under-way.ts';
+import { makeRunsInProgress, type StopTarget } from './in-progress.ts';
 
 export interface Queue {
   /** Looks for claimable runs, and claims them when there are any. */
@@ -46,9 +46,9 @@ const RELEASE_MS = 5_000;
 
 export interface QueueParts {
   readonly store: Pick<Store, 'runs'>;
-  readonly pool: Pick<WorkerPool, 'slots' | 'apart'>;
-  /** Starts to execute a claimed run. `wentApart` is called when the run turns out to take no slot. */
-  execute(claim: Claim, wentApart: () => void): Execution;
+  readonly pool: Pick<WorkerPool, 'slots' | 'withoutSlot'>;
+  /** Starts to execute a claimed run. `slotFreed` is called when the run turns out to take no slot. */
+  execute(claim: Claim, slotFreed: () => void): Execution;
   /** The catalog's model for a choice; null when it has none. */
   modelFor(choice: ModelChoice): string | null;
   settings(): Settings;
@@ -62,9 +62,9 @@ export function makeQueue(parts: QueueParts): Queue {
   let [open, accepted] = [false, false];
   let released: Promise<void> | undefined;
   const service = makeService({ work: claim, failure: 'no run could be claimed', clock, log });
-  const underWay = makeUnderWay(service.wake);
-  /** Without the runs that are kept apart, so that they delay no others. */
-  const busy = () => underWay.count() - pool.apart();
+  const inProgress = makeRunsInProgress(service.wake);
+  /** Without the runs that take no slot, so that they delay no others. */
+  const busy = () => inProgress.count() - pool.withoutSlot();
 
   async function claim(): Promise<null> {
     const limit = pool.slots() - busy();
@@ -76,7 +76,7 @@ export function makeQueue(parts: QueueParts): Queue {
     if (!isAccepted && !((await store.runs.anyClaimable()) && open)) return null;
     for (const claimed of await store.runs.claim(claimOrder(parts, limit))) {
       const run = execute(claimed, service.wake);
-      underWay.add(run);
+      inProgress.add(run);
       if (!open) run.abort('drain');
     }
     return null;
@@ -84,12 +84,12 @@ export function makeQueue(parts: QueueParts): Queue {
 
   async function idle(): Promise<void> {
     await service.settled();
-    await underWay.idle();
+    await inProgress.idle();
   }
 
   async function release(): Promise<void> {
     open = false;
-    underWay.drain();
+    inProgress.drain();
     // A tool that ignores its abort must not delay the shutdown: its thread ends with the pool.
     await Promise.race([idle(), pause(clock, RELEASE_MS)]);
     await service.stop();
@@ -103,11 +103,11 @@ export function makeQueue(parts: QueueParts): Queue {
     },
     slotFree: () => open && pool.slots() > busy(),
     load: () => ({ open, slots: pool.slots(), busy: busy() }),
-    held: underWay.runSeqs,
+    held: inProgress.runSeqs,
     stop: async (which) => {
       // A run may have been claimed in the very commit that canceled it, and not be in progress yet.
       await service.settled();
-      await underWay.stop(which);
+      await inProgress.stop(which);
     },
     start: () => {
       open = true;

@@ -9,7 +9,7 @@ import type { Store } from '../../store/open-store.ts';
 import type { Note } from '../../store/audit/record-entry.ts';
 import type { StopCommit } from '../../store/runs/stop-runs.ts';
 import type { Queue } from './queue.ts';
-import type { StopTarget } from './under-way.ts';
+import type { StopTarget } from './in-progress.ts';
 
 export interface StopParts {
   readonly store: Store;

@@ -43,7 +43,7 @@ export const GROWING_WAITS: Policy = {
 /** What is known of one name. Moments are monotonic. */
 interface Attempts {
   readonly failedAt: number[];
-  underWay: number;
+  inProgress: number;
   waiting: (() => void)[];
 }
 
@@ -51,7 +51,7 @@ interface Attempts {
 export type Throttle = <T>(name: string, login: () => Promise<T | undefined>) => Promise<T | undefined>;
 
 /**
- * Makes a throttle by name. A login under way counts as failed until it has succeeded, so that many at once gain nothing;
+ * Makes a throttle by name. A login in progress counts as failed until it has succeeded, so that many at once gain nothing;
  * those beyond the limit wait for it. At most 10,000 names are remembered, the latest to fail.
  */
 export function makeThrottle(clock: Clock, policy: Policy = TEN_A_MINUTE, maxNames = MAX_NAMES): Throttle {
@@ -61,14 +61,14 @@ export function makeThrottle(clock: Clock, policy: Policy = TEN_A_MINUTE, maxNam
     const found = known.get(name);
     if (found !== undefined) return found;
     if (known.size >= maxNames) forgetOne();
-    const fresh: Attempts = { failedAt: [], underWay: 0, waiting: [] };
+    const fresh: Attempts = { failedAt: [], inProgress: 0, waiting: [] };
     known.set(name, fresh);
     return fresh;
   }
 
   function forgetOne(): void {
-    for (const [name, { underWay, waiting }] of known) {
-      if (underWay === 0 && waiting.length === 0) return void known.delete(name);
+    for (const [name, { inProgress, waiting }] of known) {
+      if (inProgress === 0 && waiting.length === 0) return void known.delete(name);
     }
   }
 
@@ -78,18 +78,18 @@ export function makeThrottle(clock: Clock, policy: Policy = TEN_A_MINUTE, maxNam
       forgetOld(attempts, now - policy.windowMs);
       const freeInMs = policy.freeAt(attempts.failedAt) - now;
       if (freeInMs > 0 || attempts.waiting.length >= MAX_WAITING) throw tooMany(freeInMs);
-      if (attempts.underWay < policy.atOnce(attempts.failedAt.length)) break;
+      if (attempts.inProgress < policy.atOnce(attempts.failedAt.length)) break;
       await new Promise<void>((resolve) => attempts.waiting.push(resolve));
     }
-    attempts.underWay += 1;
+    attempts.inProgress += 1;
   }
 
   function leave(name: string, attempts: Attempts): void {
-    attempts.underWay -= 1;
+    attempts.inProgress -= 1;
     const { waiting } = attempts;
     attempts.waiting = [];
     for (const wake of waiting) wake();
-    if (attempts.underWay > 0 || waiting.length > 0) return;
+    if (attempts.inProgress > 0 || waiting.length > 0) return;
     known.delete(name);
     // At the end, where the latest to fail are: the first are forgotten first.
     if (attempts.failedAt.length > 0) known.set(name, attempts);

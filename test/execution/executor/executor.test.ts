@@ -67,7 +67,7 @@ function latePlace() {
     letIn();
   };
   let end: PoolSink['ended'] | undefined;
-  return { place: { isApart: true, ready, start, leave }, seen, letIn, lose: () => end!(LOST) };
+  return { place: { takesNoSlot: true, ready, start, leave }, seen, letIn, lose: () => end!(LOST) };
 }
 
 const LOST: PoolEnd = { kind: 'lost', why: 'it died', wasWaiting: false, isCharged: false };

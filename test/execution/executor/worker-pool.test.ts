@@ -57,16 +57,16 @@ test('suspects wait for their places outside the slots, in order; who leaves the
   for (const name of names) await makeSuspect(pool, name);
   const places = Object.fromEntries(names.map((name) => [name, pool.take(name, 0)]));
   const common = pool.take('other', 0);
-  expect(Object.values(places).every(({ isApart }) => isApart)).toBe(true);
-  expect(common.isApart).toBe(false);
+  expect(Object.values(places).every(({ takesNoSlot }) => takesNoSlot)).toBe(true);
+  expect(common.takesNoSlot).toBe(false);
   expect(await ready({ ...places, common })).toEqual(['a', 'b', 'c', 'd', 'common']);
-  expect(pool.apart()).toBe(7);
+  expect(pool.withoutSlot()).toBe(7);
   const { b, e, f, g } = places as Record<string, Place>;
   e!.leave();
   b!.leave();
   b!.leave();
   expect(await ready({ f: f!, g: g! })).toEqual(['f']);
-  expect(pool.apart()).toBe(5);
+  expect(pool.withoutSlot()).toBe(5);
 });
 
 test('the threads of suspects end with the last of them', async () => {
@@ -92,9 +92,9 @@ describe('turns that take more than their share of a thread', () => {
     const pool = housedPool(size);
     const large = take(pool, 32, 4 * MEGABYTE);
     const small = pool.take('small', 2 * MEGABYTE);
-    expect(small.isApart).toBe(false);
+    expect(small.takesNoSlot).toBe(false);
     expect(await ready({ ...large, small })).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'small']);
-    expect(pool.apart()).toBe(32);
+    expect(pool.withoutSlot()).toBe(32);
     for (const name of ['3', '10']) large[name]!.leave();
     expect(await ready({ '11': large['11']!, '12': large['12']! })).toEqual(['11']);
   });

@@ -35,9 +35,9 @@ test.each([
 });
 
 /** A queue over a pool without threads, whose runs never end. */
-function queueOver(house: StoreHouse, pool: Pick<WorkerPool, 'take' | 'slots' | 'apart'>) {
+function queueOver(house: StoreHouse, pool: Pick<WorkerPool, 'take' | 'slots' | 'withoutSlot'>) {
   const parts = executorParts(house, pool);
-  const execute: QueueParts['execute'] = (claim, wentApart) => executeRun(parts, claim, wentApart);
+  const execute: QueueParts['execute'] = (claim, slotFreed) => executeRun(parts, claim, slotFreed);
   const { store, clock, log, settings } = parts;
   return makeQueue({ store, pool, execute, modelFor: () => 'scripted', settings, clock, log });
 }
@@ -49,9 +49,9 @@ test('a run that waits apart for its place leaves its slot to the next at once',
   const { promise: ready, resolve: leave } = Promise.withResolvers<void>();
   const take = (runId: string): Place => {
     taken.push(runId);
-    return runId === apart.id ? { ...AT_ONCE, isApart: true, ready, leave } : AT_ONCE;
+    return runId === apart.id ? { ...AT_ONCE, takesNoSlot: true, ready, leave } : AT_ONCE;
   };
-  const queue = queueOver(house, { take, slots: () => 1, apart: () => Number(taken.includes(apart.id)) });
+  const queue = queueOver(house, { take, slots: () => 1, withoutSlot: () => Number(taken.includes(apart.id)) });
   queue.start();
   await waitFor(() => taken.includes(other.id));
   expect(queue.load()).toMatchObject({ slots: 1, busy: 1 });
@@ -61,7 +61,7 @@ test('a run that waits apart for its place leaves its slot to the next at once',
 
 test('a turn that is accepted shares its commit with its claim', async () => {
   const house = await storeHouse();
-  const queue = queueOver(house, { take: () => AT_ONCE, slots: () => 1, apart: () => 0 });
+  const queue = queueOver(house, { take: () => AT_ONCE, slots: () => 1, withoutSlot: () => 0 });
   queue.start();
   await waitFor(() => queue.load().open);
   const commits: string[][] = [];
@@ -76,7 +76,7 @@ test('a turn that is accepted shares its commit with its claim', async () => {
 
 test('a turn that is still uncommitted when the queue starts is claimed anyway', async () => {
   const house = await storeHouse();
-  const queue = queueOver(house, { take: () => AT_ONCE, slots: () => 1, apart: () => 0 });
+  const queue = queueOver(house, { take: () => AT_ONCE, slots: () => 1, withoutSlot: () => 0 });
   const accepting = house.accept();
   queue.claimAccepted();
   queue.start();

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { Run } from '../../../src/domain/sessions/run.ts';
 import type { StopResult } from '../../../src/domain/sessions/stop.ts';
 import { makeStopper, type Stopper } from '../../../src/execution/queue/stop.ts';
-import type { StopTarget } from '../../../src/execution/queue/under-way.ts';
+import type { StopTarget } from '../../../src/execution/queue/in-progress.ts';
 import { makeLog } from '../../../src/log/log.ts';
 import { fenceOf, type StoreHouse, storeHouse } from '../../support/store-house.ts';
 import { waitFor } from '../../support/wait-for.ts';

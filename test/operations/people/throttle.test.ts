@@ -106,13 +106,13 @@ test('a hundred wrong passwords at once are ten checks and ninety refusals', asy
   const throttle = makeThrottle(fakeClock());
   let checks = 0;
   let most = 0;
-  let underWay = 0;
+  let inProgress = 0;
   const slow = async () => {
     checks += 1;
-    underWay += 1;
-    most = Math.max(most, underWay);
+    inProgress += 1;
+    most = Math.max(most, inProgress);
     await new Promise((resolve) => setImmediate(resolve));
-    underWay -= 1;
+    inProgress -= 1;
     return undefined;
   };
   const ends = await Promise.allSettled(Array.from({ length: 100 }, () => throttle('a', slow)));

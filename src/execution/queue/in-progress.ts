@@ -1,7 +1,7 @@
 // The runs in progress in this process.
 import type { Execution } from '../executor/executor.ts';
 
-export interface UnderWay {
+export interface RunsInProgress {
   add(execution: Execution): void;
   count(): number;
   runSeqs(): readonly number[];
@@ -20,7 +20,7 @@ export interface StopTarget {
 }
 
 /** An empty set of runs; `ended` is called after each one's end. */
-export function makeUnderWay(ended: () => void): UnderWay {
+export function makeRunsInProgress(ended: () => void): RunsInProgress {
   const executions = new Set<Execution>();
   return {
     add: (execution) => {
