@@ -4,23 +4,23 @@ import { closeSync, fsyncSync, mkdtempSync, openSync, rmSync, writeFileSync, wri
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { claimDelays, measureBackground } from './background-cases.ts';
-import type { Figures, Scale } from './cases.ts';
-import { FULL, measure, measureIdle, QUICK } from './cases.ts';
-import { measureFiles } from './file-cases.ts';
-import { fillStore } from './fill-store.ts';
-import { measureHistory } from './history-cases.ts';
-import { measureOffice } from './office-cases.ts';
-import { listPages } from './list-cases.ts';
+import { claimDelays, measureBackground } from './cases/background.ts';
+import type { Figures, Scale } from './cases/turns.ts';
+import { FULL, measure, measureIdle, QUICK } from './cases/turns.ts';
+import { measureFiles } from './cases/files.ts';
+import { fillStore } from './stores/fill-store.ts';
+import { measureHistory } from './cases/history.ts';
+import { measureOffice } from './cases/office.ts';
+import { listPages } from './cases/lists.ts';
 import { quantile } from './load.ts';
 import { watchMachine } from './process-figures.ts';
 import type { Report } from './report.ts';
 import { renderReport } from './report.ts';
-import type { ErrandServer, MeasuredServer } from './servers.ts';
-import { startErrand, startModel, startPassThrough, startSdk } from './servers.ts';
-import { measureStore } from './store-cases.ts';
-import { measureTools } from './tool-cases.ts';
-import { measureWatchers } from './watch-cases.ts';
+import type { ErrandServer, MeasuredServer } from './servers/start.ts';
+import { startErrand, startModel, startPassThrough, startSdk } from './servers/start.ts';
+import { measureStore } from './cases/store.ts';
+import { measureTools } from './cases/tools.ts';
+import { measureWatchers } from './cases/watchers.ts';
 
 const { values: options } = parseArgs({
   options: {

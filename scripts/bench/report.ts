@@ -1,5 +1,5 @@
 // Lays the figures out as an aligned table, with the ratios that answer "what does it cost".
-import type { Figures } from './cases.ts';
+import type { Figures } from './cases/turns.ts';
 
 /** The compared servers by column; a column that was not measured is left out. */
 export interface Report {

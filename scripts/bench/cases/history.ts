@@ -1,8 +1,8 @@
 // The cases of long conversations: how long the first text takes to come after so and so many earlier turns.
-import { startDaemonProcess } from '../../test/support/daemon-process.ts';
-import type { Figures, Scale } from './cases.ts';
-import { fillSession } from './fill-store.ts';
-import { quantile } from './load.ts';
+import { startDaemonProcess } from '../../../test/support/daemon-process.ts';
+import type { Figures, Scale } from './turns.ts';
+import { fillSession } from '../stores/fill-store.ts';
+import { quantile } from '../load.ts';
 
 const EARLIER = [0, 100, 1_000];
 const WORDS = 'a word of the conversation '.repeat(8);

@@ -1,10 +1,10 @@
 // The cases of Office Mode: what the reads of the whole house cost, in a store with nothing and in one that was worked in for weeks.
-import { makeCaller } from './calls.ts';
-import type { Figures, Scale } from './cases.ts';
-import { fillOffice } from './fill-office.ts';
-import { callInLoop, quantile, type Target } from './load.ts';
-import { cpuMsOf } from './process-figures.ts';
-import { type ErrandServer, startErrand } from './servers.ts';
+import { makeCaller } from '../calls.ts';
+import type { Figures, Scale } from './turns.ts';
+import { fillOffice } from '../stores/fill-office.ts';
+import { callInLoop, quantile, type Target } from '../load.ts';
+import { cpuMsOf } from '../process-figures.ts';
+import { type ErrandServer, startErrand } from '../servers/start.ts';
 
 const CALLS_OF_SESSION = 10;
 /** Of the model calls. */

@@ -1,24 +1,24 @@
 // The cases of the store and of credentials, in this process: what a claim costs with many runs that may not start, and a look at who is asking.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { NO_CAPABILITIES } from '../../src/domain/capabilities/capability-config.ts';
-import { systemClock } from '../../src/domain/clock.ts';
-import type { Run } from '../../src/domain/sessions/run.ts';
-import type { ApiKey, User } from '../../src/domain/people/user.ts';
-import { openMasterKey } from '../../src/files/master-key.ts';
-import { makeLog } from '../../src/log/log.ts';
-import { makeAudit } from '../../src/operations/audit/audit.ts';
-import { makeLoginTokens } from '../../src/operations/people/login-tokens.ts';
-import { makeAuthenticate } from '../../src/operations/people/authenticate.ts';
-import { makeResolveKey } from '../../src/operations/people/resolve-key.ts';
-import { makeKey } from '../../src/operations/people/secrets.ts';
-import type { NewTurn } from '../../src/store/runs/accept-run.ts';
-import type { ClaimedRun } from '../../src/store/runs/claim-runs.ts';
-import type { Store } from '../../src/store/open-store.ts';
-import { openStore } from '../../src/store/open-store.ts';
-import type { Figures, Scale } from './cases.ts';
-import { fillSession, fillStore } from './fill-store.ts';
-import { callInLoop, quantile } from './load.ts';
+import { NO_CAPABILITIES } from '../../../src/domain/capabilities/capability-config.ts';
+import { systemClock } from '../../../src/domain/clock.ts';
+import type { Run } from '../../../src/domain/sessions/run.ts';
+import type { ApiKey, User } from '../../../src/domain/people/user.ts';
+import { openMasterKey } from '../../../src/files/master-key.ts';
+import { makeLog } from '../../../src/log/log.ts';
+import { makeAudit } from '../../../src/operations/audit/audit.ts';
+import { makeLoginTokens } from '../../../src/operations/people/login-tokens.ts';
+import { makeAuthenticate } from '../../../src/operations/people/authenticate.ts';
+import { makeResolveKey } from '../../../src/operations/people/resolve-key.ts';
+import { makeKey } from '../../../src/operations/people/secrets.ts';
+import type { NewTurn } from '../../../src/store/runs/accept-run.ts';
+import type { ClaimedRun } from '../../../src/store/runs/claim-runs.ts';
+import type { Store } from '../../../src/store/open-store.ts';
+import { openStore } from '../../../src/store/open-store.ts';
+import type { Figures, Scale } from './turns.ts';
+import { fillSession, fillStore } from '../stores/fill-store.ts';
+import { callInLoop, quantile } from '../load.ts';
 
 const ORDER = {
   leaseMs: 60_000,

@@ -1,8 +1,8 @@
 // The cases of the benchmark: what is sent to one server, and the figures that come of it.
-import type { Shot, Volley } from './load.ts';
-import { closedLoop, machineMs, oneByOne, pause, quantile, spread } from './load.ts';
-import { cpuMsOf, memoryMbOf, watchMachine } from './process-figures.ts';
-import type { MeasuredServer } from './servers.ts';
+import type { Shot, Volley } from '../load.ts';
+import { closedLoop, machineMs, oneByOne, pause, quantile, spread } from '../load.ts';
+import { cpuMsOf, memoryMbOf, watchMachine } from '../process-figures.ts';
+import type { MeasuredServer } from '../servers/start.ts';
 
 /** Figures of one server by name; a case that a server does not have is missing. */
 export type Figures = Record<string, number>;

@@ -5,16 +5,16 @@ import { mkdirSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
-import { connectMcp } from '../../src/agent/mcp/connection.ts';
-import { keepServer } from '../../src/agent/mcp/server.ts';
-import type { McpGrant, SandboxGrant } from '../../src/agent/port/grants.ts';
-import { probeSandbox, runInSandbox } from '../../src/agent/sandbox/sandbox.ts';
-import type { Figures, Scale } from './cases.ts';
-import { quantile } from './load.ts';
+import { connectMcp } from '../../../src/agent/mcp/connection.ts';
+import { keepServer } from '../../../src/agent/mcp/server.ts';
+import type { McpGrant, SandboxGrant } from '../../../src/agent/port/grants.ts';
+import { probeSandbox, runInSandbox } from '../../../src/agent/sandbox/sandbox.ts';
+import type { Figures, Scale } from './turns.ts';
+import { quantile } from '../load.ts';
 
 const LIMITS = { timeoutMs: 15_000, maxOutputBytes: 65_536, memoryBytes: 1_024 * 1_048_576, maxProcesses: 64 };
-const SERVER = new URL('../../test/support/mcp-server.mjs', import.meta.url);
-const root = fileURLToPath(new URL('../../', import.meta.url));
+const SERVER = new URL('../../../test/support/mcp-server.mjs', import.meta.url);
+const root = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** Runs every case; what needs a sandbox is left out where there is none. */
 export async function measureTools(scratch: string, scale: Scale, say: (text: string) => void): Promise<Figures> {

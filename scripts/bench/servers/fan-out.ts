@@ -2,7 +2,7 @@
 // `node fan-out.ts CHANNELS EVERY_MS` prints one JSON line {"url","pid"} when it is ready; channels are paths `/0`, `/1`, …
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { machineMs } from './load.ts';
+import { machineMs } from '../load.ts';
 
 const [channels = 1, everyMs = 50] = process.argv.slice(2).map(Number);
 const watchers = Array.from({ length: channels }, () => new Set<ServerResponse>());

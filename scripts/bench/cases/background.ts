@@ -1,15 +1,15 @@
 // The cases of background runs, against the real daemon: submitting them, claiming them, and looking them up while many wait.
 import Connection from 'better-sqlite3';
-import { waitFor } from '../../test/support/wait-for.ts';
-import type { Caller } from './calls.ts';
-import { makeCaller } from './calls.ts';
-import type { Figures, Scale } from './cases.ts';
-import { fillStore, storeFileOf } from './fill-store.ts';
-import type { Limit } from './load.ts';
-import { callInLoop, quantile } from './load.ts';
-import { cpuMsOf } from './process-figures.ts';
-import type { ErrandServer } from './servers.ts';
-import { startErrand } from './servers.ts';
+import { waitFor } from '../../../test/support/wait-for.ts';
+import type { Caller } from '../calls.ts';
+import { makeCaller } from '../calls.ts';
+import type { Figures, Scale } from './turns.ts';
+import { fillStore, storeFileOf } from '../stores/fill-store.ts';
+import type { Limit } from '../load.ts';
+import { callInLoop, quantile } from '../load.ts';
+import { cpuMsOf } from '../process-figures.ts';
+import type { ErrandServer } from '../servers/start.ts';
+import { startErrand } from '../servers/start.ts';
 
 /**
  * Slots for a queue of 160,000; threads are only made for runs that execute. `executing` is for the one key. The run that
