@@ -1,9 +1,9 @@
 // Lays out what a storm did to a daemon and what became of its runs.
-import type { Sighting } from './exchange.ts';
-import { isPoisoned } from './check-plagues.ts';
-import type { RunRecord, StoredFacts } from './journal-rows.ts';
-import type { Diary } from './plagues.ts';
-import type { PlanRules } from './plan.ts';
+import type { Sighting } from './clients/exchange.ts';
+import { isPoisoned } from './checks/plagues.ts';
+import type { RunRecord, StoredFacts } from './checks/journal-rows.ts';
+import type { Diary } from './storm/plagues.ts';
+import type { PlanRules } from './model/plan.ts';
 
 export interface StormFigures {
   readonly rules: PlanRules;

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { type DaemonProcess, startDaemonProcess } from '../../test/support/daemon-process.ts';
-import type { Door } from './exchange.ts';
-import { RUN_LIMIT_SECONDS } from './plagues.ts';
+import type { Door } from './clients/exchange.ts';
+import { RUN_LIMIT_SECONDS } from './storm/plagues.ts';
 
 const ERRAND_YAML = [
   'workers: { threads: 2, runs_per_thread: 5 }',
@@ -36,7 +36,7 @@ function modelsYaml(url: string): string {
 
 /** Starts the model server in its own process; it derives its replies from the rules. */
 export async function startModel(rules: string, audit: string): Promise<{ url: string; close(): Promise<void> }> {
-  const script = fileURLToPath(new URL('./model-main.ts', import.meta.url));
+  const script = fileURLToPath(new URL('./model/model-main.ts', import.meta.url));
   const args = [script, '--rules', rules, '--audit', audit];
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   const ended = once(child, 'exit');

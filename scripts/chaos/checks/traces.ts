@@ -4,8 +4,8 @@ import { readFile, readdir } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { CallRow, RunRecord, StoredFacts } from './journal-rows.ts';
-import type { AuditLine } from './model-audit.ts';
-import { ENDS_FILE, numberIn, planOf, type PlanRules, TRACE_FILE, usageOf } from './plan.ts';
+import type { AuditLine } from '../model/audit.ts';
+import { ENDS_FILE, numberIn, planOf, type PlanRules, TRACE_FILE, usageOf } from '../model/plan.ts';
 
 const TEMPORARY = /^\.errand-tmp-/;
 const INTERRUPTED = /^Interrupted, outcome unknown/;

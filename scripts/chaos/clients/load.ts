@@ -1,9 +1,9 @@
 // The mixed load: people who open sessions, continue them in bursts, stop and delete them now and then, and never take a
 // lost connection for an answer.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { makeChance, type Chance } from './chance.ts';
+import { makeChance, type Chance } from '../chance.ts';
 import { type Door, exchange, type Sighting, type TurnWish } from './exchange.ts';
-import { planOf, type PlanRules } from './plan.ts';
+import { planOf, type PlanRules } from '../model/plan.ts';
 
 export interface EndedSessions {
   readonly stopped: ReadonlySet<string>;

@@ -1,9 +1,9 @@
 // What the plagues may cost: a poisoned run itself and nobody else, a lock nothing, an outage no time.
-import { numberOf } from './check-traces.ts';
-import type { Sighting } from './exchange.ts';
+import { numberOf } from './traces.ts';
+import type { Sighting } from '../clients/exchange.ts';
 import type { EventRow, RunRecord, StoredFacts } from './journal-rows.ts';
-import { type Diary, RUN_LIMIT_SECONDS, type Stretch } from './plagues.ts';
-import { planOf, type PlanRules } from './plan.ts';
+import { type Diary, RUN_LIMIT_SECONDS, type Stretch } from '../storm/plagues.ts';
+import { planOf, type PlanRules } from '../model/plan.ts';
 
 /** The daemon waits 5 s for a lock. One that was held for longer, on a machine that stalls, is no fault of the daemon's. */
 const PATIENCE_MS = 4_500;

@@ -1,9 +1,9 @@
 // What the clients saw, live and when they rejoined at the end, against the journal on disk.
-import { type Door, keyOf, type Sighting } from './exchange.ts';
-import type { EndedSessions } from './load.ts';
-import { numberOf } from './check-traces.ts';
+import { type Door, keyOf, type Sighting } from '../clients/exchange.ts';
+import type { EndedSessions } from '../clients/load.ts';
+import { numberOf } from './traces.ts';
 import type { EventRow, RunRecord, StoredFacts } from './journal-rows.ts';
-import { readSse } from '../../test/support/sse.ts';
+import { readSse } from '../../../test/support/sse.ts';
 
 export interface Frame {
   readonly id: number;
