@@ -7,7 +7,7 @@ export default defineConfig({
     // Two cores are the smallest machine we promise to test on.
     maxWorkers: 2,
     // Ends what hangs, and nothing that is slow: the machine may be busy.
-    setupFiles: ['test/support/hold-replies.ts'],
+    setupFiles: ['test/support/http/hold-replies.ts'],
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },

@@ -5,7 +5,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { type DaemonProcess, startDaemonProcess } from '../../test/support/daemon-process.ts';
+import { type DaemonProcess, startDaemonProcess } from '../../test/support/daemon/daemon-process.ts';
 import type { Door } from './clients/exchange.ts';
 import { RUN_LIMIT_SECONDS } from './storm/plagues.ts';
 
@@ -58,7 +58,7 @@ export async function startModel(rules: string, audit: string): Promise<{ url: s
 export async function startDaemon(modelUrl: string, scratch: string): Promise<DaemonProcess> {
   const faults = join(scratch, 'faults');
   await mkdir(faults);
-  const preload = fileURLToPath(new URL('../../test/support/worker-fault.mjs', import.meta.url));
+  const preload = fileURLToPath(new URL('../../test/support/daemon/worker-fault.mjs', import.meta.url));
   return startDaemonProcess({
     modelsYaml: modelsYaml(modelUrl),
     errandYaml: ERRAND_YAML,

@@ -1,7 +1,7 @@
 // The invented house of the pictures: who works in it, on what, and how far each has come.
-import { type DaemonProcess, startDaemonProcess } from '../../test/support/daemon-process.ts';
-import type { Reply } from '../../test/support/model-reply.ts';
-import { startModelServer } from '../../test/support/model-server.ts';
+import { type DaemonProcess, startDaemonProcess } from '../../test/support/daemon/daemon-process.ts';
+import type { Reply } from '../../test/support/model/model-reply.ts';
+import { startModelServer } from '../../test/support/model/model-server.ts';
 
 interface House {
   readonly daemon: DaemonProcess;

@@ -75,8 +75,10 @@ async function layProof(root: string): Promise<void> {
   await mkdir(srv('checkout/model'), { recursive: true });
   await cp(path.join(CHECKOUT, 'config'), srv('checkout/config'), { recursive: true });
   await copyFile(process.execPath, srv('checkout/node'));
-  for (const name of readdirSync(path.join(CHECKOUT, 'test/support')).filter((file) => /^model-.*\.ts$/.test(file))) {
-    await copyFile(path.join(CHECKOUT, 'test/support', name), srv(`checkout/model/${name}`));
+  for (const name of readdirSync(path.join(CHECKOUT, 'test/support/model')).filter((file) =>
+    /^model-.*\.ts$/.test(file),
+  )) {
+    await copyFile(path.join(CHECKOUT, 'test/support/model', name), srv(`checkout/model/${name}`));
   }
   await writeFile(srv('checkout/package.json'), '{ "type": "module" }\n');
   await writeFile(srv('install.sh'), service);

@@ -6,11 +6,11 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { keptFileIn } from '../../src/agent/loop/kept-output.ts';
 import { probeSandbox } from '../../src/agent/sandbox/sandbox.ts';
 import { ANSWER } from '../../src/store/runs/replies.ts';
-import { type DaemonProcess, runErrand, startDaemonProcess } from '../support/daemon-process.ts';
-import type { ModelQuestion, Reply } from '../support/model-reply.ts';
-import { type ModelServer, startModelServer } from '../support/model-server.ts';
-import { takeTurn } from '../support/turn.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { type DaemonProcess, runErrand, startDaemonProcess } from '../support/daemon/daemon-process.ts';
+import type { ModelQuestion, Reply } from '../support/model/model-reply.ts';
+import { type ModelServer, startModelServer } from '../support/model/model-server.ts';
+import { takeTurn } from '../support/daemon/turn.ts';
+import { waitFor } from '../support/time/wait-for.ts';
 
 const LIMITS = { timeoutMs: 120_000, maxOutputBytes: 65_536, memoryBytes: 512 * 1_048_576, maxProcesses: 64 };
 const probe = await probeSandbox({ path: '/usr/local/bin:/usr/bin:/bin', privateFolders: [], ...LIMITS });

@@ -3,11 +3,11 @@ import { createAnthropic } from '@ai-sdk/anthropic';
 import Anthropic from '@anthropic-ai/sdk';
 import { generateText } from 'ai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { rowsOf } from '../support/daemon-look.ts';
-import { type DaemonProcess, startDaemonProcess } from '../support/daemon-process.ts';
-import { type ModelServer, startModelServer } from '../support/model-server.ts';
-import { readSse, type SseEvent } from '../support/sse.ts';
-import { openTurn, readTurn } from '../support/turn.ts';
+import { rowsOf } from '../support/daemon/daemon-look.ts';
+import { type DaemonProcess, startDaemonProcess } from '../support/daemon/daemon-process.ts';
+import { type ModelServer, startModelServer } from '../support/model/model-server.ts';
+import { readSse, type SseEvent } from '../support/http/sse.ts';
+import { openTurn, readTurn } from '../support/daemon/turn.ts';
 
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 

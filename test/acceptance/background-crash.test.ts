@@ -1,11 +1,11 @@
 // Background runs are taken once and end once, however often the daemon is killed while they are submitted and executed.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { checkBackground, collectAll, submitAll } from '../support/background-load.ts';
-import { rowsOf } from '../support/daemon-look.ts';
-import { startDaemonProcess } from '../support/daemon-process.ts';
-import { startModelServer } from '../support/model-server.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { checkBackground, collectAll, submitAll } from '../support/daemon/background-load.ts';
+import { rowsOf } from '../support/daemon/daemon-look.ts';
+import { startDaemonProcess } from '../support/daemon/daemon-process.ts';
+import { startModelServer } from '../support/model/model-server.ts';
+import { waitFor } from '../support/time/wait-for.ts';
 
 const COUNT = 40;
 const KILLS = 4;

@@ -1,8 +1,8 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type DaemonProcess, startDaemonProcess } from '../support/daemon-process.ts';
-import { type ModelServer, startModelServer } from '../support/model-server.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { type DaemonProcess, startDaemonProcess } from '../support/daemon/daemon-process.ts';
+import { type ModelServer, startModelServer } from '../support/model/model-server.ts';
+import { waitFor } from '../support/time/wait-for.ts';
 
 let models: ModelServer;
 let daemon: DaemonProcess;

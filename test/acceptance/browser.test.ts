@@ -2,11 +2,11 @@
 import { join } from 'node:path';
 import Connection from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { aSite, chromium, processesOf } from '../support/browser-run.ts';
-import { type DaemonProcess, startDaemonProcess } from '../support/daemon-process.ts';
-import { aPdf } from '../support/documents.ts';
-import { type ModelServer, startModelServer } from '../support/model-server.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { aSite, chromium, processesOf } from '../support/agent/browser-run.ts';
+import { type DaemonProcess, startDaemonProcess } from '../support/daemon/daemon-process.ts';
+import { aPdf } from '../support/files/documents.ts';
+import { type ModelServer, startModelServer } from '../support/model/model-server.ts';
+import { waitFor } from '../support/time/wait-for.ts';
 
 let models: ModelServer;
 let daemon: DaemonProcess;

@@ -5,9 +5,9 @@ import OpenAI from 'openai';
 import { zodResponseFormat } from 'openai/helpers/zod';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type DaemonProcess, startDaemonProcess } from '../support/daemon-process.ts';
-import type { Reply } from '../support/model-reply.ts';
-import { type ModelServer, startModelServer } from '../support/model-server.ts';
+import { type DaemonProcess, startDaemonProcess } from '../support/daemon/daemon-process.ts';
+import type { Reply } from '../support/model/model-reply.ts';
+import { type ModelServer, startModelServer } from '../support/model/model-server.ts';
 
 let model: ModelServer;
 let daemon: DaemonProcess;

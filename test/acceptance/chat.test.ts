@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { startDaemonProcess } from '../support/daemon-process.ts';
-import type { ModelQuestion, Reply } from '../support/model-reply.ts';
-import { startModelServer } from '../support/model-server.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { startDaemonProcess } from '../support/daemon/daemon-process.ts';
+import type { ModelQuestion, Reply } from '../support/model/model-reply.ts';
+import { startModelServer } from '../support/model/model-server.ts';
+import { waitFor } from '../support/time/wait-for.ts';
 
 const hasTmux = spawnSync('tmux', ['-V']).status === 0;
 if (!hasTmux) console.warn('SKIPPED: errand chat is not tested in a terminal, there is no tmux');

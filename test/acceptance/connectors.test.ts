@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type DaemonProcess, startDaemonProcess } from '../support/daemon-process.ts';
-import { type ModelServer, startModelServer } from '../support/model-server.ts';
+import { type DaemonProcess, startDaemonProcess } from '../support/daemon/daemon-process.ts';
+import { type ModelServer, startModelServer } from '../support/model/model-server.ts';
 
 const BINARY = fileURLToPath(new URL('../../bin/errand', import.meta.url));
 const CREDENTIAL = 'crm-token-of-alice-0123456789';

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import Connection from 'better-sqlite3';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ANSWER } from '../../src/store/runs/replies.ts';
-import { type DaemonProcess, runErrand, startDaemonProcess } from '../support/daemon-process.ts';
-import type { Reply } from '../support/model-reply.ts';
-import { replyFromDirectives } from '../support/model-reply.ts';
-import { type ModelServer, startModelServer } from '../support/model-server.ts';
-import { readSse, type SseEvent } from '../support/sse.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { type DaemonProcess, runErrand, startDaemonProcess } from '../support/daemon/daemon-process.ts';
+import type { Reply } from '../support/model/model-reply.ts';
+import { replyFromDirectives } from '../support/model/model-reply.ts';
+import { type ModelServer, startModelServer } from '../support/model/model-server.ts';
+import { readSse, type SseEvent } from '../support/http/sse.ts';
+import { waitFor } from '../support/time/wait-for.ts';
 
 // One daemon for the whole file: each test crashes it and leaves it running and idle for the next.
 let daemon: DaemonProcess;

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import type { DaemonOptions, DaemonProcess } from '../support/daemon-process.ts';
-import { runErrand, startDaemonProcess } from '../support/daemon-process.ts';
-import { startModelServer } from '../support/model-server.ts';
-import { waitFor } from '../support/wait-for.ts';
+import type { DaemonOptions, DaemonProcess } from '../support/daemon/daemon-process.ts';
+import { runErrand, startDaemonProcess } from '../support/daemon/daemon-process.ts';
+import { startModelServer } from '../support/model/model-server.ts';
+import { waitFor } from '../support/time/wait-for.ts';
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {

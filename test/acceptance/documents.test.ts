@@ -7,11 +7,11 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { probeSandbox } from '../../src/agent/sandbox/sandbox.ts';
-import { type DaemonProcess, startDaemonProcess } from '../support/daemon-process.ts';
-import { type Block, blocksOf } from '../support/document-blocks.ts';
-import { type ModelServer, startModelServer } from '../support/model-server.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { type DaemonProcess, startDaemonProcess } from '../support/daemon/daemon-process.ts';
+import { type Block, blocksOf } from '../support/files/document-blocks.ts';
+import { type ModelServer, startModelServer } from '../support/model/model-server.ts';
+import { temporaryDirectory } from '../support/files/temporary-directory.ts';
+import { waitFor } from '../support/time/wait-for.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);

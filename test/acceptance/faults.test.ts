@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { contentsOf, rowsOf } from '../support/daemon-look.ts';
-import { type DaemonProcess, startDaemonProcess } from '../support/daemon-process.ts';
-import { type ModelQuestion, type Reply, replyFromDirectives } from '../support/model-reply.ts';
-import { type ModelServer, startModelServer } from '../support/model-server.ts';
-import { openTurn, takeTurn, type TurnAnswer, type TurnProtocol } from '../support/turn.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { contentsOf, rowsOf } from '../support/daemon/daemon-look.ts';
+import { type DaemonProcess, startDaemonProcess } from '../support/daemon/daemon-process.ts';
+import { type ModelQuestion, type Reply, replyFromDirectives } from '../support/model/model-reply.ts';
+import { type ModelServer, startModelServer } from '../support/model/model-server.ts';
+import { openTurn, takeTurn, type TurnAnswer, type TurnProtocol } from '../support/daemon/turn.ts';
+import { waitFor } from '../support/time/wait-for.ts';
 
 const RUN_TIMEOUT_SECONDS = 12;
 const MAX_STEPS = 5;
@@ -382,7 +382,7 @@ describe('models and tools', () => {
 });
 
 describe('worker threads', () => {
-  const PRELOAD = fileURLToPath(new URL('../support/worker-fault.mjs', import.meta.url));
+  const PRELOAD = fileURLToPath(new URL('../support/daemon/worker-fault.mjs', import.meta.url));
   let model: ModelServer;
   let daemon: DaemonProcess;
   /** Ends hung threads soon. On a busy machine, that may also end a thread that is only starting. */

@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { filesBelow, rowsOf } from '../support/daemon-look.ts';
-import { type DaemonProcess, runErrand, startDaemonProcess } from '../support/daemon-process.ts';
-import { type ModelServer, startModelServer } from '../support/model-server.ts';
-import { takeTurn } from '../support/turn.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { filesBelow, rowsOf } from '../support/daemon/daemon-look.ts';
+import { type DaemonProcess, runErrand, startDaemonProcess } from '../support/daemon/daemon-process.ts';
+import { type ModelServer, startModelServer } from '../support/model/model-server.ts';
+import { takeTurn } from '../support/daemon/turn.ts';
+import { waitFor } from '../support/time/wait-for.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const BINARY = join(ROOT, 'bin/errand');

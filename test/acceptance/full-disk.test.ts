@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { probeSandbox } from '../../src/agent/sandbox/sandbox.ts';
-import { rowsOf } from '../support/daemon-look.ts';
-import { type DaemonProcess, startDaemonProcess } from '../support/daemon-process.ts';
-import { type ModelServer, startModelServer } from '../support/model-server.ts';
-import { openTurn, takeTurn } from '../support/turn.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { rowsOf } from '../support/daemon/daemon-look.ts';
+import { type DaemonProcess, startDaemonProcess } from '../support/daemon/daemon-process.ts';
+import { type ModelServer, startModelServer } from '../support/model/model-server.ts';
+import { openTurn, takeTurn } from '../support/daemon/turn.ts';
+import { waitFor } from '../support/time/wait-for.ts';
 
 const MIB = 1_048_576;
 const KEEP_FREE_MB = 48;

@@ -1,10 +1,10 @@
 // Many turns with long texts at once: as many as one thread has memory for are under way, and nobody else waits for them.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { rowsOf } from '../support/daemon-look.ts';
-import { type DaemonProcess, startDaemonProcess } from '../support/daemon-process.ts';
-import { type ModelServer, startModelServer } from '../support/model-server.ts';
-import { takeTurn } from '../support/turn.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { rowsOf } from '../support/daemon/daemon-look.ts';
+import { type DaemonProcess, startDaemonProcess } from '../support/daemon/daemon-process.ts';
+import { type ModelServer, startModelServer } from '../support/model/model-server.ts';
+import { takeTurn } from '../support/daemon/turn.ts';
+import { waitFor } from '../support/time/wait-for.ts';
 
 let model: ModelServer;
 let daemon: DaemonProcess;

@@ -1,11 +1,11 @@
 // What is refused leaves nothing behind; whose a session is; the order of a busy session; what a repeated request finds.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { contentsOf, rowsOf } from '../support/daemon-look.ts';
-import { type DaemonProcess, startDaemonProcess } from '../support/daemon-process.ts';
-import { type ModelServer, startModelServer } from '../support/model-server.ts';
-import { replyFromDirectives } from '../support/model-reply.ts';
-import { openTurn, readTurn, takeTurn, type TurnProtocol, type TurnWish } from '../support/turn.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { contentsOf, rowsOf } from '../support/daemon/daemon-look.ts';
+import { type DaemonProcess, startDaemonProcess } from '../support/daemon/daemon-process.ts';
+import { type ModelServer, startModelServer } from '../support/model/model-server.ts';
+import { replyFromDirectives } from '../support/model/model-reply.ts';
+import { openTurn, readTurn, takeTurn, type TurnProtocol, type TurnWish } from '../support/daemon/turn.ts';
+import { waitFor } from '../support/time/wait-for.ts';
 
 const UNKNOWN_ID = '0190f6a0-0000-7000-8000-000000000000';
 const PROTOCOLS = ['messages', 'chat'] as const;

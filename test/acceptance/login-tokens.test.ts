@@ -5,10 +5,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { filesBelow, rowsOf } from '../support/daemon-look.ts';
-import { type DaemonProcess, runErrand, startDaemonProcess } from '../support/daemon-process.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { filesBelow, rowsOf } from '../support/daemon/daemon-look.ts';
+import { type DaemonProcess, runErrand, startDaemonProcess } from '../support/daemon/daemon-process.ts';
+import { temporaryDirectory } from '../support/files/temporary-directory.ts';
+import { waitFor } from '../support/time/wait-for.ts';
 
 const TOKEN_PATH = '/openapi/v1/auth/token';
 

@@ -1,9 +1,9 @@
 // Long documents through the real daemon: what the model is told at first, and how its agent reads the rest.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type DaemonProcess, startDaemonProcess } from '../support/daemon-process.ts';
-import { aPdf, aRow, aWordDocument, aWorkbook, paragraph } from '../support/documents.ts';
-import { type ModelServer, startModelServer } from '../support/model-server.ts';
-import { takeTurn } from '../support/turn.ts';
+import { type DaemonProcess, startDaemonProcess } from '../support/daemon/daemon-process.ts';
+import { aPdf, aRow, aWordDocument, aWorkbook, paragraph } from '../support/files/documents.ts';
+import { type ModelServer, startModelServer } from '../support/model/model-server.ts';
+import { takeTurn } from '../support/daemon/turn.ts';
 
 let model: ModelServer;
 let daemon: DaemonProcess;

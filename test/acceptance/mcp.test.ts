@@ -6,10 +6,10 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { probeSandbox } from '../../src/agent/sandbox/sandbox.ts';
-import { type DaemonProcess, runErrand, startDaemonProcess } from '../support/daemon-process.ts';
-import { type ModelServer, startModelServer } from '../support/model-server.ts';
-import { openTurn, takeTurn } from '../support/turn.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { type DaemonProcess, runErrand, startDaemonProcess } from '../support/daemon/daemon-process.ts';
+import { type ModelServer, startModelServer } from '../support/model/model-server.ts';
+import { openTurn, takeTurn } from '../support/daemon/turn.ts';
+import { waitFor } from '../support/time/wait-for.ts';
 
 const LIMITS = { timeoutMs: 120_000, maxOutputBytes: 65_536, memoryBytes: 512 * 1_048_576, maxProcesses: 64 };
 const probe = await probeSandbox({ path: '/usr/local/bin:/usr/bin:/bin', privateFolders: [], ...LIMITS });
@@ -19,7 +19,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const node = realpathSync(process.execPath);
 const word = randomUUID();
 const faults = mkdtempSync(join(tmpdir(), 'errand-faults-'));
-const preload = join(root, 'test/support/worker-fault.mjs');
+const preload = join(root, 'test/support/daemon/worker-fault.mjs');
 
 let model: ModelServer;
 let daemon: DaemonProcess;
@@ -35,7 +35,7 @@ beforeAll(async () => {
   const folders = [root, realpathSync(join(root, 'node_modules')), dirname(node)];
   const server = (script: string, more: object = {}) => ({
     command: node,
-    args: [join(root, 'test/support', script), word],
+    args: [join(root, 'test/support/mcp', script), word],
     folders,
     ...more,
   });

@@ -5,10 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { chromium } from '../support/browser-run.ts';
-import { type DaemonProcess, startDaemonProcess } from '../support/daemon-process.ts';
-import type { ScriptedCall } from '../support/model-reply.ts';
-import { type ModelServer, startModelServer } from '../support/model-server.ts';
+import { chromium } from '../support/agent/browser-run.ts';
+import { type DaemonProcess, startDaemonProcess } from '../support/daemon/daemon-process.ts';
+import type { ScriptedCall } from '../support/model/model-reply.ts';
+import { type ModelServer, startModelServer } from '../support/model/model-server.ts';
 
 const hasSandbox = existsSync('/usr/bin/bwrap');
 const title = (what: string) => (hasSandbox ? what : `${what} — SKIPPED: BUBBLEWRAP IS NOT INSTALLED`);
@@ -103,7 +103,7 @@ function write(name: string, text: string): void {
 function writeConfiguration(): void {
   const tools = {
     command: node,
-    args: [join(root, 'test/support/mcp-server.mjs')],
+    args: [join(root, 'test/support/mcp/mcp-server.mjs')],
     folders: [root, realpathSync(join(root, 'node_modules')), dirname(node)],
   };
   write('mcp-servers.yaml', JSON.stringify({ servers: { tools } }));
@@ -267,12 +267,12 @@ describe.skipIf(!hasSandbox)(title('with an MCP server'), () => {
       ...paths.map((path) => ({ name: 'mcp__tools__read', input: { path } })),
       { name: 'mcp__tools__fetch', input: { url: lurking.url } },
       { name: 'mcp__tools__fetch', input: { url: `${daemon.url}/healthz` } },
-      { name: 'mcp__tools__write', input: { path: `${root}test/support/mcp-server.mjs`, words: 'other code' } },
+      { name: 'mcp__tools__write', input: { path: `${root}test/support/mcp/mcp-server.mjs`, words: 'other code' } },
       { name: 'mcp__tools__environment', input: {} },
     ]);
     expectNothingTold(told);
     expect(told).not.toContain('inner page');
-    expect(readFileSync(join(root, 'test/support/mcp-server.mjs'), 'utf8')).not.toBe('other code');
+    expect(readFileSync(join(root, 'test/support/mcp/mcp-server.mjs'), 'utf8')).not.toBe('other code');
   });
 });
 

@@ -4,9 +4,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type DaemonProcess, startDaemonProcess } from '../support/daemon-process.ts';
-import type { ScriptedCall } from '../support/model-reply.ts';
-import { type ModelServer, startModelServer } from '../support/model-server.ts';
+import { type DaemonProcess, startDaemonProcess } from '../support/daemon/daemon-process.ts';
+import type { ScriptedCall } from '../support/model/model-reply.ts';
+import { type ModelServer, startModelServer } from '../support/model/model-server.ts';
 
 const hasSandbox = existsSync('/usr/bin/bwrap');
 const OTHERS_WORDS = 'the merger is on friday';

@@ -11,8 +11,8 @@ import {
   aTodayItem,
   type OfficeServer,
   startOfficeServer,
-} from '../support/office-server.ts';
-import { waitFor } from '../support/wait-for.ts';
+} from '../support/http/office-server.ts';
+import { waitFor } from '../support/time/wait-for.ts';
 
 const hasTmux = spawnSync('tmux', ['-V']).status === 0;
 if (!hasTmux) console.warn('SKIPPED: the terminal view is not tested, there is no tmux');

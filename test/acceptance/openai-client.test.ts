@@ -1,10 +1,10 @@
 // The official OpenAI client, unchanged, against the real daemon.
 import OpenAI from 'openai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { rowsOf } from '../support/daemon-look.ts';
-import { type DaemonProcess, startDaemonProcess } from '../support/daemon-process.ts';
-import type { ModelQuestion } from '../support/model-reply.ts';
-import { type ModelServer, startModelServer } from '../support/model-server.ts';
+import { rowsOf } from '../support/daemon/daemon-look.ts';
+import { type DaemonProcess, startDaemonProcess } from '../support/daemon/daemon-process.ts';
+import type { ModelQuestion } from '../support/model/model-reply.ts';
+import { type ModelServer, startModelServer } from '../support/model/model-server.ts';
 
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 

@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { type DaemonProcess, runErrand, startDaemonProcess } from '../support/daemon-process.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { type DaemonProcess, runErrand, startDaemonProcess } from '../support/daemon/daemon-process.ts';
+import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 
 let daemon: DaemonProcess | undefined;
 afterEach(async () => {

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import Connection from 'better-sqlite3';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ANSWER } from '../../src/store/runs/replies.ts';
-import { rowsOf } from '../support/daemon-look.ts';
-import { type DaemonProcess, runErrand, startDaemonProcess } from '../support/daemon-process.ts';
-import type { Reply } from '../support/model-reply.ts';
-import { type ModelServer, startModelServer } from '../support/model-server.ts';
-import { openTurn, readTurn, takeTurn } from '../support/turn.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { rowsOf } from '../support/daemon/daemon-look.ts';
+import { type DaemonProcess, runErrand, startDaemonProcess } from '../support/daemon/daemon-process.ts';
+import type { Reply } from '../support/model/model-reply.ts';
+import { type ModelServer, startModelServer } from '../support/model/model-server.ts';
+import { openTurn, readTurn, takeTurn } from '../support/daemon/turn.ts';
+import { waitFor } from '../support/time/wait-for.ts';
 
 let model: ModelServer;
 let daemon: DaemonProcess;

@@ -1,9 +1,9 @@
 // What the interface promises of every endpoint: whose it is, which ids and numbers it takes, and how it refuses.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { contentsOf, rowsOf } from '../support/daemon-look.ts';
-import { type DaemonProcess, startDaemonProcess } from '../support/daemon-process.ts';
-import { type ModelServer, startModelServer } from '../support/model-server.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { contentsOf, rowsOf } from '../support/daemon/daemon-look.ts';
+import { type DaemonProcess, startDaemonProcess } from '../support/daemon/daemon-process.ts';
+import { type ModelServer, startModelServer } from '../support/model/model-server.ts';
+import { waitFor } from '../support/time/wait-for.ts';
 
 const UNKNOWN_ID = '0190f6a0-0000-7000-8000-000000000000';
 const MESSAGES = '/openapi/v1/messages';

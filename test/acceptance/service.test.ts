@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { runErrand, startDaemonProcess } from '../support/daemon-process.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { runErrand, startDaemonProcess } from '../support/daemon/daemon-process.ts';
+import { waitFor } from '../support/time/wait-for.ts';
 
 function makeDirectory(): string {
   const directory = mkdtempSync(path.join(tmpdir(), 'errand-service-'));

@@ -1,11 +1,11 @@
 // The commands about sessions, runs and the queue, against the real daemon.
 import { execFile } from 'node:child_process';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type DaemonProcess, runErrand, startDaemonProcess } from '../support/daemon-process.ts';
-import { replyFromDirectives } from '../support/model-reply.ts';
-import { type ModelServer, startModelServer } from '../support/model-server.ts';
-import { openTurn, readTurn, takeTurn } from '../support/turn.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { type DaemonProcess, runErrand, startDaemonProcess } from '../support/daemon/daemon-process.ts';
+import { replyFromDirectives } from '../support/model/model-reply.ts';
+import { type ModelServer, startModelServer } from '../support/model/model-server.ts';
+import { openTurn, readTurn, takeTurn } from '../support/daemon/turn.ts';
+import { waitFor } from '../support/time/wait-for.ts';
 
 let model: ModelServer;
 let daemon: DaemonProcess;

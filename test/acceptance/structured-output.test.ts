@@ -2,12 +2,12 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { Ajv } from 'ajv';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { contentsOf, rowsOf } from '../support/daemon-look.ts';
-import { type DaemonProcess, startDaemonProcess } from '../support/daemon-process.ts';
-import type { Reply } from '../support/model-reply.ts';
-import { type ModelServer, startModelServer } from '../support/model-server.ts';
-import { takeTurn, type TurnWish } from '../support/turn.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { contentsOf, rowsOf } from '../support/daemon/daemon-look.ts';
+import { type DaemonProcess, startDaemonProcess } from '../support/daemon/daemon-process.ts';
+import type { Reply } from '../support/model/model-reply.ts';
+import { type ModelServer, startModelServer } from '../support/model/model-server.ts';
+import { takeTurn, type TurnWish } from '../support/daemon/turn.ts';
+import { waitFor } from '../support/time/wait-for.ts';
 
 let model: ModelServer;
 let daemon: DaemonProcess;

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { waitFor } from '../support/wait-for.ts';
+import { waitFor } from '../support/time/wait-for.ts';
 
 const hasTmux = spawnSync('tmux', ['-V']).status === 0;
 if (!hasTmux) console.warn('SKIPPED: the command is not tested in a terminal, there is no tmux');

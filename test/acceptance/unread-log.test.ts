@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
-import { type DaemonProcess, startDaemonProcess } from '../support/daemon-process.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { type DaemonProcess, startDaemonProcess } from '../support/daemon/daemon-process.ts';
+import { waitFor } from '../support/time/wait-for.ts';
 
 const REQUESTS = 400;
 /** Long enough for the lines of all requests to be more than the pipe and the daemon hold. */

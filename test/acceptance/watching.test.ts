@@ -1,10 +1,10 @@
 // Administrators watch a session while the daemon is killed under them: each sees every event once, and in order.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type DaemonProcess, startDaemonProcess } from '../support/daemon-process.ts';
-import { replyFromDirectives } from '../support/model-reply.ts';
-import { type ModelServer, startModelServer } from '../support/model-server.ts';
-import { readSse } from '../support/sse.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { type DaemonProcess, startDaemonProcess } from '../support/daemon/daemon-process.ts';
+import { replyFromDirectives } from '../support/model/model-reply.ts';
+import { type ModelServer, startModelServer } from '../support/model/model-server.ts';
+import { readSse } from '../support/http/sse.ts';
+import { waitFor } from '../support/time/wait-for.ts';
 
 let daemon: DaemonProcess;
 let model: ModelServer;

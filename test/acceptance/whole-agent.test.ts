@@ -8,11 +8,11 @@ import { fileURLToPath } from 'node:url';
 import Anthropic from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { probeSandbox } from '../../src/agent/sandbox/sandbox.ts';
-import { tarEntries, zipEntries } from '../support/archives.ts';
-import { type DaemonProcess, startDaemonProcess } from '../support/daemon-process.ts';
-import type { Reply } from '../support/model-reply.ts';
-import { type ModelServer, startModelServer } from '../support/model-server.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { tarEntries, zipEntries } from '../support/files/archives.ts';
+import { type DaemonProcess, startDaemonProcess } from '../support/daemon/daemon-process.ts';
+import type { Reply } from '../support/model/model-reply.ts';
+import { type ModelServer, startModelServer } from '../support/model/model-server.ts';
+import { waitFor } from '../support/time/wait-for.ts';
 
 const LIMITS = { timeoutMs: 120_000, maxOutputBytes: 65_536, memoryBytes: 512 * 1_048_576, maxProcesses: 64 };
 const probe = await probeSandbox({ path: '/usr/local/bin:/usr/bin:/bin', privateFolders: [], ...LIMITS });
@@ -73,7 +73,7 @@ beforeAll(async () => {
   const node = realpathSync(process.execPath);
   const calc = {
     command: node,
-    args: [join(root, 'test/support/mcp-server.mjs')],
+    args: [join(root, 'test/support/mcp/mcp-server.mjs')],
     folders: [root, realpathSync(join(root, 'node_modules')), dirname(node)],
     enabled_by_default: true,
   };

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { asking } from '../../src/agent/packs/asking.ts';
 import type { RecordedCall, RecordedStep, StepReply, ToolResult } from '../../src/agent/port/protocol.ts';
-import { type ModelServer, startModelServer } from '../support/model-server.ts';
+import { type ModelServer, startModelServer } from '../support/model/model-server.ts';
 import { GRANT, makeBrief, makeTools, startRun } from './play-main.ts';
 
 let server: ModelServer;

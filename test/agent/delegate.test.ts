@@ -7,8 +7,8 @@ import type { Brief, RecordedStep, Signal } from '../../src/agent/port/protocol.
 import type { ToolPack } from '../../src/agent/loop/run.ts';
 import type { Tool } from '../../src/agent/tools/tool.ts';
 import { makePermits } from '../../src/execution/queue/permits.ts';
-import type { ModelQuestion, Reply } from '../support/model-reply.ts';
-import { type ModelServer, startModelServer } from '../support/model-server.ts';
+import type { ModelQuestion, Reply } from '../support/model/model-reply.ts';
+import { type ModelServer, startModelServer } from '../support/model/model-server.ts';
 import { GRANT, LIMITS, makeBrief, makeTools, startRun } from './play-main.ts';
 
 let server: ModelServer;

@@ -5,9 +5,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ModelGrant } from '../../src/agent/port/grants.ts';
 import type { EndpointKind, Outcome, RunLimits } from '../../src/agent/port/protocol.ts';
 import { retryAfterOf } from '../../src/agent/loop/model-failure.ts';
-import type { Reply } from '../support/model-reply.ts';
-import { type ModelServer, startModelServer } from '../support/model-server.ts';
-import { waitFor } from '../support/wait-for.ts';
+import type { Reply } from '../support/model/model-reply.ts';
+import { type ModelServer, startModelServer } from '../support/model/model-server.ts';
+import { waitFor } from '../support/time/wait-for.ts';
 import { GRANT, LIMITS, type MainSide, makeBrief, makeTools, startRun } from './play-main.ts';
 
 let server: ModelServer;

@@ -12,7 +12,7 @@ import type { Run, ToolPack } from '../../src/agent/loop/run.ts';
 import { openWorkspace } from '../../src/agent/loop/run-workspace.ts';
 import { type Channel, openChannel } from '../../src/agent/port/signals.ts';
 import type { ExecutedTool, Tool } from '../../src/agent/tools/tool.ts';
-import { ROOMY } from '../support/space.ts';
+import { ROOMY } from '../support/files/space.ts';
 import { afterAll } from 'vitest';
 
 export type SignalOf<T extends Signal['t']> = Extract<Signal, { t: T }>;

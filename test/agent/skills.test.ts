@@ -12,7 +12,7 @@ import { readFile } from '../../src/agent/tools/read-file.ts';
 import { searchFiles } from '../../src/agent/tools/search-files.ts';
 import { shell } from '../../src/agent/tools/shell.ts';
 import { writeFile } from '../../src/agent/tools/write-file.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 import { makeBrief, makeRun } from './play-main.ts';
 import { makeWorkspace } from './tools/tool-context.ts';
 

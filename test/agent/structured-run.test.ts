@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Brief, EndpointKind, RecordedCall, RecordedStep, StepReply } from '../../src/agent/port/protocol.ts';
 import type { JsonObject, JsonValue } from '../../src/domain/json.ts';
 import { readOutputSchema } from '../../src/domain/schema/output-schema.ts';
-import { type ModelServer, startModelServer } from '../support/model-server.ts';
-import type { Reply } from '../support/model-reply.ts';
+import { type ModelServer, startModelServer } from '../support/model/model-server.ts';
+import type { Reply } from '../support/model/model-reply.ts';
 import { GRANT, LIMITS, makeBrief, makeTools, startRun } from './play-main.ts';
 
 let server: ModelServer;

@@ -5,7 +5,7 @@ import type { Definitions } from '../../src/catalog/definitions.ts';
 import { loadDefinitions } from '../../src/catalog/load-definitions.ts';
 import { formatProblem } from '../../src/catalog/reading/problem.ts';
 import { defaultConfigFiles } from '../../src/config/default-config-files.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 
 type Files = Readonly<Record<string, string>>;
 

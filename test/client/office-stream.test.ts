@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { makeClient } from '../../src/client/client.ts';
 import type { OfficeNews } from '../../src/client/office-stream.ts';
-import { anEvent, startOfficeServer } from '../support/office-server.ts';
+import { anEvent, startOfficeServer } from '../support/http/office-server.ts';
 
 async function follow(lastEventId: string | null = null) {
   const server = await startOfficeServer();

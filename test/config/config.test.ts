@@ -16,7 +16,7 @@ import { EGRESS_PURPOSES } from '../../src/domain/egress.ts';
 import { parseListen, publicUrlFor } from '../../src/config/listen-address.ts';
 import { OPTIONS } from '../../src/config/options.ts';
 import { environmentName, flagHelp, SETTING_NAMES } from '../../src/config/setting-texts.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 
 function load(file: string, environment: Environment = {}, flags: Flags = {}): Config {
   const loaded = loadConfig({ configDir: temporaryDirectory({ 'errand.yaml': file }), ...flags }, environment);

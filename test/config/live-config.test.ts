@@ -13,8 +13,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { formatProblem } from '../../src/catalog/reading/problem.ts';
 import type { Environment, Flags } from '../../src/config/config.ts';
 import { type ConfigEvent, loadLiveConfig, makeLiveConfig } from '../../src/config/live-config.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { temporaryDirectory } from '../support/files/temporary-directory.ts';
+import { waitFor } from '../support/time/wait-for.ts';
 
 const MODELS = `
 endpoints: { local: { kind: openai, base_url: "http://127.0.0.1:1/v1", api_key_file: local.key } }

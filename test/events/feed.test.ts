@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { OpenFeed, type Watcher } from '../../src/events/feed.ts';
 import { type Frame, PAGE } from '../../src/events/past-pages.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { waitFor } from '../support/time/wait-for.ts';
 
 const frame = (id: number, size = String(id).length): Frame => ({
   id,

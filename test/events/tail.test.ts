@@ -3,8 +3,8 @@ import type { JournalEvent, NewEvent } from '../../src/domain/journal-event.ts';
 import { makeBus } from '../../src/events/bus.ts';
 import type { Events } from '../../src/store/sessions/events.ts';
 import { makeTails } from '../../src/events/tail.ts';
-import { fenceOf, storeHouse } from '../support/store-house.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { fenceOf, storeHouse } from '../support/store/store-house.ts';
+import { waitFor } from '../support/time/wait-for.ts';
 
 const delta = (text: string): NewEvent => ({ type: 'content_block_delta', payload: { index: 0, text } });
 const ENDED = { outcome: 'completed', answer: '', stopReason: 'end_turn' } as const;

@@ -2,7 +2,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { makeBus } from '../../src/events/bus.ts';
 import { makeWakes, type Wakes, type WokenService } from '../../src/events/wakes.ts';
-import { fenceOf, type StoreHouse, storeHouse } from '../support/store-house.ts';
+import { fenceOf, type StoreHouse, storeHouse } from '../support/store/store-house.ts';
 
 let house: StoreHouse;
 let wakes: Wakes;

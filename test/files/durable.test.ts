@@ -4,11 +4,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 
 const canTrace = spawnSync('strace', ['true']).status === 0;
 if (!canTrace) console.warn('\n*** SKIPPED: the order of syncs. It needs strace, and the right to use it. ***\n');
-const MAIN = fileURLToPath(new URL('../support/durable-main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../support/files/durable-main.ts', import.meta.url));
 
 /** The calls that one deed makes, such as `sync named` and `rename named`; paths are relative to its directory. */
 function traced(what: string, directory: string): string[] {

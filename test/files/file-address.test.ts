@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeFileAddresses } from '../../src/files/file-address.ts';
 import { openMasterKey } from '../../src/files/master-key.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 
 const AT = Date.parse('2026-03-01T12:00:00.000Z');
 const BASE = 'https://errand.example/api';

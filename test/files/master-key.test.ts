@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openMasterKey, replaceLostMasterKey } from '../../src/files/master-key.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 
 const SALT = Buffer.alloc(32, 1);
 const inDirectory = (directory: string, isCredential = false) => ({

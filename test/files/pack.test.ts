@@ -7,8 +7,8 @@ import { gunzipSync } from 'node:zlib';
 import { list, type ReadEntry } from 'tar';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SnapshotFile } from '../../src/files/snapshots/snapshot.ts';
-import { snapshotHouse, type SnapshotHouse, sha256 } from '../support/snapshot-house.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { snapshotHouse, type SnapshotHouse, sha256 } from '../support/files/snapshot-house.ts';
+import { waitFor } from '../support/time/wait-for.ts';
 
 const ORDER = { deadlineMs: 30_000 };
 const has = (program: string) => spawnSync(program, ['--version']).error === undefined;

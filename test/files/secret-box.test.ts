@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openMasterKey } from '../../src/files/master-key.ts';
 import { makeSecretBox } from '../../src/files/secret-box.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 
 const box = () => makeSecretBox(openMasterKey({ path: join(temporaryDirectory(), 'master.key'), isCredential: false }));
 

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import type { Attachment } from '../../src/domain/sessions/content.ts';
 import { openBlobStore } from '../../src/files/blobs/blobs.ts';
 import { makeWorkspaces } from '../../src/files/workspaces.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 
 async function house() {
   const directory = temporaryDirectory();

@@ -10,9 +10,9 @@ import { makeWorkspaces } from '../../src/files/workspaces.ts';
 import { makeAccess } from '../../src/operations/access.ts';
 import { makeAcceptTurn } from '../../src/operations/turns/accept-turn.ts';
 import { makeSessionSetup } from '../../src/operations/turns/session-setup.ts';
-import { openHouse, send, SETTINGS } from '../support/http-house.ts';
-import { storeHouse } from '../support/store-house.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { openHouse, send, SETTINGS } from '../support/http/http-house.ts';
+import { storeHouse } from '../support/store/store-house.ts';
+import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 
 /** The door of HTTP before the real acceptance, and the workspaces that uploads are laid into. */
 async function openAttachmentHouse() {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ErrandError } from '../../src/domain/errors.ts';
-import { type Got, type House, openHouse, type Sent, send, TURN } from '../support/http-house.ts';
+import { type Got, type House, openHouse, type Sent, send, TURN } from '../support/http/http-house.ts';
 
 const MESSAGES = '/openapi/v1/messages';
 const CHAT = '/openapi/v1/chat/completions';

@@ -14,11 +14,11 @@ import { makeAccess } from '../../src/operations/access.ts';
 import { makeAcceptTurn } from '../../src/operations/turns/accept-turn.ts';
 import { makeFetchImages } from '../../src/operations/turns/fetch-images.ts';
 import { makeSessionSetup } from '../../src/operations/turns/session-setup.ts';
-import { type House, openHouse, send, SETTINGS } from '../support/http-house.ts';
-import { storeHouse } from '../support/store-house.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { waitFor } from '../support/wait-for.ts';
-import { startWebServer, type WebServer } from '../support/web-server.ts';
+import { type House, openHouse, send, SETTINGS } from '../support/http/http-house.ts';
+import { storeHouse } from '../support/store/store-house.ts';
+import { temporaryDirectory } from '../support/files/temporary-directory.ts';
+import { waitFor } from '../support/time/wait-for.ts';
+import { startWebServer, type WebServer } from '../support/http/web-server.ts';
 
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',

@@ -1,8 +1,8 @@
 // The description of the interface, as anyone gets it.
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { openHouse, send } from '../support/http-house.ts';
-import { ROUTES } from '../support/route-table.ts';
+import { openHouse, send } from '../support/http/http-house.ts';
+import { ROUTES } from '../support/http/route-table.ts';
 
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId: string }>>>>;

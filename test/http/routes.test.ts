@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { routesOf } from '../../src/http/app.ts';
 import { shapeOfPath } from '../../src/http/frame/render-error.ts';
-import { openHouse, send, TURN } from '../support/http-house.ts';
+import { openHouse, send, TURN } from '../support/http/http-house.ts';
 
 const TABLE: readonly string[] = [
   'POST /openapi/v1/auth/token none bare',

@@ -4,8 +4,8 @@ import type { Run } from '../../src/domain/sessions/run.ts';
 import type { Caller, User } from '../../src/domain/people/user.ts';
 import { callerAt } from '../../src/http/frame/guards.ts';
 import { type Access, makeAccess, scopeOf } from '../../src/operations/access.ts';
-import { OPERATOR } from '../support/callers.ts';
-import { fenceOf, type StoreHouse, storeHouse } from '../support/store-house.ts';
+import { OPERATOR } from '../support/http/callers.ts';
+import { fenceOf, type StoreHouse, storeHouse } from '../support/store/store-house.ts';
 
 const UNKNOWN = '0190f6a0-0000-7000-8000-000000000000';
 

@@ -9,7 +9,7 @@ import { EGRESS_PURPOSES, type EgressRule } from '../../src/domain/egress.ts';
 import type { EgressPolicy } from '../../src/outbound/egress.ts';
 import { type GuardedRequest, guardedFetch } from '../../src/outbound/guarded-fetch.ts';
 import { type Hop, nextHop } from '../../src/outbound/hop.ts';
-import { startWebServer } from '../support/web-server.ts';
+import { startWebServer } from '../support/http/web-server.ts';
 
 const LOOPBACK: EgressRule = { cidr: '127.0.0.0/8', host: null, ports: null, for: EGRESS_PURPOSES };
 /** Every name is this machine. */

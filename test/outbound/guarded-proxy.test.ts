@@ -7,8 +7,8 @@ import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import type { EgressRule } from '../../src/domain/egress.ts';
 import { startGuardedProxy } from '../../src/outbound/guarded-proxy.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { startWebServer } from '../support/web-server.ts';
+import { temporaryDirectory } from '../support/files/temporary-directory.ts';
+import { startWebServer } from '../support/http/web-server.ts';
 
 async function openProxy(allow: readonly EgressRule[]) {
   const refused: string[] = [];

@@ -4,7 +4,7 @@ import type { RequestListener } from 'node:http';
 import { expect, test } from 'vitest';
 import { EGRESS_PURPOSES, type EgressRule } from '../../src/domain/egress.ts';
 import { guardedFetchFor } from '../../src/outbound/guarded-stream.ts';
-import { startWebServer } from '../support/web-server.ts';
+import { startWebServer } from '../support/http/web-server.ts';
 
 const LOOPBACK: EgressRule = { cidr: '127.0.0.0/8', host: null, ports: null, for: EGRESS_PURPOSES };
 const guarded = guardedFetchFor({

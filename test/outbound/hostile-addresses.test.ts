@@ -7,7 +7,7 @@ import { mayConnect, mayUsePort } from '../../src/outbound/address-rules.ts';
 import type { EgressPolicy } from '../../src/outbound/egress.ts';
 import { guardedFetch } from '../../src/outbound/guarded-fetch.ts';
 import { guardedFetchFor } from '../../src/outbound/guarded-stream.ts';
-import { startWebServer } from '../support/web-server.ts';
+import { startWebServer } from '../support/http/web-server.ts';
 
 /** Hosts that are addresses, as they may stand in a URL. */
 const LITERALS = [

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { makeLog } from '../../src/log/log.ts';
 import { makeKeyedQueue } from '../../src/services/keyed-queue.ts';
-import { fakeClock } from '../support/fake-clock.ts';
+import { fakeClock } from '../support/time/fake-clock.ts';
 
 const settle = () => new Promise<void>((resolve) => void setImmediate(resolve));
 

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Log } from '../../src/log/log.ts';
 import { makeService, type ServiceParts } from '../../src/services/service.ts';
-import { fakeClock } from '../support/fake-clock.ts';
+import { fakeClock } from '../support/time/fake-clock.ts';
 
 /** Lets every promise that can settle do so. */
 const settle = () => new Promise<void>((resolve) => void setImmediate(resolve));

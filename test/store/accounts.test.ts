@@ -4,9 +4,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import { foundation } from '../../src/store/engine/migrations/001-foundation.ts';
 import { realWork } from '../../src/store/engine/migrations/002-real-work.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import { fakeClock } from '../support/fake-clock.ts';
-import { storeHouse } from '../support/store-house.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { fakeClock } from '../support/time/fake-clock.ts';
+import { storeHouse } from '../support/store/store-house.ts';
+import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 
 test('no new account looks like another', async () => {
   const { store, user } = await storeHouse();

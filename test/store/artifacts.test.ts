@@ -4,7 +4,7 @@ import type { FileVersion } from '../../src/domain/sessions/artifact.ts';
 import type { Run } from '../../src/domain/sessions/run.ts';
 import type { ClaimedRun } from '../../src/store/runs/claim-runs.ts';
 import type { Ending } from '../../src/store/runs/end-run.ts';
-import { fenceOf, type StoreHouse, storeHouse } from '../support/store-house.ts';
+import { fenceOf, type StoreHouse, storeHouse } from '../support/store/store-house.ts';
 
 const DONE: Ending = { outcome: 'completed', answer: '', stopReason: 'end_turn' };
 const FAILED: Ending = {

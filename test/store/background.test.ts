@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Acceptance } from '../../src/store/runs/accept-run.ts';
-import { aTurn, BACKGROUND_ORDER, fenceOf, type StoreHouse, storeHouse } from '../support/store-house.ts';
+import { aTurn, BACKGROUND_ORDER, fenceOf, type StoreHouse, storeHouse } from '../support/store/store-house.ts';
 
 const LIMITS = { maxUnfinishedPerKey: 20, maxUnfinishedPerUser: 50 };
 const ENDED = { outcome: 'completed', answer: '', stopReason: 'end_turn' } as const;

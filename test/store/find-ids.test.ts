@@ -1,6 +1,6 @@
 // Ids found by their start.
 import { expect, test } from 'vitest';
-import { storeHouse } from '../support/store-house.ts';
+import { storeHouse } from '../support/store/store-house.ts';
 
 test('ids that begin so are found in their order, up to the limit, and not those of deleted sessions', async () => {
   const house = await storeHouse();

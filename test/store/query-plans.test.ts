@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import Connection from 'better-sqlite3';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { openStore } from '../../src/store/open-store.ts';
-import { callEveryVerb } from '../support/every-verb.ts';
-import { fakeClock } from '../support/fake-clock.ts';
-import { storeHouse } from '../support/store-house.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { callEveryVerb } from '../support/store/every-verb.ts';
+import { fakeClock } from '../support/time/fake-clock.ts';
+import { storeHouse } from '../support/store/store-house.ts';
+import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 
 /** Tables that grow with people and definitions, not with what they do; and what a statement makes of its own values. */
 const SHORT =

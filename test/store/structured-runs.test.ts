@@ -1,6 +1,6 @@
 // The structured result in the store: a schema with its run, a `null` that is a result, and no success without one.
 import { expect, test } from 'vitest';
-import { aStep, fenceOf, FREE, storeHouse } from '../support/store-house.ts';
+import { aStep, fenceOf, FREE, storeHouse } from '../support/store/store-house.ts';
 
 const SCHEMA = { type: ['integer', 'null'] };
 const ANSWERED = { outcome: 'completed', answer: '', stopReason: 'end_turn' } as const;

@@ -8,8 +8,8 @@ import { type Database, openDatabase } from '../../src/store/engine/database.ts'
 import type { Transaction } from '../../src/store/engine/statement.ts';
 import type { StoreAlarms } from '../../src/store/engine/health.ts';
 import { explainToOperator, isLocked } from '../../src/store/engine/storage-fault.ts';
-import { type FakeClock, fakeClock } from '../support/fake-clock.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { type FakeClock, fakeClock } from '../support/time/fake-clock.ts';
+import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 
 interface House {
   readonly database: Database;

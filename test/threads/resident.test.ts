@@ -4,8 +4,8 @@ import { systemClock } from '../../src/domain/clock.ts';
 import { type Order, type ResidentParts, ResidentThread } from '../../src/threads/resident.ts';
 import type { ThreadEnd } from '../../src/threads/thread-end.ts';
 import { threadFile } from '../../src/threads/thread-file.ts';
-import { fakeClock } from '../support/fake-clock.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { fakeClock } from '../support/time/fake-clock.ts';
+import { waitFor } from '../support/time/wait-for.ts';
 import type { Answer, Deed } from './resident-main.ts';
 
 type TheOrder = Order<Deed, Answer, Deed>;

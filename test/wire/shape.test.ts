@@ -29,7 +29,7 @@ import {
   type Static,
 } from '../../src/wire/shape.ts';
 import { STAND_IN } from '../../src/wire/stand-in.ts';
-import { fitsSchema } from '../support/fits-schema.ts';
+import { fitsSchema } from '../support/http/fits-schema.ts';
 
 /** What a shape makes of a value: what it reads, or its refusal. */
 function outcome(shape: Shape<unknown>, value: JsonValue | undefined, path = 'field'): unknown {

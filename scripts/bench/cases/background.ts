@@ -1,6 +1,6 @@
 // The cases of background runs, against the real daemon: submitting them, claiming them, and looking them up while many wait.
 import Connection from 'better-sqlite3';
-import { waitFor } from '../../../test/support/wait-for.ts';
+import { waitFor } from '../../../test/support/time/wait-for.ts';
 import type { Caller } from '../calls.ts';
 import { makeCaller } from '../calls.ts';
 import type { Figures, Scale } from './turns.ts';

@@ -1,5 +1,5 @@
 // The cases of long conversations: how long the first text takes to come after so and so many earlier turns.
-import { startDaemonProcess } from '../../../test/support/daemon-process.ts';
+import { startDaemonProcess } from '../../../test/support/daemon/daemon-process.ts';
 import type { Figures, Scale } from './turns.ts';
 import { fillSession } from '../stores/fill-store.ts';
 import { quantile } from '../load.ts';

@@ -13,7 +13,7 @@ import type { Figures, Scale } from './turns.ts';
 import { quantile } from '../load.ts';
 
 const LIMITS = { timeoutMs: 15_000, maxOutputBytes: 65_536, memoryBytes: 1_024 * 1_048_576, maxProcesses: 64 };
-const SERVER = new URL('../../../test/support/mcp-server.mjs', import.meta.url);
+const SERVER = new URL('../../../test/support/mcp/mcp-server.mjs', import.meta.url);
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** Runs every case; what needs a sandbox is left out where there is none. */

@@ -5,9 +5,9 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { DaemonProcess } from '../../../test/support/daemon-process.ts';
-import { startDaemonProcess } from '../../../test/support/daemon-process.ts';
-import { waitFor } from '../../../test/support/wait-for.ts';
+import type { DaemonProcess } from '../../../test/support/daemon/daemon-process.ts';
+import { startDaemonProcess } from '../../../test/support/daemon/daemon-process.ts';
+import { waitFor } from '../../../test/support/time/wait-for.ts';
 import type { Target } from '../load.ts';
 
 /** How long the event loop was held, in milliseconds. */
@@ -26,7 +26,7 @@ export interface MeasuredServer {
 }
 
 const LOOP_DELAY = new URL('./loop-delay.mjs', import.meta.url).href;
-const MODEL_SERVER = new URL('../../../test/support/model-server-main.ts', import.meta.url).href;
+const MODEL_SERVER = new URL('../../../test/support/model/model-server-main.ts', import.meta.url).href;
 const PASS_THROUGH = new URL('./pass-through.ts', import.meta.url).href;
 const FAN_OUT = new URL('./fan-out.ts', import.meta.url).href;
 const SDK_SERVER = new URL('./sdk-server.ts', import.meta.url).href;

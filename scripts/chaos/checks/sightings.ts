@@ -3,7 +3,7 @@ import { type Door, keyOf, type Sighting } from '../clients/exchange.ts';
 import type { EndedSessions } from '../clients/load.ts';
 import { numberOf } from './traces.ts';
 import type { EventRow, RunRecord, StoredFacts } from './journal-rows.ts';
-import { readSse } from '../../../test/support/sse.ts';
+import { readSse } from '../../../test/support/http/sse.ts';
 
 export interface Frame {
   readonly id: number;

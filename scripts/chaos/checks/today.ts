@@ -1,6 +1,6 @@
 // What the snapshot of Office Mode says of today must be what the ledger's rows add up to.
 import Connection from 'better-sqlite3';
-import type { DaemonProcess } from '../../../test/support/daemon-process.ts';
+import type { DaemonProcess } from '../../../test/support/daemon/daemon-process.ts';
 import type { SnapshotWire } from '../../../src/wire/office/snapshot.ts';
 import { databaseOf } from './journal-rows.ts';
 

@@ -1,6 +1,11 @@
 // Background runs in a storm: submitted by stubborn clients around the kills, then asked for by their keys.
-import type { DaemonProcess } from '../../../test/support/daemon-process.ts';
-import { type BackgroundDoor, collectAll, submitAll, type Submission } from '../../../test/support/background-load.ts';
+import type { DaemonProcess } from '../../../test/support/daemon/daemon-process.ts';
+import {
+  type BackgroundDoor,
+  collectAll,
+  submitAll,
+  type Submission,
+} from '../../../test/support/daemon/background-load.ts';
 import { makeChance } from '../chance.ts';
 import { type PlanRules, wordsOf } from '../model/plan.ts';
 import { blow, type Storm } from '../storm/storm.ts';

@@ -1,6 +1,6 @@
 // One turn as a stubborn client carries it through crashes: sent, lost, sent again or rejoined, and everything seen noted.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readSse, type SseEvent } from '../../../test/support/sse.ts';
+import { readSse, type SseEvent } from '../../../test/support/http/sse.ts';
 import { wordsOf } from '../model/plan.ts';
 
 /** A key at the daemon. */

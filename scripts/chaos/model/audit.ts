@@ -1,5 +1,5 @@
 // What a model call shows of the conversation, in either protocol: which turns, which calls, and what was told of each call.
-import type { ModelQuestion } from '../../../test/support/model-reply.ts';
+import type { ModelQuestion } from '../../../test/support/model/model-reply.ts';
 import { numberIn } from './plan.ts';
 
 /** A finished call of the turn at hand, as the model is told of it. */

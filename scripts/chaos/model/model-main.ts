@@ -2,8 +2,8 @@
 // it was shown. `node model-main.ts --rules FILE --audit FILE` prints one JSON line {"url"}; it ends with its standard input.
 import { createWriteStream, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import type { ModelQuestion, Reply } from '../../../test/support/model-reply.ts';
-import { startModelServer } from '../../../test/support/model-server.ts';
+import type { ModelQuestion, Reply } from '../../../test/support/model/model-reply.ts';
+import { startModelServer } from '../../../test/support/model/model-server.ts';
 import { shownIn } from './audit.ts';
 import { numberIn, planOf, type PlannedFault, type PlanRules, usageOf } from './plan.ts';
 

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { DaemonProcess } from '../../../test/support/daemon-process.ts';
+import type { DaemonProcess } from '../../../test/support/daemon/daemon-process.ts';
 import { makeChance } from '../chance.ts';
 import { databaseOf, readStatuses } from '../checks/journal-rows.ts';
 

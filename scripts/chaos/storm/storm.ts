@@ -1,6 +1,6 @@
 // The storm: a daemon under load is killed at random moments, again and again, and started anew on what it left.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DaemonProcess } from '../../../test/support/daemon-process.ts';
+import type { DaemonProcess } from '../../../test/support/daemon/daemon-process.ts';
 import { makeChance } from '../chance.ts';
 import { type Diary, findVictims, holdLocks, outlast, type Stretch } from './plagues.ts';
 import { findProcesses } from './processes.ts';

@@ -3,8 +3,8 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { findChromium } from '../../../src/agent/browser/find-chromium.ts';
-import { chromium, sandbox } from '../../support/browser-run.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { chromium, sandbox } from '../../support/agent/browser-run.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
 function aFile(content: string, mode: number): string {
   const folder = temporaryDirectory();

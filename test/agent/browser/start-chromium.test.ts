@@ -5,8 +5,8 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { startChromium } from '../../../src/agent/browser/start-chromium.ts';
-import { waitFor } from '../../support/wait-for.ts';
-import { chromium, processesOf, sandbox } from '../../support/browser-run.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
+import { chromium, processesOf, sandbox } from '../../support/agent/browser-run.ts';
 
 const NOBODY = 65_534;
 

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkModel } from '../../../src/agent/checks/check-model.ts';
 import type { ModelCheckTask } from '../../../src/agent/checks/check-task.ts';
-import type { ModelQuestion, Reply } from '../../support/model-reply.ts';
-import { type ModelServer, startModelServer } from '../../support/model-server.ts';
+import type { ModelQuestion, Reply } from '../../support/model/model-reply.ts';
+import { type ModelServer, startModelServer } from '../../support/model/model-server.ts';
 import { GRANT, LIMITS } from '../play-main.ts';
 
 let server: ModelServer;

@@ -1,7 +1,7 @@
 // The text of documents, from real bytes of each kind.
 import { expect, test } from 'vitest';
 import { readDocument } from '../../../src/agent/documents/read-document.ts';
-import { aPdf, aRow, aWordDocument, aWorkbook, aZip, paragraph } from '../../support/documents.ts';
+import { aPdf, aRow, aWordDocument, aWorkbook, aZip, paragraph } from '../../support/files/documents.ts';
 
 const read = (bytes: Buffer, name: string, mimeType = 'application/octet-stream') =>
   readDocument({ bytes, name, mimeType });

@@ -8,8 +8,8 @@ import type { Brief, RecordedStep, Turn } from '../../../src/agent/port/protocol
 import { transcriptOf } from '../../../src/agent/loop/summary.ts';
 import type { Tool } from '../../../src/agent/tools/tool.ts';
 import { NO_USAGE } from '../../../src/domain/sessions/usage.ts';
-import type { ModelQuestion, Reply } from '../../support/model-reply.ts';
-import { type ModelServer, startModelServer } from '../../support/model-server.ts';
+import type { ModelQuestion, Reply } from '../../support/model/model-reply.ts';
+import { type ModelServer, startModelServer } from '../../support/model/model-server.ts';
 import { GRANT, LIMITS, makeBrief, startRun } from '../play-main.ts';
 
 let server: ModelServer;

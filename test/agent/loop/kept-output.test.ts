@@ -5,10 +5,10 @@ import { describe, expect, test } from 'vitest';
 import { keptFileIn, type Keeping, MAX_SHOWN_CHARACTERS, shownOutput } from '../../../src/agent/loop/kept-output.ts';
 import { probeSandbox } from '../../../src/agent/sandbox/sandbox.ts';
 import { shell } from '../../../src/agent/tools/shell.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
-import { type ModelServer, startModelServer } from '../../support/model-server.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
+import { type ModelServer, startModelServer } from '../../support/model/model-server.ts';
 import { GRANT, makeBrief, makeTools, startRun } from '../play-main.ts';
-import { ROOMY } from '../../support/space.ts';
+import { ROOMY } from '../../support/files/space.ts';
 
 const MIB = 1024 * 1024;
 const probe = await probeSandbox({

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { EndpointKind, RecordedCall, RecordedStep, Signal } from '../../../src/agent/port/protocol.ts';
 import type { ExecutedTool } from '../../../src/agent/tools/tool.ts';
-import { type ModelServer, startModelServer } from '../../support/model-server.ts';
+import { type ModelServer, startModelServer } from '../../support/model/model-server.ts';
 import { GRANT, LIMITS, makeBrief, makeTools, type SignalOf, startRun } from '../play-main.ts';
 
 let server: ModelServer;

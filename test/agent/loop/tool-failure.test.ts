@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { failureOf } from '../../../src/agent/loop/model-failure.ts';
 import { wordsOfFailure } from '../../../src/agent/loop/tool-failure.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
 const caught = (work: Promise<unknown>) =>
   work.then(

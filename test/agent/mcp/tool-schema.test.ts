@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readToolSchema } from '../../../src/agent/mcp/tool-schema.ts';
 import type { JsonObject, JsonValue } from '../../../src/domain/json.ts';
-import { cpuMsOf } from '../../support/cpu-time.ts';
+import { cpuMsOf } from '../../support/time/cpu-time.ts';
 
 function checkOf(schema: JsonObject) {
   const read = readToolSchema({ type: 'object', ...schema });

@@ -6,7 +6,7 @@ import type { ModelGrant } from '../../../src/agent/port/grants.ts';
 import { listModels } from '../../../src/agent/models/list-models.ts';
 import { normalizeBaseUrl, openModel } from '../../../src/agent/models/open-model.ts';
 import { type CallExtras, NO_EXTRAS } from '../../../src/domain/capabilities/model.ts';
-import { startModelServer } from '../../support/model-server.ts';
+import { startModelServer } from '../../support/model/model-server.ts';
 import { GRANT, makeBrief, startRun } from '../play-main.ts';
 
 test.each([

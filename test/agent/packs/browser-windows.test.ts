@@ -2,8 +2,8 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openBrowser } from '../../../src/agent/browser/open-browser.ts';
-import { aSite, browserRun, chromium, type Handler, refOf } from '../../support/browser-run.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { aSite, browserRun, chromium, type Handler, refOf } from '../../support/agent/browser-run.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
 
 const SECOND = '<title>Second</title><p>here';
 

@@ -6,8 +6,8 @@ import { Worker } from 'node:worker_threads';
 import { imageSize } from 'image-size';
 import { afterAll, beforeAll, describe, expect, test, type TestContext } from 'vitest';
 import { takenBytes } from '../../../src/agent/sandbox/process-tree.ts';
-import { aSite, browserRun, chromium, type Handler, refOf, sandbox } from '../../support/browser-run.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { aSite, browserRun, chromium, type Handler, refOf, sandbox } from '../../support/agent/browser-run.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
 
 const FORM = `<title>Tides</title><h1>High water</h1><form action="/result"><label>Port <input name="port"></label>
 <label>Day <select name="day"><option>Today<option>Tomorrow</select></label><button>Search</button></form>
@@ -197,7 +197,7 @@ describe.skipIf(!chromium.ok)('nothing of the browser survives', { concurrent: t
   test('the end of its thread', inTurn, async (of) => {
     const { brief, processes } = await browserRun(of, []);
     const grant = brief.equipment.browser;
-    const thread = new Worker(new URL('../../support/browser-thread-main.ts', import.meta.url), {
+    const thread = new Worker(new URL('../../support/agent/browser-thread-main.ts', import.meta.url), {
       workerData: { grant, runId: brief.runId },
     });
     await once(thread, 'message');

@@ -3,9 +3,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import type { EgressRule } from '../../../src/domain/egress.ts';
-import { httpServer, openRun } from '../../support/mcp-run.ts';
-import { startMcpHttp } from '../../support/mcp-http.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { httpServer, openRun } from '../../support/mcp/mcp-run.ts';
+import { startMcpHttp } from '../../support/mcp/mcp-http.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
 
 const ALLOWED: readonly EgressRule[] = [{ cidr: '127.0.0.0/8', host: null, ports: null, for: ['mcp'] }];
 

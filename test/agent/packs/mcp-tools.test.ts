@@ -14,8 +14,8 @@ import {
   processesWith,
   rogueServer,
   sandbox,
-} from '../../support/mcp-run.ts';
-import { waitFor } from '../../support/wait-for.ts';
+} from '../../support/mcp/mcp-run.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
 
 const namesOf = ({ opened }: { opened: { tools: readonly { name: string }[] } }) =>
   opened.tools.map(({ name }) => name);

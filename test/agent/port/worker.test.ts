@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { MessageChannel } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { afterAll, expect, test } from 'vitest';
-import { startModelServer } from '../../support/model-server.ts';
+import { startModelServer } from '../../support/model/model-server.ts';
 import { GRANT, type MainSide, makeBrief, sitAtMain } from '../play-main.ts';
 import type { Brief } from '../../../src/agent/port/protocol.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { compileResultCheck, findSchemaFault } from '../../../src/agent/result/result-schema.ts';
 import type { JsonValue } from '../../../src/domain/json.ts';
 import { readOutputSchema } from '../../../src/domain/schema/output-schema.ts';
-import { cpuMsOf } from '../../support/cpu-time.ts';
+import { cpuMsOf } from '../../support/time/cpu-time.ts';
 
 const read = (schema: JsonValue) => readOutputSchema(schema, 'schema');
 const checkOf = (schema: JsonValue) => compileResultCheck(read(schema));

@@ -5,7 +5,7 @@ import { smallestValue } from '../../../src/agent/result/smallest-value.ts';
 import { parametersOf } from '../../../src/agent/result/structured-result.ts';
 import { isJsonObject, type JsonValue } from '../../../src/domain/json.ts';
 import { readOutputSchema } from '../../../src/domain/schema/output-schema.ts';
-import { cpuMsOf } from '../../support/cpu-time.ts';
+import { cpuMsOf } from '../../support/time/cpu-time.ts';
 
 const person = {
   type: 'object',

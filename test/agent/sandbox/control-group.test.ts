@@ -4,10 +4,10 @@ import { mkdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
-import { waitFor } from '../../support/wait-for.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
 
 const MOUNT = '/sys/fs/cgroup';
-const main = fileURLToPath(new URL('../../support/control-group-main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../../support/agent/control-group-main.ts', import.meta.url));
 
 /** Why no group can be made here for a process of its own; null when one can. */
 function whyNot(): string | null {

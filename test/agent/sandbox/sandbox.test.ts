@@ -16,9 +16,9 @@ import {
 import { adviceOn } from '../../../src/agent/sandbox/advice.ts';
 import { SANDBOX_OWNER } from '../../../src/agent/sandbox/walls.ts';
 import { shell } from '../../../src/agent/tools/shell.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
-import { waitFor } from '../../support/wait-for.ts';
-import { ROOMY } from '../../support/space.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
+import { ROOMY } from '../../support/files/space.ts';
 
 const MIB = 1024 * 1024;
 const SETTINGS: SandboxSettings = {

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { probeSandbox } from '../../../src/agent/sandbox/sandbox.ts';
 import { startInSandbox } from '../../../src/agent/sandbox/service.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
 const LIMITS = { timeoutMs: 120_000, maxOutputBytes: 65_536, memoryBytes: 2 ** 30, maxProcesses: 64 };
 const probe = await probeSandbox({ path: '/usr/local/bin:/usr/bin:/bin', privateFolders: [], ...LIMITS });

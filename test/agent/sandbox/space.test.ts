@@ -10,7 +10,7 @@ import { startInSandbox } from '../../../src/agent/sandbox/service.ts';
 import { editFile } from '../../../src/agent/tools/edit-file.ts';
 import { shell } from '../../../src/agent/tools/shell.ts';
 import { writeFile } from '../../../src/agent/tools/write-file.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
 const MIB = 1_048_576;
 const LIMITS = { timeoutMs: 60_000, maxOutputBytes: MIB, memoryBytes: 512 * MIB, maxProcesses: 64 };

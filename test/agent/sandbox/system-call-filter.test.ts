@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { probeSandbox, runInSandbox } from '../../../src/agent/sandbox/sandbox.ts';
 import { systemCallFilter } from '../../../src/agent/sandbox/system-call-filter.ts';
 import { CALL_RULES, NEWEST_CALL } from '../../../src/agent/sandbox/system-calls.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
 const [X64, ARM64, I386, ARM32] = [0xc000003e, 0xc00000b7, 0x40000003, 0x40000028];
 const [EPERM, ENOSYS, EAFNOSUPPORT] = [1, 38, 97];

@@ -8,8 +8,8 @@ import { expect, test } from 'vitest';
 import { probeSandbox } from '../../../src/agent/sandbox/sandbox.ts';
 import { FD } from '../../../src/agent/sandbox/scripts.ts';
 import { planSandbox, type SandboxPlan } from '../../../src/agent/sandbox/walls.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
 
 const limits = { timeoutMs: 120_000, maxOutputBytes: 65_536, memoryBytes: 2 ** 30, maxProcesses: 64 };
 const probe = await probeSandbox({ path: '/usr/local/bin:/usr/bin:/bin', privateFolders: [], ...limits });

@@ -1,7 +1,7 @@
 // Pages as text: what a reader would see, with whole addresses, whatever the page is made of.
 import { expect, test } from 'vitest';
 import { readPage } from '../../../src/agent/tools/page-text.ts';
-import { cpuMsOf } from '../../support/cpu-time.ts';
+import { cpuMsOf } from '../../support/time/cpu-time.ts';
 
 const URL = 'https://wiki.example/a/b?c=d';
 const textOf = (html: string) => readPage(html, URL).text;

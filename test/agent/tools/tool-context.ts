@@ -3,8 +3,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ExecutedTool, ToolContext } from '../../../src/agent/tools/tool.ts';
 import type { JsonObject } from '../../../src/domain/json.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
-import { ROOMY } from '../../support/space.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
+import { ROOMY } from '../../support/files/space.ts';
 
 export interface TestWorkspace {
   readonly path: string;

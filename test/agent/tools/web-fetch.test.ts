@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { webFetch } from '../../../src/agent/tools/web-fetch.ts';
 import type { JsonObject } from '../../../src/domain/json.ts';
-import { startWebServer } from '../../support/web-server.ts';
+import { startWebServer } from '../../support/http/web-server.ts';
 import { makeWorkspace } from './tool-context.ts';
 
 async function fetchFrom(handler: RequestListener, input: JsonObject = {}) {

@@ -4,7 +4,7 @@ import { type Catalog, loadCatalog } from '../../../src/catalog/kinds/models.ts'
 import { formatProblem } from '../../../src/catalog/reading/problem.ts';
 import { NO_EXTRAS } from '../../../src/domain/capabilities/model.ts';
 import { NO_PRICE } from '../../../src/domain/sessions/usage.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
 type Files = Readonly<Record<string, string>>;
 

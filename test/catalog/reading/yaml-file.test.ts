@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { cpuMsOf } from '../../support/cpu-time.ts';
+import { cpuMsOf } from '../../support/time/cpu-time.ts';
 import { formatProblem } from '../../../src/catalog/reading/problem.ts';
 import { choice, dictionary, flag, integer, orNull, section, text } from '../../../src/catalog/reading/schema.ts';
 import { MAX_YAML_BYTES, readYamlFile } from '../../../src/catalog/reading/yaml-file.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
 const SCHEMA = section({
   port: integer(1, 65_535),

@@ -5,8 +5,8 @@ import { expect, test } from 'vitest';
 import type { Services } from '../../../src/agent/port/protocol.ts';
 import { makeKeepScreenshot } from '../../../src/execution/artifacts/keep-screenshot.ts';
 import { openBlobStore } from '../../../src/files/blobs/blobs.ts';
-import { fenceOf, storeHouse } from '../../support/store-house.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { fenceOf, storeHouse } from '../../support/store/store-house.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
 async function house() {
   const { store, accept, claim } = await storeHouse();

@@ -7,9 +7,9 @@ import { makeSweeper } from '../../../src/execution/artifacts/sweeper.ts';
 import { type BlobStore, openBlobStore } from '../../../src/files/blobs/blobs.ts';
 import { makeWorkspaces } from '../../../src/files/workspaces.ts';
 import { makeLog } from '../../../src/log/log.ts';
-import { fenceOf, storeHouse } from '../../support/store-house.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { fenceOf, storeHouse } from '../../support/store/store-house.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
 
 async function sweepHouse() {
   const house = await storeHouse();

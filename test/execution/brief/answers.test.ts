@@ -7,9 +7,9 @@ import { type BuildBrief, makeBuildBrief } from '../../../src/execution/brief/br
 import type { ResolvedModel } from '../../../src/execution/brief/resolve-model.ts';
 import { openBlobStore } from '../../../src/files/blobs/blobs.ts';
 import { makeWorkspaces } from '../../../src/files/workspaces.ts';
-import { SETTINGS } from '../../support/http-house.ts';
-import { fenceOf, type StoreHouse, storeHouse } from '../../support/store-house.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { SETTINGS } from '../../support/http/http-house.ts';
+import { fenceOf, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
 const HOUR_MS = 3_600_000;
 const MODEL: ResolvedModel = {

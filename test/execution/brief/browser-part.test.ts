@@ -4,7 +4,7 @@ import type { BrowserProbe } from '../../../src/agent/browser/find-chromium.ts';
 import type { SandboxGrant } from '../../../src/agent/port/grants.ts';
 import { makeBrowserPart } from '../../../src/execution/brief/browser-part.ts';
 import { makeLog } from '../../../src/log/log.ts';
-import { SETTINGS } from '../../support/http-house.ts';
+import { SETTINGS } from '../../support/http/http-house.ts';
 
 const WALLS: SandboxGrant = {
   bwrap: '/usr/bin/bwrap',

@@ -6,10 +6,10 @@ import { systemClock } from '../../../src/domain/clock.ts';
 import type { Document } from '../../../src/agent/documents/read-document.ts';
 import { makeDocumentReader } from '../../../src/execution/brief/document-reader.ts';
 import { makeLog } from '../../../src/log/log.ts';
-import { aPdf, aWordDocument, aZip, paragraph, stream } from '../../support/documents.ts';
-import { fakeClock } from '../../support/fake-clock.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { aPdf, aWordDocument, aZip, paragraph, stream } from '../../support/files/documents.ts';
+import { fakeClock } from '../../support/time/fake-clock.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
 
 function house(parts: Partial<Parameters<typeof makeDocumentReader>[0]> = {}) {
   const reader = makeDocumentReader({ clock: systemClock, log: makeLog({ level: 'fatal' }), ...parts });

@@ -13,8 +13,8 @@ import { NO_PRICE } from '../../../src/domain/sessions/usage.ts';
 import { makeEquip, type Outfit } from '../../../src/execution/brief/equip.ts';
 import { makeLog } from '../../../src/log/log.ts';
 import { makeSessionSetup } from '../../../src/operations/turns/session-setup.ts';
-import { storeHouse } from '../../support/store-house.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { storeHouse } from '../../support/store/store-house.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
 const skill = (name: string, more = '') => `---\nname: ${name}\ndescription: About ${name}\n${more}---\nDo it.\n`;
 const expert = (keys: string, body: string) => `---\ndescription: Knows ${body}\n${keys}---\nYou know ${body}.\n`;

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { historyOf } from '../../../src/execution/brief/history.ts';
 import type { UserBlock } from '../../../src/domain/sessions/content.ts';
 import type { ClaimedRun } from '../../../src/store/runs/claim-runs.ts';
-import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store-house.ts';
+import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
 
 /** So much for all turns of a brief. */
 const roomOf = (bytes: number) => ({ characters: 1_000_000, bytesFor: () => bytes });

@@ -9,9 +9,9 @@ import type { LoadedDocument } from '../../../src/execution/brief/document-reade
 import { makeDocuments } from '../../../src/execution/brief/read-documents.ts';
 import { openBlobStore } from '../../../src/files/blobs/blobs.ts';
 import { makeLog } from '../../../src/log/log.ts';
-import { storeHouse } from '../../support/store-house.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { storeHouse } from '../../support/store/store-house.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
 
 type Answer = DocumentText | null | Promise<DocumentText | null>;
 

@@ -11,8 +11,8 @@ import { makeBroker } from '../../../src/execution/broker/broker.ts';
 import { openMasterKey } from '../../../src/files/master-key.ts';
 import { makeSecretBox } from '../../../src/files/secret-box.ts';
 import { makeLog } from '../../../src/log/log.ts';
-import { storeHouse } from '../../support/store-house.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { storeHouse } from '../../support/store/store-house.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
 interface Seen {
   readonly method: string;

@@ -9,10 +9,10 @@ import { makePermits } from '../../../src/execution/queue/permits.ts';
 import type { ResolvedModel } from '../../../src/execution/brief/resolve-model.ts';
 import { NO_PRICE } from '../../../src/domain/sessions/usage.ts';
 import { makeLog } from '../../../src/log/log.ts';
-import { fakeClock } from '../../support/fake-clock.ts';
-import { SETTINGS } from '../../support/http-house.ts';
-import { startModelServer } from '../../support/model-server.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { fakeClock } from '../../support/time/fake-clock.ts';
+import { SETTINGS } from '../../support/http/http-house.ts';
+import { startModelServer } from '../../support/model/model-server.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
 
 async function openHouse() {
   const server = await startModelServer();

@@ -4,9 +4,9 @@ import type { Brief } from '../../../src/agent/port/protocol.ts';
 import { executeRun } from '../../../src/execution/executor/executor.ts';
 import type { Place, PoolEnd, PoolSink } from '../../../src/execution/executor/worker-pool.ts';
 import type { Store } from '../../../src/store/open-store.ts';
-import { AT_ONCE, executorParts } from '../../support/executor-parts.ts';
-import { type StoreHouse, storeHouse } from '../../support/store-house.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { AT_ONCE, executorParts } from '../../support/agent/executor-parts.ts';
+import { type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
 
 /** Counts turns of the event loop from now on. */
 function countTurns(): () => number {

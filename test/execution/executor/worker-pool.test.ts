@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { makeWorkerPool, type Place, type WorkerPool } from '../../../src/execution/executor/worker-pool.ts';
 import { makeLog } from '../../../src/log/log.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
 
 const SIZE = { threads: 1, runsPerThread: 4, memoryMb: 256, hangTimeoutMs: 30_000 };
 

@@ -3,8 +3,8 @@ import { expect, test, vi } from 'vitest';
 import { makeQuestionWatch } from '../../../src/execution/queue/question-watch.ts';
 import { makeLog } from '../../../src/log/log.ts';
 import { openStore } from '../../../src/store/open-store.ts';
-import { fenceOf, type StoreHouse, storeHouse } from '../../support/store-house.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { fenceOf, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import type { Settings } from '../../../src/domain/settings.ts';
 import { makeQueueWait } from '../../../src/execution/queue/queue-wait.ts';
 import { makeLog } from '../../../src/log/log.ts';
-import { SETTINGS } from '../../support/http-house.ts';
-import { type StoreHouse, storeHouse } from '../../support/store-house.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { SETTINGS } from '../../support/http/http-house.ts';
+import { type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
 
 const BACKGROUND = { payload: null, limits: { maxUnfinishedPerKey: 9, maxUnfinishedPerUser: 9 } };
 const withLimit = (queueWaitSeconds: number): Settings => ({

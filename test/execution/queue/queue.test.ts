@@ -4,9 +4,9 @@ import type { Catalog } from '../../../src/catalog/kinds/models.ts';
 import { executeRun } from '../../../src/execution/executor/executor.ts';
 import type { Place, WorkerPool } from '../../../src/execution/executor/worker-pool.ts';
 import { makeQueue, modelOf, type QueueParts } from '../../../src/execution/queue/queue.ts';
-import { AT_ONCE, executorParts } from '../../support/executor-parts.ts';
-import { type StoreHouse, storeHouse } from '../../support/store-house.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { AT_ONCE, executorParts } from '../../support/agent/executor-parts.ts';
+import { type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
 
 const catalog: Catalog = {
   endpoints: new Map(),

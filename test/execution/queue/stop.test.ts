@@ -5,8 +5,8 @@ import type { StopResult } from '../../../src/domain/sessions/stop.ts';
 import { makeStopper, type Stopper } from '../../../src/execution/queue/stop.ts';
 import type { StopTarget } from '../../../src/execution/queue/in-progress.ts';
 import { makeLog } from '../../../src/log/log.ts';
-import { fenceOf, type StoreHouse, storeHouse } from '../../support/store-house.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { fenceOf, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
 
 const USER = 'user_requested_stop';
 const ENDED = { outcome: 'completed', answer: '', stopReason: 'end_turn' } as const;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { openBlobStore } from '../../../src/files/blobs/blobs.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
 const filesIn = (directory: string) =>
   readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { adviceOnDescriptors } from '../../../src/files/descriptor-limit.ts';
 import { makeWriteWatch } from '../../../src/files/blobs/write-watch.ts';
-import { fakeClock } from '../../support/fake-clock.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { fakeClock } from '../../support/time/fake-clock.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
 
 test('a directory that refuses files is reported by the error code, until it accepts them again', async () => {
   const directory = join(temporaryDirectory(), 'blobs');

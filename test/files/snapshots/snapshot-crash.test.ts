@@ -7,9 +7,9 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { openBlobStore } from '../../../src/files/blobs/blobs.ts';
-import { sha256 } from '../../support/snapshot-house.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { sha256 } from '../../support/files/snapshot-house.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
 
 const MAIN = fileURLToPath(new URL('./snapshot-main.ts', import.meta.url));
 

@@ -35,9 +35,9 @@ import {
   makeFolderOf,
   NOTHING,
   sha256,
-} from '../../support/snapshot-house.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
-import { waitFor } from '../../support/wait-for.ts';
+} from '../../support/files/snapshot-house.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
 
 const isRoot = process.getuid?.() === 0;
 

@@ -2,9 +2,9 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { fakeClock } from '../../support/fake-clock.ts';
-import { finish, type House, openHouse, send, SETTINGS } from '../../support/http-house.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { fakeClock } from '../../support/time/fake-clock.ts';
+import { finish, type House, openHouse, send, SETTINGS } from '../../support/http/http-house.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
 
 const MESSAGES = '/openapi/v1/messages';
 const MEGABYTE = 1024 * 1024;

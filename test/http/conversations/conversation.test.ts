@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { ErrandError } from '../../../src/domain/errors.ts';
 import type { Message } from '../../../src/domain/sessions/content.ts';
 import type { RunError } from '../../../src/domain/sessions/run.ts';
-import { AT, finish, openHouse, send, TURN } from '../../support/http-house.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { AT, finish, openHouse, send, TURN } from '../../support/http/http-house.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
 
 const KEY = 'conversation-key';
 const MESSAGES = { method: 'POST', path: '/openapi/v1/messages', as: KEY };

@@ -9,9 +9,9 @@ import type { JsonValue } from '../../../src/domain/json.ts';
 import { chatStreamData } from '../../../src/wire/chat/completion.ts';
 import { messagesStreamEvent } from '../../../src/wire/messages/stream-event.ts';
 import type { Shape } from '../../../src/wire/shape.ts';
-import { answering, finish, type House, openHouse, send, TURN, USAGE } from '../../support/http-house.ts';
-import { makeSseParser, readSse, type SseEvent } from '../../support/sse.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { answering, finish, type House, openHouse, send, TURN, USAGE } from '../../support/http/http-house.ts';
+import { makeSseParser, readSse, type SseEvent } from '../../support/http/sse.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
 
 const KEY = 'conversation-key';
 const MESSAGES = '/openapi/v1/messages';

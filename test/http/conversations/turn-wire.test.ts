@@ -8,7 +8,7 @@ import { readMessagesTurn } from '../../../src/http/conversations/messages-wire.
 import { makeTurnText } from '../../../src/http/conversations/turn-text.ts';
 import { chatRequest } from '../../../src/wire/chat/request.ts';
 import { messagesRequest } from '../../../src/wire/messages/request.ts';
-import { fitsSchema } from '../../support/fits-schema.ts';
+import { fitsSchema } from '../../support/http/fits-schema.ts';
 
 const SHAPES = { messages: messagesRequest, chat: chatRequest };
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { ErrandError } from '../../../src/domain/errors.ts';
 import { makeCredentialWatch, RECHECK_MS } from '../../../src/http/frame/credential-watch.ts';
-import { finish, openHouse, send, TURN } from '../../support/http-house.ts';
-import { fakeClock } from '../../support/fake-clock.ts';
-import { makeSseParser } from '../../support/sse.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { finish, openHouse, send, TURN } from '../../support/http/http-house.ts';
+import { fakeClock } from '../../support/time/fake-clock.ts';
+import { makeSseParser } from '../../support/http/sse.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
 
 const revoked = () => new ErrandError('unauthenticated', 'The API key is missing or invalid.');
 const settled = () => new Promise((resolve) => setImmediate(resolve));

@@ -4,7 +4,7 @@ import type { Caller } from '../../../src/domain/people/user.ts';
 import type { Operations } from '../../../src/operations/operations.ts';
 import type { KeyRecord } from '../../../src/operations/people/keys.ts';
 import type { UserRecord } from '../../../src/operations/people/users.ts';
-import { AT, aKey, aUser, openHouse, send, STATUS } from '../../support/http-house.ts';
+import { AT, aKey, aUser, openHouse, send, STATUS } from '../../support/http/http-house.ts';
 
 const USER: UserRecord = { ...aUser(), teamName: 'Optics' };
 const KEY: KeyRecord = {

@@ -2,9 +2,9 @@
 import { beforeEach, expect, test } from 'vitest';
 import { makeAuditLogOperations } from '../../../src/operations/audit/audit-log.ts';
 import { makeTeamOperations } from '../../../src/operations/people/teams.ts';
-import { auditOf, deriveSealKey } from '../../support/audit.ts';
-import { type House, openHouse, send } from '../../support/http-house.ts';
-import { type StoreHouse, storeHouse } from '../../support/store-house.ts';
+import { auditOf, deriveSealKey } from '../../support/store/audit.ts';
+import { type House, openHouse, send } from '../../support/http/http-house.ts';
+import { type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
 
 let rows: StoreHouse;
 let house: House;

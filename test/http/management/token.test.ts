@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { ErrandError, type ErrorReason } from '../../../src/domain/errors.ts';
 import type { Grant } from '../../../src/operations/people/log-in.ts';
-import { type House, openHouse, type Sent, send } from '../../support/http-house.ts';
+import { type House, openHouse, type Sent, send } from '../../support/http/http-house.ts';
 
 const PATH = '/openapi/v1/auth/token';
 const ISO = '2026-03-01T12:00:00.000Z';

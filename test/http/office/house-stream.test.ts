@@ -2,9 +2,9 @@
 import { expect, test } from 'vitest';
 import { makeBus } from '../../../src/events/bus.ts';
 import { makeHouseFeed } from '../../../src/events/house-feed.ts';
-import { OFFICE, openOffice, watch } from '../../support/watch-house.ts';
-import { aStep, FREE } from '../../support/store-house.ts';
-import type { SseEvent } from '../../support/sse.ts';
+import { OFFICE, openOffice, watch } from '../../support/http/watch-house.ts';
+import { aStep, FREE } from '../../support/store/store-house.ts';
+import type { SseEvent } from '../../support/http/sse.ts';
 
 const PATH = `${OFFICE}/stream`;
 const json = (event: SseEvent | undefined) => JSON.parse(event!.data!) as Record<string, unknown>;

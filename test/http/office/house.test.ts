@@ -1,8 +1,8 @@
 // What administrators read of the whole house, over HTTP and a real store (§2.14, §4.8, G11-G15, G19, G21).
 import { beforeEach, describe, expect, test } from 'vitest';
 import { makeHouse } from '../../../src/operations/office/house.ts';
-import { type House, openHouse, send } from '../../support/http-house.ts';
-import { officeHouse, type OfficeHouse, type Person, TOKENS } from '../../support/office-house.ts';
+import { type House, openHouse, send } from '../../support/http/http-house.ts';
+import { officeHouse, type OfficeHouse, type Person, TOKENS } from '../../support/store/office-house.ts';
 
 const UNKNOWN = '0190f6a0-0000-7000-8000-000000000000';
 const BASE = '/api/v1/office-mode';

@@ -7,11 +7,11 @@ import { makeFileAddresses } from '../../../src/files/file-address.ts';
 import { makeAccess } from '../../../src/operations/access.ts';
 import { makeOfficeOperations } from '../../../src/operations/office/office.ts';
 import type { ClaimedRun } from '../../../src/store/runs/claim-runs.ts';
-import { type ArtifactHouse, artifactHouse } from '../../support/artifact-house.ts';
-import { auditOf } from '../../support/audit.ts';
-import { type House, openHouse, send } from '../../support/http-house.ts';
-import { aStep, fenceOf } from '../../support/store-house.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { type ArtifactHouse, artifactHouse } from '../../support/files/artifact-house.ts';
+import { auditOf } from '../../support/store/audit.ts';
+import { type House, openHouse, send } from '../../support/http/http-house.ts';
+import { aStep, fenceOf } from '../../support/store/store-house.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
 
 const UNKNOWN = '0190f6a0-0000-7000-8000-000000000000';
 const BASE = '/api/v1/office-mode';

@@ -1,8 +1,8 @@
 // The live streams of a session and of a run: from any event on, each event once, until the session is deleted.
 import { expect, test } from 'vitest';
-import { OFFICE, openOffice, watch } from '../../support/watch-house.ts';
-import { send } from '../../support/http-house.ts';
-import type { SseEvent } from '../../support/sse.ts';
+import { OFFICE, openOffice, watch } from '../../support/http/watch-house.ts';
+import { send } from '../../support/http/http-house.ts';
+import type { SseEvent } from '../../support/http/sse.ts';
 
 const UNKNOWN = '0190f6a0-0000-7000-8000-000000000000';
 const json = (event: SseEvent | undefined) => JSON.parse(event!.data!) as Record<string, unknown>;

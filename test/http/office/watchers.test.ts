@@ -3,10 +3,10 @@ import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { ErrandError } from '../../../src/domain/errors.ts';
 import type { Identity } from '../../../src/domain/people/user.ts';
-import { fakeClock } from '../../support/fake-clock.ts';
-import { aKey, aUser, type House } from '../../support/http-house.ts';
-import { openOffice, watch } from '../../support/watch-house.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { fakeClock } from '../../support/time/fake-clock.ts';
+import { aKey, aUser, type House } from '../../support/http/http-house.ts';
+import { openOffice, watch } from '../../support/http/watch-house.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
 
 /** Asks for a stream on a bare connection, whose bytes are read when the test wants. */
 function ask(house: House, path: string, headers = ''): Socket {

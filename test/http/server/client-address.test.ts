@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { makeIsTrustedProxy } from '../../../src/http/server/client-address.ts';
-import { openHouse, send } from '../../support/http-house.ts';
+import { openHouse, send } from '../../support/http/http-house.ts';
 
 /** Whom requests with these headers are from, to a daemon with these proxies. */
 async function clientsOf(trustedProxies: readonly string[], headers: readonly (string | string[])[]) {

@@ -9,9 +9,9 @@ import {
 import { maxDescriptors } from '../../../src/http/server/descriptors.ts';
 import { makeHttpServer } from '../../../src/http/server/server.ts';
 import { makeLog } from '../../../src/log/log.ts';
-import { fakeClock } from '../../support/fake-clock.ts';
-import { SETTINGS } from '../../support/http-house.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { fakeClock } from '../../support/time/fake-clock.ts';
+import { SETTINGS } from '../../support/http/http-house.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
 
 const limited = (connections: number, connectionsPerAddress: number) => ({
   limits: { ...SETTINGS.limits, connections, connectionsPerAddress },

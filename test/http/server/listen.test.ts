@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { linkSocket, listenSocket, listenTcp } from '../../../src/http/server/listen.ts';
 import { makeHttpServer } from '../../../src/http/server/server.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
 const server = () => makeHttpServer((_req, res) => void res.end('here'));
 

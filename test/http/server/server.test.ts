@@ -1,9 +1,9 @@
 import { type AddressInfo, connect } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { makeHttpServer } from '../../../src/http/server/server.ts';
-import { fakeClock } from '../../support/fake-clock.ts';
-import { type House, openHouse } from '../../support/http-house.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { fakeClock } from '../../support/time/fake-clock.ts';
+import { type House, openHouse } from '../../support/http/http-house.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
 
 /** Writes raw bytes and reads until the server closes. */
 async function speak(house: House, text: string): Promise<string> {

@@ -8,10 +8,10 @@ import { openBlobStore } from '../../../src/files/blobs/blobs.ts';
 import { makeFileAddresses } from '../../../src/files/file-address.ts';
 import { openMasterKey } from '../../../src/files/master-key.ts';
 import { makeOpenFile } from '../../../src/operations/sessions/open-file.ts';
-import { openHouse, send } from '../../support/http-house.ts';
-import { storeHouse } from '../../support/store-house.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { openHouse, send } from '../../support/http/http-house.ts';
+import { storeHouse } from '../../support/store/store-house.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
 
 async function filesHouse() {
   const { accept, store, clock } = await storeHouse();

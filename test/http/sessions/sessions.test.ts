@@ -9,10 +9,10 @@ import { makeAccess } from '../../../src/operations/access.ts';
 import { makeSessionOperations } from '../../../src/operations/sessions/sessions.ts';
 import { makeGetQueue } from '../../../src/operations/turns/queue.ts';
 import { makeRunOperations } from '../../../src/operations/turns/runs.ts';
-import { auditOf } from '../../support/audit.ts';
-import { type House, loggedLines, openHouse, send } from '../../support/http-house.ts';
-import { makeSseParser } from '../../support/sse.ts';
-import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store-house.ts';
+import { auditOf } from '../../support/store/audit.ts';
+import { type House, loggedLines, openHouse, send } from '../../support/http/http-house.ts';
+import { makeSseParser } from '../../support/http/sse.ts';
+import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
 
 const UNKNOWN = '0190f6a0-0000-7000-8000-000000000000';
 const API = '/openapi/v1/sessions';

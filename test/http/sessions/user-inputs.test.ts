@@ -5,9 +5,9 @@ import { makeInsightOperations } from '../../../src/operations/sessions/insights
 import { makeBus } from '../../../src/events/bus.ts';
 import { makeWakes } from '../../../src/events/wakes.ts';
 import { makeUserInputOperations } from '../../../src/operations/sessions/user-inputs.ts';
-import { auditOf } from '../../support/audit.ts';
-import { type House, loggedLines, openHouse, type Sent, send } from '../../support/http-house.ts';
-import { fenceOf, type StoreHouse, storeHouse } from '../../support/store-house.ts';
+import { auditOf } from '../../support/store/audit.ts';
+import { type House, loggedLines, openHouse, type Sent, send } from '../../support/http/http-house.ts';
+import { fenceOf, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
 
 const UNKNOWN = '0190f6a0-0000-7000-8000-000000000000';
 const INPUTS = '/api/v1/user-inputs';

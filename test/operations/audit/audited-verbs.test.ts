@@ -8,10 +8,10 @@ import type { Administrator, Caller } from '../../../src/domain/people/user.ts';
 import { makeStopper } from '../../../src/execution/queue/stop.ts';
 import { makeLog } from '../../../src/log/log.ts';
 import { makeOperations, type OperationParts, type Operations } from '../../../src/operations/operations.ts';
-import { deriveSealKey } from '../../support/audit.ts';
-import { aKey, aUser, SETTINGS } from '../../support/http-house.ts';
-import { fenceOf, storeHouse } from '../../support/store-house.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { deriveSealKey } from '../../support/store/audit.ts';
+import { aKey, aUser, SETTINGS } from '../../support/http/http-house.ts';
+import { fenceOf, storeHouse } from '../../support/store/store-house.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
 const ORIGIN = { address: '203.0.113.9', requestId: '0198c0de-0000-7000-8000-00000000aaaa' };
 const ROOT: Administrator = {

@@ -3,8 +3,8 @@ import { makeLoginTokens } from '../../../src/operations/people/login-tokens.ts'
 import { makeAuthenticate } from '../../../src/operations/people/authenticate.ts';
 import { makeResolveKey } from '../../../src/operations/people/resolve-key.ts';
 import { makeKey } from '../../../src/operations/people/secrets.ts';
-import { auditOf } from '../../support/audit.ts';
-import { storeHouse } from '../../support/store-house.ts';
+import { auditOf } from '../../support/store/audit.ts';
+import { storeHouse } from '../../support/store/store-house.ts';
 
 async function house(expiresInMs: number | null = null) {
   const stores = await storeHouse();

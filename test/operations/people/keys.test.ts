@@ -4,10 +4,10 @@ import { loadDefinitions } from '../../../src/catalog/load-definitions.ts';
 import type { Catalog } from '../../../src/catalog/kinds/models.ts';
 import { makeKeyOperations, type NewKey } from '../../../src/operations/people/keys.ts';
 import { makeSessionSetup } from '../../../src/operations/turns/session-setup.ts';
-import { auditOf } from '../../support/audit.ts';
-import { OPERATOR } from '../../support/callers.ts';
-import { storeHouse } from '../../support/store-house.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { auditOf } from '../../support/store/audit.ts';
+import { OPERATOR } from '../../support/http/callers.ts';
+import { storeHouse } from '../../support/store/store-house.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
 const FILES = {
   'skills/tides/SKILL.md': '---\nname: tides\ndescription: T\nmetadata: { enabled_by_default: "true" }\n---\n',

@@ -10,9 +10,9 @@ import { makeLoginThrottle } from '../../../src/operations/people/login-throttle
 import { makeLoginTokens } from '../../../src/operations/people/login-tokens.ts';
 import { makeResolveKey } from '../../../src/operations/people/resolve-key.ts';
 import { hashPassword, makeKey } from '../../../src/operations/people/secrets.ts';
-import { auditOf } from '../../support/audit.ts';
-import { storeHouse } from '../../support/store-house.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { auditOf } from '../../support/store/audit.ts';
+import { storeHouse } from '../../support/store/store-house.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
 const NO_SSO: Settings['sso'] = {
   provider: '',

@@ -4,10 +4,10 @@ import { expect, test } from 'vitest';
 import { type DeriveKey, openMasterKey } from '../../../src/files/master-key.ts';
 import { isToken, makeLoginTokens } from '../../../src/operations/people/login-tokens.ts';
 import { makeKey } from '../../../src/operations/people/secrets.ts';
-import { auditOf } from '../../support/audit.ts';
-import { OPERATOR } from '../../support/callers.ts';
-import { storeHouse } from '../../support/store-house.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { auditOf } from '../../support/store/audit.ts';
+import { OPERATOR } from '../../support/http/callers.ts';
+import { storeHouse } from '../../support/store/store-house.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
 const DAY_MS = 86_400_000;
 const INVALID = { reason: 'unauthenticated', message: 'The login token is invalid or expired.' };

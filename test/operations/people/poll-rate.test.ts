@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { makePollRate } from '../../../src/operations/people/poll-rate.ts';
-import { fakeClock } from '../../support/fake-clock.ts';
+import { fakeClock } from '../../support/time/fake-clock.ts';
 
 function house(perSecond = 10) {
   const clock = fakeClock();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { GROWING_WAITS, makeThrottle, TEN_A_MINUTE } from '../../../src/operations/people/throttle.ts';
 import { networkOf } from '../../../src/outbound/address-range.ts';
-import { fakeClock } from '../../support/fake-clock.ts';
+import { fakeClock } from '../../support/time/fake-clock.ts';
 
 const fail = async () => undefined;
 const succeed = async () => 'in';

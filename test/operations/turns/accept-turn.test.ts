@@ -9,9 +9,9 @@ import { makeAccess } from '../../../src/operations/access.ts';
 import { makeAcceptTurn } from '../../../src/operations/turns/accept-turn.ts';
 import { makeSessionSetup } from '../../../src/operations/turns/session-setup.ts';
 import type { InputBlock, TurnInput } from '../../../src/operations/turns/turn.ts';
-import { SETTINGS } from '../../support/http-house.ts';
-import { storeHouse } from '../../support/store-house.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { SETTINGS } from '../../support/http/http-house.ts';
+import { storeHouse } from '../../support/store/store-house.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
 const upload = (text: string): InputBlock => ({
   type: 'upload',

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { auditHashOf, type AuditEntry, type NewAuditEntry, NO_HASH } from '../../../src/domain/people/audit.ts';
 import { makeSeal } from '../../../src/operations/audit/audit.ts';
 import type { Note } from '../../../src/store/audit/record-entry.ts';
-import { deriveSealKey } from '../../support/audit.ts';
-import { type StoreHouse, storeHouse } from '../../support/store-house.ts';
+import { deriveSealKey } from '../../support/store/audit.ts';
+import { type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
 
 const seal = makeSeal(deriveSealKey);
 const EVERYTHING = { actor: null, action: null, targetId: null, sessionId: null, fromAt: null, toAt: null };

@@ -8,8 +8,8 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { backUp } from '../../../src/store/engine/backup.ts';
 import { foundation } from '../../../src/store/engine/migrations/001-foundation.ts';
 import { migrate, SCHEMA_VERSION } from '../../../src/store/engine/schema.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
 
 const MAIN = fileURLToPath(new URL('backup-main.ts', import.meta.url));
 const BACKUP_OF_1 = '.v1.backup';

@@ -6,8 +6,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openDatabase } from '../../../src/store/engine/database.ts';
 import { NO_ALARMS } from '../../../src/store/engine/health.ts';
 import type { Transaction } from '../../../src/store/engine/statement.ts';
-import { fakeClock } from '../../support/fake-clock.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { fakeClock } from '../../support/time/fake-clock.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
 const MB = 1_048_576;
 

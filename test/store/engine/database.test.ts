@@ -3,9 +3,9 @@ import Connection from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
 import { openDatabase } from '../../../src/store/engine/database.ts';
 import type { Transaction } from '../../../src/store/engine/statement.ts';
-import { fakeClock } from '../../support/fake-clock.ts';
-import { storeHouse } from '../../support/store-house.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { fakeClock } from '../../support/time/fake-clock.ts';
+import { storeHouse } from '../../support/store/store-house.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
 function openTemporary(file = join(temporaryDirectory(), 'errand.db')) {
   const database = openDatabase(file, fakeClock());

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
 import { lockDataDirectory } from '../../../src/store/engine/lock.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
 const HOLDER = `
   import { lockDataDirectory } from ${JSON.stringify(new URL('../../../src/store/engine/lock.ts', import.meta.url).href)};

@@ -7,7 +7,7 @@ import Connection from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
 import { RUN_STATES } from '../../../src/domain/sessions/run.ts';
 import { migrate } from '../../../src/store/engine/schema.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
 const MAIN = fileURLToPath(new URL('migrate-main.ts', import.meta.url));
 const MIGRATIONS = fileURLToPath(new URL('../../../src/store/engine/migrations', import.meta.url));

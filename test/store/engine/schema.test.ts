@@ -9,7 +9,7 @@ import { realWork } from '../../../src/store/engine/migrations/002-real-work.ts'
 import { upkeep } from '../../../src/store/engine/migrations/003-upkeep.ts';
 import { timeAtWork } from '../../../src/store/engine/migrations/004-time-at-work.ts';
 import { migrate, SCHEMA_VERSION } from '../../../src/store/engine/schema.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
 test('a new file is brought to the schema of this code', async () => {
   const file = join(temporaryDirectory(), 'errand.db');

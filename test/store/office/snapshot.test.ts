@@ -1,7 +1,7 @@
 // The snapshot of the house (§4.8 rules 1 and 2, G13) after some work.
 import { expect, test } from 'vitest';
-import { ledgerFaults } from '../../support/ledger-faults.ts';
-import { COST, officeHouse, type OfficeHouse, TOKENS } from '../../support/office-house.ts';
+import { ledgerFaults } from '../../support/store/ledger-faults.ts';
+import { COST, officeHouse, type OfficeHouse, TOKENS } from '../../support/store/office-house.ts';
 
 /** When the virtual team is there (rule 1), and how many sessions it counts. */
 const UNASSIGNED: Readonly<

@@ -1,8 +1,8 @@
 // Rules 2 to 8 of §4.8, as scenarios: what a team's figures and its list of today say after some work.
 import { expect, test } from 'vitest';
 import type { RunSource } from '../../../src/domain/sessions/office.ts';
-import { ledgerFaults } from '../../support/ledger-faults.ts';
-import { COST, officeHouse, type OfficeHouse, TOKENS } from '../../support/office-house.ts';
+import { ledgerFaults } from '../../support/store/ledger-faults.ts';
+import { COST, officeHouse, type OfficeHouse, TOKENS } from '../../support/store/office-house.ts';
 
 /** What a team is told: sessions in all, sessions with rows, and how many rows. */
 type Told = readonly [total: number, itemTotal: number, rows: number];

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../../src/domain/ids.ts';
-import { storeHouse } from '../../support/store-house.ts';
+import { storeHouse } from '../../support/store/store-house.ts';
 
 async function connected() {
   const house = await storeHouse();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openStore } from '../../../src/store/open-store.ts';
-import { storeHouse } from '../../support/store-house.ts';
+import { storeHouse } from '../../support/store/store-house.ts';
 
 test('a name gets its id at first sight and keeps it, whatever comes and goes', async () => {
   const { store } = await storeHouse();

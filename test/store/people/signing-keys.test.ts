@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { storeHouse } from '../../support/store-house.ts';
+import { storeHouse } from '../../support/store/store-house.ts';
 
 const salt = (byte: number) => Buffer.alloc(32, byte);
 

@@ -1,6 +1,6 @@
 // What a stream says of its prompt at its start: the best that was known when the turn was accepted, and the same for ever.
 import { expect, test } from 'vitest';
-import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store-house.ts';
+import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
 
 const ENDED = { outcome: 'completed', answer: 'Six.', stopReason: 'end_turn' } as const;
 const content = [{ type: 'text', text: 'x'.repeat(300) }] as const;

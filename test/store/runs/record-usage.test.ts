@@ -4,11 +4,11 @@ import { quarterOf } from '../../../src/domain/time-zone.ts';
 import { NO_PRICE, type Usage } from '../../../src/domain/sessions/usage.ts';
 import { openDatabase } from '../../../src/store/engine/database.ts';
 import { recordCall } from '../../../src/store/runs/record-usage.ts';
-import { callEveryVerb } from '../../support/every-verb.ts';
-import { fakeClock } from '../../support/fake-clock.ts';
-import { ledgerFaults } from '../../support/ledger-faults.ts';
-import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store-house.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { callEveryVerb } from '../../support/store/every-verb.ts';
+import { fakeClock } from '../../support/time/fake-clock.ts';
+import { ledgerFaults } from '../../support/store/ledger-faults.ts';
+import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
 const USAGE: Usage = { inputTokens: 1_000, outputTokens: 100, cacheReadTokens: 400, cacheWriteTokens: 50 };
 const PRICED = { name: 'deep', price: { ...NO_PRICE, inputPerMillionUsd: 2, outputPerMillionUsd: 10 } };

@@ -2,7 +2,7 @@
 import Connection from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { previewOf } from '../../../src/domain/sessions/content.ts';
-import { aStep, fenceOf, FREE, storeHouse } from '../../support/store-house.ts';
+import { aStep, fenceOf, FREE, storeHouse } from '../../support/store/store-house.ts';
 
 /** Longer than a preview, which several places have. */
 const WORDS = Array.from({ length: 9 }, () => 'The moon pulls the water, the sun a little too.').join(' ');

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { RUN_MOVES, RUN_STATES, type RunState } from '../../../src/domain/sessions/run.ts';
 import type { Ending } from '../../../src/store/runs/end-run.ts';
 import type { Fence } from '../../../src/store/runs/record-progress.ts';
-import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store-house.ts';
+import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
 
 const LEASE_MS = 60_000;
 const DAY_MS = 86_400_000;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fenceOf, storeHouse } from '../../support/store-house.ts';
+import { fenceOf, storeHouse } from '../../support/store/store-house.ts';
 
 test('runs are listed by session and status, the newest first, and found with the names of owner and key', async () => {
   const house = await storeHouse();

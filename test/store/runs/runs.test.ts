@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { TextBlock } from '../../../src/domain/sessions/content.ts';
 import type { NewEvent } from '../../../src/domain/journal-event.ts';
 import { NO_PRICE } from '../../../src/domain/sessions/usage.ts';
-import { aStep, aTurn, BACKGROUND_ORDER, fenceOf, FREE, storeHouse } from '../../support/store-house.ts';
+import { aStep, aTurn, BACKGROUND_ORDER, fenceOf, FREE, storeHouse } from '../../support/store/store-house.ts';
 
 const TYPES = (events: readonly { type: string }[]) => events.map(({ type }) => type);
 const ENDED = { outcome: 'completed', answer: 'The moon pulls.', stopReason: 'end_turn' } as const;

@@ -1,6 +1,6 @@
 // Stopping in the store: what moves, what is told, and that exactly one end of a run is ever committed.
 import { expect, test } from 'vitest';
-import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store-house.ts';
+import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
 
 const ENDED = { outcome: 'completed', answer: 'The moon pulls.', stopReason: 'end_turn' } as const;
 const USER = 'user_requested_stop';

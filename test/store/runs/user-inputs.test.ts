@@ -3,7 +3,14 @@ import { expect, test } from 'vitest';
 import type { ClaimedRun } from '../../../src/store/runs/claim-runs.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import type { NewQuestion } from '../../../src/store/runs/wait-for-user.ts';
-import { aStep, BACKGROUND_ORDER, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store-house.ts';
+import {
+  aStep,
+  BACKGROUND_ORDER,
+  fenceOf,
+  FREE,
+  type StoreHouse,
+  storeHouse,
+} from '../../support/store/store-house.ts';
 
 const USER = 'user_requested_stop';
 const HOUR_MS = 3_600_000;

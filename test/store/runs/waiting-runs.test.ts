@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { storeHouse } from '../../support/store-house.ts';
+import { storeHouse } from '../../support/store/store-house.ts';
 
 test('each waiting run says what it waits behind', async () => {
   const house = await storeHouse();

@@ -2,8 +2,15 @@
 import { onTestFinished, expect, test } from 'vitest';
 import { openStore, type Store } from '../../../src/store/open-store.ts';
 import type { ClaimedRun } from '../../../src/store/runs/claim-runs.ts';
-import { fakeClock } from '../../support/fake-clock.ts';
-import { aStep, BACKGROUND_ORDER, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store-house.ts';
+import { fakeClock } from '../../support/time/fake-clock.ts';
+import {
+  aStep,
+  BACKGROUND_ORDER,
+  fenceOf,
+  FREE,
+  type StoreHouse,
+  storeHouse,
+} from '../../support/store/store-house.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;

@@ -1,6 +1,6 @@
 // Deleting softly, and what is noted for the clean-up.
 import { expect, test } from 'vitest';
-import { aTurn, storeHouse } from '../../support/store-house.ts';
+import { aTurn, storeHouse } from '../../support/store/store-house.ts';
 
 const file = (id: string, sha256: string) => ({
   id,

@@ -1,6 +1,6 @@
 // Summaries in the store: fenced, journaled, and the newest one found.
 import { expect, test } from 'vitest';
-import { fenceOf, storeHouse } from '../../support/store-house.ts';
+import { fenceOf, storeHouse } from '../../support/store/store-house.ts';
 
 test('a summary is kept with its event, and the newest of the session is found', async () => {
   const house = await storeHouse();

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { NewEvent } from '../../../src/domain/journal-event.ts';
 import { openStore } from '../../../src/store/open-store.ts';
-import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store-house.ts';
+import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
 
 /** Stands in every text of the session under test. */
 const SECRET = 'The wreck lies off Ushant';

@@ -3,7 +3,7 @@ import Connection from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import type { EventType } from '../../../src/domain/journal-event.ts';
 import { renderJournalEvent } from '../../../src/wire/journal-event.ts';
-import { aStep, fenceOf, FREE, storeHouse } from '../../support/store-house.ts';
+import { aStep, fenceOf, FREE, storeHouse } from '../../support/store/store-house.ts';
 
 const EARLIER: readonly (readonly [EventType, object, object])[] = [
   ['run.step', { step: 1, inputTokens: 2, outputTokens: 3 }, { step: 1, text_preview: '', calls: [] }],

@@ -1,7 +1,7 @@
 // Insights in the store: kept once for each call, and moved on only as the table allows.
 import { expect, test } from 'vitest';
 import { INSIGHT_MOVES, INSIGHT_STATUSES, type InsightStatus } from '../../../src/domain/sessions/insight.ts';
-import { fenceOf, type StoreHouse, storeHouse } from '../../support/store-house.ts';
+import { fenceOf, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
 
 const INSIGHT = { callId: 'call1', title: 'Salt', summary: 'It rusts.', priority: 'high' } as const;
 

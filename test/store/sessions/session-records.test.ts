@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { storeHouse } from '../../support/store-house.ts';
+import { storeHouse } from '../../support/store/store-house.ts';
 
 test('sessions are listed by owner and key, the newest first, and found with the names of both', async () => {
   const house = await storeHouse();

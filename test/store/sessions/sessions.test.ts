@@ -1,7 +1,7 @@
 // A key's sessions, listed quickly however many there are.
 import Connection from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { storeHouse } from '../../support/store-house.ts';
+import { storeHouse } from '../../support/store/store-house.ts';
 
 test("a key's sessions come with the one changed last first; other keys, kinds and deleted ones are left out", async () => {
   const house = await storeHouse();

@@ -6,8 +6,8 @@ import { standingOf } from '../../../src/tui/state/connection.ts';
 import { floor } from '../../../src/tui/state/screens.ts';
 import { initialState } from '../../../src/tui/state/state.ts';
 import { visibleRows } from '../../../src/tui/state/visible.ts';
-import { anEntity, anEvent, aSnapshot, runId, startOfficeServer } from '../../support/office-server.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { anEntity, anEvent, aSnapshot, runId, startOfficeServer } from '../../support/http/office-server.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
 
 async function watch(intervalMs = 60_000) {
   const server = await startOfficeServer(aSnapshot([anEntity(1)]));

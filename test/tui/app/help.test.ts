@@ -4,7 +4,7 @@ import { SCREENS } from '../../../src/tui/app/screen-table.ts';
 import { floor } from '../../../src/tui/state/screens.ts';
 import { initialState } from '../../../src/tui/state/state.ts';
 import { textOf } from '../../../src/tui/text/line.ts';
-import { AT } from '../../support/office-server.ts';
+import { AT } from '../../support/http/office-server.ts';
 
 const STATE = initialState({ tz: 'UTC', intervalMs: 5000 }, [floor()], AT);
 

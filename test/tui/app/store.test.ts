@@ -3,8 +3,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { makeStore } from '../../../src/tui/app/store.ts';
 import { floor } from '../../../src/tui/state/screens.ts';
 import { initialState } from '../../../src/tui/state/state.ts';
-import { anEvent, AT } from '../../support/office-server.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { anEvent, AT } from '../../support/http/office-server.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
 
 function open() {
   const setting = { isBusy: false };

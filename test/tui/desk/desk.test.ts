@@ -10,7 +10,7 @@ import { floor } from '../../../src/tui/state/screens.ts';
 import { type AppState, initialState } from '../../../src/tui/state/state.ts';
 import { widthOf } from '../../../src/tui/text/fit.ts';
 import { textOf } from '../../../src/tui/text/line.ts';
-import { anEntity, anEvent, aSnapshot, AT, sessionId } from '../../support/office-server.ts';
+import { anEntity, anEvent, aSnapshot, AT, sessionId } from '../../support/http/office-server.ts';
 
 const SIZE = { columns: 80, rows: 18 };
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { append, appendPage, gapBefore, MAX_EVENTS, prependPage } from '../../../src/tui/desk/event-log.ts';
 import { EMPTY_LOG } from '../../../src/tui/state/desk-state.ts';
-import { anEvent, runId } from '../../support/office-server.ts';
+import { anEvent, runId } from '../../support/http/office-server.ts';
 
 const events = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, at) => ({ ...anEvent(1, 'x'), id: from + at, stream_seq: from + at }));

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { Client } from '../../../src/client/client.ts';
 import { ClientError } from '../../../src/client/transport/client-error.ts';
 import { saveFile } from '../../../src/tui/desk/save-file.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
 const clientThat = (download: () => Promise<Readable>) => ({ download }) as unknown as Client;
 const gives = (text: string) => clientThat(async () => Readable.from([text]));

@@ -9,7 +9,7 @@ import { widthOf } from '../../../src/tui/text/fit.ts';
 import { textOf } from '../../../src/tui/text/line.ts';
 import type { FileNodeWire } from '../../../src/wire/sessions/artifact.ts';
 import { ClientError } from '../../../src/client/transport/client-error.ts';
-import { AT, sessionId } from '../../support/office-server.ts';
+import { AT, sessionId } from '../../support/http/office-server.ts';
 
 const SIZE = { columns: 70, rows: 16 };
 const HOSTILE = `\u001b[31m${'界👩‍👩‍👧 שלום '.repeat(60)}\u202e`;

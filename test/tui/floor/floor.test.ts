@@ -6,7 +6,7 @@ import { floor, type FloorState } from '../../../src/tui/state/screens.ts';
 import { type AppState, initialState } from '../../../src/tui/state/state.ts';
 import { widthOf } from '../../../src/tui/text/fit.ts';
 import { textOf } from '../../../src/tui/text/line.ts';
-import { anEntity, aSnapshot, AT, runId } from '../../support/office-server.ts';
+import { anEntity, aSnapshot, AT, runId } from '../../support/http/office-server.ts';
 
 const ENTITIES = [
   anEntity(1),

@@ -6,7 +6,7 @@ import { reduce } from '../../../src/tui/state/reduce.ts';
 import { floor } from '../../../src/tui/state/screens.ts';
 import { type AppState, houseShown, initialState } from '../../../src/tui/state/state.ts';
 import { visibleRows } from '../../../src/tui/state/visible.ts';
-import { anEntity, anEvent, aSnapshot, AT, aTeam, runId, sessionId } from '../../support/office-server.ts';
+import { anEntity, anEvent, aSnapshot, AT, aTeam, runId, sessionId } from '../../support/http/office-server.ts';
 
 const LIMIT = 96;
 const fresh = () => initialState({ tz: 'UTC', intervalMs: 5000 }, [floor()], AT);

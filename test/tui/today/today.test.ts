@@ -6,7 +6,7 @@ import { widthOf } from '../../../src/tui/text/fit.ts';
 import { textOf } from '../../../src/tui/text/line.ts';
 import { pressed } from '../../../src/tui/app/app.ts';
 import { todayFrame } from '../../../src/tui/today/today-frame.ts';
-import { AT, aTodayItem } from '../../support/office-server.ts';
+import { AT, aTodayItem } from '../../support/http/office-server.ts';
 
 const SIZE = { columns: 90, rows: 16 };
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { anEntity, aSnapshot, startOfficeServer } from '../../../support/office-server.ts';
+import { anEntity, aSnapshot, startOfficeServer } from '../../../support/http/office-server.ts';
 import { makeDirectory, run } from '../../outside.ts';
 
 async function office(...args: readonly string[]) {

@@ -2,8 +2,8 @@
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
-import type { EgressRule } from '../../src/domain/egress.ts';
-import { EGRESS_PURPOSES } from '../../src/domain/egress.ts';
+import type { EgressRule } from '../../../src/domain/egress.ts';
+import { EGRESS_PURPOSES } from '../../../src/domain/egress.ts';
 
 /** One request as it came in. */
 export interface Hit {

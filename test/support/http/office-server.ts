@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { OfficeEvent } from '../../src/client/office-stream.ts';
+import type { OfficeEvent } from '../../../src/client/office-stream.ts';
 import type {
   EntityWire,
   OfficeEventsWire,
   SnapshotWire,
   TodayItemWire,
   TodayRunsWire,
-} from '../../src/client/office.ts';
+} from '../../../src/client/office.ts';
 
 export const AT = Date.parse('2026-03-01T12:00:00.000Z');
 

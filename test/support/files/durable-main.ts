@@ -1,14 +1,14 @@
 // Writes one thing the way the daemon does, for a tracer to look at.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Asked, performCall } from '../../src/agent/loop/perform-call.ts';
-import { openWorkspace } from '../../src/agent/loop/run-workspace.ts';
-import type { Brief } from '../../src/agent/port/protocol.ts';
-import { writeFile } from '../../src/agent/tools/write-file.ts';
-import { replaceFileBeneath } from '../../src/disk/replace-beneath.ts';
-import { placeBlobs } from '../../src/files/blobs/blob-place.ts';
-import { openBlobStore } from '../../src/files/blobs/blobs.ts';
-import { writeWhole } from '../../src/files/blobs/write-whole.ts';
+import { type Asked, performCall } from '../../../src/agent/loop/perform-call.ts';
+import { openWorkspace } from '../../../src/agent/loop/run-workspace.ts';
+import type { Brief } from '../../../src/agent/port/protocol.ts';
+import { writeFile } from '../../../src/agent/tools/write-file.ts';
+import { replaceFileBeneath } from '../../../src/disk/replace-beneath.ts';
+import { placeBlobs } from '../../../src/files/blobs/blob-place.ts';
+import { openBlobStore } from '../../../src/files/blobs/blobs.ts';
+import { writeWhole } from '../../../src/files/blobs/write-whole.ts';
 import { ROOMY } from './space.ts';
 
 const [what = '', directory = ''] = process.argv.slice(2);

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-const BINARY = fileURLToPath(new URL('../../bin/errand', import.meta.url));
+const BINARY = fileURLToPath(new URL('../../../bin/errand', import.meta.url));
 const READY_TIMEOUT_MS = 120_000;
 const TAIL_CHARACTERS = 1_000_000;
 

@@ -1,5 +1,5 @@
 // A clock that moves only when a test moves it.
-import type { Clock, Timer } from '../../src/domain/clock.ts';
+import type { Clock, Timer } from '../../../src/domain/clock.ts';
 
 export interface FakeClock extends Clock {
   /** Moves monotonic and wall time, running the timers that come due in order. */

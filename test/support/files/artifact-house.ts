@@ -2,17 +2,17 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { systemClock } from '../../src/domain/clock.ts';
-import type { Settings } from '../../src/domain/settings.ts';
-import { type Collector, type CollectorParts, makeCollector } from '../../src/execution/artifacts/collector.ts';
-import { openBlobStore } from '../../src/files/blobs/blobs.ts';
-import { makeSnapshotThread } from '../../src/files/snapshots/snapshot-thread.ts';
-import { makeWorkspaces } from '../../src/files/workspaces.ts';
-import { makeLog } from '../../src/log/log.ts';
-import type { ClaimedRun } from '../../src/store/runs/claim-runs.ts';
-import type { Ending } from '../../src/store/runs/end-run.ts';
-import { SETTINGS } from './http-house.ts';
-import { fenceOf, storeHouse } from './store-house.ts';
+import { systemClock } from '../../../src/domain/clock.ts';
+import type { Settings } from '../../../src/domain/settings.ts';
+import { type Collector, type CollectorParts, makeCollector } from '../../../src/execution/artifacts/collector.ts';
+import { openBlobStore } from '../../../src/files/blobs/blobs.ts';
+import { makeSnapshotThread } from '../../../src/files/snapshots/snapshot-thread.ts';
+import { makeWorkspaces } from '../../../src/files/workspaces.ts';
+import { makeLog } from '../../../src/log/log.ts';
+import type { ClaimedRun } from '../../../src/store/runs/claim-runs.ts';
+import type { Ending } from '../../../src/store/runs/end-run.ts';
+import { SETTINGS } from '../http/http-house.ts';
+import { fenceOf, storeHouse } from '../store/store-house.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
 export const COMPLETED: Ending = { outcome: 'completed', answer: '', stopReason: 'end_turn' };

@@ -1,16 +1,16 @@
 // Office Mode over HTTP and a real store: who watches gets what is committed.
 import { expect } from 'vitest';
-import type { NewEvent } from '../../src/domain/journal-event.ts';
-import { makeBus } from '../../src/events/bus.ts';
-import { makeHouseFeed } from '../../src/events/house-feed.ts';
-import { makePlaces } from '../../src/events/places.ts';
-import { makeSessionFeeds } from '../../src/events/session-feeds.ts';
-import { makeAccess } from '../../src/operations/access.ts';
-import { makeWatchOperations } from '../../src/operations/office/watch.ts';
-import type { Fence } from '../../src/store/runs/record-progress.ts';
-import { auditOf } from './audit.ts';
+import type { NewEvent } from '../../../src/domain/journal-event.ts';
+import { makeBus } from '../../../src/events/bus.ts';
+import { makeHouseFeed } from '../../../src/events/house-feed.ts';
+import { makePlaces } from '../../../src/events/places.ts';
+import { makeSessionFeeds } from '../../../src/events/session-feeds.ts';
+import { makeAccess } from '../../../src/operations/access.ts';
+import { makeWatchOperations } from '../../../src/operations/office/watch.ts';
+import type { Fence } from '../../../src/store/runs/record-progress.ts';
+import { auditOf } from '../store/audit.ts';
 import { type House, type HouseOptions, openHouse } from './http-house.ts';
-import { fenceOf, storeHouse } from './store-house.ts';
+import { fenceOf, storeHouse } from '../store/store-house.ts';
 import { readSse, type SseEvent } from './sse.ts';
 
 export const OFFICE = '/api/v1/office-mode';

@@ -2,8 +2,8 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { probeSandbox, runInSandbox } from '../../src/agent/sandbox/sandbox.ts';
-import { startInSandbox } from '../../src/agent/sandbox/service.ts';
+import { probeSandbox, runInSandbox } from '../../../src/agent/sandbox/sandbox.ts';
+import { startInSandbox } from '../../../src/agent/sandbox/service.ts';
 
 const MIB = 1024 * 1024;
 const LIMITS = { timeoutMs: 60_000, maxOutputBytes: MIB, memoryBytes: 150 * MIB, maxProcesses: 24 };

@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import Connection from 'better-sqlite3';
-import { waitFor } from './wait-for.ts';
+import { waitFor } from '../time/wait-for.ts';
 
 export interface DataPlace {
   readonly dataDir: string;

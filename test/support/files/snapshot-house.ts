@@ -3,15 +3,15 @@ import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { type Clock, systemClock } from '../../src/domain/clock.ts';
-import { type BlobHold, type BlobStore, openBlobStore } from '../../src/files/blobs/blobs.ts';
+import { type Clock, systemClock } from '../../../src/domain/clock.ts';
+import { type BlobHold, type BlobStore, openBlobStore } from '../../../src/files/blobs/blobs.ts';
 import {
   type SnapshotThread,
   makeSnapshotThread,
   type SnapshotOrder,
-} from '../../src/files/snapshots/snapshot-thread.ts';
-import type { Snapshot, SnapshotFile } from '../../src/files/snapshots/snapshot.ts';
-import { makeLog } from '../../src/log/log.ts';
+} from '../../../src/files/snapshots/snapshot-thread.ts';
+import type { Snapshot, SnapshotFile } from '../../../src/files/snapshots/snapshot.ts';
+import { makeLog } from '../../../src/log/log.ts';
 import { type Of, temporaryDirectory } from './temporary-directory.ts';
 
 export const LIMITS = { maxFileBytes: 64 * 1_048_576, maxFiles: 10_000, maxTotalBytes: 2 ** 40, maxDepth: 64 };

@@ -1,12 +1,12 @@
 // A store with teams and people whose agents work, for the scenarios of Office Mode.
-import type { Run } from '../../src/domain/sessions/run.ts';
-import { dayStartQuarter } from '../../src/domain/time-zone.ts';
-import type { Usage } from '../../src/domain/sessions/usage.ts';
-import type { ApiKey, User } from '../../src/domain/people/user.ts';
-import { openDatabase } from '../../src/store/engine/database.ts';
-import type { Transaction } from '../../src/store/engine/statement.ts';
-import { recordCall } from '../../src/store/runs/record-usage.ts';
-import type { TodayWish } from '../../src/store/office/today.ts';
+import type { Run } from '../../../src/domain/sessions/run.ts';
+import { dayStartQuarter } from '../../../src/domain/time-zone.ts';
+import type { Usage } from '../../../src/domain/sessions/usage.ts';
+import type { ApiKey, User } from '../../../src/domain/people/user.ts';
+import { openDatabase } from '../../../src/store/engine/database.ts';
+import type { Transaction } from '../../../src/store/engine/statement.ts';
+import { recordCall } from '../../../src/store/runs/record-usage.ts';
+import type { TodayWish } from '../../../src/store/office/today.ts';
 import { aStep, fenceOf, FREE, storeHouse } from './store-house.ts';
 
 export interface Person {

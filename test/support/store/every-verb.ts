@@ -1,9 +1,9 @@
 // Calls every verb of a store, so that every statement is prepared; tells which were left out.
 import { vi } from 'vitest';
-import { ID_NOUNS } from '../../src/domain/ids.ts';
-import { RUN_SOURCES } from '../../src/domain/sessions/office.ts';
-import type { Run } from '../../src/domain/sessions/run.ts';
-import type { ClaimedRun } from '../../src/store/runs/claim-runs.ts';
+import { ID_NOUNS } from '../../../src/domain/ids.ts';
+import { RUN_SOURCES } from '../../../src/domain/sessions/office.ts';
+import type { Run } from '../../../src/domain/sessions/run.ts';
+import type { ClaimedRun } from '../../../src/store/runs/claim-runs.ts';
 import { aStep, aTurn, BACKGROUND_ORDER, fenceOf, FREE, type StoreHouse } from './store-house.ts';
 
 const PAGE = { limit: 9, offset: 0 };

@@ -11,8 +11,8 @@ import { afterEach, expect, test } from 'vitest';
 import type { Reply } from './model-reply.ts';
 import type { ModelServer } from './model-server.ts';
 import { startModelServer } from './model-server.ts';
-import { collectSse } from './sse.ts';
-import { waitFor } from './wait-for.ts';
+import { collectSse } from '../http/sse.ts';
+import { waitFor } from '../time/wait-for.ts';
 
 const open: ModelServer[] = [];
 afterEach(async () => {

@@ -1,14 +1,14 @@
 // What executes a run of a store's house, with a pool of the test's own and no threads.
-import { NO_EQUIPMENT } from '../../src/agent/port/grants.ts';
-import type { Catalog } from '../../src/catalog/kinds/models.ts';
-import { NO_EXTRAS } from '../../src/domain/capabilities/model.ts';
-import { makeBuildBrief } from '../../src/execution/brief/brief.ts';
-import type { Place, WorkerPool } from '../../src/execution/executor/worker-pool.ts';
-import type { ExecutorParts } from '../../src/execution/executor/run-state.ts';
-import { makeLog } from '../../src/log/log.ts';
-import type { Store } from '../../src/store/open-store.ts';
-import { SETTINGS } from './http-house.ts';
-import type { StoreHouse } from './store-house.ts';
+import { NO_EQUIPMENT } from '../../../src/agent/port/grants.ts';
+import type { Catalog } from '../../../src/catalog/kinds/models.ts';
+import { NO_EXTRAS } from '../../../src/domain/capabilities/model.ts';
+import { makeBuildBrief } from '../../../src/execution/brief/brief.ts';
+import type { Place, WorkerPool } from '../../../src/execution/executor/worker-pool.ts';
+import type { ExecutorParts } from '../../../src/execution/executor/run-state.ts';
+import { makeLog } from '../../../src/log/log.ts';
+import type { Store } from '../../../src/store/open-store.ts';
+import { SETTINGS } from '../http/http-house.ts';
+import type { StoreHouse } from '../store/store-house.ts';
 
 const price = {
   inputPerMillionUsd: 0,

@@ -4,15 +4,15 @@ import path from 'node:path';
 import { MessageChannel } from 'node:worker_threads';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-import { mcpTools } from '../../src/agent/packs/mcp-tools.ts';
-import { performCall } from '../../src/agent/loop/perform-call.ts';
-import { type McpGrant, NO_EQUIPMENT, type SandboxGrant } from '../../src/agent/port/grants.ts';
-import type { Brief, ToolResult } from '../../src/agent/port/protocol.ts';
-import { probeSandbox } from '../../src/agent/sandbox/sandbox.ts';
-import { openChannel } from '../../src/agent/port/signals.ts';
-import type { OpenedTools } from '../../src/agent/tools/tool.ts';
-import { type MainSide, makeBrief, makeRun, sitAtMain } from '../agent/play-main.ts';
-import { type Of, temporaryDirectory } from './temporary-directory.ts';
+import { mcpTools } from '../../../src/agent/packs/mcp-tools.ts';
+import { performCall } from '../../../src/agent/loop/perform-call.ts';
+import { type McpGrant, NO_EQUIPMENT, type SandboxGrant } from '../../../src/agent/port/grants.ts';
+import type { Brief, ToolResult } from '../../../src/agent/port/protocol.ts';
+import { probeSandbox } from '../../../src/agent/sandbox/sandbox.ts';
+import { openChannel } from '../../../src/agent/port/signals.ts';
+import type { OpenedTools } from '../../../src/agent/tools/tool.ts';
+import { type MainSide, makeBrief, makeRun, sitAtMain } from '../../agent/play-main.ts';
+import { type Of, temporaryDirectory } from '../files/temporary-directory.ts';
 
 const MIB = 1024 * 1024;
 const LIMITS = { timeoutMs: 120_000, maxOutputBytes: MIB, memoryBytes: 1_024 * MIB, maxProcesses: 64 };
@@ -23,7 +23,7 @@ if (!probe.ok) console.warn(`\n*** SKIPPED: every test of MCP servers in the san
 export const sandbox: SandboxGrant | null = probe.ok ? probe.grant : null;
 
 const node = realpathSync(process.execPath);
-const root = fileURLToPath(new URL('../../', import.meta.url));
+const root = fileURLToPath(new URL('../../../', import.meta.url));
 
 type Stdio = Extract<McpGrant['transport'], { kind: 'stdio' }>;
 export type Changes = Partial<Omit<McpGrant, 'transport'>> & { readonly stdio?: Partial<Stdio> };

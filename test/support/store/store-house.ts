@@ -2,17 +2,17 @@
 import { join } from 'node:path';
 import Connection from 'better-sqlite3';
 import { onTestFinished } from 'vitest';
-import { NO_CAPABILITIES } from '../../src/domain/capabilities/capability-config.ts';
-import type { Run } from '../../src/domain/sessions/run.ts';
-import { NO_PRICE } from '../../src/domain/sessions/usage.ts';
-import type { ApiKey, User } from '../../src/domain/people/user.ts';
-import type { JournalEvent } from '../../src/domain/journal-event.ts';
-import type { NewTurn } from '../../src/store/runs/accept-run.ts';
-import type { ClaimedRun } from '../../src/store/runs/claim-runs.ts';
-import { openStore, type Store } from '../../src/store/open-store.ts';
-import type { Fence, NewStep } from '../../src/store/runs/record-progress.ts';
-import { type FakeClock, fakeClock } from './fake-clock.ts';
-import { temporaryDirectory } from './temporary-directory.ts';
+import { NO_CAPABILITIES } from '../../../src/domain/capabilities/capability-config.ts';
+import type { Run } from '../../../src/domain/sessions/run.ts';
+import { NO_PRICE } from '../../../src/domain/sessions/usage.ts';
+import type { ApiKey, User } from '../../../src/domain/people/user.ts';
+import type { JournalEvent } from '../../../src/domain/journal-event.ts';
+import type { NewTurn } from '../../../src/store/runs/accept-run.ts';
+import type { ClaimedRun } from '../../../src/store/runs/claim-runs.ts';
+import { openStore, type Store } from '../../../src/store/open-store.ts';
+import type { Fence, NewStep } from '../../../src/store/runs/record-progress.ts';
+import { type FakeClock, fakeClock } from '../time/fake-clock.ts';
+import { temporaryDirectory } from '../files/temporary-directory.ts';
 
 export interface StoreHouse {
   readonly store: Store;

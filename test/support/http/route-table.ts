@@ -1,11 +1,11 @@
 // The table of routes without a daemon behind it, and the JSON that a reply of theirs must be.
 import { isDeepStrictEqual } from 'node:util';
-import type { JsonValue } from '../../src/domain/json.ts';
-import { shapeOfPath } from '../../src/http/frame/render-error.ts';
-import type { Route } from '../../src/http/frame/route.ts';
-import { makeRoutes, type RouteParts } from '../../src/http/routes.ts';
-import { envelopeOf, ERROR_SHAPES } from '../../src/wire/error.ts';
-import type { Shape } from '../../src/wire/shape.ts';
+import type { JsonValue } from '../../../src/domain/json.ts';
+import { shapeOfPath } from '../../../src/http/frame/render-error.ts';
+import type { Route } from '../../../src/http/frame/route.ts';
+import { makeRoutes, type RouteParts } from '../../../src/http/routes.ts';
+import { envelopeOf, ERROR_SHAPES } from '../../../src/wire/error.ts';
+import type { Shape } from '../../../src/wire/shape.ts';
 import { makeSseParser } from './sse.ts';
 
 const nothing = {

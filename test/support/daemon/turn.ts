@@ -1,6 +1,6 @@
 // One turn over plain HTTP in either protocol, told in the same words, for tests that look below the official clients.
-import type { SseEvent } from './sse.ts';
-import { collectSse } from './sse.ts';
+import type { SseEvent } from '../http/sse.ts';
+import { collectSse } from '../http/sse.ts';
 
 export type TurnProtocol = 'messages' | 'chat';
 

@@ -1,5 +1,5 @@
 // Callers for verbs that are called without a request.
-import type { Administrator } from '../../src/domain/people/user.ts';
+import type { Administrator } from '../../../src/domain/people/user.ts';
 
 export const OPERATOR: Administrator = {
   kind: 'operator',
