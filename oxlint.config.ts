@@ -8,7 +8,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['outbound', 'services'],
   ['store', 'files', 'catalog', 'agent'],
   ['events'],
-  ['execution'],
+  ['execution', 'webhooks'],
   ['operations', 'client'],
   ['http', 'tui'],
   ['config'],

@@ -1,0 +1,59 @@
+// Signatures of deliveries: X-Service-Signature (§6.4), and those of the Standard Webhooks specification (H4).
+import { createHmac } from 'node:crypto';
+import { isoTime } from '../domain/clock.ts';
+
+/** The secrets that sign now. `previous` is the one before a rotation, during its overlap of 24 h. */
+export interface SigningSecrets {
+  readonly current: string;
+  readonly previous: string | null;
+}
+
+export interface Signable {
+  readonly eventId: string;
+  /** The exact bytes of the body. */
+  readonly body: Uint8Array;
+  /** The moment of the attempt, in epoch ms. */
+  readonly at: number;
+}
+
+/** A Standard Webhooks secret: this prefix, then the key in Base64. */
+const ENCODED = /^whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?)$/;
+
+/** The headers that sign an attempt; none without secrets. */
+export function signatureHeaders(signable: Signable, secrets: SigningSecrets | null): Record<string, string> {
+  if (secrets === null) return {};
+  const { current, previous } = secrets;
+  const both = previous === null ? [current] : [current, previous];
+  return {
+    'X-Service-Signature': serviceSignature(signable, current),
+    ...(previous === null ? {} : { 'X-Service-Signature-Previous': serviceSignature(signable, previous) }),
+    'webhook-id': signable.eventId,
+    'webhook-timestamp': unixSeconds(signable.at),
+    'webhook-signature': both.map((secret) => standardSignature(signable, secret)).join(' '),
+  };
+}
+
+/** `sha256=<hex>` over the timestamp, a dot and the body; the key is the secret in UTF-8 (§6.4, H18). */
+export function serviceSignature({ body, at }: Omit<Signable, 'eventId'>, secret: string): string {
+  return `sha256=${createHmac('sha256', secret)
+    .update(`${isoTime(at)}.`)
+    .update(body)
+    .digest('hex')}`;
+}
+
+/** `v1,<Base64>` over the id, the time in seconds and the body, joined with dots. */
+function standardSignature({ eventId, body, at }: Signable, secret: string): string {
+  const mac = createHmac('sha256', standardKey(secret));
+  return `v1,${mac
+    .update(`${eventId}.${unixSeconds(at)}.`)
+    .update(body)
+    .digest('base64')}`;
+}
+
+/** The key of a Standard Webhooks signature: decoded Base64 after `whsec_`, else the secret in UTF-8 (H18). */
+function standardKey(secret: string): Buffer {
+  const encoded = ENCODED.exec(secret)?.[1];
+  return encoded ? Buffer.from(encoded, 'base64') : Buffer.from(secret, 'utf8');
+}
+
+const unixSeconds = (at: number) => String(Math.floor(at / 1_000));
