@@ -75,7 +75,7 @@ export type ConfigEvent =
   | { readonly kind: 'rejected'; readonly file: string; readonly problems: readonly Problem[] }
   /** Only these are left out, or stay as they were; the rest is in effect. Reported once for the same problems. */
   | { readonly kind: 'left-out'; readonly problems: readonly Problem[] }
-  | { readonly kind: 'restart-needed'; readonly setting: 'listen'; readonly wanted: string; readonly inForce: string }
+  | { readonly kind: 'restart-needed'; readonly setting: 'listen'; readonly wanted: string; readonly inEffect: string }
   /** Changes may go unnoticed until `reload` or a restart. */
   | { readonly kind: 'watch-failed'; readonly why: string };
 
@@ -157,21 +157,21 @@ interface Settled {
 }
 
 /** Reads errand.yaml, but keeps the listening address: it is already bound. A different one is reported once. */
-function makeSettingsReader({ config, report }: LiveConfigParts, inForce: () => string): () => Read<Settled> {
+function makeSettingsReader({ config, report }: LiveConfigParts, inEffect: () => string): () => Read<Settled> {
   const asked = config.settings.listen;
-  let told = asked;
+  let reported = asked;
   return () => {
     const loaded = loadSettings(config.places.configDir, config.overrides);
     if (!loaded.ok) return loaded;
     const wanted = loaded.settings.listen;
-    if (wanted !== told && wanted !== asked) {
-      report({ kind: 'restart-needed', setting: 'listen', wanted, inForce: inForce() });
+    if (wanted !== reported && wanted !== asked) {
+      report({ kind: 'restart-needed', setting: 'listen', wanted, inEffect: inEffect() });
     }
-    told = wanted;
+    reported = wanted;
     const { origins } = loaded;
     const isDerived = origins.get('public_url') === 'default';
-    const publicUrl = isDerived ? publicUrlFor(inForce()) : loaded.settings.publicUrl;
-    return { ok: true, value: { settings: { ...loaded.settings, listen: inForce(), publicUrl }, origins } };
+    const publicUrl = isDerived ? publicUrlFor(inEffect()) : loaded.settings.publicUrl;
+    return { ok: true, value: { settings: { ...loaded.settings, listen: inEffect(), publicUrl }, origins } };
   };
 }
 
@@ -220,22 +220,22 @@ export function makeLiveConfig(parts: LiveConfigParts): LiveConfig {
   const readDefined = () =>
     readDefinitions({ configDir, credentialsDirectory }, catalogPart.current(), definitionsPart.current());
   const absence = makeAbsence(configDir);
-  const unlessGone = <T>(file: string, read: () => Read<T>): Read<T> => {
+  const unlessAbsent = <T>(file: string, read: () => Read<T>): Read<T> => {
     const gone = absence(file);
     return gone === null ? read() : { ok: false, problems: [gone] };
   };
 
   const listeners = new Set<(changed: Changed) => void>();
-  const tell = (changed: Changed) => {
+  const notify = (changed: Changed) => {
     for (const listener of listeners) listener(changed);
   };
   const reload = () => {
-    const settingsChanged = settingsPart.take(unlessGone(SETTINGS_FILE, readSettings));
-    const catalogChanged = catalogPart.take(unlessGone(MODELS_FILE, readCatalog));
-    const definitionsChanged = definitionsPart.take(unlessGone(DEFINITIONS, readDefined));
-    if (settingsChanged) tell('settings');
-    if (catalogChanged) tell('catalog');
-    if (definitionsChanged) tell('definitions');
+    const settingsChanged = settingsPart.take(unlessAbsent(SETTINGS_FILE, readSettings));
+    const catalogChanged = catalogPart.take(unlessAbsent(MODELS_FILE, readCatalog));
+    const definitionsChanged = definitionsPart.take(unlessAbsent(DEFINITIONS, readDefined));
+    if (settingsChanged) notify('settings');
+    if (catalogChanged) notify('catalog');
+    if (definitionsChanged) notify('definitions');
   };
 
   return {
@@ -243,7 +243,7 @@ export function makeLiveConfig(parts: LiveConfigParts): LiveConfig {
     catalog: catalogPart.current,
     definitions: definitionsPart.current,
     checkDefinitions: () => {
-      const read = unlessGone(DEFINITIONS, readDefined);
+      const read = unlessAbsent(DEFINITIONS, readDefined);
       return read.problems ?? [];
     },
     check: () => checkFiles(config),

@@ -72,7 +72,7 @@ export function openApp(parts: OpenAppParts): HttpApp {
     settings,
     catalog,
     definitions,
-    problems: { ofFiles: live.checkDefinitions, inForce: live.problems },
+    problems: { ofFiles: live.checkDefinitions, inEffect: live.problems },
     closing,
     draining,
   });

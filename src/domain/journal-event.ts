@@ -30,7 +30,7 @@ export interface EventPayloads {
   content_block_delta: { index: number; text: string };
   content_block_stop: { index: number };
   tool_use: { step: number; toolUseId: string; name: string; input: JsonObject };
-  /** `output` is cut at `MAX_TOLD_BYTES`; then it is `truncated`. */
+  /** `output` is cut at `MAX_PREVIEW_BYTES`; then it is `truncated`. */
   tool_result: { toolUseId: string; name: string; ok: boolean; output: string; truncated?: true; durationMs: number };
   /** The final message was written. `structuredOutput` is present only when a schema was given, and not on chat. */
   message: {
@@ -75,7 +75,7 @@ interface SettledQuestion {
 }
 
 /** Maximum bytes of a tool's input or output in an event (G18). */
-export const MAX_TOLD_BYTES = 4_096;
+export const MAX_PREVIEW_BYTES = 4_096;
 
 export type EventType = keyof EventPayloads;
 

@@ -16,7 +16,7 @@ export function makeBus(): Bus {
   const followers = new Map<number, Set<Listener>>();
   const ofAll: Listener[] = [];
 
-  function tell(runSeq: number, events: readonly JournalEvent[]): void {
+  function deliver(runSeq: number, events: readonly JournalEvent[]): void {
     const listeners = followers.get(runSeq);
     if (listeners === undefined) return;
     // A copy, since a listener may unsubscribe during the call.
@@ -25,7 +25,7 @@ export function makeBus(): Bus {
 
   return {
     publish: (events) => {
-      if (followers.size > 0) for (const [runSeq, own] of byRun(events)) tell(runSeq, own);
+      if (followers.size > 0) for (const [runSeq, own] of byRun(events)) deliver(runSeq, own);
       for (const listener of ofAll) listener(events);
     },
     subscribe: (runSeq, listener) => {

@@ -179,10 +179,10 @@ function one(value: string | string[] | undefined): string | undefined {
 }
 
 function flat({ headers }: Answer): Record<string, string> {
-  const told = Object.entries(headers).flatMap(([name, value]) =>
+  const entries = Object.entries(headers).flatMap(([name, value]) =>
     value === undefined ? [] : [[name.toLowerCase(), Array.isArray(value) ? value.join(', ') : value] as const],
   );
-  return Object.fromEntries(told);
+  return Object.fromEntries(entries);
 }
 
 function tooSlow({ url }: Hop, timeoutMs: number, cause: unknown): EgressError {

@@ -124,9 +124,9 @@ async function relay(req: IncomingMessage, res: ServerResponse, dial: Dial): Pro
     // It was not asked to change the protocol. Without a listener, the reply would be lost.
     outgoing.once('upgrade', () => refuse());
     outgoing.once('response', (answer) => {
-      const { connection: _, trailer: __, ...told } = answer.headers;
+      const { connection: _, trailer: __, ...forwarded } = answer.headers;
       try {
-        res.writeHead(answer.statusCode ?? 502, told);
+        res.writeHead(answer.statusCode ?? 502, forwarded);
       } catch (error) {
         // An untrusted server may send what can't be forwarded, such as a status below 100.
         refuse(error);

@@ -2,7 +2,7 @@
 import { isoTime } from '../domain/clock.ts';
 import { excerptOf } from '../domain/excerpt.ts';
 import { INSIGHT_PRIORITIES, INSIGHT_STATUSES } from '../domain/sessions/insight.ts';
-import { type EventPayloads, type EventType, type JournalEvent, MAX_TOLD_BYTES } from '../domain/journal-event.ts';
+import { type EventPayloads, type EventType, type JournalEvent, MAX_PREVIEW_BYTES } from '../domain/journal-event.ts';
 import { SCHEDULE_MODES, STOP_REASONS } from '../domain/sessions/run.ts';
 import { STOP_CAUSES } from '../domain/sessions/stop.ts';
 import type { Usage } from '../domain/sessions/usage.ts';
@@ -89,7 +89,7 @@ const RENDERERS: { readonly [T in EventType]: (payload: EventPayloads[T]) => Pay
   content_block_delta: ({ index, text }) => ({ index, delta: { type: 'text_delta', text } }),
   content_block_stop: same,
   tool_use: ({ toolUseId, name, input }) => {
-    const { value, isCut } = excerptOf(input, MAX_TOLD_BYTES);
+    const { value, isCut } = excerptOf(input, MAX_PREVIEW_BYTES);
     return { tool_use_id: toolUseId, name, input: value, ...(isCut && { truncated: true }) };
   },
   tool_result: ({ toolUseId, ok, output, truncated, durationMs }) => ({

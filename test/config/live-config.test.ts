@@ -182,7 +182,7 @@ test('a different listening address waits for a restart, and is reported once', 
     model: { maxSteps: 4 },
   });
   expect(events.filter((event) => event.kind === 'restart-needed')).toEqual([
-    { kind: 'restart-needed', setting: 'listen', wanted: '127.0.0.1:2', inForce: '127.0.0.1:1' },
+    { kind: 'restart-needed', setting: 'listen', wanted: '127.0.0.1:2', inEffect: '127.0.0.1:1' },
   ]);
   write('errand.yaml', 'public_url: https://errand.example\n');
   live.reload();

@@ -75,7 +75,7 @@ function upstreamFailure(fault: UpstreamFault, { model, limits }: Called, now: n
     error: { type: 'api_error', message: `The model "${model.name}" ${words}${detail}.`, retryable },
     again,
     waitMs: retryAfterOf(fault.retryAfter, now),
-    said: toldOf(fault.message, model),
+    said: textForOperators(fault.message, model),
   };
 }
 
@@ -130,7 +130,7 @@ const passing = (message: string): ModelFailure => ({
 });
 
 /** The server's message for operators: on one line, bounded, without the credentials of the call. */
-function toldOf(text: string, { apiKey, extras }: ModelGrant): string | null {
+function textForOperators(text: string, { apiKey, extras }: ModelGrant): string | null {
   const line = text.replace(/\s+/g, ' ').trim();
   if (line === '') return null;
   const values = Object.values(extras.headers).flatMap((value) => [value, ...value.split(' ')]);

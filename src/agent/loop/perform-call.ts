@@ -58,10 +58,10 @@ export async function performCall(run: Performing, asked: Asked): Promise<ToolRe
     });
     run.workspace.begun(execution);
     const result = await untilAborted(execution, signal);
-    const told = { ok: result.ok, output: await shown(result.output) };
+    const reported = { ok: result.ok, output: await shown(result.output) };
     // Sync before the commit: the journal must not list files that a power failure has emptied.
     if (tool.writes === true && !(await syncDiskOf(workspace))) throw new Error(NOT_SYNCED);
-    return told;
+    return reported;
   } catch (error) {
     signal.throwIfAborted();
     return { ok: false, output: await shown(`The tool failed: ${wordsOfFailure(error, workspace)}`) };

@@ -84,7 +84,7 @@ function makeListing(wanted: readonly string[] | null) {
       if (leftOut.length < MAX_TOOLS) leftOut.push({ name, why: schema.why });
       return;
     }
-    schemaBytes += JSON.stringify(schema.told).length;
+    schemaBytes += JSON.stringify(schema.modelSchema).length;
     if (schemaBytes > MAX_SCHEMA_BYTES) {
       surplus += 1;
       return;
@@ -93,7 +93,7 @@ function makeListing(wanted: readonly string[] | null) {
     tools.set(name, {
       name,
       description: words.slice(0, MAX_DESCRIPTION_CHARACTERS).toWellFormed(),
-      inputSchema: schema.told,
+      inputSchema: schema.modelSchema,
       check: schema.check,
     });
   };

@@ -18,10 +18,10 @@ export function redactMessage(message: object, redact: Redactor): number {
   };
   for (const container of containersIn(message)) {
     for (const [name, value] of Object.entries(container)) {
-      const told = Array.isArray(container) ? name : redacted(name);
-      if (told !== name) delete container[name];
+      const redactedName = Array.isArray(container) ? name : redacted(name);
+      if (redactedName !== name) delete container[name];
       const text = typeof value === 'string' ? redacted(value) : value;
-      if (told !== name || text !== value) keep(container, told, text);
+      if (redactedName !== name || text !== value) keep(container, redactedName, text);
     }
   }
   return places;

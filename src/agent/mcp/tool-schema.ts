@@ -16,7 +16,7 @@ const COMPILE_CPU_MS = 500;
 const MAX_KNOWN = 256;
 
 export type ToolSchema =
-  | { readonly ok: true; readonly told: JsonObject; readonly check: ResultCheck }
+  | { readonly ok: true; readonly modelSchema: JsonObject; readonly check: ResultCheck }
   | { readonly ok: false; readonly why: string };
 
 /** Only validates schemas; it retains none of them. */
@@ -34,8 +34,8 @@ export function readToolSchema(value: JsonValue | undefined): ToolSchema {
   if (text === null) return { ok: false, why: `it nests deeper than ${MAX_DEPTH} levels` };
   if (Buffer.byteLength(text) > MAX_BYTES) return { ok: false, why: `it is larger than ${MAX_BYTES / 1_024} KB` };
   if (text.includes('"__proto__":')) return { ok: false, why: 'it uses "__proto__" as a name' };
-  const { $schema: _dialect, $id: _id, $comment: _comment, ...told } = value;
-  const schema = mapSchemas(told, inKnownWords);
+  const { $schema: _dialect, $id: _id, $comment: _comment, ...modelSchema } = value;
+  const schema = mapSchemas(modelSchema, inKnownWords);
   const why = faultOf(schema);
   if (why !== undefined) return { ok: false, why };
   const check: ResultCheck = (input) => {
@@ -45,7 +45,7 @@ export function readToolSchema(value: JsonValue | undefined): ToolSchema {
       return ['the schema itself cannot be used'];
     }
   };
-  return { ok: true, told, check };
+  return { ok: true, modelSchema, check };
 }
 
 /**

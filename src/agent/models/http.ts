@@ -44,14 +44,14 @@ export function modelFetch(
       body: content,
       signal: init.signal ?? null,
     });
-    const told = flatten(headers);
-    const fault = await faultOf(statusCode, told, body);
+    const replyHeaders = flatten(headers);
+    const fault = await faultOf(statusCode, replyHeaders, body);
     if (fault !== null) {
       hearing.fault = fault;
       throw fault;
     }
     const stream = batchedBytes(body, gatherMs, listen(hearing, protocol));
-    return new Response(stream, { status: statusCode, headers: told });
+    return new Response(stream, { status: statusCode, headers: replyHeaders });
   };
 }
 

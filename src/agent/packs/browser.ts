@@ -42,11 +42,11 @@ function toolOf(action: Action, browser: RunBrowser, keepPicture: KeepPicture): 
       if (fault !== null) return failed(fault);
       return browser.onPage(needsPage, async (page, { front, openedFromNow }) => {
         const windows = openedFromNow();
-        const told = (await action.act(page, input)) ?? (await whatFollowed(page, front, windows));
+        const outcome = (await action.act(page, input)) ?? (await whatFollowed(page, front, windows));
         const shown = front();
         // If the picture fails, the action still succeeded.
         if (pictured && shown !== undefined) await keepPicture(shown, callId, false).catch(() => undefined);
-        return succeeded(told);
+        return succeeded(outcome);
       });
     },
   };

@@ -9,7 +9,7 @@ import type { Run, ToolPack } from '../loop/run.ts';
 import type { ExecutedTool } from '../tools/tool.ts';
 
 const MAX_INSTRUCTIONS_CHARACTERS = 2_000;
-const MAX_NAMES_TOLD = 10;
+const MAX_NAMES_LISTED = 10;
 
 /** Starts all servers concurrently. If one can't be used, the run lacks only its tools. */
 export const mcpTools: ToolPack = async (run) => {
@@ -40,15 +40,15 @@ interface Opened {
 async function openServer({ brief, channel }: Run, grant: McpGrant): Promise<Opened> {
   const note: Note = (message, facts) =>
     channel.send({ t: 'log', level: 'warn', message, facts: redacted(facts, grant) });
-  let isToldOfChange = false;
+  let hasReportedChange = false;
   const site: McpSite = {
     workspace: brief.workspace,
     sandbox: brief.sandbox,
     egress: brief.egress,
     signal: channel.signal,
     toolsChanged: () => {
-      if (isToldOfChange) return;
-      isToldOfChange = true;
+      if (hasReportedChange) return;
+      hasReportedChange = true;
       const facts = { mcp_server: grant.name };
       channel.send({
         t: 'log',
@@ -83,14 +83,14 @@ function notesOn(
   { leftOut, surplus, missing, instructions, tools }: McpServer['connection'],
 ): string[] {
   const server = `the MCP server "${name}"`;
-  const told = leftOut.slice(0, MAX_NAMES_TOLD).map((tool) => `"${oneLine(tool.name)}" (${tool.why})`);
-  const more = leftOut.length - told.length;
+  const listed = leftOut.slice(0, MAX_NAMES_LISTED).map((tool) => `"${oneLine(tool.name)}" (${tool.why})`);
+  const more = leftOut.length - listed.length;
   const words = oneLine(instructions).slice(0, MAX_INSTRUCTIONS_CHARACTERS).toWellFormed();
   return [
     ...(words === '' || tools.length === 0 ? [] : [`What ${server} says of its tools: ${words}`]),
-    ...(told.length === 0
+    ...(listed.length === 0
       ? []
-      : [`Unusable tools of ${server}: ${told.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`]),
+      : [`Unusable tools of ${server}: ${listed.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`]),
     ...(surplus === 0 ? [] : [`${surplus} more tools of ${server} are left out, because there are too many.`]),
     ...(missing.length === 0 ? [] : [`${server.replace('the', 'The')} does not have: ${missing.join(', ')}.`]),
   ];

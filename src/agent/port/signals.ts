@@ -58,7 +58,7 @@ export function openChannel(
       port.postMessage(batch);
     } catch {
       stop(LOST);
-      if (batch.at(-1)?.t === 'done') port.postMessage(ENDED_UNTOLD);
+      if (batch.at(-1)?.t === 'done') port.postMessage(ENDED_WITHOUT_OUTCOME);
     }
   };
   const { add: send } = makeOutbox(post);
@@ -111,7 +111,7 @@ export function openChannel(
 }
 
 /** Sent when the real outcome can't be: the run is executed again. */
-const ENDED_UNTOLD: SignalBatch = [{ t: 'done', outcome: { status: 'canceled' }, touched: true }];
+const ENDED_WITHOUT_OUTCOME: SignalBatch = [{ t: 'done', outcome: { status: 'canceled' }, touched: true }];
 
 /** Signals that wait for the journal. An ack that does not arrive within `afterMs` counts as lost. */
 function makeCommits(

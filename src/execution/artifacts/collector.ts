@@ -58,7 +58,7 @@ export function makeCollector(given: CollectorParts): Collector {
   const packing = queue((session) => packNext(parts, session).finally(released));
   const collecting = queue(async (session) => {
     const more = await collectNext(parts, session, () => waiting.has(session)).finally(released);
-    waiting.tell(session);
+    waiting.notify(session);
     if (!more) packing.add(session);
     return more;
   });
@@ -76,9 +76,9 @@ export function makeCollector(given: CollectorParts): Collector {
   /** Resolves when all earlier runs of the session are collected. */
   async function collected(sessionSeq: number, runSeq: number): Promise<void> {
     while (await store.artifacts.isAfterUncollected(sessionSeq, runSeq)) {
-      const told = waiting.next(sessionSeq);
+      const changed = waiting.next(sessionSeq);
       collecting.add(sessionSeq);
-      await told;
+      await changed;
     }
   }
 
@@ -104,7 +104,7 @@ function makeWaiting() {
       return news.promise;
     },
     has: (sessionSeq: number): boolean => waiting.has(sessionSeq),
-    tell: (sessionSeq: number): void => {
+    notify: (sessionSeq: number): void => {
       waiting.get(sessionSeq)?.resolve();
       waiting.delete(sessionSeq);
     },

@@ -28,7 +28,7 @@ const FORWARDED: ReadonlySet<string> = new Set([
   'prefer',
 ]);
 /** Reply headers that an agent gets. */
-const TOLD: ReadonlySet<string> = new Set([
+const RETURNED: ReadonlySet<string> = new Set([
   'content-type',
   'content-length',
   'content-range',
@@ -92,18 +92,18 @@ function fits(pattern: string, path: string): boolean {
 }
 
 /** The reply for the agent, with every repetition of a credential redacted, and the number of places where that happened. */
-export function tellReply(
+export function renderReply(
   reply: GuardedReply,
   credentials: readonly string[],
-): { readonly told: Services['connector_request']['output']; readonly redacted: number } {
+): { readonly rendered: Services['connector_request']['output']; readonly redacted: number } {
   const redact = makeRedactor(credentials.flatMap(secretsIn));
   const headers = Object.entries(reply.headers)
-    .filter(([name]) => TOLD.has(name))
+    .filter(([name]) => RETURNED.has(name))
     .map(([name, value]) => [name, redact(value)] as const);
   const text = Buffer.from(reply.body).toString('utf8').replaceAll('\0', '\uFFFD').toWellFormed();
   const body = redact(text, reply.truncated);
   return {
-    told: {
+    rendered: {
       status: reply.status,
       headers: Object.fromEntries(headers.map(([name, value]) => [name, value.text])),
       body: body.text,

@@ -10,7 +10,7 @@ import { EgressError } from '../../outbound/egress.ts';
 import { guardedFetch } from '../../outbound/guarded-fetch.ts';
 import type { Store } from '../../store/open-store.ts';
 import { type Credential, CredentialError, type Credentials, makeCredentials } from './broker-credentials.ts';
-import { readServiceRequest, type ServiceRequest, tellReply } from './broker-request.ts';
+import { readServiceRequest, type ServiceRequest, renderReply } from './broker-request.ts';
 
 type CallInput = Services['connector_request']['input'];
 type CallOutput = Services['connector_request']['output'];
@@ -145,10 +145,10 @@ export function makeBroker({ store, secrets, log, connector: connectorOf, egress
       const request = readServiceRequest(connector, input);
       const { reply, credential } = await send(found, request);
       const facts = { connection_id: connection.id, connector: connector.name, method: request.method };
-      const { told, redacted } = tellReply(reply, secretsOf(connector, credential));
+      const { rendered, redacted } = renderReply(reply, secretsOf(connector, credential));
       log.info({ ...facts, status: reply.status }, 'a connected service was called');
       if (redacted > 0) log.warn({ ...facts, places: redacted }, 'a connected service repeated its credential');
-      return told;
+      return rendered;
     },
 
     reach: async (connectorName) => {

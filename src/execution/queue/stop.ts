@@ -47,10 +47,10 @@ export function makeStopper(parts: StopParts): Stopper {
 
   /** Asks the executor, unless it was asked just now, and reports the state of the stop. */
   async function finish(target: StopTarget, sessionId: string, commit: Stopped): Promise<StopResult> {
-    const told = { sessionId, status: commit.status, cause: commit.cause };
+    const known = { sessionId, status: commit.status, cause: commit.cause };
     const ended = { cancelledRuns: commit.canceled, expiredQuestions: commit.expiredQuestions };
     const end = (stopState: StopState, executorCancelled = false) => ({
-      ...told,
+      ...known,
       ...ended,
       stopState,
       executorCancelled,

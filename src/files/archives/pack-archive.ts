@@ -43,7 +43,7 @@ export async function packArchive(task: PackTask, files: readonly SnapshotFile[]
     closeSync(file);
   }
   const key = hash.digest('hex');
-  await work.tell([{ path: '', size, sha256: key }]);
+  await work.report([{ path: '', size, sha256: key }]);
   const isThere = hasBlob(task.blobs, key);
   if (isThere) rmSync(path);
   await placeBlobs(task.blobs, isThere ? [] : [{ path, key }], isThere ? [key] : []);

@@ -37,7 +37,7 @@ async function carryOut(id: number, order: Order, task: SnapshotTask | PackTask)
   let last: FromSnapshotThread;
   try {
     mkdirSync(task.scratch, { mode: 0o700 });
-    const skipped = await work(task, order, { pace, tell: async (files) => tellFound(id, order, files) });
+    const skipped = await work(task, order, { pace, report: async (files) => reportFound(id, order, files) });
     last = { t: 'done', skipped };
   } catch (error) {
     last = { t: 'failed', ...wordsFor(error) };
@@ -46,7 +46,7 @@ async function carryOut(id: number, order: Order, task: SnapshotTask | PackTask)
     orders.delete(id);
     rmSync(task.scratch, { recursive: true, force: true });
   }
-  tell(id, last);
+  report(id, last);
 }
 
 async function work(task: SnapshotTask | PackTask, { files }: Order, how: Work): Promise<Skipped | null> {
@@ -55,14 +55,14 @@ async function work(task: SnapshotTask | PackTask, { files }: Order, how: Work):
   return null;
 }
 
-async function tellFound(id: number, order: Order, files: readonly SnapshotFile[]): Promise<void> {
+async function reportFound(id: number, order: Order, files: readonly SnapshotFile[]): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   order.held = resolve;
-  tell(id, { t: 'found', files });
+  report(id, { t: 'found', files });
   await promise;
 }
 
-function tell(id: number, message: FromSnapshotThread): void {
+function report(id: number, message: FromSnapshotThread): void {
   parentPort?.postMessage({ id, message } satisfies Numbered<FromSnapshotThread>, []);
 }
 

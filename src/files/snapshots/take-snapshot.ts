@@ -13,7 +13,7 @@ import { type FoundFile, type SkipCounts, walkFiles } from './walk-files.ts';
 export interface Work {
   readonly pace: Pace;
   /** Reports files to the main thread, and resolves when it holds their blobs. */
-  readonly tell: (files: readonly SnapshotFile[]) => Promise<void>;
+  readonly report: (files: readonly SnapshotFile[]) => Promise<void>;
 }
 
 /** Files that are reported to the main thread at once. */
@@ -74,9 +74,9 @@ export async function takeSnapshot(task: SnapshotTask, work: Work): Promise<Skip
 }
 
 /** Has some files held, then moves their bytes to the blobs. */
-async function hand(task: SnapshotTask, { tell }: Work, batch: readonly Read[]): Promise<void> {
+async function hand(task: SnapshotTask, { report }: Work, batch: readonly Read[]): Promise<void> {
   if (batch.length === 0) return;
-  await tell(batch.map(({ path, size, sha256 }) => ({ path, size, sha256 })));
+  await report(batch.map(({ path, size, sha256 }) => ({ path, size, sha256 })));
   if (!task.keep) return;
   const missing = new Map<string, string>();
   const found: string[] = [];

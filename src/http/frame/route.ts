@@ -11,7 +11,7 @@ import type { Reply } from './reply.ts';
 type Answer<R extends object> = Promise<Reply<R> | undefined> | Reply<R>;
 
 /** A failed run is reported as an error. */
-type Told<R extends object> = Answer<R | ErrorWire<ErrorShape>>;
+type AnswerOrError<R extends object> = Answer<R | ErrorWire<ErrorShape>>;
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -59,7 +59,7 @@ export interface Route extends Traits {
 type CallerAt<G extends Guard | 'none'> = G extends Guard ? CallerOf[G] : undefined;
 
 interface Line<G extends Guard | 'none', Q, B, R extends object> extends Traits<Q, B, R> {
-  readonly handler: (exchange: Exchange<Q, B>, caller: CallerAt<G>) => Told<NoInfer<R>>;
+  readonly handler: (exchange: Exchange<Q, B>, caller: CallerAt<G>) => AnswerOrError<NoInfer<R>>;
 }
 
 /** Makes the lines of one guard and one shape of errors. A handler that doesn't fit the shapes of its line doesn't compile. */

@@ -81,18 +81,18 @@ function makeReport({ clock, log }: ConnectionLimitParts): (limit: Limit, networ
   let refused = 0;
   let resting = false;
 
-  function tell(limit: Limit, network: string): void {
+  function report(limit: Limit, network: string): void {
     log.warn({ refused, limit, newest_from: network }, 'connections refused: too many are open');
     refused = 0;
     resting = true;
     clock.after(REPORT_EVERY_MS, () => {
       resting = false;
-      if (refused > 0) tell(limit, network);
+      if (refused > 0) report(limit, network);
     });
   }
 
   return (limit, network) => {
     refused += 1;
-    if (!resting) tell(limit, network);
+    if (!resting) report(limit, network);
   };
 }

@@ -20,7 +20,7 @@ export interface AuditTarget {
 export const itself = ({ id }: { readonly id: string }): AuditTarget => ({ id });
 
 /** The target of a stop: what is deleted can't be stopped. */
-export function unlessGone(target: AuditTarget) {
+export function unlessDeleted(target: AuditTarget) {
   return ({ kind }: StopCommit): AuditTarget | undefined => (kind === 'gone' ? undefined : target);
 }
 
@@ -72,7 +72,7 @@ export function makeAudit({ store, clock, log, deriveKey }: AuditParts): Audit {
   const recentReads = makeRecentReads(clock);
 
   function noteOf<Result>(entryOf: (result: Result) => NewAuditEntry | undefined): Note<Result> {
-    return { seal, entryOf, recorded: (entry) => tell(log, entry) };
+    return { seal, entryOf, recorded: (entry) => logEntry(log, entry) };
   }
 
   const record = (entry: NewAuditEntry) => store.audit.record(noteOf(() => entry));
@@ -121,7 +121,7 @@ function entryOf(caller: Administrator, action: AuditAction, { id, sessionId }: 
 }
 
 /** A second copy of the chain: where the log is kept elsewhere, it shows what was cut off here. */
-function tell(log: Log, { id, actor, action, targetId, sessionId, requestId, hash }: AuditEntry): void {
+function logEntry(log: Log, { id, actor, action, targetId, sessionId, requestId, hash }: AuditEntry): void {
   const facts = { audit_id: id, action, actor: actor.username, target_id: targetId, session_id: sessionId };
   log.info({ ...facts, request_id: requestId, hash }, 'audited');
 }

@@ -50,7 +50,7 @@ export interface DefinitionParts {
     /** What is wrong with the files of the definitions now. */
     ofFiles(): readonly Problem[];
     /** What is wrong with the files that were read last: their definitions are not in effect, or left out. */
-    inForce(): readonly Problem[];
+    inEffect(): readonly Problem[];
   };
 }
 
@@ -71,7 +71,7 @@ export function makeDefinitionOperations({ store, audit, definitions, problems }
       noun: N,
     ): Promise<Listing<DefinitionRecord<N>> & { readonly problems: readonly Problem[] }> => {
       const items = await recordsOf(noun);
-      const own = problems.inForce().filter(({ file }) => file !== null && isOf(noun, file));
+      const own = problems.inEffect().filter(({ file }) => file !== null && isOf(noun, file));
       return { items, total: items.length, problems: own };
     },
 

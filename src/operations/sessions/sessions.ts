@@ -9,7 +9,7 @@ import type { Store } from '../../store/open-store.ts';
 import type { Listing, Page } from '../../domain/listing.ts';
 import type { SessionRecord } from '../../store/sessions/session-records.ts';
 import type { Access } from '../access.ts';
-import { type Audit, unlessGone } from '../audit/audit.ts';
+import { type Audit, unlessDeleted } from '../audit/audit.ts';
 
 /** `user` is a name or an id, `key` a public id; null leaves a filter out. */
 export interface SessionQuery extends Page {
@@ -79,7 +79,7 @@ export function makeSessionOperations({ store, access, stopper, audit }: Session
     /** Stops every unfinished run of a session (§3.3). */
     stopSession: async (caller: Caller, id: string): Promise<StopResult> => {
       const session = await access.session(caller, id);
-      const note = audit.change(caller, 'session.stop', unlessGone(session));
+      const note = audit.change(caller, 'session.stop', unlessDeleted(session));
       return stopper.stopSession(session, stopCauseOf(caller), note);
     },
 
@@ -89,7 +89,7 @@ export function makeSessionOperations({ store, access, stopper, audit }: Session
      */
     deleteSession: async (caller: Caller, id: string): Promise<string> => {
       const session = await access.session(caller, id);
-      await stopper.deleteSession(session, audit.change(caller, 'session.delete', unlessGone(session)));
+      await stopper.deleteSession(session, audit.change(caller, 'session.delete', unlessDeleted(session)));
       return session.id;
     },
   };

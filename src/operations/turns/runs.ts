@@ -7,7 +7,7 @@ import type { Store } from '../../store/open-store.ts';
 import type { Listing, Page } from '../../domain/listing.ts';
 import type { RunRecord } from '../../store/runs/run-records.ts';
 import type { Access } from '../access.ts';
-import { type Audit, unlessGone } from '../audit/audit.ts';
+import { type Audit, unlessDeleted } from '../audit/audit.ts';
 import { stopCauseOf } from '../sessions/sessions.ts';
 
 /** Null leaves a filter out. */
@@ -68,7 +68,7 @@ export function makeRunOperations({ store, access, stopper, audit, countPoll }: 
     /** Stops one run. The next one of its session is executed then. */
     stopRun: async (caller: Caller, id: string): Promise<StopResult> => {
       const run = await access.run(caller, id);
-      return stopper.stopRun(run, stopCauseOf(caller), audit.change(caller, 'run.stop', unlessGone(run)));
+      return stopper.stopRun(run, stopCauseOf(caller), audit.change(caller, 'run.stop', unlessDeleted(run)));
     },
   };
 }

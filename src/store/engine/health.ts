@@ -38,11 +38,11 @@ export function makeHealth(file: string, alarms: StoreAlarms): Health {
       const isNew = words !== fault && words !== damage;
       fault = words;
       if (kind === 'damaged') damage = words;
-      const told = explainToOperator(error, file);
-      if (isNew) alarms.trouble(messageOf(told));
+      const explained = explainToOperator(error, file);
+      if (isNew) alarms.trouble(messageOf(explained));
       if (kind !== 'lost') return;
       lost = error;
-      alarms.lost(told);
+      alarms.lost(explained);
     },
     well: () => {
       fault = damage;

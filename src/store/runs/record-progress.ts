@@ -2,7 +2,7 @@
 import { previewOf } from '../../domain/sessions/content.ts';
 import { firstBytes } from '../../domain/excerpt.ts';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
-import { MAX_TOLD_BYTES, type NewEvent } from '../../domain/journal-event.ts';
+import { MAX_PREVIEW_BYTES, type NewEvent } from '../../domain/journal-event.ts';
 import type { ContextParts, Usage } from '../../domain/sessions/usage.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
@@ -157,15 +157,15 @@ function* keepToolResult(tx: Transaction, fence: Fence, result: NewToolResult): 
     result.step,
     kept.position + 1,
   );
-  const told = firstBytes(result.output, MAX_TOLD_BYTES);
+  const output = firstBytes(result.output, MAX_PREVIEW_BYTES);
   tx.emit(fence.sessionSeq, fence.runSeq, {
     type: 'tool_result',
     payload: {
       toolUseId: result.toolUseId,
       name: result.name,
       ok: result.ok,
-      output: told,
-      ...(told.length < result.output.length && { truncated: true }),
+      output,
+      ...(output.length < result.output.length && { truncated: true }),
       durationMs: Math.round(result.durationMs),
     },
   });

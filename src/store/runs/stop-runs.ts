@@ -98,9 +98,9 @@ export function* stopIn(tx: Transaction, { sessionSeq, runSeq }: StopScope, caus
   const runs = (yield* listUnfinished(tx, sessionSeq)).filter(({ seq }) => runSeq === null || seq === runSeq);
   if (runs.length === 0) {
     const nothing = { canceled: 0, expiredQuestions: 0 };
-    const told = { status: session.status, cause: session.cause ?? cause, ...nothing, unconfirmed: wasUnconfirmed };
-    if (session.status !== 'stopped') return { ...told, kind: 'idle' };
-    return { ...told, kind: wasUnconfirmed ? 'unconfirmed' : 'confirmed' };
+    const state = { status: session.status, cause: session.cause ?? cause, ...nothing, unconfirmed: wasUnconfirmed };
+    if (session.status !== 'stopped') return { ...state, kind: 'idle' };
+    return { ...state, kind: wasUnconfirmed ? 'unconfirmed' : 'confirmed' };
   }
   const unconfirmed = wasUnconfirmed || runs.some(({ status }) => EXECUTING.some((state) => state === status));
   // Before the runs end: the end of a run lets the next one begin, unless an executor is still in the workspace.

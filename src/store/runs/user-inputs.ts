@@ -6,7 +6,7 @@ import { conditions } from '../sessions/conditions.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import type { Page } from '../../domain/listing.ts';
-import { goOn } from './wait-for-user.ts';
+import { continueRun } from './wait-for-user.ts';
 
 /** Null leaves a filter out. */
 export interface UserInputFilter extends Page {
@@ -125,7 +125,7 @@ function makeMoves(database: Database) {
         if (row === undefined) return false;
         const { sessionSeq, runSeq, ...question } = row;
         tx.emit(sessionSeq, runSeq, { type: 'user_input.answered', payload: { ...question, answers } });
-        yield* goOn(tx, row);
+        yield* continueRun(tx, row);
         return true;
       }),
 
@@ -136,7 +136,7 @@ function makeMoves(database: Database) {
           `UPDATE user_inputs SET status = 'expired' WHERE id = ? AND status = 'pending' ${SETTLED}`,
           id,
         );
-        if (row !== undefined) yield* tellExpired(tx, row);
+        if (row !== undefined) yield* emitExpired(tx, row);
         return row !== undefined;
       }),
 
@@ -149,16 +149,16 @@ function makeMoves(database: Database) {
         tx.now,
         EXPIRE_AT_ONCE,
       );
-      for (const row of rows) yield* tellExpired(tx, row);
+      for (const row of rows) yield* emitExpired(tx, row);
       return rows.length;
     }),
   };
 }
 
-function* tellExpired(tx: Transaction, row: PendingRow): Step<void> {
+function* emitExpired(tx: Transaction, row: PendingRow): Step<void> {
   const { sessionSeq, runSeq, ...payload } = row;
   tx.emit(sessionSeq, runSeq, { type: 'user_input.expired', payload });
-  yield* goOn(tx, row);
+  yield* continueRun(tx, row);
 }
 
 function readAnswers(text: string | null): JsonValue | null {

@@ -38,7 +38,7 @@ export function makeWaitForUser({ write }: Database) {
         fence.runSeq,
       );
       if (asked.status === 'pending') return true;
-      yield* goOn(tx, fence);
+      yield* continueRun(tx, fence);
       const { resumes } = (yield* tx.get<{ resumes: number }>('SELECT resumes FROM runs WHERE seq = ?', fence.runSeq))!;
       tx.emit(fence.sessionSeq, fence.runSeq, { type: 'run.resumed', payload: { resumes } });
       return true;
@@ -75,7 +75,7 @@ function* ask(tx: Transaction, fence: Fence, question: NewQuestion): Step<Questi
 }
 
 /** waiting → queued: the run may be claimed again. */
-export function* goOn(tx: Transaction, { sessionSeq, runSeq }: RunPlace): Step<void> {
+export function* continueRun(tx: Transaction, { sessionSeq, runSeq }: RunPlace): Step<void> {
   const moved = yield* tx.run(
     "UPDATE runs SET status = 'queued', ready = 1, queued_steady_at = ? WHERE seq = ? AND status = 'waiting'",
     tx.steadyNow,

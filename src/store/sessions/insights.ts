@@ -41,7 +41,7 @@ interface InsightRow {
 }
 
 /** What the event of a move says of the insight. */
-type Told = Pick<InsightRow, 'title' | 'summary' | 'priority'>;
+type InsightSubject = Pick<InsightRow, 'title' | 'summary' | 'priority'>;
 
 const SELECT = `SELECT i.*, s.id AS session_id, r.id AS run_id, u.id AS user_id, u.username FROM insights i
   JOIN sessions s ON s.seq = i.session_seq JOIN runs r ON r.seq = i.run_seq JOIN users u ON u.seq = i.user_seq`;
@@ -88,7 +88,7 @@ export function makeInsights(database: Database) {
       auditedWrite(note, function* (tx) {
         const row = yield* tx.get<{ status: InsightStatus }>('SELECT status FROM insights WHERE id = ?', id);
         if (row === undefined || !INSIGHT_MOVES[row.status].includes(status)) return false;
-        const moved = (yield* tx.get<Told & { sessionSeq: number; runId: string }>(
+        const moved = (yield* tx.get<InsightSubject & { sessionSeq: number; runId: string }>(
           `UPDATE insights SET status = ?, updated_at = ? WHERE id = ? AND status = ?
            RETURNING session_seq AS sessionSeq, (SELECT id FROM runs WHERE seq = run_seq) AS runId, title, summary, priority`,
           status,
@@ -96,11 +96,11 @@ export function makeInsights(database: Database) {
           id,
           row.status,
         ))!;
-        const { sessionSeq, ...told } = moved;
+        const { sessionSeq, ...subject } = moved;
         // Not an event of the run: its own stream may have ended long ago.
         tx.emit(sessionSeq, null, {
           type: 'insight.status_changed',
-          payload: { insightId: id, ...told, status, previous: row.status, source },
+          payload: { insightId: id, ...subject, status, previous: row.status, source },
         });
         return true;
       }),

@@ -78,7 +78,7 @@ async function house() {
     settings: () => SETTINGS,
     catalog: () => catalog.catalog,
     definitions: () => loaded.definitions,
-    problems: { ofFiles: () => [], inForce: () => [] },
+    problems: { ofFiles: () => [], inEffect: () => [] },
     feeds: {},
     house: { isKept: () => true },
     closing: () => false,

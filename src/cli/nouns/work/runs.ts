@@ -149,12 +149,12 @@ async function tail(context: Context, id: string): Promise<void> {
 type Payload<T extends EventType> = Extract<JournalEventWire, { readonly type: T }>['payload'];
 
 /** What lines are made with: how the program is called, and which tools were called by which id. */
-interface Told {
+interface LineContext {
   readonly call: string;
   readonly names: ReadonlyMap<string, string>;
 }
 
-const LINES: { readonly [T in EventType]?: (payload: Payload<T>, told: Told) => string } = {
+const LINES: { readonly [T in EventType]?: (payload: Payload<T>, context: LineContext) => string } = {
   'run.queued': () => 'queued',
   'run.started': ({ model, attempt }) => `started on ${model}, attempt ${attempt}`,
   'run.resumed': ({ resumes }) => `interrupted; resumes so far: ${resumes}`,
@@ -169,8 +169,8 @@ const LINES: { readonly [T in EventType]?: (payload: Payload<T>, told: Told) => 
 };
 
 /** What happened, in one line; undefined for events without one. */
-function lineOf({ type, payload }: JournalEventWire, told: Told): string | undefined {
-  return (LINES[type] as ((payload: object, told: Told) => string) | undefined)?.(payload, told);
+function lineOf({ type, payload }: JournalEventWire, context: LineContext): string | undefined {
+  return (LINES[type] as ((payload: object, context: LineContext) => string) | undefined)?.(payload, context);
 }
 
 function toolLine(name: string, ok: boolean, output: string): string {
