@@ -8,7 +8,7 @@ import type { MessageWire } from '../wire/messages/message.ts';
 import type { MessagesRequest } from '../wire/messages/request.ts';
 import { type ConversationEvent, readConversationEvent, readMessage } from './messages.ts';
 import { makeReconnectBackoff, type ReconnectBackoff } from './transport/reconnect-backoff.ts';
-import { heard, openStream, retry } from './transport/stream-connection.ts';
+import { withIdleTimeout, openStream, retry } from './transport/stream-connection.ts';
 import { lostWhile, traceOf, type Address, type Call } from './transport/transport.ts';
 
 /** What to ask, with whose key, and how long to keep trying. */
@@ -113,7 +113,7 @@ async function* follow(
   let lastEventId: string | null = null;
   for (;;) {
     try {
-      for await (const event of readEvents(heard(reply, following.ask.idleTimeoutMs))) {
+      for await (const event of readEvents(withIdleTimeout(reply, following.ask.idleTimeoutMs))) {
         lastEventId = event.id ?? lastEventId;
         const read = readConversationEvent(event, trace);
         if (read === undefined) continue;

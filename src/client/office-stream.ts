@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from '../domain/json.ts';
 import { ClientError, isClientFailure } from './transport/client-error.ts';
 import { readEvents } from './transport/event-stream.ts';
 import { isTransient } from './transport/reconnect-backoff.ts';
-import { heard, openStream } from './transport/stream-connection.ts';
+import { withIdleTimeout, openStream } from './transport/stream-connection.ts';
 import { lostWhile, traceOf, type Address } from './transport/transport.ts';
 
 /** An event of an Office Mode stream (§2.14). The payload is as §2.14 and G18 say for its type. */
@@ -52,11 +52,11 @@ export async function* followOffice(
   const isOver = () => signal?.aborted === true;
   while (!isOver()) {
     const startedAt = performance.now();
-    let heardAny = false;
+    let hasReceived = false;
     let failure = new ClientError({ kind: 'lost' }, 'The daemon ended the stream.');
     try {
       for await (const news of connect(address, path, last, signal)) {
-        if (news.kind === 'event') heardAny = true;
+        if (news.kind === 'event') hasReceived = true;
         last = cursorAfter(news, last);
         yield news;
       }
@@ -65,7 +65,7 @@ export async function* followOffice(
       if (!(error instanceof ClientError)) throw error;
       failure = error;
     }
-    if (heardAny || performance.now() - startedAt > HEALTHY_MS) tries = 0;
+    if (hasReceived || performance.now() - startedAt > HEALTHY_MS) tries = 0;
     const retryMs = delayFor(failure, tries, retryDelaysMs);
     tries += 1;
     yield { kind: 'lost', failure, retryMs };
@@ -99,7 +99,7 @@ async function* connect(
   const trace = traceOf(reply);
   try {
     yield { kind: 'open', resumed: lastEventId !== null };
-    for await (const { id, event, data } of readEvents(heard(reply))) {
+    for await (const { id, event, data } of readEvents(withIdleTimeout(reply))) {
       // The daemon ends its streams when it restarts.
       if (event === 'error') return;
       yield event === 'reset' ? { kind: 'reset', id } : { kind: 'event', event: parseEvent(data) };

@@ -5,7 +5,7 @@ import type { JournalEventWire } from '../wire/journal-event.ts';
 import { ClientError, isClientFailure } from './transport/client-error.ts';
 import { readEvents } from './transport/event-stream.ts';
 import { makeReconnectBackoff } from './transport/reconnect-backoff.ts';
-import { heard, openStream, retry } from './transport/stream-connection.ts';
+import { withIdleTimeout, openStream, retry } from './transport/stream-connection.ts';
 import { lostWhile, traceOf, type Address, type Call } from './transport/transport.ts';
 
 export interface TailOptions {
@@ -27,7 +27,7 @@ export async function* tailRun(
   for (;;) {
     const trace = traceOf(reply);
     try {
-      for await (const { id, event, data } of readEvents(heard(reply))) {
+      for await (const { id, event, data } of readEvents(withIdleTimeout(reply))) {
         // The daemon ends its streams when it restarts; the run continues.
         if (event === 'error') break;
         lastEventId = id ?? lastEventId;

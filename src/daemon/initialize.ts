@@ -6,7 +6,7 @@ import { defaultConfigFiles } from '../config/default-config-files.ts';
 import { systemClock } from '../domain/clock.ts';
 import { ErrandError, messageOf } from '../domain/errors.ts';
 import { type MasterKeyPlace, openMasterKey, replaceLostMasterKey } from '../files/master-key.ts';
-import { writeWhole } from '../files/blobs/write-whole.ts';
+import { writeAtomically } from '../files/blobs/write-atomically.ts';
 import { makeDirectories } from '../disk/make-directories.ts';
 import { hashPassword, makeKey, makePassword } from '../operations/people/secrets.ts';
 import { lockDataDirectory } from '../store/engine/lock.ts';
@@ -121,7 +121,7 @@ function layDefaultConfig(configDir: string): void {
   made(configDir, 0o755);
   for (const { name, text } of defaultConfigFiles()) {
     const path = join(configDir, name);
-    if (!existsSync(path)) writeWhole(path, text, 0o644);
+    if (!existsSync(path)) writeAtomically(path, text, 0o644);
   }
 }
 

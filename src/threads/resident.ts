@@ -32,7 +32,7 @@ export interface Order<To, From, T> {
   /** The messages to the thread, with a turn of the event loop after each. */
   readonly messages: Iterable<To>;
   /** Called with each message of the thread about the order. Returns the result when it is the last. */
-  hear(message: From, post: (message: To) => void): { readonly value: T } | undefined;
+  onMessage(message: From, post: (message: To) => void): { readonly value: T } | undefined;
   /** Starts at the last of its messages. A thread that exceeds it is ended, together with its other orders. */
   readonly deadlineMs: number;
   /** Called when the deadline has passed, before the thread has ended. */
@@ -41,9 +41,9 @@ export interface Order<To, From, T> {
   readonly cancel?: { readonly signal: AbortSignal; readonly message: To } | undefined;
 }
 
-interface Job<To, From> extends Omit<Order<To, From, unknown>, 'hear'> {
+interface Job<To, From> extends Omit<Order<To, From, unknown>, 'onMessage'> {
   /** Returns whether it was the last message. */
-  hear(message: From, post: (message: To) => void): boolean;
+  onMessage(message: From, post: (message: To) => void): boolean;
   fail(failure: ThreadFailure): void;
   timer?: Timer;
   isLate?: boolean;
@@ -76,12 +76,12 @@ export class ResidentThread<To, From> {
     const { cancel } = order;
     if (cancel?.signal.aborted === true) return { kind: 'cancelled' };
     const { promise, resolve } = Promise.withResolvers<ThreadEnd<T>>();
-    const hear: Job<To, From>['hear'] = (message, post) => {
-      const last = order.hear(message, post);
+    const onMessage: Job<To, From>['onMessage'] = (message, post) => {
+      const last = order.onMessage(message, post);
       if (last !== undefined) resolve({ kind: 'done', value: last.value });
       return last !== undefined;
     };
-    const job: Job<To, From> = { ...order, hear, fail: resolve };
+    const job: Job<To, From> = { ...order, onMessage, fail: resolve };
     const aborted = () => this.#cancel(job);
     cancel?.signal.addEventListener('abort', aborted);
     this.#waiting.push(job);
@@ -166,7 +166,7 @@ export class ResidentThread<To, From> {
     const thread: Thread = { worker, state: 'starting', failure: { kind: 'crashed' } };
     worker.unref();
     worker.on('message', (message: typeof READY | Numbered<From>) => {
-      if (message !== READY) this.#hear(message);
+      if (message !== READY) this.#onMessage(message);
       else if (thread.state === 'starting') thread.state = 'ready';
       this.#next();
     });
@@ -179,9 +179,9 @@ export class ResidentThread<To, From> {
     return thread;
   }
 
-  #hear({ id, message }: Numbered<From>): void {
+  #onMessage({ id, message }: Numbered<From>): void {
     const job = this.#atWork.get(id);
-    if (job?.hear(message, (answer) => this.#post(id, answer)) === true) this.#leave(id);
+    if (job?.onMessage(message, (answer) => this.#post(id, answer)) === true) this.#leave(id);
   }
 
   #leave(id: number): void {

@@ -33,13 +33,13 @@ function open(parts: Partial<ResidentParts> = {}) {
   /** Sends messages; the order ends with the answer to `answer` or `cancel`. `begun` resolves with the first answer. */
   function order(messages: Iterable<Deed>, more: Partial<TheOrder> = {}) {
     const first = Promise.withResolvers<void>();
-    const hear: TheOrder['hear'] = ({ said, threadId }, post) => {
+    const onMessage: TheOrder['onMessage'] = ({ said, threadId }, post) => {
       threads.add(threadId);
       first.resolve();
       if (said === 'ask') post('answer');
       return said === 'answer' || said === 'cancel' ? { value: said } : undefined;
     };
-    const end = thread.order<Deed>({ messages, hear, deadlineMs: 60_000, late: () => undefined, ...more });
+    const end = thread.order<Deed>({ messages, onMessage, deadlineMs: 60_000, late: () => undefined, ...more });
     return { end, begun: first.promise };
   }
 
@@ -125,11 +125,11 @@ test('an order that is cancelled while it is sent is cancelled again when the th
     leaving.abort();
     yield 'wait';
   }
-  const hear: TheOrder['hear'] = (answer) => {
+  const onMessage: TheOrder['onMessage'] = (answer) => {
     said.push(answer.said);
     return said.filter((one) => one === 'cancel').length === 2 ? { value: 'cancel' } : undefined;
   };
-  const cancelled = order(messages(), { hear, cancel: { signal: leaving.signal, message: 'cancel' } });
+  const cancelled = order(messages(), { onMessage, cancel: { signal: leaving.signal, message: 'cancel' } });
   expect(await cancelled.end).toEqual({ kind: 'done', value: 'cancel' });
   expect(said).toEqual(['wait', 'cancel', 'wait', 'cancel']);
 });

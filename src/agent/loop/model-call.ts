@@ -4,7 +4,7 @@ import { type AssistantModelMessage, type ModelMessage, streamText, type TextStr
 import type { JsonValue } from '../../domain/json.ts';
 import type { Usage } from '../../domain/sessions/usage.ts';
 import { failureOf, type ModelFailure, silenceFailure } from './model-failure.ts';
-import { type Hearing, openHearing } from '../models/hearing.ts';
+import { type ReplyObservation, openObservation } from '../models/observation.ts';
 import { withMergedDeltas } from '../models/merge-deltas.ts';
 import { UpstreamFault } from '../models/upstream-fault.ts';
 import type { Brief, ToolCall } from '../port/protocol.ts';
@@ -47,7 +47,7 @@ export type CallEnd =
 type StreamPart = TextStreamPart<ToolSet>;
 
 /** The endings of complete replies. Any other ending, or a broken stream, is a failure. */
-const WHOLE: ReadonlySet<string> = new Set(['stop', 'tool-calls', 'length', 'content-filter']);
+const COMPLETE_ENDINGS: ReadonlySet<string> = new Set(['stop', 'tool-calls', 'length', 'content-filter']);
 
 /** What the stream has contained so far. */
 interface Seen {
@@ -90,10 +90,10 @@ const READERS: Readers = {
 export async function callModel(call: ModelCall): Promise<CallEnd> {
   const { brief, blocks, signal } = call;
   const watchdog = startWatchdog(brief.limits, signal);
-  const hearing = openHearing(brief.limits.maxReplyBytes, call.waits);
+  const observation = openObservation(brief.limits.maxReplyBytes, call.waits);
   const seen: Seen = { text: '', streamed: false, error: null, finish: null, assistant: undefined, faults: new Map() };
   try {
-    await readStream(call, { watchdog, hearing }, seen);
+    await readStream(call, { watchdog, observation }, seen);
   } catch (cause) {
     seen.error ??= { cause };
   } finally {
@@ -105,31 +105,31 @@ export async function callModel(call: ModelCall): Promise<CallEnd> {
   const fail = (failure: ModelFailure): CallEnd => ({ ok: false, failure, streamed: seen.streamed });
   const silence = watchdog.expired();
   if (silence !== null) return fail(silenceFailure(silence, brief.model, brief.limits));
-  const failed = hearing.fault ?? seen.error?.cause ?? faultOfEnd(seen, hearing);
+  const failed = observation.fault ?? seen.error?.cause ?? faultOfEnd(seen, observation);
   if (failed !== null) return fail(failureOf(failed, brief, Date.now()));
-  return { ok: true, reply: replyOf(seen, endingOf(seen, hearing), call.usedIds) };
+  return { ok: true, reply: replyOf(seen, endingOf(seen, observation), call.usedIds) };
 }
 
 /** The finish reason according to the server's bytes; the offline engine has no bytes. */
-function endingOf(seen: Seen, { ending }: Hearing): string {
+function endingOf(seen: Seen, { ending }: ReplyObservation): string {
   return ending ?? seen.finish?.finishReason ?? '';
 }
 
-function faultOfEnd(seen: Seen, hearing: Hearing): UpstreamFault | null {
-  const ending = endingOf(seen, hearing);
-  if (seen.finish === null || !WHOLE.has(ending)) return new UpstreamFault('cut', 'The reply has no end.');
+function faultOfEnd(seen: Seen, observation: ReplyObservation): UpstreamFault | null {
+  const ending = endingOf(seen, observation);
+  if (seen.finish === null || !COMPLETE_ENDINGS.has(ending)) return new UpstreamFault('cut', 'The reply has no end.');
   const isEmpty = seen.text === '' && seen.assistant === undefined;
   return ending === 'content-filter' && isEmpty ? new UpstreamFault('filtered', 'The reply is empty.') : null;
 }
 
-interface Ears {
+interface Observers {
   readonly watchdog: Watchdog;
-  readonly hearing: Hearing;
+  readonly observation: ReplyObservation;
 }
 
-async function readStream(call: ModelCall, { watchdog, hearing }: Ears, seen: Seen): Promise<void> {
+async function readStream(call: ModelCall, { watchdog, observation }: Observers, seen: Seen): Promise<void> {
   const result = streamText({
-    model: withMergedDeltas(call.model, hearing, watchdog.touch),
+    model: withMergedDeltas(call.model, observation, watchdog.touch),
     instructions: call.instructions,
     messages: call.messages,
     tools: call.tools,

@@ -1,6 +1,6 @@
 // Delivers the bytes of a model's stream in fewer chunks: all later processing costs per chunk.
 import type { Readable } from 'node:stream';
-import type { Listener } from './hearing.ts';
+import type { Listener } from './observation.ts';
 
 /** How long a server may keep its connection open after the end of its reply. */
 const LINGER_MS = 1_000;

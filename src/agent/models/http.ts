@@ -6,7 +6,7 @@ import type { ModelGrant } from '../port/grants.ts';
 import { batchedBytes } from './batched-bytes.ts';
 import { dressOf } from './dress-call.ts';
 import { makeGather } from './gather.ts';
-import { currentHearing, listen } from './hearing.ts';
+import { currentObservation, observeReply } from './observation.ts';
 import type { ReplyProtocol } from './reply-events.ts';
 import { faultOfEvent, faultOfStatus, UpstreamFault } from './upstream-fault.ts';
 
@@ -20,7 +20,7 @@ const gatherMs = makeGather();
 /**
  * A `fetch` for model calls. Only connecting has a time limit here; the caller limits how long tokens may take (D8). Redirects
  * are not followed; only the start of a failed reply is read. Bytes that arrive in quick succession are delivered as one chunk.
- * Adds the grant's extras. It must be called within a hearing, which counts the reply and records failures. Throws
+ * Adds the grant's extras. It must be called within an observation, which counts the reply and records failures. Throws
  * UpstreamFault for any reply that is not a stream.
  */
 export function modelFetch(
@@ -31,11 +31,11 @@ export function modelFetch(
   const dispatcher = agentFor(connectTimeoutMs);
   const dress = dressOf(grant);
   return async (input, init = {}) => {
-    const hearing = currentHearing.getStore();
-    if (hearing === undefined) throw new Error('A model was called outside of a hearing.');
+    const observation = currentObservation.getStore();
+    if (observation === undefined) throw new Error('A model was called outside of an observation.');
     // The providers pass an address, headers and a body as plain values.
     const content = dress.body(init.body as string);
-    hearing.waits(true);
+    observation.waits(true);
     // Undici's `request` costs half of what its `fetch` does.
     const { statusCode, headers, body } = await request(dress.address(input as string), {
       dispatcher,
@@ -47,10 +47,10 @@ export function modelFetch(
     const replyHeaders = flatten(headers);
     const fault = await faultOf(statusCode, replyHeaders, body);
     if (fault !== null) {
-      hearing.fault = fault;
+      observation.fault = fault;
       throw fault;
     }
-    const stream = batchedBytes(body, gatherMs, listen(hearing, protocol));
+    const stream = batchedBytes(body, gatherMs, observeReply(observation, protocol));
     return new Response(stream, { status: statusCode, headers: replyHeaders });
   };
 }

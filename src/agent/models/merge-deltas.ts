@@ -1,6 +1,6 @@
 // Reduces a model's stream before the AI SDK sees it: deltas that arrive together become one.
 import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import { currentHearing, type Hearing } from './hearing.ts';
+import { currentObservation, type ReplyObservation } from './observation.ts';
 
 type Part = LanguageModelV4StreamPart;
 type Delta = Extract<Part, { type: 'text-delta' | 'reasoning-delta' }>;
@@ -16,11 +16,15 @@ const TOKENS: ReadonlySet<Part['type']> = new Set([
 
 /**
  * The same model with fewer parts: merges adjacent text that arrives in one turn of the event loop, and drops deltas of tool
- * arguments (the complete call follows). Calls `onToken` for each part that carries some of the reply. Records in `hearing`
+ * arguments (the complete call follows). Calls `onToken` for each part that carries some of the reply. Records in `observation`
  * what its bytes show. The SDK spends three times as much on a delta as the protocol's parser, so this determines the cost of a
  * token.
  */
-export function withMergedDeltas(model: LanguageModelV4, hearing: Hearing, onToken: () => void): LanguageModelV4 {
+export function withMergedDeltas(
+  model: LanguageModelV4,
+  observation: ReplyObservation,
+  onToken: () => void,
+): LanguageModelV4 {
   return {
     specificationVersion: 'v4',
     provider: model.provider,
@@ -28,7 +32,7 @@ export function withMergedDeltas(model: LanguageModelV4, hearing: Hearing, onTok
     supportedUrls: model.supportedUrls,
     doGenerate: (options) => model.doGenerate(options),
     doStream: async (options) => {
-      const result = await currentHearing.run(hearing, () => model.doStream(options));
+      const result = await currentObservation.run(observation, () => model.doStream(options));
       return { ...result, stream: mergeDeltas(result.stream, onToken) };
     },
   };

@@ -29,7 +29,10 @@ export async function retry<T>(backoff: ReconnectBackoff, attempt: () => Promise
 }
 
 /** The bytes of a stream, which counts as broken after a silence; the daemon pings far more often (C10). */
-export function heard(reply: IncomingMessage, idleTimeoutMs: number = IDLE_TIMEOUT_MS): AsyncIterable<Uint8Array> {
+export function withIdleTimeout(
+  reply: IncomingMessage,
+  idleTimeoutMs: number = IDLE_TIMEOUT_MS,
+): AsyncIterable<Uint8Array> {
   reply.setTimeout(idleTimeoutMs, () => reply.destroy(new Error('The stream fell silent.')));
   return reply;
 }

@@ -57,7 +57,7 @@ export function makeSchemaCheck({ clock, log, deadlineMs = DEADLINE_MS }: Schema
       if (before !== undefined) return before;
       const end = await thread.order({
         messages: [schema],
-        hear: ({ fault }) => ({ value: fault }),
+        onMessage: ({ fault }) => ({ value: fault }),
         deadlineMs,
         late: () => log.warn('a schema took too long to compile; its thread was ended'),
       });

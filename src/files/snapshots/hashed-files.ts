@@ -1,6 +1,6 @@
 // What was hashed of a workspace and when, so that unchanged files need not be read again.
 import { readFileSync, rmSync } from 'node:fs';
-import { writeWhole } from '../blobs/write-whole.ts';
+import { writeAtomically } from '../blobs/write-atomically.ts';
 
 /** The hash of a file, and the identity that the file had then. */
 export interface HashedFile {
@@ -43,7 +43,7 @@ export function readHashed(path: string): HashedFiles {
 export function keepHashed(path: string, hashed: HashedFiles): void {
   const files = Array.from(hashed, ([file, { identity, sha256, settled }]) => [file, identity, sha256, settled]);
   try {
-    writeWhole(path, JSON.stringify({ version: VERSION, files }), 0o600);
+    writeAtomically(path, JSON.stringify({ version: VERSION, files }), 0o600);
   } catch {
     for (const unfinished of [path, `${path}.new`]) rmSync(unfinished, { force: true });
   }

@@ -137,7 +137,7 @@ async function giveOrder(thread: Thread, log: Log, { task, files, hold, signal }
   const found: SnapshotFile[] = [];
   const end = await thread.order<LastFromSnapshotThread>({
     messages: messagesOf(task, files),
-    hear: (message, post) => {
+    onMessage: (message, post) => {
       if (message.t !== 'found') return { value: message };
       for (const file of message.files) {
         hold?.add(file.sha256);

@@ -3,7 +3,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { batchedBytes } from '../../../src/agent/models/batched-bytes.ts';
-import type { Listener } from '../../../src/agent/models/hearing.ts';
+import type { Listener } from '../../../src/agent/models/observation.ts';
 
 /** Hears nothing of importance. */
 const DEAF: Listener = { take: () => 'more', end: () => undefined };

@@ -8,7 +8,7 @@ import { writeFile } from '../../../src/agent/tools/write-file.ts';
 import { replaceFileBeneath } from '../../../src/disk/replace-beneath.ts';
 import { placeBlobs } from '../../../src/files/blobs/blob-place.ts';
 import { openBlobStore } from '../../../src/files/blobs/blobs.ts';
-import { writeWhole } from '../../../src/files/blobs/write-whole.ts';
+import { writeAtomically } from '../../../src/files/blobs/write-atomically.ts';
 import { ROOMY } from './space.ts';
 
 const [what = '', directory = ''] = process.argv.slice(2);
@@ -30,7 +30,7 @@ async function call(writes: boolean): Promise<void> {
 
 const DEEDS: Readonly<Record<string, () => Promise<void> | void>> = {
   replace: () => replaceFileBeneath(directory, 'named', BYTES),
-  whole: () => writeWhole(join(directory, 'named'), BYTES, 0o600),
+  whole: () => writeAtomically(join(directory, 'named'), BYTES, 0o600),
   blob: async () => void (await (await openBlobStore(directory)).hold().put(BYTES)),
   found: async () => {
     const key = '0'.repeat(64);

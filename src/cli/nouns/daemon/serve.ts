@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { messageOf } from '../../../domain/errors.ts';
-import { writeWhole } from '../../../files/blobs/write-whole.ts';
+import { writeAtomically } from '../../../files/blobs/write-atomically.ts';
 import { flagHelp } from '../../../config/setting-texts.ts';
 import { requireConfiguration } from '../../frame/configuration.ts';
 import { act, type Context } from '../../frame/context.ts';
@@ -143,7 +143,7 @@ function keepWelcome(context: Context, url: string, created: Created): void {
   const { call, out } = context;
   const file = join(created.dataDir, FIRST_CREDENTIALS_FILE);
   try {
-    writeWhole(file, welcome(context, url, created), 0o600);
+    writeAtomically(file, welcome(context, url, created), 0o600);
     out.text(`The administrator's password and API key are in ${file}. Store them elsewhere, and remove the file.\n`);
     const key = `$(sed -n 's/^ *API key *//p' ${shellWord(file)})`;
     out.text(firstStepsText({ url, key, command: call }));

@@ -13,7 +13,7 @@ function syncDirectory(path: string): void {
 }
 
 /** Writes a file through a temporary one next to it, which is synced before it is renamed. */
-export function writeWhole(path: string, content: string | Uint8Array, mode: number): void {
+export function writeAtomically(path: string, content: string | Uint8Array, mode: number): void {
   const temporary = `${path}.new`;
   const file = openSync(temporary, 'w', mode);
   try {

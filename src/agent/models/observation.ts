@@ -7,7 +7,7 @@ import type { Ending, ReplyProtocol } from './reply-events.ts';
 import { faultOfEvent, UpstreamFault } from './upstream-fault.ts';
 
 /** What was observed of a reply. */
-export interface Hearing {
+export interface ReplyObservation {
   /** Text, reasoning and tool calls of a reply together; also the limit of one event. */
   readonly maxReplyBytes: number;
   /** Called when the request was sent, and when bytes of the reply are processed. */
@@ -28,67 +28,67 @@ export interface Listener {
   end(): void;
 }
 
-/** The hearing of the current call: the library that calls our fetch passes nothing through. */
-export const currentHearing = new AsyncLocalStorage<Hearing>();
+/** The observation of the current call: the library that calls our fetch passes nothing through. */
+export const currentObservation = new AsyncLocalStorage<ReplyObservation>();
 
-/** A hearing without any observation. */
-export function openHearing(maxReplyBytes: number, waits: Hearing['waits']): Hearing {
+/** An observation that has seen nothing yet. */
+export function openObservation(maxReplyBytes: number, waits: ReplyObservation['waits']): ReplyObservation {
   return { maxReplyBytes, waits, fault: null, ending: null };
 }
 
-/** Observes the stream of a call. Never throws: failures are recorded in the hearing. */
-export function listen(hearing: Hearing, protocol: ReplyProtocol): Listener {
+/** Observes the stream of a call. Never throws: failures are recorded in the observation. */
+export function observeReply(observation: ReplyObservation, protocol: ReplyProtocol): Listener {
   let bytes = 0;
   let finish: string | null = null;
   let isLast = false;
 
-  const tooLarge = () => new UpstreamFault('reply_too_large', `More than ${hearing.maxReplyBytes} bytes.`);
+  const tooLarge = () => new UpstreamFault('reply_too_large', `More than ${observation.maxReplyBytes} bytes.`);
   const onEvent = ({ name, data }: ServerEvent) => {
-    if (hearing.fault !== null || isLast) return;
+    if (observation.fault !== null || isLast) return;
     if (data === protocol.endMark) {
       isLast = true;
       return;
     }
     const value = parse(data);
-    hearing.fault = faultOfEvent(value, name);
-    if (hearing.fault !== null || !isJsonObject(value)) return;
+    observation.fault = faultOfEvent(value, name);
+    if (observation.fault !== null || !isJsonObject(value)) return;
     const facts = protocol.read(value);
     bytes += facts.bytes;
     finish = facts.finish ?? finish;
     isLast = facts.isLast;
-    if (bytes > hearing.maxReplyBytes) hearing.fault = tooLarge();
+    if (bytes > observation.maxReplyBytes) observation.fault = tooLarge();
   };
-  const lines: EventLines = makeEventLines(hearing.maxReplyBytes, onEvent);
+  const lines: EventLines = makeEventLines(observation.maxReplyBytes, onEvent);
 
   const conclude = () => {
     const word = (finish ?? '').toLowerCase();
-    hearing.ending = Object.hasOwn(protocol.endings, word) ? protocol.endings[word]! : null;
-    if (hearing.ending !== null && (isLast || !protocol.needsLast)) return;
+    observation.ending = Object.hasOwn(protocol.endings, word) ? protocol.endings[word]! : null;
+    if (observation.ending !== null && (isLast || !protocol.needsLast)) return;
     const said =
       finish === null ? 'The stream ended without an end.' : `The reason to finish was ${JSON.stringify(finish)}.`;
-    hearing.fault ??= new UpstreamFault('cut', said);
+    observation.fault ??= new UpstreamFault('cut', said);
   };
-  const hear = (chunk: Buffer) => {
+  const observe = (chunk: Buffer) => {
     try {
-      if (!lines.take(chunk)) hearing.fault ??= tooLarge();
+      if (!lines.take(chunk)) observation.fault ??= tooLarge();
     } catch (error) {
       if (!(error instanceof UpstreamFault)) throw error;
-      hearing.fault ??= error;
+      observation.fault ??= error;
     }
   };
   return {
     take: (chunk) => {
-      hearing.waits(false);
-      hear(chunk);
-      if (hearing.fault !== null) return hearing.fault.kind === 'reply_too_large' ? 'surplus' : 'fault';
+      observation.waits(false);
+      observe(chunk);
+      if (observation.fault !== null) return observation.fault.kind === 'reply_too_large' ? 'surplus' : 'fault';
       if (!isLast) return 'more';
       conclude();
       return 'last';
     },
     end: () => {
       // Some servers omit the empty line after the last event.
-      hear(Buffer.from('\n\n'));
-      if (hearing.fault === null) conclude();
+      observe(Buffer.from('\n\n'));
+      if (observation.fault === null) conclude();
     },
   };
 }
