@@ -38,7 +38,9 @@ test.each<[string, JsonObject, JsonObject, JsonObject]>([
 
 test('what models see keeps the words of the server, without its identity', () => {
   const modelSchema = { type: 'object', properties: { x: { $ref: '#/$defs/a' } }, $defs: { a: { type: 'string' } } };
-  expect(readToolSchema({ ...modelSchema, $schema: 'https://json-schema.org/draft/2020-12/schema', $id: 'x' })).toMatchObject({
+  expect(
+    readToolSchema({ ...modelSchema, $schema: 'https://json-schema.org/draft/2020-12/schema', $id: 'x' }),
+  ).toMatchObject({
     ok: true,
     modelSchema,
   });
