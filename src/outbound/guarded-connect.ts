@@ -2,13 +2,25 @@
 import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import { connect, isIP, type LookupFunction, type Socket } from 'node:net';
-import type { Agent, buildConnector } from 'undici';
+import type { Agent, buildConnector, Client } from 'undici';
 import { mayConnect, mayUsePort, type Place, plainHost } from './address-rules.ts';
 import { EgressError, type EgressPolicy, type ResolveName } from './egress.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_MS = 4_000;
+/** At most this long, whatever a server offers. */
+const LONGEST_KEEP_ALIVE_MS = 60_000;
 const MAX_HEADER_BYTES = 64 * 1024;
+
+/** Options of all connections. Whoever sends a request sets its time limit. */
+const CONNECTIONS = {
+  allowH2: false,
+  headersTimeout: 0,
+  bodyTimeout: 0,
+  keepAliveTimeout: KEEP_ALIVE_MS,
+  keepAliveMaxTimeout: KEEP_ALIVE_MS,
+  maxHeaderSize: MAX_HEADER_BYTES,
+} as const;
 
 const resolveBySystem: ResolveName = (name) => lookup(name, { all: true, order: 'verbatim' });
 
@@ -68,23 +80,32 @@ function answering(addresses: readonly LookupAddress[]): LookupFunction {
 export async function openAgent(policy: EgressPolicy): Promise<Agent> {
   // Loaded with the first request: a daemon that sends none does not need it.
   const undici = await import('undici');
-  return new undici.Agent({
-    connect: makeConnector(policy, undici.buildConnector),
-    allowH2: false,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    keepAliveMaxTimeout: KEEP_ALIVE_MS,
-    maxHeaderSize: MAX_HEADER_BYTES,
+  return new undici.Agent({ ...CONNECTIONS, connect: makeConnector(policy, undici.buildConnector) });
+}
+
+/** One HTTP connection under a policy, opened by its first request. Whatever it is doing ends when `ended` aborts. */
+export async function openClient(policy: EgressPolicy, origin: string, ended: AbortSignal): Promise<Client> {
+  const undici = await import('undici');
+  const client = new undici.Client(origin, {
+    ...CONNECTIONS,
+    keepAliveMaxTimeout: LONGEST_KEEP_ALIVE_MS,
+    connect: makeConnector(policy, undici.buildConnector, ended),
   });
+  ended.addEventListener('abort', () => void client.destroy(), { once: true });
+  return client;
 }
 
 /** The library's `lookup` option alone would let addresses in the URL through: it isn't called for them. */
-function makeConnector(policy: EgressPolicy, build: typeof buildConnector): buildConnector.connector {
+function makeConnector(
+  policy: EgressPolicy,
+  build: typeof buildConnector,
+  ended?: AbortSignal,
+): buildConnector.connector {
   const open: (...asked: Parameters<buildConnector.connector>) => Promise<void> = async (options, callback) => {
     try {
       const port = Number(options.port) || (options.protocol === 'https:' ? 443 : 80);
       const addresses = await resolvePlace(policy, { host: plainHost(options.hostname), port });
+      ended?.throwIfAborted();
       const connector = build({
         allowH2: false,
         maxCachedSessions: 0,
@@ -92,7 +113,9 @@ function makeConnector(policy: EgressPolicy, build: typeof buildConnector): buil
         lookup: answering(addresses),
         autoSelectFamily: true,
       });
-      connector(options, callback);
+      // The library gives back the socket while it connects, which its types don't say.
+      const socket = connector(options, callback) as unknown as Socket;
+      ended?.addEventListener('abort', () => socket.destroy(), { once: true });
     } catch (error) {
       callback(error as Error, null);
     }

@@ -290,13 +290,13 @@ test.each([
   const changes: string[] = [];
   live.onChange((changed) => changes.push(changed));
   await live.start();
-  const descriptions = () =>
+  const told = () =>
     [...live.definitions().experts.values(), ...live.definitions().skills.values()].map((one) => one.description);
   mkdirSync(path.dirname(path.join(configDir, file)), { recursive: true });
   write(file, first);
-  await waitFor(() => descriptions().includes('First'));
+  await waitFor(() => told().includes('First'));
   write(file, second);
-  await waitFor(() => descriptions().includes('Second'));
+  await waitFor(() => told().includes('Second'));
   expect([...new Set(changes)]).toEqual(['definitions']);
   expect(events.at(-1)).toEqual({ kind: 'accepted', file: 'definitions' });
 });

@@ -130,7 +130,7 @@ const REFUSALS: readonly (readonly [string, RequestListener, number, RegExp])[] 
   ['sends a type that only begins like one', serving('imagex/png'), 400, /answered with imagex\/png/],
   ['sends what is no image', serving('image/png', 'hello'), 400, /must be a readable/],
   ['sends nothing', serving('image/svg+xml', ''), 400, /must not be empty/],
-  ['breaks off', (req) => void req.socket.destroy(), 400, /could not be reached/],
+  ['breaks off', (req) => void req.socket.destroy(), 400, /closed the connection/],
   [
     'redirects to a private address',
     (_req, res) => void res.writeHead(302, { location: 'http://10.0.0.1/' }).end(),

@@ -37,12 +37,10 @@ test.each<[string, JsonObject, JsonObject, JsonObject]>([
 });
 
 test('what models see keeps the words of the server, without its identity', () => {
-  const modelSchema = { type: 'object', properties: { x: { $ref: '#/$defs/a' } }, $defs: { a: { type: 'string' } } };
-  expect(
-    readToolSchema({ ...modelSchema, $schema: 'https://json-schema.org/draft/2020-12/schema', $id: 'x' }),
-  ).toMatchObject({
+  const told = { type: 'object', properties: { x: { $ref: '#/$defs/a' } }, $defs: { a: { type: 'string' } } };
+  expect(readToolSchema({ ...told, $schema: 'https://json-schema.org/draft/2020-12/schema', $id: 'x' })).toMatchObject({
     ok: true,
-    modelSchema,
+    told,
   });
 });
 
