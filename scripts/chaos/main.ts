@@ -10,20 +10,20 @@ import { probeSandbox } from '../../src/agent/sandbox/sandbox.ts';
 import { ledgerFaults } from '../../test/support/store/ledger-faults.ts';
 import { checkBackground, type Submission } from '../../test/support/daemon/background-load.ts';
 import type { DaemonProcess } from '../../test/support/daemon/daemon-process.ts';
-import { stormBackground, tellSubmissions } from './clients/background.ts';
-import { checkAcceptance, checkReplays, replayAll, type Replays } from './checks/sightings.ts';
+import { stormBackground, renderSubmissions } from './clients/background.ts';
+import { checkAcceptance, checkReplays, replayAll, type Replays } from './checks/observations.ts';
 import { checkRuns } from './checks/runs.ts';
 import { checkToday } from './checks/today.ts';
 import { checkArtifacts, countUncollected } from './checks/artifacts.ts';
-import { checkPlagues, isExcused } from './checks/plagues.ts';
+import { checkFaults, isExcused } from './checks/faults.ts';
 import { checkTexts } from './checks/texts.ts';
 import { checkAudit, checkDisk, checkPlans, numberOf } from './checks/traces.ts';
-import type { Sighting } from './clients/exchange.ts';
+import type { Observation } from './clients/exchange.ts';
 import { databaseOf, readCount, readNewestEvent, readStoredFacts, type StoredFacts } from './checks/journal-rows.ts';
 import { type EndedSessions, startLoad } from './clients/load.ts';
 import type { AuditLine } from './model/audit.ts';
 import { waitPatiently } from './patience.ts';
-import type { Diary } from './storm/plagues.ts';
+import type { Diary } from './storm/faults.ts';
 import type { PlanRules } from './model/plan.ts';
 import { renderStorm } from './report.ts';
 import { openDoors, startDaemon, startModel } from './scene.ts';
@@ -80,7 +80,7 @@ interface Storming {
 
 interface Weathered {
   readonly kills: number;
-  readonly sightings: readonly Sighting[];
+  readonly observations: readonly Observation[];
   readonly ended: EndedSessions;
   readonly replays: Replays;
   /** Null when it was the mixed load. */
@@ -98,18 +98,18 @@ async function weather({ rules, daemon, kills }: Storming): Promise<Weathered> {
   const doors = await openDoors(daemon);
   const load = startLoad(rules, doors, PEOPLE);
   const startedAt = performance.now();
-  const told = (kill: number) => {
-    if (kill % 10 === 0) say(`${kill} kills, ${load.sightings.length} turns, ${load.inProgress()} in progress`);
+  const report = (kill: number) => {
+    if (kill % 10 === 0) say(`${kill} kills, ${load.observations.length} turns, ${load.inProgress()} in progress`);
   };
   const storm = await Promise.race([
-    blow(daemon, { kills, seed: rules.seed, marker: rules.marker, told }),
+    blow(daemon, { kills, seed: rules.seed, marker: rules.marker, report }),
     load.broken,
   ]);
   const stormedAt = performance.now();
   await settled(daemon, load.finish);
   await finished(daemon);
   const calmAt = performance.now();
-  const byNumber = new Map(load.sightings.map((sighting) => [sighting.wish.number, sighting]));
+  const byNumber = new Map(load.observations.map((observation) => [observation.wish.number, observation]));
   const { records } = readStoredFacts(databaseOf(daemon));
   const runs = records.flatMap((record) => {
     const door = byNumber.get(numberOf(record))?.door;
@@ -118,7 +118,7 @@ async function weather({ rules, daemon, kills }: Storming): Promise<Weathered> {
   const replays = await replayAll(runs);
   return {
     kills,
-    sightings: load.sightings,
+    observations: load.observations,
     ended: load.ended,
     replays,
     submissions: null,
@@ -145,9 +145,9 @@ const NOBODY: EndedSessions = { stopped: new Set(), deleted: new Set() };
 /** The same for background submissions. */
 async function weatherBackground({ rules, daemon, background }: Storming): Promise<Weathered> {
   const doors = await openDoors(daemon);
-  const { storm, ...seen } = await stormBackground({ rules, daemon, doors, count: background, told: say });
+  const { storm, ...seen } = await stormBackground({ rules, daemon, doors, count: background, report: say });
   const problems = [...storm.problems, ...(await stopClean(daemon, rules.marker, storm.orphans))];
-  return { ...storm, ...seen, sightings: [], ended: NOBODY, replays: new Map(), problems };
+  return { ...storm, ...seen, observations: [], ended: NOBODY, replays: new Map(), problems };
 }
 
 /** Stops the daemon for good; answers what was wrong with its last figures, with its end, and what outlived it. */
@@ -162,17 +162,17 @@ async function stopClean(daemon: DaemonProcess, marker: string, known: Set<numbe
 
 async function check({ rules, daemon, audit }: Storming, weathered: Weathered, facts: StoredFacts): Promise<string[]> {
   const lines = await readAudit(audit);
-  const { sightings, replays, submissions } = weathered;
+  const { observations, replays, submissions } = weathered;
   const clients =
     submissions === null
-      ? [...checkAcceptance(sightings, facts, weathered.ended), ...checkReplays(replays, sightings, facts)]
+      ? [...checkAcceptance(observations, facts, weathered.ended), ...checkReplays(replays, observations, facts)]
       : checkBackground(submissions, daemon);
   return [
     ...weathered.problems,
     ...checkRuns(facts),
     ...checkTexts(facts),
     ...ledgerFaults(databaseOf(daemon)),
-    ...checkPlagues({ rules, facts, sightings, diary: weathered.diary }),
+    ...checkFaults({ rules, facts, observations, diary: weathered.diary }),
     ...checkPlans(rules, facts),
     ...clients,
     ...checkAudit(lines, facts),
@@ -225,8 +225,10 @@ async function run(scratch: string): Promise<boolean> {
     const modelCalls = (await readAudit(audit)).length;
     const checkMs = performance.now() - checkedAt;
     say('');
-    process.stdout.write(`${renderStorm({ rules, ...weathered, checkMs, modelCalls }, weathered.sightings, facts)}\n`);
-    if (weathered.submissions !== null) process.stdout.write(`${tellSubmissions(weathered.submissions)}\n`);
+    process.stdout.write(
+      `${renderStorm({ rules, ...weathered, checkMs, modelCalls }, weathered.observations, facts)}\n`,
+    );
+    if (weathered.submissions !== null) process.stdout.write(`${renderSubmissions(weathered.submissions)}\n`);
     return await conclude(problems, daemon, scratch);
   } catch (error) {
     await daemon.stop('SIGKILL');

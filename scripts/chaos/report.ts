@@ -1,8 +1,8 @@
 // Lays out what a storm did to a daemon and what became of its runs.
-import type { Sighting } from './clients/exchange.ts';
-import { isPoisoned } from './checks/plagues.ts';
+import type { Observation } from './clients/exchange.ts';
+import { isPoisoned } from './checks/faults.ts';
 import type { RunRecord, StoredFacts } from './checks/journal-rows.ts';
-import type { Diary } from './storm/plagues.ts';
+import type { Diary } from './storm/faults.ts';
 import type { PlanRules } from './model/plan.ts';
 
 export interface StormFigures {
@@ -20,7 +20,7 @@ export interface StormFigures {
 type Row = readonly [string, string | number];
 
 /** A table of two columns. */
-export function renderStorm(figures: StormFigures, sightings: readonly Sighting[], facts: StoredFacts): string {
+export function renderStorm(figures: StormFigures, observations: readonly Observation[], facts: StoredFacts): string {
   const runs = facts.records.map(({ run }) => run);
   const count = (holds: (run: (typeof runs)[number]) => boolean) => runs.filter(holds).length;
   const errors = Map.groupBy(
@@ -29,7 +29,8 @@ export function renderStorm(figures: StormFigures, sightings: readonly Sighting[
   );
   const starts = [...figures.startsMs].sort((a, b) => a - b);
   const calls = facts.records.flatMap((record) => record.calls);
-  const sum = (of: (sighting: Sighting) => number) => sightings.reduce((total, sighting) => total + of(sighting), 0);
+  const sum = (of: (observation: Observation) => number) =>
+    observations.reduce((total, observation) => total + of(observation), 0);
   const rows: readonly Row[] = [
     ['seed', figures.rules.seed],
     ['kills', figures.kills],
@@ -40,7 +41,7 @@ export function renderStorm(figures: StormFigures, sightings: readonly Sighting[
     ...[...errors].map(([type, failed]) => [`  failed, ${type}`, failed.length] as const),
     ['  resumed once', count((run) => run.resumes === 1)],
     ['  resumed twice', count((run) => run.resumes === 2)],
-    ...tellPlagues(figures, facts),
+    ...renderFaults(figures, facts),
     ['sessions', facts.sessions.length],
     ['  deleted', facts.sessions.filter(({ deleted }) => deleted === 1).length],
     ['events', facts.records.reduce((total, { events }) => total + events.length, 0)],
@@ -60,7 +61,7 @@ export function renderStorm(figures: StormFigures, sightings: readonly Sighting[
 }
 
 /** What came beside the kills, and what it cost. */
-function tellPlagues({ rules, diary: { locks, outage } }: StormFigures, { records }: StoredFacts): Row[] {
+function renderFaults({ rules, diary: { locks, outage } }: StormFigures, { records }: StoredFacts): Row[] {
   const [poisoned = [], others = []] = [true, false].map((is) =>
     records.filter((one) => isPoisoned(rules, one) === is),
   );

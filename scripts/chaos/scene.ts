@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { type DaemonProcess, startDaemonProcess } from '../../test/support/daemon/daemon-process.ts';
 import type { Door } from './clients/exchange.ts';
-import { RUN_LIMIT_SECONDS } from './storm/plagues.ts';
+import { RUN_LIMIT_SECONDS } from './storm/faults.ts';
 
 const ERRAND_YAML = [
   'workers: { threads: 2, runs_per_thread: 5 }',

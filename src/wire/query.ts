@@ -55,16 +55,25 @@ export const eventId: Shape<number> & { readonly absence: 'default' } = {
 };
 
 /** An id before which a page ends; all are meant when it is absent. */
-export const optionalId: OptionalShape<number> = {
-  absence: 'nothing',
-  admits: (value) => typeof value === 'string',
-  read: (value, path) => {
-    const id = typeof value === 'string' && DIGITS.test(value) ? Number(value) : Number.NaN;
-    if (!Number.isSafeInteger(id) || id === 0) throw unprocessable(path, 'must be an id: an integer from 1');
-    return id;
-  },
-  describe: () => ({ type: 'integer', minimum: 1 }),
-};
+export const optionalId = optionalFromOne('must be an id: an integer from 1');
+
+/** A `stream_seq` from which a page of one run's events begins; it begins with the first when it is absent. */
+export const optionalStreamSeq = optionalFromOne('must be an integer from 1');
+
+/** An integer from 1, without a default. */
+function optionalFromOne(words: string): OptionalShape<number> {
+  return {
+    absence: 'nothing',
+    admits: (value) => typeof value === 'string',
+    read: (value, path) => {
+      const found = typeof value === 'string' && DIGITS.test(value) ? Number(value) : Number.NaN;
+      if (!Number.isSafeInteger(found) || found === 0) throw unprocessable(path, words);
+      return found;
+    },
+    describe: () => ({ type: 'integer', minimum: 1 }),
+  };
+}
+
 /** A time zone by its IANA name. */
 export function timeZone(absent: string): Shape<string> & { readonly absence: 'default' } {
   return {

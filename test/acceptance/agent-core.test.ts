@@ -215,10 +215,10 @@ test('a conversation that fills its window is summarised once; the next turns st
   const before = models.requests.length;
   await ask(asked + 1);
   expect(models.requests).toHaveLength(before + 1);
-  const told = JSON.stringify(models.requests.at(-1)!.body.messages);
-  expect(told).toContain('They counted sheep.');
-  expect(told).toContain(`Question ${asked}:`);
-  expect(told).toContain(`Question ${asked + 1}:`);
-  expect(told).not.toContain('Question 1:');
+  const prompt = JSON.stringify(models.requests.at(-1)!.body.messages);
+  expect(prompt).toContain('They counted sheep.');
+  expect(prompt).toContain(`Question ${asked}:`);
+  expect(prompt).toContain(`Question ${asked + 1}:`);
+  expect(prompt).not.toContain('Question 1:');
   expect(rowsOf(runs.at(-1)!).events.some(({ type }) => type === 'run.compacted')).toBe(false);
 });

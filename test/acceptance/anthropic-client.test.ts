@@ -147,11 +147,11 @@ describe.each(['openai', 'anthropic'])('with a model on an endpoint of kind %s',
     expect(second.response.headers.get('x-session-id')).toBe(sessionId);
     const sent = JSON.stringify(lastCall().body.messages);
     // The words of the first question hold the answer as well: its last place counts.
-    const told = ['first-question', 'step-1.txt', 'first answer', 'second-question'].map((what) =>
+    const positions = ['first-question', 'step-1.txt', 'first answer', 'second-question'].map((what) =>
       sent.lastIndexOf(what),
     );
-    expect(told).toEqual([...told].sort((a, b) => a - b));
-    expect(told[0]).toBeGreaterThan(-1);
+    expect(positions).toEqual([...positions].sort((a, b) => a - b));
+    expect(positions[0]).toBeGreaterThan(-1);
   });
 });
 

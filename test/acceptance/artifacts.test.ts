@@ -228,12 +228,12 @@ test('a crash in the middle of packing loses nothing: after the restart both arc
   });
   expect(Object.keys(await tarEntries(await bytesAt(own.archive?.url)))).toEqual(['a.txt', 'large.bin']);
   expect(Object.keys(zipEntries(await bytesAt(whole.archive?.url)))).toEqual(['a.txt', 'large.bin']);
-  const told = rowsOf<{ type: string }>(
+  const events = rowsOf<{ type: string }>(
     daemon,
     `SELECT type FROM events WHERE (type LIKE 'artifacts.%' OR type LIKE 'workspace_export.%')
        AND session_seq = (SELECT seq FROM sessions WHERE id = ?)`,
     sessionId,
   );
-  expect(told.map(({ type }) => type).sort()).toEqual(['artifacts.ready', 'workspace_export.completed']);
+  expect(events.map(({ type }) => type).sort()).toEqual(['artifacts.ready', 'workspace_export.completed']);
   expect(filesBelow(join(daemon.dataDir, 'blobs')).filter((path) => path.startsWith('incoming'))).toEqual([]);
 });

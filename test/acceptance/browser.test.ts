@@ -49,14 +49,14 @@ const textOf = async (response: Response) => {
 };
 
 /** What the newest model call was told. */
-const told = () => JSON.stringify(models.requests.at(-1)?.body.messages);
+const prompt = () => JSON.stringify(models.requests.at(-1)?.body.messages);
 
 describe.skipIf(!chromium.ok)('the browser in the daemon', () => {
   test('opens a page for an agent, and its picture is kept for the tool use', async () => {
     const site = await aSite({ onTestFinished }, { '/': '<title>Tides</title><h1>High water at noon</h1>' });
     models.enqueue({ tools: [{ id: 'look', name: 'browser_open', input: { url: site.url } }] }, { text: 'At noon.' });
     expect(await textOf(await say('When is high water?'))).toBe('At noon.');
-    expect(told()).toContain('heading \\"High water at noon\\"');
+    expect(prompt()).toContain('heading \\"High water at noon\\"');
     const [picture] = rows<{ sha256: string; size: number; tool_use_id: string }>('SELECT * FROM screenshots');
     expect(picture).toMatchObject({ tool_use_id: 'look' });
     expect(picture!.size).toBeGreaterThan(1_000);
@@ -84,7 +84,7 @@ describe.skipIf(!chromium.ok)('the browser in the daemon', () => {
     models.enqueue({ text: 'Resumed.' });
     await daemon.restart();
     await waitFor(() => rows(`SELECT 1 FROM runs WHERE status = 'completed' AND id = '${id}'`).length === 1);
-    expect(told()).toContain('outcome unknown');
+    expect(prompt()).toContain('outcome unknown');
   });
 });
 
@@ -96,11 +96,11 @@ test('a PDF is told to a model as its text, in this turn and the next', async ()
   };
   const first = await say([{ type: 'text', text: '[[text=Read.]]' }, document]);
   expect(await textOf(first)).toBe('Read.');
-  expect(told()).toContain('in the workspace at /uploads/tides.pdf. Its text follows');
-  expect(told()).toContain('High water at noon.');
+  expect(prompt()).toContain('in the workspace at /uploads/tides.pdf. Its text follows');
+  expect(prompt()).toContain('High water at noon.');
   expect(rows('SELECT text FROM document_texts')).toEqual([{ text: 'High water at noon.' }]);
   const [{ id }] = rows<{ id: string }>('SELECT id FROM sessions ORDER BY seq DESC LIMIT 1') as [{ id: string }];
   await say('[[text=Again.]]', { metadata: { session_id: id } });
-  expect(told()).toContain('High water at noon.');
+  expect(prompt()).toContain('High water at noon.');
   expect(models.requests.at(-1)?.body.messages).toHaveLength(4);
 });

@@ -103,10 +103,10 @@ test('an agent calls a service with a credential that it never sees, as long as 
     return response.headers.get('x-session-id')!;
   };
   const sessionId = await ask();
-  const told = JSON.stringify(models.requests.map(({ body }) => body));
-  expect(told).toContain('Ada');
-  expect(told).toContain('[credential]');
-  expect(told).not.toContain(CREDENTIAL);
+  const prompts = JSON.stringify(models.requests.map(({ body }) => body));
+  expect(prompts).toContain('Ada');
+  expect(prompts).toContain('[credential]');
+  expect(prompts).not.toContain(CREDENTIAL);
   expect(service.seen.at(-1)).toMatchObject({ url: '/v1/customers' });
   expect(daemon.stderr() + daemon.stdout()).not.toContain(CREDENTIAL);
 

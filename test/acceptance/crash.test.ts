@@ -195,9 +195,9 @@ shellTest(
       [1, expect.stringContaining('exit code 0')],
     ]);
     expect(await readFile(trace, 'utf8')).toBe('begun\nsecond\n');
-    const told = JSON.stringify(model.requests.at(-1)?.body.messages);
+    const prompt = JSON.stringify(model.requests.at(-1)?.body.messages);
     expect(model.requests).toHaveLength(from + 2);
-    expect(told).toContain('Interrupted, outcome unknown');
+    expect(prompt).toContain('Interrupted, outcome unknown');
   },
 );
 

@@ -309,15 +309,15 @@ describe('models and tools', () => {
   });
 
   test.concurrent.each([
-    { script: 'unknownTool', told: /There is no tool named \\?"launch_rocket\\?"/ },
-    { script: 'brokenArguments', told: /arguments were not valid JSON/ },
-    { script: 'wrongArguments', told: /do not fit the schema of/ },
-  ])('the model is told what was wrong: $script', async ({ script, told }) => {
+    { script: 'unknownTool', expected: /There is no tool named \\?"launch_rocket\\?"/ },
+    { script: 'brokenArguments', expected: /arguments were not valid JSON/ },
+    { script: 'wrongArguments', expected: /do not fit the schema of/ },
+  ])('the model is told what was wrong: $script', async ({ script, expected }) => {
     const content = scripted(script);
     for (const key of ['openai', 'anthropic']) await ask({ content, key });
     const calls = model.requests.filter(({ body }) => JSON.stringify(body.messages).includes(content));
     expect(calls).toHaveLength(4);
-    for (const call of [calls[1], calls[3]]) expect(JSON.stringify(call?.body.messages)).toMatch(told);
+    for (const call of [calls[1], calls[3]]) expect(JSON.stringify(call?.body.messages)).toMatch(expected);
   });
 
   test.concurrent('a model that calls tools for ever is ended at the limit of steps', async () => {

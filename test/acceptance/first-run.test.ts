@@ -145,13 +145,13 @@ default_scenario: general
   }
 
   /** Runs a command against the daemon's own socket and answers its document. */
-  async function told(...args: string[]): Promise<Record<string, unknown>> {
+  async function runJson(...args: string[]): Promise<Record<string, unknown>> {
     const { stdout } = await runErrand([...args, '--data-dir', daemon.dataDir, '-o', 'json']);
     return JSON.parse(stdout) as Record<string, unknown>;
   }
 
   async function keyFor(user: string, ...more: string[]): Promise<{ key: string; id: string }> {
-    const made = await told('keys', 'create', '--user', user, '--scope', 'conversation', ...more);
+    const made = await runJson('keys', 'create', '--user', user, '--scope', 'conversation', ...more);
     return made as { key: string; id: string };
   }
 
@@ -168,7 +168,7 @@ default_scenario: general
     fetch(daemon.url + path, { headers: { authorization: `Bearer ${apiKey}` } });
 
   test('status tells the daemon, its models and its parts', async () => {
-    const status = await told('status');
+    const status = await runJson('status');
     expect(status).toMatchObject({
       pid: daemon.pid(),
       ready: true,
@@ -184,16 +184,16 @@ default_scenario: general
   });
 
   test('teams and users are made, shown, changed and listed through the socket', async () => {
-    const team = await told('teams', 'create', 'harbour', '--budget', '12.5');
+    const team = await runJson('teams', 'create', 'harbour', '--budget', '12.5');
     expect(team).toMatchObject({ name: 'harbour', budget_amount_usd: 12.5 });
-    const made = await told('users', 'create', 'mira', '--full-name', 'Mira Meer', '--team', 'harbour');
+    const made = await runJson('users', 'create', 'mira', '--full-name', 'Mira Meer', '--team', 'harbour');
     expect(made).toMatchObject({ username: 'mira', role: 'user', team: 'harbour', disabled: false });
     expect(made['password']).toMatch(/^\S{12,}$/);
-    expect(await told('users', 'set', 'mira', '--department', 'Pilots')).toMatchObject({ department: 'Pilots' });
-    const shown = await told('users', 'show', String(made['user_id']));
+    expect(await runJson('users', 'set', 'mira', '--department', 'Pilots')).toMatchObject({ department: 'Pilots' });
+    const shown = await runJson('users', 'show', String(made['user_id']));
     expect(shown).toMatchObject({ username: 'mira', full_name: 'Mira Meer', department: 'Pilots' });
     expect(shown).not.toHaveProperty('password');
-    const listed = (await told('users', 'list')) as { items: { username: string }[]; total: number };
+    const listed = (await runJson('users', 'list')) as { items: { username: string }[]; total: number };
     expect(listed.items.map(({ username }) => username)).toEqual(['admin', 'mira']);
     const twice = await tried(['users', 'create', 'mira', '--data-dir', daemon.dataDir]);
     expect(twice.code).toBe(6);
@@ -201,9 +201,9 @@ default_scenario: general
   });
 
   test('scopes open what they should: every key talks to the agent, only an administrator administers', async () => {
-    await told('users', 'create', 'scopes-user');
+    await runJson('users', 'create', 'scopes-user');
     const keyOf = async (user: string, scope: string) =>
-      String((await told('keys', 'create', '--user', user, '--scope', scope))['key']);
+      String((await runJson('keys', 'create', '--user', user, '--scope', scope))['key']);
     const table = [
       { user: 'scopes-user', scope: 'conversation', administers: 403 },
       { user: 'scopes-user', scope: 'global', administers: 403 },
@@ -219,38 +219,38 @@ default_scenario: general
   });
 
   test("an administrator's key administers only as long as its owner is an administrator", async () => {
-    await told('users', 'create', 'passing', '--role', 'admin');
-    const { key } = (await told('keys', 'create', '--user', 'passing', '--scope', 'admin')) as { key: string };
+    await runJson('users', 'create', 'passing', '--role', 'admin');
+    const { key } = (await runJson('keys', 'create', '--user', 'passing', '--scope', 'admin')) as { key: string };
     expect((await list(key, '/api/v1/users')).status).toBe(200);
-    await told('users', 'set', 'passing', '--role', 'user');
+    await runJson('users', 'set', 'passing', '--role', 'user');
     expect((await list(key, '/api/v1/users')).status).toBe(403);
   });
 
   test('a revoked key, an expired key and a key of a disabled user are refused', async () => {
-    await told('users', 'create', 'leaving');
+    await runJson('users', 'create', 'leaving');
     const revoked = await keyFor('leaving');
     const expiring = await keyFor('leaving', '--expires', '2s');
     const standing = await keyFor('leaving');
     for (const { key } of [revoked, expiring, standing]) expect((await list(key)).status).toBe(200);
 
-    await told('keys', 'revoke', revoked.id, '--yes');
+    await runJson('keys', 'revoke', revoked.id, '--yes');
     expect(await turn(revoked.key)).toMatchObject({ status: 401, error: { type: 'authentication_error' } });
     await waitFor(async () => (await list(expiring.key)).status === 401);
 
-    await told('users', 'disable', 'leaving', '--yes');
+    await runJson('users', 'disable', 'leaving', '--yes');
     expect(await turn(standing.key)).toMatchObject({ status: 403, error: { type: 'permission_error' } });
-    await told('users', 'enable', 'leaving');
+    await runJson('users', 'enable', 'leaving');
     expect((await turn(standing.key)).status).toBe(200);
     expect(await turn(revoked.key)).toMatchObject({ status: 401 });
   });
 
   test("a key's own model stays; automatic follows the owner's scenario, else the default one", async () => {
-    await told('users', 'create', 'choosy');
+    await runJson('users', 'create', 'choosy');
     const fixed = await keyFor('choosy', '--model', 'large');
     const automatic = await keyFor('choosy');
     expect(await modelBehind(automatic.key)).toBe('small-1');
     expect(await modelBehind(fixed.key)).toBe('large-1');
-    await told('users', 'set', 'choosy', '--scenario', 'careful');
+    await runJson('users', 'set', 'choosy', '--scenario', 'careful');
     expect(await modelBehind(automatic.key)).toBe('large-1');
     expect(await (await list(automatic.key)).json()).toMatchObject({ data: [{ id: 'large' }] });
     const unknown = await tried([
@@ -281,11 +281,13 @@ default_scenario: general
   test('models.yaml is taken up while the daemon runs; a broken one changes nothing and is told', async () => {
     const file = join(daemon.configDir, 'models.yaml');
     const stateOf = async () => {
-      const { parts } = (await told('status')) as { parts: { name: string; state: string; detail: string | null }[] };
+      const { parts } = (await runJson('status')) as {
+        parts: { name: string; state: string; detail: string | null }[];
+      };
       return parts.find(({ name }) => name === 'configuration');
     };
     writeFileSync(file, modelsYaml('newest', '  newest: { endpoint: here, model: newest-1 }'));
-    await waitFor(async () => JSON.stringify((await told('status'))['models']).includes('newest'));
+    await waitFor(async () => JSON.stringify((await runJson('status'))['models']).includes('newest'));
     expect(await modelBehind(daemon.apiKey)).toBe('newest-1');
 
     writeFileSync(file, modelsYaml('missing'));
@@ -308,7 +310,7 @@ default_scenario: general
     const file = join(daemon.configDir, 'models.yaml');
     const whole = readFileSync(file, 'utf8');
     writeFileSync(file, whole.replace(/^ {2}large:.*\n/m, '').replace('{ model: large }', '{ model: small }'));
-    await waitFor(async () => !JSON.stringify((await told('status'))['models']).includes('large'));
+    await waitFor(async () => !JSON.stringify((await runJson('status'))['models']).includes('large'));
     expect(await turn(key)).toMatchObject({
       status: 500,
       error: { type: 'api_error', message: 'The model configuration "large" does not exist.' },

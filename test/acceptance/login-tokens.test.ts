@@ -49,7 +49,7 @@ const claimsOf = (token: string) =>
   JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as Record<string, unknown>;
 
 /** A command against the daemon's own socket, as a document. */
-async function told(daemon: DaemonProcess, ...args: string[]): Promise<Record<string, unknown>> {
+async function runJson(daemon: DaemonProcess, ...args: string[]): Promise<Record<string, unknown>> {
   const { stdout } = await runErrand([...args, '--data-dir', daemon.dataDir, '-o', 'json']);
   return JSON.parse(stdout) as Record<string, unknown>;
 }
@@ -83,8 +83,8 @@ describe('with a daemon and a provider', () => {
     await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
     const { port } = provider.address() as AddressInfo;
     daemon = await startDaemonProcess({ errandYaml: settings(port) });
-    await told(daemon, 'teams', 'create', 'Labs');
-    for (const name of ['mara', 'olaf']) await told(daemon, 'users', 'create', name);
+    await runJson(daemon, 'teams', 'create', 'Labs');
+    for (const name of ['mara', 'olaf']) await runJson(daemon, 'users', 'create', name);
   });
   afterAll(async () => {
     await daemon.close();
@@ -126,7 +126,7 @@ sso:
 
   test('keys give tokens by their scope, and the token outlives its key', async () => {
     const keyOf = async (user: string, scope: string) =>
-      (await told(daemon, 'keys', 'create', '--user', user, '--scope', scope)) as { key: string; id: string };
+      (await runJson(daemon, 'keys', 'create', '--user', user, '--scope', scope)) as { key: string; id: string };
     const good = await keyOf('mara', 'global');
     const token = await tokenOf(daemon, { grant_type: 'api_key' }, good.key);
     expect(await statusAt(daemon, '/api/v1/users', token)).toBe(403);
@@ -146,26 +146,26 @@ sso:
       expect(got.body).toMatchObject({ type: 'error', error: { type: 'permission_error' } });
     }
 
-    await told(daemon, 'keys', 'revoke', good.id, '--yes');
+    await runJson(daemon, 'keys', 'revoke', good.id, '--yes');
     expect((await grant(daemon, { grant_type: 'api_key' }, good.key)).status).toBe(401);
     expect(await statusAt(daemon, '/api/v1/users', token)).toBe(403);
-    await told(daemon, 'users', 'set', 'mara', '--role', 'admin');
+    await runJson(daemon, 'users', 'set', 'mara', '--role', 'admin');
     expect(await statusAt(daemon, '/api/v1/users', token)).toBe(200);
-    await told(daemon, 'users', 'set', 'mara', '--role', 'user');
+    await runJson(daemon, 'users', 'set', 'mara', '--role', 'user');
   });
 
   test('a single sign-on makes its account once, with the defaults', async () => {
     const body = { grant_type: 'sso_token', provider: 'corp', sso_token: 'pia', card: 'someone-else' };
     const tokens = await Promise.all([1, 2, 3, 4, 5].map(() => tokenOf(daemon, body)));
     expect(new Set(tokens.map((token) => claimsOf(token)['sub'])).size).toBe(1);
-    expect(await told(daemon, 'users', 'show', 'e-77')).toMatchObject({
+    expect(await runJson(daemon, 'users', 'show', 'e-77')).toMatchObject({
       role: 'user',
       team: 'Labs',
       functional_role: 'analyst',
       scenario: 'general',
     });
     await tokenOf(daemon, { ...body, sso_token: 'seven' });
-    expect(await told(daemon, 'users', 'show', '7')).toMatchObject({ username: '7' });
+    expect(await runJson(daemon, 'users', 'show', '7')).toMatchObject({ username: '7' });
   });
 
   test.each([
@@ -185,10 +185,10 @@ sso:
 
   test('rotation keeps tokens good, revoking ends them all; keys are listed without their secrets', async () => {
     const first = await asAdmin(daemon);
-    const rotated = await told(daemon, 'tokens', 'rotate');
+    const rotated = await runJson(daemon, 'tokens', 'rotate');
     const second = await asAdmin(daemon);
     for (const token of [first, second]) expect(await statusAt(daemon, '/api/v1/status', token)).toBe(200);
-    expect(await told(daemon, 'tokens', 'list-keys')).toMatchObject({
+    expect(await runJson(daemon, 'tokens', 'list-keys')).toMatchObject({
       total: 2,
       items: [
         { id: rotated['id'], state: 'signing' },
@@ -199,11 +199,11 @@ sso:
     expect(refused.code).toBe(2);
     expect(await statusAt(daemon, '/api/v1/status', first)).toBe(200);
 
-    await told(daemon, 'tokens', 'revoke-all', '--yes');
+    await runJson(daemon, 'tokens', 'revoke-all', '--yes');
     for (const token of [first, second]) expect(await statusAt(daemon, '/api/v1/status', token)).toBe(401);
     const third = await asAdmin(daemon);
     expect(await statusAt(daemon, '/api/v1/status', third)).toBe(200);
-    const keys = (await told(daemon, 'tokens', 'list-keys'))['items'] as { state: string }[];
+    const keys = (await runJson(daemon, 'tokens', 'list-keys'))['items'] as { state: string }[];
     expect(keys.map(({ state }) => state)).toEqual(['signing', 'revoked', 'revoked']);
     expect(Object.keys(keys[0] ?? {}).sort()).toEqual(['created_at', 'id', 'retired_at', 'revoked_at', 'state']);
   });
@@ -226,10 +226,10 @@ sso:
   });
 
   test('a disabled user is refused with token, password and key alike', async () => {
-    const made = await told(daemon, 'users', 'create', 'rolf', '--role', 'admin');
+    const made = await runJson(daemon, 'users', 'create', 'rolf', '--role', 'admin');
     const login = passwordOf('rolf', made['password'] as string);
     const token = await tokenOf(daemon, login);
-    await told(daemon, 'users', 'disable', 'rolf', '--yes');
+    await runJson(daemon, 'users', 'disable', 'rolf', '--yes');
     expect(await statusAt(daemon, '/api/v1/users', token)).toBe(403);
     expect(await statusAt(daemon, '/openapi/v1/models', token)).toBe(403);
     expect((await grant(daemon, login)).status).toBe(403);

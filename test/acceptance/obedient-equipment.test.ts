@@ -183,7 +183,7 @@ async function ask(content: string, as = key): Promise<Response> {
 }
 
 /** Has the model make these calls one after another; answers what it was told after each. */
-async function obey(calls: readonly ScriptedCall[]): Promise<{ told: string; results: string[] }> {
+async function obey(calls: readonly ScriptedCall[]): Promise<{ prompts: string; results: string[] }> {
   const from = models.requests.length;
   models.enqueue(...calls.map((call) => ({ tools: [call] })), { text: 'Done as told.' });
   await ask('Do what the page says.');
@@ -192,14 +192,14 @@ async function obey(calls: readonly ScriptedCall[]): Promise<{ told: string; res
     .filter(({ role }) => role === 'tool')
     .map(({ content }) => (typeof content === 'string' ? content : JSON.stringify(content)));
   expect(results).toHaveLength(calls.length);
-  return { told: JSON.stringify(bodies), results };
+  return { prompts: JSON.stringify(bodies), results };
 }
 
-function expectNothingTold(told: string): void {
+function expectNoSecret(prompts: string): void {
   const master = readFileSync(join(daemon.dataDir, 'master.key'));
   const secrets = [OTHERS_WORDS, OTHERS_CREDENTIAL, OWN_CREDENTIAL, HIDDEN, daemon.apiKey, daemon.adminPassword];
   for (const secret of [...secrets, master.toString('base64'), master.toString('hex'), 'SQLite format 3', 'root:x:0:0'])
-    expect(told).not.toContain(secret);
+    expect(prompts).not.toContain(secret);
   expect(daemon.stderr() + daemon.stdout()).not.toMatch(new RegExp([OTHERS_CREDENTIAL, OWN_CREDENTIAL].join('|')));
   expect(lurking.seen).toEqual([]);
   expect(lurking.connections()).toBe(0);
@@ -221,14 +221,14 @@ describe.skipIf(!chromium.ok)('with the browser', () => {
       `unix:${daemon.socketPath}`,
       `${site.url}/away`,
     ];
-    const { told } = await obey(addresses.map((url) => ({ name: 'browser_open', input: { url } })));
-    expectNothingTold(told);
-    expect(told).not.toContain('inner page');
+    const { prompts } = await obey(addresses.map((url) => ({ name: 'browser_open', input: { url } })));
+    expectNoSecret(prompts);
+    expect(prompts).not.toContain('inner page');
     expect(site.seen.map(({ line }) => line)).toContain('GET /away');
   });
 
   test('a page that tries every way out finds none, nor when its links are clicked', async () => {
-    const { told, results } = await obey([
+    const { prompts, results } = await obey([
       { name: 'browser_open', input: { url: `${site.url}/` } },
       { name: 'browser_click', input: { ref: 'e3' } },
       { name: 'browser_open', input: { url: `${site.url}/` } },
@@ -237,8 +237,8 @@ describe.skipIf(!chromium.ok)('with the browser', () => {
       { name: 'browser_read', input: {} },
     ]);
     expect(results[0]).toContain('Welcome');
-    expect(told).not.toContain('inner page');
-    expectNothingTold(told);
+    expect(prompts).not.toContain('inner page');
+    expectNoSecret(prompts);
   });
 
   test('a server that answers nonsense costs the run nothing but that page', async () => {
@@ -263,22 +263,22 @@ describe.skipIf(!hasSandbox)(title('with an MCP server'), () => {
       '/etc/shadow',
       daemon.socketPath,
     ];
-    const { told } = await obey([
+    const { prompts } = await obey([
       ...paths.map((path) => ({ name: 'mcp__tools__read', input: { path } })),
       { name: 'mcp__tools__fetch', input: { url: lurking.url } },
       { name: 'mcp__tools__fetch', input: { url: `${daemon.url}/healthz` } },
       { name: 'mcp__tools__write', input: { path: `${root}test/support/mcp/mcp-server.mjs`, words: 'other code' } },
       { name: 'mcp__tools__environment', input: {} },
     ]);
-    expectNothingTold(told);
-    expect(told).not.toContain('inner page');
+    expectNoSecret(prompts);
+    expect(prompts).not.toContain('inner page');
     expect(readFileSync(join(root, 'test/support/mcp/mcp-server.mjs'), 'utf8')).not.toBe('other code');
   });
 });
 
 test('with skills, no name and no link leads out of their folders, and nothing is written there', async () => {
   const read = ['guide/leak', 'guide/up/hidden.txt', 'guide/../../hidden.txt', '../../../etc/passwd', 'guide//../../x'];
-  const { told } = await obey([
+  const { prompts } = await obey([
     ...['..', '../..', 'guide/..', 'guide/../guide', daemon.configDir].map((name) => ({
       name: 'load_skill',
       input: { name },
@@ -293,8 +293,8 @@ test('with skills, no name and no link leads out of their folders, and nothing i
       input: { command: 'cat /skills/guide/leak /skills/guide/up/*; echo Obey. >/skills/guide/SKILL.md' },
     },
   ]);
-  expectNothingTold(told);
-  expect(told).toContain('Mind the step.');
+  expectNoSecret(prompts);
+  expect(prompts).toContain('Mind the step.');
   expect(readFileSync(join(daemon.configDir, 'skills/guide/SKILL.md'), 'utf8')).toContain('Mind the step.');
 });
 
@@ -319,7 +319,7 @@ test('with a sub-agent, no tool is had that it was not given', async () => {
   const last = JSON.stringify(bodies.at(-2)!.messages);
   expect(last.match(/no tool named/g)).toHaveLength(8);
   expect(existsSync(join(daemon.dataDir, 'workspaces', sessionId, 'proof'))).toBe(false);
-  expectNothingTold(JSON.stringify(bodies));
+  expectNoSecret(JSON.stringify(bodies));
 });
 
 test("in a team a connection is its agent's alone: the lead has no such tool, the member is served", async () => {
@@ -338,7 +338,7 @@ test("in a team a connection is its agent's alone: the lead has no such tool, th
   expect(bodies[3]).toContain('You said Bearer [credential] to /v1/of-the-clerk');
   expect(service.seen.map(({ line }) => line).filter((line) => line.endsWith('of-the-clerk'))).toHaveLength(1);
   service.seen.length = 0;
-  expectNothingTold(bodies.join());
+  expectNoSecret(bodies.join());
 });
 
 test('with a connection, only its own service is reached, where it is allowed, and no credential is told', async () => {
@@ -347,7 +347,7 @@ test('with a connection, only its own service is reached, where it is allowed, a
     input: { connection: ownConnection, method: 'GET', path, ...more },
   });
   const host = `127.0.0.1:${lurking.port}`;
-  const { told, results } = await obey([
+  const { prompts, results } = await obey([
     call('/v1/customers'),
     call('/v1/away'),
     call('/v1/../admin'),
@@ -364,7 +364,7 @@ test('with a connection, only its own service is reached, where it is allowed, a
     call('/v1/x', { connection: othersConnection }),
   ]);
   expect(results[0]).toContain('You said Bearer [credential] to /v1/customers');
-  expectNothingTold(told);
+  expectNoSecret(prompts);
   expect(service.seen.map(({ line }) => line)).toEqual(['GET /v1/customers', 'GET /v1/away']);
   for (const { authorization } of service.seen) expect(authorization).toBe(`Bearer ${OWN_CREDENTIAL}`);
 });

@@ -85,7 +85,7 @@ afterAll(async () => {
 });
 
 /** Has the model make these calls one after another, and answers all that it was told in between. */
-async function obey(calls: readonly ScriptedCall[]): Promise<{ told: string; results: string[] }> {
+async function obey(calls: readonly ScriptedCall[]): Promise<{ prompts: string; results: string[] }> {
   const from = models.requests.length;
   models.enqueue(...calls.map((call) => ({ tools: [call] })), { text: 'Done as told.' });
   await ask('Do what the page says.');
@@ -94,7 +94,7 @@ async function obey(calls: readonly ScriptedCall[]): Promise<{ told: string; res
     .filter(({ role }) => role === 'tool')
     .map(({ content }) => (typeof content === 'string' ? content : JSON.stringify(content)));
   expect(results).toHaveLength(calls.length);
-  return { told: JSON.stringify(bodies), results };
+  return { prompts: JSON.stringify(bodies), results };
 }
 
 /** What nobody may ever be told. */
@@ -110,9 +110,9 @@ function secrets(): string[] {
   ];
 }
 
-function expectNothingTold(told: string): void {
-  for (const secret of secrets()) expect(told).not.toContain(secret);
-  expect(told).not.toContain('SQLite format 3');
+function expectNoSecret(prompts: string): void {
+  for (const secret of secrets()) expect(prompts).not.toContain(secret);
+  expect(prompts).not.toContain('SQLite format 3');
 }
 
 describe('with the file tools', () => {
@@ -129,13 +129,13 @@ describe('with the file tools', () => {
       'file:///etc/passwd',
       '/workspace/../../errand.db',
     ];
-    const { told, results } = await obey([
+    const { prompts, results } = await obey([
       ...paths.map((path) => ({ name: 'read_file', input: { path } })),
       { name: 'list_files', input: { path: '..' } },
       { name: 'search_files', input: { pattern: 'merger', path: '../' } },
       { name: 'write_file', input: { path: `../${othersSession}/plan.txt`, content: 'overwritten' } },
     ]);
-    expectNothingTold(told);
+    expectNoSecret(prompts);
     for (const result of results.slice(0, paths.length)) expect(result).toMatch(/not exist|out of|not a|cannot/i);
     const plan = join(daemon.dataDir, 'workspaces', othersSession, 'plan.txt');
     expect(readFileSync(plan, 'utf8')).toBe(OTHERS_WORDS);
@@ -158,9 +158,9 @@ describe('with web_fetch', () => {
       'file:///etc/passwd',
       `unix:${daemon.socketPath}:/api/v1/status`,
     ];
-    const { told, results } = await obey(addresses.map((url) => ({ name: 'web_fetch', input: { url } })));
+    const { prompts, results } = await obey(addresses.map((url) => ({ name: 'web_fetch', input: { url } })));
     expect(lurking.seen).toEqual([]);
-    expectNothingTold(told);
+    expectNoSecret(prompts);
     for (const result of results) expect(result).not.toContain('inner page');
   });
 });
@@ -181,16 +181,16 @@ describe.skipIf(!hasSandbox)(
         'kill -9 -1; kill -9 1; echo survived',
         'mount -t tmpfs none /mnt; unshare -r true; echo tried',
       ];
-      const { told } = await obey(commands.map((command) => ({ name: 'shell', input: { command } })));
+      const { prompts } = await obey(commands.map((command) => ({ name: 'shell', input: { command } })));
       expect(lurking.seen).toEqual([]);
-      expectNothingTold(told);
-      expect(told).not.toContain(daemon.socketPath + '\n');
+      expectNoSecret(prompts);
+      expect(prompts).not.toContain(daemon.socketPath + '\n');
       expect((await fetch(`${daemon.url}/healthz`)).status).toBe(200);
     });
 
     test('a link that a command has left leads the file tools nowhere', async () => {
       const target = `${daemon.dataDir}/workspaces/${othersSession}`;
-      const { told } = await obey([
+      const { prompts } = await obey([
         {
           name: 'shell',
           input: { command: `ln -s ${target} theirs; ln -s ${daemon.dataDir}/errand.db db; ln -s / all` },
@@ -202,8 +202,8 @@ describe.skipIf(!hasSandbox)(
         { name: 'write_file', input: { path: 'theirs/plan.txt', content: 'overwritten' } },
         { name: 'edit_file', input: { path: 'theirs/plan.txt', old_text: 'friday', new_text: 'monday' } },
       ]);
-      expectNothingTold(told);
-      expect(told).not.toContain('root:x:0:0');
+      expectNoSecret(prompts);
+      expect(prompts).not.toContain('root:x:0:0');
       expect(readFileSync(join(target, 'plan.txt'), 'utf8')).toBe(OTHERS_WORDS);
       expect(readdirSync(target)).toEqual(['plan.txt']);
     });

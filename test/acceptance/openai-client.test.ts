@@ -139,9 +139,9 @@ test('a file is laid into the workspace, where the agent reads it', async () => 
     },
   ]);
   expect(completion.choices[0]?.message.content).toBe('Read.');
-  const told = model.requests.findLast(({ body }) => JSON.stringify(body).includes('what-does-it-say'))?.body;
-  expect(JSON.stringify(told?.messages?.find(({ role }) => role === 'user'))).toContain('/uploads/facts.csv');
-  expect(JSON.stringify(told?.messages?.at(-1))).toContain('tide,4.2');
+  const request = model.requests.findLast(({ body }) => JSON.stringify(body).includes('what-does-it-say'))?.body;
+  expect(JSON.stringify(request?.messages?.find(({ role }) => role === 'user'))).toContain('/uploads/facts.csv');
+  expect(JSON.stringify(request?.messages?.at(-1))).toContain('tide,4.2');
   const history = await fetch(`${daemon.url}/openapi/v1/sessions/${headers.get('x-session-id')}/messages`, {
     headers: { 'x-api-key': daemon.apiKey },
   });

@@ -110,10 +110,10 @@ test('a client that asks for what tools do is told of the question and of its an
   const { response, question } = await beginAsking({ headers: { 'x-stream-tool-events': 'true' } });
   await answer(question.request_id, 'red');
   const { events } = await readTurn(response);
-  const told = events.flatMap(({ event, data }) =>
+  const shown = events.flatMap(({ event, data }) =>
     event?.startsWith('user_input.') ? [JSON.parse(data!) as Record<string, unknown>] : [],
   );
-  expect(told).toMatchObject([
+  expect(shown).toMatchObject([
     { type: 'user_input.requested', request_id: question.request_id, tool_use_id: 'ask1', tool_name: 'ask_user' },
     { type: 'user_input.answered', request_id: question.request_id },
   ]);

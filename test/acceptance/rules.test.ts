@@ -354,8 +354,8 @@ describe('methods and paths', () => {
       // The client closes its connection after a HEAD; the status tells the time.
       const own = new Set(['date', 'x-request-id', 'connection', 'keep-alive']);
       if (path === '/api/v1/status') own.add('content-length');
-      const told = (got: Got) => [...got.headers].filter(([name]) => !own.has(name));
-      expect(told(head)).toEqual(told(get));
+      const sharedHeaders = (got: Got) => [...got.headers].filter(([name]) => !own.has(name));
+      expect(sharedHeaders(head)).toEqual(sharedHeaders(get));
     },
   );
 

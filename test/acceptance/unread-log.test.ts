@@ -33,7 +33,7 @@ test('a daemon whose log nobody reads goes on, and tells how many lines were los
   const lines = linesOf();
   const dropped = lines.find((line) => line.dropped !== undefined)!;
   expect(dropped.msg).toBe(`${dropped.dropped} lines dropped: the log could not be written`);
-  const told = lines.filter(({ path }) => path === PATH || path === '/healthz').length;
+  const logged = lines.filter(({ path }) => path === PATH || path === '/healthz').length;
   // What a healthy daemon is asked while it starts is told, too.
   const asked =
     REQUESTS +
@@ -44,7 +44,7 @@ test('a daemon whose log nobody reads goes on, and tells how many lines were los
       )
       .filter(({ path }) => path === '/healthz').length +
     1;
-  expect(told + dropped.dropped!).toBe(asked);
+  expect(logged + dropped.dropped!).toBe(asked);
 });
 
 test('a daemon whose log nobody reads ends when it is told to', async () => {

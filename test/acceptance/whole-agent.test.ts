@@ -159,10 +159,11 @@ describe.skipIf(!probe.ok)(probe.ok ? 'the whole agent' : 'the whole agent — S
     const message = await stream.finalMessage();
     expect(message.content.at(-1)).toEqual({ type: 'text', text: 'The report is in /report.md.' });
 
-    const told = JSON.stringify(models.requests.at(-1)!.body);
+    const prompt = JSON.stringify(models.requests.at(-1)!.body);
     // The document is shown as text, and each tool's result was read: table, sum, page, MCP, answer.
-    for (const words of ['Cuxhaven,3.1', '(3.4+2.9+3.1)', 'Spring tide', '9.4', 'Tides']) expect(told).toContain(words);
-    expect(told).not.toContain('<h1>');
+    for (const words of ['Cuxhaven,3.1', '(3.4+2.9+3.1)', 'Spring tide', '9.4', 'Tides'])
+      expect(prompt).toContain(words);
+    expect(prompt).not.toContain('<h1>');
 
     const run = await settled(`/runs/${runId}/artifacts`);
     expect(run.artifact_status).toBe('ready');

@@ -66,11 +66,11 @@ test("a sub-agent has its own instructions, the task alone and a filtered set of
   expect(offeredBy(own)).toEqual(['add', 'echo', 'delegate']);
   expect(JSON.stringify(own)).toContain('moon: Knows all of moon.');
   expect(offeredBy(first)).toEqual(['add']);
-  const told = JSON.stringify(first);
+  const prompt = JSON.stringify(first);
   for (const words of ['You are moon.', 'How high is the tide?', 'Another agent gave you this task']) {
-    expect(told).toContain(words);
+    expect(prompt).toContain(words);
   }
-  expect(told).not.toContain('Old words.');
+  expect(prompt).not.toContain('Old words.');
   // Only the run's own text is streamed, and only its own steps are kept.
   expect(main.blocks()).toEqual(['It is three metres.']);
   expect(main.of('step')).toHaveLength(2);

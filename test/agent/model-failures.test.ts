@@ -49,46 +49,46 @@ function saidTo({ main }: Told): unknown[] {
 describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) => {
   test('two 500s and a reset connection are got over', async () => {
     server.enqueue({ status: 500 }, { refuse: true }, { status: 503 });
-    const told = await runWith(kind);
-    expect(told.outcome).toMatchObject({ status: 'completed', text: 'Recovered.' });
-    expect(told.calls).toBe(4);
-    expect(told.main.of('log')).toHaveLength(3);
+    const ended = await runWith(kind);
+    expect(ended.outcome).toMatchObject({ status: 'completed', text: 'Recovered.' });
+    expect(ended.calls).toBe(4);
+    expect(ended.main.of('log')).toHaveLength(3);
   });
 
   test('a server that stays broken fails the run after five tries, and says how', async () => {
     server.script({ status: 502, body: 'upstream is down' });
-    const told = await runWith(kind);
-    expect(told.calls).toBe(5);
-    expect(told.outcome).toMatchObject({ status: 'failed', error: { type: 'api_error', retryable: true } });
-    expect(messageOf(told)).toBe('The model "house-model" failed at its endpoint (HTTP status 502). (tried 5 times)');
-    expect(saidTo(told)).toEqual(Array.from({ length: 5 }, () => 'upstream is down'));
+    const ended = await runWith(kind);
+    expect(ended.calls).toBe(5);
+    expect(ended.outcome).toMatchObject({ status: 'failed', error: { type: 'api_error', retryable: true } });
+    expect(messageOf(ended)).toBe('The model "house-model" failed at its endpoint (HTTP status 502). (tried 5 times)');
+    expect(saidTo(ended)).toEqual(Array.from({ length: 5 }, () => 'upstream is down'));
   });
 
   test('Retry-After is waited out', async () => {
     server.enqueue({ status: 429, headers: { 'retry-after': '1' } });
     const before = server.requests.length;
-    const told = await runWith(kind);
-    expect(told.outcome.status).toBe('completed');
+    const ended = await runWith(kind);
+    expect(ended.outcome.status).toBe('completed');
     const [first = 0, second = 0] = server.requests.slice(before).map(({ at }) => at);
     expect(second - first).toBeGreaterThanOrEqual(990);
   });
 
   test("a Retry-After beyond the run's time fails at once", async () => {
     server.script({ status: 429, headers: { 'retry-after': '3' } });
-    const told = await runWith(kind, { runTimeoutMs: 2_000 });
-    expect(told.calls).toBe(1);
-    expect(told.outcome).toMatchObject({ status: 'failed', error: { type: 'api_error', retryable: true } });
-    expect(messageOf(told)).toContain('asks to wait 3 seconds');
+    const ended = await runWith(kind, { runTimeoutMs: 2_000 });
+    expect(ended.calls).toBe(1);
+    expect(ended.outcome).toMatchObject({ status: 'failed', error: { type: 'api_error', retryable: true } });
+    expect(messageOf(ended)).toContain('asks to wait 3 seconds');
   });
 
   test.each([400, 401, 403, 404])('status %i is not tried again', async (status) => {
     server.script({ status, body: `no: ${GRANT.apiKey}` });
-    const told = await runWith(kind);
-    expect(told.calls).toBe(1);
-    expect(told.outcome).toMatchObject({ status: 'failed', error: { type: 'api_error', retryable: false } });
-    expect(messageOf(told)).toContain(String(status));
-    expect(messageOf(told)).not.toContain('no:');
-    expect(saidTo(told)).toEqual(['no: [key]']);
+    const ended = await runWith(kind);
+    expect(ended.calls).toBe(1);
+    expect(ended.outcome).toMatchObject({ status: 'failed', error: { type: 'api_error', retryable: false } });
+    expect(messageOf(ended)).toContain(String(status));
+    expect(messageOf(ended)).not.toContain('no:');
+    expect(saidTo(ended)).toEqual(['no: [key]']);
   });
 
   const beforeText: readonly [string, Reply, boolean][] = [
@@ -100,10 +100,10 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
     server.enqueue(reply);
     expect((await runWith(kind)).outcome).toMatchObject({ status: 'completed', text: 'Recovered.' });
     server.script(reply);
-    const told = await runWith(kind);
-    expect(told.calls).toBe(5);
-    expect(told.outcome).toMatchObject({ status: 'failed', error: { type: 'api_error', retryable } });
-    expect(messageOf(told)).toContain('house-model');
+    const ended = await runWith(kind);
+    expect(ended.calls).toBe(5);
+    expect(ended.outcome).toMatchObject({ status: 'failed', error: { type: 'api_error', retryable } });
+    expect(messageOf(ended)).toContain('house-model');
   });
 
   const afterText: readonly [string, Reply, boolean][] = [
@@ -115,36 +115,36 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
     const shown = Promise.withResolvers<void>();
     server.script({ ...reply, cutAfter: shown.promise });
     const meanwhile = async (main: MainSide) => waitFor(() => main.blocks()[0]).then(() => shown.resolve());
-    const told = await runWith(kind, {}, { meanwhile });
-    expect(told.calls).toBe(1);
-    expect(told.outcome).toMatchObject({ status: 'failed', error: { type: 'api_error', retryable } });
-    expect(told.main.blocks()[0]).toMatch(/^a/);
-    expect(told.main.signals.map(({ t }) => t).slice(-3)).toEqual(['block-stop', 'log', 'done']);
-    expect(told.main.of('step')).toEqual([]);
+    const ended = await runWith(kind, {}, { meanwhile });
+    expect(ended.calls).toBe(1);
+    expect(ended.outcome).toMatchObject({ status: 'failed', error: { type: 'api_error', retryable } });
+    expect(ended.main.blocks()[0]).toMatch(/^a/);
+    expect(ended.main.signals.map(({ t }) => t).slice(-3)).toEqual(['block-stop', 'log', 'done']);
+    expect(ended.main.of('step')).toEqual([]);
   });
 
   test.each(['before-headers', 'after-headers'] as const)('silence %s ends by the first-token limit', async (hang) => {
     server.script({ hang });
     const before = server.requests.length;
-    const told = await runWith(kind, { firstTokenTimeoutMs: 200 });
-    expect(told.calls).toBe(1);
-    expect(told.outcome).toMatchObject({ status: 'failed', error: { type: 'timeout_error', retryable: true } });
-    expect(messageOf(told)).toContain('0.2 seconds');
+    const ended = await runWith(kind, { firstTokenTimeoutMs: 200 });
+    expect(ended.calls).toBe(1);
+    expect(ended.outcome).toMatchObject({ status: 'failed', error: { type: 'timeout_error', retryable: true } });
+    expect(messageOf(ended)).toContain('0.2 seconds');
     await expect.poll(() => server.requests[before]?.closedBy).toBe('client');
   });
 
   test('silence in the middle ends by the idle limit', async () => {
     server.script({ text: ['a', 'b', 'c'], hang: 'mid-stream', afterDeltas: 2 });
-    const told = await runWith(kind, { idleTimeoutMs: 200 });
-    expect(told.calls).toBe(1);
-    expect(told.outcome).toMatchObject({ status: 'failed', error: { type: 'timeout_error', retryable: true } });
-    expect(messageOf(told)).toContain('fell silent');
+    const ended = await runWith(kind, { idleTimeoutMs: 200 });
+    expect(ended.calls).toBe(1);
+    expect(ended.outcome).toMatchObject({ status: 'failed', error: { type: 'timeout_error', retryable: true } });
+    expect(messageOf(ended)).toContain('fell silent');
   });
 
   test('slow but steady tokens outlast both limits', async () => {
     server.script({ text: Array.from({ length: 8 }, (_, i) => `${i} `), deltaMs: 100 });
-    const told = await runWith(kind, { firstTokenTimeoutMs: 400, idleTimeoutMs: 400 });
-    expect(told.outcome).toMatchObject({ status: 'completed', text: '0 1 2 3 4 5 6 7 ' });
+    const ended = await runWith(kind, { firstTokenTimeoutMs: 400, idleTimeoutMs: 400 });
+    expect(ended.outcome).toMatchObject({ status: 'completed', text: '0 1 2 3 4 5 6 7 ' });
   });
 });
 
@@ -164,24 +164,24 @@ test.each(REPORTS)('%s is tried again, and its words are for the log alone', asy
   server.enqueue({ wire });
   expect((await runWith(kind)).outcome).toMatchObject({ status: 'completed', text: 'Recovered.' });
   server.script({ wire });
-  const told = await runWith(kind);
-  expect(told.calls).toBe(5);
-  expect(told.outcome).toMatchObject({ status: 'failed', error: { type: 'api_error', retryable: true } });
-  expect(messageOf(told)).toMatch(
+  const ended = await runWith(kind);
+  expect(ended.calls).toBe(5);
+  expect(ended.outcome).toMatchObject({ status: 'failed', error: { type: 'api_error', retryable: true } });
+  expect(messageOf(ended)).toMatch(
     /^The model "house-model" (is overloaded|failed at its endpoint)\. \(tried 5 times\)$/,
   );
-  expect(saidTo(told)).toHaveLength(5);
-  expect(String(saidTo(told)[0])).toContain('node 7');
+  expect(saidTo(ended)).toHaveLength(5);
+  expect(String(saidTo(ended)[0])).toContain('node 7');
 });
 
 const CHUNK = (delta: object) => `data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}\n\n`;
 test('a failure after text is reported, and not retried', async () => {
   const shown = Promise.withResolvers<void>();
   server.script({ wire: `${CHUNK({ content: 'So far' })}data: {"error":{"type":"overloaded_error"}}\n\n` });
-  const told = await runWith('openai', {}, { meanwhile: async () => shown.resolve() });
-  expect(told.calls).toBe(1);
-  expect(told.main.blocks()).toEqual(['So far']);
-  expect(messageOf(told)).toBe('The model "house-model" is overloaded.');
+  const ended = await runWith('openai', {}, { meanwhile: async () => shown.resolve() });
+  expect(ended.calls).toBe(1);
+  expect(ended.main.blocks()).toEqual(['So far']);
+  expect(messageOf(ended)).toBe('The model "house-model" is overloaded.');
 });
 
 describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) => {
@@ -198,34 +198,34 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
 
   test('an unknown finish reason does not complete a reply', async () => {
     server.script({ text: [], finish: 'abort' });
-    const told = await runWith(kind);
-    expect(told.calls).toBe(5);
-    expect(messageOf(told)).toMatch(/broke off: its reply ended before it was finished\. \(tried 5 times\)$/);
-    expect(saidTo(told)[0]).toContain('abort');
+    const ended = await runWith(kind);
+    expect(ended.calls).toBe(5);
+    expect(messageOf(ended)).toMatch(/broke off: its reply ended before it was finished\. \(tried 5 times\)$/);
+    expect(saidTo(ended)[0]).toContain('abort');
   });
 
   test('a block that is opened early is not a token: the first-token limit applies until one arrives', async () => {
     server.script({ text: ['Slowly.'], firstMs: 900 });
-    const told = await runWith(kind, { firstTokenTimeoutMs: 30_000, idleTimeoutMs: 300 });
-    expect(told.outcome).toMatchObject({ status: 'completed', text: 'Slowly.' });
+    const ended = await runWith(kind, { firstTokenTimeoutMs: 30_000, idleTimeoutMs: 300 });
+    expect(ended.outcome).toMatchObject({ status: 'completed', text: 'Slowly.' });
   });
 
   test('a reply without end is cut off at the limit: the run fails in words, with no second try', async () => {
     server.script({ text: ['x'.repeat(1_000)], endless: true });
     const before = server.requests.length;
-    const told = await runWith(kind, { maxReplyBytes: 1_048_576 });
-    expect(told.calls).toBe(1);
-    expect(told.outcome).toMatchObject({ status: 'failed', error: { type: 'api_error', retryable: false } });
-    expect(messageOf(told)).toBe('The model "house-model" sent a longer reply than is accepted (more than 1 MB).');
-    expect((told.main.blocks()[0] ?? '').length).toBeLessThanOrEqual(1_048_576);
+    const ended = await runWith(kind, { maxReplyBytes: 1_048_576 });
+    expect(ended.calls).toBe(1);
+    expect(ended.outcome).toMatchObject({ status: 'failed', error: { type: 'api_error', retryable: false } });
+    expect(messageOf(ended)).toBe('The model "house-model" sent a longer reply than is accepted (more than 1 MB).');
+    expect((ended.main.blocks()[0] ?? '').length).toBeLessThanOrEqual(1_048_576);
     await expect.poll(() => server.requests[before]?.closedBy).toBe('client');
   });
 
   test('one event without end is not held', async () => {
     server.script({ wire: `data: ${'x'.repeat(60_000)}`, endless: true });
-    const told = await runWith(kind, { maxReplyBytes: 1_048_576 });
-    expect(told.calls).toBe(1);
-    expect(messageOf(told)).toContain('sent a longer reply than is accepted');
+    const ended = await runWith(kind, { maxReplyBytes: 1_048_576 });
+    expect(ended.calls).toBe(1);
+    expect(messageOf(ended)).toContain('sent a longer reply than is accepted');
   });
 });
 
@@ -235,9 +235,9 @@ test.each([
   ['calls', { tool_calls: Array.from({ length: 100 }, (_, index) => ({ index, id: `c${index}`, function: {} })) }],
 ])('%s without end are counted as the reply they are', async (_name, delta) => {
   server.script({ wire: CHUNK(delta), endless: true });
-  const told = await runWith('openai', { maxReplyBytes: 1_048_576 });
-  expect(told.calls).toBe(1);
-  expect(messageOf(told)).toContain('sent a longer reply than is accepted');
+  const ended = await runWith('openai', { maxReplyBytes: 1_048_576 });
+  expect(ended.calls).toBe(1);
+  expect(messageOf(ended)).toContain('sent a longer reply than is accepted');
 });
 
 test.each(['eos', 'eos_token', 'end_turn', 'STOP', 'max_tokens', 'content_filter'])(
@@ -275,11 +275,11 @@ const REFUSALS: readonly [number, string, string][] = [
 ];
 test.each(REFUSALS)('status %i with %s is reported to callers in our words', async (status, body, words) => {
   server.script({ status, body });
-  const told = await runWith('openai');
-  expect(told.calls).toBe(1);
-  expect(messageOf(told)).toMatch(/^The model "house-model" [^{}]*\(HTTP status \d{3}\)\.$/);
-  expect(messageOf(told)).toContain(words);
-  expect(saidTo(told)).toEqual(body === '' ? [] : [body]);
+  const ended = await runWith('openai');
+  expect(ended.calls).toBe(1);
+  expect(messageOf(ended)).toMatch(/^The model "house-model" [^{}]*\(HTTP status \d{3}\)\.$/);
+  expect(messageOf(ended)).toContain(words);
+  expect(saidTo(ended)).toEqual(body === '' ? [] : [body]);
 });
 
 test('a stream that breaks the protocol is left, and its connection closed', async () => {
@@ -294,17 +294,17 @@ test('a refused connection is retried and then reported in plain words, without 
   await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
   const { port } = closed.address() as AddressInfo;
   await new Promise((resolve) => closed.close(resolve));
-  const told = await runWith('openai', {}, { grant: { baseUrl: `http://127.0.0.1:${port}` } });
-  expect(told.outcome).toMatchObject({ status: 'failed', error: { type: 'api_error', retryable: true } });
-  expect(messageOf(told)).toBe(
+  const ended = await runWith('openai', {}, { grant: { baseUrl: `http://127.0.0.1:${port}` } });
+  expect(ended.outcome).toMatchObject({ status: 'failed', error: { type: 'api_error', retryable: true } });
+  expect(messageOf(ended)).toBe(
     'The model "house-model" could not be read: the connection was refused. (tried 5 times)',
   );
 });
 
 test('an invalid address of an endpoint fails the run with a message, not with a bug', async () => {
-  const told = await runWith('openai', {}, { grant: { baseUrl: 'http://127.0.0.1:1' } });
-  expect(messageOf(told)).toContain('house-model');
-  expect(messageOf(told)).not.toContain('bug');
+  const ended = await runWith('openai', {}, { grant: { baseUrl: 'http://127.0.0.1:1' } });
+  expect(messageOf(ended)).toContain('house-model');
+  expect(messageOf(ended)).not.toContain('bug');
 });
 
 test('an abort while waiting to try again ends the run at once', async () => {

@@ -182,8 +182,8 @@ test('every kind of definition is read, and references to a plugin resolve to fu
 });
 
 test('no secret is kept among the definitions', () => {
-  const told = JSON.stringify(Object.values(load(EVERYTHING)).flatMap((map) => [...map.values()]));
-  expect(told).not.toMatch(/Bearer abc|s3cret|tok\\nen/);
+  const read = JSON.stringify(Object.values(load(EVERYTHING)).flatMap((map) => [...map.values()]));
+  expect(read).not.toMatch(/Bearer abc|s3cret|tok\\nen/);
 });
 
 test('an empty directory, and the commented files of a new one, define nothing', () => {

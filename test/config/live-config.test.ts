@@ -290,13 +290,13 @@ test.each([
   const changes: string[] = [];
   live.onChange((changed) => changes.push(changed));
   await live.start();
-  const told = () =>
+  const descriptions = () =>
     [...live.definitions().experts.values(), ...live.definitions().skills.values()].map((one) => one.description);
   mkdirSync(path.dirname(path.join(configDir, file)), { recursive: true });
   write(file, first);
-  await waitFor(() => told().includes('First'));
+  await waitFor(() => descriptions().includes('First'));
   write(file, second);
-  await waitFor(() => told().includes('Second'));
+  await waitFor(() => descriptions().includes('Second'));
   expect([...new Set(changes)]).toEqual(['definitions']);
   expect(events.at(-1)).toEqual({ kind: 'accepted', file: 'definitions' });
 });

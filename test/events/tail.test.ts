@@ -215,7 +215,7 @@ test('a run that ends between a look at its events and the next question is foll
 test('a reader that has every event of a run that has ended gets only the end', async () => {
   const house = await tailHouse();
   await house.finish();
-  const reader = await house.read(house.told.at(-1)!.id);
+  const reader = await house.read(house.committed.at(-1)!.id);
   expect([reader.seen, reader.ended()]).toEqual([[], 1]);
 });
 

@@ -126,16 +126,16 @@ test('an empty body is not a broken gzip', async () => {
 
 test('a body of exactly the limit is complete, and one byte more is too large, declared or not', async () => {
   const sending =
-    (bytes: number, told: boolean): RequestListener =>
+    (bytes: number, declared: boolean): RequestListener =>
     (_req, res) => {
-      if (told) res.setHeader('content-length', bytes);
+      if (declared) res.setHeader('content-length', bytes);
       res.write(Buffer.alloc(bytes));
       res.end();
     };
-  for (const told of [true, false]) {
-    expect((await getFrom(sending(100_000, told))).body.length).toBe(100_000);
-    await expect(getFrom(sending(100_001, told))).rejects.toMatchObject({ kind: 'too_large' });
-    const cut = await getFrom(sending(100_001, told), { onOverflow: 'truncate' });
+  for (const declared of [true, false]) {
+    expect((await getFrom(sending(100_000, declared))).body.length).toBe(100_000);
+    await expect(getFrom(sending(100_001, declared))).rejects.toMatchObject({ kind: 'too_large' });
+    const cut = await getFrom(sending(100_001, declared), { onOverflow: 'truncate' });
     expect([cut.truncated, cut.body.length]).toEqual([true, 100_000]);
   }
 });

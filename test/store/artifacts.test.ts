@@ -39,8 +39,8 @@ async function ended(ending = DONE, sessionId: string | null = null): Promise<Cl
   return run;
 }
 
-const told = (...types: string[]) =>
-  house.told.filter(({ type }) => types.includes(type)).map(({ type, payload }) => ({ type, ...payload }));
+const eventsOf = (...types: string[]) =>
+  house.committed.filter(({ type }) => types.includes(type)).map(({ type, payload }) => ({ type, ...payload }));
 const statusOf = async ({ seq }: Pick<Run, 'seq'>) => (await artifacts().getRunArtifacts(seq)).status;
 const exportOf = async ({ sessionSeq }: Pick<Run, 'sessionSeq'>) => artifacts().getWorkspaceArtifacts(sessionSeq);
 
@@ -59,13 +59,13 @@ describe('a run that did nothing in its workspace', () => {
       error: null,
     });
     expect(await exportOf(run)).toEqual({ status: 'ready', files: [], archive: null, error: null });
-    expect(told('artifacts.ready', 'workspace_export.completed')).toEqual([
+    expect(eventsOf('artifacts.ready', 'workspace_export.completed')).toEqual([
       { type: 'artifacts.ready', runId: run.id, fileCount: 0, totalSize: 0 },
       { type: 'workspace_export.completed', runId: run.id, fileCount: 0, archiveSize: 0 },
     ]);
     expect(await artifacts().listSessionsToCollect()).toEqual([]);
     // A run's own events end with its terminal one.
-    const own = house.told.filter(({ runSeq }) => runSeq === run.seq);
+    const own = house.committed.filter(({ runSeq }) => runSeq === run.seq);
     expect(own.at(-1)!.type).toBe('run.done');
   });
 
@@ -76,7 +76,7 @@ describe('a run that did nothing in its workspace', () => {
       status: 'failed',
       error: { type: 'timeout_error', message: 'The run failed: The model was silent.' },
     });
-    expect(told('artifacts.ready')).toEqual([]);
+    expect(eventsOf('artifacts.ready')).toEqual([]);
   });
 
   test('is collected after all when the workspace is not known to be packed as it is', async () => {
@@ -101,7 +101,7 @@ describe('a run that did nothing in its workspace', () => {
     const second = await begin(first.sessionId);
     await end(second, DONE, { untouched: true });
     expect([await statusOf(second), (await exportOf(second)).status]).toEqual(['ready', 'pending']);
-    expect(told('workspace_export.completed')).toEqual([]);
+    expect(eventsOf('workspace_export.completed')).toEqual([]);
   });
 });
 
@@ -130,7 +130,9 @@ test('a run lists what it added and changed, then its archive makes it ready onc
     archive: ARCHIVE,
     error: null,
   });
-  expect(told('artifacts.ready')).toEqual([{ type: 'artifacts.ready', runId: second.id, fileCount: 2, totalSize: 6 }]);
+  expect(eventsOf('artifacts.ready')).toEqual([
+    { type: 'artifacts.ready', runId: second.id, fileCount: 2, totalSize: 6 },
+  ]);
   // The earlier run keeps what was its own.
   expect((await artifacts().getRunArtifacts(first.seq)).files.map(({ path }) => path)).toEqual([
     '/gone',
@@ -206,7 +208,7 @@ describe('a run that failed', () => {
     await artifacts().recordArtifacts(run.seq, found(file('/half-done')));
     expect(await artifacts().getRunArtifacts(run.seq)).toMatchObject({ status: 'failed', fileCount: 0, files: [] });
     expect(await exportOf(run)).toMatchObject({ status: 'pending', files: [{ path: '/half-done' }] });
-    expect(told('artifacts.failed')).toMatchObject([
+    expect(eventsOf('artifacts.failed')).toMatchObject([
       { runId: run.id, message: 'The run failed: The model was silent.' },
     ]);
   });
@@ -268,7 +270,7 @@ test('an export that a later run overtook is packed for that one, and the old ar
   expect(await artifacts().finishExport(first.sessionSeq, third.seq, { key: 'b', size: 1 })).toEqual({
     replacedKey: ARCHIVE.key,
   });
-  expect(told('workspace_export.completed')).toMatchObject([{ runId: second.id }, { runId: third.id }]);
+  expect(eventsOf('workspace_export.completed')).toMatchObject([{ runId: second.id }, { runId: third.id }]);
 });
 
 test('a session whose last run is not looked at yet is pending, whatever was exported before', async () => {

@@ -136,7 +136,7 @@ test('a background run that waits too long fails; a jump of the wall clock does 
     status: 'failed',
     error: { type: 'queue_timeout_error' },
   });
-  expect(house.told.at(-1)).toMatchObject({ type: 'run.failed', runSeq: answer.run.seq });
+  expect(house.committed.at(-1)).toMatchObject({ type: 'run.failed', runSeq: answer.run.seq });
   expect(await house.claim(10)).toEqual([]);
 });
 

@@ -26,7 +26,7 @@ test.each([null, 0, false, '', [], 7])(
       wantsStructured: true,
       structuredOutput: { value },
     });
-    const message = house.told.find(({ type }) => type === 'message');
+    const message = house.committed.find(({ type }) => type === 'message');
     expect(message?.payload).toHaveProperty('structuredOutput', value);
   },
 );
@@ -37,13 +37,13 @@ test('of a chat run the result is told once, before the end of its text', async 
   const [run] = await house.claim();
   await house.store.runs.finalize(fenceOf(run!), { ...ANSWERED, structured: { value: 7 } });
   await house.store.runs.settle(fenceOf(run!));
-  expect(house.told.slice(-4)).toMatchObject([
+  expect(house.committed.slice(-4)).toMatchObject([
     { type: 'run.result', payload: { structuredOutput: 7 } },
     { type: 'run.finalizing' },
     { type: 'message', payload: { messageId: expect.any(Number) } },
     { type: 'run.done' },
   ]);
-  expect(house.told.at(-2)?.payload).not.toHaveProperty('structuredOutput');
+  expect(house.committed.at(-2)?.payload).not.toHaveProperty('structuredOutput');
 });
 
 test('a run without a schema has no result, in the row and in the journal', async () => {
@@ -53,7 +53,7 @@ test('a run without a schema has no result, in the row and in the journal', asyn
   await house.store.runs.finalize(fenceOf(run!), ANSWERED);
   await house.store.runs.settle(fenceOf(run!));
   expect(await house.store.runs.get(run!.seq)).toMatchObject({ wantsStructured: false, structuredOutput: null });
-  expect(house.told.find(({ type }) => type === 'message')?.payload).not.toHaveProperty('structuredOutput');
+  expect(house.committed.find(({ type }) => type === 'message')?.payload).not.toHaveProperty('structuredOutput');
 });
 
 test('the file itself refuses a success without the result that was asked for', async () => {
@@ -73,11 +73,11 @@ test('an incomplete run says why, keeps what was said, and its message holds no 
   await house.store.runs.finalize(fenceOf(run!), { outcome: 'incomplete', error });
   await house.store.runs.settle(fenceOf(run!));
   expect(await house.store.runs.get(run!.seq)).toMatchObject({ status: 'incomplete', error, structuredOutput: null });
-  expect(house.told.slice(-2)).toMatchObject([
+  expect(house.committed.slice(-2)).toMatchObject([
     { type: 'message' },
     { type: 'run.failed', payload: { status: 'incomplete', error } },
   ]);
-  expect(house.told.at(-2)?.payload).not.toHaveProperty('structuredOutput');
+  expect(house.committed.at(-2)?.payload).not.toHaveProperty('structuredOutput');
 });
 
 test('a crash between the end of the agent and the settling keeps the result', async () => {

@@ -218,7 +218,7 @@ test('a file that was cut off is told as damaged', async () => {
   const file = await fileWithPages();
   truncateSync(file, Math.floor(statSync(file).size / 8192) * 4096);
   const refusal = expect.stringMatching(/is damaged/);
-  const told = async () => {
+  const outcomes = async () => {
     try {
       const { database } = open(file);
       await database.read((tx) => tx.all('SELECT * FROM teams'))();
@@ -227,5 +227,5 @@ test('a file that was cut off is told as damaged', async () => {
     }
     return '';
   };
-  expect(await told()).toEqual(refusal);
+  expect(await outcomes()).toEqual(refusal);
 });

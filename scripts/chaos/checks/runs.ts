@@ -122,10 +122,11 @@ function checkCalls(record: RunRecord): string[] {
   const problems: string[] = [];
   const ids = calls.map((call) => call.tool_use_id);
   if (new Set(ids).size < ids.length) problems.push(`its calls share an id: ${ids.join()}`);
-  const told = (type: string) => ofType(record, type).map((event) => payloadOf<{ toolUseId: string }>(event).toolUseId);
-  if (told('tool_use').join() !== ids.join()) problems.push('its tool_use events are not its calls');
+  const idsOf = (type: string) =>
+    ofType(record, type).map((event) => payloadOf<{ toolUseId: string }>(event).toolUseId);
+  if (idsOf('tool_use').join() !== ids.join()) problems.push('its tool_use events are not its calls');
   const ended = calls.filter(({ state }) => state === 'ended').map((call) => call.tool_use_id);
-  if (told('tool_result').join() !== ended.join()) problems.push('its tool_result events are not its results');
+  if (idsOf('tool_result').join() !== ended.join()) problems.push('its tool_result events are not its results');
   const open = calls.filter(({ state }) => state !== 'ended');
   if (run.status === 'completed' && open.length > 0) problems.push('it completed with a call that has no result');
   const lastStep = record.steps.length;

@@ -20,15 +20,17 @@ export async function checkToday(daemon: DaemonProcess): Promise<string[]> {
   const { overview, teams } = snapshot;
   const sumOf = (name: 'today_total_tokens' | 'today_cost_usd' | 'today_active') =>
     teams.reduce((sum, team) => sum + team[name], 0);
-  const figures: readonly (readonly [what: string, told: number, counted: number])[] = [
+  const figures: readonly (readonly [what: string, reported: number, counted: number])[] = [
     ['tokens', overview.total_tokens, rows.tokens],
     ['cost', overview.total_cost_usd, rows.cost],
     ['tokens of all teams', sumOf('today_total_tokens'), rows.tokens],
     ['cost of all teams', sumOf('today_cost_usd'), rows.cost],
     ['active sessions of all teams', sumOf('today_active'), rows.sessions],
   ];
-  return figures.flatMap(([what, told, counted]) =>
-    Math.abs(told - counted) <= ROUNDING ? [] : [`today's ${what}: the snapshot says ${told}, the rows ${counted}`],
+  return figures.flatMap(([what, reported, counted]) =>
+    Math.abs(reported - counted) <= ROUNDING
+      ? []
+      : [`today's ${what}: the snapshot says ${reported}, the rows ${counted}`],
   );
 }
 

@@ -102,17 +102,17 @@ export function checkAudit(lines: readonly AuditLine[], facts: StoredFacts): str
     const problems = line.faults.map((fault) => fault);
     if (line.turns.join() !== turns.join())
       problems.push(`it was shown turns ${line.turns.join()}, not ${turns.join()}`);
-    if (line.told.length !== line.step) problems.push(`it was shown ${line.told.length} replies`);
-    problems.push(...line.told.flatMap((calls, i) => checkTold(record, i + 1, calls)));
+    if (line.shown.length !== line.step) problems.push(`it was shown ${line.shown.length} replies`);
+    problems.push(...line.shown.flatMap((calls, i) => checkShown(record, i + 1, calls)));
     return problems.map((words) => `model call of ${line.number}, step ${line.step}: ${words}`);
   });
 }
 
-function checkTold(record: RunRecord, step: number, told: AuditLine['told'][number]): string[] {
+function checkShown(record: RunRecord, step: number, replies: AuditLine['shown'][number]): string[] {
   const calls = record.calls.filter((call) => call.step === step);
   const recorded = calls.map(({ name, output }) => `${name}: ${output}`).join('\n');
-  const shown = told.map(({ name, result }) => `${name}: ${result}`).join('\n');
-  return recorded === shown ? [] : [`of step ${step} it was told "${shown}", recorded is "${recorded}"`];
+  const shown = replies.map(({ name, result }) => `${name}: ${result}`).join('\n');
+  return recorded === shown ? [] : [`of step ${step} it was shown "${shown}", recorded is "${recorded}"`];
 }
 
 /** Checks that each step holds what the plan made the model say: calls, text and tokens. */

@@ -20,7 +20,7 @@ export interface BackgroundStorm {
   readonly daemon: DaemonProcess;
   readonly doors: readonly BackgroundDoor[];
   readonly count: number;
-  told(words: string): void;
+  report(words: string): void;
 }
 
 interface BackgroundWeather {
@@ -33,7 +33,7 @@ interface BackgroundWeather {
 
 /** Submits `count` runs while the daemon is killed again and again; then replays each key until its run has ended. */
 export async function stormBackground(wish: BackgroundStorm): Promise<BackgroundWeather> {
-  const { rules, daemon, doors, count, told } = wish;
+  const { rules, daemon, doors, count, report } = wish;
   const startedAt = performance.now();
   const kills = Math.ceil(count / SUBMISSIONS_A_KILL);
   const submitting = submitAll({
@@ -47,13 +47,13 @@ export async function stormBackground(wish: BackgroundStorm): Promise<Background
     kills,
     seed: rules.seed,
     marker: rules.marker,
-    told: (kill) => {
-      if (kill % 10 === 0) told(`${kill} of ${kills} kills`);
+    report: (kill) => {
+      if (kill % 10 === 0) report(`${kill} of ${kills} kills`);
     },
   });
   const stormedAt = performance.now();
   const submissions = await submitting;
-  told('all are submitted; now each key is asked for its run');
+  report('all are submitted; now each key is asked for its run');
   await collectAll(submissions, AT_ONCE);
   return {
     submissions,
@@ -65,7 +65,7 @@ export async function stormBackground(wish: BackgroundStorm): Promise<Background
 }
 
 /** What the clients went through, a line each. */
-export function tellSubmissions(submissions: readonly Submission[]): string {
+export function renderSubmissions(submissions: readonly Submission[]): string {
   const sum = (of: (submission: Submission) => number) => submissions.reduce((total, one) => total + of(one), 0);
   const rows = [
     ['submissions', submissions.length],

@@ -27,7 +27,7 @@ export interface TurnWish {
 }
 
 /** What a client saw of its turn. `unknown`: a chat request was lost before it was known whether it made a run. */
-export interface Sighting {
+export interface Observation {
   readonly door: Door;
   readonly wish: TurnWish;
   /** Requests that may have been accepted. */
@@ -53,8 +53,12 @@ const POLL_MS = 400;
 const WAITING = new Set(['queued', 'running', 'finalizing']);
 
 /** Carries one turn to its end. Calls `accepted` as soon as the session is known, and in any case before it resolves. */
-export async function exchange(door: Door, wish: TurnWish, accepted: (sighting: Sighting) => void): Promise<Sighting> {
-  const sighting: Sighting = {
+export async function exchange(
+  door: Door,
+  wish: TurnWish,
+  accepted: (observation: Observation) => void,
+): Promise<Observation> {
+  const observation: Observation = {
     door,
     wish,
     sends: 0,
@@ -67,41 +71,41 @@ export async function exchange(door: Door, wish: TurnWish, accepted: (sighting: 
     problems: [],
   };
   const until = performance.now() + PATIENCE_MS;
-  while ((await attempt(sighting, accepted)) === 'lost') {
+  while ((await attempt(observation, accepted)) === 'lost') {
     // Without a key of its own a chat request that is sent again may become a second run.
-    if (wish.protocol === 'chat' && sighting.runId === null && sighting.sends > 0) sighting.end = 'unknown';
-    else if (performance.now() > until) sighting.end = 'overdue';
-    if (sighting.end !== null) break;
+    if (wish.protocol === 'chat' && observation.runId === null && observation.sends > 0) observation.end = 'unknown';
+    else if (performance.now() > until) observation.end = 'overdue';
+    if (observation.end !== null) break;
     await sleep(25);
   }
-  accepted(sighting);
-  return sighting;
+  accepted(observation);
+  return observation;
 }
 
-async function attempt(sighting: Sighting, accepted: (sighting: Sighting) => void): Promise<Attempt> {
-  const { wish, runId } = sighting;
+async function attempt(observation: Observation, accepted: (observation: Observation) => void): Promise<Attempt> {
+  const { wish, runId } = observation;
   const leaving = new AbortController();
-  const isFirst = sighting.sends === 0;
+  const isFirst = observation.sends === 0;
   const timer =
     wish.leavesAfterMs === null || !isFirst ? undefined : setTimeout(() => leaving.abort(), wish.leavesAfterMs);
   try {
     const rejoins = runId !== null && wish.stream && (wish.rejoins || wish.protocol === 'chat');
     const polls = runId !== null && wish.background;
     const response = await (rejoins
-      ? rejoin(sighting, runId)
+      ? rejoin(observation, runId)
       : polls
-        ? poll(sighting, runId)
-        : send(sighting, leaving.signal));
+        ? poll(observation, runId)
+        : send(observation, leaving.signal));
     if (BUSY.has(response.status)) {
       await response.body?.cancel();
       return 'lost';
     }
-    noteIds(sighting, response.headers);
-    if (sighting.sessionId !== null) accepted(sighting);
-    if (wish.background) return await readBackground(sighting, response);
+    noteIds(observation, response.headers);
+    if (observation.sessionId !== null) accepted(observation);
+    if (wish.background) return await readBackground(observation, response);
     return response.headers.get('content-type')?.startsWith('text/event-stream') === true
-      ? await readStream(sighting, response)
-      : await readAnswer(sighting, response);
+      ? await readStream(observation, response)
+      : await readAnswer(observation, response);
   } catch (error) {
     // A daemon that is down, a connection that broke, an event cut in the middle: all of it is expected here.
     if (
@@ -120,8 +124,8 @@ export function keyOf(number: number): string {
   return `piece-${number}`;
 }
 
-function send(sighting: Sighting, signal: AbortSignal): Promise<Response> {
-  const { door, wish } = sighting;
+function send(observation: Observation, signal: AbortSignal): Promise<Response> {
+  const { door, wish } = observation;
   const { number, protocol, stream, extras, attachment } = wish;
   const file = {
     type: 'file',
@@ -138,34 +142,34 @@ function send(sighting: Sighting, signal: AbortSignal): Promise<Response> {
     ...(wish.background ? { background: true } : {}),
     ...(protocol === 'chat' && stream && extras ? { stream_options: { include_usage: true } } : {}),
   };
-  sighting.sends += 1;
+  observation.sends += 1;
   const request = { method: 'POST', headers: headersOf(door, extras), body: JSON.stringify(body), signal };
-  return refusedIsUnsent(fetch(door.url + PATHS[protocol], request), sighting);
+  return refusedIsUnsent(fetch(door.url + PATHS[protocol], request), observation);
 }
 
 /** A request that no one listened to cannot have been accepted. */
-async function refusedIsUnsent(response: Promise<Response>, sighting: Sighting): Promise<Response> {
+async function refusedIsUnsent(response: Promise<Response>, observation: Observation): Promise<Response> {
   try {
     const answer = await response;
-    if (BUSY.has(answer.status) && answer.headers.get('x-run-id') === null) sighting.sends -= 1;
+    if (BUSY.has(answer.status) && answer.headers.get('x-run-id') === null) observation.sends -= 1;
     return answer;
   } catch (error) {
     const { cause } = error as { cause?: { code?: string } };
-    if (cause?.code === 'ECONNREFUSED') sighting.sends -= 1;
+    if (cause?.code === 'ECONNREFUSED') observation.sends -= 1;
     throw error;
   }
 }
 
-async function rejoin(sighting: Sighting, runId: string): Promise<Response> {
-  const { door } = sighting;
-  const after = String(Math.max(0, ...sighting.frames.keys()));
-  const headers = { ...headersOf(door, sighting.wish.extras), 'last-event-id': after };
+async function rejoin(observation: Observation, runId: string): Promise<Response> {
+  const { door } = observation;
+  const after = String(Math.max(0, ...observation.frames.keys()));
+  const headers = { ...headersOf(door, observation.wish.extras), 'last-event-id': after };
   const response = await fetch(`${door.url}/openapi/v1/runs/${runId}/stream`, { headers });
-  sighting.rejoins += 1;
+  observation.rejoins += 1;
   return response;
 }
 
-async function poll({ door }: Sighting, runId: string): Promise<Response> {
+async function poll({ door }: Observation, runId: string): Promise<Response> {
   await sleep(POLL_MS);
   return fetch(`${door.url}/openapi/v1/runs/${runId}`, { headers: headersOf(door, false) });
 }
@@ -175,12 +179,12 @@ function headersOf({ key }: Door, extras: boolean): Record<string, string> {
   return { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...flags };
 }
 
-function noteIds(sighting: Sighting, headers: Headers): void {
-  const told = { sessionId: headers.get('x-session-id'), runId: headers.get('x-run-id') };
+function noteIds(observation: Observation, headers: Headers): void {
+  const reported = { sessionId: headers.get('x-session-id'), runId: headers.get('x-run-id') };
   for (const name of ['sessionId', 'runId'] as const) {
-    const [known, now] = [sighting[name], told[name]];
-    if (known !== null && now !== null && known !== now) sighting.problems.push(`${name} was ${known}, then ${now}`);
-    sighting[name] = known ?? now;
+    const [known, now] = [observation[name], reported[name]];
+    if (known !== null && now !== null && known !== now) observation.problems.push(`${name} was ${known}, then ${now}`);
+    observation[name] = known ?? now;
   }
 }
 
@@ -189,44 +193,44 @@ interface BackgroundBody {
   readonly background_results: { readonly run_id: string; readonly session_id: string; readonly status: string };
 }
 
-async function readBackground(sighting: Sighting, response: Response): Promise<Attempt> {
+async function readBackground(observation: Observation, response: Response): Promise<Attempt> {
   const text = await response.text();
   if (response.status !== 202 && response.status !== 200) {
-    sighting.problems.push(`answered ${response.status}: ${text.slice(0, 200)}`);
-    sighting.end = 'failed';
+    observation.problems.push(`answered ${response.status}: ${text.slice(0, 200)}`);
+    observation.end = 'failed';
     return 'over';
   }
   const { content, background_results: results } = JSON.parse(text) as BackgroundBody;
-  if (results.run_id !== sighting.runId || results.session_id !== sighting.sessionId)
-    sighting.problems.push('the body names another run or session than the headers');
+  if (results.run_id !== observation.runId || results.session_id !== observation.sessionId)
+    observation.problems.push('the body names another run or session than the headers');
   if (WAITING.has(results.status)) return 'lost';
-  if (results.status === 'completed') sighting.text = content.map((block) => block.text).join('');
-  sighting.end = results.status as 'completed' | 'failed' | 'canceled';
+  if (results.status === 'completed') observation.text = content.map((block) => block.text).join('');
+  observation.end = results.status as 'completed' | 'failed' | 'canceled';
   return 'over';
 }
 
-async function readAnswer(sighting: Sighting, response: Response): Promise<Attempt> {
+async function readAnswer(observation: Observation, response: Response): Promise<Attempt> {
   const text = await response.text();
   if (response.status === 200) {
     const body = JSON.parse(text) as {
       content?: { text: string }[];
       choices?: { message: { content: string } }[];
     };
-    sighting.text = body.choices?.[0]?.message.content ?? (body.content ?? []).map((block) => block.text).join('');
-    sighting.end = 'completed';
+    observation.text = body.choices?.[0]?.message.content ?? (body.content ?? []).map((block) => block.text).join('');
+    observation.end = 'completed';
     return 'over';
   }
   // Only a run that ended badly may be answered so; anything else is a fault of the daemon.
   const isStopped = response.status === 409 && response.headers.get('x-run-id') !== null;
   const isRunFailure = response.status === 500 || response.status === 504 || isStopped;
   if (!isRunFailure || response.headers.get('x-run-id') === null) {
-    sighting.problems.push(`answered ${response.status}: ${text.slice(0, 200)}`);
+    observation.problems.push(`answered ${response.status}: ${text.slice(0, 200)}`);
   }
-  sighting.end = isStopped ? 'canceled' : 'failed';
+  observation.end = isStopped ? 'canceled' : 'failed';
   return 'over';
 }
 
-async function readStream(sighting: Sighting, response: Response): Promise<Attempt> {
+async function readStream(observation: Observation, response: Response): Promise<Attempt> {
   let last = 0;
   for await (const event of readSse(response.body as AsyncIterable<Uint8Array>)) {
     if (event.comment !== null || event.event === 'ping') continue;
@@ -234,18 +238,18 @@ async function readStream(sighting: Sighting, response: Response): Promise<Attem
     if (end === 'restarting') return 'lost';
     if (event.id !== null && event.id !== '') {
       const id = Number(event.id);
-      if (id <= last) sighting.problems.push(`event ${id} came after ${last}`);
+      if (id <= last) observation.problems.push(`event ${id} came after ${last}`);
       last = id;
-      noteFrame(sighting, id, event);
+      noteFrame(observation, id, event);
     }
     if (end === null) continue;
-    sighting.end = end;
+    observation.end = end;
     return 'over';
   }
   return 'lost';
 }
 
-function noteFrame({ frames, problems }: Sighting, id: number, event: SseEvent): void {
+function noteFrame({ frames, problems }: Observation, id: number, event: SseEvent): void {
   const frame = { name: event.event, data: event.data ?? '' };
   const known = frames.get(id);
   if (known === undefined) frames.set(id, frame);

@@ -2,7 +2,7 @@
 // lost connection for an answer.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeChance, type Chance } from '../chance.ts';
-import { type Door, exchange, type Sighting, type TurnWish } from './exchange.ts';
+import { type Door, exchange, type Observation, type TurnWish } from './exchange.ts';
 import { planOf, type PlanRules } from '../model/plan.ts';
 
 export interface EndedSessions {
@@ -12,7 +12,7 @@ export interface EndedSessions {
 
 export interface Load {
   /** Every turn begun, in order. */
-  readonly sightings: readonly Sighting[];
+  readonly observations: readonly Observation[];
   /** Sessions that somebody stopped or deleted. */
   readonly ended: EndedSessions;
   /** No new turns from now on; resolves when those under way have ended. */
@@ -29,7 +29,7 @@ interface Person {
 
 /** Starts `people` clients, spread over the doors. */
 export function startLoad(rules: PlanRules, doors: readonly Door[], people: number): Load {
-  const sightings: Sighting[] = [];
+  const observations: Observation[] = [];
   const stopped = new Set<string>();
   const deleted = new Set<string>();
   let stopping = false;
@@ -42,11 +42,11 @@ export function startLoad(rules: PlanRules, doors: readonly Door[], people: numb
     last += 1;
     const wish = wishOf(person, planOf(rules, last).attachment, last, sessionId);
     const known = Promise.withResolvers<string | null>();
-    const seen = new Set<Sighting>();
-    const over = exchange(person.door, wish, (sighting) => {
-      if (!seen.has(sighting)) sightings.push(sighting);
-      seen.add(sighting);
-      known.resolve(sighting.sessionId);
+    const seen = new Set<Observation>();
+    const over = exchange(person.door, wish, (observation) => {
+      if (!seen.has(observation)) observations.push(observation);
+      seen.add(observation);
+      known.resolve(observation.sessionId);
     });
     over.catch(known.reject);
     return { session: known.promise, over: over.then(() => undefined) };
@@ -78,9 +78,9 @@ export function startLoad(rules: PlanRules, doors: readonly Door[], people: numb
   );
   const all = Promise.all(lives);
   return {
-    sightings,
+    observations,
     ended: { stopped, deleted },
-    inProgress: () => last - sightings.filter(({ end }) => end !== null).length,
+    inProgress: () => last - observations.filter(({ end }) => end !== null).length,
     broken: all.then(() => new Promise<never>(() => undefined)),
     finish: async () => {
       stopping = true;

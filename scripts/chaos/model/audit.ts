@@ -3,7 +3,7 @@ import type { ModelQuestion } from '../../../test/support/model/model-reply.ts';
 import { numberIn } from './plan.ts';
 
 /** A finished call of the turn at hand, as the model is told of it. */
-export interface ToldCall {
+export interface ShownCall {
   readonly name: string;
   readonly result: string;
 }
@@ -12,7 +12,7 @@ export interface Shown {
   /** Numbers of all turns in the conversation, in order. */
   readonly turns: readonly number[];
   /** Calls of this turn's earlier replies, a list for each reply. */
-  readonly told: readonly (readonly ToldCall[])[];
+  readonly shown: readonly (readonly ShownCall[])[];
   /** What no protocol allows: calls without a result, results without a call, two results of one call. */
   readonly faults: readonly string[];
 }
@@ -69,8 +69,8 @@ export function shownIn({ body }: ModelQuestion): Shown {
     if (message.role === 'assistant') replies.push(callsIn(message));
   }
   close();
-  const told = replies.map((calls) => calls.map(({ name, result }) => ({ name, result: result ?? '' })));
-  return { turns, told, faults };
+  const shown = replies.map((calls) => calls.map(({ name, result }) => ({ name, result: result ?? '' })));
+  return { turns, shown, faults };
 }
 
 function partsOf(content: unknown): readonly Part[] {

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DaemonProcess } from '../../../test/support/daemon/daemon-process.ts';
 import { makeChance } from '../chance.ts';
-import { type Diary, findVictims, holdLocks, outlast, type Stretch } from './plagues.ts';
+import { type Diary, findVictims, holdLocks, outlast, type Stretch } from './faults.ts';
 import { findProcesses } from './processes.ts';
 
 /** On a slow machine a life lasts as long as the start before it: else nothing would be under way when it ends. */
@@ -17,7 +17,7 @@ export interface StormWish {
   readonly kills: number;
   readonly seed: number;
   readonly marker: string;
-  told(kill: number): void;
+  report(kill: number): void;
 }
 
 export interface Storm {
@@ -36,7 +36,7 @@ export interface Storm {
  * Kills the daemon so many times, mostly at a random moment of its first two seconds, and leaves it running. Once, half way
  * through, it stays dead for a while; and all the time another process locks its database now and then.
  */
-export async function blow(daemon: DaemonProcess, { kills, seed, marker, told }: StormWish): Promise<Storm> {
+export async function blow(daemon: DaemonProcess, { kills, seed, marker, report }: StormWish): Promise<Storm> {
   const chance = makeChance(seed ^ 0x5707);
   const startsMs: number[] = [];
   const problems: string[] = [];
@@ -63,7 +63,7 @@ export async function blow(daemon: DaemonProcess, { kills, seed, marker, told }:
     await daemon.restart();
     down.push({ from, to: Date.now() });
     startsMs.push(daemon.startMs());
-    told(kill);
+    report(kill);
   }
   return { startsMs, stillborn, problems, orphans: known, diary: { down, locks: await locks.stop(), outage } };
 }

@@ -1,4 +1,4 @@
-// A session as a whole: whose it is now, the run that it is at, what it has come to (§2.14, G2, G4).
+// A session as a whole: whose it is, the run that it is at, what it has come to (§2.14, G2, G4).
 import type { RunError, RunStatus } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
@@ -14,7 +14,7 @@ export interface CurrentRun {
 
 export interface SessionOverview {
   readonly fullName: string;
-  /** The owner's team today; null without one. */
+  /** The team of the newest run, else that of the owner today (§4.8 rule 2); null without any. */
   readonly teamId: string | null;
   readonly teamName: string | null;
   readonly currentRun: CurrentRun | null;
@@ -58,8 +58,10 @@ export function makeSessionOverview({ read }: Database) {
   return {
     getOverview: read(function* (tx: Reader, sessionSeq: number): Step<SessionOverview> {
       const owner = (yield* tx.get<Pick<SessionOverview, 'fullName' | 'teamId' | 'teamName'>>(
-        `SELECT u.full_name AS fullName, u.team_id AS teamId, t.name AS teamName
-           FROM sessions s JOIN users u ON u.seq = s.user_seq LEFT JOIN teams t ON t.id = u.team_id WHERE s.seq = ?`,
+        `SELECT u.full_name AS fullName, coalesce(r.team_id, u.team_id) AS teamId, t.name AS teamName
+           FROM sessions s JOIN users u ON u.seq = s.user_seq
+           LEFT JOIN runs r ON r.seq = (SELECT max(seq) FROM runs WHERE session_seq = s.seq)
+           LEFT JOIN teams t ON t.id = coalesce(r.team_id, u.team_id) WHERE s.seq = ?`,
         sessionSeq,
       ))!;
       const currentRun = (yield* findCurrentRun(tx, sessionSeq)) ?? null;

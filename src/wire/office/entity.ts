@@ -16,7 +16,8 @@ export const entityStatus = oneOf(ENTITY_STATUSES);
 const accessMode = oneOf(['owner', 'admin_readonly']);
 
 const PERSON = { user_id: uuid, username: string, full_name: string };
-const TEAM = { team_id: nullable(string), team_name: nullable(string) };
+/** `__unassigned__` where there is none (G19). */
+export const TEAM = { team_id: string, team_name: string };
 const ACCESS = { can_view_conversation: boolean, conversation_access_mode: accessMode };
 
 const ENTITY = {

@@ -5,7 +5,7 @@ import { digits, optionalId } from '../query.ts';
 import { boolean, integer, number, oneOf, string, time, uuid } from '../scalars.ts';
 import { messageFields } from '../sessions/history.ts';
 import { named, nullable, type Static } from '../shape.ts';
-import { entity, entityStatus } from './entity.ts';
+import { entity, entityStatus, TEAM } from './entity.ts';
 
 const count = integer({ from: 0 });
 /** US dollars. */
@@ -52,8 +52,7 @@ export const officeSession = named(
     user_id: uuid,
     username: string,
     full_name: string,
-    team_id: nullable(string),
-    team_name: nullable(string),
+    ...TEAM,
     created_at: time,
     updated_at: time,
     current_run: nullable(

@@ -1,7 +1,7 @@
 // The events of Office Mode as they are asked for: pages of a session's journal, and the live streams (§4.8, G5).
 import { array, object } from '../composites.ts';
 import { officeEvent } from '../journal-event.ts';
-import { digits, eventId, flag, optionalId } from '../query.ts';
+import { digits, eventId, flag, optionalId, optionalStreamSeq } from '../query.ts';
 import { boolean, integer, oneOf, uuid } from '../scalars.ts';
 import { anyOf, named, nullable, optional } from '../shape.ts';
 
@@ -12,7 +12,7 @@ export const eventsQuery = object({
   after_id: eventId,
   before_id: optionalId,
   run_id: optional(uuid),
-  from_stream_seq: optional(digits({ from: 1, to: Number.MAX_SAFE_INTEGER, absent: 1 })),
+  from_stream_seq: optionalStreamSeq,
   limit: digits({ from: 1, to: 500, absent: 500 }),
   order: optional(oneOf(WORDS_OF_ORDER)),
 });

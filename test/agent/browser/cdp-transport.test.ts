@@ -6,41 +6,41 @@ import { cdpTransport } from '../../../src/agent/browser/cdp-transport.ts';
 /** A line, and what is told at its near end, in order. */
 function aLine() {
   const stdout = new PassThrough();
-  const told: unknown[] = [];
+  const received: unknown[] = [];
   const closed = Promise.withResolvers<void>();
   const transport = cdpTransport({
     stdin: new PassThrough(),
     stdout,
     end: () => {
-      told.push('ended');
+      received.push('ended');
       stdout.destroy();
     },
   });
   Object.assign(transport, {
     onmessage: (message: object) => {
-      told.push(message);
-      void Promise.resolve().then(() => told.push('done with it'));
+      received.push(message);
+      void Promise.resolve().then(() => received.push('done with it'));
     },
     onclose: () => {
-      told.push('closed');
+      received.push('closed');
       closed.resolve();
     },
   });
-  return { stdout, told, closed: closed.promise };
+  return { stdout, received, closed: closed.promise };
 }
 
 test('what follows from a message is done before the next one comes, though both arrive together', async () => {
-  const { stdout, told, closed } = aLine();
+  const { stdout, received, closed } = aLine();
   stdout.write('{"id":1}\0{"id":2}\0{"i');
   stdout.end('d":3}\0');
   await closed;
   const done = 'done with it';
-  expect(told).toEqual([{ id: 1 }, done, { id: 2 }, done, { id: 3 }, done, 'closed']);
+  expect(received).toEqual([{ id: 1 }, done, { id: 2 }, done, { id: 3 }, done, 'closed']);
 });
 
 test('a browser that sends an invalid message is ended', async () => {
-  const { stdout, told, closed } = aLine();
+  const { stdout, received, closed } = aLine();
   stdout.write('{"id":1}\0gibberish\0{"id":2}\0');
   await closed;
-  expect(told).toEqual([{ id: 1 }, 'done with it', 'ended', 'closed']);
+  expect(received).toEqual([{ id: 1 }, 'done with it', 'ended', 'closed']);
 });

@@ -93,10 +93,10 @@ test('the oldest turns are left out whole when they no longer fit, with a note t
   const history = ['first', 'second', 'third'].map((word) => makeTurn(`${word} ${'x'.repeat(3_000)}`));
   const model = { ...GRANT, contextWindow: 3_500, maxOutputTokens: 1_000 };
   const messages = await openingMessages(await makeBrief({ history, model }));
-  const told = JSON.stringify(messages);
-  expect(told).not.toContain('first');
-  expect(told).toContain('second');
-  expect(told).toContain('third');
+  const prompt = JSON.stringify(messages);
+  expect(prompt).not.toContain('first');
+  expect(prompt).toContain('second');
+  expect(prompt).toContain('third');
   expect(JSON.stringify(messages[0])).toContain('earlier turns of this conversation were left out');
 });
 
@@ -119,9 +119,9 @@ test('a model that sees is shown the image', async () => {
 
 test('a model without vision gets a note about the image', async () => {
   const { brief } = await makeImageBrief(false);
-  const told = JSON.stringify(await openingMessages(brief));
+  const prompt = JSON.stringify(await openingMessages(brief));
   for (const word of ['cat.png', 'image/png', `${PIXEL.length} bytes`, '/uploads/cat.png'])
-    expect(told).toContain(word);
+    expect(prompt).toContain(word);
 });
 
 test('an upload that was replaced by other bytes or by a link is never read to the model', async () => {
@@ -279,10 +279,10 @@ test("the documents of a turn share half of the model's window", async () => {
   const text = 'x'.repeat(30_000);
   const model = { ...GRANT, contextWindow: 8_000, maxOutputTokens: 2_000 };
   const { brief } = await makeDocumentBrief({ texts: { [SHA]: endsOf(text) }, model }, 3);
-  const told = JSON.stringify(await openingMessages(brief));
-  expect(told.length).toBeGreaterThan(8_000);
-  expect(told.length).toBeLessThan(10_500);
-  expect(told).toContain('characters left out here');
+  const prompt = JSON.stringify(await openingMessages(brief));
+  expect(prompt.length).toBeGreaterThan(8_000);
+  expect(prompt.length).toBeLessThan(10_500);
+  expect(prompt).toContain('characters left out here');
 });
 
 test('a long document is cut once: a note says how much is missing of the whole, and where that begins', async () => {
@@ -304,14 +304,14 @@ test('the texts of earlier documents count when it is seen what fits', async () 
   const { brief } = await makeDocumentBrief({ texts: { [SHA]: endsOf('x'.repeat(30_000)) } });
   const model = { ...GRANT, contextWindow: 8_000, maxOutputTokens: 2_000 };
   const earlier = { ...brief.turn, steps: [makeStep()] };
-  const told = await openingMessages({
+  const prompt = await openingMessages({
     ...brief,
     model,
     history: [earlier, earlier, earlier],
     turn: makeTurn('now', []),
   });
-  expect(JSON.stringify(told)).toContain('earlier turns of this conversation were left out');
-  expect(told).toHaveLength(3);
+  expect(JSON.stringify(prompt)).toContain('earlier turns of this conversation were left out');
+  expect(prompt).toHaveLength(3);
 });
 
 test('a note says that older turns were left out before the first model call', async () => {

@@ -323,10 +323,10 @@ describe('pruning', () => {
       result(kept),
       result('short'),
     ];
-    const told = JSON.stringify(prune({ earlier, steps: [] }, 0).earlier);
-    expect(told).toContain('The whole output is in /.errand/outputs/a.txt.');
-    for (const gone of ['aGk=', '"hm"', 'xxxx']) expect(told).not.toContain(gone);
-    for (const here of ['See.', 'I see.', 'short']) expect(told).toContain(here);
+    const prompt = JSON.stringify(prune({ earlier, steps: [] }, 0).earlier);
+    expect(prompt).toContain('The whole output is in /.errand/outputs/a.txt.');
+    for (const gone of ['aGk=', '"hm"', 'xxxx']) expect(prompt).not.toContain(gone);
+    for (const here of ['See.', 'I see.', 'short']) expect(prompt).toContain(here);
   });
 
   test('leaves the newest as they are, and always the last step', () => {

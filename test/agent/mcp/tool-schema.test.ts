@@ -37,10 +37,12 @@ test.each<[string, JsonObject, JsonObject, JsonObject]>([
 });
 
 test('what models see keeps the words of the server, without its identity', () => {
-  const told = { type: 'object', properties: { x: { $ref: '#/$defs/a' } }, $defs: { a: { type: 'string' } } };
-  expect(readToolSchema({ ...told, $schema: 'https://json-schema.org/draft/2020-12/schema', $id: 'x' })).toMatchObject({
+  const modelSchema = { type: 'object', properties: { x: { $ref: '#/$defs/a' } }, $defs: { a: { type: 'string' } } };
+  expect(
+    readToolSchema({ ...modelSchema, $schema: 'https://json-schema.org/draft/2020-12/schema', $id: 'x' }),
+  ).toMatchObject({
     ok: true,
-    told,
+    modelSchema,
   });
 });
 

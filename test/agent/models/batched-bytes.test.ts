@@ -66,11 +66,11 @@ test.each([
   ['last', 'ab'],
   ['fault', 'ab'],
   ['surplus', 'a'],
-] as const)('the stream ends when the listener says "%s", whatever follows', async (verdict, told) => {
+] as const)('the stream ends when the listener says "%s", whatever follows', async (verdict, expected) => {
   const body = new PassThrough();
   const listener: Listener = { take: (chunk) => (decode(chunk) === 'b' ? verdict : 'more'), end: () => undefined };
   const whole = text(batchedBytes(body, () => 60_000, listener));
   for (const piece of ['a', 'b', 'c']) body.write(piece);
-  expect(await whole).toBe(told);
+  expect(await whole).toBe(expected);
   body.destroy();
 });

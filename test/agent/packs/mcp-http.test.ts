@@ -171,11 +171,11 @@ test.each<[string, (secret: string) => string]>([
     const url = await startParrot(say);
     const server = httpServer(url, { headers: { Authorization: `Bearer ${secret}` } });
     const run = await openRun([server], { egress: ALLOWED });
-    const [told, refused] = [await run.call('mcp__remote__tell'), await run.call('mcp__remote__fail')];
-    expect(told).toEqual({ ok: true, output: expect.stringMatching(/^You: .{0,2}\[credential\]=*\.$/) });
+    const [replied, refused] = [await run.call('mcp__remote__tell'), await run.call('mcp__remote__fail')];
+    expect(replied).toEqual({ ok: true, output: expect.stringMatching(/^You: .{0,2}\[credential\]=*\.$/) });
     expect(refused.output).toContain('refused: No: ');
     expect(run.opened.tools[0]!.description).toContain('[credential]');
-    const everything = JSON.stringify([told, refused, run.opened.notes, run.opened.tools]);
+    const everything = JSON.stringify([replied, refused, run.opened.notes, run.opened.tools]);
     // The instructions are cut in its middle.
     for (const part of [secret, secret.slice(0, 4), say(secret), say(secret).slice(0, 8)])
       expect(everything).not.toContain(part);

@@ -312,7 +312,7 @@ describe('after a crash', () => {
     // The process is gone: nobody will ever hear of that step again.
     collector.start();
     expect(await settled(run)).toMatchObject({ own: { status: 'ready', fileCount: 1 }, whole: { status: 'ready' } });
-    const types = house.told.map(({ type }) => type).filter((type) => /artifacts|export/.test(type));
+    const types = house.committed.map(({ type }) => type).filter((type) => /artifacts|export/.test(type));
     expect(types).toEqual(['artifacts.ready', 'workspace_export.completed']);
   });
 });

@@ -36,7 +36,7 @@ test('a question expires at its time and not before, and its run continues', asy
     return (await statusOf(house, run)) === 'queued';
   });
   await watch.stop();
-  expect(house.told.filter(({ type }) => type === 'user_input.expired')).toHaveLength(1);
+  expect(house.committed.filter(({ type }) => type === 'user_input.expired')).toHaveLength(1);
   const [again] = await house.claim();
   expect(fenceOf(again!)).toMatchObject({ runSeq: run.seq, attempt: 2 });
 });
@@ -128,5 +128,5 @@ test('without a pending question there is nothing to do, and a stopped watch doe
   watch.wake();
   house.clock.advance(HOUR_MS);
   expect(await statusOf(house, run)).toBe('running');
-  expect(house.told.some(({ type }) => type === 'user_input.expired')).toBe(false);
+  expect(house.committed.some(({ type }) => type === 'user_input.expired')).toBe(false);
 });

@@ -81,7 +81,7 @@ test('a turn that is still uncommitted when the queue starts is claimed anyway',
   queue.claimAccepted();
   queue.start();
   const run = await accepting;
-  await waitFor(() => house.told.some(({ type }) => type === 'run.started'));
+  await waitFor(() => house.committed.some(({ type }) => type === 'run.started'));
   queue.pause();
   await queue.stop({ sessionSeq: run.sessionSeq, runSeq: null });
 });

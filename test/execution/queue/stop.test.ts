@@ -52,13 +52,13 @@ async function executing(): Promise<Run> {
 
 const sessionOf = ({ sessionSeq, sessionId }: Run) => ({ seq: sessionSeq, id: sessionId });
 const stop = (run: Run) => stopper.stopSession(sessionOf(run), USER);
-const told = ({ stopState, status, cancelledRuns, executorCancelled }: StopResult) => [
+const summaryOf = ({ stopState, status, cancelledRuns, executorCancelled }: StopResult) => [
   stopState,
   status,
   cancelledRuns,
   executorCancelled,
 ];
-const stops = () => house.told.filter(({ type }) => type === 'run.stopped').length;
+const stops = () => house.committed.filter(({ type }) => type === 'run.stopped').length;
 /** Everything stored of sessions and runs, to see that nothing has changed. */
 const data = () => JSON.stringify([house.rows('SELECT * FROM sessions'), house.rows('SELECT * FROM runs')]);
 
@@ -81,20 +81,20 @@ describe('the first stop', () => {
     expect(stops()).toBe(2);
     house.clock.advance(4_999);
     confirm();
-    expect(told(await stopping)).toEqual(['stopped', 'stopped', 2, true]);
+    expect(summaryOf(await stopping)).toEqual(['stopped', 'stopped', 2, true]);
     expect(confirmed).toBe(1);
   });
 
   test('is stopping when the executor does not confirm, and the session is stopped all the same', async () => {
     const run = await executing();
-    expect(told(await unconfirmed(run))).toEqual(['stopping', 'stopped', 1, false]);
+    expect(summaryOf(await unconfirmed(run))).toEqual(['stopping', 'stopped', 1, false]);
     expect((await house.store.sessions.find(run.sessionId))!.status).toBe('stopped');
     expect([stops(), confirmed]).toEqual([1, 0]);
   });
 
   test('of waiting runs needs no executor', async () => {
     const run = await house.accept();
-    expect(told(await stop(run))).toEqual(['stopped', 'stopped', 1, false]);
+    expect(summaryOf(await stop(run))).toEqual(['stopped', 'stopped', 1, false]);
     expect(asked).toEqual([]);
   });
 });
@@ -105,7 +105,7 @@ test('of a run that waits for its user needs no executor, and counts the questio
   const question = { toolUseId: 'ask1', toolName: 'ask_user', toolInput: {}, lifetimeMs: 1_000 };
   await house.store.runs.waitForUser(fence, question);
   const result = await stop(run);
-  expect(told(result)).toEqual(['stopped', 'stopped', 1, false]);
+  expect(summaryOf(result)).toEqual(['stopped', 'stopped', 1, false]);
   expect([result.expiredQuestions, asked]).toEqual([1, []]);
   expect((await stop(run)).expiredQuestions).toBe(0);
 });
@@ -116,7 +116,7 @@ describe('a further stop', () => {
     const first = stop(run);
     await waitFor(() => asked.length === 1);
     const before = data();
-    expect(told(await stop(run))).toEqual(['stopping', 'stopped', 0, false]);
+    expect(summaryOf(await stop(run))).toEqual(['stopping', 'stopped', 0, false]);
     expect([asked.length, stops(), data()]).toEqual([1, 1, before]);
     confirm();
     expect((await first).stopState).toBe('stopped');
@@ -127,7 +127,7 @@ describe('a further stop', () => {
     await unconfirmed(run);
     const before = data();
     house.clock.advance(5_000);
-    expect(told(await stop(run))).toEqual(['stopping', 'stopped', 0, false]);
+    expect(summaryOf(await stop(run))).toEqual(['stopping', 'stopped', 0, false]);
     expect([asked.length, stops(), data()]).toEqual([1, 1, before]);
   });
 
@@ -144,7 +144,7 @@ describe('a further stop', () => {
     expect([stops(), data()]).toEqual([1, before]);
     if (confirms) confirm();
     else house.clock.advance(5_000);
-    expect(told(await again)).toEqual([state, 'stopped', 0, confirms]);
+    expect(summaryOf(await again)).toEqual([state, 'stopped', 0, confirms]);
     expect(stops()).toBe(1);
   });
 
@@ -154,7 +154,7 @@ describe('a further stop', () => {
     confirm();
     await waitFor(() => confirmed === 1);
     const before = data();
-    expect(told(await stop(run))).toEqual(['already_stopped', 'stopped', 0, false]);
+    expect(summaryOf(await stop(run))).toEqual(['already_stopped', 'stopped', 0, false]);
     expect([asked.length, stops(), data()]).toEqual([1, 1, before]);
   });
 });
@@ -169,7 +169,7 @@ test.each([
   await house.store.runs.settle(fenceOf(run!));
   const before = data();
   const result = await stopper.stopSession({ seq: run!.sessionSeq, id: run!.sessionId }, USER);
-  expect(told(result)).toEqual(['not_running', status, 0, false]);
+  expect(summaryOf(result)).toEqual(['not_running', status, 0, false]);
   expect([asked.length, stops(), data()]).toEqual([0, 0, before]);
 });
 
@@ -196,7 +196,7 @@ test('a stopped session continues with its next turn, and that can be stopped ag
   const second = stop(next);
   await waitFor(() => asked.length === 2);
   confirm();
-  expect(told(await second)).toEqual(['stopped', 'stopped', 1, true]);
+  expect(summaryOf(await second)).toEqual(['stopped', 'stopped', 1, true]);
 });
 
 test("stopping one run asks only its executor, and the session's next run starts", async () => {
@@ -206,7 +206,7 @@ test("stopping one run asks only its executor, and the session's next run starts
   await waitFor(() => asked.length === 1);
   expect(asked).toEqual([{ sessionSeq: run.sessionSeq, runSeq: run.seq }]);
   confirm();
-  expect(told(await stopping)).toEqual(['stopped', 'pending', 1, true]);
+  expect(summaryOf(await stopping)).toEqual(['stopped', 'pending', 1, true]);
   expect((await house.claim()).map(({ id }) => id)).toEqual([next.id]);
   expect((await stopper.stopRun(run, 'operator_requested_stop')).stopState).toBe('not_running');
 });
@@ -271,6 +271,6 @@ describe('a user who is disabled', () => {
     const others = await house.accept({ user: nils, key });
     expect((await house.claim(1)).map(({ seq }) => seq)).toEqual([others.seq]);
     expect(stops()).toBe(2);
-    expect(house.told.some(({ type, runSeq }) => type === 'run.started' && runSeq === late.seq)).toBe(false);
+    expect(house.committed.some(({ type, runSeq }) => type === 'run.started' && runSeq === late.seq)).toBe(false);
   });
 });

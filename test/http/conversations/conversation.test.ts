@@ -58,15 +58,18 @@ const FAILURES = [
 
 test.each(FAILURES)(
   'a run that failed with %s is a %i that no client repeats',
-  async (type, status, told, retryAfter) => {
+  async (type, status, expected, retryAfter) => {
     const error: RunError = { type, message: 'It broke.', retryable: false };
     const house = await openHouse({ play: (run, book) => book.move(run, { status: 'failed', error }) });
     const got = await send(house, { ...MESSAGES, body: TURN });
-    expect([got.status, got.json]).toEqual([status, { type: 'error', error: { type: told, message: 'It broke.' } }]);
+    expect([got.status, got.json]).toEqual([
+      status,
+      { type: 'error', error: { type: expected, message: 'It broke.' } },
+    ]);
     expect(got.headers).toMatchObject({ 'x-should-retry': 'false', 'x-run-id': house.book.runs[0]!.id });
     expect(got.headers['retry-after']).toBe(retryAfter);
     const chat = await send(house, { ...CHAT, body: TURN });
-    expect(chat.json).toEqual({ error: { message: 'It broke.', type: told, param: null, code: null } });
+    expect(chat.json).toEqual({ error: { message: 'It broke.', type: expected, param: null, code: null } });
   },
 );
 

@@ -149,8 +149,8 @@ test('tools are told on the Messages stream only when asked', async () => {
   const silent = await streamed(house, MESSAGES);
   expect(silent.events.map(({ event }) => event)).not.toContain('tool_use');
   const { events } = await streamed(house, MESSAGES, {}, { 'x-stream-tool-events': 'true' });
-  const told = events.filter(({ event }) => event?.startsWith('tool_'));
-  expect(told.map(json)).toEqual([
+  const toolEvents = events.filter(({ event }) => event?.startsWith('tool_'));
+  expect(toolEvents.map(json)).toEqual([
     { type: 'tool_use', tool_use_id: 't1', name: 'read_file', input: { path: '/x' } },
     { type: 'tool_result', tool_use_id: 't1', name: 'read_file', ok: true, preview: 'x', duration_ms: 3 },
   ]);

@@ -407,12 +407,20 @@ describe('runs of a session', () => {
     });
   });
 
-  test('a run keeps the team of its acceptance', async () => {
+  test('a run keeps the team of its acceptance, and a session has that of its newest run', async () => {
     const run = await finished();
     const red = await rows.store.teams.create({ name: 'Red', budgetUsd: null });
     await rows.store.users.change('mara', { teamId: red.id });
     expect(await rowsOf(run)).toMatchObject([{ team_name: 'Blue' }]);
-    expect(await data(`/sessions/${run.sessionId}`)).toMatchObject({ team_name: 'Red' });
+    const teamOfSession = async () => {
+      const { recent } = await rows.store.office.getSnapshot({ limit: 1, since: 0 });
+      const session = (await data(`/sessions/${run.sessionId}`)) as { team_name: string };
+      return [session.team_name, recent[0]!.teamName];
+    };
+    expect(await teamOfSession()).toEqual(['Blue', 'Blue']);
+    await working(run);
+    expect(await rowsOf(run)).toMatchObject([{ team_name: 'Red' }, { team_name: 'Blue' }]);
+    expect(await teamOfSession()).toEqual(['Red', 'Red']);
   });
 
   test('what a run does is told until it is over', async () => {

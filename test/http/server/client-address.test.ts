@@ -16,7 +16,7 @@ test('what a peer that is no trusted proxy says of others is not believed', asyn
 });
 
 test('behind trusted proxies a client is the rightmost address that is not one of theirs', async () => {
-  const told: readonly [forwarded: string | string[], client: string][] = [
+  const cases: readonly [forwarded: string | string[], client: string][] = [
     ['192.0.2.1', '192.0.2.1'],
     // What a client writes itself stands left of what the proxy adds.
     ['203.0.113.9, 192.0.2.1', '192.0.2.1'],
@@ -34,9 +34,9 @@ test('behind trusted proxies a client is the rightmost address that is not one o
   ];
   const clients = await clientsOf(
     ['127.0.0.1', '10.0.0.0/8'],
-    told.map(([forwarded]) => forwarded),
+    cases.map(([forwarded]) => forwarded),
   );
-  expect(clients).toEqual([...told.map(([, client]) => client), 'socket']);
+  expect(clients).toEqual([...cases.map(([, client]) => client), 'socket']);
 });
 
 test('a password grant counts for the client that a trusted proxy names', async () => {

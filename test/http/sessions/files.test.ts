@@ -171,9 +171,9 @@ test('HEAD tells what GET would send, without it', async () => {
     await send(house, { method: 'HEAD', path, headers: { range: 'bytes=0-1' } }),
     await send(house, { path }),
   ];
-  const { 'x-request-id': _one, date: _two, ...told } = head.headers;
+  const { 'x-request-id': _one, date: _two, ...headers } = head.headers;
   expect([head.status, head.text]).toEqual([200, '']);
-  expect(whole.headers).toMatchObject(told);
+  expect(whole.headers).toMatchObject(headers);
   await waitFor(() => house.openBlobs() === 0);
 });
 

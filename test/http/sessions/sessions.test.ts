@@ -131,7 +131,7 @@ describe('whose session it is', () => {
   test.each(verbs)(
     '%s …%s: 404 for none, 403 for another key or user, and nothing is written',
     async (method, verb) => {
-      const before = rows.told.length;
+      const before = rows.committed.length;
       const refused = async (id: string) => {
         const { status, json } = await call(method, `${API}/${id}${verb}`);
         return [status, (json as { error: { type: string } }).error.type];
@@ -140,7 +140,7 @@ describe('whose session it is', () => {
       expect(await refused('not-an-id')).toEqual([404, 'not_found_error']);
       expect(await refused(ofSecondKey.sessionId)).toEqual([403, 'permission_error']);
       expect(await refused(ofOther.sessionId)).toEqual([403, 'permission_error']);
-      expect(rows.told).toHaveLength(before);
+      expect(rows.committed).toHaveLength(before);
       expect((await call(method, `${API}/${own[0]!.sessionId.toUpperCase()}${verb}`)).status).toBe(200);
     },
   );
@@ -165,7 +165,7 @@ test('a stop answers what it did, with no body, an empty one, or one that nobody
   ]) {
     expect((await send(house, body)).json).toMatchObject({ stop_state: 'already_stopped', cancelled_runs: 0 });
   }
-  expect(rows.told.filter(({ type }) => type === 'run.stopped')).toHaveLength(1);
+  expect(rows.committed.filter(({ type }) => type === 'run.stopped')).toHaveLength(1);
 });
 
 test('a stop of an executing run says that its executor was cancelled', async () => {
@@ -196,7 +196,7 @@ test('a deleted session is 404 everywhere, and the second delete, too', async ()
     expect([path, (await admin('GET', ADMIN + path)).status]).toEqual([path, 404]);
   }
   expect((await call('GET', API)).json).toMatchObject({ total: 2 });
-  expect(rows.told.at(-1)).toMatchObject({ type: 'session.deleted', payload: { title: 'one' }, runSeq: null });
+  expect(rows.committed.at(-1)).toMatchObject({ type: 'session.deleted', payload: { title: 'one' }, runSeq: null });
 });
 
 test('capabilities are those of the key, all off at first', async () => {

@@ -278,7 +278,7 @@ describe('insights', () => {
     });
     expect(data(await set(own.insightId, 'acknowledged'))).toMatchObject({ status: 'acknowledged' });
     expect(data(await set(own.insightId, 'resolved', 'admin-key'))).toMatchObject({ status: 'resolved' });
-    const sources = rows.told.flatMap((event) =>
+    const sources = rows.committed.flatMap((event) =>
       event.type === 'insight.status_changed' && event.payload.insightId === own.insightId
         ? [event.payload.source]
         : [],

@@ -82,12 +82,12 @@ test('readers see committed rows only, and see them as soon as the verb resolves
 test('an event is told only after its commit, and never when its verb was rolled back', async () => {
   const house = await storeHouse();
   const accepted = house.accept();
-  expect(house.told).toEqual([]);
+  expect(house.committed).toEqual([]);
   await accepted;
-  expect(house.told.map(({ type }) => type)).toEqual(['run.queued']);
-  const before = house.told.length;
+  expect(house.committed.map(({ type }) => type)).toEqual(['run.queued']);
+  const before = house.committed.length;
   await expect(house.accept({ key: { ...house.key, seq: 999 } })).rejects.toThrow(/FOREIGN KEY/);
-  expect(house.told).toHaveLength(before);
+  expect(house.committed).toHaveLength(before);
 });
 
 test('a verb that was rolled back leaves no gap in the stream of a run', async () => {

@@ -5,7 +5,7 @@ import { ledgerFaults } from '../../support/store/ledger-faults.ts';
 import { COST, officeHouse, type OfficeHouse, TOKENS } from '../../support/store/office-house.ts';
 
 /** What a team is told: sessions in all, sessions with rows, and how many rows. */
-type Told = readonly [total: number, itemTotal: number, rows: number];
+type Figures = readonly [total: number, itemTotal: number, rows: number];
 
 interface Teams {
   readonly red: string;
@@ -14,13 +14,13 @@ interface Teams {
 
 interface Scenario {
   readonly play: (house: OfficeHouse, teams: Teams) => Promise<unknown>;
-  readonly red?: Told;
-  readonly blue?: Told;
-  readonly nobody?: Told;
+  readonly red?: Figures;
+  readonly blue?: Figures;
+  readonly nobody?: Figures;
   readonly source?: RunSource;
 }
 
-const NOTHING: Told = [0, 0, 0];
+const NOTHING: Figures = [0, 0, 0];
 
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'sessions count once, however many runs and calls they have; each run is a row': {
@@ -199,16 +199,18 @@ test.each(Object.entries(SCENARIOS))('today: %s', async (_, { play, source = nul
   const house = await officeHouse();
   const teams = { red: await house.team('Red'), blue: await house.team('Blue') };
   await play(house, teams);
-  const told = async (team: string | null): Promise<Told> => {
+  const readToday = async (team: string | null): Promise<Figures> => {
     const { total, itemTotal, items } = await house.today({ team, source });
     return [total, itemTotal, items.length];
   };
-  expect({ red: await told(teams.red), blue: await told(teams.blue), nobody: await told(null) }).toEqual({
-    red: NOTHING,
-    blue: NOTHING,
-    nobody: NOTHING,
-    ...expected,
-  });
+  expect({ red: await readToday(teams.red), blue: await readToday(teams.blue), nobody: await readToday(null) }).toEqual(
+    {
+      red: NOTHING,
+      blue: NOTHING,
+      nobody: NOTHING,
+      ...expected,
+    },
+  );
   expect(ledgerFaults(house.file)).toEqual([]);
   if (source !== null) return;
   // Rule 3: the same figures as in the snapshot, for teams that are there.

@@ -6,8 +6,8 @@ const ENDED = { outcome: 'completed', answer: 'Six.', stopReason: 'end_turn' } a
 const content = [{ type: 'text', text: 'x'.repeat(300) }] as const;
 
 /** What each accepted run said, in order. */
-const told = (house: StoreHouse) =>
-  house.told.flatMap((event) => (event.type === 'run.queued' ? [event.payload.promptTokens] : []));
+const promptTokens = (house: StoreHouse) =>
+  house.committed.flatMap((event) => (event.type === 'run.queued' ? [event.payload.promptTokens] : []));
 
 /** Does the run that was accepted last, in steps of so many tokens. */
 async function work(house: StoreHouse, steps: readonly { input: number; output: number }[]): Promise<void> {
@@ -23,7 +23,7 @@ async function work(house: StoreHouse, steps: readonly { input: number; output: 
 test('before anything is known it is an estimate of the words', async () => {
   const house = await storeHouse();
   await house.accept({ content });
-  expect(told(house)).toEqual([100]);
+  expect(promptTokens(house)).toEqual([100]);
 });
 
 test('a session that goes on sends what its last step held, and the new words', async () => {
@@ -34,7 +34,7 @@ test('a session that goes on sends what its last step held, and the new words', 
     { input: 2_100, output: 50 },
   ]);
   await house.accept({ content, sessionId });
-  expect(told(house)).toEqual([100, 2_250]);
+  expect(promptTokens(house)).toEqual([100, 2_250]);
 });
 
 test("a new session begins with about what the key's newest one began with", async () => {
@@ -48,11 +48,11 @@ test("a new session begins with about what the key's newest one began with", asy
   await work(house, [{ input: 9_100, output: 30 }]);
   await house.accept({ content });
   await house.accept({ content, key: await house.makeKey() });
-  expect(told(house).slice(2)).toEqual([2_000, 100]);
+  expect(promptTokens(house).slice(2)).toEqual([2_000, 100]);
 });
 
 test('a chat run, whose stream tells none, has none', async () => {
   const house = await storeHouse();
   await house.accept({ content, protocol: 'chat' });
-  expect(told(house)).toEqual([undefined]);
+  expect(promptTokens(house)).toEqual([undefined]);
 });

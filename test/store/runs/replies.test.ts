@@ -54,8 +54,8 @@ test('history and answer tell it whole', async () => {
   const [, reply] = await sessions.listMessages(house.sessionSeq);
   expect(reply).toMatchObject({ role: 'assistant', content: CONTENT, textPreview: previewOf(`I look. ${WORDS}`) });
   const { id } = await runs.get(house.runSeq);
-  const told = [await runs.get(house.runSeq), await runs.getOutcome(house.runSeq), await runs.find(id)];
-  expect(told.map((run) => run?.answer)).toEqual(Array(3).fill(WORDS));
+  const runsRead = [await runs.get(house.runSeq), await runs.getOutcome(house.runSeq), await runs.find(id)];
+  expect(runsRead.map((run) => run?.answer)).toEqual(Array(3).fill(WORDS));
 });
 
 test.each(['', 'Another answer.'])(

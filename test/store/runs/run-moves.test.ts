@@ -90,14 +90,14 @@ async function houseOfAll(): Promise<StoreHouse> {
 async function movesOf(name: string): Promise<string[]> {
   const house = await houseOfAll();
   const before = rowsOf(house);
-  const told = house.told.length;
+  const eventsBefore = house.committed.length;
   for (const run of before) await VERBS[name]!(house, run);
   const after = rowsOf(house);
   const moved = before.filter((run, at) => run.status !== after[at]!.status);
   for (const [at, run] of before.entries()) {
     if (moved.includes(run)) continue;
     expect(after[at], `${name} of a run that is ${run.status}`).toEqual(run);
-    const events = house.told.slice(told).filter(({ runSeq }) => runSeq === run.runSeq);
+    const events = house.committed.slice(eventsBefore).filter(({ runSeq }) => runSeq === run.runSeq);
     expect(events, `${name} of a run that is ${run.status}`).toEqual([]);
   }
   return moved.map((run) => `${run.status} → ${after[before.indexOf(run)]!.status}`);

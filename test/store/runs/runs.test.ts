@@ -16,7 +16,7 @@ test('accepting makes session, message, queued run and event together', async ()
     status: 'pending',
     kind: 'api',
   });
-  expect(house.told).toMatchObject([{ type: 'run.queued', streamSeq: 1, runSeq: run.seq }]);
+  expect(house.committed).toMatchObject([{ type: 'run.queued', streamSeq: 1, runSeq: run.seq }]);
   expect(await house.store.sessions.listMessages(run.sessionSeq)).toMatchObject([{ role: 'user' }]);
 });
 
@@ -80,7 +80,7 @@ test('an accepted turn and a claim asked for in the same tick share their commit
   const house = await storeHouse();
   const [accepted, claimed] = await Promise.all([house.accept(), house.claim()]);
   expect(claimed.map(({ id }) => id)).toEqual([accepted.id]);
-  expect(TYPES(house.told)).toEqual(['run.queued', 'run.started']);
+  expect(TYPES(house.committed)).toEqual(['run.queued', 'run.started']);
 });
 
 test('progress of an outdated attempt is refused and leaves nothing behind', async () => {
@@ -128,7 +128,7 @@ test('a tool result is kept once; the next call counts as begun with it', async 
   await house.store.runs.recordToolResult(fence, { ...result, output: 'again' });
   expect(await states()).toEqual(['ended', 'running', 'waiting']);
   expect((await house.store.turns.get(run!.seq, 2)).steps[0]!.calls[0]!.output).toBe('first');
-  expect(TYPES(house.told).filter((type) => type === 'tool_result')).toHaveLength(1);
+  expect(TYPES(house.committed).filter((type) => type === 'tool_result')).toHaveLength(1);
 });
 
 test('a settled run has one terminal event, one answer in the history, and a completed session', async () => {
@@ -144,7 +144,7 @@ test('a settled run has one terminal event, one answer in the history, and a com
     house.store.runs.interrupt(fence, 'crash'),
   ]);
   expect(moves).toEqual([true, true, false, false]);
-  expect(TYPES(house.told).slice(-3)).toEqual(['run.finalizing', 'message', 'run.done']);
+  expect(TYPES(house.committed).slice(-3)).toEqual(['run.finalizing', 'message', 'run.done']);
   expect(await house.store.runs.get(run!.seq)).toMatchObject({ status: 'completed', answer: 'The moon pulls.' });
   expect(await house.store.sessions.find(run!.sessionId)).toMatchObject({ status: 'completed' });
   const history = await house.store.sessions.listMessages(run!.sessionSeq);
@@ -175,7 +175,7 @@ test('an interrupted run is queued again with its open block closed; a third cra
     await house.store.runs.appendStream(fenceOf(run!), [{ type: 'content_block_start', payload: { index } }]);
     await house.store.runs.interrupt(fenceOf(run!), 'crash');
     expect(await house.store.runs.get(seq)).toMatchObject({ status: 'queued', resumes });
-    expect(house.told.slice(-2)).toMatchObject([
+    expect(house.committed.slice(-2)).toMatchObject([
       { type: 'content_block_stop', payload: { index } },
       { type: 'run.resumed', payload: { resumes } },
     ]);

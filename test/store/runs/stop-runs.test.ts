@@ -38,7 +38,7 @@ test('an executing run is canceled with its open block closed and what it did ke
   await house.store.runs.recordStep(fence, aStep({ calls: [{ id: 'a', name: 'shell', input: {} }] }), FREE);
   await house.store.runs.appendStream(fence, [{ type: 'content_block_start', payload: { index: 1 } }]);
   expect(await house.store.runs.stopSession(run!.sessionSeq, USER)).toMatchObject({ canceled: 1, unconfirmed: true });
-  expect(house.told.slice(-3).map(({ type }) => type)).toEqual(['content_block_stop', 'message', 'run.stopped']);
+  expect(house.committed.slice(-3).map(({ type }) => type)).toEqual(['content_block_stop', 'message', 'run.stopped']);
   const [, assistant] = await house.store.sessions.listMessages(run!.sessionSeq);
   expect(assistant!.content).toMatchObject([{ type: 'text' }, { type: 'tool_use' }]);
   const result = { step: 1, toolUseId: 'a', name: 'shell', ok: true, output: 'x', durationMs: 1 };
@@ -82,10 +82,10 @@ test('stop against completion, a thousand times: exactly one outcome, one event,
     outcomes[status as keyof typeof outcomes] += 1;
   }
   expect(outcomes).toEqual({ completed: 334, canceled: 666 });
-  const told = ends(house);
-  expect(new Set(told.map(({ run_seq }) => run_seq)).size).toBe(1_000);
-  expect(told.filter(({ type }) => type === 'run.stopped')).toHaveLength(666);
-  expect(told).toHaveLength(1_000);
+  const committed = ends(house);
+  expect(new Set(committed.map(({ run_seq }) => run_seq)).size).toBe(1_000);
+  expect(committed.filter(({ type }) => type === 'run.stopped')).toHaveLength(666);
+  expect(committed).toHaveLength(1_000);
 });
 
 test('what follows in the session waits until the executor of a stopped run has confirmed', async () => {
@@ -154,10 +154,10 @@ test('a session that ended by itself has nothing to stop and keeps its status', 
   const [run] = await house.claim();
   await house.store.runs.finalize(fenceOf(run!), ENDED);
   await house.store.runs.settle(fenceOf(run!));
-  const before = house.told.length;
+  const before = house.committed.length;
   expect(await house.store.runs.stopSession(run!.sessionSeq, USER)).toMatchObject({
     kind: 'idle',
     status: 'completed',
   });
-  expect(house.told).toHaveLength(before);
+  expect(house.committed).toHaveLength(before);
 });

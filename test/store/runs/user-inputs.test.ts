@@ -48,7 +48,7 @@ const rowOf = (house: StoreHouse, run: Pick<ClaimedRun, 'seq'>) =>
   house.rows<Record<string, unknown>>(
     `SELECT status, ready, lease_until, worked_ms, resumes, attempt FROM runs WHERE seq = ${run.seq}`,
   )[0]!;
-const typesOf = (house: StoreHouse) => house.told.map(({ type }) => type);
+const typesOf = (house: StoreHouse) => house.committed.map(({ type }) => type);
 const sessionStatus = async (house: StoreHouse, { sessionId }: Pick<ClaimedRun, 'sessionId'>) =>
   (await house.store.sessions.find(sessionId))!.status;
 
@@ -71,7 +71,7 @@ test('a run that waits is running without a lease, holds no slot, and has asked 
     expiresAt: house.clock.now() + HOUR_MS,
     answeredAt: null,
   });
-  expect(house.told.at(-1)).toMatchObject({ type: 'user_input.requested', runSeq: run.seq });
+  expect(house.committed.at(-1)).toMatchObject({ type: 'user_input.requested', runSeq: run.seq });
   expect(await house.store.runs.countUnfinished()).toEqual({ queued: 0, running: 0, waiting: 1, finalizing: 0 });
 });
 
@@ -82,7 +82,7 @@ test('an answer sends the run back to the queue, without the time that it waited
   expect(await house.store.userInputs.answer(id, ['red', { shade: 3 }])).toBe(true);
   expect(rowOf(house, run)).toMatchObject({ status: 'queued', ready: 1, worked_ms: 0, resumes: 0 });
   expect(await sessionStatus(house, run)).toBe('pending');
-  expect(house.told.at(-1)).toMatchObject({
+  expect(house.committed.at(-1)).toMatchObject({
     type: 'user_input.answered',
     payload: { requestId: id, toolUseId: 'ask1', answers: ['red', { shade: 3 }] },
   });
@@ -126,9 +126,9 @@ test('of an answer, a second answer, an expiry and a stop the first committed wi
       house.clock.advance(HOUR_MS);
       const held = await Promise.all([moves[first](house, id, run), moves[second](house, id, run)]);
       expect([first, second, ...held]).toEqual([first, second, true, false]);
-      const told = typesOf(house).filter((type) => type === 'user_input.answered' || type === 'user_input.expired');
+      const settled = typesOf(house).filter((type) => type === 'user_input.answered' || type === 'user_input.expired');
       const isAnswer = first === 'answer' || first === 'again';
-      expect(told).toEqual([isAnswer ? 'user_input.answered' : 'user_input.expired']);
+      expect(settled).toEqual([isAnswer ? 'user_input.answered' : 'user_input.expired']);
       expect((await house.store.userInputs.find(id))!.status).toBe(isAnswer ? 'answered' : 'expired');
       const isStopped = first === 'stop' || second === 'stop';
       expect(rowOf(house, run)).toMatchObject({ status: isStopped ? 'canceled' : 'queued' });

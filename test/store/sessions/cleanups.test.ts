@@ -15,7 +15,7 @@ test('a deleted session is gone for everybody, its runs are canceled, and one cl
   const house = await storeHouse();
   const { sessionSeq, sessionId, id } = await house.accept();
   expect(await house.store.sessions.deleteSession(sessionSeq)).toMatchObject({ kind: 'ended', canceled: 1 });
-  expect(house.told.slice(-2).map(({ type }) => type)).toEqual(['run.stopped', 'session.deleted']);
+  expect(house.committed.slice(-2).map(({ type }) => type)).toEqual(['run.stopped', 'session.deleted']);
   expect(await house.store.runs.find(id)).toBeUndefined();
   expect(await house.store.sessions.find(sessionId)).toBeUndefined();
   expect(await house.store.runs.accept({ ...aTurn(house.user, house.key), sessionId })).toEqual({

@@ -11,7 +11,7 @@ test('a summary is kept with its event, and the newest of the session is found',
   expect(await compactions.record(fenceOf(run!), { step: 0, summary: 'one', characters: 900 })).toBe(true);
   expect(await compactions.record(fenceOf(run!), { step: 3, summary: 'two', characters: 400 })).toBe(true);
   expect(await compactions.findNewest(run!.sessionSeq)).toEqual({ runSeq: accepted.seq, step: 3, summary: 'two' });
-  const events = house.told.filter(({ type }) => type === 'run.compacted');
+  const events = house.committed.filter(({ type }) => type === 'run.compacted');
   expect(events.map(({ payload, runSeq }) => ({ payload, runSeq }))).toEqual([
     { payload: { step: 0, characters: 900 }, runSeq: accepted.seq },
     { payload: { step: 3, characters: 400 }, runSeq: accepted.seq },
@@ -28,5 +28,5 @@ test('a summary of an attempt that no longer holds the run leaves nothing behind
   const [again] = await house.claim();
   expect(await house.store.compactions.record(fenceOf(run!), { step: 1, summary: 'late', characters: 1 })).toBe(false);
   expect(await house.store.compactions.findNewest(again!.sessionSeq)).toBeUndefined();
-  expect(house.told.some(({ type }) => type === 'run.compacted')).toBe(false);
+  expect(house.committed.some(({ type }) => type === 'run.compacted')).toBe(false);
 });

@@ -19,13 +19,13 @@ function placesOf(house: StoreHouse, text: string): string[] {
 }
 
 /** A session with its words in every place that a text can take. */
-async function tellEverything(house: StoreHouse, text: string) {
+async function acceptEverything(house: StoreHouse, text: string) {
   const { runs, compactions, insights, documents, screenshots } = house.store;
   const attachment = { id: text, name: text, path: text, mimeType: 'text/plain', size: 1, sha256: text };
   const outputSchema = { description: text };
   const content = [{ type: 'text', text } as const];
-  const told = { title: text, content, preview: text, attachments: [attachment], outputSchema };
-  const { sessionSeq, sessionId } = await house.accept(told);
+  const turn = { title: text, content, preview: text, attachments: [attachment], outputSchema };
+  const { sessionSeq, sessionId } = await house.accept(turn);
   await documents.keep(text, { text });
   const [run] = await house.claim();
   const fence = fenceOf(run!);
@@ -63,8 +63,8 @@ async function erase({ store: { erasures, sessions } }: StoreHouse, sessionSeq: 
 
 test('no text of a deleted session is left in any table; what it has used is', async () => {
   const house = await storeHouse();
-  const { sessionSeq } = await tellEverything(house, SECRET);
-  const other = await tellEverything(house, 'The tide turns at six');
+  const { sessionSeq } = await acceptEverything(house, SECRET);
+  const other = await acceptEverything(house, 'The tide turns at six');
   const figures = () => ({
     runs: house.rows("SELECT input_tokens, output_tokens, cost_usd, status, created_at, error ->> '$.type' FROM runs"),
     steps: house.rows('SELECT run_seq, step, input_tokens, output_tokens, created_at FROM steps'),
@@ -84,7 +84,7 @@ test('no text of a deleted session is left in any table; what it has used is', a
 
 test('ids of the journal are not given again when the newest session is erased', async () => {
   const house = await storeHouse();
-  const { sessionSeq } = await tellEverything(house, SECRET);
+  const { sessionSeq } = await acceptEverything(house, SECRET);
   await house.store.sessions.deleteSession(sessionSeq);
   const [newest] = house.rows<{ id: number }>('SELECT max(id) AS id FROM events');
   for (let after: number | null = 0; after !== null; ) after = await house.store.erasures.eraseRuns(sessionSeq, after);

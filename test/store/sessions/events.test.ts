@@ -42,7 +42,9 @@ test('events of earlier versions are told as those of today', async () => {
   const [queued, ...found] = await house.store.events.listOfRun(run.seq, 0, 99);
   expect(queued?.type).toBe('run.queued');
   const place = { sessionId: run.sessionId, runId: run.id };
-  expect(found.map((event) => renderJournalEvent(event, place).payload)).toEqual(EARLIER.map(([, , told]) => told));
+  expect(found.map((event) => renderJournalEvent(event, place).payload)).toEqual(
+    EARLIER.map(([, , expected]) => expected),
+  );
 });
 
 test('a step tells what it says and calls, and a result its output, cut at 4 KB in whole characters (G18)', async () => {
@@ -55,7 +57,7 @@ test('a step tells what it says and calls, and a result its output, cut at 4 KB 
   const result = { step: 1, name: 'shell', ok: true, durationMs: 1 };
   await house.store.runs.recordToolResult(fence, { ...result, toolUseId: 'a', output: 'ä'.repeat(2_048) });
   await house.store.runs.recordToolResult(fence, { ...result, toolUseId: 'b', output: `x${'ä'.repeat(2_048)}` });
-  const payloads = house.told.flatMap(({ type, payload }) =>
+  const payloads = house.committed.flatMap(({ type, payload }) =>
     type === 'run.step' || type === 'tool_result' ? [payload] : [],
   );
   expect(payloads).toMatchObject([

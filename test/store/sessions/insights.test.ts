@@ -11,7 +11,7 @@ async function reported(house: StoreHouse) {
   return { run: run!, id: (await house.store.insights.report(fenceOf(run!), INSIGHT))! };
 }
 
-const told = (house: StoreHouse) => house.told.filter(({ type }) => type === 'insight.status_changed');
+const eventsOf = (house: StoreHouse) => house.committed.filter(({ type }) => type === 'insight.status_changed');
 
 test('a call reports one insight, however often it is asked, and tells it once', async () => {
   const house = await storeHouse();
@@ -19,8 +19,8 @@ test('a call reports one insight, however often it is asked, and tells it once',
   expect(await house.store.insights.report(fenceOf(run), { ...INSIGHT, title: 'Other' })).toBe(id);
   const second = await house.store.insights.report(fenceOf(run), { ...INSIGHT, callId: 'call2' });
   expect(second).not.toBe(id);
-  expect(told(house)).toHaveLength(2);
-  expect(told(house)[0]).toMatchObject({
+  expect(eventsOf(house)).toHaveLength(2);
+  expect(eventsOf(house)[0]).toMatchObject({
     runSeq: null,
     streamSeq: null,
     payload: {
@@ -50,7 +50,7 @@ test('a worker that lost its run reports nothing', async () => {
   const { run } = await reported(house);
   await house.store.runs.stopSession(run.sessionSeq, 'user_requested_stop');
   expect(await house.store.insights.report(fenceOf(run), { ...INSIGHT, callId: 'late' })).toBeUndefined();
-  expect(told(house)).toHaveLength(1);
+  expect(eventsOf(house)).toHaveLength(1);
 });
 
 const PATHS: Readonly<Record<InsightStatus, readonly InsightStatus[]>> = {
@@ -66,14 +66,14 @@ test.each(INSIGHT_STATUSES.flatMap((from) => INSIGHT_STATUSES.map((to) => [from,
     const house = await storeHouse();
     const { id } = await reported(house);
     for (const status of PATHS[from]) expect(await house.store.insights.setStatus(id, status, 'user')).toBe(true);
-    const before = told(house).length;
+    const before = eventsOf(house).length;
     house.clock.advance(1_000);
     const held = await house.store.insights.setStatus(id, to, 'api');
     expect(held).toBe(INSIGHT_MOVES[from].includes(to));
     const insight = await house.store.insights.find(id);
     expect(insight!.status).toBe(held ? to : from);
     expect(insight!.updatedAt === house.clock.now()).toBe(held);
-    expect(told(house).slice(before)).toMatchObject(
+    expect(eventsOf(house).slice(before)).toMatchObject(
       held ? [{ runSeq: null, payload: { insightId: id, previous: from, status: to, source: 'api' } }] : [],
     );
   },

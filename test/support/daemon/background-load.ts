@@ -12,7 +12,7 @@ export interface Submission {
   readonly number: number;
   readonly door: BackgroundDoor;
   /** Run and session of each 202, such as `<run id> in <session id>`; more than one is a broken promise. */
-  readonly told: Set<string>;
+  readonly reported: Set<string>;
   /** Requests that were sent and lost, so that nobody could say whether they were taken. */
   lost: number;
   /** Refusals for want of a place, each retried. */
@@ -53,7 +53,7 @@ export async function submitAll(wish: BackgroundWish): Promise<readonly Submissi
   const { doors, count, atOnce, wordsOf, pauseMs } = wish;
   const submissions = Array.from({ length: count }, (_, i): Submission => {
     const door = doors[i % doors.length]!;
-    return { number: i + 1, door, told: new Set(), lost: 0, refused: 0, end: null, problems: [] };
+    return { number: i + 1, door, reported: new Set(), lost: 0, refused: 0, end: null, problems: [] };
   });
   await inParallel(submissions, atOnce, async (submission) => {
     await sleep(pauseMs(submission.number));
@@ -134,9 +134,9 @@ interface Results {
   readonly background_payload: string;
 }
 
-function note({ told, problems, number }: Submission, { text }: Reply): string {
+function note({ reported, problems, number }: Submission, { text }: Reply): string {
   const { background_results: results } = JSON.parse(text) as { background_results: Results };
-  told.add(`${results.run_id} in ${results.session_id}`);
+  reported.add(`${results.run_id} in ${results.session_id}`);
   if (results.background_payload !== payloadOf(number)) problems.push('its payload came back altered');
   return results.status;
 }
@@ -169,12 +169,14 @@ export function checkBackground(submissions: readonly Submission[], place: DataP
   return [...problems, ...[...byKey.keys()].map((key) => `${key}: was run, but nobody asked for it`)];
 }
 
-function checkOne({ told, end }: Submission, runs: readonly FoundRun[]): string[] {
+function checkOne({ reported, end }: Submission, runs: readonly FoundRun[]): string[] {
   const [found] = runs;
   if (found === undefined) return ['its run is gone'];
   return [
     ...(runs.length === 1 ? [] : [`it became ${runs.length} runs`]),
-    ...(told.size === 1 && told.has(found.run) ? [] : [`its run is ${found.run}, told was ${[...told].join(' and ')}`]),
+    ...(reported.size === 1 && reported.has(found.run)
+      ? []
+      : [`its run is ${found.run}, reported was ${[...reported].join(' and ')}`]),
     ...(found.ends === 1 ? [] : [`its run has ${found.ends} terminal events`]),
     ...(end !== null && found.status === end ? [] : [`its run is ${found.status}, its key says ${end}`]),
   ];

@@ -229,8 +229,8 @@ async function startLife({ args, url, output, env }: Start): Promise<Life> {
   } catch (error) {
     killGroup(child);
     await exit;
-    const told = `errand ${args.join(' ')} did not get ready: ${String(error)}`;
-    throw new Error(`${told}\n${output.stderr.read().slice(-4_000)}`, { cause: error });
+    const message = `errand ${args.join(' ')} did not get ready: ${String(error)}`;
+    throw new Error(`${message}\n${output.stderr.read().slice(-4_000)}`, { cause: error });
   }
   return { child, exit, startMs: performance.now() - startedAt };
 }

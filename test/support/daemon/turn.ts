@@ -66,15 +66,15 @@ export async function takeTurn(door: TurnDoor, wish: TurnWish): Promise<TurnAnsw
 /** Reads a response of a turn, or of a rejoined stream, to its end. */
 export async function readTurn(response: Response): Promise<TurnAnswer> {
   const { status, headers } = response;
-  const told = { status, headers, sessionId: headers.get('x-session-id'), runId: headers.get('x-run-id') };
+  const common = { status, headers, sessionId: headers.get('x-session-id'), runId: headers.get('x-run-id') };
   if (headers.get('content-type')?.startsWith('text/event-stream') !== true || response.body === null) {
     const body = JSON.parse(await response.text()) as JsonReply;
-    return { ...told, text: textOfJson(body), error: body.error ?? null, events: [] };
+    return { ...common, text: textOfJson(body), error: body.error ?? null, events: [] };
   }
   const events = await collectSse(response.body);
   const data = events.flatMap((event) => dataOf(event));
   const error = data.find((item) => item.error !== undefined)?.error ?? null;
-  return { ...told, text: data.map(textOfChunk).join(''), error, events };
+  return { ...common, text: data.map(textOfChunk).join(''), error, events };
 }
 
 interface JsonReply {

@@ -20,8 +20,8 @@ export interface StoreHouse {
   readonly file: string;
   readonly user: User;
   readonly key: ApiKey;
-  /** Every event since the store was opened, in the order it was told. */
-  readonly told: JournalEvent[];
+  /** Every event committed since the store was opened, in order. */
+  readonly committed: JournalEvent[];
   /** Another key of the same user. */
   makeKey(): Promise<ApiKey>;
   /** Accepts a turn of the house's user and key. */
@@ -36,8 +36,8 @@ export async function storeHouse(file = join(temporaryDirectory(), 'errand.db'))
   const clock = fakeClock();
   const store = openStore(file, clock);
   onTestFinished(() => store.close());
-  const told: JournalEvent[] = [];
-  store.onCommitted((events) => void told.push(...events));
+  const committed: JournalEvent[] = [];
+  store.onCommitted((events) => void committed.push(...events));
   const user = await store.users.create({
     username: 'mara',
     fullName: 'Mara Vogt',
@@ -71,7 +71,7 @@ export async function storeHouse(file = join(temporaryDirectory(), 'errand.db'))
     file,
     user,
     key,
-    told,
+    committed,
     makeKey,
     accept: async (turn = {}) => {
       const acceptance = await store.runs.accept({ ...aTurn(user, key), ...turn });

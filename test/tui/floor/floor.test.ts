@@ -33,8 +33,8 @@ const ENTITIES = [
     status: 'completed',
     detail: null,
     finished_at: new Date(AT - 400_000).toISOString(),
-    team_id: null,
-    team_name: null,
+    team_id: '__unassigned__',
+    team_name: 'Unassigned',
   }),
 ];
 
@@ -72,7 +72,7 @@ test('the floor on a usual terminal', () => {
       ?  ━━━─── 45%  売上データを分析して…   山田 由紀       Research         1:02   18.2k    $0.07  waits for Bo
       ○  ──────      👩 Refactor billing     Ann Arbor       Research         0:00   18.2k    $0.07  waits for a slot
       ✗              Plot the sales of qua…  Ann Arbor       Research         0:59   18.2k    $0.07  No model answered.
-      ✓              Plot the sales of qua…  Ann Arbor       –                0:00   18.2k    $0.07  6 min ago
+      ✓              Plot the sales of qua…  Ann Arbor       Unassigned       0:00   18.2k    $0.07  6 min ago
 
 
      ↑↓ move  ⏎ open  / find  t team  s status  o order  T today  p pause  q quit                                    ? help"

@@ -18,7 +18,7 @@ import { snapshot, todayRuns, UNASSIGNED_TEAM_ID } from '../../../src/wire/offic
 const ID = '0198b5b0-0000-7000-8000-000000000001';
 const AT = '2026-11-22T10:00:00.000Z';
 const WHO = { user_id: ID, username: 'ann', full_name: 'Ann' };
-const NO_TEAM = { team_id: null, team_name: null };
+const NO_TEAM = { team_id: '__unassigned__', team_name: 'Unassigned' };
 const ACCESS = { can_view_conversation: true, conversation_access_mode: 'admin_readonly' };
 const ENTITY = {
   id: ID,

@@ -3,7 +3,6 @@ import type { ReadStream, WriteStream } from 'node:tty';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Client } from '../../../client/client.ts';
 import type { EntityWire, SnapshotWire } from '../../../client/office.ts';
-import { UNASSIGNED_TEAM_ID } from '../../../wire/office/snapshot.ts';
 import { preferProductionBuilds } from '../../../config/config.ts';
 import { idOrStart } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
@@ -98,8 +97,7 @@ async function printOnce(context: Context, { tz, ...options }: Options): Promise
   const teamId = team === undefined ? undefined : teamOf(snapshot.teams, team).id;
   const rows = snapshot.entities.filter(
     (entity) =>
-      (teamId === undefined || (entity.team_id ?? UNASSIGNED_TEAM_ID) === teamId) &&
-      (session === undefined || entity.session_id === session),
+      (teamId === undefined || entity.team_id === teamId) && (session === undefined || entity.session_id === session),
   );
   out.list(rows, COLUMNS, snapshot);
   if (out.format !== 'json') out.hint(summaryOf(snapshot));

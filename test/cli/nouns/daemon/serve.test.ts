@@ -380,8 +380,8 @@ test.each([[['serve']], [['init']], [['config', 'check']]])(
     for (const dataDir of [file, path.join(file, 'below')]) {
       const { code, stdout, stderr } = await run(args, { dataDir });
       expect(code).toBe(78);
-      const told = `${stdout}${stderr}`.split('\n').filter((line) => line.includes(`${file} is not a directory`));
-      expect(told).toHaveLength(1);
+      const reports = `${stdout}${stderr}`.split('\n').filter((line) => line.includes(`${file} is not a directory`));
+      expect(reports).toHaveLength(1);
       expect(`${stdout}${stderr}`).not.toContain('cannot be read');
     }
   },

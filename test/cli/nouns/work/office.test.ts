@@ -7,7 +7,13 @@ import { makeDirectory, run } from '../../outside.ts';
 async function office(...args: readonly string[]) {
   const entities = [
     anEntity(1),
-    anEntity(2, { team_id: null, team_name: null, status: 'failed', detail: null, last_error: 'No model.' }),
+    anEntity(2, {
+      team_id: '__unassigned__',
+      team_name: 'Unassigned',
+      status: 'failed',
+      detail: null,
+      last_error: 'No model.',
+    }),
   ];
   const server = await startOfficeServer(aSnapshot(entities));
   onTestFinished(() => server.die());
@@ -49,7 +55,7 @@ test('--once prints a row per run and the counters', async () => {
       'failed',
       '45%',
       'ann',
-      '',
+      'Unassigned',
       '1m 2s',
       '18200',
       '0.07',

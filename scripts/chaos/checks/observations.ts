@@ -1,5 +1,5 @@
 // What the clients saw, live and when they rejoined at the end, against the journal on disk.
-import { type Door, keyOf, type Sighting } from '../clients/exchange.ts';
+import { type Door, keyOf, type Observation } from '../clients/exchange.ts';
 import type { EndedSessions } from '../clients/load.ts';
 import { numberOf } from './traces.ts';
 import type { EventRow, RunRecord, StoredFacts } from './journal-rows.ts';
@@ -38,18 +38,21 @@ async function replay({ url, key }: Door, runId: string): Promise<Frame[]> {
 
 /** Every accepted turn has its one run, and no other run exists. */
 export function checkAcceptance(
-  sightings: readonly Sighting[],
+  observations: readonly Observation[],
   { records, erased, sessions, cleanups }: StoredFacts,
   ended: EndedSessions,
 ): string[] {
   const byNumber = Map.groupBy(records, numberOf);
-  const problems = sightings.flatMap((sighting) => {
-    const runs = byNumber.get(sighting.wish.number) ?? [];
+  const problems = observations.flatMap((observation) => {
+    const runs = byNumber.get(observation.wish.number) ?? [];
     // What was asked of a deleted session cannot be told from its rows any more.
-    const isErased = runs.length === 0 && erased.some(({ run }) => [run.session_id, null].includes(sighting.sessionId));
-    if (isErased) return sighting.problems;
-    byNumber.delete(sighting.wish.number);
-    return [...sighting.problems, ...checkRun(sighting, runs)].map((words) => `turn ${sighting.wish.number}: ${words}`);
+    const isErased =
+      runs.length === 0 && erased.some(({ run }) => [run.session_id, null].includes(observation.sessionId));
+    if (isErased) return observation.problems;
+    byNumber.delete(observation.wish.number);
+    return [...observation.problems, ...checkRun(observation, runs)].map(
+      (words) => `turn ${observation.wish.number}: ${words}`,
+    );
   });
   const unasked = [...byNumber.keys()].map((number) => `turn ${number} was run, but nobody asked for it`);
   const endings = [
@@ -66,7 +69,7 @@ export function checkAcceptance(
 
 const isEnded = ({ stopped, deleted }: EndedSessions, id: string) => stopped.has(id) || deleted.has(id);
 
-function checkRun({ wish, sends, sessionId, runId, end, text }: Sighting, runs: readonly RunRecord[]): string[] {
+function checkRun({ wish, sends, sessionId, runId, end, text }: Observation, runs: readonly RunRecord[]): string[] {
   const [record] = runs;
   if (runs.length > 1) return [`it became ${runs.length} runs`];
   if (record === undefined) return end === 'unknown' || (sends === 0 && runId === null) ? [] : ['its run is gone'];
@@ -85,27 +88,31 @@ function checkRun({ wish, sends, sessionId, runId, end, text }: Sighting, runs: 
 }
 
 /** Replays tell the journal event by event, and what the clients saw live was part of it. */
-export function checkReplays(replays: Replays, sightings: readonly Sighting[], { records }: StoredFacts): string[] {
-  const seen = new Map(sightings.map((sighting) => [sighting.wish.number, sighting]));
+export function checkReplays(
+  replays: Replays,
+  observations: readonly Observation[],
+  { records }: StoredFacts,
+): string[] {
+  const seen = new Map(observations.map((observation) => [observation.wish.number, observation]));
   return records.flatMap((record) => {
     const { run } = record;
     const frames = replays.get(run.id);
     if (frames === undefined) return [`run ${run.seq} was not replayed`];
     const expected = record.events.flatMap((event) => expectedFrames(record, event));
-    const told = frames.map((frame) => `${frame.id} ${essenceOf(run.protocol, frame)}`);
-    const at = expected.findIndex((words, i) => words !== told[i]);
+    const sent = frames.map((frame) => `${frame.id} ${essenceOf(run.protocol, frame)}`);
+    const at = expected.findIndex((words, i) => words !== sent[i]);
     const problems =
-      at === -1 && told.length === expected.length
+      at === -1 && sent.length === expected.length
         ? []
-        : [`run ${run.seq}: its replay tells "${told[at] ?? told.at(-1)}" where the journal has "${expected[at]}"`];
-    const sighting = seen.get(numberOf(record));
-    return sighting === undefined ? problems : [...problems, ...checkLive(sighting, frames)];
+        : [`run ${run.seq}: its replay tells "${sent[at] ?? sent.at(-1)}" where the journal has "${expected[at]}"`];
+    const observation = seen.get(numberOf(record));
+    return observation === undefined ? problems : [...problems, ...checkLive(observation, frames)];
   });
 }
 
-function checkLive({ wish, frames, end }: Sighting, replayed: readonly Frame[]): string[] {
-  const toldLive = replayed.filter(({ name }) => wish.extras || (name !== 'tool_use' && name !== 'tool_result'));
-  const byId = new Map(toldLive.map((frame) => [frame.id, frame]));
+function checkLive({ wish, frames, end }: Observation, replayed: readonly Frame[]): string[] {
+  const expectedLive = replayed.filter(({ name }) => wish.extras || (name !== 'tool_use' && name !== 'tool_result'));
+  const byId = new Map(expectedLive.map((frame) => [frame.id, frame]));
   const problems: string[] = [];
   for (const [id, { name, data }] of frames) {
     const frame = byId.get(id);
@@ -114,7 +121,7 @@ function checkLive({ wish, frames, end }: Sighting, replayed: readonly Frame[]):
   }
   // Chat streams carry ids only when asked to, or when rejoined: then no one can say what came before.
   const isWhole = wish.stream && end !== 'unknown' && (wish.protocol === 'messages' || wish.extras);
-  const missed = isWhole ? toldLive.filter(({ id }) => !frames.has(id)) : [];
+  const missed = isWhole ? expectedLive.filter(({ id }) => !frames.has(id)) : [];
   return [...problems, ...missed.map(({ id, name }) => `turn ${wish.number}: event ${id} (${name}) never came`)];
 }
 

@@ -1,8 +1,8 @@
-// What the plagues may cost: a poisoned run itself and nobody else, a lock nothing, an outage no time.
+// What the faults may cost: a poisoned run itself and nobody else, a lock nothing, an outage no time.
 import { numberOf } from './traces.ts';
-import type { Sighting } from '../clients/exchange.ts';
+import type { Observation } from '../clients/exchange.ts';
 import type { EventRow, RunRecord, StoredFacts } from './journal-rows.ts';
-import { type Diary, RUN_LIMIT_SECONDS, type Stretch } from '../storm/plagues.ts';
+import { type Diary, RUN_LIMIT_SECONDS, type Stretch } from '../storm/faults.ts';
 import { planOf, type PlanRules } from '../model/plan.ts';
 
 /** The daemon waits 5 s for a lock. One that was held for longer, on a machine that stalls, is no fault of the daemon's. */
@@ -12,19 +12,19 @@ const ECHO_MS = 1_000;
 /** Between the clock of the journal and that of the time at work. */
 const CLOCKS_MS = 1_000;
 
-export interface Plagued {
+export interface FaultCheck {
   readonly rules: PlanRules;
   readonly facts: StoredFacts;
   readonly diary: Diary;
   /** They tell what runs of deleted sessions were: their rows do not. */
-  readonly sightings: readonly Sighting[];
+  readonly observations: readonly Observation[];
 }
 
 /** Answers every broken promise in words; none when all is well. */
-export function checkPlagues({ rules, facts, diary, sightings }: Plagued): string[] {
+export function checkFaults({ rules, facts, diary, observations }: FaultCheck): string[] {
   const { records } = facts;
   const harmless = new Set(
-    sightings.filter(({ wish }) => !planOf(rules, wish.number).poisoned).map(({ runId }) => runId),
+    observations.filter(({ wish }) => !planOf(rules, wish.number).poisoned).map(({ runId }) => runId),
   );
   const erased = facts.erased.filter(({ run }) => !harmless.has(run.id));
   const poisoned = [...records.filter((record) => isPoisoned(rules, record)), ...erased];
@@ -119,12 +119,12 @@ function workedAtMost({ events }: RunRecord, { down }: Diary): number {
     if (type === 'run.started') since = at;
     if (since === null || !LETS_GO.has(type)) continue;
     const begun = since;
-    const told = type === 'run.resumed' ? (JSON.parse(payload) as { resumes: number }).resumes : resumes;
+    const charged = type === 'run.resumed' ? (JSON.parse(payload) as { resumes: number }).resumes : resumes;
     // What is charged in an outage was let go by the next daemon: the last one had it until it was killed.
-    const isCharged = told > resumes || type === 'run.failed';
+    const isCharged = charged > resumes || type === 'run.failed';
     const killed = isCharged ? down.find(({ from, to }) => begun < from && from <= at && at <= to) : undefined;
     total += (killed?.from ?? at) - begun;
-    [since, resumes] = [null, told];
+    [since, resumes] = [null, charged];
   }
   return total;
 }

@@ -67,10 +67,10 @@ async function lock(file: string, forMs: number): Promise<Stretch[]> {
   // Not among its arguments: what names the data directory there is taken for the daemon's.
   const env = { ...process.env, CHAOS_DATABASE: file };
   const child = spawn(process.execPath, [script, String(forMs)], { env, stdio: ['ignore', 'pipe', 'ignore'] });
-  let told = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (told += text));
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
   await once(child, 'close');
-  return told === '' ? [] : [JSON.parse(told) as Stretch];
+  return output === '' ? [] : [JSON.parse(output) as Stretch];
 }
 
 /** Waits until runs are under way and in the queue. */
