@@ -102,7 +102,7 @@ function operationIdOf({ method, path }: Route): string {
   return method.toLowerCase() + words.map((word) => word[0]!.toUpperCase() + word.slice(1)).join('');
 }
 
-/** The first name of a path after what all share. */
+/** The first segment of a path after the common prefix. */
 function tagOf(path: string): string {
   return path.replace(/^\/(openapi|api)\/v1\//, '/').split('/')[1]!;
 }

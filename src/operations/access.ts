@@ -1,4 +1,5 @@
-// What a caller reaches: the one rule of whose things these are, and the only `not_found` and `forbidden` of sessions and runs.
+// What a caller reaches: the one rule of ownership, and the only source of `not_found` and `forbidden` for sessions and
+// runs.
 import { ErrandError, notFound } from '../domain/errors.ts';
 import type { Insight } from '../domain/sessions/insight.ts';
 import type { UserInput } from '../domain/sessions/user-input.ts';
@@ -7,7 +8,7 @@ import type { Store } from '../store/open-store.ts';
 import type { RunRecord } from '../store/runs/run-records.ts';
 import type { SessionRecord } from '../store/sessions/session-records.ts';
 
-/** Whose a thing is. `keySeq` is null for a session that no key opened. */
+/** The owner of a thing. `keySeq` is null for a session that no key opened. */
 interface Owner {
   readonly userSeq: number;
   readonly keySeq: number | null;
@@ -15,7 +16,7 @@ interface Owner {
 
 /**
  * A key reaches the sessions that it opened and what belongs to them, not those of another key of the same user (§1 rule 7,
- * §5 rule 3, E6); a person what is theirs; an administrator everything. Throws `forbidden` for anything else.
+ * §5 rule 3, E6); a person reaches what is theirs, an administrator everything. Throws `forbidden` for anything else.
  */
 function requireReach(caller: Caller, { userSeq, keySeq }: Owner, what: string): void {
   if (caller.reach === 'all') return;
@@ -25,14 +26,14 @@ function requireReach(caller: Caller, { userSeq, keySeq }: Owner, what: string):
   if (caller.reach === 'key' && keySeq !== caller.key.seq) throw refused('API key');
 }
 
-/** The thing, if it is there and the caller reaches it. */
+/** The thing, if it exists and the caller reaches it. */
 function reached<T extends Owner>(caller: Caller, found: T | undefined, what: string): T {
   if (found === undefined) throw notFound(what);
   requireReach(caller, found, what);
   return found;
 }
 
-/** What a list is narrowed to, so that it has only what the caller reaches; null leaves a filter out. */
+/** The filters that narrow a list to what the caller reaches; null means no filter. */
 export function scopeOf(caller: Caller): { readonly userSeq: number | null; readonly keySeq: number | null } {
   return {
     userSeq: caller.reach === 'all' ? null : caller.user.seq,
@@ -44,13 +45,13 @@ export type Access = ReturnType<typeof makeAccess>;
 
 /**
  * The look-ups by id. Each throws `not_found` for an unknown id, and for what belongs to a deleted session; `forbidden` for
- * what is there and not within the caller's reach.
+ * what exists but is outside the caller's reach.
  */
 export function makeAccess(store: Pick<Store, 'sessions' | 'runs' | 'userInputs' | 'insights'>) {
   const findSession = (id: string) => store.sessions.find(id.toLowerCase());
   const findRun = (id: string) => store.runs.find(id.toLowerCase());
 
-  /** Questions and insights belong to whom their session belongs to. */
+  /** Questions and insights belong to the owner of their session. */
   async function reachedInSession<T extends { readonly sessionId: string }>(
     caller: Caller,
     found: T | undefined,
@@ -68,7 +69,7 @@ export function makeAccess(store: Pick<Store, 'sessions' | 'runs' | 'userInputs'
 
     run: async (caller: Caller, id: string): Promise<RunRecord> => reached(caller, await findRun(id), 'Run'),
 
-    /** Other runs are not found here. */
+    /** Throws `not_found` for other runs. */
     backgroundRun: async (caller: Caller, id: string): Promise<RunRecord> => {
       const run = await findRun(id);
       return reached(caller, run?.scheduleMode === 'background' ? run : undefined, 'Background run');

@@ -1,10 +1,10 @@
-// Finds the one id that begins with some characters, so that people need not copy whole ids.
+// Finds the one id that begins with a prefix, so that people need not copy whole ids.
 import { ErrandError, notFound, unprocessable } from '../domain/errors.ts';
 import { type IdNoun, isIdStart } from '../domain/ids.ts';
 import type { Administrator } from '../domain/people/user.ts';
 import type { Store } from '../store/open-store.ts';
 
-/** One and several of each noun, as messages call them. */
+/** Singular and plural of each noun, for messages. */
 const WORDS: Readonly<Record<IdNoun, readonly [one: string, several: string]>> = {
   sessions: ['Session', 'sessions'],
   runs: ['Run', 'runs'],
@@ -15,12 +15,12 @@ const WORDS: Readonly<Record<IdNoun, readonly [one: string, several: string]>> =
   teams: ['Team', 'teams'],
 };
 
-/** Candidates that a refusal names. */
+/** Maximum number of candidates that an error names. */
 const NAMED = 5;
 
 /**
  * The verb. Users and teams are also found by name, which comes first. Throws `not_found`; `conflict` with the candidates
- * when several ids begin so; `unprocessable` for what cannot begin an id.
+ * when several ids match; `unprocessable` for what can't be the prefix of an id.
  */
 export function makeFindId(store: Pick<Store, 'findIds' | 'users' | 'teams'>) {
   return async (_caller: Administrator, noun: IdNoun, text: string): Promise<string> => {

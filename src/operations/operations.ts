@@ -81,7 +81,7 @@ type Verb =
   | ((caller: UserCaller, ...input: never[]) => unknown)
   | ((caller: Administrator, ...input: never[]) => unknown);
 
-/** The verbs, and the three doors to which a caller comes with a credential or a signed address. */
+/** The verbs, and the three entry points for callers with a credential or a signed address. */
 export function makeOperations(parts: OperationParts) {
   const { store, blobs, disk, tails, clock, settings, catalog, definitions, draining } = parts;
   const { queue, stopper, fileAddresses, emptyArchives, deriveKey } = parts;
@@ -138,7 +138,7 @@ type CredentialParts = Pick<OperationParts, 'store' | 'clock' | 'deriveKey' | 's
   readonly audit: Audit;
 };
 
-/** The verbs on who is asking: keys and login tokens share one resolver. */
+/** The verbs that identify callers: keys and login tokens share one resolver. */
 function makeCredentials({ store, audit, clock, deriveKey, settings, catalog }: CredentialParts) {
   const resolveKey = makeResolveKey({ store, clock });
   const { issueToken, resolveToken, ...signingKeys } = makeLoginTokens({ store, audit, clock, deriveKey, settings });

@@ -15,10 +15,10 @@ export interface Readiness {
   readonly parts: readonly PartReport[];
 }
 
-/** What the running daemon is configured by. */
+/** The configuration of the running daemon. */
 export interface ConfigurationReport {
   readonly configDir: string;
-  /** What is wrong with the files now; applies nothing. */
+  /** The problems of the files now; applies nothing. */
   readonly problems: readonly Problem[];
   /** Every setting in effect. `source` is the flag, variable or file that gave it. */
   readonly settings: readonly {
@@ -29,7 +29,7 @@ export interface ConfigurationReport {
   }[];
 }
 
-/** What an operator sees of the running daemon. */
+/** The running daemon as an operator sees it. */
 export interface StatusReport extends Readiness {
   readonly version: string;
   readonly nodeVersion: string;
@@ -43,12 +43,12 @@ export interface StatusReport extends Readiness {
   readonly runs: {
     readonly queued: number;
     readonly running: number;
-    /** Those that wait for their user. */
+    /** Runs that wait for their user. */
     readonly waiting: number;
     readonly finalizing: number;
   };
   readonly workers: { readonly threads: number; readonly slots: number; readonly busy: number };
-  /** Every worker node that ever registered; `capacity` is the runs it can execute at once. */
+  /** Every worker node that ever registered; `capacity` is the number of runs it can execute at once. */
   readonly nodes: readonly { readonly id: string; readonly capacity: number; readonly online: boolean }[];
   readonly models: readonly {
     readonly name: string;

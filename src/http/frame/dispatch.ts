@@ -58,13 +58,13 @@ async function answer(
 
 type Matched = RouterContext['matched'];
 
-/** The refusal of a request that no route took: 405 when its path is known, else 404 (A1). */
+/** The refusal of a request that matched no route: 405 when its path is known, else 404 (A1). */
 export function refusalOf(matched: Matched, path: string, routes: readonly Route[]): ErrandError {
   if (matched === undefined || matched.length === 0) return noSuchEndpoint(path);
   return methodNotAllowed(matched, new Set(routes.filter((route) => route.sse).map(({ path }) => path)));
 }
 
-/** Client libraries speak to more endpoints than there are here, and some to another one by default. */
+/** Client libraries call more endpoints than this API has, and some call another one by default. */
 function noSuchEndpoint(path: string): ErrandError {
   const hint = path.startsWith('/openapi/v1/')
     ? ' Conversations are at POST /openapi/v1/chat/completions and POST /openapi/v1/messages.'

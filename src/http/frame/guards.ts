@@ -8,7 +8,7 @@ export interface CallerOf {
   readonly key: KeyCaller;
   /** An administrator: the operator behind the socket, an administrator's key of scope `admin`, or their login token. */
   readonly admin: Administrator;
-  /** An administrator's key of scope `admin`, or the operator: no login token (§5 rule 2). */
+  /** An administrator's key of scope `admin`, or the operator, but not a login token (§5 rule 2). */
   readonly office: Administrator;
   /** Any login token, or an administrator. */
   readonly user: UserCaller | Administrator;
@@ -42,7 +42,7 @@ function administrator(identity: Identity, origin: Origin): Administrator {
   return { ...identity, reach: 'all', origin };
 }
 
-/** The caller that an identity is on a guarded route. Throws `unauthenticated` or `forbidden`. */
+/** Converts an identity to the caller of a guarded route. Throws `unauthenticated` or `forbidden`. */
 export function callerAt(guard: Guard, identity: Identity, origin: Origin): Caller {
   return GUARDS[guard](identity, origin);
 }

@@ -8,7 +8,7 @@ export function setHeaders(res: ServerResponse, headers: Headers): void {
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
 }
 
-/** Fixes status and headers; they leave with the first bytes of the body. A header that was set before is replaced. */
+/** Fixes status and headers; they are sent with the first bytes of the body. Replaces headers that were set before. */
 export function writeHead(res: ServerResponse, status: number, headers: Headers): void {
   setHeaders(res, headers);
   res.writeHead(status);

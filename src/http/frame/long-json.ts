@@ -1,9 +1,9 @@
-// JSON of replies with long lists, rendered and written in slices: 10,000 items at once would keep everybody else waiting.
+// JSON of replies with long lists, rendered and written in slices: 10,000 items at once would block all other requests.
 import type { Pause } from '../../domain/pauses.ts';
 
 /** Items of one slice; a list with more is long. */
 const SLICE = 25;
-/** How far below the top lists are looked for: in the data of an envelope. */
+/** How deep lists are looked for: in the data of an envelope. */
 const DEPTH = 2;
 
 /** Renders the items of a list. */
@@ -16,7 +16,7 @@ export async function renderSlices<T, W>(items: readonly T[], render: (item: T) 
   return rendered;
 }
 
-/** Whether a body has a list that is worth slices. */
+/** Whether a body has a list that is long enough for slices. */
 export function hasLongList(value: unknown, depth = DEPTH): boolean {
   if (Array.isArray(value)) return value.length > SLICE;
   if (value === null || typeof value !== 'object' || depth === 0) return false;

@@ -13,7 +13,7 @@ import type { Route } from './route.ts';
 const MEGABYTE = 1024 * 1024;
 /** The largest body of a route that takes no attachments. */
 const PLAIN_BODY_BYTES = MEGABYTE;
-/** Limit of what is parsed at once of a turn: its short texts and the history, relative to its longest text. */
+/** Limit on what is parsed of a turn at once, its short texts and the history, as a multiple of its longest text. */
 const PARSED_TEXTS = 2;
 
 export interface BodyReadingParts {
@@ -22,11 +22,11 @@ export interface BodyReadingParts {
   readonly clock: Clock;
 }
 
-/** A request that was admitted. */
+/** An admitted request. */
 export interface Admitted {
   readonly route: Route;
   readonly ctx: RouterContext;
-  /** The owner that its body counts for. */
+  /** The owner that its body is charged to. */
   readonly owner: string;
   readonly admit: Exchange['admit'];
 }

@@ -7,7 +7,7 @@ import { followHeaders } from '../../wire/conversations/headers.ts';
 import type { Static } from '../../wire/shape.ts';
 import type { Exchange } from './exchange.ts';
 
-/** What a query says, of the fields that the shape names. Throws `unprocessable`, also when one is given twice. */
+/** Reads the query's fields that the shape names. Throws `unprocessable`, also when one is given twice. */
 export function readQuery(text: string, shape: ObjectShape): unknown {
   const given: JsonObject = {};
   if (text !== '') {
@@ -20,7 +20,7 @@ export function readQuery(text: string, shape: ObjectShape): unknown {
   return shape.read(given, '');
 }
 
-/** What the headers say, of those that the shape names. Throws `unprocessable`. */
+/** Reads the headers that the shape names. Throws `unprocessable`. */
 export function readHeaders<S extends ObjectShape>({ headers }: IncomingMessage, shape: S): Static<S> {
   const given: JsonObject = {};
   for (const name of Object.keys(shape.fields)) {
@@ -35,7 +35,7 @@ export function positionInRequest(exchange: Exchange<{ readonly after: number }>
   return positionAfter(exchange, exchange.query.after);
 }
 
-/** The same, where the query calls it otherwise. */
+/** The same, where the query has another name for it. */
 export function positionAfter({ req }: Pick<Exchange, 'req'>, after: number): number {
   return Math.max(readHeaders(req, followHeaders)['Last-Event-ID'], after);
 }

@@ -1,4 +1,4 @@
-// Sends JSON replies, and refuses bodies it will not read without losing the answer on the way.
+// Sends JSON replies, and refuses bodies that it will not read in such a way that the client receives the reply.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../domain/clock.ts';
 import { makePause } from '../../domain/pauses.ts';
@@ -10,7 +10,7 @@ export interface Reply<B extends object = object> {
   readonly status: number;
   readonly body: B;
   readonly headers?: Headers;
-  /** What an envelope says; `ok` when absent. */
+  /** The envelope's message; `ok` when absent. */
   readonly message?: string;
 }
 
@@ -22,7 +22,7 @@ export function created<B extends object>(body: B): Reply<B> {
   return { status: 201, body };
 }
 
-// Secrets pass through the management API's replies: nothing on the way may keep them.
+// Replies of the management API may contain secrets, so caches and proxies must not store them.
 const PRIVATE = { 'Cache-Control': 'no-store' };
 
 /** A success of the management API in its envelope (A2). */
@@ -38,14 +38,14 @@ export function sendJson(res: ServerResponse, reply: Reply): void {
   res.end(begin(res, reply, jsonOf(reply)));
 }
 
-/** The same for a body with long lists: others get their turn while it is made. */
+/** The same for a body with long lists, yielding to other requests between slices. */
 export async function sendLongJson(res: ServerResponse, reply: Reply, clock: Clock): Promise<void> {
   res.end(begin(res, reply, await longJson(reply.body, makePause(clock))));
 }
 
 /**
- * Sends a reply while the request's body is still arriving, then closes the connection. Closing at once would reset it,
- * and a client still busy sending would never see the answer: what arrives is thrown away for a moment first.
+ * Sends a reply while the request's body is still arriving, then closes the connection. Closing at once would reset it, and
+ * a client that is still sending would never see the reply, so what arrives is discarded for a moment first.
  */
 export function sendJsonAndClose(req: IncomingMessage, res: ServerResponse, reply: Reply, clock: Clock): void {
   setHeaders(res, { Connection: 'close' });

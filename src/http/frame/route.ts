@@ -15,11 +15,11 @@ type AnswerOrError<R extends object> = Answer<R | ErrorWire<ErrorShape>>;
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** What a route reads and sends, apart from its handler. */
+/** What a route reads and sends, without its handler. */
 export interface Traits<Q = unknown, B = unknown, R extends object = object> {
   /** Absent: the query is ignored. */
   readonly query?: ObjectShape & Shape<Q>;
-  /** Those that its handler reads, for the description of the interface. */
+  /** The headers that its handler reads, for the description of the interface. */
   readonly headers?: ObjectShape;
   /** Absent: no body is read. */
   readonly body?: Shape<B>;
@@ -31,9 +31,9 @@ export interface Traits<Q = unknown, B = unknown, R extends object = object> {
   readonly maxBodyBytes?: number;
   /** The JSON that it replies with; absent when it has none. */
   readonly reply?: Shape<R>;
-  /** The statuses of that reply; 200 when it isn't said. */
+  /** The statuses of that reply; 200 when absent. */
   readonly statuses?: readonly number[];
-  /** In an envelope: what may be said in place of `ok`. */
+  /** In an envelope: the messages that may replace `ok`. */
   readonly messages?: readonly string[];
   /** The data of each event, where it replies with an event stream, always or on request. */
   readonly events?: Shape<unknown>;

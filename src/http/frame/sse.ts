@@ -5,7 +5,7 @@ import { writeHead } from './head.ts';
 const HEADERS = {
   'Content-Type': 'text/event-stream; charset=utf-8',
   'Cache-Control': 'no-cache, no-transform',
-  // Reverse proxies would collect events into pages.
+  // Reverse proxies would buffer events.
   'X-Accel-Buffering': 'no',
 };
 
@@ -13,17 +13,17 @@ const HEADERS = {
 const PAUSE_AT_BYTES = 256 * 1024;
 
 export interface EventStream {
-  /** Writes some whole events. Returns a promise when the reader is behind: write again once it resolves. */
+  /** Writes complete events. Returns a promise when the reader is behind: write again once it resolves. */
   send(frames: Buffer): Promise<void> | undefined;
-  /** Sends the headers now, unless they went with an event. */
+  /** Sends the headers now, unless an event has already sent them. */
   flush(): void;
   /** Ends the stream, with a last event if one is given. */
   end(frame?: Buffer): void;
-  /** Drops the reader at once. */
+  /** Disconnects the reader immediately. */
   drop(): void;
 }
 
-/** Writes the head of a stream. The response must be untouched but for headers already set on it. */
+/** Writes the head of a stream. Nothing may have been written to the response; headers may have been set. */
 export function beginEventStream(res: ServerResponse): void {
   res.socket?.setNoDelay(true);
   writeHead(res, 200, HEADERS);
@@ -48,12 +48,12 @@ export function openEventStream(res: ServerResponse): EventStream {
   };
 }
 
-/** What to wait for before a reader is sent more; undefined when it is not behind. */
+/** What to wait for before sending more to a reader; undefined when it is not behind. */
 export function pauseOf(res: ServerResponse): Promise<void> | undefined {
   return res.writableLength > PAUSE_AT_BYTES ? drained(res) : undefined;
 }
 
-/** Resolves when the backlog is gone, or the reader is. */
+/** Resolves when the backlog has been sent, or the reader has disconnected. */
 function drained(res: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const settle = () => {

@@ -1,4 +1,4 @@
-// The management API's records and requests in the domain's words: users, teams, keys and the daemon's status.
+// Converts the management API's records and requests to domain values: users, teams, keys and the daemon's status.
 import { isoTime, isoTimeOrNull } from '../../domain/clock.ts';
 import { unprocessable } from '../../domain/errors.ts';
 import type { Team } from '../../domain/people/user.ts';
@@ -83,7 +83,7 @@ export function renderUser(user: UserRecord): UserWire {
   };
 }
 
-/** Whose password was set. */
+/** The user whose password was set. */
 export function renderUserName(user: UserRecord): PasswordWire {
   return { user_id: user.id, username: user.username };
 }

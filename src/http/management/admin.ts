@@ -33,7 +33,7 @@ interface AdministrationParts {
 /** An exchange whose body the route's shape has read. */
 type With<B> = Exchange<unknown, B>;
 
-/** The handlers by name; `routes.ts` says where each stands. */
+/** The handlers by name; `routes.ts` assigns their paths. */
 export function makeAdministration({ operations, status, configuration }: AdministrationParts) {
   return {
     status: async () => ok(renderStatus(await status())),

@@ -8,7 +8,7 @@ import { renderList } from '../frame/render-list.ts';
 import { ok } from '../frame/reply.ts';
 import { renderAuditEntry, renderAuditHead } from './audit-wire.ts';
 
-/** The handlers by name; `routes.ts` says where each stands. */
+/** The handlers by name; `routes.ts` assigns their paths. */
 export function makeAuditHandlers(operations: Operations) {
   return {
     list: async ({ query }: Exchange<Static<typeof auditQuery>>, caller: Administrator) => {

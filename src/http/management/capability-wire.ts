@@ -1,4 +1,4 @@
-// What agents may use (§2.10), between the domain's words and the wire's.
+// Converts what agents may use (§2.10) between domain and wire.
 import type { CapabilityConfig } from '../../domain/capabilities/capability-config.ts';
 import type { CapabilityChoice, CapabilityNames } from '../../operations/capabilities/capability-choice.ts';
 import type {
@@ -20,7 +20,7 @@ export function renderCapabilities(config: CapabilityConfig): CapabilityConfigWi
   };
 }
 
-/** The names of what its ids stand for. */
+/** The names for its ids. */
 export function renderCapabilityNames({
   mcpServers,
   skills,
@@ -30,7 +30,7 @@ export function renderCapabilityNames({
   return { mcp_servers: mcpServers, skills, plugins, subagents };
 }
 
-/** What an administrator chooses for a key. What is absent follows from the rest. */
+/** What an administrator chooses for a key. Absent fields follow from the rest. */
 export function choiceOf(choice: CapabilityChoiceWire): CapabilityChoice {
   const chosen = {
     browserEnabled: choice.browser_enabled,

@@ -7,7 +7,7 @@ import { renderMcpServerCheck, renderModel, renderModelCheck } from './checks-wi
 import { type Exchange, refInPath } from '../frame/exchange.ts';
 import { ok } from '../frame/reply.ts';
 
-/** The handlers by name; `routes.ts` says where each stands. */
+/** The handlers by name; `routes.ts` assigns their paths. */
 export function makeCheckHandlers(operations: Operations) {
   return {
     listModels: (_exchange: Exchange, caller: Administrator) =>

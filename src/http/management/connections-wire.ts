@@ -1,4 +1,4 @@
-// Connections on the wire: what the management API reads and answers of them.
+// Connections on the wire, as the management API reads and returns them.
 import { isoTime } from '../../domain/clock.ts';
 import type {
   ConnectionCheck,

@@ -7,7 +7,7 @@ import { created, ok } from '../frame/reply.ts';
 import { renderList } from '../frame/render-list.ts';
 import { newConnectionOf, renderConnection, renderConnectionCheck, renderConnectorCheck } from './connections-wire.ts';
 
-/** The handlers by name; `routes.ts` says where each stands. */
+/** The handlers by name; `routes.ts` assigns their paths. */
 export function makeConnectionHandlers(operations: Operations) {
   const id = (exchange: Exchange) => idInPath(exchange, 'Connection');
   return {

@@ -56,7 +56,7 @@ function authOf({ kind, header, tokenUrl, clientId, scopes }: ConnectorDefinitio
   return { kind, header, token_url: tokenUrl, client_id: clientId, scopes };
 }
 
-/** A definition with its id; `instructions` are left to the one that is looked at alone. */
+/** A definition with its id, without `instructions`: only a single definition shows them. */
 export function renderDefinition<N extends DefinitionNoun>({
   noun,
   id,
@@ -66,7 +66,7 @@ export function renderDefinition<N extends DefinitionNoun>({
   return { id, name, description, file, ...FACTS[noun](definition) } as DefinitionWire<N>;
 }
 
-/** A definition with all that it says. */
+/** A complete definition. */
 export function renderWholeDefinition<N extends DefinitionNoun>(record: DefinitionRecord<N>): DefinitionWire<N> {
   const { definition } = record;
   return {

@@ -7,7 +7,7 @@ import { renderDefinition, renderProblems, renderWholeDefinition } from './defin
 import { type Exchange, refInPath } from '../frame/exchange.ts';
 import { ok } from '../frame/reply.ts';
 
-/** The handlers of one kind by name; `routes.ts` says where each stands. */
+/** The handlers of one kind by name; `routes.ts` assigns their paths. */
 export function makeDefinitionHandlers<N extends DefinitionNoun>(operations: Operations, noun: N) {
   return {
     list: async (_exchange: Exchange, caller: Administrator) => {

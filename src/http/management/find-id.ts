@@ -1,4 +1,4 @@
-// The handler that finds an id by its start.
+// The handler that finds an id by its prefix.
 import { notFound } from '../../domain/errors.ts';
 import { ID_NOUNS } from '../../domain/ids.ts';
 import type { Administrator } from '../../domain/people/user.ts';

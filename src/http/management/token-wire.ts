@@ -1,11 +1,11 @@
-// The token endpoint's requests and answers, and the records of the keys that sign tokens (§2.1, §4.1).
+// The token endpoint's requests and replies, and the records of the keys that sign tokens (§2.1, §4.1).
 import { isoTime, isoTimeOrNull } from '../../domain/clock.ts';
 import type { LoginToken } from '../../operations/people/login-tokens.ts';
 import type { Grant } from '../../operations/people/log-in.ts';
 import type { SigningKey } from '../../store/people/signing-keys.ts';
 import type { GrantWire, LoginTokenWire, SigningKeyWire } from '../../wire/people/token.ts';
 
-/** The request's data outside of its body. The key is read only where it is the grant. */
+/** The request's data outside its body. The API key is read only where it is the grant. */
 export interface GrantFrame {
   readonly address: string;
   readApiKey(): string | null;

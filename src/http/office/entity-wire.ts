@@ -1,4 +1,4 @@
-// A run as a row of Office Mode: who, how far, at what cost, and what its agent does (§2.14, G1, G15).
+// A run as a row of Office Mode: its user, progress, cost, and what its agent is doing (§2.14, G1, G15).
 import { activityOf } from '../../domain/sessions/activity.ts';
 import { isoTime, isoTimeOrNull } from '../../domain/clock.ts';
 import { elapsedSeconds, OFFICE_STATUS, progressOf, UNASSIGNED_TEAM } from '../../domain/sessions/office.ts';
@@ -8,18 +8,18 @@ import { type ConversationAccess, conversationAccess } from '../../operations/of
 import type { OfficeRun } from '../../store/office/office-runs.ts';
 import type { EntityWire } from '../../wire/office/entity.ts';
 
-/** Who looks, and when. */
+/** The viewer, and the time of the view. */
 export interface Look {
   readonly access: ConversationAccess;
   readonly at: number;
 }
 
-/** How a run looks to whoever looks at the house. */
+/** How a run looks to someone who watches the whole house. */
 export function lookAt({ userId }: OfficeRun, { caller, at }: Glance): Look {
   return { access: conversationAccess(caller, userId), at };
 }
 
-/** The team of a row; those without one are in the virtual team (G19). A team that is gone has lost its name. */
+/** The team of a row; runs without one are in the virtual team (G19). A deleted team has no name any more. */
 export function teamFields({ teamId, teamName }: Pick<OfficeRun, 'teamId' | 'teamName'>) {
   if (teamId === null) return { team_id: UNASSIGNED_TEAM.id, team_name: UNASSIGNED_TEAM.name };
   return { team_id: teamId, team_name: teamName ?? teamId };
@@ -77,12 +77,12 @@ const UNITS = [
 
 /** Such as `18.2k`. */
 function compact(count: number): string {
-  // What would round up to the next unit belongs to it.
+  // A number that would round up to the next unit is shown in that unit.
   const [size, unit] = UNITS.find(([size]) => count >= size * 0.99995) ?? [1, ''];
   return size === 1 ? String(count) : `${(count / size).toFixed(1)}${unit}`;
 }
 
-/** Cents where there are any, and what is less to its first figures. */
+/** In cents, or, below one cent, to its first significant figures. */
 function dollars(usd: number): string {
   return usd === 0 || usd >= 0.01 ? `$${usd.toFixed(2)}` : `$${usd.toPrecision(1)}`;
 }

@@ -4,7 +4,7 @@ import { renderOfficeEvent } from '../../wire/journal-event.ts';
 import type { officeEvents } from '../../wire/office/stream.ts';
 import type { Static } from '../../wire/shape.ts';
 
-/** A page; `afterId` is where it began to be looked for. */
+/** A page; `afterId` is where the search began. */
 export function renderEventPage(
   { sessionId, items, hasMore }: EventPage,
   afterId: number,

@@ -57,7 +57,7 @@ function renderTeamDay(team: TeamDay): TeamWire {
   };
 }
 
-/** The team of those who have none, while there is something to tell of it (rule 1). It is as old as the day. */
+/** The team of those who have none, while it has something to show (rule 1). It is as old as the day. */
 function renderUnassigned({ unassigned, dayStart }: HouseSnapshot): TeamWire[] {
   if (unassigned === null) return [];
   return [
@@ -101,7 +101,7 @@ export function renderTodayRuns(
   };
 }
 
-/** A run with what its session used today (rule 8). Of a deleted session there is no conversation to look at (rule 7). */
+/** A run with what its session used today (rule 8). A deleted session has no conversation to look at (rule 7). */
 function renderTodayRun({ run, source, isDeleted, usage }: TodayRun, glance: Glance): TodayItemWire {
   const used = { ...run, costUsd: usage.costUsd, totalTokens: usage.tokens };
   return {

@@ -7,7 +7,7 @@ import type { Exchange } from '../frame/exchange.ts';
 import { ok } from '../frame/reply.ts';
 import { renderSnapshot, renderTodayRuns } from './house-wire.ts';
 
-/** The handlers by name; `routes.ts` says where each stands. */
+/** The handlers by name; `routes.ts` assigns their paths. */
 export function makeOfficeHouseHandlers(operations: Operations) {
   return {
     snapshot: async ({ query }: Exchange<Static<typeof snapshotQuery>>, caller: Administrator) => {

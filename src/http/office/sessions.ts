@@ -19,7 +19,7 @@ import {
   renderSummary,
 } from './sessions-wire.ts';
 
-/** The handlers by name; `routes.ts` says where each stands. */
+/** The handlers by name; `routes.ts` assigns their paths. */
 export function makeOfficeSessionHandlers(operations: Operations, clock: Clock) {
   const id = (exchange: Exchange) => idInPath(exchange, 'Session');
   return {

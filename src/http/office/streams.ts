@@ -15,7 +15,7 @@ export interface OfficeStreamParts {
   readonly openWatch: OpenWatch;
 }
 
-/** The handlers by name; `routes.ts` says where each stands. */
+/** The handlers by name; `routes.ts` assigns their paths. */
 export function makeOfficeStreams({ operations, openWatch }: OfficeStreamParts) {
   const id = (exchange: Exchange) => idInPath(exchange, 'Session');
   return {
@@ -60,7 +60,7 @@ export function makeOfficeStreams({ operations, openWatch }: OfficeStreamParts) 
 /** A client that names no event begins after the newest. */
 const fromNowAtZero = (position: number) => (position === 0 ? null : position);
 
-/** What was missed is gone: the client has to read the state anew, and is at this event then. */
+/** What the client missed is gone: it has to read the state again, and is then at this event. */
 function resetFrame(at: number): Buffer {
   return eventFrame({ name: 'reset', data: '{}', id: at === 0 ? null : at });
 }

@@ -1,4 +1,4 @@
-// Everyone who watches Office Mode's streams: written to, kept awake, dropped when they do not read (G9, G16).
+// The watchers of Office Mode's streams: sends them events and heartbeats, and disconnects those that do not read (G9, G16).
 import type { ServerResponse } from 'node:http';
 import type { Clock, Timer } from '../../domain/clock.ts';
 import type { Settings } from '../../domain/settings.ts';
@@ -19,28 +19,30 @@ export interface WatcherParts {
 
 interface Watching {
   follow(watcher: Watcher): Following;
-  /** Sent before what is followed. */
+  /** Sent before the followed events. */
   readonly first?: Buffer;
 }
 
-/** Opens a stream on a request's response. It lives on its own until its feed, the credential, the daemon or the client ends it. */
+/**
+ * Opens a stream on a request's response. It stays open until its feed, the credential, the daemon or the client ends it.
+ */
 export type OpenWatch = (exchange: Pick<Exchange, 'res' | 'admit'>, watching: Watching) => void;
 
-/** Tells clients to come back after this long. */
+/** How long clients should wait before they reconnect. */
 const RETRY = Buffer.from('retry: 2000\n\n');
 const HEARTBEAT = Buffer.from(': heartbeat\n\n');
-/** A watcher with more than this unsent is dropped before it gets the next event. */
+/** A watcher with more unsent bytes than this is disconnected before it gets the next event. */
 const MOST_UNSENT_BYTES = 1024 * 1024;
-/** A watcher that has read nothing for so long, though there is something to read, is dropped. */
+/** A watcher that has read nothing for this long, although there is something to read, is disconnected. */
 const STALL_LIMIT_MS = 30_000;
 const LOOK_EVERY_MS = 1_000;
-/** Sent in one look. Those who came together are given theirs one after another. */
+/** Heartbeats sent in one check. Watchers that connected together get theirs one after another. */
 const HEARTBEATS_AT_ONCE = 1_000;
 
 /** Makes the function that opens streams. They share one timer. */
 export function makeWatchers({ clock, log, settings, draining, watchCredential }: WatcherParts): OpenWatch {
   const open = new Set<OpenWatcher>();
-  /** When the last look was: nothing is known more closely. */
+  /** The time of the last check; nothing more precise is known. */
   const time = { now: clock.monotonic() };
   let timer: Timer | undefined;
 
@@ -68,7 +70,7 @@ export function makeWatchers({ clock, log, settings, draining, watchCredential }
 
   draining.addEventListener('abort', () => open.forEach((watcher) => watcher.end()), { once: true });
   return ({ res, admit }, { follow, first }) => {
-    // The client may have left while it was looked up what it may watch.
+    // The client may have disconnected while its access was checked.
     if (res.destroyed) return;
     if (open.size === 0) time.now = clock.monotonic();
     beginEventStream(res);
@@ -100,7 +102,7 @@ class OpenWatcher implements Watcher {
   readonly #time: { readonly now: number };
   readonly #log: Log;
   #sentAt: number;
-  /** Bytes given to the connection, and how many of them had left it at the last look that saw any leave. */
+  /** Bytes given to the connection, and how many of them it had sent at the last check that saw any sent. */
   #given = 0;
   #gone = 0;
   #progressAt: number;

@@ -1,12 +1,12 @@
-// Who a request is from: the peer, or whom a trusted proxy says that it speaks for.
+// Who a request is from: the peer, or the client that a trusted proxy names.
 import type { IncomingMessage } from 'node:http';
 import { type Address, rangeOf, readAddress } from '../../outbound/address-range.ts';
 import { isViaSocket } from '../frame/credentials.ts';
 
-/** Answers whether a peer's address is that of a proxy in `trusted_proxies`. Of what is no address: no. */
+/** Returns whether a peer's address is that of a proxy in `trusted_proxies`; false for anything that isn't an address. */
 export type IsTrustedProxy = (address: string) => boolean;
 
-/** Makes the question. The ranges are read anew when the settings have another list. */
+/** Makes the check. It parses the ranges again when the setting has changed. */
 export function makeIsTrustedProxy(trustedProxies: () => readonly string[]): IsTrustedProxy {
   let list: readonly string[] = [];
   let ranges: readonly ((address: Address) => boolean)[] = [];
@@ -19,22 +19,22 @@ export function makeIsTrustedProxy(trustedProxies: () => readonly string[]): IsT
   };
 }
 
-/** The address that a request counts for: `socket` on the Unix socket, `gone` when its connection is no more. */
+/** The address that a request is attributed to: `socket` on the Unix socket, `gone` when its connection has closed. */
 export type ClientAddressOf = (req: IncomingMessage) => string;
 
 /**
- * Makes the reader. `X-Forwarded-For` is read from a trusted proxy only, from its right end: each proxy appends the
- * address that it was reached from, and what stands left of the first one that is not trusted anybody can have written.
+ * Makes the reader. `X-Forwarded-For` is read only from a trusted proxy, from the right: each proxy appends the address of
+ * its peer, and anyone can have written what is left of the first address that is not trusted.
  */
 export function makeClientAddressOf(isTrustedProxy: IsTrustedProxy): ClientAddressOf {
   return (req) => {
     if (isViaSocket(req)) return 'socket';
     let address = req.socket.remoteAddress ?? 'gone';
-    // Node joins repeated headers of this name in their order.
+    // Node joins repeated headers of this name in order.
     const hops = String(req.headers['x-forwarded-for'] ?? '').split(',');
     while (hops.length > 0 && isTrustedProxy(address)) {
       const hop = readHop(hops.pop()!);
-      // A proxy that names nobody speaks for itself.
+      // A request of a proxy that names no client is the proxy's own.
       if (hop === null) break;
       address = hop;
     }
@@ -42,7 +42,7 @@ export function makeClientAddressOf(isTrustedProxy: IsTrustedProxy): ClientAddre
   };
 }
 
-/** One entry, without the brackets and the port that some proxies write. Null when it is no address. */
+/** One entry, without the brackets and the port that some proxies write. Null when it isn't an address. */
 function readHop(entry: string): string | null {
   const text = entry.trim();
   const [, bracketed, dotted] = /^(?:\[([^\]]*)\](?::\d+)?|([\d.]+):\d+)$/.exec(text) ?? [];

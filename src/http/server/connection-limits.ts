@@ -1,4 +1,4 @@
-// Bounds the connections that a server holds: all of them together, and those from one address.
+// Limits the connections of a server, in total and per address.
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../../domain/clock.ts';
@@ -9,7 +9,7 @@ import type { IsTrustedProxy } from './client-address.ts';
 
 export interface ConnectionLimitParts {
   settings(): Pick<Settings, 'limits'>;
-  /** Behind a trusted proxy all clients share an address: its connections count together only. */
+  /** All clients of a trusted proxy share its address, so only the total limit applies to it. */
   readonly isTrustedProxy: IsTrustedProxy;
   /** Files that the process may have open. */
   readonly maxDescriptors: number;
@@ -17,24 +17,24 @@ export interface ConnectionLimitParts {
   readonly log: Log;
 }
 
-/** Connections that were refused are told of this often at most. */
+/** How often refused connections are logged at most. */
 const REPORT_EVERY_MS = 10_000;
-/** What is kept free for everything that is no connection of a client: the operator's socket, the store, models, commands. */
+/** Reserved for everything other than clients' connections: the operator's socket, the store, models, commands. */
 const RESERVED_DESCRIPTORS = 256;
 /** A connection may need a second one: a file that is being sent or received. */
 const DESCRIPTORS_EACH = 2;
 
 type Limit = 'limits.connections' | 'limits.connections_per_address';
 
-/** Connections that a server may hold: as the setting says, or as many as the descriptors of the process allow. */
+/** Connections that a server may have: the setting, or fewer when the descriptors of the process do not allow as many. */
 export function connectionsFor({ limits }: Pick<Settings, 'limits'>, maxDescriptors: number): number {
   const reserved = Math.min(RESERVED_DESCRIPTORS, maxDescriptors / 4);
   return Math.min(limits.connections, Math.max(1, Math.floor((maxDescriptors - reserved) / DESCRIPTORS_EACH)));
 }
 
 /**
- * Keeps a TCP server's connections within the limits in force. One too many is closed before anything of it is read: while
- * it had its answer it would hold what others lack. One address never has more than half of all.
+ * Keeps a TCP server's connections within the limits in effect. A connection over the limit is closed before anything is
+ * read from it: while it was answered, it would occupy what others need. One address never has more than half of all.
  */
 export function limitConnections(server: Server, parts: ConnectionLimitParts): void {
   const { settings, isTrustedProxy, maxDescriptors } = parts;
@@ -61,9 +61,9 @@ export function limitConnections(server: Server, parts: ConnectionLimitParts): v
     });
   }
 
-  // Before the listener of the HTTP server, which would begin to read.
+  // Runs before the listener of the HTTP server, which would begin to read.
   server.prependListener('connection', (socket: Socket) => {
-    // Without an address it was reset before it was looked at.
+    // Without an address, it was reset before this listener ran.
     const address = socket.remoteAddress ?? '';
     const network = networkOf(address);
     const limit = exceeded(address, network);
@@ -76,7 +76,7 @@ export function limitConnections(server: Server, parts: ConnectionLimitParts): v
   });
 }
 
-/** Tells of the first refusal at once, and of those that follow with their number, ten seconds later. */
+/** Logs the first refusal at once, and the number of those that follow ten seconds later. */
 function makeReport({ clock, log }: ConnectionLimitParts): (limit: Limit, network: string) => void {
   let refused = 0;
   let resting = false;

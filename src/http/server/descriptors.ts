@@ -1,10 +1,10 @@
-// How many files and connections the process may have open, as the system says.
+// How many files and connections the system allows the process to have open.
 import { readFileSync } from 'node:fs';
 
-/** What systems allow when nobody has said otherwise. */
+/** The usual default of systems. */
 const USUAL = 1_024;
 
-/** The limit in force. Node raises it to the highest that the process may have, so the system is asked. */
+/** The limit in effect. Node raises it to the maximum of the process, so the system is asked. */
 export function maxDescriptors(limits = readLimits()): number {
   const found = /^Max open files\s+(\d+)/m.exec(limits)?.[1];
   return found === undefined ? USUAL : Number(found);

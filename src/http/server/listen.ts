@@ -1,4 +1,4 @@
-// The daemon's two doors: a TCP address for everyone, a Unix socket for the local operator (K1).
+// The daemon's two listeners: a TCP address for everyone, a Unix socket for the local operator (K1).
 import { chmodSync, rmSync, symlinkSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
@@ -7,7 +7,7 @@ import { ErrandError } from '../../domain/errors.ts';
 export interface Door {
   /** `HOST:PORT` as bound, or the socket's path. */
   readonly address: string;
-  /** Stops listening, lets answers under way finish for a moment, then closes what is left. */
+  /** Stops listening, gives replies in progress a moment to finish, then closes what is left. */
   close(): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ export async function listenTcp(server: Server, listen: string): Promise<Door> {
   return { address: family === 'IPv6' ? `[${address}]:${port}` : `${address}:${port}`, close: () => close(server) };
 }
 
-/** Listens on a Unix socket that only its owner and group may open. A socket that nobody answers on is replaced. */
+/** Listens on a Unix socket that only its owner and group can open. Replaces a socket that no process listens on. */
 export async function listenSocket(server: Server, path: string): Promise<Door> {
   if (await answers(path)) throw new ErrandError('conflict', `Another process listens on ${path}.`);
   rmSync(path, { force: true });
@@ -37,8 +37,8 @@ export async function listenSocket(server: Server, path: string): Promise<Door> 
 }
 
 /**
- * Leads from the place where a command looks for the socket to the one it really has: under a service manager that is the
- * runtime directory, which an operator's shell knows nothing of. Answers what removes the link.
+ * Links the path where a command looks for the socket to its real path: under a service manager that is in the runtime
+ * directory, which an operator's shell does not know. Returns a function that removes the link.
  */
 export function linkSocket(place: string, socketPath: string): () => void {
   if (place === socketPath) return () => undefined;

@@ -1,4 +1,4 @@
-// The Node servers under the application: their limits, and an answer to requests that are not HTTP.
+// The Node servers of the application: their limits, and a reply to requests that are not valid HTTP.
 import { randomUUID } from 'node:crypto';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -7,11 +7,11 @@ import type { HttpApp } from '../app.ts';
 import { errorBody, type ErrorFacts } from '../frame/render-error.ts';
 
 const HEADERS_TIMEOUT_MS = 10_000;
-/** How often connections are looked at for being late. */
+/** How often connections are checked for timeouts. */
 const LOOK_MS = 1_000;
 const REQUEST_TIMEOUT_MS = 300_000;
 const KEEP_ALIVE_MS = 65_000;
-/** A client that has been answered and does not close its end is let go after this. */
+/** A client that has received its reply and does not close its end is disconnected after this time. */
 const LINGER_MS = 2_000;
 
 /** A server that is not listening yet; the same application may stand behind several. */
@@ -21,19 +21,19 @@ export function makeHttpServer(app: HttpApp, clock: Clock = systemClock): Server
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: LOOK_MS,
-      // Longer than common proxies keep theirs, so that a proxy never sends into a connection just closed.
+      // Longer than that of common proxies, so that a proxy never sends on a connection that was just closed.
       keepAliveTimeout: KEEP_ALIVE_MS,
-      // The application answers a missing Host in its own shape.
+      // The application reports a missing Host in its own shape.
       requireHostHeader: false,
     },
     app,
   );
-  // Bodies are invited only once the request has passed every check that needs none.
+  // A body is asked for (100 Continue) only after the request has passed every check that does not need it.
   server.on('checkContinue', app);
   server.on('checkExpectation', app);
   server.on('clientError', (error, socket) => {
     answerParserError(error, socket);
-    // Its end may be kept open for ever: an answer with a FIN alone would not give the connection back.
+    // The client may keep its end open forever: a reply with only a FIN would not free the connection.
     const timer = clock.after(LINGER_MS, () => socket.destroy());
     socket.once('close', () => timer.cancel());
   });
@@ -55,10 +55,10 @@ const PARSER_ANSWERS: ReadonlyMap<string, ParserAnswer> = new Map([
   ['ERR_HTTP_REQUEST_TIMEOUT', { status: '408 Request Timeout', message: 'The request took too long to arrive.' }],
 ]);
 
-/** Answers what the parser could not read in the first shape, and closes the connection (A2). */
+/** Replies in the first shape to what the parser could not read, and closes the connection (A2). */
 function answerParserError(error: Error & { code?: string }, socket: Duplex): void {
   const { _httpMessage: current } = socket as Duplex & { readonly _httpMessage?: ServerResponse };
-  // In the middle of another answer there is no place for this one.
+  // In the middle of another reply, this one can't be sent.
   if (!socket.writable || current?.headersSent === true) return void socket.destroy(error);
   const { status, message } = PARSER_ANSWERS.get(error.code ?? '') ?? BAD_FRAMING;
   const facts: ErrorFacts = { type: 'invalid_request_error', message, status: Number.parseInt(status, 10) };
@@ -71,7 +71,7 @@ function answerParserError(error: Error & { code?: string }, socket: Duplex): vo
       `Content-Length: ${Buffer.byteLength(body)}`,
       `X-Request-Id: ${randomUUID()}`,
       'X-Content-Type-Options: nosniff',
-      // Its path is not known here, and may be that of the token endpoint.
+      // Its path is unknown here, and may be that of the token endpoint.
       'Cache-Control: no-store',
       'Pragma: no-cache',
       '',

@@ -25,7 +25,7 @@ export function renderSessionArtifacts({
   };
 }
 
-/** The artifacts of a run. `skipped` counts by reason what was passed over; null while nobody has looked. */
+/** The artifacts of a run. `skipped` counts by reason what was left out; null before the workspace was examined. */
 export function renderRunArtifacts(found: RunArtifactList): RunArtifactsWire {
   return {
     session_id: found.sessionId,
@@ -40,7 +40,7 @@ export function renderRunArtifacts(found: RunArtifactList): RunArtifactsWire {
   };
 }
 
-/** A node of a tree; folders have no address and no type of their own. */
+/** A node of a tree; folders have neither an address nor a type. */
 export function renderNode(node: FileNode): FileNodeWire {
   if (node.kind === 'folder') {
     const { id, name, path, children } = node;
@@ -71,7 +71,7 @@ export function renderNode(node: FileNode): FileNodeWire {
   };
 }
 
-/** Size and hash let whoever saves the archive see that it is whole. */
+/** With size and hash, a client can verify the archive that it has saved. */
 function renderArchive(archive: ArchiveAddress | null): ArchiveWire | null {
   if (archive === null) return null;
   const { url, filename, size, sha256 } = archive;

@@ -1,4 +1,5 @@
-// Sends files by their signed addresses (E7): whole or in part, in a way that nothing in them can act as the daemon.
+// Sends files by their signed addresses (E7), whole or in part, with headers that keep their content from acting in the
+// daemon's origin.
 import type { IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { create as contentDisposition } from 'content-disposition';
@@ -11,15 +12,15 @@ import { type Headers, writeHead } from '../frame/head.ts';
 import { errorBody, type ErrorFacts } from '../frame/render-error.ts';
 import type { Reply } from '../frame/reply.ts';
 
-/** Pictures and media may show themselves, and nothing may run. */
+/** Images and media can be displayed; nothing can run. */
 const PASSIVE = "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";
-/** In a sandbox browsers do not start their PDF viewers, which keep the document's scripts from the page by themselves. */
+/** Browsers do not start their PDF viewers in a sandbox; the viewers isolate the document's scripts themselves. */
 const POLICY_OF_PDF = `${PASSIVE}; object-src 'self'`;
 const POLICY = `${PASSIVE}; sandbox`;
 
-/** A reader that takes nothing for this long is cut off; players ask for the rest when they go on. */
+/** A reader that takes nothing for this long is disconnected; players request the rest when they continue. */
 const STALL_LIMIT_MS = 120_000;
-/** A client may leave when it likes. */
+/** A client may disconnect at any time. */
 const GONE: ReadonlySet<string> = new Set([
   'ERR_STREAM_PREMATURE_CLOSE',
   'ERR_STREAM_DESTROYED',
@@ -27,7 +28,7 @@ const GONE: ReadonlySet<string> = new Set([
   'EPIPE',
 ]);
 
-/** The handler of signed addresses. Files it sends itself, piece by piece. */
+/** The handler of signed addresses. It sends files itself, in chunks. */
 export function makeFileHandler(operations: Pick<Operations, 'openFile'>, clock: Pick<Clock, 'now'>) {
   return async (exchange: Exchange): Promise<Reply | undefined> => {
     const file = await operations.openFile(pathOf(exchange.req));
@@ -39,7 +40,7 @@ export function makeFileHandler(operations: Pick<Operations, 'openFile'>, clock:
   };
 }
 
-/** As it was sent: what the router has decoded could have been written in several ways. */
+/** The path as it was sent: several spellings decode to what the router gives. */
 function pathOf({ url = '' }: IncomingMessage): string {
   const end = url.indexOf('?');
   return end === -1 ? url : url.slice(0, end);
@@ -53,7 +54,7 @@ async function answer({ req, res }: Exchange, file: OpenedFile, now: number): Pr
     writeHead(res, 304, headers);
     return void res.end();
   }
-  // HEAD tells of the whole file: a range has no meaning there.
+  // HEAD describes the whole file: ranges do not apply to it.
   const range = req.method === 'HEAD' ? 'whole' : rangeOf(req.headers, size, etag);
   if (range === 'unsatisfiable') return refusalOfRange(size);
   const { start, end } = range === 'whole' ? { start: 0, end: size - 1 } : range;
@@ -72,7 +73,7 @@ async function answer({ req, res }: Exchange, file: OpenedFile, now: number): Pr
   return undefined;
 }
 
-/** The address is all that protects a file, so pages of any origin that have it may show it. */
+/** Only the address protects a file, so pages of any origin that have the address may show it. */
 function headersOf({ grant, presentation }: OpenedFile, etag: string, now: number): Headers {
   const seconds = Math.max(0, Math.floor((grant.expiresAt - now) / 1_000));
   return {

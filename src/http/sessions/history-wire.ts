@@ -1,4 +1,4 @@
-// A session's history as the API tells it (§2.7, E2).
+// A session's history as the API returns it (§2.7, E2).
 import type { AssistantBlock, Attachment, Message, UserBlock } from '../../domain/sessions/content.ts';
 import type {
   AssistantBlockWire,
@@ -8,7 +8,7 @@ import type {
   UserBlockWire,
 } from '../../wire/sessions/history.ts';
 
-/** A session's messages, oldest first as given. */
+/** A session's messages, in the given order, oldest first. */
 export function renderHistory(history: {
   readonly sessionId: string;
   readonly messages: readonly Message[];

@@ -8,7 +8,7 @@ import { renderInsight } from './insights-wire.ts';
 import { renderList } from '../frame/render-list.ts';
 import { ok } from '../frame/reply.ts';
 
-/** The handlers by name; `routes.ts` says where each stands. */
+/** The handlers by name; `routes.ts` assigns their paths. */
 export function makeInsightHandlers(operations: Operations) {
   const id = (exchange: Exchange) => idInPath(exchange, 'Insight');
   return {

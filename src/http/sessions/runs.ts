@@ -19,7 +19,7 @@ export interface RunHandlerParts {
   readonly openStream: OpenRunStream;
 }
 
-/** The handlers by name; `routes.ts` says where each stands. */
+/** The handlers by name; `routes.ts` assigns their paths. */
 export function makeRunHandlers({ operations, openStream }: RunHandlerParts) {
   const id = (exchange: Exchange) => idInPath(exchange, 'Run');
   return {

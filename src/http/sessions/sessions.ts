@@ -17,7 +17,7 @@ import {
   renderStop,
 } from './sessions-wire.ts';
 
-/** The handlers by name; `routes.ts` says where each stands. */
+/** The handlers by name; `routes.ts` assigns their paths. */
 export function makeSessionHandlers(operations: Operations) {
   const id = (exchange: Exchange) => idInPath(exchange, 'Session');
   return {

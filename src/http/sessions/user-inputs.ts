@@ -8,10 +8,10 @@ import { renderList } from '../frame/render-list.ts';
 import { ok } from '../frame/reply.ts';
 import { renderUserInput } from './user-inputs-wire.ts';
 
-/** An answer as JSON may be written with six characters for each. */
+/** JSON can escape each character of an answer as six characters. */
 export const MAX_ANSWER_BODY_BYTES = 512 * 1024;
 
-/** The handlers by name; `routes.ts` says where each stands. */
+/** The handlers by name; `routes.ts` assigns their paths. */
 export function makeUserInputHandlers(operations: Operations) {
   const id = (exchange: Exchange) => idInPath(exchange, 'Question');
   return {
@@ -19,7 +19,7 @@ export function makeUserInputHandlers(operations: Operations) {
       const { session_id: sessionId = null, status = null, ...page } = query;
       return ok(renderList(await operations.listUserInputs(caller, { sessionId, status, ...page }), renderUserInput));
     },
-    /** Those of the session in the path. */
+    /** The questions of the session in the path. */
     listOfSession: async (exchange: Exchange<Static<typeof sessionQuestionQuery>>, caller: Caller) => {
       const { status = null, ...page } = exchange.query;
       const sessionId = idInPath(exchange, 'Session');

@@ -7,7 +7,7 @@ import type { AuditFilter, AuditHead, AuditPage } from '../../store/audit/audit-
 import type { Store } from '../../store/open-store.ts';
 import { makeSeal } from './audit.ts';
 
-/** `actor` is a username, an id, or `operator` for the one behind the control socket; null leaves a filter out. */
+/** `actor` is a username, an id, or `operator` for the one behind the control socket; null means no filter. */
 export type AuditQuery = AuditFilter & AuditPage;
 
 export interface AuditLogParts {
@@ -28,7 +28,7 @@ export function makeAuditLogOperations({ store, deriveKey }: AuditLogParts) {
       return store.audit.list({ ...filter, actor }, { beforeId, afterId, limit });
     },
 
-    /** The end of the log, and whether it is as the daemon has left it. */
+    /** The end of the log, and whether it is as the daemon wrote it. */
     getAuditHead: (_caller: Administrator): Promise<AuditHead> => store.audit.getHead(seal),
   };
 }

@@ -10,21 +10,21 @@ import type { Store } from '../../store/open-store.ts';
 import type { StopCommit } from '../../store/runs/stop-runs.ts';
 import { makeRecentReads } from './recent-reads.ts';
 
-/** Something that is acted on, and its session where it is in one. */
+/** The target of an action, and its session if it is in one. */
 export interface AuditTarget {
   readonly id: string;
   readonly sessionId?: string;
 }
 
-/** The target of a verb that results in it. */
+/** The target of a verb that returns it. */
 export const itself = ({ id }: { readonly id: string }): AuditTarget => ({ id });
 
-/** The target of a stop: what is deleted can't be stopped. */
+/** The target of a stop; undefined for a deleted session, which can't be stopped. */
 export function unlessDeleted(target: AuditTarget) {
   return ({ kind }: StopCommit): AuditTarget | undefined => (kind === 'gone' ? undefined : target);
 }
 
-/** The target of a move that was made, or came too late. */
+/** The target of a move; undefined when it came too late. */
 export function ifMoved(target: AuditTarget) {
   return (moved: boolean): AuditTarget | undefined => (moved ? target : undefined);
 }
@@ -34,18 +34,18 @@ export interface OwnedTarget extends AuditTarget {
   readonly userId: string;
 }
 
-/** What is recorded, and how. Of callers who reach only their own things, nothing is. */
+/** What is recorded, and how. Nothing is recorded of callers who reach only their own things. */
 export interface Audit {
   /**
-   * Records a read before its answer is given. Of the caller's own things it records nothing, and of the same read by the
-   * same caller one entry in ten minutes. Throws as a write does: what can't be recorded isn't read.
+   * Records a read before its result is returned. Reads of the caller's own things are not recorded, and the same read by
+   * the same caller only once in ten minutes. Throws as a write does: what can't be recorded can't be read.
    */
   read(caller: Caller, action: AuditAction, thing: OwnedTarget): Promise<void>;
-  /** Records the read of a list, for each of the people whose things are on it. */
+  /** Records the read of a list, once for each owner of things on it. */
   readList(caller: Caller, action: AuditAction, items: readonly Pick<OwnedTarget, 'userId'>[]): Promise<void>;
-  /** Records what changes no row, before it is done. */
+  /** Records an action that changes no row, before it is carried out. */
   act(caller: Administrator, action: AuditAction, targetId: string): Promise<void>;
-  /** The note that a verb of the store records in its own commit; `targetOf` finds none where nothing was changed. */
+  /** The note that a verb of the store records in its own commit; `targetOf` returns undefined when nothing was changed. */
   change<Result>(
     caller: Caller,
     action: AuditAction,
@@ -120,7 +120,7 @@ function entryOf(caller: Administrator, action: AuditAction, { id, sessionId }: 
   };
 }
 
-/** A second copy of the chain: where the log is kept elsewhere, it shows what was cut off here. */
+/** A second copy of the chain: a log that is stored elsewhere shows what was cut off here. */
 function logEntry(log: Log, { id, actor, action, targetId, sessionId, requestId, hash }: AuditEntry): void {
   const facts = { audit_id: id, action, actor: actor.username, target_id: targetId, session_id: sessionId };
   log.info({ ...facts, request_id: requestId, hash }, 'audited');

@@ -1,9 +1,9 @@
-// Remembers which reads were recorded lately, so that who looks again and again leaves one entry.
+// Remembers which reads were recorded recently, so that repeated reads leave one entry.
 import type { Clock } from '../../domain/clock.ts';
 
 /** The same read within this time is recorded once. */
 export const SAME_READ_MS = 10 * 60_000;
-/** What is remembered at most; of what is forgotten, the next read is recorded again. */
+/** Maximum number of reads remembered; the next read of a forgotten one is recorded again. */
 const MAX_REMEMBERED = 10_000;
 
 interface Recorded {
@@ -11,9 +11,9 @@ interface Recorded {
   readonly done: Promise<void>;
 }
 
-/** Makes what records a read unless the same one was recorded lately. Rejects when it could not be. */
+/** Makes the function that records a read unless the same one was recorded recently. Rejects when recording fails. */
 export function makeRecentReads(clock: Clock) {
-  /** In the order of their times. */
+  /** Ordered by time. */
   const reads = new Map<string, Recorded>();
 
   function forget(now: number): void {
@@ -30,7 +30,7 @@ export function makeRecentReads(clock: Clock) {
     if (known !== undefined) return known.done;
     const read = { at: now, done: record() };
     reads.set(key, read);
-    // One that was refused is tried again by the next.
+    // After a failure, the next read tries again.
     read.done.catch(() => {
       if (reads.get(key) === read) reads.delete(key);
     });

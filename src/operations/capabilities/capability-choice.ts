@@ -1,4 +1,4 @@
-// What a key's agents may use in free mode: named by id or name, and checked to exist (§2.10).
+// What a key's agents may use in free mode, given by id or name and checked to exist (§2.10).
 import type { Definitions } from '../../catalog/definitions.ts';
 import type { CapabilityConfig } from '../../domain/capabilities/capability-config.ts';
 import { unprocessable } from '../../domain/errors.ts';
@@ -8,7 +8,7 @@ import type { Store } from '../../store/open-store.ts';
 /** An integer id, or a name. */
 export type DefinitionReference = number | string;
 
-/** What is wanted. An absent field stays as it is; null gives it back to the defaults. */
+/** The requested choice. An absent field stays unchanged; null resets it to the defaults. */
 export interface CapabilityChoice {
   readonly browserEnabled?: boolean | null;
   readonly mcpServers?: readonly DefinitionReference[] | null;
@@ -19,7 +19,7 @@ export interface CapabilityChoice {
   readonly subagents?: readonly DefinitionReference[] | null;
 }
 
-/** The names of what a configuration's ids stand for. */
+/** The names for a configuration's ids. */
 export interface CapabilityNames {
   readonly mcpServers: readonly string[];
   readonly skills: readonly string[];
@@ -71,7 +71,9 @@ export function makeCapabilityChoice({ store, definitions }: ChoiceParts) {
   }
 
   return {
-    /** The configuration with the choice applied. Throws `unprocessable` for what is not there, or is another user's. */
+    /**
+     * The configuration with the choice applied. Throws `unprocessable` for what does not exist or belongs to another user.
+     */
     apply: async (
       before: Partial<CapabilityConfig>,
       choice: CapabilityChoice,

@@ -1,4 +1,4 @@
-// Administrators' look at models and MCP servers: which models there are, and how each of them answers now.
+// Lists models, and tests models and MCP servers for administrators.
 import type { McpCheckReport, ModelCheckReport } from '../../agent/checks/check-task.ts';
 import type { Catalog } from '../../catalog/kinds/models.ts';
 import { notFound } from '../../domain/errors.ts';
@@ -9,10 +9,10 @@ import type { Listing } from '../../domain/listing.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { makeDefinitionOperations } from './definitions.ts';
 
-/** A model of the catalog with the scenarios that stand for it. */
+/** A model of the catalog with the scenarios that select it. */
 export interface ModelRecord extends ResolvedModel {
   readonly scenarios: readonly string[];
-  /** Whether accounts without a scenario have it. */
+  /** Whether accounts without a scenario use it. */
   readonly isDefault: boolean;
 }
 
@@ -38,7 +38,7 @@ export interface CheckOperationParts {
 /** The verbs on checks. */
 export function makeCheckOperations({ checks, audit, getDefinition, catalog }: CheckOperationParts) {
   return {
-    /** The models of the catalog, in its order. */
+    /** The models of the catalog, in the catalog's order. */
     listModels: (_caller: Administrator): Listing<ModelRecord> => {
       const { models, scenarios, defaultScenario } = catalog();
       const items = [...models.keys()].map((name): ModelRecord => {

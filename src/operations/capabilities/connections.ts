@@ -24,7 +24,7 @@ export interface NewConnectionInput {
   readonly secret: string | null;
 }
 
-/** How a connection answered. `error` is in words, null when the service took the credential. */
+/** The result of a connection's test. `error` is a message; null when the service accepted the credential. */
 export interface ConnectionCheck {
   readonly connection: ConnectionRecord;
   readonly ok: boolean;
@@ -33,7 +33,7 @@ export interface ConnectionCheck {
   readonly error: string | null;
 }
 
-/** How a connector's service answers without a credential, and how with each connection. */
+/** How a connector's service responds without a credential, and with each connection. */
 export interface ConnectorCheck {
   readonly connector: string;
   readonly ok: boolean;
@@ -52,10 +52,10 @@ export interface ConnectionParts {
   definitions(): Pick<Definitions, 'connectors'>;
 }
 
-/** Connections are tried so many at a time. */
+/** Connections tested at the same time. */
 const TRIED_AT_ONCE = 8;
 
-/** Puts owners' names to connections. */
+/** Adds the owners' names to connections. */
 function makeNaming(store: Store) {
   const withOwner = (connection: Connection, owner: User): ConnectionRecord => ({
     ...connection,
@@ -90,7 +90,7 @@ export function makeConnectionOperations(parts: ConnectionParts) {
   }
 
   return {
-    /** The connections of a user (name or id), or of everybody. */
+    /** The connections of a user (name or id), or of all users. */
     listConnections: async (_caller: Administrator, userReference: string | null) => {
       const user = userReference === null ? null : await store.users.get(userReference);
       const { items, total } = await store.connections.list(user?.seq ?? null);
@@ -162,7 +162,7 @@ function makeConnectionChecks(
   };
 }
 
-/** What came of it, or the words of an expected failure. */
+/** The result, or the message of an expected failure. */
 async function wordsOrResult<T extends object>(work: Promise<T>): Promise<T | string> {
   return work.catch((error: unknown) => {
     if (error instanceof ErrandError) return error.message;

@@ -1,4 +1,4 @@
-// What the config directory defines, as administrators look at it: lists, one thing, and what is wrong with the files.
+// What the config directory defines, as administrators see it: lists, single definitions, and the problems of the files.
 import type { Definitions } from '../../catalog/definitions.ts';
 import type { Problem } from '../../catalog/reading/problem.ts';
 import { notFound } from '../../domain/errors.ts';
@@ -8,7 +8,7 @@ import type { Store } from '../../store/open-store.ts';
 import type { Listing } from '../../domain/listing.ts';
 import type { Audit } from '../audit/audit.ts';
 
-/** The kinds by the name that the interfaces give them. */
+/** The kinds by their names in the interfaces. */
 const KINDS = {
   experts: { among: 'experts', idKind: 'expert', what: 'Expert', files: /^(plugins\/[^/]+\/)?experts($|\/)/ },
   'expert-teams': { among: 'teams', idKind: null, what: 'Expert team', files: /^expert-teams($|\/)/ },
@@ -32,10 +32,10 @@ export type DefinitionNoun = keyof typeof KINDS;
 export const DEFINITION_NOUNS = Object.keys(KINDS) as readonly DefinitionNoun[];
 
 type ValueOf<M> = M extends ReadonlyMap<string, infer V> ? V : never;
-/** What a noun's definitions look like. */
+/** The type of a noun's definitions. */
 export type DefinitionOf<N extends DefinitionNoun> = ValueOf<Definitions[(typeof KINDS)[N]['among']]>;
 
-/** A definition with its integer id; kinds that §2.10 does not number have none. */
+/** A definition with its integer id; kinds without ids in §2.10 have none. */
 export interface DefinitionRecord<N extends DefinitionNoun> {
   readonly noun: N;
   readonly id: number | null;
@@ -49,7 +49,7 @@ export interface DefinitionParts {
   readonly problems: {
     /** What is wrong with the files of the definitions now. */
     ofFiles(): readonly Problem[];
-    /** What is wrong with the files that were read last: their definitions are not in effect, or left out. */
+    /** The problems of the files as last read: their definitions are not in effect, or left out. */
     inEffect(): readonly Problem[];
   };
 }
@@ -75,7 +75,7 @@ export function makeDefinitionOperations({ store, audit, definitions, problems }
       return { items, total: items.length, problems: own };
     },
 
-    /** One of them by its name, else by its id. Throws `not_found`. */
+    /** One definition by its name, else by its id. Throws `not_found`. */
     getDefinition: async <N extends DefinitionNoun>(
       _caller: Administrator,
       noun: N,
@@ -97,14 +97,14 @@ export function makeDefinitionOperations({ store, audit, definitions, problems }
   };
 }
 
-/** Gives every definition its id, so that it has it from the moment it is first seen (J4). */
+/** Gives every definition its id as soon as it is first seen (J4). */
 export async function numberDefinitions(store: DefinitionParts['store'], definitions: Definitions): Promise<void> {
   for (const { among, idKind } of Object.values(KINDS)) {
     if (idKind !== null) await store.definitionIds.idsFor(idKind, [...definitions[among].keys()]);
   }
 }
 
-/** A problem of the whole directory, and one of a plugin itself, are everybody's whose files may lie there. */
+/** A problem of the whole directory or of a plugin itself concerns every noun whose files may be in it. */
 function isOf(noun: DefinitionNoun, file: string): boolean {
   if (file === 'definitions' || KINDS[noun].files.test(file)) return true;
   const isBundled = ['experts', 'skills', 'mcp-servers'].includes(noun);

@@ -1,4 +1,4 @@
-// What Office Mode says of the whole house: its snapshot, and today's runs of a team (§4.8 rules 1-9).
+// What Office Mode shows of the whole house: its snapshot, and today's runs of a team (§4.8 rules 1-9).
 import type { Clock } from '../../domain/clock.ts';
 import { notFound } from '../../domain/errors.ts';
 import { type RunSource, UNASSIGNED_TEAM } from '../../domain/sessions/office.ts';
@@ -8,24 +8,24 @@ import type { OfficeSnapshot } from '../../store/office/snapshot.ts';
 import type { TodayPage } from '../../store/office/today.ts';
 import type { Store } from '../../store/open-store.ts';
 
-/** Who looks, and when. */
+/** The viewer, and the time of the view. */
 export interface Glance {
   readonly caller: Administrator;
   readonly at: number;
 }
 
-/** `timeZone`: whose today is meant. */
+/** `timeZone` determines which day is today. */
 export interface SnapshotQuery {
   readonly limit: number;
   readonly timeZone: string;
 }
 
 export interface HouseSnapshot extends OfficeSnapshot, Glance {
-  /** When today began. */
+  /** The start of today. */
   readonly dayStart: number;
 }
 
-/** `source` null: of any. `page` counts from 1. */
+/** `source` null: any source. `page` counts from 1. */
 export interface TodayQuery {
   readonly source: RunSource | null;
   readonly timeZone: string;

@@ -1,4 +1,4 @@
-// How an administrator looks into a session: on the record, as its owner or read only (G10, G14).
+// How an administrator opens a session: audited, as its owner or read-only (G10, G14).
 import type { Administrator } from '../../domain/people/user.ts';
 import type { SessionRecord } from '../../store/sessions/session-records.ts';
 import type { Access } from '../access.ts';
@@ -9,7 +9,7 @@ export interface LookingParts {
   readonly audit: Pick<Audit, 'read'>;
 }
 
-/** Opens a session to an administrator's eyes. Throws as `Access.session` does. */
+/** Opens a session for an administrator. Throws as `Access.session` does. */
 export type LookInto = (caller: Administrator, id: string) => Promise<SessionRecord>;
 
 export function makeLookInto({ access, audit }: LookingParts): LookInto {

@@ -1,4 +1,4 @@
-// What Office Mode says of one session as a whole (§4.8: detail, the session itself, summary).
+// What Office Mode shows of one session as a whole (§4.8: detail, the session itself, summary).
 import type { Catalog } from '../../catalog/kinds/models.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { ContextParts } from '../../domain/sessions/usage.ts';
@@ -10,13 +10,13 @@ import type { MessageHead, RunHead } from '../../store/office/session-pages.ts';
 import type { SessionRecord } from '../../store/sessions/session-records.ts';
 import type { LookInto } from './looking.ts';
 
-/** Messages and runs are all there, oldest first (G23). */
+/** Contains all messages and runs, oldest first (G23). */
 export interface OfficeDetail {
   readonly session: SessionRecord;
   readonly totals: SessionTotals;
   readonly messages: readonly MessageHead[];
   readonly runs: readonly RunHead[];
-  /** When it was read. */
+  /** The time of the read. */
   readonly at: number;
 }
 
@@ -30,11 +30,11 @@ export interface OfficeSummary {
   readonly summary: SessionSummary;
 }
 
-/** How full the model's window was at its last call; nothing before the first. */
+/** How full the model's context window was at its last call; null before the first. */
 export interface ContextUsage {
   readonly sessionId: string;
   readonly model: string | null;
-  /** Null when the catalog doesn't have the model any more. */
+  /** Null when the catalog no longer has the model. */
   readonly contextWindow: number | null;
   readonly parts: ContextParts;
 }

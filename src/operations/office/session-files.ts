@@ -6,7 +6,7 @@ import { type ArtifactOperationParts, makeAddressArchive, workspaceArchiveName }
 import { type FileNode, leavesOf, treeOf } from '../sessions/file-tree.ts';
 import type { LookInto } from './looking.ts';
 
-/** Where something is fetched. */
+/** Where something can be downloaded. */
 export interface SignedFile {
   readonly url: string;
   readonly filename: string;

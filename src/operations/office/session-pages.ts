@@ -1,4 +1,4 @@
-// What is in one session, a page at a time, as Office Mode shows it (§4.8: messages with files, runs, rounds).
+// The content of one session, page by page, as Office Mode shows it (§4.8: messages with files, runs, rounds).
 import type { Clock } from '../../domain/clock.ts';
 import type { Message } from '../../domain/sessions/content.ts';
 import type { Listing, Page } from '../../domain/listing.ts';
@@ -10,7 +10,7 @@ import type { RunRound } from '../../store/office/run-rounds.ts';
 import type { MessageOfRun } from '../../store/office/session-pages.ts';
 import { type ConversationAccess, conversationAccess, type LookInto } from './looking.ts';
 
-/** A page of messages, ascending. `nextBeforeId` leads on to the past; null at the beginning of the session. */
+/** A page of messages, ascending. `nextBeforeId` leads to the page before; null at the beginning of the session. */
 export interface OfficeMessages {
   readonly sessionId: string;
   readonly messages: readonly MessageOfRun[];
@@ -20,7 +20,7 @@ export interface OfficeMessages {
 export interface OfficeRuns extends Listing<OfficeRun> {
   readonly sessionId: string;
   readonly access: ConversationAccess;
-  /** When they were read. */
+  /** The time of the read. */
   readonly at: number;
 }
 
@@ -34,7 +34,7 @@ export interface SessionPageParts {
   readonly clock: Clock;
 }
 
-/** Of a page of messages. One that is longer ends earlier, after one message at least. */
+/** Characters of a page of messages. A longer page ends earlier, but has at least one message. */
 const PAGE_CHARACTERS = 8 * 1_024 * 1_024;
 /** Rounds of one read. */
 const SLICE = 5;
@@ -95,7 +95,7 @@ export function makeSessionPages({ store, lookInto, clock }: SessionPageParts) {
   };
 }
 
-/** About how many characters a message has. */
+/** The approximate number of characters of a message. */
 function sizeOf({ content }: Message): number {
   let size = 0;
   for (const block of content) {

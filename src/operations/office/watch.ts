@@ -1,4 +1,4 @@
-// What administrators watch and read back of the journal: a session, a run of it, the whole house (§4.8).
+// What administrators watch and read of the journal: a session, one of its runs, the whole house (§4.8).
 import { notFound, unprocessable } from '../../domain/errors.ts';
 import type { Administrator } from '../../domain/people/user.ts';
 import type { Following, Watcher } from '../../events/feed.ts';
@@ -11,12 +11,12 @@ import type { Access } from '../access.ts';
 import type { Audit } from '../audit/audit.ts';
 import { makeLookInto } from './looking.ts';
 
-/** Gives a watcher what happens from now on, or from where it left off. */
+/** Sends a watcher events from now on, or from where it left off. */
 export type Follow = (watcher: Watcher) => Following;
 
 export interface EventQuery extends EventRange {
   readonly runId: string | null;
-  /** Only with a run. */
+  /** Only for a run. */
   readonly fromStreamSeq: number | null;
 }
 
@@ -35,7 +35,7 @@ export interface WatchParts {
   readonly house: HouseFeed;
 }
 
-/** The house, on the record: its events have the starts of texts and what tools are called with. */
+/** The house, audited: its events contain the beginnings of texts and the inputs of tool calls. */
 const EVERYBODYS = { id: 'house', userId: '' };
 
 /** The verbs. Those that take an id throw `not_found`, also for a run of another session. */
@@ -49,13 +49,16 @@ export function makeWatchOperations({ store, access, audit, feeds, house }: Watc
   }
 
   return {
-    /** A page of a session's events, or of those of one run. Throws `unprocessable` for a place in no run's sequence. */
+    /**
+     * A page of a session's events, or of those of one run. Throws `unprocessable` for a place in a run's sequence without a
+     * run.
+     */
     listStreamEvents: async (caller: Administrator, id: string, query: EventQuery): Promise<EventPage> => {
       const { runId, fromStreamSeq, limit } = query;
       if (fromStreamSeq !== null && runId === null)
         throw unprocessable('from_stream_seq', 'is allowed only together with run_id');
       const session = await lookInto(caller, id);
-      // One more than is told shows whether there are more.
+      // One more than is returned shows whether there are more.
       const range = { ...query, limit: limit + 1 };
       const found =
         runId === null
@@ -81,7 +84,10 @@ export function makeWatchOperations({ store, access, audit, feeds, house }: Watc
       return (watcher) => feeds.ofRun(session, run).follow(afterId, watcher);
     },
 
-    /** Follows the whole house, as above. `resetAt`: what came after that event is gone, and it follows from this one. */
+    /**
+     * Follows the whole house, as above. `resetAt`: the events after the client's are gone, and the stream follows from this
+     * one.
+     */
     watchHouse: async (
       caller: Administrator,
       afterId: number | null,

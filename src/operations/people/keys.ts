@@ -22,7 +22,7 @@ import type { MakeSetup } from '../turns/session-setup.ts';
 export interface KeyRecord extends ApiKey {
   readonly userId: string;
   readonly username: string;
-  /** What a session that it opens now may use (§2.10), and the names of that. */
+  /** What a session that it opens now may use (§2.10), and its names. */
   readonly capabilities: CapabilityConfig;
   readonly capabilityNames: CapabilityNames;
 }
@@ -39,7 +39,7 @@ export interface NewKey {
   readonly expiresInSeconds: number | null;
 }
 
-/** What is absent stays. */
+/** Absent fields stay unchanged. */
 export interface KeyWish extends Pick<KeyChange, 'name' | 'model' | 'target'> {
   readonly capabilityChoice?: CapabilityChoice;
 }
@@ -72,7 +72,7 @@ export function makeKeyOperations(parts: KeyParts) {
     getKey: async (_caller: Administrator, id: string): Promise<KeyRecord> =>
       withOwner(await store.keys.get(id), await owners()),
 
-    /** `secret` is the whole key: it is shown this once and kept nowhere. Throws `unprocessable` for names of nothing. */
+    /** `secret` is the whole key: it is shown once and stored nowhere. Throws `unprocessable` for unknown names. */
     createKey: async (
       caller: Administrator,
       input: NewKey,
@@ -101,7 +101,7 @@ export function makeKeyOperations(parts: KeyParts) {
       return { key: await withOwner(key, new Map([[user.seq, user]])), secret: fresh.text };
     },
 
-    /** Changes a key. Sessions that it opened before keep what they were opened with. */
+    /** Changes a key. Sessions that it opened before keep their setup. */
     changeKey: async (
       caller: Administrator,
       id: string,
@@ -123,7 +123,7 @@ export function makeKeyOperations(parts: KeyParts) {
   };
 }
 
-/** Puts owners' names to keys. */
+/** Adds the owners' names to keys. */
 function makeRecords(
   { store, makeSetup }: Pick<KeyParts, 'store' | 'makeSetup'>,
   namesOf: ReturnType<typeof makeCapabilityChoice>['namesOf'],
@@ -143,7 +143,7 @@ function makeRecords(
   return { withOwner, owners };
 }
 
-/** What a key may say, each throwing `unprocessable`. */
+/** Validates the fields of a key; each throws `unprocessable`. */
 function makeChecks({ catalog, definitions }: Pick<KeyParts, 'catalog' | 'definitions'>) {
   return {
     model: (model: string | null): void => {

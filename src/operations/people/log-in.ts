@@ -10,7 +10,7 @@ import type { ResolveKey } from './resolve-key.ts';
 import { hashPassword, makePassword, passwordMatches } from './secrets.ts';
 import type { AskProvider } from './sso.ts';
 
-/** What a token is asked for with. `address` is the client's; `apiKey` null when the request carries none. */
+/** What a token is requested with. `address` is the client's; `apiKey` is null when the request carries none. */
 export type Grant =
   | { readonly type: 'password'; readonly username: string; readonly password: string; readonly address: string }
   | { readonly type: 'sso_token'; readonly provider: string; readonly ssoToken: string; readonly address: string }
@@ -21,13 +21,13 @@ export interface LogInParts {
   readonly throttle: LoginThrottle;
   readonly resolveKey: ResolveKey;
   readonly askProvider: AskProvider;
-  /** Without a generation the token is of the password that the user has now. */
+  /** Without a generation, the token belongs to the user's current password. */
   issueToken(user: User, tokenGeneration?: number): Promise<LoginToken>;
   settings(): Pick<Settings, 'sso'>;
   catalog(): Catalog;
 }
 
-/** The one scope whose keys may be turned into a token that yields as much as they do (B4). */
+/** The only scope whose keys can be exchanged for a token, which grants as much as they do (B4). */
 const SCOPE_OF: Readonly<Record<Role, KeyScope>> = { admin: 'admin', user: 'global' };
 
 /**
@@ -47,14 +47,14 @@ export function makeLogIn(parts: LogInParts) {
   };
 }
 
-/** Who a grant is of; with a password, also which of their passwords it was: it may be changed before the token is issued. */
+/** The user of a grant; for a password, also its generation, since it may be changed before the token is issued. */
 interface Identified {
   readonly user: User;
   readonly tokenGeneration?: number;
 }
 
 function makePasswordLogin({ store, throttle }: LogInParts) {
-  // What an unknown account's password is checked against: it takes as long as a real check and matches nothing.
+  // The hash that an unknown account's password is checked against: the check takes as long as a real one and never matches.
   const standIn = hashPassword(makePassword());
   standIn.catch(() => undefined);
   return async ({ username, password, address }: Extract<Grant, { type: 'password' }>): Promise<Identified> => {
@@ -79,7 +79,7 @@ async function identifyBySso(parts: LogInParts, grant: SsoGrant): Promise<Identi
   return { user: login?.user ?? (await createAccount(parts, sso, account)) };
 }
 
-/** A token that the provider refuses counts as a failed login of its address; a provider that fails does not. */
+/** A token that the provider rejects counts as a failed login of its address; a failure of the provider does not. */
 async function accountOfToken({ throttle, askProvider }: LogInParts, sso: Settings['sso'], grant: SsoGrant) {
   let refusal: unknown;
   const account = await throttle({ address: grant.address, account: null }, () =>
@@ -93,7 +93,10 @@ async function accountOfToken({ throttle, askProvider }: LogInParts, sso: Settin
   return account;
 }
 
-/** Two first logins at once make one user. A default that does not exist is the operator's fault, for the log. */
+/**
+ * Two concurrent first logins create one user. A default that does not exist is the operator's mistake, so it goes to the
+ * log.
+ */
 async function createAccount({ store, catalog }: LogInParts, { defaults }: Settings['sso'], username: string) {
   const { team, functionalRole, scenario } = defaults;
   const { items: teams } = await store.teams.list();
@@ -110,12 +113,12 @@ async function createAccount({ store, catalog }: LogInParts, { defaults }: Setti
     teamId: found?.id ?? null,
     functionalRole: functionalRole === '' ? null : functionalRole,
     scenario: scenario === '' ? null : scenario,
-    // Never shown: no password opens the account until one is set.
+    // Never shown: no password works for the account until one is set.
     passwordHash: await hashPassword(makePassword()),
   });
   return ensured.catch((error: unknown) => {
     if (!(error instanceof ErrandError) || error.reason !== 'conflict') throw error;
-    // Only administrators may know which names those are.
+    // Only administrators may learn which names those are.
     throw new ErrandError('forbidden', 'The account name looks like those of several others.', { cause: error });
   });
 }

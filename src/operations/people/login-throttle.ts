@@ -1,25 +1,25 @@
-// Who may try to log in now: by the address that asks, and by the account that is asked for.
+// Limits login attempts by address and by account.
 import { accountOf } from '../../domain/people/account-name.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { networkOf } from '../../outbound/address-range.ts';
 import { GROWING_WAITS, makeThrottle } from './throttle.ts';
 
-/** One try. `account` is the name as it was given; null where only the answer tells whose it is. */
+/** One attempt. `account` is the name as given; null where only the reply shows whose account it is. */
 export interface LoginTry {
   readonly address: string;
   readonly account: string | null;
 }
 
-/** Runs a login that answers undefined when it failed. Throws `rate_limited` instead of running it. */
+/** Runs a login that returns undefined when it failed. Throws `rate_limited` instead of running it. */
 export type LoginThrottle = <T>(who: LoginTry, login: () => Promise<T | undefined>) => Promise<T | undefined>;
 
 const MAX_HOMES = 10_000;
-/** Longer names are of no account. */
+/** No account has a longer name. */
 const MAX_ACCOUNT_LENGTH = 256;
 
 /**
- * Makes the throttle: ten failures a minute by address (B7), growing waits by account. An address that an account was logged
- * in from before is spared the account's waits, so that guessing from elsewhere does not lock its owner out.
+ * Makes the throttle: ten failures a minute by address (B7), growing waits by account. An address from which the account has
+ * logged in before is exempt from the account's waits, so that guessing from elsewhere does not lock out its owner.
  */
 export function makeLoginThrottle(clock: Clock, maxHomes = MAX_HOMES): LoginThrottle {
   const byAddress = makeThrottle(clock);
@@ -27,7 +27,7 @@ export function makeLoginThrottle(clock: Clock, maxHomes = MAX_HOMES): LoginThro
   const homes = new Set<string>();
 
   function noteHome(home: string): void {
-    // At the end, where the latest are.
+    // At the end, with the latest ones.
     homes.delete(home);
     homes.add(home);
     const [oldest] = homes;

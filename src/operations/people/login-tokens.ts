@@ -1,4 +1,4 @@
-// Login tokens: issued, verified, and the keys that sign them turned over (§2.1, B6).
+// Issues and verifies login tokens, and rotates the keys that sign them (§2.1, B6).
 import { randomBytes, randomUUID } from 'node:crypto';
 import { errors, type JWTHeaderParameters, jwtVerify, type JWTVerifyOptions, SignJWT } from 'jose';
 import type { Clock } from '../../domain/clock.ts';
@@ -24,7 +24,7 @@ export function isToken(text: string): boolean {
   return COMPACT_FORM.test(text);
 }
 
-/** A token as it is given out. */
+/** An issued token. */
 export interface LoginToken {
   readonly text: string;
   readonly expiresInSeconds: number;
@@ -48,7 +48,7 @@ export function makeLoginTokens(parts: LoginTokenParts) {
     resolveToken: (text: string): Promise<TokenIdentity> => resolve(parts, text),
 
     listSigningKeys: (_caller: Administrator) => signingKeys.list(),
-    /** Signs with a new key from now on. Tokens of the old ones stay good until they expire. */
+    /** Signs with a new key from now on. Tokens of the old keys stay valid until they expire. */
     rotateSigningKey: (caller: Administrator): Promise<SigningKey> => {
       const note = audit.change(caller, 'token.rotate', itself);
       return signingKeys.rotate(freshSalt(), clock.now() - MAX_TTL_SECONDS * 1_000, note);
@@ -78,7 +78,7 @@ async function issue(parts: LoginTokenParts, user: User, given?: number): Promis
   return { text, expiresInSeconds };
 }
 
-/** Throws `unauthenticated` for a token that is not ours, altered, expired or revoked; `forbidden` for a disabled user. */
+/** Throws `unauthenticated` for a token that is foreign, altered, expired or revoked; `forbidden` for a disabled user. */
 async function resolve({ store, clock, deriveKey }: LoginTokenParts, text: string): Promise<TokenIdentity> {
   let signedWith: SigningKey | undefined;
   const secretFor = async ({ kid }: JWTHeaderParameters): Promise<Uint8Array> => {
@@ -87,7 +87,7 @@ async function resolve({ store, clock, deriveKey }: LoginTokenParts, text: strin
     return deriveKey('login-token', signedWith.salt);
   };
   const { sub, iat, exp, gen = 0 } = await verify(text, secretFor, clock.now());
-  // A stolen key that was retired can sign nothing that lives longer than its last rightful token.
+  // A stolen, retired key can't sign anything that outlives its last legitimate token.
   const isOfItsTime = signedWith?.retiredAt == null || iat * 1_000 <= signedWith.retiredAt;
   if (!isOfItsTime || exp - iat > MAX_TTL_SECONDS) throw refused();
   const holder = await store.users.findTokenHolder(sub);
@@ -102,7 +102,7 @@ async function resolve({ store, clock, deriveKey }: LoginTokenParts, text: strin
 type Claims = Readonly<{ sub: string; iat: number; exp: number; gen?: number }>;
 type SecretFor = (header: JWTHeaderParameters) => Promise<Uint8Array>;
 
-/** The claims of a token whose signature, issuer, audience and time are right. */
+/** The claims of a token whose signature, issuer, audience and time are valid. */
 async function verify(text: string, secretFor: SecretFor, now: number): Promise<Claims> {
   const rules: JWTVerifyOptions = {
     algorithms: [ALGORITHM],

@@ -1,4 +1,4 @@
-// How often a key may look up the results of its runs: a token bucket per key (D9).
+// Limits how often a key may look up the results of its runs: a token bucket per key (D9).
 import type { Clock } from '../../domain/clock.ts';
 import { ErrandError } from '../../domain/errors.ts';
 
@@ -7,7 +7,7 @@ interface Bucket {
   filledAt: number;
 }
 
-/** Buckets that are full again are forgotten once there are so many. */
+/** Buckets that are full again are removed once there are this many. */
 const MAX_BUCKETS = 10_000;
 
 /** Makes the check: throws `rate_limited` with `Retry-After: 1` for a look-up over the limit. Every look-up counts. */

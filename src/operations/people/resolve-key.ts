@@ -11,8 +11,8 @@ const TOUCH_MS = 60_000;
 export type ResolveKey = (text: string) => Promise<KeyIdentity>;
 
 /**
- * Makes the resolver of keys. It throws `unauthenticated` for a text that is no key, and for an unknown, revoked or
- * expired one; `forbidden` for a disabled owner.
+ * Makes the resolver of keys. It throws `unauthenticated` for a text that isn't a key, and for an unknown, revoked or
+ * expired key; `forbidden` for a disabled owner.
  */
 export function makeResolveKey({ store, clock }: { store: Store; clock: Clock }): ResolveKey {
   const touchedAt = new Map<number, number>();
@@ -22,7 +22,7 @@ export function makeResolveKey({ store, clock }: { store: Store; clock: Clock })
     const now = clock.now();
     if (Math.abs(now - Math.max(lastUsedAt ?? 0, touchedAt.get(keySeq) ?? 0)) < TOUCH_MS) return;
     touchedAt.set(keySeq, now);
-    // Only a note: a full disk must not turn it into a refusal.
+    // Informational only: a full disk must not turn it into a refusal.
     store.keys.touch(keySeq, now).catch(() => touchedAt.delete(keySeq));
   }
 

@@ -1,4 +1,4 @@
-// Passwords and API keys: how they are made, kept and compared (B2, B7).
+// Passwords and API keys: how they are made, stored and compared (B2, B7).
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { hash, verify } from '@node-rs/argon2';
 
@@ -7,7 +7,7 @@ const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 const PASSWORD_LENGTH = 20;
 export const MIN_PASSWORD_LENGTH = 8;
 
-/** An API key as it is shown once, and what is kept of it. */
+/** An API key as it is shown once, and what is stored of it. */
 export interface FreshKey {
   readonly text: string;
   readonly id: string;
@@ -22,13 +22,13 @@ export function makeKey(): FreshKey {
   return { text: `errand_${id}_${secret}`, id, lastFour: secret.slice(-4), secretSha256: hashSecret(secret) };
 }
 
-/** The public id and secret of a key's text, or undefined when it has not the form of a key. */
+/** The public id and secret of a key's text, or undefined when it does not have the form of a key. */
 export function parseKey(text: string): { readonly id: string; readonly secret: string } | undefined {
   const match = KEY.exec(text);
   return match === null ? undefined : { id: match[1]!, secret: match[2]! };
 }
 
-/** SHA-256 of a key's secret: 32 random bytes need no slow hash. */
+/** SHA-256 of a key's secret: 32 random bytes do not need a slow hash. */
 export function hashSecret(secret: string): Buffer {
   return createHash('sha256').update(secret).digest();
 }
@@ -57,7 +57,7 @@ function randomText(length: number): string {
   let text = '';
   while (text.length < length) {
     for (const byte of randomBytes(length)) {
-      // Bytes past the last whole multiple of the alphabet would favour its first letters.
+      // Bytes past the last multiple of the alphabet's length would favour its first letters.
       if (byte < 248 && text.length < length) text += ALPHABET[byte % ALPHABET.length];
     }
   }

@@ -1,4 +1,4 @@
-// Asks the single-sign-on provider whose token this is (§4.1 rule 2, B8).
+// Asks the single-sign-on provider who a token belongs to (§4.1 rule 2, B8).
 import type { Agent } from 'undici';
 import { ErrandError } from '../../domain/errors.ts';
 import { isJsonObject, type JsonValue } from '../../domain/json.ts';
@@ -6,15 +6,15 @@ import type { Settings } from '../../domain/settings.ts';
 import { isUsername } from './users.ts';
 
 const MAX_ANSWER_BYTES = 64 * 1024;
-/** Connections to the provider at a time; further questions wait, within the time they have. */
+/** Concurrent connections to the provider; further requests wait, within their timeout. */
 const CONNECTIONS = 16;
 
 /** Returns the account that a provider's token belongs to. */
 export type AskProvider = (sso: Settings['sso'], token: string) => Promise<string>;
 
 /**
- * Makes the question. It throws `unauthenticated` when the provider refuses the token, `bad_gateway` when it can't be
- * reached in time or answers with anything but an account. Redirects are not followed. The token is in no message.
+ * Makes the look-up. It throws `unauthenticated` when the provider rejects the token, `bad_gateway` when it can't be reached
+ * in time or does not reply with an account. Redirects are not followed. No message contains the token.
  */
 export function makeAskProvider(): AskProvider {
   let door: Promise<Door> | undefined;
@@ -27,7 +27,7 @@ export function makeAskProvider(): AskProvider {
   };
 }
 
-/** The client library and its connections. Loaded with the first question: a daemon without sign-on needs none of it. */
+/** The client library and its connections. Loaded with the first look-up: a daemon without sign-on does not need them. */
 interface Door {
   readonly request: typeof import('undici').request;
   readonly dispatcher: Agent;
@@ -50,7 +50,7 @@ async function fetchAnswer({ request, dispatcher }: Door, sso: Settings['sso'], 
   try {
     const { statusCode, body } = await request(url, {
       dispatcher,
-      // An idle connection may be closed just when it is used again.
+      // An idle connection may be closed at the moment when it is used again.
       reset: true,
       headers: { accept: 'application/json', 'accept-encoding': 'identity' },
       signal: AbortSignal.timeout(sso.timeoutMs),
@@ -93,7 +93,7 @@ function accountIn(answer: unknown): string {
   return account;
 }
 
-/** A number beyond those that are exact may stand for a neighbour's account. */
+/** A number beyond the safe integers may stand for another account. */
 function accountOf(empNo: JsonValue | undefined): string {
   if (typeof empNo === 'number') return Number.isSafeInteger(empNo) ? String(empNo) : '';
   return typeof empNo === 'string' ? empNo : '';

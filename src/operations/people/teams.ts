@@ -9,7 +9,7 @@ export interface NewTeam {
   readonly budgetUsd: number | null;
 }
 
-/** What to change: an absent field stays, a null clears. */
+/** What to change: an absent field stays unchanged, null clears it. */
 export interface TeamChange {
   readonly name?: string;
   readonly budgetUsd?: number | null;
@@ -17,7 +17,10 @@ export interface TeamChange {
 
 const MAX_NAME_LENGTH = 64;
 
-/** The verbs on teams. Each throws `not_found` for an unknown reference (an id or a name), `conflict` for a taken name. */
+/**
+ * The verbs on teams. Each throws `not_found` for an unknown reference (an id or a name), `conflict` for a name that is
+ * taken.
+ */
 export function makeTeamOperations({ store, audit }: { store: Store; audit: Pick<Audit, 'change'> }) {
   return {
     listTeams: async (_caller: Administrator) => store.teams.list(),

@@ -1,4 +1,4 @@
-// Holds back who guesses passwords: by the address that fails, however many at once (B7), and by the account.
+// Slows down guessing of passwords: by the failing address, however many attempts are concurrent (B7), and by the account.
 import type { Clock } from '../../domain/clock.ts';
 import { ErrandError } from '../../domain/errors.ts';
 
@@ -6,13 +6,13 @@ import { ErrandError } from '../../domain/errors.ts';
 const MAX_WAITING = 100;
 const MAX_NAMES = 10_000;
 
-/** What failures lead to. Moments are monotonic, in milliseconds; `failedAt` has the oldest first. */
+/** The consequences of failures. Times are monotonic, in milliseconds; `failedAt` is ordered, oldest first. */
 export interface Policy {
   /** How long a failure counts. */
   readonly windowMs: number;
-  /** When the next login may be tried; a moment that is over for now. */
+  /** When the next login may be tried; a time in the past means now. */
   freeAt(failedAt: readonly number[]): number;
-  /** How many may then be under way together: they count as failed until they have succeeded. */
+  /** How many may then be in progress at once: they count as failed until they have succeeded. */
   atOnce(failures: number): number;
 }
 
@@ -26,7 +26,7 @@ export const TEN_A_MINUTE: Policy = {
   atOnce: (failures) => MAX_FAILURES - failures,
 };
 
-/** More than one address can have of its own in a minute: nobody alone holds an account back at once. */
+/** More than one address can cause in a minute, so that a single client can't block an account at once. */
 const FREE_FAILURES = 20;
 const LONGEST_WAIT_MS = 30_000;
 
@@ -40,19 +40,19 @@ export const GROWING_WAITS: Policy = {
   atOnce: (failures) => Math.max(1, FREE_FAILURES - failures),
 };
 
-/** What is known of one name. Moments are monotonic. */
+/** What is known of one name. Times are monotonic. */
 interface Attempts {
   readonly failedAt: number[];
   inProgress: number;
   waiting: (() => void)[];
 }
 
-/** Runs a login that answers undefined when the password was wrong. Throws `rate_limited` instead of running it. */
+/** Runs a login that returns undefined when the password was wrong. Throws `rate_limited` instead of running it. */
 export type Throttle = <T>(name: string, login: () => Promise<T | undefined>) => Promise<T | undefined>;
 
 /**
- * Makes a throttle by name. A login in progress counts as failed until it has succeeded, so that many at once gain nothing;
- * those beyond the limit wait for it. At most 10,000 names are remembered, the latest to fail.
+ * Makes a throttle by name. A login in progress counts as failed until it has succeeded, so that concurrent attempts gain
+ * nothing; those beyond the limit wait. At most 10,000 names are remembered, the latest to fail.
  */
 export function makeThrottle(clock: Clock, policy: Policy = TEN_A_MINUTE, maxNames = MAX_NAMES): Throttle {
   const known = new Map<string, Attempts>();
@@ -91,7 +91,7 @@ export function makeThrottle(clock: Clock, policy: Policy = TEN_A_MINUTE, maxNam
     for (const wake of waiting) wake();
     if (attempts.inProgress > 0 || waiting.length > 0) return;
     known.delete(name);
-    // At the end, where the latest to fail are: the first are forgotten first.
+    // At the end, with the latest to fail: the oldest are forgotten first.
     if (attempts.failedAt.length > 0) known.set(name, attempts);
   }
 

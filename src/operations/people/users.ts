@@ -12,7 +12,7 @@ export interface UserRecord extends User {
   readonly teamName: string | null;
 }
 
-/** `team` is a name or an id. Without a password the daemon makes one. */
+/** `team` is a name or an id. Without a password, the daemon generates one. */
 export interface NewUser {
   readonly username: string;
   readonly fullName: string | null;
@@ -23,7 +23,7 @@ export interface NewUser {
   readonly password: string | null;
 }
 
-/** What to change: an absent field stays, a null clears. */
+/** What to change: an absent field stays unchanged, null clears it. */
 export interface UserChange {
   readonly fullName?: string;
   readonly department?: string;
@@ -33,14 +33,14 @@ export interface UserChange {
   readonly disabled?: boolean;
 }
 
-/** A user whose password was set; `password` is null unless the daemon made it. */
+/** A user whose password was set; `password` is null unless the daemon generated it. */
 export interface UserWithPassword {
   readonly user: UserRecord;
   readonly password: string | null;
 }
 
 const USERNAME = /^[\p{L}\p{N}][\p{L}\p{N}._@-]{0,63}$/u;
-/** Letters that are shown as nothing. */
+/** Letters that are invisible. */
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u;
 
 /** Whether a text may be an account's name. */
@@ -74,7 +74,7 @@ export function makeUserOperations({ store, audit, stopper, catalog }: UserOpera
     getUser: async (_caller: Administrator, reference: string): Promise<UserRecord> =>
       withTeamName(await store.users.get(reference)),
 
-    /** Throws `conflict` when the username is taken, `unprocessable` when a field does not fit. */
+    /** Throws `conflict` when the username is taken, `unprocessable` when a field is invalid. */
     createUser: async (caller: Administrator, input: NewUser): Promise<UserWithPassword> => {
       if (!isUsername(input.username)) {
         throw unprocessable('username', 'must be 1 to 64 letters, digits, dots, dashes, underscores or @');
@@ -95,7 +95,7 @@ export function makeUserOperations({ store, audit, stopper, catalog }: UserOpera
       return { user: await withTeamName(user), password: made };
     },
 
-    /** A user who is disabled has no run left. Throws `conflict` when it would leave no enabled administrator. */
+    /** Disabling a user stops all their runs. Throws `conflict` when no enabled administrator would be left. */
     changeUser: async (
       caller: Administrator,
       reference: string,
@@ -112,7 +112,7 @@ export function makeUserOperations({ store, audit, stopper, catalog }: UserOpera
       return withTeamName(user);
     },
 
-    /** Ends the user's login tokens. */
+    /** Invalidates the user's login tokens. */
     setPassword: async (
       caller: Administrator,
       reference: string,

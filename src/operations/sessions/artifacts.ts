@@ -1,4 +1,4 @@
-// What runs have made: a session's workspace, and the files of one run (§2.8, §2.9, E6).
+// What runs have produced: a session's workspace, and the files of one run (§2.8, §2.9, E6).
 import type { Archive, ArtifactError, ArtifactStatus, ExportStatus } from '../../domain/sessions/artifact.ts';
 import type { Caller } from '../../domain/people/user.ts';
 import type { ArchiveKind, EmptyArchives } from '../../execution/artifacts/empty-archives.ts';
@@ -16,7 +16,7 @@ export interface ArchiveAddress {
   readonly sha256: string;
 }
 
-/** A session's whole workspace. The files are there before the archive is. */
+/** A session's whole workspace. The files are available before the archive. */
 export interface SessionArtifacts {
   readonly sessionId: string;
   readonly status: ExportStatus;
@@ -50,7 +50,7 @@ export interface ArtifactOperationParts {
 /** The name of the archive of a session's workspace (§2.8). */
 export const workspaceArchiveName = (sessionId: string) => `workspace-${sessionId}.zip`;
 
-/** Makes the function that gives an archive its address. What is ready has one, also where there was nothing to pack. */
+/** Makes the function that gives an archive its address. A ready archive has one, even when there was nothing to pack. */
 export function makeAddressArchive(parts: Pick<ArtifactOperationParts, 'fileAddresses' | 'emptyArchives'>) {
   return async (sessionId: string, filename: string, kept: Archive | null): Promise<ArchiveAddress> => {
     const kind: ArchiveKind = filename.endsWith('.zip') ? 'zip' : 'tar.gz';
@@ -99,7 +99,7 @@ export function makeArtifactOperations(parts: ArtifactOperationParts) {
       return ofSession(session);
     },
 
-    /** What a run has made. */
+    /** What a run has produced. */
     getRunArtifacts: async (caller: Caller, runId: string): Promise<RunArtifactList> => {
       const run = await access.run(caller, runId);
       await audit.read(caller, 'run.read', run);

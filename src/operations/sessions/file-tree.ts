@@ -4,7 +4,7 @@ import type { FileChange, FileVersion } from '../../domain/sessions/artifact.ts'
 import type { FileAddresses } from '../../files/file-address.ts';
 import { mediaTypeOf } from '../../files/media-type.ts';
 
-/** A file, or a folder with what is in it. Its id is the same for as long as the session has that path. */
+/** A file, or a folder with its content. Its id stays the same as long as the session has that path. */
 export type FileNode =
   | {
       readonly kind: 'file';
@@ -13,7 +13,7 @@ export type FileNode =
       readonly path: string;
       readonly size: number;
       readonly sha256: string;
-      /** What the run did to it; null in a listing of the workspace. */
+      /** How the run changed it; null in a listing of the workspace. */
       readonly change: FileChange | null;
       /** A media type without parameters; null when the name implies none. */
       readonly mimeType: string | null;
@@ -35,10 +35,10 @@ export interface TreeParts {
   readonly addresses: Pick<FileAddresses, 'sign'>;
 }
 
-/** Each file takes two signatures, and there may be very many: other requests get their turn between. */
+/** Each file takes two signatures, and there may be very many: the loop yields to other requests. */
 const SLICE = 500;
 
-/** The nodes of some files, in their order, without folders. */
+/** The nodes of files, in order, without folders. */
 export async function leavesOf(
   { sessionId, addresses }: TreeParts,
   files: readonly (FileVersion & { readonly change?: FileChange })[],

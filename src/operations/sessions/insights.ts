@@ -1,4 +1,4 @@
-// Insights of agents: listed, read and moved on (I3).
+// Insights of agents: listed, read and moved to another status (I3).
 import { ErrandError } from '../../domain/errors.ts';
 import { type Insight, INSIGHT_MOVES, type InsightStatus } from '../../domain/sessions/insight.ts';
 import type { Caller } from '../../domain/people/user.ts';
@@ -41,7 +41,7 @@ export function makeInsightOperations({ store, access, audit }: InsightOperation
       return insight;
     },
 
-    /** Moves an insight on. Throws `conflict` when its status does not allow the move. */
+    /** Changes the status of an insight. Throws `conflict` when its status does not allow the change. */
     setInsightStatus: async (caller: Caller, id: string, status: InsightStatus): Promise<Insight> => {
       const insight = await access.insight(caller, id);
       const source = caller.kind === 'token' ? 'user' : 'api';

@@ -1,4 +1,4 @@
-// Opens what a signed address gives (E7): the signature is all that is asked for, as long as its session is there.
+// Opens the file of a signed address (E7): only the signature is required, as long as the session exists.
 import { notFound } from '../../domain/errors.ts';
 import type { BlobStore, OpenBlob } from '../../files/blobs/blobs.ts';
 import type { FileAddresses, FileGrant } from '../../files/file-address.ts';
@@ -11,14 +11,17 @@ export interface OpenFileParts {
   readonly fileAddresses: FileAddresses;
 }
 
-/** A file as it is to be sent. Whoever has it closes the blob. */
+/** A file to send. The receiver closes the blob. */
 export interface OpenedFile {
   readonly grant: FileGrant;
   readonly presentation: Presentation;
   readonly blob: OpenBlob;
 }
 
-/** Opens by the path of an address. Throws `forbidden` when it is altered or has expired, `not_found` when its session or file is gone. */
+/**
+ * Opens by the path of an address. Throws `forbidden` when it was altered or has expired, `not_found` when its session or
+ * file no longer exists.
+ */
 export function makeOpenFile({ store, blobs, fileAddresses }: OpenFileParts) {
   return async (path: string): Promise<OpenedFile> => {
     const grant = fileAddresses.verify(path);

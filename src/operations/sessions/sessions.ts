@@ -11,7 +11,7 @@ import type { SessionRecord } from '../../store/sessions/session-records.ts';
 import type { Access } from '../access.ts';
 import { type Audit, unlessDeleted } from '../audit/audit.ts';
 
-/** `user` is a name or an id, `key` a public id; null leaves a filter out. */
+/** `user` is a name or an id, `key` a public id; null means no filter. */
 export interface SessionQuery extends Page {
   readonly user: string | null;
   readonly key: string | null;
@@ -24,14 +24,14 @@ export interface SessionOperationParts {
   readonly audit: Pick<Audit, 'read' | 'change'>;
 }
 
-/** Why something is stopped: on the word of its own user, or of an administrator. */
+/** The cause of a stop: its own user, or an administrator. */
 export function stopCauseOf(caller: Caller): StopCause {
   return caller.reach === 'all' ? 'operator_requested_stop' : 'user_requested_stop';
 }
 
 /** The verbs on sessions. Those that take an id throw as `Access.session` does. */
 export function makeSessionOperations({ store, access, stopper, audit }: SessionOperationParts) {
-  /** What is in a session, looked at. */
+  /** The content of a session. */
   async function opened(caller: Caller, id: string): Promise<SessionRecord> {
     const session = await access.session(caller, id);
     await audit.read(caller, 'session.read', session);
@@ -39,11 +39,11 @@ export function makeSessionOperations({ store, access, stopper, audit }: Session
   }
 
   return {
-    /** The API sessions of the caller's key, the one changed last first (§4.6). */
+    /** The API sessions of the caller's key, the last changed first (§4.6). */
     listOwnSessions: async (caller: KeyCaller, { limit, offset }: Page): Promise<Listing<Session>> =>
       store.sessions.listOfKey(caller.key.seq, limit, offset),
 
-    /** Everybody's sessions, the newest first. Throws `not_found` for a filter that names nothing. */
+    /** All users' sessions, the newest first. Throws `not_found` for a filter with an unknown name. */
     listSessions: async (
       _caller: Administrator,
       { user, key, ...page }: SessionQuery,
@@ -66,7 +66,7 @@ export function makeSessionOperations({ store, access, stopper, audit }: Session
       return { sessionId: session.id, messages: await store.sessions.listMessages(session.seq) };
     },
 
-    /** What the agents of a session may use: as it was when the session was opened (§2.10). */
+    /** What the agents of a session may use, as determined when it was opened (§2.10). */
     getCapabilityConfig: async (
       caller: Caller,
       id: string,
@@ -84,8 +84,8 @@ export function makeSessionOperations({ store, access, stopper, audit }: Session
     },
 
     /**
-     * Returns the session's id (E9). What runs is stopped; the files are removed in the background. The second time the
-     * session is not found.
+     * Returns the session's id (E9). What runs is stopped; the files are removed in the background. A second call does not
+     * find the session.
      */
     deleteSession: async (caller: Caller, id: string): Promise<string> => {
       const session = await access.session(caller, id);

@@ -27,8 +27,8 @@ const CLOSED: Readonly<Record<UserInputStatus, string>> = {
 };
 
 /**
- * The verbs on questions. Those that take an id throw as `Access.question` does; those that settle one throw `conflict`
- * when it is not pending any more.
+ * The verbs on questions. Those that take an id throw as `Access.question` does; those that settle one throw `conflict` when
+ * it is no longer pending.
  */
 export function makeUserInputOperations({ store, access, audit }: UserInputOperationParts) {
   /** The question as it is after a move. */
@@ -60,7 +60,7 @@ export function makeUserInputOperations({ store, access, audit }: UserInputOpera
       return settled(caller, question, await store.userInputs.answer(question.id, answers, note));
     },
 
-    /** Ends the wait: the agent is told that no answer came. */
+    /** Ends the wait: the agent learns that no answer came. */
     expireUserInput: async (caller: Caller, id: string): Promise<UserInput> => {
       const question = await access.question(caller, id);
       const note = audit.change(caller, 'question.expire', ifMoved(question));

@@ -1,4 +1,4 @@
-// Accepting a turn: where both protocols meet. After it resolves, the run survives anything (D7).
+// Accepts a turn of either protocol. After it resolves, the run survives any crash (D7).
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { NO_CAPABILITIES } from '../../domain/capabilities/capability-config.ts';
@@ -39,8 +39,9 @@ export interface AcceptParts {
 /**
  * Makes the verb. Throws `not_found` or `forbidden` for a session that is not the key's (§1 rule 7), `not_found` for an
  * unknown stored attachment, `unprocessable` for a schema that does not compile (C14), `bad_request` or `too_large` for an
- * image that can't be fetched (§4.3), `conflict` for the idempotency key of a request of the other protocol, `unavailable`
- * while the daemon drains, or its disk is almost full or refuses to write; for a background run also `conflict` for a busy session, `rate_limited` over a limit, `unavailable` without a place in the queue (D2).
+ * image that can't be fetched (§4.3), `conflict` for an idempotency key that a request in the other protocol has used,
+ * `unavailable` while the daemon drains, or when its disk is almost full or refuses to write; for a background run also
+ * `conflict` for a busy session, `rate_limited` over a limit, `unavailable` without a place in the queue (D2).
  */
 export function makeAcceptTurn(parts: AcceptParts) {
   const { store, access, blobs, disk, queue, settings, schemas, fetchImages, makeSetup, draining } = parts;
@@ -55,16 +56,16 @@ export function makeAcceptTurn(parts: AcceptParts) {
     let fresh = false;
     try {
       const kept = await storeContent({ store, hold, caller, fetchImages, asking }, input.content);
-      // A long text takes its time to be put together and to be kept: others have their turn in between.
+      // Assembling and storing a long text takes time, so the loop yields to other requests.
       await nextTurn();
-      // Fetching may have taken long.
+      // Fetching may have taken a long time.
       refuseWhileDraining();
       const turn = await accept(caller, input, kept);
       fresh = !turn.replayed;
       return turn;
     } finally {
       const keys = hold.release();
-      // A refused request leaves no file behind, nor does a repeated one (A1).
+      // Neither a refused nor a repeated request leaves a file behind (A1).
       if (!fresh) for (const key of keys) await blobs.removeUnless(key, store.sessions.isBlobInUse);
     }
   };
@@ -97,7 +98,7 @@ export function makeAcceptTurn(parts: AcceptParts) {
       slotFree: queue.slotFree,
       background: input.background === null ? null : { ...input.background, limits: settings().background },
     });
-    // Asked for before the commit, so that a run which can start at once is claimed in the same commit.
+    // Requested before the commit, so that a run that can start at once is claimed in the same commit.
     queue.claimAccepted();
     const acceptance = await accepted;
     if (!('run' in acceptance)) throw REFUSALS[acceptance.kind]();
@@ -111,7 +112,7 @@ function refuseWithoutSpace(disk: Disk): void {
   if (shortage !== null) throw new ErrandError('unavailable', shortage.words);
 }
 
-/** A session that is there has its own. */
+/** An existing session has its own. */
 const NOT_OPENED: SessionSetup = { target: 'free', capabilityConfig: NO_CAPABILITIES, orchestration: null };
 
 const REFUSALS: Readonly<Record<'session_gone' | BackgroundRefusal, () => ErrandError>> = {
@@ -124,8 +125,8 @@ const REFUSALS: Readonly<Record<'session_gone' | BackgroundRefusal, () => Errand
 };
 
 /**
- * A repeated background submission finds its run whatever else it says: bodies are not compared (§4.3 rule 3). That of
- * others is found by the accepting transaction; here only where images would be fetched a second time.
+ * A repeated background submission finds its run whatever the rest of its body says: bodies are not compared (§4.3 rule 3).
+ * For other requests the accepting transaction finds it; here only where images would be fetched a second time.
  */
 async function findSubmitted(store: Store, { user, key }: KeyCaller, input: TurnInput) {
   const { sessionId, idempotencyKey, background, content } = input;
@@ -151,7 +152,7 @@ async function requireSchema(schemas: AcceptParts['schemas'], schema: JsonObject
 
 interface ContentParts {
   readonly store: Store;
-  /** Keeps the bytes until the turn refers to them. */
+  /** Keeps the blobs until the turn refers to them. */
   readonly hold: BlobHold;
   readonly caller: KeyCaller;
   readonly fetchImages: AcceptParts['fetchImages'];
@@ -163,7 +164,9 @@ interface KeptContent {
   readonly attachments: NewAttachment[];
 }
 
-/** Turns input blocks into message content, with the bytes of uploads stored as blobs. What costs most comes last. */
+/**
+ * Turns input blocks into message content, with the bytes of uploads stored as blobs. The most expensive steps come last.
+ */
 async function storeContent(parts: ContentParts, blocks: readonly InputBlock[]): Promise<KeptContent> {
   const kept = new Map<InputBlock, NewAttachment>();
   for (const block of blocks) if (block.type === 'stored') kept.set(block, await reuse(parts, block));

@@ -1,4 +1,4 @@
-// Waiting for a run: the answer of a non-stream request (C7, C8).
+// Waits for a run: the reply to a request without a stream (C7, C8).
 import type { Clock } from '../../domain/clock.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import { isTerminal, type Run } from '../../domain/sessions/run.ts';

@@ -9,7 +9,10 @@ import type { Asking, InputBlock } from './turn.ts';
 
 const TIMEOUT_MS = 60_000;
 const AT_ONCE = 4;
-/** What the images of one turn may have together, in sizes of the largest one; a request's body has the same bound (A5). */
+/**
+ * Maximum total size of the images of one turn, as a multiple of the largest allowed image; a request's body has the same
+ * limit (A5).
+ */
 const LARGEST_TOGETHER = 4;
 const IMAGE_TYPE = /^image\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/;
 const MEGABYTE = 1024 * 1024;
@@ -19,24 +22,25 @@ type Upload = Extract<InputBlock, { type: 'upload' }>;
 
 export interface FetchParts {
   settings(): Settings;
-  /** Fires when the daemon ends. */
+  /** Fires when the daemon shuts down. */
   readonly ending: AbortSignal;
-  /** How names are resolved; the system's way when absent. */
+  /** How host names are resolved; by the system when absent. */
   readonly resolve?: EgressPolicy['resolve'];
-  /** For all images of a turn together; 60 s when absent. */
+  /** Timeout for all images of a turn together; 60 s when absent. */
   readonly timeoutMs?: number;
 }
 
 export interface Fetching extends Asking {
   readonly blocks: readonly AddressBlock[];
-  /** Keeps an image as soon as it is there, so that few are in memory at a time. */
+  /** Stores an image as soon as it is fetched, so that few are in memory at a time. */
   keep(block: AddressBlock, upload: Upload): Promise<void>;
 }
 
 /**
- * Makes the verb. When it ends, nothing of it continues. Throws `bad_request` for an image that cannot be fetched or is none,
- * `too_large` over the upload limit or for too much of them, each naming the field; `unavailable` when there is no room for
- * them, or the caller or the daemon is going. All their bytes are counted before they are held. The first failure ends the rest.
+ * Makes the verb. When it settles, none of its requests continues. Throws `bad_request` for an address that can't be fetched
+ * or isn't an image, `too_large` over the upload limit or the limit on all images, each naming the field; `unavailable` when
+ * there is no room for them, or when the caller disconnects or the daemon shuts down. All bytes are counted before they are
+ * held. The first failure ends the other requests.
  */
 export function makeFetchImages({ settings, ending, resolve, timeoutMs: wholeMs = TIMEOUT_MS }: FetchParts) {
   return async ({ blocks, left, takeRoom, keep }: Fetching): Promise<void> => {
@@ -121,7 +125,7 @@ function about({ field }: AddressBlock, reason: ErrorReason, what: string, cause
   return new ErrandError(reason, `${field}: ${what}`, { cause, details: { field } });
 }
 
-/** The last part of the address that answered, or `image` with the ending of its type. */
+/** The last segment of the final address, or `image` with the extension of its type. */
 function nameOf({ url }: GuardedReply, mimeType: string): string {
   const last = new URL(url).pathname.split('/').at(-1) ?? '';
   return decoded(last) || `image.${extension(mimeType) || 'bin'}`;

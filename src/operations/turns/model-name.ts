@@ -19,7 +19,10 @@ export function makeGetModelName(parts: ModelNameParts) {
   };
 }
 
-/** The model of the expert that leads a team now; null when the target is no team, or its lead has none of its own. */
+/**
+ * The model of the expert that currently leads a team; null when the target isn't a team, or its lead has no model of its
+ * own.
+ */
 function leadModelOf(target: string, { experts, teams }: Definitions): string | null {
   const parsed = parseTarget(target);
   const team = parsed?.kind === 'team' ? teams.get(parsed.name) : undefined;

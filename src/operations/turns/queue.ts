@@ -1,4 +1,4 @@
-// The queue as administrators see it: which runs wait, why, and behind which.
+// The queue as administrators see it: which runs wait, why, and for which run.
 import type { Clock } from '../../domain/clock.ts';
 import type { Administrator } from '../../domain/people/user.ts';
 import type { Queue, QueueLoad } from '../../execution/queue/queue.ts';
@@ -7,9 +7,10 @@ import type { Page } from '../../domain/listing.ts';
 import type { WaitingRun } from '../../store/runs/waiting-runs.ts';
 
 /**
- * Why a run waits. `session_busy`: for an earlier run of its session. `user_input`: that one waits for its user. `stop_unconfirmed`: for the executor of a stopped
- * run of its session. `key_order`: for an earlier run of its key. `slots_full`, `background_limit`: for a worker slot.
- * `not_claiming`: the daemon has no workers or shuts down. `starting`: for nothing any more.
+ * Why a run waits. `session_busy`: for an earlier run of its session. `user_input`: that one waits for its user.
+ * `stop_unconfirmed`: for the executor of a stopped run of its session. `key_order`: for an earlier run of its key.
+ * `slots_full`, `background_limit`: for a worker slot. `not_claiming`: the daemon has no workers or is shutting down.
+ * `starting`: it no longer waits for anything.
  */
 export type WaitReason =
   | 'session_busy'
@@ -21,7 +22,7 @@ export type WaitReason =
   | 'not_claiming'
   | 'starting';
 
-/** A waiting run: why, behind which run, and for how long. */
+/** A waiting run: why it waits, for which run, and how long. */
 export interface QueueEntry extends WaitingRun {
   readonly reason: WaitReason;
   readonly behindRunId: string | null;

@@ -1,11 +1,11 @@
-// Which images are taken in: those that can be what they claim to be, and are no trap for who decodes them.
+// Which images are accepted: those that match their declared type, and are safe to decode.
 import { readImageFacts, SHOWN_TYPES } from '../../agent/conversation/image-facts.ts';
 
 const MAX_MEGAPIXELS = 100;
 
 /**
- * What is wrong with an image, to follow the name of a request's field; null when nothing is. Kinds that no model takes, such
- * as SVG or TIFF, are not looked into: they are kept as files.
+ * What is wrong with an image, as a phrase that follows the name of a request's field; null when nothing is. Types that no
+ * model accepts, such as SVG or TIFF, are not examined: they are stored as files.
  */
 export function imageFault(bytes: Uint8Array, mimeType: string): string | null {
   const facts = readImageFacts(bytes);

@@ -38,7 +38,7 @@ export function makeRunOperations({ store, access, stopper, audit, countPoll }: 
   }
 
   return {
-    /** Everybody's runs, the newest first. */
+    /** All users' runs, the newest first. */
     listRuns: async (caller: Administrator, { sessionId, status, ...page }: RunQuery): Promise<Listing<RunRecord>> => {
       const session = sessionId === null ? null : await access.session(caller, sessionId);
       return store.runs.list({ sessionSeq: session?.seq ?? null, status, ...page });
@@ -50,14 +50,14 @@ export function makeRunOperations({ store, access, stopper, audit, countPoll }: 
       return run;
     },
 
-    /** A run whose stream is to be followed (C12). */
+    /** A run whose stream will be followed (C12). */
     followRun: async (caller: Caller, id: string): Promise<RunRecord> => {
       const run = await access.run(caller, id);
       await audit.read(caller, 'run.follow', run);
       return run;
     },
 
-    /** The state of a background run. Throws `rate_limited`, and `not_found` for a run that is not one. */
+    /** The state of a background run. Throws `rate_limited`, and `not_found` for any other run. */
     pollRun: async (caller: KeyCaller, id: string): Promise<BackgroundRun> => {
       countPoll(caller.key.seq);
       return withPosition(caller, await access.backgroundRun(caller, id));
@@ -65,7 +65,7 @@ export function makeRunOperations({ store, access, stopper, audit, countPoll }: 
 
     withPosition,
 
-    /** Stops one run. The next one of its session is executed then. */
+    /** Stops one run. Then the next run of its session is executed. */
     stopRun: async (caller: Caller, id: string): Promise<StopResult> => {
       const run = await access.run(caller, id);
       return stopper.stopRun(run, stopCauseOf(caller), audit.change(caller, 'run.stop', unlessDeleted(run)));

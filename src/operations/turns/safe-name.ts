@@ -1,4 +1,4 @@
-// Names of attachments, made fit for a path, a header and a terminal.
+// Sanitizes names of attachments for paths, headers and terminals.
 
 const MAX_BYTES = 120;
 const EXTENSIONS: Readonly<Record<string, string>> = {
@@ -15,12 +15,12 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   'text/markdown': '.md',
 };
 
-/** A file name that names nothing but a file: no folder, no control character, no leading dot, at most 120 bytes (C4). */
+/** A plain file name: no folder, no control character, no leading dot, at most 120 bytes (C4). */
 export function safeName(name: string | null, mimeType: string): string {
   const base = (name ?? '').split(/[/\\]/).at(-1)!;
   const clean = base
     .normalize('NFC')
-    // Controls, format characters (which can turn a name around), separators, and what shells and URLs trip over.
+    // Control characters, format characters (which can reverse a name), separators, and what breaks shells and URLs.
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}<>:"|?*%#]/gu, '')
     .replace(/\s+/g, ' ')
     .replace(/^[. ]+|[. ]+$/g, '');
@@ -28,7 +28,7 @@ export function safeName(name: string | null, mimeType: string): string {
   return shorten(clean);
 }
 
-/** Cuts a name to its limit, keeping the extension. */
+/** Cuts a name to its limit and keeps the extension. */
 function shorten(name: string): string {
   if (Buffer.byteLength(name) <= MAX_BYTES) return name;
   const dot = name.lastIndexOf('.');

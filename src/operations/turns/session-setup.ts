@@ -1,4 +1,4 @@
-// What a session is opened with: who answers, and what its agents may use (§2.10). It is kept with the session.
+// The setup of a new session: who answers, and what its agents may use (§2.10). It is stored with the session.
 import { expertsOf, orchestrationOf, unique } from '../../catalog/kinds/agent-plan.ts';
 import type { Definitions, ExpertDefinition } from '../../catalog/definitions.ts';
 import { BROWSER_IMPL, type CapabilityConfig, NO_CAPABILITIES } from '../../domain/capabilities/capability-config.ts';
@@ -17,8 +17,8 @@ export interface SetupParts {
 export type MakeSetup = (key: Pick<ApiKey, 'target' | 'capabilityConfig' | 'userSeq'>) => Promise<SessionSetup>;
 
 /**
- * Makes the verb. In free mode the key decides, and where it says nothing, what is enabled by default; else the expert
- * or the team does. A target that is gone gives nothing: the run says so.
+ * Makes the verb. In free mode the key decides, with what is enabled by default for what it leaves open; otherwise the
+ * expert or the team does. A target that no longer exists gives nothing: the run reports it.
  */
 export function makeSessionSetup(parts: SetupParts): MakeSetup {
   return async ({ target, capabilityConfig, userSeq }) => {
@@ -56,14 +56,14 @@ async function configOfKey(
   };
 }
 
-/** Who answers, and to whom parts of the work may go. */
+/** Who answers, and who parts of the work can be delegated to. */
 interface Cast {
   readonly experts: readonly ExpertDefinition[];
   readonly subagents: readonly string[];
   readonly userSeq: number;
 }
 
-/** All that one of the experts may use. */
+/** Everything that any of the experts may use. */
 async function configOf(parts: SetupParts, { experts, subagents, userSeq }: Cast): Promise<CapabilityConfig> {
   const { idsFor } = parts.store.definitionIds;
   const all = (list: (expert: ExpertDefinition) => readonly string[]) => unique(experts.flatMap(list));

@@ -2,16 +2,16 @@
 import type { JsonObject } from '../../domain/json.ts';
 import type { Protocol, Run } from '../../domain/sessions/run.ts';
 
-/** Bytes of an upload, which may lie in a file. */
+/** Bytes of an upload, which may be stored in a file. */
 export interface UploadBytes {
   readonly size: number;
-  /** Gives them piece by piece, as often as asked, until the turn is accepted or refused. */
+  /** Yields them in chunks, any number of times, until the turn is accepted or refused. */
   pieces(): Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 }
 
 /**
  * One block of the user's message. `stored` names an attachment of an earlier turn by its `attachments/…` path; `address` an
- * image on the web, and `field` where in the request its address stands (C3, C4).
+ * image on the web, and `field` the request's field that contains the address (C3, C4).
  */
 export type InputBlock =
   | { readonly type: 'text'; readonly text: string }
@@ -39,7 +39,7 @@ export interface TurnInput {
   readonly content: readonly InputBlock[];
   readonly sessionId: string | null;
   readonly idempotencyKey: string | null;
-  /** Present when the run is to go on in the background; its payload is passed back verbatim. */
+  /** Present when the run is to continue in the background; its payload is returned verbatim. */
   readonly background: { readonly payload: string | null } | null;
   /** Chat only: the last chunk reports the usage (C9). */
   readonly includeUsage: boolean;
@@ -47,9 +47,9 @@ export interface TurnInput {
   readonly outputSchema: JsonObject | null;
 }
 
-/** What is there of the request while its turn is accepted. */
+/** What exists of the request while its turn is accepted. */
 export interface Asking {
-  /** Fires when the caller has gone: it ends the fetching of images, and nothing after that (C7). */
+  /** Fires when the caller has disconnected: it ends the fetching of images, and nothing after that (C7). */
   readonly left?: AbortSignal;
   /** Counts bytes before they are held for the turn. Throws `unavailable` when there is no room for them. */
   readonly takeRoom: (bytes: number) => void;
