@@ -44,6 +44,13 @@ import { makeToday } from './office/today.ts';
 import { makeTurns } from './sessions/turns.ts';
 import { makeUserInputs } from './runs/user-inputs.ts';
 import { makeUsers } from './people/users.ts';
+import { makeDeliveries } from './webhooks/deliveries.ts';
+import { makeDeliveryRecords } from './webhooks/delivery-records.ts';
+import { makePlan } from './webhooks/plan-deliveries.ts';
+import { makePruneDeliveries } from './webhooks/prune-deliveries.ts';
+import { makeRecordAttempts } from './webhooks/record-attempts.ts';
+import { makeRedeliver } from './webhooks/redeliver.ts';
+import { makeWebhooks } from './webhooks/webhooks.ts';
 import { makeWorkspaceExports } from './artifacts/workspace-exports.ts';
 import { makeWorkspaceTree } from './artifacts/workspace-tree.ts';
 import { makeWaitForUser } from './runs/wait-for-user.ts';
@@ -94,6 +101,8 @@ function makeStore(database: Database) {
     insights: makeInsights(database),
     connections: makeConnections(database),
     audit: makeAuditEntries(database),
+    webhooks: makeWebhooks(database),
+    deliveries: makeDeliveryVerbs(database),
     runs: {
       ...makeRuns(database),
       ...makeRunRecords(database),
@@ -113,5 +122,16 @@ function makeStore(database: Database) {
     heldLogBytes: database.heldLogBytes,
     onCommitted: database.onCommitted,
     close: database.close,
+  };
+}
+
+function makeDeliveryVerbs(database: Database) {
+  return {
+    plan: makePlan(database),
+    ...makeDeliveries(database),
+    ...makeRecordAttempts(database),
+    ...makeDeliveryRecords(database),
+    ...makeRedeliver(database),
+    ...makePruneDeliveries(database),
   };
 }

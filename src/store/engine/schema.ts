@@ -15,6 +15,7 @@ import { audit } from './migrations/009-audit.ts';
 import { sessionsInOffice } from './migrations/010-sessions-in-office.ts';
 import { eventsOfSessions } from './migrations/011-events-of-sessions.ts';
 import { waiting } from './migrations/012-waiting.ts';
+import { webhooks } from './migrations/013-webhooks.ts';
 
 /** Every migration in order. Add new ones at the end; never change one that was released. */
 const MIGRATIONS: readonly string[] = [
@@ -30,6 +31,7 @@ const MIGRATIONS: readonly string[] = [
   sessionsInOffice,
   eventsOfSessions,
   waiting,
+  webhooks,
 ];
 
 /** The schema version this code writes. */

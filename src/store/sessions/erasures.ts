@@ -50,6 +50,17 @@ const TEXTS_OF_SESSION: readonly Erasure[] = [
     weight: 1,
   },
   { sql: 'DELETE FROM compactions WHERE session_seq = ? LIMIT ?', weight: LARGE },
+  // A pending one is still sent: it is erased when it ends.
+  {
+    sql: `UPDATE webhook_deliveries SET body = '' WHERE session_seq = ? AND state <> 'pending' AND body <> '' LIMIT ?`,
+    weight: LARGE,
+  },
+  {
+    sql: `UPDATE webhook_attempts SET response_excerpt = NULL WHERE (delivery_id, no) IN (
+            SELECT a.delivery_id, a.no FROM webhook_deliveries d CROSS JOIN webhook_attempts a ON a.delivery_id = d.id
+            WHERE d.session_seq = ? AND a.response_excerpt IS NOT NULL LIMIT ?)`,
+    weight: 1,
+  },
   {
     sql: "UPDATE sessions SET title = '', orchestration = NULL, lead_model = NULL WHERE seq = ? AND (title <> '' OR orchestration IS NOT NULL) LIMIT ?",
     weight: 1,

@@ -16,7 +16,9 @@ test('a new file is brought to the schema of this code', async () => {
   await openDatabase(file, systemClock).close();
   const connection = new Connection(file);
   expect(connection.pragma('user_version', { simple: true })).toBe(SCHEMA_VERSION);
-  const tables = connection.prepare("SELECT name, sql FROM sqlite_master WHERE type = 'table'").all() as {
+  const tables = connection
+    .prepare("SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
+    .all() as {
     name: string;
     sql: string;
   }[];

@@ -4,7 +4,9 @@ import { ID_NOUNS } from '../../../src/domain/ids.ts';
 import { RUN_SOURCES } from '../../../src/domain/sessions/office.ts';
 import type { Run } from '../../../src/domain/sessions/run.ts';
 import type { ClaimedRun } from '../../../src/store/runs/claim-runs.ts';
+import { WEBHOOK_EVENT_TYPES } from '../../../src/domain/webhooks/webhook.ts';
 import { aStep, aTurn, BACKGROUND_ORDER, fenceOf, FREE, type StoreHouse } from './store-house.ts';
+import { aWebhook, renderId } from './webhooks.ts';
 
 const PAGE = { limit: 9, offset: 0 };
 /** They have no statements. */
@@ -20,6 +22,7 @@ export async function callEveryVerb(house: StoreHouse): Promise<string[]> {
   await callOffice(house);
   await callPeople(house);
   await callLists(house);
+  await callWebhooks(house);
   await callAudit(house);
   await callDeletion(house);
   return uncalled();
@@ -283,6 +286,74 @@ async function callLists({ store, user, key }: StoreHouse): Promise<void> {
       await runs.list({ ...PAGE, sessionSeq, status });
     }
   }
+}
+
+/** Webhooks of both owner scopes, every event that one can be told of, and what becomes of a delivery. */
+async function callWebhooks(house: StoreHouse): Promise<void> {
+  const { webhooks, deliveries, runs, insights, userInputs, artifacts } = house.store;
+  const webhook = await webhooks.create(aWebhook({ userSeq: house.user.seq, events: WEBHOOK_EVENT_TYPES }), renderId);
+  const other = await webhooks.create(aWebhook({ userSeq: null, projectId: 'p' }), renderId);
+  const [run] = await claimNew(house);
+  const fence = fenceOf(run!);
+  await insights.report(fence, { callId: 'i', title: 't', summary: 's', priority: 'low' });
+  await runs.waitForUser(fence, { toolUseId: 'q', toolName: 'ask_user', toolInput: {}, lifetimeMs: 1 });
+  const nothing = { userSeq: null, keySeq: null, sessionSeq: run!.sessionSeq, status: null };
+  for (const { id } of (await userInputs.list({ ...PAGE, ...nothing })).items) await userInputs.answer(id, 'x');
+  const [resumed] = await house.claim(99);
+  await runs.finalize(fenceOf(resumed!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
+  await runs.settle(fenceOf(resumed!));
+  await artifacts.recordArtifacts(run!.seq, { files: [{ path: '/w', size: 1, sha256: 'w' }], skipped: {} });
+  await artifacts.finishExport(run!.sessionSeq, run!.seq, { key: 'z', size: 1 });
+  while ((await deliveries.plan(renderId)).more);
+  await webhooks.change(webhook.id, { name: 'n', events: ['session.failed'], enabled: true }, renderId);
+  await webhooks.rotateSecret(webhook.id, Buffer.from('sealed'));
+  await deliveries.listLanes();
+  await deliveries.findLane(webhook.id);
+  await deliveries.findTarget(webhook.id, 0);
+  const [pending] = await deliveries.listPending(webhook.id, 9);
+  const result = { at: 1, statusCode: 500, durationMs: 1, error: 'no', responseExcerpt: 'x' };
+  await deliveries.recordAttempt(pending!.id, result, 1);
+  await deliveries.recordAttempt(pending!.id, { ...result, error: null }, null);
+  const test = { webhook, eventId: 'e', eventType: 'session.failed', sessionSeq: null, body: 'b' } as const;
+  await deliveries.recordTest(test, result);
+  await callDeliveryRecords(house, webhook.id, pending!.id);
+  for (const enabled of [null, true]) {
+    await webhooks.list({ ...PAGE, ownerScope: 'system', userSeq: null, enabled });
+    await webhooks.list({ ...PAGE, ownerScope: 'user', userSeq: house.user.seq, enabled });
+    await webhooks.list({ ...PAGE, ownerScope: null, userSeq: null, enabled });
+  }
+  await webhooks.change(webhook.id, { enabled: false }, renderId);
+  await webhooks.change(webhook.id, { enabled: true }, renderId);
+  await webhooks.giveUp(webhook.id, 'it is gone');
+  await webhooks.get(webhook.id);
+  await deliveries.cancelOfDisabled();
+  await deliveries.pruneBefore(house.clock.now() + 1);
+  await webhooks.delete(other.id);
+  while (await deliveries.pruneDeleted());
+}
+
+async function callDeliveryRecords({ store, user }: StoreHouse, webhookId: number, id: number): Promise<void> {
+  const { deliveries } = store;
+  const nothing = {
+    owner: null,
+    webhookId: null,
+    eventId: null,
+    eventType: null,
+    state: null,
+    since: null,
+    until: null,
+  };
+  for (const whose of [{}, { owner: user.seq }, { webhookId }, { eventId: 'e' }]) {
+    for (const state of [null, 'failed'] as const) {
+      for (const type of [null, 'session.failed'] as const) {
+        for (const when of [{}, { since: 1, until: 2 }])
+          await deliveries.list({ ...PAGE, ...nothing, ...whose, state, eventType: type, ...when });
+      }
+    }
+  }
+  await deliveries.find(id);
+  await deliveries.redeliver(id);
+  await deliveries.redeliverSome({ webhookId, state: 'failed', since: 0 }, null);
 }
 
 /** A note, and the log with each filter and from each end. */

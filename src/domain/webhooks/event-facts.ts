@@ -1,0 +1,153 @@
+// What a webhook event is about: the facts that its body is made of (§6.5).
+import type { InsightPriority, InsightSource, InsightStatus } from '../sessions/insight.ts';
+import type { JsonObject, JsonValue } from '../json.ts';
+import type { ScheduleMode, StopReason } from '../sessions/run.ts';
+import type { SessionKind, SessionStatus } from '../sessions/session.ts';
+import type { User } from '../people/user.ts';
+import type { OwnerScope } from './webhook.ts';
+
+/** An event of a session. Times are epoch ms. */
+export interface EventFacts {
+  readonly eventId: string;
+  readonly occurredAt: number;
+  readonly isTest: boolean;
+  /** The owner of the session. */
+  readonly user: Pick<User, 'id' | 'username' | 'fullName' | 'department' | 'role'>;
+  readonly session: SessionFacts;
+  readonly subject: EventSubject;
+}
+
+/** The webhook that a body is for. */
+export interface BodyTarget {
+  readonly id: number;
+  readonly ownerScope: OwnerScope;
+}
+
+/** Makes the JSON text of a body. */
+export type RenderBody = (facts: EventFacts, target: BodyTarget) => string;
+
+export interface SessionFacts {
+  readonly id: string;
+  readonly title: string;
+  readonly kind: SessionKind;
+  readonly status: SessionStatus;
+  readonly projectId: string | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** The event type with what is particular to it. */
+export type EventSubject =
+  | { readonly type: 'session.completed'; readonly run: RunFacts; readonly summary: SummaryFacts }
+  | {
+      readonly type: 'session.failed' | 'session.stopped';
+      readonly run: RunFacts;
+      readonly summary: SummaryFacts;
+      readonly message: string;
+    }
+  | { readonly type: 'user_input.requested' | 'user_input.answered'; readonly question: QuestionFacts }
+  | { readonly type: 'workbench.insight_status_changed'; readonly insight: InsightFacts }
+  | {
+      readonly type: 'workspace_export.completed';
+      readonly hasFiles: boolean;
+      readonly hasArchive: boolean;
+      /** The run that was exported after; null when it is not known. */
+      readonly run: RunFacts | null;
+    }
+  | { readonly type: 'scheduled_task.run_status_changed'; readonly task: TaskFacts; readonly run: TaskRunFacts }
+  | { readonly type: 'publish_page.published'; readonly page: PageFacts; readonly version: VersionFacts }
+  | { readonly type: 'publish_page.failed'; readonly page: PageFacts; readonly job: PublishJobFacts };
+
+/** A run that has ended. */
+export interface RunFacts {
+  readonly id: string;
+  /** The id of its user message; null when it is not known. */
+  readonly turnId: number | null;
+  readonly status: 'completed' | 'failed' | 'stopped';
+  readonly scheduleMode: ScheduleMode;
+  readonly scheduledTaskId: string | null;
+  readonly startedAt: number | null;
+  readonly finishedAt: number | null;
+  /** Null unless it completed. */
+  readonly stopReason: StopReason | null;
+}
+
+/** What the session has come to with this run; the two flags are of the run itself. */
+export interface SummaryFacts {
+  /** False: the run surely left no files. True also while they are being collected. */
+  readonly hasArtifacts: boolean;
+  readonly hasAssistantResponse: boolean;
+  readonly messageCount: number;
+  readonly assistantMessageCount: number;
+  /** Finished tool calls. */
+  readonly toolCount: number;
+  readonly costUsd: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Milliseconds that workers were at its runs. */
+  readonly workedMs: number;
+}
+
+export interface QuestionFacts {
+  readonly id: string;
+  readonly toolName: string;
+  readonly toolInput: JsonObject;
+  /** Null unless the event is the answer. */
+  readonly answers: JsonValue | null;
+  readonly expiresAt: number;
+  readonly answeredAt: number | null;
+}
+
+export interface InsightFacts {
+  readonly id: string;
+  readonly title: string;
+  readonly summary: string;
+  readonly priority: InsightPriority;
+  /** Null when it is reported. */
+  readonly previous: InsightStatus | null;
+  readonly status: InsightStatus;
+  readonly source: InsightSource;
+}
+
+export interface TaskFacts {
+  readonly id: string;
+  readonly name: string;
+  readonly cron: string;
+  readonly timezone: string;
+}
+
+export type TaskRunStatus = 'pending' | 'running' | RunFacts['status'];
+
+export interface TaskRunFacts {
+  readonly id: string;
+  readonly status: TaskRunStatus;
+  readonly previousStatus: TaskRunStatus | null;
+  readonly lastError: string | null;
+}
+
+export interface PageFacts {
+  readonly id: string;
+  readonly name: string;
+  readonly publishKey: string;
+  readonly sourceType: 'scheduled_task' | 'existing_session';
+  readonly category: string | null;
+  readonly isOnBoard: boolean;
+}
+
+export interface VersionFacts {
+  readonly no: number;
+  readonly entryPath: string;
+  readonly shareCode: string;
+  readonly triggerType: 'manual' | 'auto';
+  readonly reason: string | null;
+}
+
+export interface PublishJobFacts {
+  readonly id: string | null;
+  readonly runId: string | null;
+  readonly scheduledTaskId: string | null;
+  readonly status: string;
+  readonly attemptCount: number;
+  readonly maxAttempts: number;
+  readonly message: string;
+}

@@ -1,0 +1,98 @@
+// Deliveries as the sender has them: what is pending, and where it goes.
+import type { Webhook, WebhookEventType } from '../../domain/webhooks/webhook.ts';
+import type { Database } from '../engine/database.ts';
+import type { Reader, Step } from '../engine/statement.ts';
+import { toWebhook, WEBHOOK_COLUMNS, type WebhookRow } from './webhook-rows.ts';
+
+/** A webhook with pending deliveries. */
+export interface Lane {
+  readonly webhookId: number;
+  /** Of the earliest. */
+  readonly nextAttemptAt: number;
+  /** `proven`: the last attempt succeeded; `untried`: none was made since it was enabled. */
+  readonly standing: 'proven' | 'untried' | 'failing';
+}
+
+/** Where the deliveries of a webhook go. */
+export interface DeliveryTarget {
+  readonly webhook: Webhook;
+  /** Sealed; null without one. */
+  readonly secret: Buffer | null;
+  /** The one before, while it signs as well. */
+  readonly previousSecret: Buffer | null;
+}
+
+export interface PendingDelivery {
+  readonly id: number;
+  readonly eventId: string;
+  readonly eventType: WebhookEventType;
+  readonly body: string;
+  readonly attemptCount: number;
+  /** How many failures end it. */
+  readonly attemptsLeft: number;
+  readonly nextAttemptAt: number;
+  readonly createdAt: number;
+}
+
+interface LaneRow {
+  id: number;
+  failing_since: number | null;
+  last_success_at: number | null;
+  next_attempt_at: number;
+}
+
+// Webhooks are few: each is asked for its earliest. Those of disabled users rest (H16).
+const lanes = (which: string) => `SELECT * FROM (
+  SELECT w.id, w.failing_since, w.last_success_at, (
+    SELECT d.next_attempt_at FROM webhook_deliveries d WHERE d.webhook_id = w.id AND d.state = 'pending'
+    ORDER BY d.next_attempt_at LIMIT 1) AS next_attempt_at
+  FROM webhooks w LEFT JOIN users u ON u.seq = w.user_seq
+  WHERE ${which} AND w.enabled = 1 AND coalesce(u.disabled, 0) = 0) WHERE next_attempt_at IS NOT NULL`;
+const LANES = `${lanes('w.deleted_at IS NULL')} ORDER BY id`;
+const LANE = lanes('w.id = ?');
+
+/** What the sender reads. */
+export function makeDeliveries({ read }: Database) {
+  return {
+    /** The webhooks that have something pending, due or not. */
+    listLanes: read(function* (tx: Reader): Step<Lane[]> {
+      return (yield* tx.all<LaneRow>(LANES)).map(toLane);
+    }),
+
+    /** The same of one webhook; undefined when nothing of it is to be sent. */
+    findLane: read(function* (tx: Reader, webhookId: number): Step<Lane | undefined> {
+      const row = yield* tx.get<LaneRow>(LANE, webhookId);
+      return row && toLane(row);
+    }),
+
+    /** Pending deliveries of a webhook, due or not, the earliest first. */
+    listPending: read(
+      (tx: Reader, webhookId: number, limit: number): Step<PendingDelivery[]> =>
+        tx.all<PendingDelivery>(
+          `SELECT id, event_id AS eventId, event_type AS eventType, body, attempt_count AS attemptCount,
+             attempts_left AS attemptsLeft, next_attempt_at AS nextAttemptAt, created_at AS createdAt
+           FROM webhook_deliveries WHERE webhook_id = ? AND state = 'pending' ORDER BY next_attempt_at, id LIMIT ?`,
+          webhookId,
+          limit,
+        ),
+    ),
+
+    /** Undefined when the webhook is disabled or deleted, or rests with its owner. */
+    findTarget: read(function* (tx: Reader, webhookId: number, now: number): Step<DeliveryTarget | undefined> {
+      const row = yield* tx.get<WebhookRow & { secret: Buffer | null; previous: Buffer | null }>(
+        `SELECT ${WEBHOOK_COLUMNS}, w.secret,
+           CASE WHEN w.previous_secret_until > ? THEN w.previous_secret END AS previous
+         FROM webhooks w LEFT JOIN users u ON u.seq = w.user_seq
+         WHERE w.id = ? AND w.enabled = 1 AND coalesce(u.disabled, 0) = 0`,
+        now,
+        webhookId,
+      );
+      return row && { webhook: toWebhook(row), secret: row.secret, previousSecret: row.previous };
+    }),
+  };
+}
+
+function toLane(row: LaneRow): Lane {
+  const standing = row.failing_since !== null ? 'failing' : row.last_success_at === null ? 'untried' : 'proven';
+  return { webhookId: row.id, nextAttemptAt: row.next_attempt_at, standing };
+}

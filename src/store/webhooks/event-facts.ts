@@ -1,0 +1,218 @@
+// What is read for the body of a webhook event, in the commit that plans it.
+import type { JournalEvent } from '../../domain/journal-event.ts';
+import type { JsonObject, JsonValue } from '../../domain/json.ts';
+import type { RunStatus, ScheduleMode, StopReason } from '../../domain/sessions/run.ts';
+import type { Role } from '../../domain/people/user.ts';
+import type { Session } from '../../domain/sessions/session.ts';
+import type {
+  EventFacts,
+  EventSubject,
+  QuestionFacts,
+  RunFacts,
+  SessionFacts,
+  SummaryFacts,
+} from '../../domain/webhooks/event-facts.ts';
+import type { WebhookEventType } from '../../domain/webhooks/webhook.ts';
+import type { Reader, Step } from '../engine/statement.ts';
+import { type EventRow, toEvent } from '../sessions/events.ts';
+
+/** A session and its owner. */
+export interface FoundSession {
+  readonly userSeq: number;
+  readonly isDisabled: boolean;
+  readonly user: EventFacts['user'];
+  readonly session: SessionFacts;
+}
+
+interface SessionRow {
+  user_seq: number;
+  disabled: number;
+  user_id: string;
+  username: string;
+  full_name: string;
+  department: string;
+  role: Role;
+  id: string;
+  title: string;
+  kind: Session['kind'];
+  status: Session['status'];
+  project_id: string | null;
+  created_at: number;
+  updated_at: number;
+}
+
+/** Reads a session, also a deleted one. */
+export function* findSession(tx: Reader, sessionSeq: number): Step<FoundSession> {
+  const row = (yield* tx.get<SessionRow>(
+    `SELECT s.user_seq, u.disabled, u.id AS user_id, u.username, u.full_name, u.department, u.role, s.id, s.title, s.kind,
+       s.status, s.project_id, s.created_at, s.updated_at
+     FROM sessions s JOIN users u ON u.seq = s.user_seq WHERE s.seq = ?`,
+    sessionSeq,
+  ))!;
+  const { username, department, role, full_name: fullName } = row;
+  return {
+    userSeq: row.user_seq,
+    isDisabled: row.disabled === 1,
+    user: { id: row.user_id, username, fullName, department, role },
+    session: {
+      id: row.id,
+      title: row.title,
+      kind: row.kind,
+      status: row.status,
+      projectId: row.project_id,
+      createdAt: row.created_at,
+      updatedAt: row.updated_at,
+    },
+  };
+}
+
+/** An event that a webhook wants. */
+interface WantedEvent {
+  readonly event: EventRow;
+  readonly eventId: string;
+  readonly type: WebhookEventType;
+  readonly session: FoundSession;
+}
+
+/** The facts of an event; undefined when what it is about is gone. */
+export function* factsOf(tx: Reader, { event, eventId, session }: WantedEvent): Step<EventFacts | undefined> {
+  const subject = yield* subjectOf(tx, toEvent(event));
+  if (subject === undefined) return undefined;
+  return {
+    eventId,
+    occurredAt: event.created_at,
+    isTest: false,
+    user: session.user,
+    session: session.session,
+    subject,
+  };
+}
+
+function* subjectOf(tx: Reader, event: JournalEvent): Step<EventSubject | undefined> {
+  switch (event.type) {
+    case 'run.done':
+      return yield* endOf(tx, event, { type: 'session.completed' });
+    case 'run.failed':
+      return yield* endOf(tx, event, { type: 'session.failed', message: event.payload.error.message });
+    case 'run.stopped':
+      return yield* endOf(tx, event, { type: 'session.stopped', message: 'Stopped by the user.' });
+    case 'user_input.requested':
+    case 'user_input.answered':
+      return yield* questionOf(tx, event);
+    case 'insight.status_changed': {
+      const { insightId: id, title, summary, priority, previous, status, source } = event.payload;
+      const insight = { id, title, summary, priority, previous, status, source };
+      return { type: 'workbench.insight_status_changed', insight };
+    }
+    case 'workspace_export.completed': {
+      const { runId, fileCount, archiveSize } = event.payload;
+      const run = (yield* findRun(tx, 'r.id = ?', runId)) ?? null;
+      const has = { hasFiles: fileCount > 0, hasArchive: archiveSize > 0 };
+      return { type: 'workspace_export.completed', ...has, run: run && toRunFacts(run) };
+    }
+    default:
+      return undefined;
+  }
+}
+
+type End =
+  | { readonly type: 'session.completed' }
+  | { readonly type: 'session.failed' | 'session.stopped'; readonly message: string };
+
+function* endOf(tx: Reader, { runSeq, sessionSeq }: JournalEvent, end: End): Step<EventSubject | undefined> {
+  const row = yield* findRun(tx, 'r.seq = ?', runSeq!);
+  return row && { ...end, run: toRunFacts(row), summary: yield* summaryOf(tx, sessionSeq, row) };
+}
+
+interface RunRow {
+  id: string;
+  status: RunStatus;
+  schedule_mode: ScheduleMode;
+  started_at: number | null;
+  finished_at: number | null;
+  stop_reason: StopReason | null;
+  turn_id: number | null;
+  /** Of its answer; null when it gave none. */
+  answer_preview: string | null;
+  is_collecting: number;
+  file_count: number | null;
+}
+
+function* findRun(tx: Reader, which: 'r.id = ?' | 'r.seq = ?', value: string | number): Step<RunRow | undefined> {
+  return yield* tx.get<RunRow>(
+    `SELECT r.id, r.status, r.schedule_mode, r.started_at, r.finished_at, r.stop_reason, q.id AS turn_id,
+       m.text_preview AS answer_preview, r.artifact_status = 'pending' AS is_collecting, a.file_count
+     FROM runs r LEFT JOIN messages q ON q.run_seq = r.seq AND q.role = 'user'
+       LEFT JOIN messages m ON m.run_seq = r.seq AND m.role = 'assistant'
+       LEFT JOIN run_artifacts a ON a.run_seq = r.seq
+     WHERE ${which}`,
+    value,
+  );
+}
+
+/** How an ended run is reported (I1, H12). */
+const STATUS_OF: Readonly<Partial<Record<RunStatus, RunFacts['status']>>> = {
+  completed: 'completed',
+  canceled: 'stopped',
+};
+
+function toRunFacts(row: RunRow): RunFacts {
+  return {
+    id: row.id,
+    turnId: row.turn_id,
+    status: STATUS_OF[row.status] ?? 'failed',
+    scheduleMode: row.schedule_mode,
+    scheduledTaskId: null,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    stopReason: row.stop_reason,
+  };
+}
+
+type Totals = Omit<SummaryFacts, 'hasArtifacts' | 'hasAssistantResponse'>;
+
+/** Each run has exactly one message of its user. */
+const TOTALS = `SELECT message_count AS messageCount, message_count - run_count AS assistantMessageCount,
+    tool_count AS toolCount, cost_usd AS costUsd, input_tokens AS inputTokens, output_tokens AS outputTokens,
+    worked_ms AS workedMs
+  FROM session_totals WHERE session_seq = ?`;
+
+function* summaryOf(tx: Reader, sessionSeq: number, run: RunRow): Step<SummaryFacts> {
+  const totals = (yield* tx.get<Totals>(TOTALS, sessionSeq))!;
+  // Files of a run that failed or was stopped are in the session's export only (E4).
+  const isKept = run.status === 'completed' || run.status === 'incomplete';
+  return {
+    ...totals,
+    hasArtifacts: isKept && (run.is_collecting === 1 || (run.file_count ?? 0) > 0),
+    hasAssistantResponse: (run.answer_preview ?? '') !== '',
+  };
+}
+
+type QuestionEvent = Extract<JournalEvent, { type: 'user_input.requested' | 'user_input.answered' }>;
+
+interface QuestionRow {
+  tool_name: string;
+  tool_input: string;
+  answers: string | null;
+  expires_at: number;
+  answered_at: number | null;
+}
+
+/** The question as it was at the event: it may have been answered since it was asked. */
+function* questionOf(tx: Reader, { type, payload }: QuestionEvent): Step<EventSubject | undefined> {
+  const row = yield* tx.get<QuestionRow>(
+    'SELECT tool_name, tool_input, answers, expires_at, answered_at FROM user_inputs WHERE id = ?',
+    payload.requestId,
+  );
+  if (row === undefined) return undefined;
+  const isAnswered = type === 'user_input.answered';
+  const question: QuestionFacts = {
+    id: payload.requestId,
+    toolName: row.tool_name,
+    toolInput: JSON.parse(row.tool_input) as JsonObject,
+    answers: isAnswered ? (JSON.parse(row.answers!) as JsonValue) : null,
+    expiresAt: row.expires_at,
+    answeredAt: isAnswered ? row.answered_at : null,
+  };
+  return { type, question };
+}

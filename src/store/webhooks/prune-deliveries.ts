@@ -1,0 +1,55 @@
+// Taking deliveries out of the record, a bounded number of rows a commit.
+import type { Database } from '../engine/database.ts';
+import type { Step, Transaction } from '../engine/statement.ts';
+import { cancelPendingIn } from './cancel-pending.ts';
+
+/** Deliveries of one commit. */
+const REMOVED_AT_ONCE = 100;
+
+/** The verbs. Each answers whether any may be left, and is called until none is; a kill in between costs nothing. */
+export function makePruneDeliveries({ write }: Database) {
+  return {
+    /** Removes deliveries that were planned before a moment, the oldest first. */
+    pruneBefore: write(function* (tx: Transaction, before: number): Step<boolean> {
+      const oldest = yield* tx.all<{ id: number }>(
+        'SELECT id FROM webhook_deliveries WHERE created_at < ? ORDER BY created_at LIMIT ?',
+        before,
+        REMOVED_AT_ONCE,
+      );
+      yield* removeIn(tx, oldest);
+      return oldest.length === REMOVED_AT_ONCE;
+    }, 'free'),
+
+    /** Removes what is left of deleted webhooks. */
+    pruneDeleted: write(function* (tx: Transaction): Step<boolean> {
+      const webhook = yield* tx.get<{ id: number }>('SELECT id FROM webhooks WHERE deleted_at IS NOT NULL LIMIT 1');
+      if (webhook === undefined) return false;
+      const some = yield* tx.all<{ id: number }>(
+        'SELECT id FROM webhook_deliveries WHERE webhook_id = ? LIMIT ?',
+        webhook.id,
+        REMOVED_AT_ONCE,
+      );
+      yield* removeIn(tx, some);
+      if (some.length < REMOVED_AT_ONCE) yield* tx.run('DELETE FROM webhooks WHERE id = ?', webhook.id);
+      return true;
+    }, 'free'),
+
+    /** Cancels what is left pending of disabled webhooks (H17). */
+    cancelOfDisabled: write(function* (tx: Transaction): Step<boolean> {
+      const webhook = yield* tx.get<{ id: number }>(
+        `SELECT w.id FROM webhooks w WHERE w.enabled = 0 AND EXISTS (
+           SELECT 1 FROM webhook_deliveries d WHERE d.webhook_id = w.id AND d.state = 'pending') LIMIT 1`,
+      );
+      if (webhook === undefined) return false;
+      yield* cancelPendingIn(tx, webhook.id);
+      return true;
+    }, 'free'),
+  };
+}
+
+function* removeIn(tx: Transaction, deliveries: readonly { readonly id: number }[]): Step<void> {
+  for (const { id } of deliveries) {
+    yield* tx.run('DELETE FROM webhook_attempts WHERE delivery_id = ?', id);
+    yield* tx.run('DELETE FROM webhook_deliveries WHERE id = ?', id);
+  }
+}

@@ -1,0 +1,138 @@
+// How attempts ended: kept, with what each makes of its delivery and its webhook.
+import type { AttemptResult, DeliveryState } from '../../domain/webhooks/delivery.ts';
+import type { Webhook, WebhookEventType } from '../../domain/webhooks/webhook.ts';
+import type { Database } from '../engine/database.ts';
+import type { Step, Transaction } from '../engine/statement.ts';
+import { BODY_AT_END } from './cancel-pending.ts';
+import { ownerOf } from './webhook-rows.ts';
+
+/** What an attempt led to. */
+export interface Recorded {
+  readonly state: DeliveryState;
+  readonly failingSince: number | null;
+  readonly failures: number;
+}
+
+/** What was sent as a test: it has one attempt, and the sender never sees it. */
+export interface TestDelivery {
+  readonly webhook: Pick<Webhook, 'id' | 'userSeq'>;
+  readonly eventId: string;
+  readonly eventType: WebhookEventType;
+  readonly sessionSeq: number | null;
+  readonly body: string;
+}
+
+/** The verbs. */
+export function makeRecordAttempts({ write }: Database) {
+  return {
+    /**
+     * Keeps an attempt, and moves the delivery: `delivered` without an error, back to `pending` until `retryAt`, or
+     * `failed` when that is null or no attempt is left. Undefined when the delivery is gone.
+     */
+    recordAttempt: write(function* (
+      tx: Transaction,
+      deliveryId: number,
+      result: AttemptResult,
+      retryAt: number | null,
+    ): Step<Recorded | undefined> {
+      const row = yield* tx.get<AttemptedRow>(
+        'SELECT webhook_id, state, attempt_count, attempts_left FROM webhook_deliveries WHERE id = ?',
+        deliveryId,
+      );
+      if (row === undefined) return undefined;
+      yield* insertAttempt(tx, deliveryId, { ...result, no: row.attempt_count + 1 });
+      const state = stateAfter(row, result, retryAt);
+      yield* moveIn(tx, deliveryId, { row, result, state, retryAt });
+      return { state, ...(yield* noteResult(tx, row.webhook_id, result)) };
+    }),
+
+    /** Keeps a test and its one attempt; answers the id of the delivery. */
+    recordTest: write(function* (tx: Transaction, test: TestDelivery, result: AttemptResult): Step<number> {
+      const isDelivered = result.error === null;
+      const id = yield* tx.insert(
+        `INSERT INTO webhook_deliveries (webhook_id, owner, event_id, event_type, session_seq, is_test, state,
+           attempt_count, attempts_left, last_status_code, last_error, body, created_at, delivered_at)
+         VALUES (?, ?, ?, ?, ?, 1, ?, 1, 0, ?, ?, ?, ?, ?)`,
+        test.webhook.id,
+        ownerOf(test.webhook),
+        test.eventId,
+        test.eventType,
+        test.sessionSeq,
+        isDelivered ? 'delivered' : 'failed',
+        result.statusCode,
+        result.error,
+        test.body,
+        tx.now,
+        isDelivered ? tx.now : null,
+      );
+      yield* insertAttempt(tx, id, { ...result, no: 1 });
+      return id;
+    }),
+  };
+}
+
+interface AttemptedRow {
+  webhook_id: number;
+  state: DeliveryState;
+  attempt_count: number;
+  attempts_left: number;
+}
+
+/** What arrived has arrived, also when the delivery ended otherwise meanwhile. */
+function stateAfter(row: AttemptedRow, { error }: AttemptResult, retryAt: number | null): DeliveryState {
+  if (error === null) return 'delivered';
+  if (row.state !== 'pending') return row.state;
+  return retryAt === null || row.attempts_left <= 1 ? 'failed' : 'pending';
+}
+
+interface Move {
+  readonly row: AttemptedRow;
+  readonly result: AttemptResult;
+  readonly state: DeliveryState;
+  readonly retryAt: number | null;
+}
+
+function* moveIn(tx: Transaction, id: number, { row, result, state, retryAt }: Move): Step<void> {
+  const body = state === 'pending' ? '' : `, ${BODY_AT_END}`;
+  yield* tx.run(
+    `UPDATE webhook_deliveries SET state = ?, attempt_count = ?, attempts_left = ?, next_attempt_at = ?,
+       last_status_code = ?, last_error = ?, delivered_at = coalesce(?, delivered_at)${body} WHERE id = ?`,
+    state,
+    row.attempt_count + 1,
+    Math.max(row.attempts_left - 1, 0),
+    state === 'pending' ? retryAt : null,
+    result.statusCode,
+    result.error,
+    state === 'delivered' ? tx.now : null,
+    id,
+  );
+}
+
+function* insertAttempt(tx: Transaction, deliveryId: number, attempt: AttemptResult & { no: number }): Step<void> {
+  // A receiver may repeat what it was sent, so of a deleted session nothing is kept.
+  yield* tx.run(
+    `INSERT INTO webhook_attempts (delivery_id, no, at, status_code, duration_ms, error, response_excerpt)
+     SELECT d.id, ?, ?, ?, ?, ?, CASE WHEN s.deleted_at IS NULL THEN ? END
+     FROM webhook_deliveries d LEFT JOIN sessions s ON s.seq = d.session_seq WHERE d.id = ?`,
+    attempt.no,
+    attempt.at,
+    attempt.statusCode,
+    attempt.durationMs,
+    attempt.error,
+    attempt.responseExcerpt,
+    deliveryId,
+  );
+}
+
+/** Counts the failures of a webhook in a row. */
+function* noteResult(tx: Transaction, webhookId: number, { error }: AttemptResult): Step<Omit<Recorded, 'state'>> {
+  const set =
+    error === null
+      ? 'failing_since = NULL, failures = 0, last_success_at = ?'
+      : 'failures = failures + 1, failing_since = coalesce(failing_since, ?)';
+  return (yield* tx.get<Omit<Recorded, 'state'>>(
+    `UPDATE webhooks SET ${set} WHERE id = ? RETURNING failing_since AS failingSince, failures`,
+    tx.now,
+    webhookId,
+  ))!;
+}

@@ -1,0 +1,220 @@
+// Configurations of webhooks. Secrets are sealed before they come here (J6).
+import { ErrandError, notFound } from '../../domain/errors.ts';
+import type { Listing, Page } from '../../domain/listing.ts';
+import type { RenderBody } from '../../domain/webhooks/event-facts.ts';
+import { type OwnerScope, ROTATION_MS, type Webhook, WEBHOOK_LIMITS } from '../../domain/webhooks/webhook.ts';
+import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
+import type { Database } from '../engine/database.ts';
+import type { Reader, Step, Transaction, Value } from '../engine/statement.ts';
+import { conditions } from '../sessions/conditions.ts';
+import { cancelPendingIn, makeCancelLeftOver } from './cancel-pending.ts';
+import { makePlan, planAllIn } from './plan-deliveries.ts';
+import { subscribeIn, toWebhook, WEBHOOK_COLUMNS, type WebhookRow } from './webhook-rows.ts';
+
+type Configuration = Pick<
+  Webhook,
+  'name' | 'url' | 'events' | 'projectId' | 'sessionKinds' | 'timeoutMs' | 'retryCount' | 'retryBackoffMs' | 'enabled'
+>;
+
+export interface NewWebhook extends Configuration, Pick<Webhook, 'userSeq'> {
+  /** Seals the secret for the webhook of an id (`secretContextOf`); null without one. */
+  readonly sealSecret: ((webhookId: number) => Buffer) | null;
+}
+
+export type WebhookChanges = Partial<Configuration>;
+
+/** Null leaves a filter out. */
+export interface WebhookFilter extends Page {
+  readonly ownerScope: OwnerScope | null;
+  readonly userSeq: number | null;
+  readonly enabled: boolean | null;
+}
+
+const COLUMNS = {
+  name: 'name',
+  url: 'url',
+  events: 'events',
+  projectId: 'project_id',
+  sessionKinds: 'session_kinds',
+  timeoutMs: 'timeout_ms',
+  retryCount: 'retry_count',
+  retryBackoffMs: 'retry_backoff_ms',
+  enabled: 'enabled',
+} as const satisfies Record<keyof Configuration, string>;
+
+/** What decides which events a webhook wants. */
+const FILTERS = ['events', 'projectId', 'sessionKinds', 'enabled'] as const satisfies readonly (keyof Configuration)[];
+
+const BY_ID = `SELECT ${WEBHOOK_COLUMNS} FROM webhooks w WHERE w.id = ? AND w.deleted_at IS NULL`;
+
+/** The verbs on configurations. Deleted ones are not there. */
+export function makeWebhooks(database: Database) {
+  const { write, read } = database;
+  const auditedWrite = makeAuditedWrite(database);
+  return {
+    ...makeChanges(database),
+
+    /** Throws `not_found`. */
+    get: read(function* (tx: Reader, id: number): Step<Webhook> {
+      return yield* getIn(tx, id);
+    }),
+
+    /** A page in order of creation. */
+    list: read(function* (tx: Reader, { ownerScope, userSeq, enabled, limit, offset }: WebhookFilter) {
+      const isOwned = ownerScope === 'user' ? 'w.user_seq IS NOT NULL' : 'w.user_seq IS NULL';
+      const always = ['w.deleted_at IS NULL', ...(ownerScope === null ? [] : [isOwned])];
+      const filters = { 'w.user_seq = ?': userSeq, 'w.enabled = ?': enabled === null ? null : Number(enabled) };
+      const { where, values } = conditions(always, filters);
+      const { total } = (yield* tx.get<{ total: number }>(
+        `SELECT count(*) AS total FROM webhooks w ${where}`,
+        ...values,
+      ))!;
+      const rows = yield* tx.all<WebhookRow>(
+        `SELECT ${WEBHOOK_COLUMNS} FROM webhooks w ${where} ORDER BY w.id LIMIT ? OFFSET ?`,
+        ...values,
+        limit,
+        offset,
+      );
+      return { items: rows.map(toWebhook), total } satisfies Listing<Webhook>;
+    }),
+
+    /** Takes a new sealed secret, or null for none; the one before signs as well for 24 h (H4). Throws `not_found`. */
+    rotateSecret: (id: number, sealed: Buffer | null, note?: Note<Webhook>): Promise<Webhook> =>
+      auditedWrite(note, function* (tx) {
+        const { hasSecret } = yield* getIn(tx, id);
+        const overlaps = hasSecret && sealed !== null;
+        yield* tx.run(
+          `UPDATE webhooks SET previous_secret = ${overlaps ? 'secret' : 'NULL'}, previous_secret_until = ?, secret = ?,
+             updated_at = ? WHERE id = ?`,
+          overlaps ? tx.now + ROTATION_MS : null,
+          sealed,
+          tx.now,
+          id,
+        );
+        return yield* getIn(tx, id);
+      }),
+
+    /** Disables one that fails, and says why. Its pending deliveries are canceled. Answers false when it was not enabled. */
+    giveUp: write(function* (tx: Transaction, id: number, reason: string): Step<boolean> {
+      const row = yield* tx.get<WebhookRow>(`${BY_ID} AND w.enabled = 1`, id);
+      if (row === undefined) return false;
+      yield* tx.run(
+        'UPDATE webhooks SET enabled = 0, disabled_reason = ?, updated_at = ? WHERE id = ?',
+        reason,
+        tx.now,
+        id,
+      );
+      yield* subscribeIn(tx, { ...toWebhook(row), enabled: false });
+      yield* cancelPendingIn(tx, id);
+      return true;
+    }),
+  };
+}
+
+/** The verbs that change who wants what: what was committed before is planned by the old rule first. */
+function makeChanges(database: Database) {
+  const auditedWrite = makeAuditedWrite(database);
+  const plan = makePlan(database);
+  const cancelLeftOver = makeCancelLeftOver(database);
+
+  /** A long backlog is worked off in commits of its own, before the one that changes. */
+  async function catchUp(render: RenderBody): Promise<void> {
+    while ((await plan(render)).more);
+  }
+
+  return {
+    /** Throws `conflict` when the owner has as many as they may have. */
+    create: async (webhook: NewWebhook, render: RenderBody, note?: Note<Webhook>): Promise<Webhook> => {
+      await catchUp(render);
+      return auditedWrite(note, function* (tx) {
+        yield* planAllIn(tx, render);
+        return yield* insertIn(tx, webhook);
+      });
+    },
+
+    /**
+     * Changes what is given. New filters hold from the next event on; an enabled one is told nothing of before (H16), a
+     * disabled one's pending deliveries are canceled (H17). Throws `not_found`.
+     */
+    change: async (id: number, changes: WebhookChanges, render: RenderBody, note?: Note<Webhook>): Promise<Webhook> => {
+      const movesFilters = FILTERS.some((name) => changes[name] !== undefined);
+      if (movesFilters) await catchUp(render);
+      // What is left of an earlier time must not be sent once it is enabled again.
+      if (changes.enabled === true) while (await cancelLeftOver(id));
+      return auditedWrite(note, function* (tx) {
+        if (movesFilters) yield* planAllIn(tx, render);
+        return yield* changeIn(tx, id, changes);
+      });
+    },
+
+    /** Its owner is told nothing more; the rows are removed afterwards. Throws `not_found`. */
+    delete: (id: number, note?: Note<Webhook>): Promise<Webhook> =>
+      auditedWrite(
+        note,
+        function* (tx) {
+          const webhook = yield* getIn(tx, id);
+          yield* tx.run(
+            `UPDATE webhooks SET enabled = 0, disabled_reason = NULL, secret = NULL, previous_secret = NULL,
+               previous_secret_until = NULL, deleted_at = ? WHERE id = ?`,
+            tx.now,
+            id,
+          );
+          yield* subscribeIn(tx, { ...webhook, enabled: false });
+          return webhook;
+        },
+        'free',
+      ),
+  };
+}
+
+function* getIn(tx: Reader, id: number): Step<Webhook> {
+  const row = yield* tx.get<WebhookRow>(BY_ID, id);
+  if (row === undefined) throw notFound('Webhook');
+  return toWebhook(row);
+}
+
+function* insertIn(tx: Transaction, webhook: NewWebhook): Step<Webhook> {
+  const { userSeq, sealSecret, ...configuration } = webhook;
+  const { count } = (yield* tx.get<{ count: number }>(
+    'SELECT count(*) AS count FROM webhooks WHERE user_seq IS ? AND deleted_at IS NULL',
+    userSeq,
+  ))!;
+  if (count >= WEBHOOK_LIMITS.perOwner)
+    throw new ErrandError('conflict', `There are ${count} webhooks already, and there can't be more.`);
+  const stored = Object.entries(configuration).map(([name, value]) => storedAs(name as keyof Configuration, value));
+  const names = Object.keys(configuration).map((name) => COLUMNS[name as keyof Configuration]);
+  const id = yield* tx.insert(
+    `INSERT INTO webhooks (user_seq, created_at, updated_at, ${names.join(', ')})
+     VALUES (?, ?, ?, ${names.map(() => '?').join(', ')})`,
+    userSeq,
+    tx.now,
+    tx.now,
+    ...stored,
+  );
+  if (sealSecret !== null) yield* tx.run('UPDATE webhooks SET secret = ? WHERE id = ?', sealSecret(id), id);
+  const created = yield* getIn(tx, id);
+  yield* subscribeIn(tx, created);
+  return created;
+}
+
+function* changeIn(tx: Transaction, id: number, changes: WebhookChanges): Step<Webhook> {
+  const before = yield* getIn(tx, id);
+  if (changes.enabled === true && !before.enabled) {
+    const anew = 'disabled_reason = NULL, failing_since = NULL, failures = 0, last_success_at = NULL';
+    yield* tx.run(`UPDATE webhooks SET ${anew} WHERE id = ?`, id);
+  }
+  for (const [name, value] of Object.entries(changes)) {
+    const column = COLUMNS[name as keyof Configuration];
+    yield* tx.run(`UPDATE webhooks SET ${column} = ? WHERE id = ?`, storedAs(name as keyof Configuration, value), id);
+  }
+  yield* tx.run('UPDATE webhooks SET updated_at = ? WHERE id = ?', tx.now, id);
+  const after = yield* getIn(tx, id);
+  yield* subscribeIn(tx, after);
+  if (!after.enabled) yield* cancelPendingIn(tx, id);
+  return after;
+}
+
+function storedAs(name: keyof Configuration, value: unknown): Value {
+  if (name === 'enabled') return Number(value);
+  return Array.isArray(value) ? JSON.stringify(value) : (value as Value);
+}

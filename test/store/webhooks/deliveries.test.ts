@@ -1,0 +1,243 @@
+// Deliveries: what attempts make of them, and how they are listed, repeated and removed.
+import { beforeEach, expect, test } from 'vitest';
+import { DELIVERY_MOVES, DELIVERY_STATES, type DeliveryState } from '../../../src/domain/webhooks/delivery.ts';
+import { fenceOf, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { aWebhook, renderId } from '../../support/store/webhooks.ts';
+
+let house: StoreHouse;
+beforeEach(async () => {
+  house = await storeHouse();
+});
+
+const FAILED = { at: 7, statusCode: 503, durationMs: 12, error: 'The receiver answered 503.', responseExcerpt: 'busy' };
+const ARRIVED = { ...FAILED, statusCode: 200, error: null, responseExcerpt: 'ok' };
+const EVERY = { owner: null, webhookId: null, eventId: null, eventType: null, state: null, since: null, until: null };
+const PAGE = { ...EVERY, limit: 9, offset: 0 };
+
+/** A run that ends, planned for every webhook there is. */
+async function endRun(): Promise<number> {
+  const { sessionSeq } = await house.accept();
+  const [run] = await house.claim();
+  await house.store.runs.finalize(fenceOf(run!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
+  await house.store.runs.settle(fenceOf(run!));
+  await house.store.deliveries.plan(renderId);
+  return sessionSeq;
+}
+
+async function deliver(over: Parameters<typeof aWebhook>[0] = {}) {
+  const webhook = await house.store.webhooks.create(aWebhook(over), renderId);
+  const sessionSeq = await endRun();
+  const [delivery] = await house.store.deliveries.listPending(webhook.id, 9);
+  return { webhook, sessionSeq, delivery: delivery! };
+}
+
+const record = (id: number, result = FAILED as typeof FAILED | typeof ARRIVED, retryAt: number | null = 99) =>
+  house.store.deliveries.recordAttempt(id, result, retryAt);
+
+test('each failure takes an attempt, and the last one ends the delivery', async () => {
+  const { delivery, webhook } = await deliver({ retryCount: 1 });
+  expect(delivery).toMatchObject({ attemptCount: 0, attemptsLeft: 2, eventType: 'session.completed' });
+  const failingSince = house.clock.now();
+  expect(await record(delivery.id)).toEqual({ state: 'pending', failures: 1, failingSince });
+  expect(await house.store.deliveries.listPending(webhook.id, 9)).toMatchObject([
+    { attemptsLeft: 1, nextAttemptAt: 99 },
+  ]);
+  house.clock.advance(5);
+  expect(await record(delivery.id)).toEqual({ state: 'failed', failures: 2, failingSince });
+  expect(await house.store.deliveries.find(delivery.id)).toMatchObject({
+    state: 'failed',
+    attemptCount: 2,
+    nextAttemptAt: null,
+    lastStatusCode: 503,
+    lastError: FAILED.error,
+    attempts: [
+      { ...FAILED, no: 1 },
+      { ...FAILED, no: 2 },
+    ],
+  });
+});
+
+test('one that must not be tried again fails at once, and a success ends the failures', async () => {
+  const { delivery } = await deliver();
+  expect(await record(delivery.id, FAILED, null)).toMatchObject({ state: 'failed', failures: 1 });
+  await house.store.deliveries.redeliver(delivery.id);
+  expect(await record(delivery.id, ARRIVED)).toEqual({ state: 'delivered', failures: 0, failingSince: null });
+  expect(await house.store.deliveries.find(delivery.id)).toMatchObject({
+    deliveredAt: house.clock.now(),
+    lastError: null,
+  });
+});
+
+/** Brings a delivery from `pending` to a state. */
+const REACH: Readonly<Record<DeliveryState, (id: number, webhookId: number) => Promise<unknown>>> = {
+  pending: async () => undefined,
+  delivered: (id) => record(id, ARRIVED),
+  failed: (id) => record(id, FAILED, null),
+  canceled: (_, webhookId) => house.store.webhooks.change(webhookId, { enabled: false }, renderId),
+};
+
+test.each(DELIVERY_STATES)('from %s the table of moves is kept', async (from) => {
+  const reached = new Set<DeliveryState>();
+  const moves = [
+    (id: number) => record(id, ARRIVED),
+    (id: number) => record(id, FAILED, null),
+    (id: number) => house.store.deliveries.redeliver(id),
+    (_: number, webhookId: number) => house.store.webhooks.change(webhookId, { enabled: false }, renderId),
+  ];
+  for (const move of moves) {
+    const { delivery, webhook } = await deliver();
+    await REACH[from](delivery.id, webhook.id);
+    await move(delivery.id, webhook.id);
+    reached.add((await house.store.deliveries.find(delivery.id))!.state);
+    await house.store.webhooks.delete(webhook.id);
+  }
+  reached.delete(from);
+  expect([...reached].sort()).toEqual([...DELIVERY_MOVES[from]].sort());
+});
+
+test('what is delivered again has one more attempt at once, of the same bytes', async () => {
+  const { delivery, webhook } = await deliver();
+  await record(delivery.id, ARRIVED);
+  house.clock.advance(1_000);
+  expect(await house.store.deliveries.redeliver(delivery.id)).toBe(true);
+  const again = { ...delivery, attemptCount: 1, attemptsLeft: 1, nextAttemptAt: house.clock.now() };
+  expect(await house.store.deliveries.listPending(webhook.id, 9)).toEqual([again]);
+  expect(await record(delivery.id)).toMatchObject({ state: 'failed' });
+  expect(await house.store.deliveries.redeliver(404)).toBe(false);
+});
+
+test('what waits for its next attempt is tried at once, and keeps the attempts that it has left', async () => {
+  const { delivery, webhook } = await deliver();
+  await record(delivery.id);
+  await house.store.deliveries.redeliver(delivery.id);
+  const pending = await house.store.deliveries.listPending(webhook.id, 9);
+  expect(pending).toMatchObject([{ attemptsLeft: 7, nextAttemptAt: house.clock.now() }]);
+});
+
+test('many are delivered again from a moment on, in batches that end', async () => {
+  const { webhook, delivery } = await deliver();
+  await record(delivery.id, FAILED, null);
+  house.clock.advance(10);
+  const since = house.clock.now();
+  const test = { webhook, eventType: 'session.failed', sessionSeq: null, body: 'b' } as const;
+  for (let no = 1; no <= 401; no += 1) await house.store.deliveries.recordTest({ ...test, eventId: `${no}` }, FAILED);
+  const filter = { webhookId: webhook.id, state: 'failed', since } as const;
+  const counts = [];
+  for (let last = null as { createdAt: number; id: number } | null; ; ) {
+    const batch = await house.store.deliveries.redeliverSome(filter, last);
+    counts.push(batch.count);
+    // They fail again at once.
+    for (const { id } of await house.store.deliveries.listPending(webhook.id, 200)) await record(id, FAILED, null);
+    if (batch.last === null) break;
+    last = batch.last;
+  }
+  expect(counts).toEqual([200, 200, 1]);
+  expect(await house.store.deliveries.find(delivery.id)).toMatchObject({ state: 'failed', attemptCount: 1 });
+});
+
+test('lists have each filter, the newest first, and say how many there are', async () => {
+  const first = await deliver({ userSeq: house.user.seq });
+  house.clock.advance(1_000);
+  const second = await deliver();
+  await record(second.delivery.id, ARRIVED);
+  // The first webhook has been told of the second session too.
+  const ids = async (filter: object) =>
+    (await house.store.deliveries.list({ ...PAGE, ...filter })).items.map(({ id }) => id);
+  const [another] = (await ids({ webhookId: first.webhook.id })).filter((id) => id !== first.delivery.id);
+  expect(await ids({ webhookId: first.webhook.id })).toEqual([another, first.delivery.id]);
+  expect(new Set(await ids({}))).toEqual(new Set([first.delivery.id, another, second.delivery.id]));
+  expect(await ids({ owner: 0 })).toEqual([second.delivery.id]);
+  expect(await ids({ owner: house.user.seq, limit: 1, offset: 1 })).toEqual([first.delivery.id]);
+  expect(await ids({ state: 'delivered' })).toEqual([second.delivery.id]);
+  expect(await ids({ eventType: 'session.failed' })).toEqual([]);
+  expect(await ids({ until: house.clock.now() })).toEqual([first.delivery.id]);
+  expect(await ids({ since: house.clock.now(), owner: 0 })).toEqual([second.delivery.id]);
+  expect(await ids({ eventId: first.delivery.eventId })).toEqual([first.delivery.id]);
+  expect((await house.store.deliveries.list({ ...PAGE, limit: 1 })).total).toBe(3);
+});
+
+test('the sender sees what is pending of enabled webhooks whose owner is enabled', async () => {
+  const { webhook, delivery } = await deliver({ userSeq: house.user.seq });
+  const lane = { webhookId: webhook.id, nextAttemptAt: house.clock.now(), standing: 'untried' };
+  expect(await house.store.deliveries.listLanes()).toEqual([lane]);
+  await record(delivery.id);
+  expect(await house.store.deliveries.findLane(webhook.id)).toEqual({
+    ...lane,
+    nextAttemptAt: 99,
+    standing: 'failing',
+  });
+  await record(delivery.id, ARRIVED);
+  expect(await house.store.deliveries.findLane(webhook.id)).toBeUndefined();
+  await endRun();
+  expect(await house.store.deliveries.findLane(webhook.id)).toEqual({ ...lane, standing: 'proven' });
+  await house.store.users.create({ ...house.user, username: 'olga', passwordHash: 'x' });
+  await house.store.users.change('mara', { disabled: true });
+  expect(await house.store.deliveries.listLanes()).toEqual([]);
+  expect(await house.store.deliveries.findTarget(webhook.id, 0)).toBeUndefined();
+  await house.store.users.change('mara', { disabled: false });
+  expect(await house.store.deliveries.listLanes()).toHaveLength(1);
+});
+
+test('a webhook that is given up says why; enabled again it begins anew, with nothing of before', async () => {
+  const { webhook, delivery } = await deliver();
+  await record(delivery.id);
+  expect(await house.store.webhooks.giveUp(webhook.id, 'The receiver answered 410.')).toBe(true);
+  expect(await house.store.webhooks.giveUp(webhook.id, 'Again.')).toBe(false);
+  expect(await house.store.webhooks.get(webhook.id)).toMatchObject({
+    enabled: false,
+    disabledReason: 'The receiver answered 410.',
+    failures: 1,
+  });
+  expect(await house.store.deliveries.find(delivery.id)).toMatchObject({ state: 'canceled', nextAttemptAt: null });
+  await house.store.webhooks.change(webhook.id, { enabled: true }, renderId);
+  expect(await house.store.webhooks.get(webhook.id)).toMatchObject({
+    enabled: true,
+    disabledReason: null,
+    failures: 0,
+  });
+  expect(await house.store.deliveries.listLanes()).toEqual([]);
+});
+
+test('a long backlog of a disabled webhook is canceled in batches, and none of it is left when it is enabled', async () => {
+  const { webhook } = await deliver();
+  const many = { webhook, eventType: 'session.failed', sessionSeq: null, body: 'b' } as const;
+  for (let no = 1; no <= 450; no += 1) await house.store.deliveries.recordTest({ ...many, eventId: `${no}` }, FAILED);
+  for (let last = null; ; ) {
+    const batch = await house.store.deliveries.redeliverSome(
+      { webhookId: webhook.id, state: 'failed', since: 0 },
+      last,
+    );
+    if (batch.last === null) break;
+    last = batch.last as never;
+  }
+  const pending = () => house.rows("SELECT id FROM webhook_deliveries WHERE state = 'pending'").length;
+  expect(pending()).toBe(451);
+  await house.store.webhooks.change(webhook.id, { enabled: false }, renderId);
+  expect(pending()).toBe(251);
+  expect(await house.store.deliveries.listLanes()).toEqual([]);
+  await house.store.webhooks.change(webhook.id, { enabled: true }, renderId);
+  expect(pending()).toBe(0);
+});
+
+test('the record is pruned by age, and what belongs to a deleted webhook goes with it', async () => {
+  const old = await deliver();
+  await record(old.delivery.id);
+  house.clock.advance(1_000);
+  const young = await deliver();
+  await record(young.delivery.id);
+  while (await house.store.deliveries.pruneBefore(house.clock.now()));
+  expect(await house.store.deliveries.find(old.delivery.id)).toBeUndefined();
+  expect(house.rows('SELECT DISTINCT delivery_id AS id FROM webhook_attempts')).toEqual([{ id: young.delivery.id }]);
+  await house.store.webhooks.delete(young.webhook.id);
+  expect(await house.store.deliveries.find(young.delivery.id)).toBeUndefined();
+  expect(await house.store.deliveries.listLanes()).toMatchObject([{ webhookId: old.webhook.id }]);
+  while (await house.store.deliveries.pruneDeleted());
+  expect(house.rows('SELECT id FROM webhook_attempts JOIN webhook_deliveries ON id = delivery_id')).toEqual([]);
+});
+
+test('a result that comes for a delivery that was removed changes nothing', async () => {
+  const { webhook, delivery } = await deliver();
+  await house.store.webhooks.delete(webhook.id);
+  while (await house.store.deliveries.pruneDeleted());
+  expect(await record(delivery.id)).toBeUndefined();
+});

@@ -1,0 +1,83 @@
+// Configurations of webhooks as the store keeps them.
+import { beforeEach, expect, test } from 'vitest';
+import { ownerScopeOf, scopeOf, secretContextOf, WEBHOOK_LIMITS } from '../../../src/domain/webhooks/webhook.ts';
+import { type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { aWebhook, renderId } from '../../support/store/webhooks.ts';
+
+let house: StoreHouse;
+beforeEach(async () => {
+  house = await storeHouse();
+});
+
+const PAGE = { limit: 9, offset: 0, ownerScope: null, userSeq: null, enabled: null };
+const create = (over: Parameters<typeof aWebhook>[0] = {}) => house.store.webhooks.create(aWebhook(over), renderId);
+const sealed = (id: number) => Buffer.from(`sealed for ${secretContextOf(id)}`);
+
+test('a webhook is kept as it was given, and its secret is sealed for it', async () => {
+  const given = { userSeq: house.user.seq, projectId: 'mill', sessionKinds: ['api'] as const, sealSecret: sealed };
+  const webhook = await create(given);
+  const { sealSecret, ...configuration } = aWebhook(given);
+  expect(webhook).toMatchObject({
+    ...configuration,
+    hasSecret: sealSecret !== null,
+    failures: 0,
+    disabledReason: null,
+  });
+  expect([ownerScopeOf(webhook), scopeOf(webhook)]).toEqual(['user', 'project']);
+  expect(await house.store.webhooks.get(webhook.id)).toEqual(webhook);
+  const target = await house.store.deliveries.findTarget(webhook.id, 0);
+  expect(target?.secret).toEqual(Buffer.from(`sealed for webhook:${webhook.id}`));
+});
+
+test('a rotation keeps the secret before for a day, and one that is taken away leaves none', async () => {
+  const { id } = await create({ sealSecret: sealed });
+  const secrets = async () => {
+    const target = await house.store.deliveries.findTarget(id, house.clock.now());
+    return [target?.secret?.toString(), target?.previousSecret?.toString()];
+  };
+  await house.store.webhooks.rotateSecret(id, Buffer.from('second'));
+  expect(await secrets()).toEqual(['second', `sealed for webhook:${id}`]);
+  house.clock.advance(24 * 3_600_000 - 1);
+  expect(await secrets()).toEqual(['second', `sealed for webhook:${id}`]);
+  house.clock.advance(1);
+  expect(await secrets()).toEqual(['second', undefined]);
+  await house.store.webhooks.rotateSecret(id, Buffer.from('third'));
+  await house.store.webhooks.rotateSecret(id, null);
+  expect(await secrets()).toEqual([undefined, undefined]);
+  await house.store.webhooks.rotateSecret(id, Buffer.from('fourth'));
+  expect(await secrets()).toEqual(['fourth', undefined]);
+});
+
+test('lists are of an owner scope, of a user, or of what is enabled', async () => {
+  const own = await create({ userSeq: house.user.seq });
+  const system = await create();
+  const off = await create({ enabled: false });
+  const ids = async (filter: object) =>
+    (await house.store.webhooks.list({ ...PAGE, ...filter })).items.map(({ id }) => id);
+  expect(await ids({})).toEqual([own.id, system.id, off.id]);
+  expect(await ids({ ownerScope: 'system' })).toEqual([system.id, off.id]);
+  expect(await ids({ ownerScope: 'user' })).toEqual([own.id]);
+  expect(await ids({ userSeq: house.user.seq })).toEqual([own.id]);
+  expect(await ids({ enabled: false })).toEqual([off.id]);
+  expect(await ids({ offset: 1, limit: 1 })).toEqual([system.id]);
+  expect((await house.store.webhooks.list({ ...PAGE, limit: 1 })).total).toBe(3);
+});
+
+test('a deleted webhook is gone, and its id is not given again', async () => {
+  const { id } = await create();
+  await house.store.webhooks.delete(id);
+  await expect(house.store.webhooks.get(id)).rejects.toMatchObject({ reason: 'not_found' });
+  await expect(house.store.webhooks.change(id, { name: 'x' }, renderId)).rejects.toMatchObject({ reason: 'not_found' });
+  await expect(house.store.webhooks.rotateSecret(id, null)).rejects.toMatchObject({ reason: 'not_found' });
+  expect((await house.store.webhooks.list(PAGE)).total).toBe(0);
+  while (await house.store.deliveries.pruneDeleted());
+  expect(house.rows('SELECT id FROM webhooks')).toEqual([]);
+  expect((await create()).id).toBeGreaterThan(id);
+});
+
+test('an owner has a thousand webhooks at most', async () => {
+  await create();
+  for (let count = 1; count < WEBHOOK_LIMITS.perOwner; count += 1) await create();
+  await expect(create()).rejects.toMatchObject({ reason: 'conflict' });
+  await create({ userSeq: house.user.seq });
+});
