@@ -17,28 +17,34 @@ const FLOORS: readonly (readonly string[])[] = [
   ['main.ts'],
 ];
 
-const isFile = (room: string) => room.includes('.');
-const filesOf = (room: string) => (isFile(room) ? `src/${room}` : `src/${room}/**`);
-const importsOf = (room: string) =>
-  isFile(room) ? [`./${room}`, `../**/${room}`] : [`./${room}/**`, `../**/${room}/**`];
+/** Folders from `src/` to a file, at most. */
+const MAX_DEPTH = 5;
 
+const isFile = (room: string) => room.includes('.');
+const up = (depth: number) => (depth === 0 ? './' : '../'.repeat(depth));
+
+/** What the files of a room that have the same depth must not import; a folder elsewhere may have the name of a room. */
 const floors = FLOORS.flatMap((rooms, floor) =>
-  rooms.map((room) => {
+  rooms.flatMap((room) => {
     const beside = isFile(room) ? [] : rooms.filter((other) => other !== room && !isFile(other));
-    const above = FLOORS.slice(floor + 1).flat();
-    return {
-      files: [filesOf(room)],
+    const refused = [...beside, ...FLOORS.slice(floor + 1).flat()];
+    const depths = isFile(room) ? [0] : Array.from({ length: MAX_DEPTH }, (_, index) => index + 1);
+    return depths.map((depth) => ({
+      files: [isFile(room) ? `src/${room}` : `src/${room}/${'*/'.repeat(depth - 1)}*`],
       rules: {
         'no-restricted-imports': [
           'error',
           {
             patterns: [
-              { group: [...beside, ...above].flatMap(importsOf), message: 'Imports go down, never up or sideways.' },
+              {
+                group: refused.map((other) => `${up(depth)}${other}${isFile(other) ? '' : '/**'}`),
+                message: 'Imports go down, never up or sideways.',
+              },
             ],
           },
         ] as const,
       },
-    };
+    }));
   }),
 );
 
