@@ -4,6 +4,8 @@ import type { Rule } from './rule.ts';
 const RULES = 'acceptance/rules.test.ts';
 const BACKGROUND = 'acceptance/background.test.ts';
 const STORED = 'store/background.test.ts';
+const NODES = 'execution/queue/node.test.ts';
+const WAITS = 'execution/queue/queue-wait.test.ts';
 const CHECKS = 'http/checks.test.ts';
 const REFUSALS = '$path: $does';
 const LOOK_UPS = 'look-ups: 404 for what is no background run, 403 for another key, 429 over ten a second';
@@ -157,8 +159,11 @@ export const RULES_OF_EDGES: readonly Rule[] = [
     text: 'A full background queue, or no worker, is 503.',
     proofs: {
       [STORED]: [
-        'the queue has 50 places while no node ever registered, then ten for each slot of the nodes online',
-        'without a node online there is no capacity; a heartbeat brings it back, a jump of the clock takes none',
+        'the queue has ten places for each run that the online nodes can execute at once',
+        'without a node online nothing is admitted',
+      ],
+      [NODES]: [
+        'a node whose beats stop is offline after thirty seconds, whatever the wall clock says, and a beat brings it back',
       ],
       [CHECKS]: ['a refusal %s of an operation is a %i in each shape'],
     },
@@ -167,7 +172,8 @@ export const RULES_OF_EDGES: readonly Rule[] = [
     id: '§7 queue time-out',
     text: 'A run that was queued too long is failed with queue_timeout_error.',
     proofs: {
-      [STORED]: ['a background run that waits too long fails; a jump of the wall clock does not count as waiting'],
+      [STORED]: ['background runs that wait too long fail, up to the newest of them, and later ones wait on'],
+      [WAITS]: ['each run has its whole wait, also one that came while another waited, whatever the wall clock says'],
     },
   },
   {
@@ -264,14 +270,16 @@ export const RULES_OF_EDGES: readonly Rule[] = [
     id: '§8 global queue',
     text: 'The background queue has ten places for each free slot of the nodes online, and 5 slots count while none ever registered.',
     proofs: {
-      [STORED]: ['the queue has 50 places while no node ever registered, then ten for each slot of the nodes online'],
+      [STORED]: ['the queue has ten places for each run that the online nodes can execute at once'],
+      [NODES]: ['without a node that ever registered there is the capacity of five'],
     },
   },
   {
     id: '§8 queue wait',
     text: 'A background run waits at most 3600 s.',
     proofs: {
-      [STORED]: ['a background run that waits too long fails; a jump of the wall clock does not count as waiting'],
+      [STORED]: ['background runs that wait too long fail, up to the newest of them, and later ones wait on'],
+      [WAITS]: ['each run has its whole wait, also one that came while another waited, whatever the wall clock says'],
     },
   },
   {

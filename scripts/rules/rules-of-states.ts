@@ -36,8 +36,11 @@ export const RULES_OF_STATES: readonly Rule[] = [
     text: 'A run that no worker started within the queue wait fails with queue_timeout_error.',
     proofs: {
       [STORED]: [
-        'a background run that waits too long fails; a jump of the wall clock does not count as waiting',
+        'background runs that wait too long fail, up to the newest of them, and later ones wait on',
         'a run that had been started is not failed for waiting again',
+      ],
+      'execution/queue/queue-wait.test.ts': [
+        'each run has its whole wait, also one that came while another waited, whatever the wall clock says',
       ],
     },
   },

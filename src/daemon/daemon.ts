@@ -83,8 +83,8 @@ async function build(start: Start): Promise<Daemon> {
 
   await settleNames(store, live, log);
   await rescue({ store, workspaces: rooms.workspaces, stopper: rooms.stopper, log });
-  // Registered before the listeners open: without a worker node, background runs would be refused.
-  if (config.workers) await rooms.node.start();
+  // Before the listeners open: without a worker node, background runs would be refused.
+  await rooms.node.start();
   const doors = await openDoors(start, app, { settings: live.settings, log });
   live.bound(doors.tcp.address);
   // After the listeners are open: credentials that a failed start had created would be shown to nobody.

@@ -66,7 +66,7 @@ export function makeEngine({ config, live, log, store, bus, blobs, snapshotThrea
   const checks = makeChecks({ log, clock, permits, places, settings, sandbox: grant });
   const emptyArchives = makeEmptyArchives({ snapshotThread, blobs });
 
-  const node = makeNode({ store, clock, log, id: hostname(), capacity: pool.slots });
+  const node = makeNode({ store, clock, log, id: hostname(), capacity: config.workers ? pool.slots : null });
   const queueWait = makeQueueWait({ store, clock, log, settings });
   const questionWatch = makeQuestionWatch({ store, clock, log });
   const orphanedBlobs = makeOrphanedBlobs({ store, blobs, clock, log });

@@ -46,7 +46,7 @@ export interface OpenAppParts {
 export function openApp(parts: OpenAppParts): HttpApp {
   const { config, live, log, store, bus, blobs, disk, openSpool, deriveKey, secrets } = parts;
   const { sandbox, schemas, startedAt, draining } = parts;
-  const { pool, queue, stopper, broker, browser, checks, emptyArchives } = parts.rooms;
+  const { pool, queue, node, stopper, broker, browser, checks, emptyArchives } = parts.rooms;
   const { settings, catalog, definitions } = live;
   const tails = makeTails({ bus, events: store.events });
   const places = makePlaces(store.events);
@@ -61,6 +61,7 @@ export function openApp(parts: OpenAppParts): HttpApp {
     feeds: makeSessionFeeds({ bus, events: store.events, places }),
     house: makeHouseFeed({ bus, places }),
     queue,
+    node,
     stopper,
     schemas,
     clock,
@@ -78,6 +79,6 @@ export function openApp(parts: OpenAppParts): HttpApp {
   });
   const { descriptors, files } = watchMachine(config, log);
   const machine = { disk, sandbox, browser, files, descriptors };
-  const reports = makeReports({ config, live, store, pool, startedAt, closing, clock, ...machine });
+  const reports = makeReports({ config, live, store, pool, node, startedAt, closing, clock, ...machine });
   return makeHttpApp({ operations, tail: tails, settings, clock, log, openSpool, draining, ...reports });
 }

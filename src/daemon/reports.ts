@@ -6,6 +6,7 @@ import type { Config } from '../config/config.ts';
 import { type Clock, systemClock } from '../domain/clock.ts';
 import type { BrowserPart } from '../execution/brief/browser-part.ts';
 import type { WorkerPool } from '../execution/executor/worker-pool.ts';
+import type { WorkerNodes } from '../execution/queue/node.ts';
 import type { Disk } from '../files/disk.ts';
 import type { ConfigurationReport, PartReport, Readiness, StatusReport } from '../operations/status.ts';
 import { incomingPath } from '../files/blobs/blob-place.ts';
@@ -22,6 +23,7 @@ export interface ReportParts {
   readonly store: Store;
   readonly disk: Disk;
   readonly pool: WorkerPool;
+  readonly node: Pick<WorkerNodes, 'list'>;
   readonly sandbox: SandboxProbe;
   readonly browser: Pick<BrowserPart, 'state'>;
   readonly startedAt: number;
@@ -41,7 +43,7 @@ export function watchMachine({ places }: Config, log: Log): Pick<ReportParts, 'd
 
 /** The reports. A daemon is ready unless a part has failed; a degraded part only reduces what it can do. */
 export function makeReports(parts: ReportParts) {
-  const { config, live, store, pool, startedAt, clock } = parts;
+  const { config, live, store, pool, node, startedAt, clock } = parts;
 
   function readiness(): Readiness {
     const reports = [
@@ -74,7 +76,7 @@ export function makeReports(parts: ReportParts) {
       configDir: config.places.configDir,
       runs: await store.runs.countUnfinished(),
       workers: { threads, slots: pool.slots(), busy },
-      nodes: await store.nodes.list(clock.steady()),
+      nodes: node.list(),
       models: [...models.values()].map(({ name, endpoint }) => ({
         name,
         endpoint,

@@ -10,8 +10,6 @@ export interface Clock {
   now(): number;
   /** Never jumps; only differences are meaningful. */
   monotonic(): number;
-  /** Epoch milliseconds that do not jump while the daemon runs: for waits that survive a restart. */
-  steady(): number;
   /** Runs `callback` once after `delayMs`. The timer never keeps the process alive. */
   after(delayMs: number, callback: () => void): Timer;
 }
@@ -19,7 +17,6 @@ export interface Clock {
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
-  steady: () => Math.round(performance.timeOrigin + performance.now()),
   after: (delayMs, callback) => {
     const timer = setTimeout(callback, delayMs);
     timer.unref();

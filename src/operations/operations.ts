@@ -5,6 +5,7 @@ import type { Clock } from '../domain/clock.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { Administrator, KeyCaller, UserCaller } from '../domain/people/user.ts';
 import type { Tails } from '../events/tail.ts';
+import type { WorkerNodes } from '../execution/queue/node.ts';
 import type { Queue } from '../execution/queue/queue.ts';
 import type { SchemaCheck } from '../execution/checks/schema-check.ts';
 import type { Stopper } from '../execution/queue/stop.ts';
@@ -55,6 +56,7 @@ export interface OperationParts {
   readonly feeds: WatchParts['feeds'];
   readonly house: WatchParts['house'];
   readonly queue: Pick<Queue, 'claimAccepted' | 'slotFree' | 'load'>;
+  readonly node: Pick<WorkerNodes, 'onlineCapacity'>;
   readonly stopper: Stopper;
   readonly schemas: Pick<SchemaCheck, 'check'>;
   readonly clock: Clock;
@@ -123,6 +125,7 @@ export function makeOperations(parts: OperationParts) {
       blobs,
       disk,
       queue,
+      node: parts.node,
       schemas: parts.schemas,
       settings,
       makeSetup,

@@ -54,7 +54,6 @@ import { makeWebhooks } from './webhooks/webhooks.ts';
 import { makeWorkspaceExports } from './artifacts/workspace-exports.ts';
 import { makeWorkspaceTree } from './artifacts/workspace-tree.ts';
 import { makeWaitForUser } from './runs/wait-for-user.ts';
-import { makeWaitForWorker } from './runs/wait-for-worker.ts';
 import { makeWorkerNodes } from './runs/worker-nodes.ts';
 
 export type Store = ReturnType<typeof makeStore>;
@@ -115,7 +114,6 @@ function makeStore(database: Database) {
       ...makeRescueRuns(database),
       ...makeStopRuns(database),
       ...makeWaitForUser(database),
-      ...makeWaitForWorker(database),
       ...makeExpireQueued(database),
     },
     fault: database.fault,

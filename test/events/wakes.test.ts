@@ -50,11 +50,11 @@ test('a run that completes has its workspace collected', async () => {
 });
 
 test('a background run whose wait is over makes the queue look for others', async () => {
-  const { sessionSeq } = await house.accept({
-    background: { payload: null, limits: { maxUnfinishedPerKey: 9, maxUnfinishedPerUser: 9 } },
+  const { seq, sessionSeq } = await house.accept({
+    background: { payload: null, limits: { maxUnfinishedPerKey: 9, maxUnfinishedPerUser: 9, capacity: 5 } },
   });
   woken = {};
-  await house.store.runs.expireQueued(-1);
+  await house.store.runs.expireQueued(seq);
   expect(woken).toEqual({ queue: [sessionSeq], collector: [sessionSeq], sweeper: [sessionSeq] });
 });
 

@@ -25,6 +25,7 @@ async function openAttachmentHouse() {
     disk: { shortage: () => null },
     blobs,
     queue: { claimAccepted: () => undefined, slotFree: () => true },
+    node: { onlineCapacity: () => 5 },
     schemas: { check: async () => null },
     settings: () => SETTINGS,
     fetchImages: async () => undefined,

@@ -38,6 +38,7 @@ async function openImageHouse({ rule }: WebServer, { timeoutMs = 10_000, bodiesI
     disk: { shortage: () => null },
     blobs: await openBlobStore(directory),
     queue: { claimAccepted: () => undefined, slotFree: () => true },
+    node: { onlineCapacity: () => 5 },
     schemas: { check: async () => null },
     settings,
     fetchImages: makeFetchImages({ settings, ending: ending.signal, timeoutMs }),

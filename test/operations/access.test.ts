@@ -31,7 +31,7 @@ async function thingsOf(
   await rows.store.runs.waitForUser(fence, { toolUseId: 'q1', toolName: 'ask', toolInput: {}, lifetimeMs: 60_000 });
   const filter = { userSeq: null, keySeq: null, sessionSeq: asking.sessionSeq, status: null, limit: 1, offset: 0 };
   const question = (await rows.store.userInputs.list(filter)).items[0]!.id;
-  const limits = { maxUnfinishedPerKey: 9, maxUnfinishedPerUser: 9 };
+  const limits = { maxUnfinishedPerKey: 9, maxUnfinishedPerUser: 9, capacity: 5 };
   const later = await rows.accept({ ...turn, background: { payload: null, limits }, idempotencyKey: question });
   const { sessionId: session, id: run } = asking;
   const sessionSeqs = [asking.sessionSeq, later.sessionSeq];

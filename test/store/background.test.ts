@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Acceptance } from '../../src/store/runs/accept-run.ts';
 import { aTurn, BACKGROUND_ORDER, fenceOf, type StoreHouse, storeHouse } from '../support/store/store-house.ts';
 
-const LIMITS = { maxUnfinishedPerKey: 20, maxUnfinishedPerUser: 50 };
+const LIMITS = { maxUnfinishedPerKey: 20, maxUnfinishedPerUser: 50, capacity: 9 };
 const ENDED = { outcome: 'completed', answer: '', stopReason: 'end_turn' } as const;
 
 async function submit(house: StoreHouse, over: object = {}, limits = LIMITS): Promise<Acceptance> {
@@ -34,7 +34,7 @@ test('all keys of a user together get no more than 50 places', async () => {
 
 test('a finished run gives its place back', async () => {
   const house = await storeHouse();
-  const limits = { maxUnfinishedPerKey: 1, maxUnfinishedPerUser: 1 };
+  const limits = { maxUnfinishedPerKey: 1, maxUnfinishedPerUser: 1, capacity: 5 };
   expect((await submit(house, {}, limits)).kind).toBe('accepted');
   expect((await submit(house, {}, limits)).kind).toBe('key_limit');
   const [run] = await house.claim();
@@ -45,34 +45,25 @@ test('a finished run gives its place back', async () => {
 
 test('ordinary requests are under none of these limits and count for none', async () => {
   const house = await storeHouse();
-  const limits = { maxUnfinishedPerKey: 1, maxUnfinishedPerUser: 1 };
+  const limits = { maxUnfinishedPerKey: 1, maxUnfinishedPerUser: 1, capacity: 5 };
   await submit(house, {}, limits);
   for (let count = 0; count < 5; count += 1) await house.accept();
   expect((await submit(house, { key: await house.makeKey() }, limits)).kind).toBe('user_limit');
 });
 
-test('the queue has 50 places while no node ever registered, then ten for each slot of the nodes online', async () => {
-  const wide = { maxUnfinishedPerKey: 1_000, maxUnfinishedPerUser: 1_000 };
+test('the queue has ten places for each run that the online nodes can execute at once', async () => {
+  const wide = { maxUnfinishedPerKey: 1_000, maxUnfinishedPerUser: 1_000, capacity: 5 };
   const house = await storeHouse();
   const first = await Promise.all(Array.from({ length: 60 }, () => submit(house, {}, wide)));
   expect(kindsOf(first)).toEqual({ accepted: 50, queue_full: 10 });
-  await house.store.nodes.beat('one', 4);
-  await house.store.nodes.beat('two', 2);
-  const second = await Promise.all(Array.from({ length: 20 }, () => submit(house, {}, wide)));
+  const second = await Promise.all(Array.from({ length: 20 }, () => submit(house, {}, { ...wide, capacity: 6 })));
   expect(kindsOf(second)).toEqual({ accepted: 10, queue_full: 10 });
 });
 
-test('without a node online there is no capacity; a heartbeat brings it back, a jump of the clock takes none', async () => {
+test('without a node online nothing is admitted', async () => {
   const house = await storeHouse();
-  await house.store.nodes.beat('one', 4);
-  house.clock.jump(3 * 24 * 3_600_000);
+  expect((await submit(house, {}, { ...LIMITS, capacity: 0 })).kind).toBe('no_capacity');
   expect((await submit(house)).kind).toBe('accepted');
-  house.clock.advance(31_000);
-  expect((await submit(house)).kind).toBe('no_capacity');
-  await house.store.nodes.beat('one', 4);
-  expect((await submit(house)).kind).toBe('accepted');
-  await house.store.nodes.leave('one');
-  expect((await submit(house)).kind).toBe('no_capacity');
 });
 
 test('a session with an unfinished run takes no background run', async () => {
@@ -123,21 +114,23 @@ test('background runs never take the last slot', async () => {
   expect(await house.store.runs.claim(order)).toHaveLength(1);
 });
 
-test('a background run that waits too long fails; a jump of the wall clock does not count as waiting', async () => {
+test('background runs that wait too long fail, up to the newest of them, and later ones wait on', async () => {
   const house = await storeHouse();
+  expect(await house.store.runs.findNewestQueued()).toBeUndefined();
   const answer = await submit(house);
   if (!('run' in answer)) throw new Error('refused');
-  house.clock.advance(10_000);
-  house.clock.jump(3 * 24 * 3_600_000);
-  expect(await house.store.runs.expireQueued(3_600_000)).toBe(0);
-  house.clock.advance(3_590_000);
-  expect(await house.store.runs.expireQueued(3_600_000)).toBe(1);
+  expect(await house.store.runs.findNewestQueued()).toBe(answer.run.seq);
+  await house.accept();
+  const later = await submit(house);
+  if (!('run' in later)) throw new Error('refused');
+  expect(await house.store.runs.expireQueued(answer.run.seq)).toBe(1);
   expect(await house.store.runs.get(answer.run.seq)).toMatchObject({
     status: 'failed',
     error: { type: 'queue_timeout_error' },
   });
   expect(house.committed.at(-1)).toMatchObject({ type: 'run.failed', runSeq: answer.run.seq });
-  expect(await house.claim(10)).toEqual([]);
+  expect(await house.store.runs.expireQueued(answer.run.seq)).toBe(0);
+  expect(await house.store.runs.findNewestQueued()).toBe(later.run.seq);
 });
 
 test('a run that had been started is not failed for waiting again', async () => {
@@ -145,8 +138,8 @@ test('a run that had been started is not failed for waiting again', async () => 
   await submit(house);
   const [run] = await house.claim();
   await house.store.runs.interrupt(fenceOf(run!), 'drain');
-  house.clock.advance(7_200_000);
-  expect(await house.store.runs.expireQueued(3_600_000)).toBe(0);
+  expect(await house.store.runs.findNewestQueued()).toBeUndefined();
+  expect(await house.store.runs.expireQueued(run!.seq)).toBe(0);
 });
 
 test('a waiting run tells its place in the queue', async () => {

@@ -25,7 +25,7 @@ const ORDER = {
   background: { slots: 255, maxExecutingPerKey: 2 },
   modelFor: () => 'scripted',
 };
-const LIMITS = { maxUnfinishedPerKey: 1_000_000, maxUnfinishedPerUser: 1_000_000 };
+const LIMITS = { maxUnfinishedPerKey: 1_000_000, maxUnfinishedPerUser: 1_000_000, capacity: 5 };
 /** Runs that are claimed in one commit. */
 const TOGETHER = 100;
 const HAND_OVERS = 50;
@@ -152,8 +152,8 @@ async function claimTimed(store: Store, limit: number, expected: number) {
 }
 
 /** Both moves in one commit. */
-async function end(store: Store, { sessionSeq, seq, attempt }: ClaimedRun): Promise<void> {
-  const fence = { sessionSeq, runSeq: seq, attempt };
+async function end(store: Store, { sessionSeq, seq, attempt, workedMs }: ClaimedRun): Promise<void> {
+  const fence = { sessionSeq, runSeq: seq, attempt, workedMs };
   const ended = await Promise.all([
     store.runs.finalize(fence, { outcome: 'completed', answer: 'Done.', stopReason: 'end_turn' }),
     store.runs.settle(fence),

@@ -46,9 +46,9 @@ export function fillOffice(dataDir: string, house: House): void {
       INSERT INTO sessions (id, user_seq, key_seq, kind, title, status, created_at, updated_at)
         ${COUNTER(sessions)} SELECT ${IDS}, ${user('n')}, 1, 'api', 'Session ' || n, 'completed', ${at('n')}, ${at('n')} FROM counter;
       INSERT INTO runs (id, session_seq, user_seq, key_seq, protocol, status, schedule_mode, ready, requested_model, include_usage,
-          opened_session, target, queued_steady_at, created_at, started_at, finished_at, team_id, attempt)
+          opened_session, target, created_at, started_at, finished_at, team_id, attempt)
         ${COUNTER(runs)} SELECT ${IDS}, s.seq, s.user_seq, 1, 'messages', CASE WHEN n % 20 = 0 THEN 'failed' ELSE 'completed' END,
-          'immediate', 0, 'errand', 0, 0, 'free', 0, s.created_at, s.created_at, s.created_at + 60000,
+          'immediate', 0, 'errand', 0, 0, 'free', s.created_at, s.created_at, s.created_at + 60000,
           (SELECT team_id FROM users WHERE seq = s.user_seq), 1
         FROM counter CROSS JOIN sessions s ON s.seq = (SELECT max(seq) FROM sessions) - ${sessions} + (n - 1) / ${RUNS_OF_SESSION} + 1;
       UPDATE runs SET finished_at = NULL, status = CASE WHEN seq % 2 = 0 THEN 'running' ELSE 'queued' END

@@ -6,11 +6,20 @@ import { messageOf } from '../../domain/errors.ts';
 import type { RunError } from '../../domain/sessions/run.ts';
 import type { Claim } from '../../store/runs/claim-runs.ts';
 import type { Ending, Interruption } from '../../store/runs/end-run.ts';
-import type { Fence } from '../../store/runs/record-progress.ts';
+import type { Fence, Progress } from '../../store/runs/record-progress.ts';
 import { faultKindOf, isLocked } from '../../store/engine/storage-fault.ts';
 import type { Place, PoolEnd } from './worker-pool.ts';
 import { type ResolvedModel, resolveModel } from '../brief/resolve-model.ts';
-import { abort, type AbortReason, type ExecutorParts, isRefused, logFacts, type RunState } from './run-state.ts';
+import {
+  abort,
+  type AbortReason,
+  type ExecutorParts,
+  isRefused,
+  logFacts,
+  progressOf,
+  type RunState,
+} from './run-state.ts';
+import { makeStopwatch } from './stopwatch.ts';
 import { takePlace } from './take-place.ts';
 import { takeSignals } from './take-signals.ts';
 
@@ -20,6 +29,8 @@ const RETRY_MS = 1_000;
 export interface Execution {
   readonly runSeq: number;
   readonly sessionSeq: number;
+  /** The attempt, and how long its run has been at work until now. */
+  progress(): Progress;
   /** Resolves when the run needs nothing more of this daemon; never rejects. */
   readonly ended: Promise<void>;
   /** Asks the worker to stop. */
@@ -36,6 +47,7 @@ export function executeRun(parts: ExecutorParts, claim: Claim, slotFreed: () => 
     claim,
     fence,
     baseline,
+    stopwatch: makeStopwatch(parts.clock, run.workedMs),
     handle: undefined,
     abortedFor: undefined,
     permit: undefined,
@@ -45,6 +57,7 @@ export function executeRun(parts: ExecutorParts, claim: Claim, slotFreed: () => 
   return {
     runSeq: run.seq,
     sessionSeq: run.sessionSeq,
+    progress: () => progressOf(state),
     ended: execute(state)
       .catch((error: unknown) => {
         // Only the store fails here. The run keeps its row, and the end of its lease makes it claimable again once the store
@@ -74,6 +87,7 @@ async function execute(state: RunState): Promise<void> {
     noteLock(state, error);
     workerEnd = { kind: 'lost', why: messageOf(error), wasWaiting: false, isCharged: true };
   } finally {
+    state.stopwatch.stop();
     state.permit?.release();
     state.place?.leave();
   }
@@ -87,6 +101,7 @@ async function carryOut(state: RunState, resolved: ResolvedModel): Promise<PoolE
   const { parts, claim } = state;
   const place = await takePlace(state);
   if (state.abortedFor !== undefined) return NOT_BEGUN;
+  state.stopwatch.start();
   // A long text takes time to commit, read and transfer: yield to others in between.
   await nextTurn();
   const built = await parts.buildBrief(claim.run, resolved);
@@ -182,10 +197,11 @@ async function keepEnd(
 }
 
 /** The run keeps its place in its session, and returns everything else. */
-async function waitForUser({ parts, fence, claim }: RunState, { id, name, input }: ToolCall): Promise<void> {
+async function waitForUser(state: RunState, { id, name, input }: ToolCall): Promise<void> {
+  const { parts, claim } = state;
   const lifetimeMs = parts.settings().userInput.expiresSeconds * 1_000;
   const question = { toolUseId: id, toolName: name, toolInput: input, lifetimeMs };
-  if (await parts.store.runs.waitForUser(fence, question)) {
+  if (await parts.store.runs.waitForUser(progressOf(state), question)) {
     parts.log.info({ run_id: claim.run.id, session_id: claim.run.sessionId }, 'the run waits for its user');
   }
 }
@@ -198,10 +214,11 @@ function noteLock(state: RunState, error: unknown): void {
 const UNCOUNTED: Readonly<Partial<Record<AbortReason, Interruption>>> = { drain: 'drain', locked: 'blameless' };
 
 /** Returns the run to the queue. After a disk error or a lock, retries each second; the run stays held meanwhile. */
-async function interrupt({ parts, fence, abortedFor }: RunState, interruption: Interruption): Promise<void> {
+async function interrupt(state: RunState, interruption: Interruption): Promise<void> {
+  const { parts, abortedFor } = state;
   for (;;) {
     try {
-      await parts.store.runs.interrupt(fence, interruption);
+      await parts.store.runs.interrupt(progressOf(state), interruption);
       return;
     } catch (error) {
       if (abortedFor === 'drain' || faultKindOf(error) === undefined) throw error;
@@ -224,7 +241,7 @@ async function end(state: RunState, ending: Ending, touched: boolean): Promise<v
   const { parts, fence, claim } = state;
   const untouched = await state.baseline.isUntouched(touched);
   // Both moves are requested at once, so that they share a commit when nothing intervenes.
-  const finalized = parts.store.runs.finalize(fence, ending);
+  const finalized = parts.store.runs.finalize(progressOf(state), ending);
   const settled = parts.store.runs.settle(fence, { untouched });
   const [held] = await Promise.all([finalized, settled]);
   // Stopped at the moment when its agent ended.

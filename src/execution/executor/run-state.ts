@@ -6,7 +6,7 @@ import type { Workspaces } from '../../files/workspaces.ts';
 import type { Log } from '../../log/log.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { Claim } from '../../store/runs/claim-runs.ts';
-import type { Fence } from '../../store/runs/record-progress.ts';
+import type { Fence, Progress } from '../../store/runs/record-progress.ts';
 import { isLocked } from '../../store/engine/storage-fault.ts';
 import type { WorkspaceBaseline } from '../artifacts/workspace-baseline.ts';
 import type { BuildBrief } from '../brief/brief.ts';
@@ -16,6 +16,7 @@ import type { RunHandle } from './thread-group.ts';
 import type { Permit, Permits } from '../queue/permits.ts';
 import type { Place, WorkerPool } from './worker-pool.ts';
 import type { RunServices } from './run-services.ts';
+import type { Stopwatch } from './stopwatch.ts';
 
 export interface ExecutorParts {
   readonly store: Pick<Store, 'runs' | 'turns' | 'compactions'>;
@@ -44,12 +45,18 @@ export interface RunState {
   readonly claim: Claim;
   readonly fence: Fence;
   readonly baseline: WorkspaceBaseline;
+  readonly stopwatch: Stopwatch;
   handle: RunHandle | undefined;
   abortedFor: AbortReason | undefined;
   permit: Permit | undefined;
   place: Place | undefined;
   /** Called when the run turns out to take no slot. */
   slotFreed(): void;
+}
+
+/** The attempt, and how long its run has been at work until now. */
+export function progressOf({ fence, stopwatch }: RunState): Progress {
+  return { ...fence, workedMs: stopwatch.workedMs() };
 }
 
 /** Aborts a run. The first reason wins, except that a stop replaces it. */

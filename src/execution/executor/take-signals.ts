@@ -7,7 +7,7 @@ import { NO_PRICE } from '../../domain/sessions/usage.ts';
 import type { PricedModel } from '../../store/runs/record-usage.ts';
 import { type ResolvedModel, resolveModel } from '../brief/resolve-model.ts';
 import type { RunServices, ServedRun } from './run-services.ts';
-import { abort, callOffUnkept, isRefused, logFacts, type RunState } from './run-state.ts';
+import { abort, callOffUnkept, isRefused, logFacts, progressOf, type RunState } from './run-state.ts';
 
 /** Processes a batch of signals in order. All writes of the batch share a commit. */
 export function takeSignals(state: RunState, batch: readonly Signal[], resolved: ResolvedModel): void {
@@ -46,18 +46,18 @@ function takeSignal(state: RunState, signal: Exclude<Signal, StreamSignal>, { mo
   const { fence } = state;
   switch (signal.t) {
     case 'step':
-      return keep(state, store.runs.recordStep(fence, signal.reply, model), signal.ack);
+      return keep(state, store.runs.recordStep(progressOf(state), signal.reply, model), signal.ack);
     case 'tool-result': {
       const { call, result, step, durationMs } = signal;
       const kept = { step, toolUseId: call.id, name: call.name, ...result, durationMs };
-      return keep(state, store.runs.recordToolResult(fence, kept), signal.ack);
+      return keep(state, store.runs.recordToolResult(progressOf(state), kept), signal.ack);
     }
     case 'compaction': {
       const kept = { ...signal.compaction, characters: signal.characters };
       return keep(state, store.compactions.record(fence, kept), signal.ack);
     }
     case 'spent':
-      return keep(state, store.runs.recordSpent(fence, signal.usage, pricedModel(state, signal.model)));
+      return keep(state, store.runs.recordSpent(progressOf(state), signal.usage, pricedModel(state, signal.model)));
     case 'request':
       return void serve(state, signal);
     case 'permit-wanted':

@@ -1,10 +1,11 @@
 // The runs in progress in this process.
+import type { Progress } from '../../store/runs/record-progress.ts';
 import type { Execution } from '../executor/executor.ts';
 
 export interface RunsInProgress {
   add(execution: Execution): void;
   count(): number;
-  runSeqs(): readonly number[];
+  held(): readonly Progress[];
   /** Asks every run to return to the queue. */
   drain(): void;
   /** Asks the executor of one run, or those of a session's runs, to stop; resolves when they have ended. */
@@ -31,7 +32,7 @@ export function makeRunsInProgress(ended: () => void): RunsInProgress {
       });
     },
     count: () => executions.size,
-    runSeqs: () => Array.from(executions, (execution) => execution.runSeq),
+    held: () => Array.from(executions, (execution) => execution.progress()),
     drain: () => {
       for (const execution of executions) execution.abort('drain');
     },

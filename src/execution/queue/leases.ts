@@ -2,6 +2,7 @@
 import type { Clock } from '../../domain/clock.ts';
 import type { Log } from '../../log/log.ts';
 import { makeService, type Service } from '../../services/service.ts';
+import type { Progress } from '../../store/runs/record-progress.ts';
 import type { Store } from '../../store/open-store.ts';
 
 export const LEASE_MS = 60_000;
@@ -11,8 +12,8 @@ export interface LeaseParts {
   readonly store: Pick<Store, 'runs'>;
   readonly clock: Clock;
   readonly log: Log;
-  /** The runs that have a worker now. */
-  held(): readonly number[];
+  /** The attempts that have a worker now. */
+  held(): readonly Progress[];
 }
 
 /**

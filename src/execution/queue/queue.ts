@@ -6,6 +6,7 @@ import type { Settings } from '../../domain/settings.ts';
 import { parseTarget } from '../../domain/capabilities/target.ts';
 import type { Log } from '../../log/log.ts';
 import { makeService } from '../../services/service.ts';
+import type { Progress } from '../../store/runs/record-progress.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { Claim, ClaimOrder, ModelChoice } from '../../store/runs/claim-runs.ts';
 import type { Execution } from '../executor/executor.ts';
@@ -23,7 +24,7 @@ export interface Queue {
   /** How many slots exist and how many are taken; `open` is false while nothing is claimed. */
   load(): QueueLoad;
   /** The runs that have a worker now. */
-  held(): readonly number[];
+  held(): readonly Progress[];
   /** Asks the executors of already canceled runs to stop; resolves when they have ended. */
   stop(which: StopTarget): Promise<void>;
   /** Starts claiming. */
@@ -103,7 +104,7 @@ export function makeQueue(parts: QueueParts): Queue {
     },
     slotFree: () => open && pool.slots() > busy(),
     load: () => ({ open, slots: pool.slots(), busy: busy() }),
-    held: inProgress.runSeqs,
+    held: inProgress.held,
     stop: async (which) => {
       // A run may have been claimed in the very commit that canceled it, and not be in progress yet.
       await service.settled();

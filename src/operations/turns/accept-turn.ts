@@ -13,7 +13,7 @@ import type { SchemaCheck } from '../../execution/checks/schema-check.ts';
 import type { BlobHold, BlobStore } from '../../files/blobs/blobs.ts';
 import type { Disk } from '../../files/disk.ts';
 import type { Settings } from '../../domain/settings.ts';
-import type { BackgroundRefusal } from '../../store/runs/admit-background.ts';
+import type { BackgroundLimits, BackgroundRefusal } from '../../store/runs/admit-background.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { NewAttachment } from '../../store/sessions/user-message.ts';
 import type { Fetching } from './fetch-images.ts';
@@ -28,6 +28,7 @@ export interface AcceptParts {
   readonly blobs: BlobStore;
   readonly disk: Disk;
   readonly queue: { claimAccepted(): void; slotFree(): boolean };
+  readonly node: { onlineCapacity(): number };
   settings(): Settings;
   readonly schemas: Pick<SchemaCheck, 'check'>;
   readonly fetchImages: (fetching: Fetching) => Promise<void>;
@@ -44,7 +45,7 @@ export interface AcceptParts {
  * `conflict` for a busy session, `rate_limited` over a limit, `unavailable` without a place in the queue (D2).
  */
 export function makeAcceptTurn(parts: AcceptParts) {
-  const { store, access, blobs, disk, queue, settings, schemas, fetchImages, makeSetup, draining } = parts;
+  const { store, access, blobs, disk, queue, node, settings, schemas, fetchImages, makeSetup, draining } = parts;
   return async (caller: KeyCaller, input: TurnInput, asking: Asking): Promise<AcceptedTurn> => {
     refuseWhileDraining();
     const earlier = await findSubmitted(store, caller, input);
@@ -74,6 +75,10 @@ export function makeAcceptTurn(parts: AcceptParts) {
     if (draining()) throw new ErrandError('unavailable', 'The server is restarting.');
   }
 
+  function backgroundLimits(): BackgroundLimits {
+    return { ...settings().background, capacity: node.onlineCapacity() };
+  }
+
   async function accept(
     caller: KeyCaller,
     input: TurnInput,
@@ -96,7 +101,7 @@ export function makeAcceptTurn(parts: AcceptParts) {
       preview: previewOf(text),
       attachments,
       slotFree: queue.slotFree,
-      background: input.background === null ? null : { ...input.background, limits: settings().background },
+      background: input.background && { ...input.background, limits: backgroundLimits() },
     });
     // Requested before the commit, so that a run that can start at once is claimed in the same commit.
     queue.claimAccepted();

@@ -22,7 +22,7 @@ export type WaitReason =
   | 'not_claiming'
   | 'starting';
 
-/** A waiting run: why it waits, for which run, and how long. */
+/** A waiting run: why it waits, for which run, and how long since it was accepted. */
 export interface QueueEntry extends WaitingRun {
   readonly reason: WaitReason;
   readonly behindRunId: string | null;
@@ -48,13 +48,13 @@ export function makeGetQueue({ store, queue, clock }: QueueOperationParts) {
     const { items, total } = await store.runs.listWaiting(page);
     const { waiting: waitingForUser } = await store.runs.countUnfinished();
     const load = queue.load();
-    const now = clock.steady();
+    const now = clock.now();
     return { ...load, total, waitingForUser, items: items.map((run) => explain(run, load, now)) };
   };
 }
 
 function explain(run: WaitingRun, load: QueueLoad, now: number): QueueEntry {
-  const waitingMs = Math.max(0, now - run.queuedSteadyAt);
+  const waitingMs = Math.max(0, now - run.createdAt);
   const because = (reason: WaitReason, behindRunId: string | null = null): QueueEntry => ({
     ...run,
     reason,

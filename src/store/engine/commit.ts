@@ -65,7 +65,7 @@ function runVerb(engine: Engine, { verb, resolve, reject }: PendingVerb, { journ
   const { writer, statements, clock } = engine;
   if (!isAlone) statements('SAVEPOINT verb').run();
   try {
-    const tx = new StepTransaction(clock.now(), clock.steady());
+    const tx = new StepTransaction(clock.now());
     const result = carryOut(statements, verb(tx));
     journal.write(tx.emitted, tx.now);
     if (!isAlone) statements('RELEASE verb').run();

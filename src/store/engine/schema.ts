@@ -16,6 +16,7 @@ import { sessionsInOffice } from './migrations/010-sessions-in-office.ts';
 import { eventsOfSessions } from './migrations/011-events-of-sessions.ts';
 import { waiting } from './migrations/012-waiting.ts';
 import { webhooks } from './migrations/013-webhooks.ts';
+import { noClockInRows } from './migrations/014-no-clock-in-rows.ts';
 
 /** Every migration in order. Add new ones at the end; never change one that was released. */
 const MIGRATIONS: readonly string[] = [
@@ -32,6 +33,7 @@ const MIGRATIONS: readonly string[] = [
   eventsOfSessions,
   waiting,
   webhooks,
+  noClockInRows,
 ];
 
 /** The schema version this code writes. */

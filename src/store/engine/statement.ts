@@ -50,8 +50,6 @@ export interface Reader {
 export interface Transaction extends Reader {
   /** The one wall time of this verb, epoch ms. */
   readonly now: number;
-  /** The same moment on the clock that does not jump. */
-  readonly steadyNow: number;
   run(sql: string, ...values: Value[]): Step<number>;
   insert(sql: string, ...values: Value[]): Step<number>;
   /** Adds an event to the journal, written when the verb has ended and published only after the commit. Not a step. */
@@ -80,14 +78,12 @@ export const READER: Reader = new StepReader();
 /** A transaction of one moment. */
 export class StepTransaction extends StepReader implements Transaction {
   readonly now: number;
-  readonly steadyNow: number;
   /** In order. */
   readonly emitted: Emitted[] = [];
 
-  constructor(now: number, steadyNow: number) {
+  constructor(now: number) {
     super();
     this.now = now;
-    this.steadyNow = steadyNow;
   }
 
   run(sql: string, ...values: Value[]): Step<number> {

@@ -240,9 +240,9 @@ function* insertRun(
   };
   const seq = yield* tx.insert(
     `INSERT INTO runs (id, session_seq, user_seq, key_seq, protocol, status, schedule_mode, ready, requested_model,
-       include_usage, opened_session, idempotency_key, target, background_payload, queued_steady_at, created_at,
+       include_usage, opened_session, idempotency_key, target, background_payload, created_at,
        output_schema, team_id, artifact_status)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT team_id FROM users WHERE seq = ?), 'pending')`,
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT team_id FROM users WHERE seq = ?), 'pending')`,
     run.id,
     run.sessionSeq,
     run.userSeq,
@@ -257,7 +257,6 @@ function* insertRun(
     turn.idempotencyKey,
     target,
     run.backgroundPayload,
-    tx.steadyNow,
     run.createdAt,
     turn.outputSchema === null ? null : JSON.stringify(turn.outputSchema),
     run.userSeq,

@@ -1,12 +1,13 @@
 // Admission of background runs: counted inside the transaction that accepts, so that nothing is ever over-admitted (§8, D2, D3).
 import type { ApiKey, User } from '../../domain/people/user.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
-import { countCapacity } from './worker-nodes.ts';
 import { IS_UNFINISHED } from './run-states.ts';
 
 export interface BackgroundLimits {
   readonly maxUnfinishedPerKey: number;
   readonly maxUnfinishedPerUser: number;
+  /** Background runs that the worker nodes which are online can execute at once. */
+  readonly capacity: number;
 }
 
 /** Why a background run is refused. */
@@ -31,9 +32,8 @@ export function* admitBackground(
   if (limits.busy) return 'session_busy';
   if (yield* reaches(tx, limits.maxUnfinishedPerKey, [OF_KEY, user.seq, key.seq])) return 'key_limit';
   if (yield* reaches(tx, limits.maxUnfinishedPerUser, [OF_USER, user.seq])) return 'user_limit';
-  const capacity = yield* countCapacity(tx);
-  if (capacity === 0) return 'no_capacity';
-  return (yield* reaches(tx, PLACES_PER_SLOT * capacity, [WAITING])) ? 'queue_full' : undefined;
+  if (limits.capacity === 0) return 'no_capacity';
+  return (yield* reaches(tx, PLACES_PER_SLOT * limits.capacity, [WAITING])) ? 'queue_full' : undefined;
 }
 
 function* reaches(tx: Transaction, limit: number, [sql, ...values]: [string, ...number[]]): Step<boolean> {

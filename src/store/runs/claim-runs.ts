@@ -67,8 +67,7 @@ const NEXT_BACKGROUND = `${nextOf(BACKGROUND, `AND ${BACKGROUND}`)} WHERE execut
 const EXECUTING_BACKGROUND = `SELECT count(*) AS runs FROM runs
   WHERE ${IS_EXECUTING} AND ${BACKGROUND}`;
 
-const CLAIM = `UPDATE runs SET status = 'running', attempt = ?, model = ?, lease_until = ?, 
-  started_at = coalesce(started_at, ?), worked_until = ?
+const CLAIM = `UPDATE runs SET status = 'running', attempt = ?, model = ?, lease_until = ?, started_at = coalesce(started_at, ?)
   WHERE seq = ? AND status = 'queued' AND ready = 1`;
 
 /**
@@ -142,7 +141,7 @@ function* claim(tx: Transaction, runSeq: number, order: ClaimOrder): Step<Claim 
     opensSession: row.opened_session === 1,
     outputSchema: row.output_schema === null ? null : (JSON.parse(row.output_schema) as JsonObject),
   };
-  yield* tx.run(CLAIM, run.attempt, run.model, tx.now + order.leaseMs, tx.now, tx.steadyNow, runSeq);
+  yield* tx.run(CLAIM, run.attempt, run.model, tx.now + order.leaseMs, tx.now, runSeq);
   yield* tx.run("UPDATE sessions SET status = 'running' WHERE seq = ?", run.sessionSeq);
   tx.emit(run.sessionSeq, runSeq, {
     type: 'run.started',

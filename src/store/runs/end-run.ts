@@ -16,7 +16,7 @@ import type { Step, Transaction } from '../engine/statement.ts';
 import { discardIn } from '../sessions/erasures.ts';
 import { addToTotals } from '../sessions/session-totals.ts';
 import { concludeIn } from '../artifacts/record-artifacts.ts';
-import { type Fence, holds } from './record-progress.ts';
+import { type Fence, holds, type Progress } from './record-progress.ts';
 import { findLastText, IN_STEPS, previewOfReplies } from './replies.ts';
 import { expireOfRun } from './wait-for-user.ts';
 import { noteWork } from './work-time.ts';
@@ -46,8 +46,10 @@ export type Interruption = 'crash' | 'drain' | 'blameless';
 export function makeEndRun({ write }: Database) {
   return {
     /** running → finalizing. */
-    finalize: write(function* (tx: Transaction, fence: Fence, ending: Ending): Step<boolean> {
-      return (yield* holds(tx, fence)) && (yield* finalizeIn(tx, fence, ending));
+    finalize: write(function* (tx: Transaction, fence: Progress, ending: Ending): Step<boolean> {
+      if (!(yield* holds(tx, fence))) return false;
+      yield* noteWork(tx, fence);
+      return yield* finalizeIn(tx, fence, ending);
     }),
 
     /**
@@ -59,9 +61,9 @@ export function makeEndRun({ write }: Database) {
     ),
 
     /** Gives a run whose worker is gone back to the queue, or fails it when it was resumed too often. */
-    interrupt: write(function* (tx: Transaction, fence: Fence, interruption: Interruption): Step<boolean> {
+    interrupt: write(function* (tx: Transaction, fence: Progress, interruption: Interruption): Step<boolean> {
       if (!(yield* holds(tx, fence))) return false;
-      yield* noteWork(tx, fence.runSeq);
+      yield* noteWork(tx, fence);
       return yield* interruptIn(tx, fence, interruption);
     }),
   };

@@ -16,16 +16,18 @@ interface WaitingRow {
   attempt: number;
 }
 
-/** The verbs on waits in the queue. Waits are measured on the clock that does not jump. */
+/** Of background runs that no worker has ever started. */
+const NEVER_STARTED = "status = 'queued' AND schedule_mode = 'background' AND started_at IS NULL";
+
+/** The verbs on waits in the queue. How long a run has waited is known to who calls them. */
 export function makeExpireQueued({ write, read }: Database) {
   return {
-    /** queued → failed for background runs that no worker has ever started and that wait longer than `waitMs`. */
-    expireQueued: write(function* (tx: Transaction, waitMs: number): Step<number> {
+    /** queued → failed for background runs that no worker has ever started, up to the given one in order of acceptance. */
+    expireQueued: write(function* (tx: Transaction, newestSeq: number): Step<number> {
       const rows = yield* tx.all<WaitingRow>(
         `SELECT session_seq AS sessionSeq, seq AS runSeq, attempt FROM runs
-           WHERE status = 'queued' AND schedule_mode = 'background' AND started_at IS NULL AND queued_steady_at <= ?
-           ORDER BY seq`,
-        tx.steadyNow - waitMs,
+           WHERE ${NEVER_STARTED} AND seq <= ? ORDER BY seq`,
+        newestSeq,
       );
       const error = JSON.stringify(TIMED_OUT);
       for (const row of rows) {
@@ -35,12 +37,10 @@ export function makeExpireQueued({ write, read }: Database) {
       return rows.length;
     }),
 
-    /** When the longest waiting background run was queued, on the clock that does not jump; undefined when none waits. */
-    oldestQueuedAt: read(function* (tx: Reader): Step<number | undefined> {
-      return (yield* tx.get<{ queued_steady_at: number }>(
-        `SELECT queued_steady_at FROM runs
-         WHERE status = 'queued' AND schedule_mode = 'background' AND started_at IS NULL ORDER BY seq LIMIT 1`,
-      ))?.queued_steady_at;
+    /** The newest background run that waits for its first worker; undefined when none waits. */
+    findNewestQueued: read(function* (tx: Reader): Step<number | undefined> {
+      return (yield* tx.get<{ seq: number }>(`SELECT seq FROM runs WHERE ${NEVER_STARTED} ORDER BY seq DESC LIMIT 1`))
+        ?.seq;
     }),
   };
 }

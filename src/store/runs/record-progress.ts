@@ -8,13 +8,18 @@ import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { addToTotals } from '../sessions/session-totals.ts';
 import { type PricedModel, recordUsage } from './record-usage.ts';
-import { ADD_WORK } from './work-time.ts';
+import { KEEP_WORK } from './work-time.ts';
 
 /** The run that a write belongs to, and the attempt that makes it. */
 export interface Fence {
   readonly sessionSeq: number;
   readonly runSeq: number;
   readonly attempt: number;
+}
+
+/** An attempt, and how long its run has been at work until now, over all its attempts. */
+export interface Progress extends Fence {
+  readonly workedMs: number;
 }
 
 /** A model reply to keep. `message` is opaque to everyone but the agent. */
@@ -48,7 +53,7 @@ export function makeRecordProgress({ write }: Database) {
     }),
 
     /** Keeps a model reply before any of its tool calls runs; the first call counts as begun. */
-    recordStep: write(function* (tx: Transaction, fence: Fence, step: NewStep, model: PricedModel): Step<boolean> {
+    recordStep: write(function* (tx: Transaction, fence: Progress, step: NewStep, model: PricedModel): Step<boolean> {
       if (!(yield* holds(tx, fence))) return false;
       yield* insertStep(tx, fence, step);
       yield* recordUsage(tx, fence, step.usage, model);
@@ -68,21 +73,20 @@ export function makeRecordProgress({ write }: Database) {
     }),
 
     /** Adds what a sub-agent or a summary has used to the run's usage. */
-    recordSpent: write(function* (tx: Transaction, fence: Fence, usage: Usage, model: PricedModel): Step<boolean> {
+    recordSpent: write(function* (tx: Transaction, fence: Progress, usage: Usage, model: PricedModel): Step<boolean> {
       if (!(yield* holds(tx, fence))) return false;
       yield* recordUsage(tx, fence, usage, model);
       return true;
     }),
 
     /** Keeps a tool's result; the reply's next call counts as begun. A call that has a result keeps it. */
-    recordToolResult: write(function* (tx: Transaction, fence: Fence, result: NewToolResult): Step<boolean> {
+    recordToolResult: write(function* (tx: Transaction, fence: Progress, result: NewToolResult): Step<boolean> {
       if (!(yield* holds(tx, fence))) return false;
       const isKept = yield* keepToolResult(tx, fence, result);
       yield* tx.run(
-        `UPDATE runs SET tool_count = tool_count + ?, ${ADD_WORK} WHERE seq = ?`,
+        `UPDATE runs SET tool_count = tool_count + ?, ${KEEP_WORK} WHERE seq = ?`,
         Number(isKept),
-        tx.steadyNow,
-        tx.steadyNow,
+        fence.workedMs,
         fence.runSeq,
       );
       if (isKept) yield* addToTotals(tx, fence.sessionSeq, { tools: 1 });

@@ -2,7 +2,7 @@
 import { quarterOf } from '../../domain/time-zone.ts';
 import { costOf, type Price, totalTokens, type Usage } from '../../domain/sessions/usage.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
-import { ADD_WORK } from './work-time.ts';
+import { KEEP_WORK } from './work-time.ts';
 
 /** The model of a call: its name in the catalog, and its price at that moment. */
 export interface PricedModel {
@@ -31,7 +31,7 @@ interface CallingRun {
 /** Records a call of a run: in the run's own sums, the ledger and all that is read of it. */
 export function* recordUsage(
   tx: Transaction,
-  { sessionSeq, runSeq }: { readonly sessionSeq: number; readonly runSeq: number },
+  { sessionSeq, runSeq, workedMs }: { readonly sessionSeq: number; readonly runSeq: number; readonly workedMs: number },
   usage: Usage,
   model: PricedModel,
 ): Step<void> {
@@ -39,12 +39,11 @@ export function* recordUsage(
   const run = (yield* tx.get<{ keySeq: number; teamId: string | null; isScheduled: number }>(
     `UPDATE runs SET input_tokens = input_tokens + ?, output_tokens = output_tokens + ?,
        cache_read_tokens = cache_read_tokens + ?, cache_write_tokens = cache_write_tokens + ?,
-       cost_usd = cost_usd + ?, ${ADD_WORK} WHERE seq = ?
+       cost_usd = cost_usd + ?, ${KEEP_WORK} WHERE seq = ?
      RETURNING key_seq AS keySeq, team_id AS teamId, schedule_mode = 'scheduled' AS isScheduled`,
     ...tokensOf(usage),
     costUsd,
-    tx.steadyNow,
-    tx.steadyNow,
+    workedMs,
     runSeq,
   ))!;
   const calling = { ...run, seq: runSeq, isScheduled: run.isScheduled === 1 };

@@ -3,7 +3,8 @@ import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { interruptIn, settleIn } from './end-run.ts';
 import { IS_EXECUTING, IS_UNFINISHED } from './run-states.ts';
-import { ADD_WORK } from './work-time.ts';
+import type { Progress } from './record-progress.ts';
+import { KEEP_WORK } from './work-time.ts';
 
 export interface Rescued {
   /** Runs whose agent had ended: they are settled now. */
@@ -28,7 +29,7 @@ const EXECUTING_SESSIONS = [
   'SELECT id FROM sessions WHERE stop_requested_at IS NOT NULL AND stop_confirmed_at IS NULL',
 ];
 
-const RENEW = `UPDATE runs SET lease_until = ?, ${ADD_WORK} WHERE seq = ? AND status = 'running'`;
+const RENEW = `UPDATE runs SET lease_until = ?, ${KEEP_WORK} WHERE seq = ? AND attempt = ? AND status = 'running'`;
 
 /** The verbs that find runs without a worker. */
 export function makeRescueRuns({ write, read }: Database) {
@@ -46,11 +47,6 @@ export function makeRescueRuns({ write, read }: Database) {
         `SELECT session_seq AS sessionSeq, seq AS runSeq, attempt, status FROM runs
            WHERE ${IS_UNFINISHED} AND status <> 'waiting' ORDER BY session_seq, seq`,
       );
-      // While no daemon ran nobody could have taken them: each has its whole wait again.
-      yield* tx.run(
-        `UPDATE runs SET queued_steady_at = ? WHERE status = 'queued' AND schedule_mode = 'background' AND started_at IS NULL`,
-        tx.steadyNow,
-      );
       const count = { settled: 0, interrupted: 0, queued: 0 };
       for (const row of rows) {
         if (row.status === 'queued') count.queued += 1;
@@ -60,10 +56,12 @@ export function makeRescueRuns({ write, read }: Database) {
       return count;
     }, 'free'),
 
-    /** Extends the leases of the runs that have a worker, then rescues those whose lease ended. Answers how many. */
-    renewLeases: write(function* (tx: Transaction, held: readonly number[], leaseMs: number): Step<number> {
+    /** Extends the leases of the attempts that have a worker, then rescues runs whose lease ended. Answers how many. */
+    renewLeases: write(function* (tx: Transaction, held: readonly Progress[], leaseMs: number): Step<number> {
       // In this order: after a jump of the clock every lease looks expired, also those that are held.
-      for (const runSeq of held) yield* tx.run(RENEW, tx.now + leaseMs, tx.steadyNow, tx.steadyNow, runSeq);
+      for (const { runSeq, attempt, workedMs } of held) {
+        yield* tx.run(RENEW, tx.now + leaseMs, workedMs, runSeq, attempt);
+      }
       const expired = yield* tx.all<UnfinishedRow>(
         `SELECT session_seq AS sessionSeq, seq AS runSeq, attempt, status FROM runs
            WHERE ${IS_EXECUTING} AND status = 'running' AND lease_until < ?`,

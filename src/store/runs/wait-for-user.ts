@@ -4,7 +4,7 @@ import type { JsonObject } from '../../domain/json.ts';
 import type { UserInputStatus } from '../../domain/sessions/user-input.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
-import { type Fence, holds } from './record-progress.ts';
+import { type Fence, holds, type Progress } from './record-progress.ts';
 import { noteWork } from './work-time.ts';
 
 /** The call that asks, and how long its answer may take. */
@@ -29,9 +29,9 @@ export function makeWaitForUser({ write }: Database) {
      * running → waiting. Asked again by a resumed run it is one question still; when that has been settled meanwhile,
      * the run goes back to the queue at once. Answers false when the attempt no longer holds the run.
      */
-    waitForUser: write(function* (tx: Transaction, fence: Fence, question: NewQuestion): Step<boolean> {
+    waitForUser: write(function* (tx: Transaction, fence: Progress, question: NewQuestion): Step<boolean> {
       if (!(yield* holds(tx, fence))) return false;
-      yield* noteWork(tx, fence.runSeq);
+      yield* noteWork(tx, fence);
       const asked = (yield* findQuestion(tx, fence, question.toolUseId)) ?? (yield* ask(tx, fence, question));
       yield* tx.run(
         "UPDATE runs SET status = 'waiting', lease_until = NULL WHERE seq = ? AND status = 'running'",
@@ -77,8 +77,7 @@ function* ask(tx: Transaction, fence: Fence, question: NewQuestion): Step<Questi
 /** waiting → queued: the run may be claimed again. */
 export function* continueRun(tx: Transaction, { sessionSeq, runSeq }: RunPlace): Step<void> {
   const moved = yield* tx.run(
-    "UPDATE runs SET status = 'queued', ready = 1, queued_steady_at = ? WHERE seq = ? AND status = 'waiting'",
-    tx.steadyNow,
+    "UPDATE runs SET status = 'queued', ready = 1 WHERE seq = ? AND status = 'waiting'",
     runSeq,
   );
   if (moved > 0)

@@ -18,8 +18,6 @@ export interface WaitingRun {
   /** Whether that one waits for its user. */
   readonly behindQuestion: boolean;
   readonly behindInKey: string | null;
-  /** On the clock that does not jump. */
-  readonly queuedSteadyAt: number;
   readonly createdAt: number;
 }
 
@@ -44,7 +42,7 @@ const IS_WAITING = `r.${IS_UNFINISHED} AND r.status = 'queued'`;
 const WAITING = `WITH page AS MATERIALIZED (
     SELECT r.seq FROM runs r WHERE ${IS_WAITING} ORDER BY +r.seq LIMIT ? OFFSET ?)
   SELECT r.id AS runId, s.id AS sessionId, u.username, k.id AS keyId, r.schedule_mode AS scheduleMode,
-    r.resumes, r.ready, r.queued_steady_at AS queuedSteadyAt, r.created_at AS createdAt,
+    r.resumes, r.ready, r.created_at AS createdAt,
     (SELECT b.id FROM runs b WHERE b.session_seq = r.session_seq AND b.seq < r.seq
        AND b.${IS_UNFINISHED} ORDER BY b.seq DESC LIMIT 1) AS behindInSession,
     (SELECT b.status = 'waiting' FROM runs b WHERE b.session_seq = r.session_seq AND b.seq < r.seq

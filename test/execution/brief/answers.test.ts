@@ -92,8 +92,7 @@ test('the time that a run waits, for its user or in the queue, does not count to
   await resumed(house, 'one', (id) => house.store.userInputs.answer(id, 'red'));
   house.clock.advance(2 * HOUR_MS);
   const [before] = await house.claim();
-  house.clock.advance(60_000);
-  await house.store.runs.interrupt(fenceOf(before!), 'crash');
+  await house.store.runs.interrupt(fenceOf(before!, before!.workedMs + 60_000), 'crash');
   house.clock.advance(2 * HOUR_MS);
   const [run] = await house.claim();
   const built = await (await briefsOf(house))(run!, MODEL);

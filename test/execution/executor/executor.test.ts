@@ -1,11 +1,11 @@
 // How one run is carried to its worker, beside everything else that the main thread does.
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { Brief } from '../../../src/agent/port/protocol.ts';
+import type { Brief, Signal } from '../../../src/agent/port/protocol.ts';
 import { executeRun } from '../../../src/execution/executor/executor.ts';
 import type { Place, PoolEnd, PoolSink } from '../../../src/execution/executor/worker-pool.ts';
 import type { Store } from '../../../src/store/open-store.ts';
 import { AT_ONCE, executorParts } from '../../support/agent/executor-parts.ts';
-import { type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { aStep, fenceOf, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
 /** Counts turns of the event loop from now on. */
@@ -70,8 +70,8 @@ function latePlace() {
   return { place: { takesNoSlot: true, ready, start, leave }, seen, letIn, lose: () => end!(LOST) };
 }
 
+const workedOf = (house: StoreHouse) => house.rows<{ ms: number }>('SELECT worked_ms AS ms FROM runs')[0]!.ms;
 const LOST: PoolEnd = { kind: 'lost', why: 'it died', wasWaiting: false, isCharged: false };
-const workedUntil = (house: StoreHouse) => house.rows<{ at: number }>('SELECT worked_until AS at FROM runs')[0]!.at;
 
 test('what a run waits for its place is not time at work, what follows is, and nothing is read before', async () => {
   const house = await storeHouse();
@@ -83,13 +83,11 @@ test('what a run waits for its place is not time at work, what follows is, and n
     reads.push(of[0]);
     return house.store.turns.get(...of);
   };
-  const claimedAt = workedUntil(house);
   const went = vi.fn<() => void>();
   const execution = executeRun(partsWith(house, place, { get }), { run: run!, choice: CHOICE }, went);
-  await waitFor(() => workedUntil(house) !== claimedAt);
-  expect(went).toHaveBeenCalledTimes(1);
+  await waitFor(() => went.mock.calls.length > 0);
   house.clock.advance(600_000);
-  await house.store.runs.renewLeases([run!.seq], 60_000);
+  await house.store.runs.renewLeases([execution.progress()], 60_000);
   expect(reads).toEqual([]);
   letIn();
   await waitFor(() => seen.starts === 1);
@@ -98,6 +96,37 @@ test('what a run waits for its place is not time at work, what follows is, and n
   await execution.ended;
   expect(seen.leaves).toBe(1);
   expect((await house.claim())[0]).toMatchObject({ seq: run!.seq, attempt: 2, workedMs: 5_000 });
+});
+
+test('each reply, tool result and end brings how long the run has been at work until then', async () => {
+  const house = await storeHouse();
+  await house.accept();
+  const [run] = await house.claim();
+  const { promise: started, resolve: begin } = Promise.withResolvers<PoolSink>();
+  const start = (_: Brief, sink: PoolSink) => {
+    begin(sink);
+    return { send: nobody };
+  };
+  const execution = executeRun(partsWith(house, { start }), { run: run!, choice: CHOICE }, nobody);
+  const { signals, ended } = await started;
+  const call = { id: 'a', name: 'shell', input: {} };
+  const batch: readonly Signal[] = [
+    { t: 'step', ack: 1, reply: { ...aStep({ calls: [call] }), kind: 'openai' } },
+    { t: 'tool-result', ack: 2, step: 1, call, result: { ok: true, output: '' }, durationMs: 1 },
+    { t: 'spent', model: 'scripted', usage: aStep().usage },
+  ];
+  for (const [index, signal] of batch.entries()) {
+    house.clock.advance(1_000);
+    signals([signal]);
+    await waitFor(() => workedOf(house) === 1_000 * (index + 1));
+  }
+  house.clock.advance(1_000);
+  expect(execution.progress()).toEqual(fenceOf(run!, 4_000));
+  ended(DONE);
+  await execution.ended;
+  expect(house.rows('SELECT status, worked_ms FROM runs')).toEqual([{ status: 'completed', worked_ms: 4_000 }]);
+  house.clock.advance(1_000);
+  expect(execution.progress()).toEqual(fenceOf(run!, 4_000));
 });
 
 test('a place is taken for the bytes of the turn, before any of it is read', async () => {
@@ -121,9 +150,9 @@ test.each(['drain', 'stop'] as const)('a run that waits for its place answers a 
   const accepted = await house.accept();
   const [run] = await house.claim();
   const { place, seen } = latePlace();
-  const claimedAt = workedUntil(house);
-  const execution = executeRun(partsWith(house, place), { run: run!, choice: CHOICE }, nobody);
-  await waitFor(() => workedUntil(house) !== claimedAt);
+  const went = vi.fn<() => void>();
+  const execution = executeRun(partsWith(house, place), { run: run!, choice: CHOICE }, went);
+  await waitFor(() => went.mock.calls.length > 0);
   house.clock.advance(600_000);
   if (why === 'stop')
     await house.store.runs.stopRun({ sessionSeq: accepted.sessionSeq, runSeq: run!.seq }, 'operator_requested_stop');

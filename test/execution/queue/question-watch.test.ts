@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
 async function asked(house: StoreHouse, lifetimeMs: number) {
   const run = await house.accept();
   await house.claim();
-  const fence = { sessionSeq: run.sessionSeq, runSeq: run.seq, attempt: 1 };
+  const fence = { sessionSeq: run.sessionSeq, runSeq: run.seq, attempt: 1, workedMs: 0 };
   const question = { toolUseId: 'ask1', toolName: 'ask_user', toolInput: { question: 'Well?' }, lifetimeMs };
   expect(await house.store.runs.waitForUser(fence, question)).toBe(true);
   return run;

@@ -101,7 +101,7 @@ describe('the first stop', () => {
 
 test('of a run that waits for its user needs no executor, and counts the question that it ends', async () => {
   const run = await executing();
-  const fence = { sessionSeq: run.sessionSeq, runSeq: run.seq, attempt: 1 };
+  const fence = { sessionSeq: run.sessionSeq, runSeq: run.seq, attempt: 1, workedMs: 0 };
   const question = { toolUseId: 'ask1', toolName: 'ask_user', toolInput: {}, lifetimeMs: 1_000 };
   await house.store.runs.waitForUser(fence, question);
   const result = await stop(run);

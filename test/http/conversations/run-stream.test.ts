@@ -365,7 +365,6 @@ function handClock() {
   const clock: Clock = {
     now: () => now,
     monotonic: () => now,
-    steady: () => now,
     after: (delayMs, callback) => {
       const timer = { cancel: () => void timers.delete(timer) };
       timers.set(timer, { at: now + delayMs, callback });

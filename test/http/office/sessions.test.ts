@@ -64,13 +64,13 @@ async function finished(): Promise<ClaimedRun> {
     { id: 'call_2', name: 'write_file', input: { path: 'a.txt' } },
   ];
   clock.advance(1_500);
-  await store.runs.recordStep(fence, aStep({ text: 'I begin.', calls }), MODEL);
+  await store.runs.recordStep({ ...fence, workedMs: 1_500 }, aStep({ text: 'I begin.', calls }), MODEL);
   for (const [index, { id: toolUseId, name }] of calls.entries()) {
     const result = { step: 1, toolUseId, name, ok: index === 1, output: `out ${index}`, durationMs: 20 };
     await store.runs.recordToolResult(fence, result);
   }
   clock.advance(1_000);
-  await store.runs.recordStep(fence, aStep({ step: 2, text: 'Done.' }), MODEL);
+  await store.runs.recordStep({ ...fence, workedMs: 2_500 }, aStep({ step: 2, text: 'Done.' }), MODEL);
   rows.write(run, { 'site/a.txt': 'hello' });
   await rows.end(run, { outcome: 'completed', answer: 'Done.', stopReason: 'end_turn' });
   return run;

@@ -30,6 +30,7 @@ async function house({ slotFree = () => true } = {}) {
     blobs: await openBlobStore(directory),
     disk: { shortage: () => null },
     queue: { claimAccepted: () => undefined, slotFree },
+    node: { onlineCapacity: () => 5 },
     schemas: { check: async () => null },
     settings: () => SETTINGS,
     fetchImages: async () => undefined,

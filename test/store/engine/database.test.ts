@@ -110,8 +110,8 @@ test('a verb that was rolled back leaves no gap in the stream of a run', async (
     );
     const run = yield* tx.insert(
       `INSERT INTO runs (id, session_seq, user_seq, key_seq, protocol, status, schedule_mode, ready, requested_model,
-         include_usage, opened_session, target, queued_steady_at, created_at)
-       VALUES ('r', ?, ?, ?, 'chat', 'queued', 'queued', 1, '', 0, 1, 'free', 0, 0)`,
+         include_usage, opened_session, target, created_at)
+       VALUES ('r', ?, ?, ?, 'chat', 'queued', 'queued', 1, '', 0, 1, 'free', 0)`,
       session,
       user,
       key,

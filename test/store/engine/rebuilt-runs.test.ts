@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import Connection from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
 import { RUN_STATES } from '../../../src/domain/sessions/run.ts';
+import { noClockInRows } from '../../../src/store/engine/migrations/014-no-clock-in-rows.ts';
 import { migrate } from '../../../src/store/engine/schema.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
@@ -84,8 +85,18 @@ function valueOf(name: string, type: string, number: number): string | number {
 
 type Row = Record<string, unknown>;
 
+/** Columns that a later schema has no more. */
+const GONE: ReadonlySet<string> = new Set(['waited_ms', 'waiting', 'queued_steady_at', 'worked_until']);
+
 const runsOf = (connection: Connection.Database) =>
   connection.prepare('SELECT * FROM runs ORDER BY seq').all() as Row[];
+
+/** Of the columns and indexes of runs. */
+const namesOf = (connection: Connection.Database) =>
+  connection
+    .prepare("SELECT name FROM pragma_table_info('runs') UNION ALL SELECT name FROM pragma_index_list('runs')")
+    .pluck()
+    .all() as string[];
 
 test.each([2, 3, 4, 5, 6, 7, 8, 9, BEFORE])('every run of a store of schema %i is kept, in its state', (version) => {
   const file = oldDatabase(version);
@@ -95,8 +106,7 @@ test.each([2, 3, 4, 5, 6, 7, 8, 9, BEFORE])('every run of a store of schema %i i
   const after = runsOf(connection);
   expect(after.map(({ status }) => status)).toEqual([...RUN_STATES]);
   expect(after.every((row) => !('waiting' in row))).toBe(true);
-  const { waited_ms: _, waiting: __, status: ___, ...kept } = before[0]!;
-  const names = Object.keys(kept);
+  const names = Object.keys(before[0]!).filter((name) => name !== 'status' && !GONE.has(name));
   const shared = (rows: readonly Row[]) => rows.map((row) => names.map((name) => row[name]));
   expect(shared(after)).toEqual(shared(before));
   expect(connection.pragma('foreign_key_check')).toEqual([]);
@@ -107,15 +117,23 @@ test.each([2, 3, 4, 5, 6, 7, 8, 9, BEFORE])('every run of a store of schema %i i
 test('the rebuilt table has all columns and all indexes that it had', () => {
   const file = oldDatabase(BEFORE);
   const connection = openFile(file);
-  const names = () =>
-    connection
-      .prepare("SELECT name FROM pragma_table_info('runs') UNION ALL SELECT name FROM pragma_index_list('runs')")
-      .pluck()
-      .all() as string[];
-  const before = names().filter((name) => name !== 'waiting');
+  const before = namesOf(connection).filter((name) => name !== 'waiting');
   connection.pragma('foreign_keys = OFF');
   connection.exec(migrations[BEFORE]!);
-  expect(names().toSorted()).toEqual(before.toSorted());
+  expect(namesOf(connection).toSorted()).toEqual(before.toSorted());
+});
+
+test('the columns of one process are dropped and every index stays; worker nodes have left', () => {
+  const connection = openFile(oldDatabase(BEFORE));
+  connection.pragma('foreign_keys = OFF');
+  connection.exec(migrations[BEFORE]!);
+  const before = namesOf(connection);
+  connection.exec("INSERT INTO worker_nodes VALUES ('here', 8, 1, 1772366400000, 5)");
+  connection.exec(noClockInRows);
+  expect(namesOf(connection).toSorted()).toEqual(before.filter((name) => !GONE.has(name)).toSorted());
+  expect(connection.prepare('SELECT * FROM worker_nodes').all()).toEqual([
+    { id: 'here', capacity: 8, supports_openapi: 1, registered_at: 5, beats: null },
+  ]);
 });
 
 test('a process that is killed in the middle of it leaves the table as it was, and the next start rebuilds it', () => {

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { RUN_MOVES, RUN_STATES, type RunState } from '../../../src/domain/sessions/run.ts';
 import type { Ending } from '../../../src/store/runs/end-run.ts';
-import type { Fence } from '../../../src/store/runs/record-progress.ts';
+import type { Progress } from '../../../src/store/runs/record-progress.ts';
 import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
 
 const LEASE_MS = 60_000;
@@ -12,7 +12,7 @@ const COMPLETED: Ending = { outcome: 'completed', answer: '', stopReason: 'end_t
 const error = { type: 'api_error', message: 'No.', retryable: false } as const;
 const ENDINGS: readonly Ending[] = [COMPLETED, { outcome: 'failed', error }, { outcome: 'incomplete', error }];
 
-interface RunRow extends Fence {
+interface RunRow extends Progress {
   readonly status: RunState;
 }
 
@@ -33,10 +33,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
     clock.advance(2 * LEASE_MS);
     return store.runs.renewLeases([], LEASE_MS);
   },
-  expireQueued: async ({ store, clock }) => {
-    clock.advance(2 * LEASE_MS);
-    return store.runs.expireQueued(LEASE_MS);
-  },
+  expireQueued: ({ store }) => store.runs.expireQueued(Number.MAX_SAFE_INTEGER),
   answer: async (house, run) => {
     for (const { id } of questionsOf(house, run)) await house.store.userInputs.answer(id, {});
   },
@@ -51,10 +48,10 @@ const questionsOf = (house: StoreHouse, { runSeq }: RunRow) =>
 
 const rowsOf = (house: StoreHouse) =>
   house.rows<RunRow>(`SELECT seq AS runSeq, session_seq AS sessionSeq, attempt, status, ready, resumes, lease_until,
-    outcome, answer, stop_reason, error, finished_at, worked_ms FROM runs ORDER BY seq`);
+    outcome, answer, stop_reason, error, finished_at, worked_ms AS workedMs FROM runs ORDER BY seq`);
 
 /** Begins a run of a key of its own. */
-async function begin(house: StoreHouse): Promise<Fence> {
+async function begin(house: StoreHouse): Promise<Progress> {
   await accept(house);
   const [run] = await house.claim();
   return fenceOf(run!);
@@ -63,7 +60,7 @@ async function begin(house: StoreHouse): Promise<Fence> {
 const accept = async (house: StoreHouse) =>
   house.accept({
     key: await house.makeKey(),
-    background: { payload: null, limits: { maxUnfinishedPerKey: 9, maxUnfinishedPerUser: 99 } },
+    background: { payload: null, limits: { maxUnfinishedPerKey: 9, maxUnfinishedPerUser: 99, capacity: 5 } },
   });
 
 /** A house with a run in each state, and one for each ending that may be finalizing. */

@@ -219,9 +219,9 @@ test('leases: a jump of the clock takes no run from its worker; a run without a 
   const house = await storeHouse();
   const held = await house.accept();
   const lost = await house.accept();
-  await house.claim(2);
+  const claimed = await house.claim(2);
   house.clock.jump(3 * 24 * 3_600_000);
-  expect(await house.store.runs.renewLeases([held.seq], 60_000)).toBe(1);
+  expect(await house.store.runs.renewLeases([fenceOf(claimed[0]!)], 60_000)).toBe(1);
   expect((await house.store.runs.get(held.seq)).status).toBe('running');
   expect((await house.store.runs.get(lost.seq)).status).toBe('queued');
 });

@@ -1,7 +1,8 @@
-// What a run has used of its time limit is the time that it had a worker: no queue, no outage, no clock that is set.
+// What a run has used of its time limit is the time that it had a worker, as its executor tells it with each write.
 import { onTestFinished, expect, test } from 'vitest';
 import { openStore, type Store } from '../../../src/store/open-store.ts';
 import type { ClaimedRun } from '../../../src/store/runs/claim-runs.ts';
+import type { Progress } from '../../../src/store/runs/record-progress.ts';
 import { fakeClock } from '../../support/time/fake-clock.ts';
 import {
   aStep,
@@ -15,6 +16,7 @@ import {
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 const ORDER = { limit: 1, leaseMs: 60_000, background: BACKGROUND_ORDER, modelFor: () => 'scripted' };
+const ENDED = { outcome: 'completed', answer: '', stopReason: 'end_turn' } as const;
 
 /** The house's store as a daemon finds it that starts later, after a crash unless it was let go of before. */
 async function startAgain(house: StoreHouse, downMs: number): Promise<Store> {
@@ -33,15 +35,17 @@ async function begin(house: StoreHouse): Promise<ClaimedRun> {
 }
 
 const result = { step: 1, toolUseId: 'x', name: 'shell', ok: true, output: '', durationMs: 1 };
+const question = { toolUseId: 'q', toolName: 'ask_user', toolInput: {}, lifetimeMs: 1_000 };
+const workedOf = (house: StoreHouse) => house.rows<{ ms: number }>('SELECT worked_ms AS ms FROM runs')[0]!.ms;
 
 /** What each kind of progress keeps of the time until then. */
-const KEEPERS: Readonly<Record<string, (house: StoreHouse, run: ClaimedRun) => Promise<unknown>>> = {
-  'a reply of the model': ({ store }, run) => store.runs.recordStep(fenceOf(run), aStep(), FREE),
-  'the result of a tool': ({ store }, run) => store.runs.recordToolResult(fenceOf(run), result),
-  'what a sub-agent has used': ({ store }, run) => store.runs.recordSpent(fenceOf(run), aStep().usage, FREE),
-  'the renewal of its lease': ({ store }, run) => store.runs.renewLeases([run.seq], 60_000),
-  'a drain': ({ store }, run) => store.runs.interrupt(fenceOf(run), 'drain'),
-  'the loss of its thread': ({ store }, run) => store.runs.interrupt(fenceOf(run), 'crash'),
+const KEEPERS: Readonly<Record<string, (store: Store, at: Progress) => Promise<unknown>>> = {
+  'a reply of the model': ({ runs }, at) => runs.recordStep(at, aStep(), FREE),
+  'the result of a tool': ({ runs }, at) => runs.recordToolResult(at, result),
+  'what a sub-agent has used': ({ runs }, at) => runs.recordSpent(at, aStep().usage, FREE),
+  'the renewal of its lease': ({ runs }, at) => runs.renewLeases([at], 60_000),
+  'a drain': ({ runs }, at) => runs.interrupt(at, 'drain'),
+  'the loss of its thread': ({ runs }, at) => runs.interrupt(at, 'crash'),
 };
 
 test.each(Object.keys(KEEPERS))(
@@ -49,100 +53,57 @@ test.each(Object.keys(KEEPERS))(
   async (by) => {
     const house = await storeHouse();
     const run = await begin(house);
-    house.clock.advance(5 * MINUTE_MS);
-    await KEEPERS[by]!(house, run);
+    await KEEPERS[by]!(house.store, fenceOf(run, 5 * MINUTE_MS));
     const store = await startAgain(house, DAY_MS / 3);
     const [again] = await store.runs.claim(ORDER);
     expect(again!.run).toMatchObject({ seq: run.seq, attempt: 2, workedMs: 5 * MINUTE_MS });
   },
 );
 
-test('the wait of a claimed run for its worker adds nothing, whatever comes meanwhile or ends it', async () => {
+test.each<[string, (store: Store, at: Progress) => Promise<boolean>]>([
+  ['a question to the user', ({ runs }, at) => runs.waitForUser(at, question)],
+  ['the end of the agent', ({ runs }, at) => runs.finalize(at, ENDED)],
+])('%s keeps what the run has used', async (_, keep) => {
   const house = await storeHouse();
   const run = await begin(house);
-  const fence = fenceOf(run);
-  house.clock.advance(MINUTE_MS);
-  expect(await house.store.runs.waitForWorker(fence)).toBe(true);
-  for (let i = 0; i < 3; i += 1) {
-    house.clock.advance(MINUTE_MS / 3);
-    await house.store.runs.renewLeases([run.seq], 60_000);
-  }
-  await house.store.runs.interrupt(fence, 'drain');
-  expect(await house.store.runs.beginWork(fence)).toBe(false);
-  const [again] = await house.claim();
-  expect(again).toMatchObject({ attempt: 2, workedMs: 0 });
-  await house.store.runs.waitForWorker(fenceOf(again!));
-  house.clock.advance(MINUTE_MS);
-  await house.store.runs.beginWork(fenceOf(again!));
-  house.clock.advance(2 * MINUTE_MS);
-  await house.store.runs.interrupt(fenceOf(again!), 'drain');
-  expect((await house.claim())[0]).toMatchObject({ attempt: 3, workedMs: 2 * MINUTE_MS });
+  expect(await keep(house.store, fenceOf(run, MINUTE_MS))).toBe(true);
+  expect(workedOf(house)).toBe(MINUTE_MS);
 });
 
 test('attempts add up, and the time between them in the queue does not', async () => {
   const house = await storeHouse();
   let run = await begin(house);
   for (const attempt of [2, 3, 4]) {
-    house.clock.advance(MINUTE_MS);
-    await house.store.runs.recordStep(fenceOf(run), aStep({ step: attempt }), FREE);
-    house.clock.advance(MINUTE_MS);
-    await house.store.runs.interrupt(fenceOf(run), 'drain');
+    await house.store.runs.recordStep(fenceOf(run, run.workedMs + MINUTE_MS), aStep({ step: attempt }), FREE);
+    await house.store.runs.interrupt(fenceOf(run, run.workedMs + 2 * MINUTE_MS), 'drain');
     house.clock.advance(DAY_MS);
     run = (await house.claim())[0]!;
     expect(run).toMatchObject({ attempt, workedMs: 2 * MINUTE_MS * (attempt - 1) });
   }
 });
 
-test.each([-7 * DAY_MS, 7 * DAY_MS])('a clock that is set by %d ms adds and takes nothing', async (jumpMs) => {
+test('what an attempt has used is never taken back, and an older attempt adds nothing', async () => {
   const house = await storeHouse();
-  const run = await begin(house);
-  house.clock.advance(MINUTE_MS);
-  house.clock.jump(jumpMs);
-  await house.store.runs.renewLeases([run.seq], 60_000);
-  house.clock.advance(MINUTE_MS);
-  await house.store.runs.interrupt(fenceOf(run), 'drain');
-  house.clock.jump(jumpMs);
-  expect((await house.claim())[0]).toMatchObject({ workedMs: 2 * MINUTE_MS });
-});
-
-test('a clock that was set back while no daemon ran adds and takes nothing', async () => {
-  const house = await storeHouse();
-  const run = await begin(house);
-  house.clock.advance(MINUTE_MS);
-  await house.store.runs.recordStep(fenceOf(run), aStep(), FREE);
-  const store = await startAgain(house, -DAY_MS);
-  const [again] = await store.runs.claim(ORDER);
-  expect(again!.run.workedMs).toBe(MINUTE_MS);
+  const first = await begin(house);
+  await house.store.runs.recordStep(fenceOf(first, 2 * MINUTE_MS), aStep(), FREE);
+  await house.store.runs.renewLeases([fenceOf(first, MINUTE_MS)], 60_000);
+  expect(workedOf(house)).toBe(2 * MINUTE_MS);
+  await house.store.runs.interrupt(fenceOf(first, 2 * MINUTE_MS), 'drain');
+  const [second] = await house.claim();
+  house.clock.advance(50_000);
+  await house.store.runs.renewLeases([fenceOf(first, DAY_MS)], 60_000);
+  expect(workedOf(house)).toBe(2 * MINUTE_MS);
+  // Nor does it keep the run from being rescued.
+  house.clock.advance(10_001);
+  expect(await house.store.runs.renewLeases([fenceOf(first, DAY_MS)], 60_000)).toBe(1);
+  expect((await house.claim())[0]).toMatchObject({ seq: second!.seq, attempt: 3, workedMs: 2 * MINUTE_MS });
 });
 
 test('a run that lost its worker unnoticed has used what it had until its last lease', async () => {
   const house = await storeHouse();
   const run = await begin(house);
-  house.clock.advance(MINUTE_MS / 2);
-  await house.store.runs.renewLeases([run.seq], 60_000);
+  await house.store.runs.renewLeases([fenceOf(run, MINUTE_MS / 2)], 60_000);
   house.clock.advance(2 * MINUTE_MS);
   expect(await house.store.runs.renewLeases([], 60_000)).toBe(1);
   expect((await house.claim())[0]).toMatchObject({ workedMs: MINUTE_MS / 2 });
 });
-
-test.each([DAY_MS / 3, -DAY_MS])(
-  'background runs that wait through an outage (the clock %d ms on) have their whole wait again after it',
-  async (downMs) => {
-    const house = await storeHouse();
-    await house.store.nodes.beat('here', 5);
-    const background = { payload: null, limits: { maxUnfinishedPerKey: 9, maxUnfinishedPerUser: 9 } };
-    const run = await house.accept({ background, idempotencyKey: 'b' });
-    house.clock.advance(50 * MINUTE_MS);
-    await house.store.close();
-    const clock = fakeClock(house.clock.now() + downMs);
-    const store = openStore(house.file, clock);
-    onTestFinished(() => store.close());
-    await store.runs.rescue();
-    expect(await store.runs.oldestQueuedAt()).toBe(clock.steady());
-    clock.advance(59 * MINUTE_MS);
-    expect(await store.runs.expireQueued(60 * MINUTE_MS)).toBe(0);
-    clock.advance(MINUTE_MS);
-    expect(await store.runs.expireQueued(60 * MINUTE_MS)).toBe(1);
-    expect(await store.runs.get(run.seq)).toMatchObject({ status: 'failed', error: { type: 'queue_timeout_error' } });
-  },
-);

@@ -7,7 +7,7 @@ import { makePlaces } from '../../../src/events/places.ts';
 import { makeSessionFeeds } from '../../../src/events/session-feeds.ts';
 import { makeAccess } from '../../../src/operations/access.ts';
 import { makeWatchOperations } from '../../../src/operations/office/watch.ts';
-import type { Fence } from '../../../src/store/runs/record-progress.ts';
+import type { Progress } from '../../../src/store/runs/record-progress.ts';
 import { auditOf } from '../store/audit.ts';
 import { type House, type HouseOptions, openHouse } from './http-house.ts';
 import { fenceOf, storeHouse } from '../store/store-house.ts';
@@ -34,7 +34,7 @@ export async function openOffice({ kept = 100, ...options }: HouseOptions & { re
   const house = await openHouse({ ...options, operations: { ...watch, ...options.operations } });
   const run = await rows.accept();
   const [claimed] = await rows.claim();
-  const fence: Fence = fenceOf(claimed!);
+  const fence: Progress = fenceOf(claimed!);
   const say = (...texts: readonly string[]) => store.runs.appendStream(fence, texts.map(delta));
   const finish = async () => {
     await store.runs.finalize(fence, { outcome: 'completed', answer: '', stopReason: 'end_turn' });

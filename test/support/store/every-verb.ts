@@ -46,17 +46,15 @@ function watchVerbs(store: object): () => string[] {
 
 async function callRuns(house: StoreHouse): Promise<void> {
   const { runs, compactions } = house.store;
-  const background = { payload: null, limits: { maxUnfinishedPerKey: 9, maxUnfinishedPerUser: 9 } };
+  const background = { payload: null, limits: { maxUnfinishedPerKey: 9, maxUnfinishedPerUser: 9, capacity: 5 } };
   await runs.accept({ ...aTurn(house.user, house.key), background, idempotencyKey: 'b' });
   await runs.accept({ ...aTurn(house.user, house.key), background, idempotencyKey: 'b2' });
   await runs.claim({ limit: 1, leaseMs: 1, background: BACKGROUND_ORDER, modelFor: () => 'm' });
-  await runs.expireQueued(-1);
+  await runs.expireQueued(Number.MAX_SAFE_INTEGER);
   const first = await house.accept({ idempotencyKey: 'a' });
   await house.accept({ sessionId: first.sessionId, idempotencyKey: 'c' });
   for (const run of await house.claim(3)) {
     const fence = fenceOf(run);
-    await runs.waitForWorker(fence);
-    await runs.beginWork(fence);
     await runs.appendStream(fence, [{ type: 'content_block_start', payload: { index: 0 } }]);
     await runs.recordStep(fence, aStep({ calls: [{ id: 'x', name: 'shell', input: {} }] }), FREE);
     await runs.recordSpent(fence, aStep().usage, FREE);
@@ -81,7 +79,7 @@ async function callRuns(house: StoreHouse): Promise<void> {
   await house.accept();
   await house.claim();
   await runs.listExecutingSessions();
-  await runs.renewLeases([1], 60_000);
+  await runs.renewLeases([{ sessionSeq: 1, runSeq: 1, attempt: 1, workedMs: 0 }], 60_000);
   await runs.rescue();
 }
 
@@ -102,7 +100,7 @@ async function callReads(house: StoreHouse): Promise<void> {
     attachments: [{ ...anAttachment(), id: 'read', path: 'attachments/read/a.txt' }],
   });
   await runs.anyClaimable();
-  await runs.oldestQueuedAt();
+  await runs.findNewestQueued();
   await runs.countUnfinished();
   await runs.find(first.id);
   await runs.get(first.seq);
@@ -249,7 +247,7 @@ async function callPeople({ store, user, key }: StoreHouse): Promise<void> {
   await signingKeys.rotate(Buffer.alloc(16), 0);
   await signingKeys.revokeAll(Buffer.alloc(16));
   await nodes.beat('here', 1);
-  await nodes.list(0);
+  await nodes.list();
   await nodes.leave('here');
   await definitionIds.idsFor('skill', ['s']);
   await definitionIds.namesOf('skill', [1]);

@@ -69,14 +69,14 @@ export async function officeHouse(at = '2026-03-10T12:00:00Z') {
   }
 
   async function end(run: { readonly sessionSeq: number; readonly seq: number; readonly attempt?: number }) {
-    const fence = { sessionSeq: run.sessionSeq, runSeq: run.seq, attempt: run.attempt ?? 1 };
+    const fence = { sessionSeq: run.sessionSeq, runSeq: run.seq, attempt: run.attempt ?? 1, workedMs: 0 };
     await store.runs.finalize(fence, { outcome: 'completed', answer: '', stopReason: 'end_turn' });
     await store.runs.settle(fence);
   }
 
   /** A call of a running run that isn't one of its steps. */
   async function callOf(run: Run): Promise<void> {
-    const fence = { sessionSeq: run.sessionSeq, runSeq: run.seq, attempt: 1 };
+    const fence = { sessionSeq: run.sessionSeq, runSeq: run.seq, attempt: 1, workedMs: 0 };
     if (!(await store.runs.recordSpent(fence, USAGE, MODEL))) throw new Error('The run is not running.');
   }
 

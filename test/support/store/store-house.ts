@@ -10,7 +10,7 @@ import type { JournalEvent } from '../../../src/domain/journal-event.ts';
 import type { NewTurn } from '../../../src/store/runs/accept-run.ts';
 import type { ClaimedRun } from '../../../src/store/runs/claim-runs.ts';
 import { openStore, type Store } from '../../../src/store/open-store.ts';
-import type { Fence, NewStep } from '../../../src/store/runs/record-progress.ts';
+import type { NewStep, Progress } from '../../../src/store/runs/record-progress.ts';
 import { type FakeClock, fakeClock } from '../time/fake-clock.ts';
 import { temporaryDirectory } from '../files/temporary-directory.ts';
 
@@ -120,10 +120,12 @@ export function aTurn(user: User, key: ApiKey): NewTurn {
 
 export const BACKGROUND_ORDER = { slots: 9, maxExecutingPerKey: 2 };
 
-export const fenceOf = (run: ClaimedRun): Fence => ({
+/** What fences a write of the attempt, with what it has been at work. */
+export const fenceOf = (run: ClaimedRun, workedMs = run.workedMs): Progress => ({
   sessionSeq: run.sessionSeq,
   runSeq: run.seq,
   attempt: run.attempt,
+  workedMs,
 });
 
 export function aStep(over: Partial<NewStep> = {}): NewStep {

@@ -15,7 +15,6 @@ export function fakeClock(startAt = Date.parse('2026-03-01T12:00:00.000Z')): Fak
   return {
     now: () => offset + elapsed,
     monotonic: () => elapsed,
-    steady: () => startAt + elapsed,
     after: (delayMs, callback): Timer => {
       const timer = { due: elapsed + delayMs, callback };
       timers.push(timer);
