@@ -2,41 +2,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Command, Option } from 'commander';
 import { VERSION } from '../../version.ts';
-import { addAudit } from '../nouns/people/audit.ts';
-import { addChat } from '../nouns/work/chat.ts';
 import { act } from './context.ts';
 import { callOf } from './command-name.ts';
-import { addCompletion } from '../nouns/completion.ts';
-import { addConfig } from '../nouns/daemon/config.ts';
 import { type Ending, endingOf, EXIT } from './exit-codes.ts';
-import { addConnections } from '../nouns/people/connections.ts';
-import { addConnectors } from '../nouns/capabilities/connectors.ts';
-import { addExpertTeams } from '../nouns/capabilities/expert-teams.ts';
-import { addExperts } from '../nouns/capabilities/experts.ts';
-import { addInit } from '../nouns/daemon/init.ts';
-import { addInputs } from '../nouns/work/inputs.ts';
-import { addInsights } from '../nouns/work/insights.ts';
 import type { Io } from './io.ts';
+import { addNouns } from './nouns.ts';
 import { showOverview } from './overview.ts';
-import { addKeys } from '../nouns/people/keys.ts';
-import { addMcp } from '../nouns/capabilities/mcp.ts';
-import { addModels } from '../nouns/capabilities/models.ts';
-import { addPlugins } from '../nouns/capabilities/plugins.ts';
-import { addOffice } from '../nouns/work/office.ts';
-import { addQueue } from '../nouns/work/queue.ts';
-import { addRuns } from '../nouns/work/runs.ts';
-import { addServe } from '../nouns/daemon/serve.ts';
-import { addSessions } from '../nouns/work/sessions.ts';
-import { addSkills } from '../nouns/capabilities/skills.ts';
-import { addStatus } from '../nouns/daemon/status.ts';
-import { addTeams } from '../nouns/people/teams.ts';
 import { paint, wantsColours } from '../../terminal/colours.ts';
 import { safeText } from '../../terminal/text.ts';
-import { addTokens } from '../nouns/people/tokens.ts';
-import { addUsers } from '../nouns/people/users.ts';
-import { addVersion } from '../nouns/version.ts';
 
-/** Builds the tree of commands. Parsing throws where commander would end the process. */
+/** Builds the root of the tree of commands. Parsing throws where commander would end the process. */
 function makeProgram(io: Io): Command {
   const program = new Command('errand')
     .description('Errand runs autonomous AI agents for your users, who talk to them with OpenAI and Anthropic clients.')
@@ -56,38 +31,6 @@ function makeProgram(io: Io): Command {
     })
     .exitOverride();
   addGlobalFlags(program);
-  program.commandsGroup('The daemon:');
-  addServe(program, io);
-  addInit(program, io);
-  addStatus(program, io);
-  addConfig(program, io);
-  program.commandsGroup('People and keys:');
-  addUsers(program, io);
-  addTeams(program, io);
-  addKeys(program, io);
-  addTokens(program, io);
-  addConnections(program, io);
-  addAudit(program, io);
-  program.commandsGroup('Capabilities of agents:');
-  addExperts(program, io);
-  addExpertTeams(program, io);
-  addSkills(program, io);
-  addMcp(program, io);
-  addModels(program, io);
-  addConnectors(program, io);
-  addPlugins(program, io);
-  program.commandsGroup('Activity:');
-  addOffice(program, io);
-  addSessions(program, io);
-  addRuns(program, io);
-  addQueue(program, io);
-  addInputs(program, io);
-  addInsights(program, io);
-  program.commandsGroup('Talking to the agent:');
-  addChat(program, io);
-  program.commandsGroup('This command line:');
-  addCompletion(program, io);
-  addVersion(program, io);
   return program.addHelpText('after', HELP_END);
 }
 
@@ -120,19 +63,16 @@ function addGlobalFlags(program: Command): void {
     .option('-y, --yes', 'do not ask for confirmation');
 }
 
-/** Whether a command line has nothing but global flags. Throws for flags without their value. */
-function isBare(program: Command, args: readonly string[]): boolean {
-  const { operands, unknown } = program.parseOptions([...args]);
-  return operands.length === 0 && unknown.length === 0;
-}
-
 /** Runs one command line (without node and script) and returns the exit code. Never throws. */
 export async function runProgram(args: readonly string[], io: Io): Promise<number> {
   const closings = watchOutput(io);
   let ending: Ending = { code: EXIT.ok, message: '' };
   const program = makeProgram(io);
   try {
-    if (isBare(program, args)) program.action(act(io, showOverview));
+    // Throws for global flags without their value.
+    const { operands, unknown } = program.parseOptions([...args]);
+    await addNouns(program, io, operands[0]);
+    if (operands.length === 0 && unknown.length === 0) program.action(act(io, showOverview));
     await program.parseAsync([...args], { from: 'user' });
   } catch (error) {
     ending = endingOf(error, callOf(io.commandName, program.opts()));
