@@ -1,6 +1,6 @@
 // Issues and verifies login tokens, and rotates the keys that sign them (§2.1, B6).
 import { randomBytes, randomUUID } from 'node:crypto';
-import { errors, type JWTHeaderParameters, jwtVerify, type JWTVerifyOptions, SignJWT } from 'jose';
+import type { JWTHeaderParameters, JWTVerifyOptions } from 'jose';
 import type { Clock } from '../../domain/clock.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import type { Settings } from '../../domain/settings.ts';
@@ -9,6 +9,9 @@ import type { DeriveKey } from '../../files/master-key.ts';
 import { type Audit, itself } from '../audit/audit.ts';
 import type { SigningKey } from '../../store/people/signing-keys.ts';
 import type { Store } from '../../store/open-store.ts';
+
+/** Loaded with the first token: many daemons never see one. */
+const loadJose = () => import('jose');
 
 const ALGORITHM = 'HS256';
 const TYPE = 'JWT';
@@ -62,6 +65,7 @@ export function makeLoginTokens(parts: LoginTokenParts) {
 async function issue(parts: LoginTokenParts, user: User, given?: number): Promise<LoginToken> {
   const { store, clock, deriveKey, settings } = parts;
   const { signingKeys } = store;
+  const { SignJWT } = await loadJose();
   const generation = given ?? (await store.users.findTokenHolder(user.id))?.tokenGeneration ?? 0;
   const key = (await signingKeys.findCurrent()) ?? (await signingKeys.ensureCurrent(randomBytes(SALT_BYTES)));
   const expiresInSeconds = settings().loginTokenTtlSeconds;
@@ -112,6 +116,7 @@ async function verify(text: string, secretFor: SecretFor, now: number): Promise<
     requiredClaims: ['sub', 'iat', 'exp', 'jti'],
     currentDate: new Date(now),
   };
+  const { errors, jwtVerify } = await loadJose();
   try {
     const { payload } = await jwtVerify<Claims>(text, secretFor, rules);
     return payload;

@@ -1,6 +1,8 @@
 // Passwords and API keys: how they are made, stored and compared (B2, B7).
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { hash, verify } from '@node-rs/argon2';
+
+/** Loaded with the first password: requests with API keys need none. */
+const loadArgon2 = () => import('@node-rs/argon2');
 
 const KEY = /^errand_([A-Za-z0-9]{8})_([A-Za-z0-9_-]{43})$/;
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
@@ -45,11 +47,13 @@ export function makePassword(): string {
 
 /** Hashes a password with argon2id; the text names its parameters. */
 export async function hashPassword(password: string): Promise<string> {
+  const { hash } = await loadArgon2();
   return hash(password);
 }
 
 /** Returns whether a password matches the hash. Runs off the main thread and takes some 15 ms either way. */
 export async function passwordMatches(password: string, hashed: string): Promise<boolean> {
+  const { verify } = await loadArgon2();
   return verify(hashed, password);
 }
 
