@@ -13,9 +13,17 @@ const MAX_PASSES = 4;
 
 /** White space, invisible characters, and U+FFFD, which replaces a NUL. */
 const BLANK = /[\s\u00ad\u200b-\u200d\u2060\ufffd]/;
-const isBlankCode = Uint8Array.from({ length: 65_536 }, (_, code) => Number(BLANK.test(String.fromCharCode(code))));
+const isBlankCode = blankCodes();
 
 export const isBlank = (text: string, at: number): boolean => isBlankCode[text.charCodeAt(at)] === 1;
+
+/** By code unit, found in one text of them all: each thread builds the table when it starts. */
+function blankCodes(): Uint8Array {
+  const all = Buffer.from(Uint16Array.from({ length: 65_536 }, (_, code) => code).buffer).toString('utf16le');
+  const codes = new Uint8Array(all.length);
+  for (const { index } of all.matchAll(new RegExp(BLANK, 'g'))) codes[index] = 1;
+  return codes;
+}
 
 /** The distinct views, the text itself first. Linear in the text. */
 export function* viewsOf(text: string): Generator<View> {
