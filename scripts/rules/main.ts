@@ -8,17 +8,26 @@ import type { Rule } from './rule.ts';
 import { RULES_OF_EDGES } from './rules-of-edges.ts';
 import { RULES_OF_ENDPOINTS } from './rules-of-endpoints.ts';
 import { RULES_OF_MESSAGES } from './rules-of-messages.ts';
+import { RULES_OF_OFFICE } from './rules-of-office.ts';
+import { RULES_OF_OFFICE_DECISIONS } from './rules-of-office-decisions.ts';
 import { RULES_OF_STATES } from './rules-of-states.ts';
 import { titlesIn } from './titles.ts';
 
 const { values: options } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
 const PAGE = fileURLToPath(new URL('../../docs/RULES.md', import.meta.url));
 const TESTS = new URL('../../test/', import.meta.url);
-const RULES = inOrder([...RULES_OF_STATES, ...RULES_OF_ENDPOINTS, ...RULES_OF_MESSAGES, ...RULES_OF_EDGES]);
+const RULES = inOrder([
+  ...RULES_OF_STATES,
+  ...RULES_OF_ENDPOINTS,
+  ...RULES_OF_MESSAGES,
+  ...RULES_OF_OFFICE,
+  ...RULES_OF_OFFICE_DECISIONS,
+  ...RULES_OF_EDGES,
+]);
 
-/** Sections in the order of the specification; the rules of one stay as they stand. */
+/** Sections in the order of the specification, then the decisions; the rules of one stay as they stand. */
 function inOrder(rules: readonly Rule[]): readonly Rule[] {
-  const section = ({ id }: Rule) => Number(/^§([\d.]+)/.exec(id)?.[1]);
+  const section = ({ id }: Rule) => Number(/^§([\d.]+)/.exec(id)?.[1] ?? Number.MAX_VALUE);
   return rules.toSorted((one, other) => section(one) - section(other));
 }
 

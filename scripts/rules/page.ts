@@ -18,7 +18,7 @@ export function renderPage(rules: readonly Rule[]): string {
   const open = rules.filter((rule) => standingOf(rule) !== 'proven');
   const count = (standing: Standing) => rules.filter((rule) => standingOf(rule) === standing).length;
   const summary = `${rules.length} rules: ${count('proven')} proven, ${count('in part')} in part, ${count('not yet')} not yet.`;
-  const sections = Map.groupBy(rules, ({ id }) => id.split(' ')[0]!);
+  const sections = Map.groupBy(rules, sectionOf);
   return [
     INTRODUCTION,
     `${summary}\n`,
@@ -27,6 +27,11 @@ export function renderPage(rules: readonly Rule[]): string {
     ...[...sections].flatMap(([section, own]) => [`\n## ${section}\n`, ...own.map(renderRule)]),
     '',
   ].join('\n');
+}
+
+/** Decisions stand together, whatever their letter. */
+function sectionOf({ id }: Rule): string {
+  return id.startsWith('§') ? id.split(' ')[0]! : 'Decisions';
 }
 
 function renderRule(rule: Rule): string {

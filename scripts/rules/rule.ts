@@ -1,7 +1,7 @@
 // The form of a rule of the interface and of what proves it.
 
 export interface Rule {
-  /** Its place in the interface specification, such as `§4.3 rule 3`. */
+  /** Its place in the interface specification, such as `§4.3 rule 3`, or the id of a decision, such as `G8`. */
   readonly id: string;
   /** The rule in our own words. */
   readonly text: string;

@@ -42,7 +42,9 @@ export const RULES_OF_EDGES: readonly Rule[] = [
         "an administrator's key administers only as long as its owner is an administrator",
       ],
       'http/routes.test.ts': ['%s lets exactly its callers pass'],
-      'http/office/sessions.test.ts': ['takes no x-api-key, and refuses two credentials'],
+      'http/office/refusals.test.ts': [
+        '%s is open to an admin key of an administrator, as a Bearer, and to nothing else',
+      ],
     },
   },
   {
@@ -325,9 +327,10 @@ export const RULES_OF_EDGES: readonly Rule[] = [
     id: '§8 Office Mode',
     text: 'Its limits of pages and rows.',
     proofs: {
-      'http/office/house.test.ts': ['%s?%s is unprocessable'],
-      'http/office/sessions.test.ts': ['%s is refused, not clamped', 'may have ${most}'],
-      'http/office/streams.test.ts': ['%s is refused, not corrected'],
+      'http/office/refusals.test.ts': [
+        '%s refuses what is out of range, of another type or there twice, and clamps nothing',
+      ],
+      'http/office/sessions.test.ts': ['a page of %s may have %i'],
     },
   },
   { id: '§8 public versions', text: 'Their limits of pages.', proofs: {}, missing: STILL_TO_COME },

@@ -4,7 +4,6 @@ import { makeHouse } from '../../../src/operations/office/house.ts';
 import { type House, openHouse, send } from '../../support/http/http-house.ts';
 import { officeHouse, type OfficeHouse, type Person, TOKENS } from '../../support/store/office-house.ts';
 
-const UNKNOWN = '0190f6a0-0000-7000-8000-000000000000';
 const BASE = '/api/v1/office-mode';
 const NOON = '2026-03-10T12:00:00.000Z';
 const MIDNIGHT = '2026-03-10T00:00:00.000Z';
@@ -206,30 +205,17 @@ describe('today’s runs of a team', () => {
   test('of nobody are there whether the virtual team is or not', async () => {
     expect(await today('__unassigned__')).toMatchObject({ team_id: '__unassigned__', items: [], total: 0 });
   });
-
-  test.each([UNKNOWN, 'Red', '__UNASSIGNED__', 'x%2Fy'])('of the unknown team %s are not found', async (team) => {
-    expect((await get(`/teams/${team}/today-active-runs`)).status).toBe(404);
-  });
 });
 
-describe('what is refused', () => {
-  const SNAPSHOT = '/snapshot';
-  const TODAY = '/teams/__unassigned__/today-active-runs';
-  test.each([
-    ...['limit=0', 'limit=97', 'limit=-1', 'limit=1.5', 'limit=', 'limit=1&limit=1'].map((query) => [SNAPSHOT, query]),
-    ...['limit=0', 'limit=51', 'page=0', 'page=x', 'page=1&page=1', 'source_type=', 'source_type=all'].map((query) => [
-      TODAY,
-      query,
-    ]),
-    ...['tz=', 'tz=%2B08:00', 'tz=Mars/Olympus', 'tz=Asia', 'tz=UTC&tz=UTC'].flatMap((query) => [
-      [SNAPSHOT, query],
-      [TODAY, query],
-    ]),
-  ])('%s?%s is unprocessable', async (path, query) => {
-    expect((await get(`${path}?${query}`)).status).toBe(422);
-  });
-
-  test.each([SNAPSHOT, TODAY])('%s passes over what it does not know', async (path) => {
-    expect((await get(`${path}?sort=up&sort=down`)).status).toBe(200);
-  });
+test('a title of control sequences, of both directions, or of 10,000 characters is sent as it is', async () => {
+  const titles = ['\u001b]0;x\u0007\u001b[31mred', '\u202eevil\u2066 \u0627\u0644 \ud83c\udf0a', 'x'.repeat(10_000)];
+  const named = [];
+  for (const title of titles) {
+    rows.clock.jump(1_000);
+    const run = await rows.work({ who: ann });
+    await rows.change('UPDATE sessions SET title = ? WHERE seq = ?', title, run.sessionSeq);
+    named.unshift({ session_id: run.sessionId, title, session_title: title });
+  }
+  expect(await data('/snapshot?tz=UTC')).toMatchObject({ entities: named, recent_sessions: named });
+  expect(await data(`/teams/${red}/today-active-runs?tz=UTC`)).toMatchObject({ items: named });
 });

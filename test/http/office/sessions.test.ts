@@ -13,7 +13,6 @@ import { type House, openHouse, send } from '../../support/http/http-house.ts';
 import { aStep, fenceOf } from '../../support/store/store-house.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
-const UNKNOWN = '0190f6a0-0000-7000-8000-000000000000';
 const BASE = '/api/v1/office-mode';
 const AT = '2026-03-01T12:00:00.000Z';
 const MODEL = {
@@ -650,29 +649,9 @@ const PATHS = [
 describe.each(PATHS)('%s', (path) => {
   const of = (id: string) => path.replace('ID', id);
 
-  test.each(['x', '0', UNKNOWN, '%00'])('of %s is not found', async (id) => {
-    expect(await get(of(id))).toMatchObject({ status: 404, json: { code: 404, data: null } });
-  });
-
-  test('of a deleted session is not found', async () => {
-    const run = await rows.begin();
-    await rows.store.sessions.deleteSession(run.sessionSeq);
-    expect(await get(of(run.sessionId))).toMatchObject({
-      status: 404,
-      json: { code: 404, message: 'Session not found.' },
-    });
-  });
-
   test('takes an id in capitals', async () => {
     const run = await rows.begin();
     expect((await get(of(run.sessionId.toUpperCase()))).status).toBe(path.includes('browser') ? 404 : 200);
-  });
-
-  test('takes no x-api-key, and refuses two credentials', async () => {
-    const { sessionId } = await rows.begin();
-    const only = { path: `${BASE}${of(sessionId)}`, headers: { 'x-api-key': 'admin-key' } };
-    expect((await send(house, only)).status).toBe(401);
-    expect((await send(house, { ...only, as: 'global-key' })).status).toBe(401);
   });
 
   test('is recorded before it is answered', async () => {
@@ -684,30 +663,11 @@ describe.each(PATHS)('%s', (path) => {
   });
 });
 
-describe.each(['/office-runs/session/ID', '/sessions/ID/run-rounds', '/sessions/ID/messages-with-files'])(
-  'the page of %s',
-  (path) => {
-    const most = path.includes('messages') ? 200 : 500;
-    test.each([
-      'limit=0',
-      `limit=${most + 1}`,
-      'limit=-1',
-      'limit=1.5',
-      'limit=',
-      'limit=ten',
-      'limit=1&limit=2',
-      ...(path.includes('messages')
-        ? ['before_id=0', 'before_id=-1', 'before_id=x', 'before_id=', 'before_id=99999999999999999999']
-        : ['offset=-1', 'offset=x', 'offset=1.5', 'offset=99999999999999999999']),
-    ])('%s is refused, not clamped', async (query) => {
-      const { sessionId } = await rows.begin();
-      const { status, json } = await get(`${path.replace('ID', sessionId)}?${query}`);
-      expect([status, json]).toMatchObject([422, { code: 422, data: null }]);
-    });
-
-    test(`may have ${most}`, async () => {
-      const { sessionId } = await rows.begin();
-      expect((await get(`${path.replace('ID', sessionId)}?limit=${most}`)).status).toBe(200);
-    });
-  },
-);
+test.each([
+  ['/office-runs/session/ID', 500],
+  ['/sessions/ID/run-rounds', 500],
+  ['/sessions/ID/messages-with-files', 200],
+])('a page of %s may have %i', async (path, most) => {
+  const { sessionId } = await rows.begin();
+  expect((await get(`${path.replace('ID', sessionId)}?limit=${most}`)).status).toBe(200);
+});

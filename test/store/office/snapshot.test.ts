@@ -30,6 +30,22 @@ const UNASSIGNED: Readonly<
     async (house) => house.work({ who: await house.person('ann', await house.team('Red')), calls: 0, goesOn: true }),
     null,
   ],
+  'a live unassigned run beyond the limit of the snapshot': [
+    async (house) => {
+      await house.work({ who: await house.person('ann'), calls: 0, goesOn: true });
+      await house.work({ who: await house.person('ben', await house.team('Red')), calls: 0, goesOn: true });
+    },
+    1,
+  ],
+  'a live unassigned run in a session that only a team used': [
+    async (house) => {
+      const who = await house.person('ann', await house.team('Red'));
+      const first = await house.work({ who });
+      await house.join(who, null);
+      await house.work({ who, in: first, calls: 0, goesOn: true });
+    },
+    1,
+  ],
   'usage of somebody who has joined a team since': [
     async (house) => {
       const who = await house.person('ann');
@@ -44,7 +60,7 @@ const UNASSIGNED: Readonly<
   ],
 };
 
-test.each(Object.entries(UNASSIGNED))('the virtual team and %s', async (_, [play, active]) => {
+test.each(Object.entries(UNASSIGNED))('rule 1: the virtual team and %s', async (_, [play, active]) => {
   const house = await officeHouse();
   await play(house);
   expect((await house.snapshot('UTC', 1)).unassigned?.active ?? null).toBe(active);
