@@ -1,10 +1,13 @@
-// A feed: one stream of events as bytes, made once and given to all who watch it, from any event on.
+// A feed: one stream of events as bytes, encoded once and sent to all its watchers, from any event on.
 import { type Frame, joined, makePastPages, type Page, type PastPages, type ReadFrames } from './past-pages.ts';
 
-/** What a watcher does with the bytes of whole events. */
+/** What a watcher does with the bytes of complete events. */
 export interface Watcher {
   send(bytes: Buffer): void;
-  /** While it catches up: what to wait for before it is sent more. Who is too slow for what happens now is dropped. */
+  /**
+   * While it catches up: what to wait for before it is sent more. A watcher that is too slow for live events is
+   * disconnected.
+   */
   pause(): Promise<void> | undefined;
   /** Nothing follows. */
   end(): void;
@@ -23,9 +26,9 @@ export interface Feed {
 
 export interface FeedParts {
   readonly read: ReadFrames;
-  /** The newest id of the past; undefined when there is nothing to follow any more. */
+  /** The newest id of the past; undefined when there is nothing left to follow. */
   newestId(): Promise<number | undefined>;
-  /** Called whenever the last watcher has gone. */
+  /** Called whenever the last watcher has left. */
   abandoned(): void;
 }
 
@@ -36,12 +39,12 @@ interface Member {
   closed: boolean;
 }
 
-/** A feed that what was committed is published to. */
+/** A feed to which committed events are published. */
 export class OpenFeed implements Feed {
   readonly #parts: FeedParts;
   readonly #pages: PastPages;
   readonly #members = new Set<Member>();
-  /** Those who have all that was published. The others catch up. */
+  /** The watchers that have everything published. The others catch up. */
   readonly #live = new Set<Member>();
   #behind = 0;
   #newest = 0;
@@ -60,7 +63,7 @@ export class OpenFeed implements Feed {
     return { close: () => this.#leave(member) };
   }
 
-  /** Gives what was committed to those who have everything before it. */
+  /** Sends committed events to the watchers that have everything before them. */
   publish(frames: readonly Frame[]): void {
     this.#pages.forget();
     const [first, final] = [frames[0]!, frames.at(-1)!];
@@ -75,7 +78,7 @@ export class OpenFeed implements Feed {
     }
   }
 
-  /** Something that was committed is lost to all who watch: they have to come back for it. */
+  /** Committed events are lost to all watchers: they have to reconnect to get them. */
   fail(error: unknown): void {
     for (const member of this.#members) this.#fail(member, error);
   }
@@ -91,7 +94,7 @@ export class OpenFeed implements Feed {
     if (this.#behind === 0) this.#pages.forget();
   }
 
-  /** Reads until there is nothing that was published meanwhile. From there the watcher gets what is published. */
+  /** Reads until nothing was published meanwhile. From then on the watcher gets what is published. */
   async #catchUp(member: Member, fromNow: boolean): Promise<void> {
     const found = await this.#parts.newestId();
     if (found === undefined) return this.#end(member);
@@ -99,7 +102,7 @@ export class OpenFeed implements Feed {
     while (!member.closed) {
       const page = await this.#pages.after(member.cursor);
       if (await this.#give(member, page)) return;
-      // Of a deleted session, what was published may be erased before it is read.
+      // Published events of a deleted session may be erased before they are read.
       const isOver = this.#last !== undefined && page.pieces.length === 0;
       if (!isOver && (!page.isEnd || this.#newest > member.cursor)) continue;
       if (this.#last === undefined) this.#live.add(member);
@@ -111,7 +114,7 @@ export class OpenFeed implements Feed {
     }
   }
 
-  /** Gives a page. Answers whether nothing follows, for this watcher. */
+  /** Sends a page. Returns whether nothing follows for this watcher. */
   async #give(member: Member, { pieces }: Page): Promise<boolean> {
     for (const { lastId, bytes, isLast } of pieces) {
       if (member.closed) return true;
@@ -131,7 +134,7 @@ export class OpenFeed implements Feed {
     if (this.#leave(member)) member.watcher.failed(error);
   }
 
-  /** Answers whether it was still there. */
+  /** Returns whether it was still there. */
   #leave(member: Member): boolean {
     if (member.closed) return false;
     member.closed = true;

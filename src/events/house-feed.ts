@@ -1,4 +1,4 @@
-// The feed of the whole house: what happens to everybody's runs, with the last few thousand events kept to resume from.
+// The feed of the whole house: the events of all runs, with the last few thousand kept to resume from.
 import type { EventType, JournalEvent } from '../domain/journal-event.ts';
 import { prepareOfficeEvent } from '../wire/journal-event.ts';
 import type { Bus } from './bus.ts';
@@ -9,7 +9,7 @@ import { makePlacedQueue } from './placed-queue.ts';
 import type { Placed, Places } from './places.ts';
 
 export interface HouseFeed extends Feed {
-  /** Whether all events after one are still there. Those of an earlier daemon are not. */
+  /** Whether all events after an id are still kept. Those of an earlier daemon are not. */
   isKept(afterId: number): boolean;
   /** The newest event's id; 0 before the first. */
   newestId(): number;
@@ -18,11 +18,11 @@ export interface HouseFeed extends Feed {
 export interface HouseFeedParts {
   readonly bus: Bus;
   readonly places: Places;
-  /** Events that are kept at least. */
+  /** Minimum number of events kept. */
   readonly kept?: number;
 }
 
-/** What is for those alone who watch the session: its words. */
+/** Events only for watchers of the session: its texts. */
 const OF_SESSIONS: ReadonlySet<EventType> = new Set([
   'content_block_start',
   'content_block_delta',
@@ -68,7 +68,7 @@ export function makeHouseFeed({ bus, places, kept = KEPT }: HouseFeedParts): Hou
   };
 }
 
-/** An event of the house. It holds no more than is sent, and the bytes once somebody has had them. */
+/** An event of the house. It contains only what is sent, and its bytes once they were first needed. */
 interface Entry {
   readonly id: number;
   readonly of: Placed;
@@ -80,20 +80,20 @@ function entryOf(event: JournalEvent): Entry {
   const of = { sessionSeq, runSeq };
   const prepared = prepareOfficeEvent(event);
   let made: Frame | undefined;
-  // The house goes on when a session is deleted.
+  // The house's feed continues when a session is deleted.
   return { id, of, frame: (places) => (made ??= { ...frameOf(prepared(places.known(of)!)), isLast: false }) };
 }
 
-/** The last entries: at least `kept` of them, and less than twice as many. */
+/** The last entries: at least `kept`, and fewer than twice as many. */
 function makeRing(kept: number) {
   let entries: Entry[] = [];
-  /** All that came after this id is kept; null before the first commit. */
+  /** Everything after this id is kept; null before the first commit. */
   let floor: number | null = null;
   const has = (afterId: number) => floor !== null && afterId >= floor;
   return {
     has,
     newestId: () => entries.at(-1)?.id ?? floor ?? 0,
-    /** Adds those of a commit, whose first event had the given id. */
+    /** Adds the entries of a commit, whose first event had the given id. */
     add: (firstId: number, fresh: readonly Entry[]): void => {
       floor ??= firstId - 1;
       entries.push(...fresh);
@@ -101,7 +101,9 @@ function makeRing(kept: number) {
       floor = entries.at(-kept - 1)!.id;
       entries = entries.slice(-kept);
     },
-    /** Those with an id above one, found from the newest end. Throws when some of them are kept no more. */
+    /**
+     * The entries with an id above the given one, searched from the newest end. Throws when some of them are no longer kept.
+     */
     after: (id: number): readonly Entry[] => {
       if (floor !== null && !has(id)) throw new Error('The watcher is slower than the house.');
       let from = entries.length;

@@ -1,17 +1,17 @@
-// The events of Office Mode as bytes, each made once, however many streams have it.
+// The events of Office Mode as bytes, each encoded once, however many streams send it.
 import type { JournalEvent } from '../domain/journal-event.ts';
 import { eventFrame } from '../wire/event-frame.ts';
 import { type OfficeEventWire, renderOfficeEvent } from '../wire/journal-event.ts';
 import type { Frame } from './past-pages.ts';
 import type { Places } from './places.ts';
 
-/** An event as it is sent, ready to be. */
+/** An event, ready to be sent. */
 export function frameOf(event: OfficeEventWire): Frame {
   const bytes = eventFrame({ id: event.id, name: event.type, data: JSON.stringify(event) });
   return { id: event.id, bytes, isLast: event.type === 'session.deleted' };
 }
 
-/** Makes what makes the frames of events whose places are known, each once. */
+/** Makes the encoder of events whose places are known; it encodes each once. */
 export function makeFrameOfEvent(places: Pick<Places, 'known'>): (event: JournalEvent) => Frame {
   const made = new WeakMap<JournalEvent, Frame>();
   return (event) => {

@@ -1,4 +1,4 @@
-// The past of a feed, by pages that all who come back after the same event share.
+// The past of a feed, in pages shared by all watchers that resume after the same event.
 
 /** An event, ready to be sent. */
 export interface Frame {
@@ -8,7 +8,7 @@ export interface Frame {
   readonly isLast: boolean;
 }
 
-/** Events of a page that follow one another, as they are given to everybody. */
+/** Consecutive events of a page, as they are sent to every watcher. */
 interface Piece {
   readonly bytes: Buffer;
   readonly lastId: number;
@@ -17,7 +17,7 @@ interface Piece {
 
 export interface Page {
   readonly pieces: readonly Piece[];
-  /** There was nothing more. */
+  /** Nothing followed when the page was read. */
   readonly isEnd: boolean;
 }
 
@@ -26,15 +26,15 @@ export type ReadFrames = (afterId: number) => Promise<readonly Frame[]>;
 
 export interface PastPages {
   after(id: number): Promise<Page>;
-  /** More was committed, or nobody reads any more. */
+  /** More was committed, or nobody is reading any more. */
   forget(): void;
 }
 
 /** Events that are read at once. */
 export const PAGE = 200;
-/** Bytes that are given at once, and more only for a single large event. */
+/** Bytes sent at once, and more only for a single large event. */
 const PIECE_BYTES = 64 * 1024;
-/** Pages that are kept for others who come back. */
+/** Pages kept for other watchers that resume. */
 const MOST_PAGES = 16;
 
 export function makePastPages(read: ReadFrames): PastPages {

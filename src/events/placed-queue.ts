@@ -1,4 +1,4 @@
-// Hands committed events on in their order, each commit's once it is known whose they are.
+// Passes committed events on in order, each commit's once their sessions and runs are known.
 import type { Placed, Places } from './places.ts';
 
 export interface PlacedQueueParts<E> {
@@ -6,11 +6,11 @@ export interface PlacedQueueParts<E> {
   placeOf(event: E): Placed;
   /** Takes events whose places are known. */
   publish(events: readonly E[]): void;
-  /** Whose events are could not be looked up: they are lost to those who watch. */
+  /** The places of events could not be looked up: the events are lost to watchers. */
   failed(error: unknown): void;
 }
 
-/** Makes the queue; what it returns takes the events of one commit. Most of them it hands on at once. */
+/** Makes the queue; the returned function takes the events of one commit. It passes most of them on at once. */
 export function makePlacedQueue<E>({ places, placeOf, publish, failed }: PlacedQueueParts<E>) {
   /** What was committed during a look-up; null when there is none. */
   let waiting: E[] | null = null;

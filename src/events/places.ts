@@ -1,18 +1,18 @@
-// Whose events are: ids of sessions and runs, looked up once for each run.
+// The places of events: ids of sessions and runs, looked up once for each run.
 import type { EventPlace, JournalEvent } from '../domain/journal-event.ts';
 import type { SessionEvents } from '../store/sessions/session-events.ts';
 
-/** Whose an event is, as the journal has it. */
+/** The place of an event, as the journal has it. */
 export type Placed = Pick<JournalEvent, 'sessionSeq' | 'runSeq'>;
 
 export interface Places {
-  /** Undefined until it was looked up. */
+  /** Undefined until it has been looked up. */
   known(event: Placed): EventPlace | undefined;
-  /** Looks up whose some events are; then they are known at least until the next look-up. */
+  /** Looks up the places of events; they are known at least until the next look-up. */
   lookUp(events: readonly Placed[]): Promise<void>;
 }
 
-/** Known at once at most; the oldest give way. */
+/** Maximum number of places known at once; the oldest are dropped. */
 const MOST = 10_000;
 
 export function makePlaces(events: Pick<SessionEvents, 'placeOf'>): Places {
@@ -24,7 +24,7 @@ export function makePlaces(events: Pick<SessionEvents, 'placeOf'>): Places {
     lookUp: async (some) => {
       for (const event of some) {
         const place = known(event) ?? (await events.placeOf(event.sessionSeq, event.runSeq));
-        // Anew, so that it is none of the oldest.
+        // Set again, so that it isn't among the oldest.
         places.delete(keyOf(event));
         places.set(keyOf(event), place);
         if (places.size > MOST) places.delete(places.keys().next().value!);

@@ -1,4 +1,4 @@
-// The feeds of sessions and of their runs: one for all who watch the same, there as long as anybody does.
+// The feeds of sessions and of their runs: one feed for all watchers of the same thing, as long as there are any.
 import { type JournalEvent, runNamedBy } from '../domain/journal-event.ts';
 import type { EventOfSession, EventRange, RunOfSession, SessionEvents } from '../store/sessions/session-events.ts';
 import { renderOfficeEvent } from '../wire/journal-event.ts';
@@ -15,9 +15,9 @@ interface Session {
 }
 
 export interface SessionFeeds {
-  /** All that happens in a session. It ends with the session's deletion. The feed is to be followed at once. */
+  /** Everything that happens in a session. It ends with the session's deletion. Follow the feed at once. */
   ofSession(session: Session): Feed;
-  /** The same of what happens in one run, and to what the run has made. */
+  /** The same for what happens in one run, and to its artifacts. */
   ofRun(session: Session, run: RunOfSession): Feed;
 }
 
@@ -32,7 +32,7 @@ interface Watched {
   has(event: JournalEvent): boolean;
 }
 
-/** What is watched of one session: by the run's `seq`, or 0 for all of it. */
+/** The feeds of one session by the run's `seq`, or 0 for the whole session. */
 interface WatchedSession {
   readonly feeds: Map<number, Watched>;
   publish(committed: readonly JournalEvent[]): void;
@@ -80,7 +80,7 @@ export function makeSessionFeeds({ bus, events, places }: SessionFeedParts): Ses
   };
 }
 
-/** What is watched of a session has its events as frames, each made once for all its feeds. */
+/** The events of a watched session as frames, each encoded once for all its feeds. */
 function makeWatchedBy(places: Places): () => WatchedSession {
   const frameOfEvent = makeFrameOfEvent(places);
   return () => {

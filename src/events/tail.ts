@@ -58,7 +58,7 @@ function follow({ bus, events, runSeq }: Followed, afterId: number, listener: Ta
     const fresh = batch[0]!.id > cursor ? batch : batch.filter((event) => event.id > cursor);
     cursor = Math.max(cursor, last.id);
     const pause = fresh.length > 0 ? listener.events(fresh) : undefined;
-    // Even if the reader claims to be past it: it would wait forever.
+    // Even if the reader claims to be past the end: it would wait forever.
     if (TERMINAL_EVENTS.has(last.type)) {
       close();
       if (pause === undefined) listener.end();
@@ -75,7 +75,8 @@ function follow({ bus, events, runSeq }: Followed, afterId: number, listener: Ta
       if (!closed && page.length > 0) await deliver(page);
       if (closed) return;
       if (page.length === PAGE || missed) continue;
-      // Known before the last read, so nothing can follow. The reader has everything, or it was erased with its session.
+      // Known before the last read, so nothing can follow. The reader has everything, or the rest was erased with its
+      // session.
       if (isOver) {
         close();
         return listener.end();

@@ -1,9 +1,9 @@
-// Finds ids by how they begin, in a range of their index.
+// Finds ids by prefix, in a range of their index.
 import type { IdNoun } from '../domain/ids.ts';
 import type { Database } from './engine/database.ts';
 import type { Reader, Step } from './engine/statement.ts';
 
-/** What belongs to a deleted session is left out. */
+/** Leaves out what belongs to a deleted session. */
 const OF_SESSION = 'JOIN sessions s ON s.seq = t.session_seq AND s.deleted_at IS NULL';
 
 const SOURCES: Readonly<Record<IdNoun, string>> = {
@@ -19,7 +19,7 @@ const SOURCES: Readonly<Record<IdNoun, string>> = {
 /** Greater than every character of an id. */
 const END = 'g';
 
-/** The verb: up to `limit` ids that begin with `start`, which is in lower case, in their order. */
+/** The verb: up to `limit` ids that begin with `start`, which is in lower case, in order. */
 export function makeFindIds({ read }: Database) {
   return read(function* (tx: Reader, noun: IdNoun, start: string, limit: number): Step<string[]> {
     const rows = yield* tx.all<{ id: string }>(

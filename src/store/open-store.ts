@@ -58,7 +58,7 @@ import { makeWorkerNodes } from './runs/worker-nodes.ts';
 
 export type Store = ReturnType<typeof makeStore>;
 
-/** Opens the database file of a data directory and answers its verbs. */
+/** Opens the database file of a data directory and returns its verbs. */
 export function openStore(file: string, clock: Clock, alarms?: StoreAlarms, reserve?: Reserve): Store {
   return makeStore(openDatabase(file, clock, alarms, reserve));
 }

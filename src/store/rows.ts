@@ -1,4 +1,4 @@
-// Row types of the tables, and how each becomes a domain value.
+// Row types of the tables, and their conversion to domain values.
 import type { CapabilityConfig } from '../domain/capabilities/capability-config.ts';
 import type { JsonValue } from '../domain/json.ts';
 import type { Run, RunError, RunStatus, StopReason } from '../domain/sessions/run.ts';
@@ -195,7 +195,7 @@ export function toRun(row: RunRow): Run {
   };
 }
 
-/** The columns of a run `r` that its end decides. */
+/** The columns of a run `r` that its end determines. */
 export const OUTCOME_COLUMNS = [
   'status',
   'input_tokens',
@@ -212,7 +212,7 @@ export const OUTCOME_COLUMNS = [
 
 export type OutcomeRow = Pick<RunRow, (typeof OUTCOME_COLUMNS)[number]>;
 
-/** The part of a run that its end decides. */
+/** The part of a run that its end determines. */
 export type RunOutcome = ReturnType<typeof toOutcome>;
 
 export function toOutcome(row: OutcomeRow) {

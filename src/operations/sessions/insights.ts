@@ -7,7 +7,7 @@ import type { Page } from '../../domain/listing.ts';
 import { type Access, scopeOf } from '../access.ts';
 import { type Audit, ifMoved } from '../audit/audit.ts';
 
-/** Null leaves a filter out. */
+/** Null means no filter. */
 export interface InsightQuery extends Page {
   readonly sessionId: string | null;
   readonly status: InsightStatus | null;

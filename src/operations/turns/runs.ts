@@ -10,7 +10,7 @@ import type { Access } from '../access.ts';
 import { type Audit, unlessDeleted } from '../audit/audit.ts';
 import { stopCauseOf } from '../sessions/sessions.ts';
 
-/** Null leaves a filter out. */
+/** Null means no filter. */
 export interface RunQuery extends Page {
   readonly sessionId: string | null;
   readonly status: RunStatus | null;

@@ -1,15 +1,15 @@
-// What is still to be done for the artifacts of ended runs: workspaces to look at, archives to pack.
+// The remaining work on the artifacts of ended runs: workspaces to examine, archives to pack.
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 
-/** An ended run whose changes nobody has looked for yet. */
+/** An ended run whose changes have not been collected yet. */
 export interface UncollectedRun {
   readonly runSeq: number;
   readonly runId: string;
   readonly sessionId: string;
 }
 
-/** What is to be packed: a run's files as tar.gz, or a session's as zip. */
+/** An archive to pack: a run's files as tar.gz, or a session's as zip. */
 export interface Packing {
   readonly kind: 'run' | 'workspace';
   readonly runSeq: number;
@@ -17,21 +17,21 @@ export interface Packing {
   readonly sessionId: string;
 }
 
-/** The artifacts of a run that nobody has finished yet. */
+/** The unfinished artifacts of a run. */
 export const ENDED = "artifact_status = 'pending' AND finished_at IS NOT NULL";
 const IS_COLLECTED = 'EXISTS (SELECT 1 FROM run_artifacts a WHERE a.run_seq = r.seq)';
 const UNCOLLECTED = `SELECT r.seq AS runSeq, r.id AS runId, s.id AS sessionId
   FROM runs r JOIN sessions s ON s.seq = r.session_seq
   WHERE r.session_seq = ? AND r.seq < ? AND r.artifact_status = 'pending' AND r.finished_at IS NOT NULL
     AND NOT ${IS_COLLECTED}`;
-/** While the executor of a stopped run may be in the workspace, nothing is looked for. */
+/** Nothing is collected while the executor of a stopped run may still be in the workspace. */
 const AT_REST = 'AND (s.stop_requested_at IS NULL OR s.stop_confirmed_at IS NOT NULL)';
 const ANY_RUN = Number.MAX_SAFE_INTEGER;
 
-/** The verbs that look for work. */
+/** The verbs that find work. */
 export function makeArtifactQueue({ read }: Database) {
   return {
-    /** Sessions with something to collect or to pack, those that wait longest first. */
+    /** Sessions with something to collect or to pack, the longest-waiting first. */
     listSessionsToCollect: read(function* (tx: Reader): Step<number[]> {
       return (yield* tx.all<{ session_seq: number }>(
         `SELECT session_seq FROM (
@@ -47,12 +47,12 @@ export function makeArtifactQueue({ read }: Database) {
         tx.get<UncollectedRun>(`${UNCOLLECTED} ${AT_REST} ORDER BY r.seq LIMIT 1`, sessionSeq, ANY_RUN),
     ),
 
-    /** Whether a run must wait for what an earlier one left to be looked at. */
+    /** Whether a run must wait until an earlier run's changes are collected. */
     isAfterUncollected: read(function* (tx: Reader, sessionSeq: number, runSeq: number): Step<boolean> {
       return (yield* tx.get(`${UNCOLLECTED} LIMIT 1`, sessionSeq, runSeq)) !== undefined;
     }),
 
-    /** A session's next archive to pack: those of runs before that of the workspace. */
+    /** A session's next archive to pack: its runs' archives before that of the workspace. */
     nextPacking: read(function* (tx: Reader, sessionSeq: number): Step<Packing | undefined> {
       return (
         (yield* tx.get<Packing>(

@@ -1,8 +1,8 @@
-// The text of attached documents, kept once for each content: reading one is slow, and its text never changes.
+// The text of attached documents, stored once per content: reading one is slow, and its text never changes.
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 
-/** What a document says, or why it says nothing, in words that follow its name. */
+/** The text of a document, or why it has none, as a phrase that follows its name. */
 export type StoredText = { readonly text: string } | { readonly fault: string };
 
 /** The verbs on texts of documents. */
@@ -18,7 +18,7 @@ export function makeDocuments({ write, read }: Database) {
       return row.text === null ? { fault: row.fault ?? '' } : { text: row.text };
     }),
 
-    /** Keeps what was read. The first reading of a content stands. */
+    /** Stores what was read. The first reading of a content is kept. */
     keep: write(function* (tx: Transaction, sha256: string, read: StoredText): Step<void> {
       const [text, fault] = 'text' in read ? [read.text, null] : [null, read.fault];
       yield* tx.run(

@@ -1,4 +1,4 @@
-// Artifacts as they are told: of one run, and of a session's whole workspace (§2.8, §2.9).
+// Artifacts as they are reported: of one run, and of a session's whole workspace (§2.8, §2.9).
 import type {
   Archive,
   ArtifactError,
@@ -21,9 +21,9 @@ export interface RunArtifacts {
   /** Bytes. */
   readonly totalSize: number;
   readonly files: readonly RunFile[];
-  /** How many names were passed over, by reason; null while nobody has looked. */
+  /** How many names were left out, by reason; null before the workspace was examined. */
   readonly skipped: Readonly<Record<string, number>> | null;
-  /** Null also where there is nothing to pack. */
+  /** Null also when there is nothing to pack. */
   readonly archive: Archive | null;
   readonly error: ArtifactError | null;
 }
@@ -31,7 +31,7 @@ export interface RunArtifacts {
 /** The export of a session's workspace. */
 export interface WorkspaceExport {
   readonly status: ExportStatus;
-  /** Null also where there is nothing to pack. */
+  /** Null also when there is nothing to pack. */
   readonly archive: Archive | null;
   readonly error: string | null;
 }
@@ -62,7 +62,7 @@ interface ExportRow {
 /** The reading verbs on artifacts. */
 export function makeReadArtifacts({ read }: Database) {
   return {
-    /** What a run has made. */
+    /** What a run has produced. */
     getRunArtifacts: read(function* (tx: Reader, runSeq: number): Step<RunArtifacts> {
       const row = (yield* tx.get<RunRow>(
         `SELECT r.artifact_status, r.status AS run_status, r.error AS run_error, a.file_count, a.total_size, a.skipped, a.archive_key,
@@ -80,7 +80,7 @@ export function makeReadArtifacts({ read }: Database) {
       };
     }),
 
-    /** The files that a run has added or changed, in order of path. */
+    /** The files that a run has added or changed, ordered by path. */
     listRunFiles: read(filesOf),
 
     /** A session's workspace as it was after its last run. */
@@ -120,9 +120,9 @@ function* exportOf(tx: Reader, sessionSeq: number): Step<WorkspaceExport> {
   };
 }
 
-/** Before a session's first export its runs tell: those that left nothing to pack write no export. */
+/** Before a session's first export, its runs determine the status: those that left nothing to pack write no export. */
 function* statusOf(tx: Reader, sessionSeq: number, row: ExportRow | undefined): Step<ExportStatus> {
-  // What a run has changed since is not in the export, whatever the row says.
+  // The export lacks what a run has changed since, whatever the row says.
   if ((yield* tx.get(UNCOLLECTED, sessionSeq)) !== undefined) return 'pending';
   if (row !== undefined) return row.status;
   return (yield* tx.get(CONCLUDED, sessionSeq)) === undefined ? 'none' : 'ready';
@@ -132,7 +132,7 @@ function archiveOf({ archive_key, archive_size }: Pick<ExportRow, 'archive_key' 
   return archive_key === null || archive_size === null ? null : { key: archive_key, size: archive_size };
 }
 
-/** A run that did nothing has only its own end to tell of. */
+/** A run that did nothing has only its own end to report. */
 function errorOf({ artifact_status, run_status, run_error, error }: RunRow): ArtifactError | null {
   if (artifact_status !== 'failed') return null;
   return error === null ? errorOfRun(run_status, run_error) : (JSON.parse(error) as ArtifactError);

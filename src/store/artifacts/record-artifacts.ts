@@ -1,4 +1,4 @@
-// Artifacts of ended runs: what was found in the workspace, and how packing it ended (§3.2, E4, E5).
+// Records the artifacts of ended runs: what was found in the workspace, and how packing it ended (§3.2, E4, E5).
 import type { Archive, ArtifactError, ArtifactStatus, FileVersion } from '../../domain/sessions/artifact.ts';
 import type { RunError, RunStatus } from '../../domain/sessions/run.ts';
 import { ENDED } from './artifact-queue.ts';
@@ -11,20 +11,20 @@ import { applyChange, compare, readTree, type TreeChange } from './workspace-tre
 /** A workspace as it was found after a run. */
 export interface FoundWorkspace {
   readonly files: readonly FileVersion[];
-  /** How many names were passed over, by reason. */
+  /** How many names were left out, by reason. */
   readonly skipped: object;
 }
 
-/** The verbs. Every move begins at `pending`, so each is made once; those that came too late change nothing. */
+/** The verbs. Every move starts from `pending`, so each is made once; those that come too late change nothing. */
 export function makeRecordArtifacts({ write }: Database) {
   return {
-    /** Keeps what a run has changed. Undefined when it is not to be collected any more. */
+    /** Records what a run has changed. Returns undefined when it no longer needs to be collected. */
     recordArtifacts: write(
       (tx: Transaction, runSeq: number, found: FoundWorkspace): Step<TreeChange | undefined> =>
         recordIn(tx, runSeq, found),
     ),
 
-    /** The workspace could not be looked at: neither the run's changes nor the session's files are known. */
+    /** The workspace could not be examined: neither the run's changes nor the session's files are known. */
     failCollection: write(function* (tx: Transaction, runSeq: number, message: string): Step<boolean> {
       const run = yield* findEnded(tx, runSeq);
       if (run === undefined) return false;
@@ -57,8 +57,8 @@ export function makeRecordArtifacts({ write }: Database) {
 }
 
 /**
- * Ends the artifacts of a run that did nothing in its workspace, in the commit of its own end. One whose session is not
- * known to be packed as it is stays `pending`, and is collected as any other.
+ * Settles the artifacts of a run that did nothing in its workspace, in the commit of its end. If the session's export may
+ * not cover its current files, they stay `pending` and are collected like any others.
  */
 export function* concludeIn(
   tx: Transaction,
@@ -83,7 +83,7 @@ export function* concludeIn(
   if (outcome !== 'failed') {
     tx.emit(sessionSeq, null, { type: 'artifacts.ready', payload: { runId: run.id, fileCount: 0, totalSize: 0 } });
   }
-  // What is still to be packed is told when it is.
+  // What still has to be packed is reported once it is.
   if (run.status === 'pending') return;
   const payload = { runId: run.id, fileCount: run.file_count ?? 0, archiveSize: run.archive_size ?? 0 };
   tx.emit(sessionSeq, null, { type: 'workspace_export.completed', payload });
@@ -125,7 +125,7 @@ function isKept({ status }: EndedRow): boolean {
   return status === 'completed' || status === 'incomplete';
 }
 
-/** Why a run that did not complete has no artifacts, given its own error as it stands in its row. */
+/** Why a run that did not complete has no artifacts, given its error as stored in its row. */
 export function errorOfRun(status: RunStatus, error: string | null): ArtifactError {
   if (status === 'canceled') return { type: 'canceled_error', message: 'The run was stopped.' };
   if (error === null) return { type: 'api_error', message: 'The run failed.' };
@@ -133,7 +133,7 @@ export function errorOfRun(status: RunStatus, error: string | null): ArtifactErr
   return { type, message: `The run failed: ${message}` };
 }
 
-/** What was laid into the workspace before the agent began, where the baseline does not have it. */
+/** What was put into the workspace before the agent began, if the baseline does not have it. */
 function* withUploads(
   tx: Transaction,
   tree: ReadonlyMap<string, FileVersion>,

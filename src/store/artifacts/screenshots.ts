@@ -1,4 +1,4 @@
-// Pictures of what the browser showed, at most one for each tool use (G7).
+// Screenshots of the browser, at most one per tool use (G7).
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { type Fence, holds } from '../runs/record-progress.ts';
@@ -12,12 +12,12 @@ export interface Screenshot {
   readonly size: number;
 }
 
-/** The verbs on pictures. */
+/** The verbs on screenshots. */
 export function makeScreenshots({ write, read }: Database) {
   return {
     /**
-     * Keeps the picture of a tool use; a later one takes its place, and the earlier one's key is answered. Nothing is kept
-     * when the attempt has lost the run.
+     * Stores the screenshot of a tool use; a later one replaces it, and the replaced one's key is returned. Nothing is
+     * stored when the attempt has lost the run.
      */
     keep: write(function* (
       tx: Transaction,
@@ -46,7 +46,7 @@ export function makeScreenshots({ write, read }: Database) {
       return { held: true, replaced: earlier === undefined || earlier.sha256 === sha256 ? null : earlier.sha256 };
     }),
 
-    /** The newest picture of a tool use in a session; tool-use ids are unique within a run only. */
+    /** The newest screenshot of a tool use in a session; tool-use ids are unique only within a run. */
     find: read(
       (tx: Reader, sessionSeq: number, toolUseId: string): Step<Screenshot | undefined> =>
         tx.get<Screenshot>(

@@ -1,4 +1,4 @@
-// The export of a session's workspace: to be packed anew after a run that changed it (E3).
+// The export of a session's workspace, which is packed again after a run that changed it (E3).
 import type { Archive } from '../../domain/sessions/artifact.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
@@ -10,10 +10,13 @@ interface ExportingRun {
   readonly session_seq: number;
 }
 
-/** The verbs that end a packing. Each names the run that the packing began after, and changes nothing once a later one has. */
+/**
+ * The verbs that end a packing. Each names the run after which the packing began, and changes nothing once a later run has
+ * changed the workspace.
+ */
 export function makeWorkspaceExports({ write }: Database) {
   return {
-    /** pending → ready, unless a later run has changed the workspace meanwhile. Answers the archive it replaces. */
+    /** pending → ready, unless a later run has changed the workspace meanwhile. Returns the archive it replaces. */
     finishExport: write(function* (
       tx: Transaction,
       sessionSeq: number,
@@ -71,7 +74,7 @@ interface Exported {
   readonly hasChanged: boolean;
 }
 
-/** Has the workspace packed anew, unless it is as it was when it was packed last. */
+/** Schedules another packing of the workspace, unless it is unchanged since the last one. */
 export function* exportIn(tx: Transaction, run: ExportingRun, { files, hasChanged }: Exported): Step<void> {
   const old = yield* tx.get<{ status: string; stale: number; file_count: number; archive_size: number }>(
     'SELECT status, stale, file_count, archive_size FROM workspace_exports WHERE session_seq = ?',
@@ -95,7 +98,7 @@ export function* exportIn(tx: Transaction, run: ExportingRun, { files, hasChange
   );
 }
 
-/** The workspace could not be looked at: what is in it is not known. */
+/** The workspace could not be examined: its content is unknown. */
 export function* failExportIn(tx: Transaction, run: ExportingRun, message: string): Step<void> {
   yield* tx.run(
     `INSERT INTO workspace_exports (session_seq, run_seq, status, file_count, total_size, error, updated_at)

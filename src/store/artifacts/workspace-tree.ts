@@ -1,14 +1,14 @@
-// The files of a session's workspace as they were last seen: what a run is compared with, and what the export holds.
+// The files of a session's workspace as last seen: what a run is compared with, and what the export contains.
 import type { FileChange, FileVersion } from '../../domain/sessions/artifact.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { type Fence, holds } from '../runs/record-progress.ts';
 
-/** What a tree became another by. */
+/** The difference between two trees. */
 export interface TreeChange {
   readonly changed: readonly (FileVersion & { readonly change: FileChange })[];
   readonly deletedPaths: readonly string[];
-  /** Contents that the tree had and has no more at that place; something else may still refer to them. */
+  /** Contents that the tree no longer has at that path; something else may still refer to them. */
   readonly replacedKeys: readonly string[];
 }
 
@@ -17,7 +17,7 @@ const SELECT = 'SELECT path, size, sha256 FROM workspace_files WHERE session_seq
 /** The verbs on trees. */
 export function makeWorkspaceTree({ write, read }: Database) {
   return {
-    /** The files in order of path. */
+    /** The files, ordered by path. */
     listWorkspaceFiles: read(
       (tx: Reader, sessionSeq: number): Step<FileVersion[]> =>
         tx.all<FileVersion>(`${SELECT} ORDER BY path`, sessionSeq),
@@ -29,8 +29,8 @@ export function makeWorkspaceTree({ write, read }: Database) {
     }),
 
     /**
-     * Keeps the workspace as it is before a run's agent begins: the run is compared with it. Answers what changed since
-     * the tree was last seen, or undefined when the attempt no longer holds the run.
+     * Records the workspace before a run's agent begins, as the baseline of the run. Returns what changed since the tree was
+     * last seen, or undefined when the attempt no longer holds the run.
      */
     keepBaseline: write(function* (
       tx: Transaction,

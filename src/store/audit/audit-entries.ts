@@ -1,4 +1,4 @@
-// The audit log as it is read: a page of it, and its end.
+// Reads the audit log: a page of it, and its end.
 import type { AuditActor, AuditEntry } from '../../domain/people/audit.ts';
 import type { Listing } from '../../domain/listing.ts';
 import type { Database } from '../engine/database.ts';
@@ -6,14 +6,14 @@ import type { Reader, Step } from '../engine/statement.ts';
 import { conditions } from '../sessions/conditions.ts';
 import { HEAD, type HeadRow, isIntact, LAST, makeAuditedWrite, type Note, type Seal } from './record-entry.ts';
 
-/** Null leaves a filter out. */
+/** Null means no filter. */
 export interface AuditFilter {
-  /** A user's id; `operator`: the one behind the control socket. */
+  /** A user's id, or `operator` for the one behind the control socket. */
   readonly actor: string | null;
   readonly action: string | null;
   readonly targetId: string | null;
   readonly sessionId: string | null;
-  /** Epoch ms, from the first on and before the second. */
+  /** Epoch ms; the first is inclusive, the second exclusive. */
   readonly fromAt: number | null;
   readonly toAt: number | null;
 }
@@ -27,12 +27,12 @@ export interface AuditPage {
 
 /** The end of the log. */
 export interface AuditHead {
-  /** 0 and null while there is no entry. */
+  /** 0 and null while there are no entries. */
   readonly lastId: number;
   readonly lastHash: string | null;
   /** Whether the seal of the last entry holds. */
   readonly isSealed: boolean;
-  /** When it once did not, the last entry of that time: it and all before may be other than they were. */
+  /** When it once did not, the last entry of that time: this entry and all before it may have been altered. */
   readonly doubtfulUntil: number | null;
 }
 
@@ -52,7 +52,7 @@ interface AuditRow {
   hash: string;
 }
 
-/** Entries that a filter finds are counted up to here. */
+/** Matching entries are counted up to this number. */
 export const MAX_COUNTED = 10_000;
 
 /** The verbs on the audit log. */
@@ -60,13 +60,13 @@ export function makeAuditEntries(database: Database) {
   const { read } = database;
   const write = makeAuditedWrite(database);
   return {
-    /** Records what no verb of the store changes. */
+    /** Records an action that no other verb of the store carries out. */
     record: (note: Note<void>): Promise<void> =>
       write(note, function* () {
-        // The entry is all there is to write.
+        // Only the entry is written.
       }),
 
-    /** A page of the entries that a filter finds, and how many it finds in all, up to `MAX_COUNTED`. */
+    /** A page of the matching entries, and the total number of matches, up to `MAX_COUNTED`. */
     list: read(function* (tx: Reader, filter: AuditFilter, page: AuditPage): Step<Listing<AuditEntry>> {
       const { after, upTo } = yield* idsOf(tx, filter);
       const { always, found } = equalitiesOf(filter);
@@ -81,7 +81,7 @@ export function makeAuditEntries(database: Database) {
       return { items: (yield* tx.all<AuditRow>(sql, ...values, page.limit)).map(toEntry), total };
     }),
 
-    /** The end of the log, looked at with the daemon's seal. */
+    /** The end of the log, verified with the daemon's seal. */
     getHead: read(function* (tx: Reader, seal: Seal): Step<AuditHead> {
       const head = yield* tx.get<HeadRow>(HEAD);
       const last = yield* tx.get<HeadRow>(LAST);
@@ -95,7 +95,7 @@ export function makeAuditEntries(database: Database) {
   };
 }
 
-/** The ids of a span of time: times never go back from one entry to the next. */
+/** The ids of a time range: times never decrease from one entry to the next. */
 function* idsOf(tx: Reader, { fromAt, toAt }: AuditFilter): Step<{ after: number; upTo: number }> {
   const lastBefore = 'SELECT id FROM audit_entries WHERE at < ? ORDER BY at DESC, id DESC LIMIT 1';
   const last = toAt === null ? yield* tx.get<{ last_id: number }>(LAST) : undefined;

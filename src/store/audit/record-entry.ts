@@ -1,16 +1,16 @@
-// Adds entries to the audit log, in the commit of what they are about (G17).
+// Adds entries to the audit log, in the commit of the action they record (G17).
 import { type AuditEntry, auditHashOf, type NewAuditEntry, NO_HASH } from '../../domain/people/audit.ts';
 import type { VerbKind } from '../engine/commit.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 
-/** A code that only the daemon can make of a text: it needs the master key. */
+/** A MAC of a text that only the daemon can compute: it needs the master key. */
 export type Seal = (text: string) => string;
 
-/** What the audit log is to have of a verb. */
+/** What the audit log records of a verb. */
 export interface Note<Result> {
   readonly seal: Seal;
-  /** The entry, from what the verb results in; undefined when there is nothing to record. */
+  /** The entry, given the verb's result; undefined when there is nothing to record. */
   entryOf(result: Result): NewAuditEntry | undefined;
   /** Called after the commit. */
   recorded(entry: AuditEntry): void;
@@ -31,12 +31,12 @@ export const HEAD = 'SELECT last_id, last_at, last_hash, doubtful_until, seal FR
 export const LAST =
   'SELECT id AS last_id, at AS last_at, hash AS last_hash FROM audit_entries ORDER BY id DESC LIMIT 1';
 
-/** What the seal is made of. */
+/** The text that is sealed. */
 function sealedText({ last_id, last_at, last_hash, doubtful_until }: Omit<HeadRow, 'seal'>): string {
   return JSON.stringify([last_id, last_at, last_hash, doubtful_until]);
 }
 
-/** Whether the end of the log is as the daemon has left it. */
+/** Whether the end of the log is as the daemon wrote it. */
 export function isIntact(head: HeadRow | undefined, last: Last | undefined, seal: Seal): boolean {
   if (head === undefined || last === undefined) return head === undefined && last === undefined;
   const isSealed = seal(sealedText(head)) === head.seal;
@@ -44,8 +44,8 @@ export function isIntact(head: HeadRow | undefined, last: Last | undefined, seal
 }
 
 /**
- * Makes what writes for verbs whose caller may give a note: the entry is in the commit of the verb, or neither is kept.
- * These verbs are rare, so each call may make its own.
+ * Makes the `write` for verbs whose caller may give a note: entry and verb are in one commit, or neither is kept. These
+ * verbs are rare, so each call may make its own generator.
  */
 export function makeAuditedWrite({ write }: Pick<Database, 'write'>) {
   const audited = { keep: write(auditIn, 'keep'), free: write(auditIn, 'free') };
@@ -74,7 +74,7 @@ function* auditIn(
 function* recordIn(tx: Transaction, fresh: NewAuditEntry, seal: Seal): Step<AuditEntry> {
   const head = yield* tx.get<HeadRow>(HEAD);
   const last = yield* tx.get<Last>(LAST);
-  // Of a log that was cut short, the head still has the end: the gap stays to be seen.
+  // When the log was cut short, the head still has the old end, so the gap stays visible.
   const before = head !== undefined && head.last_id >= (last?.last_id ?? 0) ? head : last;
   const numbered = { ...fresh, id: (before?.last_id ?? 0) + 1, at: Math.max(tx.now, before?.last_at ?? 0) };
   const entry = { ...numbered, hash: auditHashOf(before?.last_hash ?? NO_HASH, numbered) };

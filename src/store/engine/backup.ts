@@ -1,17 +1,17 @@
-// The copy of the database that is kept before its schema changes.
+// The backup of the database before its schema changes.
 import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Connection from 'better-sqlite3';
 import { ErrandError, messageOf } from '../../domain/errors.ts';
 
 /**
- * Copies the database of a connection to `target`, in place of an older copy. The name stands for a whole copy only: it is
- * written under another one, synced and read through first. Throws `unavailable` when that can't be done.
+ * Copies the database of a connection to `target`, replacing an older copy. Only a complete copy gets the name: it is
+ * written under another name, synced and verified first. Throws `unavailable` when that fails.
  */
 export function backUp(connection: Connection.Database, target: string): void {
   const temporary = `${target}.new`;
   try {
-    // SQLite copies into no file that has content, and a start that was killed may have left one.
+    // SQLite refuses to copy into a file with content, and a killed start may have left one.
     rmSync(temporary, { force: true });
     closeSync(openSync(temporary, 'wx', 0o600));
     connection.prepare('VACUUM INTO ?').run(temporary);

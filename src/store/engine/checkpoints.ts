@@ -10,13 +10,13 @@ const QUIET_MS = 5_000;
 const FULL_PAGES = 1_000;
 /** Pages that are worth moving when nothing else is to be done. */
 const SOME_PAGES = 250;
-/** A log that can't begin anew is told of from this size on, and again at each doubling. */
+/** A log that can't restart is reported from this size on, and again at each doubling. */
 const ALARM_BYTES = 64 * 1_048_576;
 
 export interface Checkpoints {
   /** Called after each commit. */
   committed(): void;
-  /** Bytes of a log that grows because somebody holds an old state of the database open; null while all is well. */
+  /** Bytes of a log that grows because a reader keeps an old snapshot of the database open; null otherwise. */
   heldBytes(): number | null;
   stop(): void;
 }
@@ -26,7 +26,7 @@ export interface CheckpointParts {
   readonly clock: Clock;
   /** A checkpoint failed. The log keeps what it has. */
   failed(error: unknown): void;
-  /** The log has grown to so many bytes, and can't begin anew. */
+  /** The log has grown to this many bytes and can't restart. */
   held(bytes: number): void;
 }
 
@@ -38,7 +38,7 @@ interface LogState {
 
 type Statement = Connection.Statement<[], LogState>;
 
-/** Keeps the log of a database short. Passes over what a reader still needs: nothing here waits. */
+/** Keeps the log of a database short. Skips pages that a reader still needs: nothing here waits. */
 export function makeCheckpoints({ connection, clock, failed, held }: CheckpointParts): Checkpoints {
   const ask = (mode: string): Statement => connection.prepare(`PRAGMA wal_checkpoint(${mode})`);
   const statements = { look: ask('NOOP'), move: ask('PASSIVE'), cut: ask('TRUNCATE') };
@@ -60,7 +60,7 @@ export function makeCheckpoints({ connection, clock, failed, held }: CheckpointP
       else if (log >= nextAt) move(statements.move);
       if (!isQuiet && log >= SOME_PAGES) timers.quiet = clock.after(QUIET_MS, look);
     } catch (error) {
-      // Not at the very next commit again.
+      // Not again at the very next commit.
       nextAt += FULL_PAGES;
       failed(error);
     }
@@ -68,7 +68,7 @@ export function makeCheckpoints({ connection, clock, failed, held }: CheckpointP
 
   function move(statement: Statement): void {
     const { log, checkpointed } = statement.get()!;
-    // A reader of an old state keeps the log from beginning anew, however much of it is in the file.
+    // A reader of an old snapshot keeps the log from restarting, however much of it is in the file.
     const isHeld = checkpointed < log;
     nextAt = isHeld ? log + FULL_PAGES : FULL_PAGES;
     const bytes = log * pageBytes;

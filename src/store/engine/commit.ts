@@ -13,13 +13,11 @@ export interface Engine {
   readonly clock: Clock;
 }
 
-/**
- * `keep`: what a full disk refuses. `free`: it gives space back, or ends what takes more, and so has the reserve.
- */
+/** `keep`: a full disk refuses it. `free`: it frees space, or ends what uses more, so it may use the reserve. */
 export type VerbKind = 'keep' | 'free';
 
 export interface PendingVerb {
-  /** When it was asked for, on the monotonic clock. */
+  /** When it was requested, on the monotonic clock. */
   readonly askedAt: number;
   readonly kind: VerbKind;
   verb(tx: Transaction): Step<unknown>;
@@ -42,7 +40,7 @@ export function commitBatch(engine: Engine, batch: readonly PendingVerb[]): Comm
     // A lone verb that threw has ended it.
     if (writer.inTransaction) statements('COMMIT').run();
   } catch (error) {
-    // Nothing of the batch was kept, so every verb of it fails, also those that had succeeded.
+    // The batch was rolled back, so all its verbs fail, including those that had succeeded.
     if (writer.inTransaction) statements('ROLLBACK').run();
     return { ok: false, error };
   }
@@ -57,7 +55,7 @@ export function commitBatch(engine: Engine, batch: readonly PendingVerb[]): Comm
 
 interface Place {
   readonly journal: Journal;
-  /** Whether the transaction has no other verb, so that it may be rolled back whole. */
+  /** Whether the transaction has no other verb, so that it can be rolled back entirely. */
   readonly isAlone: boolean;
 }
 
@@ -71,7 +69,7 @@ function runVerb(engine: Engine, { verb, resolve, reject }: PendingVerb, { journ
     if (!isAlone) statements('RELEASE verb').run();
     return () => resolve(result);
   } catch (error) {
-    // A disk that refuses one verb refuses the whole commit: what comes after may build on what was lost.
+    // When the disk refuses one verb, the whole commit fails: later verbs may depend on what was lost.
     if (!writer.inTransaction || faultKindOf(error) !== undefined) throw error;
     for (const sql of isAlone ? ['ROLLBACK'] : ['ROLLBACK TO verb', 'RELEASE verb']) statements(sql).run();
     journal.forget();

@@ -18,7 +18,7 @@ export function openFile(file: string): Connection.Database {
       connection.close();
       connection = connect(file);
     }
-    // From here on a wait would hold the event loop; see `LOCK_WAIT_MS`.
+    // From here on, waiting would block the event loop; see `LOCK_WAIT_MS`.
     connection.pragma('busy_timeout = 0');
     return connection;
   } catch (error) {
@@ -28,7 +28,7 @@ export function openFile(file: string): Connection.Database {
 }
 
 function connect(file: string): Connection.Database {
-  // Its log and its index take over the mode of the file.
+  // The log and its index get the mode of the file.
   makePrivateFile(file);
   const connection = new Connection(file, { timeout: OPENING_MS });
   try {
@@ -38,7 +38,7 @@ function connect(file: string): Connection.Database {
     connection.pragma('foreign_keys = ON');
     connection.pragma('trusted_schema = OFF');
     connection.pragma(`journal_size_limit = ${LOG_BYTES}`);
-    // SQLite's own checkpoints are part of a commit, and swallow what goes wrong; see `makeCheckpoints`.
+    // SQLite's own checkpoints are part of a commit, and ignore errors; see `makeCheckpoints`.
     connection.pragma('wal_autocheckpoint = 0');
     return connection;
   } catch (error) {

@@ -12,33 +12,37 @@ import { READER, type Reader, type Step, type Transaction } from './statement.ts
 import { isLocked, refusalOf } from './storage-fault.ts';
 
 /**
- * What callers of the store call. Made once, with the store: a generator function costs as much as a query to make, and
- * what it leaves outlives the next collection of garbage.
+ * A verb as callers of the store call it. Made once, with the store: creating a generator function costs as much as a query,
+ * and its garbage survives the next collection.
  */
 export type Verb<Args extends readonly unknown[], Result> = (...args: Args) => Promise<Result>;
 
-/** The seam to the engine (design: only `Database` and `BlobStore` have twins). */
+/** The interface to the engine (design: only `Database` and `BlobStore` may have a second implementation). */
 export interface Database {
   /**
-   * Makes a verb of a generator. A call of it resolves after its commit is on disk. It rejects alone when the generator
-   * throws, and with `unavailable` when the disk refuses or another process holds the file for too long.
+   * Makes a verb from a generator. A call resolves after its commit is on disk. It rejects, without affecting other verbs,
+   * when the generator throws, and with `unavailable` when the disk refuses or another process locks the file for too long.
    */
   write<Args extends readonly unknown[], Result>(
     verb: (tx: Transaction, ...args: Args) => Step<Result>,
     kind?: VerbKind,
   ): Verb<Args, Result>;
-  /** Makes a verb that only reads. It sees committed rows only, all of them of one moment. Rejects with `unavailable` when the disk does. */
+  /**
+   * Makes a verb that only reads. It sees a snapshot of committed rows. Rejects with `unavailable` when the disk refuses.
+   */
   read<Args extends readonly unknown[], Result>(verb: (tx: Reader, ...args: Args) => Step<Result>): Verb<Args, Result>;
-  /** What is wrong with the storage, in words without paths; null once a commit has succeeded again. */
+  /** What is wrong with the storage, in a message without paths; null once a commit has succeeded again. */
   fault(): string | null;
-  /** Bytes of the database's log while another process keeps it from beginning anew; null while all is well. */
+  /** Bytes of the write-ahead log while another process keeps it from restarting; null otherwise. */
   heldLogBytes(): number | null;
-  /** Called after each commit with its events in order. */
+  /** Called after each commit with its events, in order. */
   onCommitted(listener: (events: readonly JournalEvent[]) => void): void;
   close(): Promise<void>;
 }
 
-/** Opens (and creates, and migrates) the database file. What SQLite throws is passed on as it is: see `explainToOperator`. */
+/**
+ * Opens (and creates, and migrates) the database file. Errors of SQLite are passed on unchanged: see `explainToOperator`.
+ */
 export function openDatabase(
   file: string,
   clock: Clock,
@@ -51,7 +55,7 @@ export function openDatabase(
   const checkpoints = makeCheckpoints({
     connection: writer,
     clock,
-    // What another process keeps from being moved now is moved later.
+    // Pages that another process holds back now are moved later.
     failed: (error) => void (isLocked(error) || health.failed(error)),
     held: alarms.held,
   });

@@ -1,4 +1,5 @@
-// Group commit: the verbs of one tick in one transaction, which waits for other processes without holding the event loop.
+// Group commit: the verbs of one tick share one transaction, which waits for other processes without blocking the event
+// loop.
 import { setTimeout as pause } from 'node:timers/promises';
 import { ErrandError } from '../../domain/errors.ts';
 import type { JournalEvent } from '../../domain/journal-event.ts';
@@ -8,16 +9,16 @@ import type { Reserve } from './reserve.ts';
 import type { Step, Transaction } from './statement.ts';
 import { isLocked, lacksSpace, refusalOf } from './storage-fault.ts';
 
-/** A disk that stalls must not hold the next commit back for longer than this. */
+/** A stalled disk must not delay the next commit for longer than this. */
 const MAX_PAUSE_MS = 20;
-/** Verbs wait so long for a lock of another process: a shell, a tool that makes a copy. */
+/** How long verbs wait for a lock of another process, such as a shell or a backup tool. */
 const LOCK_WAIT_MS = 5_000;
-/** How often the lock is asked for meanwhile. A try takes microseconds. */
+/** How often the lock is tried meanwhile. An attempt takes microseconds. */
 const LOCK_RETRY_MS = 25;
 
 export interface GroupCommit {
   write<Result>(verb: (tx: Transaction) => Step<Result>, kind: VerbKind): Promise<Result>;
-  /** Takes no further verbs, and resolves when those that wait are settled. */
+  /** Accepts no further verbs, and resolves when the waiting ones are settled. */
   end(): Promise<void>;
 }
 
@@ -53,7 +54,7 @@ export function makeGroupCommit(parts: GroupCommitParts): GroupCommit {
     last = { endedAt, tookMs: endedAt - startedAt };
   }
 
-  /** Under load, commits take at most half of the time: the longer the disk needs, the more verbs share a commit. */
+  /** Under load, commits take at most half of the time: the slower the disk, the more verbs share a commit. */
   function schedule(): NodeJS.Immediate | NodeJS.Timeout {
     const pauseMs = last.endedAt + last.tookMs - clock.monotonic();
     return pauseMs > 0.5 ? setTimeout(flush, Math.min(pauseMs, MAX_PAUSE_MS)) : setImmediate(flush);
@@ -72,19 +73,19 @@ export function makeGroupCommit(parts: GroupCommitParts): GroupCommit {
     end: async () => {
       ended = true;
       flush();
-      // A lock may be there now of all times.
+      // Another process may hold the lock at this very moment.
       while (pending.length > 0) await pause(LOCK_RETRY_MS);
     },
   };
 }
 
 /**
- * Makes what commits a batch whose transaction has begun, unless something hinders it, and tells its verbs. On a full disk
- * only those that give space back are kept, from the reserve.
+ * Makes the function that commits a batch whose transaction has begun, and settles its verbs. On a full disk, only verbs
+ * that free space are committed, using the reserve.
  */
 function makeSettle(parts: GroupCommitParts) {
   const { health, reserve, committed } = parts;
-  /** What the disk said when the reserve was given up; nothing while there is one. */
+  /** The disk's error when the reserve was released; undefined while there is a reserve. */
   let full: unknown;
 
   function commit(batch: readonly PendingVerb[], hindrance: unknown): void {
@@ -102,14 +103,14 @@ function makeSettle(parts: GroupCommitParts) {
     commit(onlyFreeing(batch, full), begin(parts));
   }
 
-  /** Refuses all others: what was set aside would be gone with the first of them. */
+  /** Refuses all others: the first of them would use up the reserve. */
   function onlyFreeing(batch: readonly PendingVerb[], error: unknown): readonly PendingVerb[] {
     const others = batch.filter(({ kind }) => kind === 'keep');
     if (others.length > 0) refuse(others, error);
     return batch.filter(({ kind }) => kind === 'free');
   }
 
-  /** All of a batch, also those that came last: they may build on what is lost with the first. */
+  /** All verbs of a batch, including the last: they may depend on what is lost with the first. */
   function refuse(batch: readonly PendingVerb[], error: unknown): void {
     health.failed(error);
     const refusal = refusalOf(error);
@@ -122,7 +123,7 @@ function makeSettle(parts: GroupCommitParts) {
   };
 }
 
-/** Begins a transaction, or answers why there is none. */
+/** Begins a transaction, or returns why that failed. */
 function begin({ statements, health }: GroupCommitParts): unknown {
   const lost = health.lost();
   if (lost !== undefined) return lost;

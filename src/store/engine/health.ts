@@ -1,25 +1,25 @@
-// The state of the storage: what callers and readiness get of it, and what is reported to operators once.
+// The state of the storage: what callers and readiness see of it, and what is reported to operators once.
 import { messageOf } from '../../domain/errors.ts';
 import { explainToOperator, faultKindOf, refusalOf } from './storage-fault.ts';
 
 /** What a store reports to its opener. Messages name files, and are for the log. */
 export interface StoreAlarms {
-  /** The storage began to refuse, or is damaged. */
+  /** The storage began to refuse writes, or is damaged. */
   trouble(words: string): void;
-  /** The log of the database has grown to so many bytes, since another process keeps an old state of it open. */
+  /** The write-ahead log has grown to this many bytes, because another process keeps an old snapshot open. */
   held(bytes: number): void;
-  /** What was written may not be on the disk. Nothing is written any more: only a new start knows what is there. */
+  /** What was written may not be on the disk. Nothing more is written: only a restart can determine what is there. */
   lost(error: unknown): void;
 }
 
 export const NO_ALARMS: StoreAlarms = { trouble: () => undefined, held: () => undefined, lost: () => undefined };
 
 export interface Health {
-  /** Something with the file failed. Errors that are not of the storage are passed over. */
+  /** An operation on the file failed. Errors that do not concern the storage are ignored. */
   failed(error: unknown): void;
   /** A commit succeeded. */
   well(): void;
-  /** What is wrong, in words for callers. Damage stays; what else was wrong has passed with the next commit. */
+  /** What is wrong, as a message for callers. Damage stays; anything else is cleared by the next commit. */
   fault(): string | null;
   /** Why nothing may be written any more. */
   lost(): unknown;

@@ -1,19 +1,19 @@
-// The journal of one commit: each verb's events in one insert, numbered within their runs.
+// The journal of one commit: the events of each verb in one insert, numbered within their runs.
 import type { JournalEvent } from '../../domain/journal-event.ts';
 import type { Statements } from './sqlite.ts';
 import type { Emitted, Value } from './statement.ts';
 
 export interface Journal {
-  /** Of the verbs that succeeded, in order. */
+  /** The events of the verbs that succeeded, in order. */
   readonly events: readonly JournalEvent[];
-  /** Writes what a verb has emitted, as its last step. */
+  /** Writes the events that a verb has emitted, as its last step. */
   write(emitted: readonly Emitted[], now: number): void;
-  /** What was numbered may be gone again: the next numbers are asked of the table. */
+  /** Numbered events may have been rolled back: the next numbers are read from the table. */
   forget(): void;
 }
 
 const LAST_STREAM_SEQ = 'SELECT stream_seq FROM events WHERE run_seq = ? ORDER BY stream_seq DESC LIMIT 1';
-/** Rows of one insert at most, so that there are few texts to prepare. */
+/** Maximum rows of one insert, so that there are few statements to prepare. */
 const ROWS = 16;
 const INSERTS = Array.from(
   { length: ROWS + 1 },

@@ -5,14 +5,14 @@ import Connection from 'better-sqlite3';
 import { ErrandError } from '../../domain/errors.ts';
 import { makePrivateFile } from './private-file.ts';
 
-/** A held lock. Keep it: the lock ends when it is collected. */
+/** A held lock. Keep a reference: garbage collection releases the lock. */
 export interface DirectoryLock {
   release(): void;
 }
 
 /**
- * Takes the lock of a data directory. The kernel frees it when the process dies, however it dies.
- * Throws `conflict` with the holder's pid when another process has it.
+ * Takes the lock of a data directory. The kernel releases it when the process dies, however it dies. Throws `conflict` with
+ * the holder's pid when another process has it.
  */
 export function lockDataDirectory(dataDir: string): DirectoryLock {
   const pidFile = join(dataDir, 'errand.pid');

@@ -1,11 +1,12 @@
-// Files of the data directory that SQLite opens: made for their owner alone before it would make them for everybody.
+// Files of the data directory that SQLite opens, created with access for their owner only, before SQLite would create them
+// with wider access.
 import { chmodSync, closeSync, openSync, statSync } from 'node:fs';
 
 const OWNER = 0o600;
 
 /**
- * Makes an empty file where there is none, and takes away what others may do with one of an earlier time.
- * An existing file is never opened here: closing it would free the locks that this process holds on it.
+ * Creates an empty file if there is none, and removes others' access to an existing one. An existing file is never opened
+ * here: closing it would release the locks that this process holds on it.
  */
 export function makePrivateFile(path: string): void {
   try {

@@ -1,26 +1,28 @@
-// Space that is set aside, so that a full disk can be made less full: deleting has to be written down first.
+// Reserved space, so that space can be freed on a full disk: a deletion has to be written first.
 import { closeSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
 import { freeBytes } from '../../disk/disk-space.ts';
 
-/** Enough for some hundred commits of such a kind, and for the log of the database to begin anew. */
+/** Enough for some hundred commits of that kind, and for a restart of the write-ahead log. */
 const RESERVE_BYTES = 8 * 1_048_576;
-/** What is free when a reserve is made again: else it would itself be what fills the disk. */
+/** Free space that is required before the reserve is made again: otherwise the reserve itself would fill the disk. */
 const PLENTY_BYTES = 4 * RESERVE_BYTES;
 const PIECE_BYTES = 1_048_576;
 
 export interface Reserve {
   /** Releases the space. Returns false when it was already released. */
   spend(): boolean;
-  /** Whether it is given up. It is made again as soon as there is plenty of space. */
+  /** Whether it is released. It is made again as soon as there is plenty of space. */
   isSpent(): boolean;
 }
 
-/** For who sets nothing aside. */
+/** No reserve. */
 export const NO_RESERVE: Reserve = { spend: () => false, isSpent: () => false };
 
-/** Sets space aside in a file, unless it is there from before. A disk without space for it has spent it. */
+/**
+ * Reserves space in a file, unless the file already exists. On a disk without enough space, the reserve counts as released.
+ */
 export function openReserve(file: string): Reserve {
   let spent = !isWhole(file);
   const refill = () => {
@@ -52,7 +54,7 @@ function isWhole(file: string): boolean {
   return stats?.isFile() === true && stats.size === RESERVE_BYTES;
 }
 
-/** Not zeros: some disks keep those in no space at all. */
+/** Not zeros: some file systems store those without using space. */
 function fill(file: string): void {
   rmSync(file, { force: true });
   const opened = openSync(file, 'wx', 0o600);

@@ -1,4 +1,4 @@
-// Brings a database file to the schema this code knows, in one transaction a migration, with a backup before.
+// Migrates a database file to the schema of this code, one transaction per migration, after a backup.
 import type { Database as Connection } from 'better-sqlite3';
 import { accountOf } from '../../domain/people/account-name.ts';
 import { ErrandError } from '../../domain/errors.ts';
@@ -40,8 +40,8 @@ const MIGRATIONS: readonly string[] = [
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /**
- * Applies what is missing. A file that holds data is copied to `<file>.v<version>.backup` first.
- * Throws `conflict` when the file was written by a newer Errand.
+ * Applies the missing migrations. A file with data is copied to `<file>.v<version>.backup` first. Throws `conflict` when the
+ * file was written by a newer Errand.
  */
 export function migrate(connection: Connection, file: string): void {
   const version = connection.pragma('user_version', { simple: true }) as number;
@@ -54,7 +54,7 @@ export function migrate(connection: Connection, file: string): void {
   if (version === SCHEMA_VERSION) return;
   if (version > 0) backUp(connection, `${file}.v${version}.backup`);
   connection.function('account_of', { deterministic: true, directOnly: true }, (name) => accountOf(String(name)));
-  // A migration may rebuild a table that others refer to. The setting can't be changed within a transaction.
+  // A migration may rebuild a table that others reference. The setting can't be changed within a transaction.
   connection.pragma('foreign_keys = OFF');
   for (let next = version; next < SCHEMA_VERSION; next += 1) {
     connection

@@ -1,4 +1,4 @@
-// SQLite as an engine: runs a verb to its end in one turn of the event loop, so that no other verb comes between.
+// SQLite as an engine: runs a verb to its end in one turn of the event loop, so that verbs never interleave.
 import type Connection from 'better-sqlite3';
 import { withSteadyPlan } from './planner.ts';
 import type { Statement, Step } from './statement.ts';
@@ -18,7 +18,7 @@ export function cacheStatements(connection: Connection.Database): Statements {
   };
 }
 
-/** Carries a verb out. What SQLite throws is thrown at the statement that the verb has yielded. */
+/** Executes a verb. Errors of SQLite are thrown at the statement that the verb has yielded. */
 export function carryOut<Result>(statements: Statements, step: Step<Result>): Result {
   const verb = step[Symbol.iterator]();
   let next = verb.next(undefined);

@@ -1,11 +1,11 @@
-// What a verb yields: statements, one after another, each resumed with its result. An engine carries them out.
+// What a verb yields: statements, one after another, each resumed with its result. An engine executes them.
 import type { NewEvent } from '../../domain/journal-event.ts';
 
 export type Value = string | number | bigint | Buffer | null;
 
 /**
- * A statement, which is a step of its own: yielded as it is, and resumed with what it results in. `get`: the first row or
- * undefined, `all`: every row, `run`: how many rows changed, `insert`: the new row's integer key.
+ * A statement, which is also a step: it is yielded itself, and resumed with its result. `get`: the first row or undefined,
+ * `all`: every row, `run`: how many rows changed, `insert`: the new row's integer key.
  */
 export class Statement<Result> implements Iterator<Statement<unknown>, Result, unknown> {
   readonly kind: 'get' | 'all' | 'run' | 'insert';
@@ -35,8 +35,8 @@ export class Statement<Result> implements Iterator<Statement<unknown>, Result, u
 }
 
 /**
- * A verb or a part of one, run by `yield*`; one that is only called does nothing. It can wait for nothing but its
- * statements, so an engine may run it to its end in one go.
+ * A verb or a part of one, run by `yield*`; merely calling it does nothing. It can only wait for its statements, so an
+ * engine may run it to its end at once.
  */
 export type Step<Result> = Iterable<Statement<unknown>, Result, unknown>;
 
@@ -75,7 +75,7 @@ class StepReader implements Reader {
 
 export const READER: Reader = new StepReader();
 
-/** A transaction of one moment. */
+/** A transaction with one timestamp. */
 export class StepTransaction extends StepReader implements Transaction {
   readonly now: number;
   /** In order. */

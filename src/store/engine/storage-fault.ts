@@ -1,11 +1,12 @@
-// What SQLite says of its disk and its file: which kind of trouble it is, in words for callers and for operators.
+// Classifies SQLite's errors about its disk and its file, and words them for callers and for operators.
 import { basename } from 'node:path';
 import Connection from 'better-sqlite3';
 import { ErrandError } from '../../domain/errors.ts';
 
 /**
- * `locked`: another process writes, or keeps others from it. `lost`: what was written may not be on the disk, and the
- * kernel can't be asked. `damaged`: the file is not what SQLite wrote. `refused`: the disk took nothing; it may later.
+ * `locked`: another process is writing, or prevents others from writing. `lost`: what was written may not be on the disk,
+ * and the kernel can't report it. `damaged`: the file is not what SQLite wrote. `refused`: the disk accepted nothing; it may
+ * later.
  */
 type FaultKind = 'locked' | 'lost' | 'damaged' | 'refused';
 
@@ -16,7 +17,7 @@ interface Fault {
   readonly words: string;
 }
 
-// In this order: the first that fits.
+// In this order: the first match applies.
 const FAULTS: readonly Fault[] = [
   { codes: /^SQLITE_(BUSY|LOCKED)/, kind: 'locked', words: 'is locked by another process' },
   {
@@ -34,7 +35,7 @@ const FAULTS: readonly Fault[] = [
 type SqliteError = InstanceType<typeof Connection.SqliteError>;
 
 function faultOf(error: unknown): (Fault & { readonly error: SqliteError }) | undefined {
-  // Other refusals say what they have to say, whatever caused them.
+  // Other errors keep their own messages, whatever caused them.
   const isOurs = error instanceof ErrandError && error.reason === 'unavailable';
   const thrown = isOurs ? error.cause : error;
   if (!(thrown instanceof Connection.SqliteError)) return undefined;
@@ -42,17 +43,17 @@ function faultOf(error: unknown): (Fault & { readonly error: SqliteError }) | un
   return fault === undefined ? undefined : { ...fault, error: thrown };
 }
 
-/** The kind of trouble behind an error of SQLite, or behind what `refusalOf` made of one; undefined when there is none. */
+/** The kind of fault behind an error of SQLite, or behind what `refusalOf` made of one; undefined for any other error. */
 export function faultKindOf(error: unknown): FaultKind | undefined {
   return faultOf(error)?.kind;
 }
 
-/** Whether a write failed because another process held the database, so that nothing of it was at fault. */
+/** Whether a write failed only because another process held the database. */
 export function isLocked(error: unknown): boolean {
   return faultKindOf(error) === 'locked';
 }
 
-/** Whether the disk took no more for want of space; its index is where that shows first on some file systems. */
+/** Whether the disk is out of space; on some file systems that first shows in the log's index. */
 export function lacksSpace(error: unknown): boolean {
   const fault = faultOf(error);
   return fault !== undefined && /^SQLITE_(FULL|IOERR_(WRITE|SHM|TRUNCATE))/.test(fault.error.code);
@@ -74,7 +75,7 @@ const ADVICE: Readonly<Record<FaultKind, (file: string) => string>> = {
   refused: () => 'Look after the disk: its space, its mount and the permissions of the file.',
 };
 
-/** The same for who runs the daemon: which file it is, and what to do. Anything else as it was thrown. */
+/** The same for the operator: which file it is, and what to do. Any other error unchanged. */
 export function explainToOperator(error: unknown, file: string): unknown {
   const fault = faultOf(error);
   if (fault === undefined) return error;

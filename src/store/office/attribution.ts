@@ -1,16 +1,14 @@
-// Whose usage is whose: the sums of a day by team, and the sessions that count for one (§4.8 rules 1-4).
+// Attributes usage to teams: the sums of a day by team, and the sessions that count for a team (§4.8 rules 1-4).
 import type { RunSource } from '../../domain/sessions/office.ts';
 import type { Reader, Step, Value } from '../engine/statement.ts';
 
-// What no team is known for counts for its user's team of now (rule 2). So a team's sums are those under its id, and those
-// of its present members under none. A session may have both, if its user joined the team today: it counts once.
+// Usage without a known team counts for its user's current team (rule 2). So a team's sums are those under its id, and those
+// of its current members under no team. A session may have both if its user joined the team today; it counts once.
 
 /** A team's id, or null for those without a team. */
 export type TeamId = string | null;
 
-/**
- * The column of `session_activity` that says when a session was last used: by anything, by a run, or by a run of one source.
- */
+/** The column of `session_activity` with the last use of a session: by anything, by a run, or by a run of one source. */
 export type Basis = 'any' | 'run' | RunSource;
 
 const LAST: Readonly<Record<Basis, (row: string) => string>> = {
@@ -41,7 +39,7 @@ export interface Sql {
   readonly values: readonly Value[];
 }
 
-/** Selects the sessions that a team has used since a quarter, each once, with the quarter of their last use. */
+/** Selects the sessions that a team has used since a quarter of an hour, each once, with the quarter of their last use. */
 export function activeSessions(team: TeamId, basis: Basis, since: number): Sql {
   if (team === null) return { text: OF_NOBODY(basis), values: [since, since] };
   return {
@@ -67,8 +65,8 @@ const OF_SOURCE: Readonly<Record<RunSource, string>> = {
 };
 
 /**
- * Runs of nobody that are live, in sessions without usage of nobody since a quarter (rules 3 and 6), newest first. With a
- * source, only runs and usage of it.
+ * Live runs without a team, in sessions without usage that has no team since a quarter (rules 3 and 6), newest first. With a
+ * source, only its runs and usage.
  */
 export function* listLiveUnused(
   tx: Reader,
@@ -84,7 +82,7 @@ export function* listLiveUnused(
   return runs.sort((a, b) => b.sessionSeq - a.sessionSeq || b.seq - a.seq);
 }
 
-/** Whether any run of nobody is live (rule 1). */
+/** Whether any run without a team is live (rule 1). */
 export function* hasLiveOfNobody(tx: Reader): Step<boolean> {
   return (yield* tx.get(`SELECT 1 ${LIVE_OF_NOBODY} LIMIT 1`)) !== undefined;
 }

@@ -22,7 +22,7 @@ export function makeContextUsage({ read }: Database) {
       );
       if (row === undefined) return undefined;
       const { inputTokens, ...call } = row;
-      // Steps of an earlier Errand have no parts.
+      // Steps recorded by an earlier Errand have no parts.
       return call.system + call.history + call.tools === 0 ? { ...call, history: inputTokens } : call;
     }),
   };

@@ -7,7 +7,7 @@ export interface DayUsage {
   readonly costUsd: number;
 }
 
-/** By team: those that are gone have theirs too, and null stands for nobody's. */
+/** By team: deleted teams have theirs, too, and null is usage without a team. */
 export function* readDayUsage(tx: Reader, since: number): Step<ReadonlyMap<TeamId, DayUsage>> {
   const rows = yield* tx.all<DayUsage & { team: TeamId }>(
     `SELECT coalesce(nullif(sums.team_id, ''), u.team_id) AS team, sum(sums.tokens) AS tokens, sum(sums.cost_usd) AS "costUsd"

@@ -1,4 +1,4 @@
-// Runs as Office Mode shows them: whose, for which team, how far, at what cost, and what they are at (§2.14, G15).
+// Runs as Office Mode shows them: owner, team, progress, cost, and current activity (§2.14, G15).
 import type { Listing, Page } from '../../domain/listing.ts';
 import type { RunError, RunStatus } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';
@@ -32,7 +32,7 @@ export interface OfficeRun {
   readonly toolCount: number;
   readonly messageCount: number;
   readonly artifactCount: number;
-  /** The tool call that it is at, while it is at one. */
+  /** The tool call in progress, if any. */
   readonly call: CurrentCall | null;
 }
 
@@ -64,12 +64,12 @@ export const OFFICE_RUNS = `SELECT r.seq, r.id, ${STATUS}, ${WAITING}, r.error, 
   FROM runs r JOIN sessions s ON s.seq = r.session_seq JOIN users u ON u.seq = r.user_seq
   LEFT JOIN teams t ON t.id = coalesce(r.team_id, u.team_id) LEFT JOIN session_totals c ON c.session_seq = r.session_seq`;
 
-/** Enough for the argument that tells what a call is about. */
+/** Enough for the argument that shows what a call is about. */
 const INPUT_CHARACTERS = 1_000;
 const CURRENT_CALL = `SELECT name, substr(input, 1, ${INPUT_CHARACTERS}) AS input FROM tool_calls
   WHERE run_seq = ? AND step = ? AND state = 'running' LIMIT 1`;
 
-/** The runs of some rows of `OFFICE_RUNS`, in their order. */
+/** The runs of rows of `OFFICE_RUNS`, in order. */
 export function* toOfficeRuns(tx: Reader, rows: readonly OfficeRunRow[]): Step<OfficeRun[]> {
   const runs: OfficeRun[] = [];
   for (const row of rows) {

@@ -14,13 +14,13 @@ export interface RoundTool {
 }
 
 export interface RunRound {
-  /** Of its run. */
+  /** The `seq` of its run. */
   readonly seq: number;
   readonly runId: string;
   readonly status: RunStatus;
-  /** The beginning of a long one. */
+  /** Only the beginning of a long message. */
   readonly userMessage: string | null;
-  /** The beginning of what the agent said last; null while it has said nothing. */
+  /** The beginning of the agent's last text; null while it has said nothing. */
   readonly assistantMessage: string | null;
   readonly tools: readonly RoundTool[];
   readonly inputTokens: number;
@@ -32,7 +32,7 @@ export interface RunRound {
 
 /** What a round shows of a message. */
 const SHOWN_CHARACTERS = 4_000;
-/** Bytes of a user's message that is read as a whole; of a longer one its preview is shown. */
+/** Maximum bytes of a user's message that is read in full; of a longer one the preview is shown. */
 const READ_BYTES = 64 * 1_024;
 
 const ROUNDS = `SELECT r.seq, r.id AS runId, ${STATUS}, r.input_tokens AS inputTokens, r.output_tokens AS outputTokens,
@@ -43,7 +43,7 @@ const ROUNDS = `SELECT r.seq, r.id AS runId, ${STATUS}, r.input_tokens AS inputT
   FROM runs r LEFT JOIN messages m ON m.run_seq = r.seq AND m.role = 'user'
   WHERE r.session_seq = ? AND r.seq > ? ORDER BY r.seq LIMIT ?`;
 
-// The runs are found first, whatever the planner takes for short.
+// Forces the runs to be found first, whatever the planner estimates.
 const TOOLS = `SELECT c.run_seq AS runSeq, c.tool_use_id AS toolUseId, c.name, c.state, c.ok, c.duration_ms AS durationMs
   FROM runs r CROSS JOIN tool_calls c ON c.run_seq = r.seq
   WHERE r.session_seq = ? AND r.seq >= ? AND r.seq <= ? ORDER BY r.seq, c.step, c.position`;
@@ -62,7 +62,7 @@ interface ToolRow extends Omit<RoundTool, 'status'> {
 /** The verbs. */
 export function makeRunRounds({ read }: Database) {
   return {
-    /** How many rounds there are, and the run after which those from `offset` on begin. */
+    /** The number of rounds, and the run after which the rounds from `offset` on begin. */
     findRounds: read(function* (
       tx: Reader,
       sessionSeq: number,

@@ -1,10 +1,10 @@
-// A session as a whole: whose it is, the run that it is at, what it has come to (§2.14, G2, G4).
+// A session as a whole: its owner, its current run and its totals (§2.14, G2, G4).
 import type { RunError, RunStatus } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { HAS_FAILED, IS_UNFINISHED, STATUS } from '../runs/run-states.ts';
 
-/** The run of a session that is under way, or the first that waits. `steps`: replies of its model. */
+/** The run of a session that is in progress, or the first that waits. `steps`: replies of its model. */
 export interface CurrentRun {
   readonly id: string;
   readonly status: RunStatus;
@@ -22,7 +22,7 @@ export interface SessionOverview {
   readonly lastError: RunError | null;
 }
 
-/** What a session has come to. Tokens as model servers counted them: those of the input include the cached ones. */
+/** The totals of a session. Tokens as counted by model servers: input tokens include the cached ones. */
 export interface SessionTotals {
   readonly messageCount: number;
   readonly runCount: number;
@@ -34,9 +34,9 @@ export interface SessionTotals {
   readonly costUsd: number;
 }
 
-/** The totals, with what only the summary tells. */
+/** The totals, with what only the summary shows. */
 export interface SessionSummary extends SessionTotals {
-  /** Milliseconds that workers were at its runs. */
+  /** Milliseconds that workers spent on its runs. */
   readonly workedMs: number;
   readonly firstPreview: string | null;
   readonly lastPreview: string | null;
@@ -114,7 +114,7 @@ function* messagePreview(tx: Reader, sessionSeq: number, order: 'ASC' | 'DESC'):
   return (yield* tx.get<{ preview: string }>(sql, sessionSeq))?.preview ?? null;
 }
 
-/** Of ended runs it is counted; the others are few. */
+/** It is stored for ended runs; the others are few. */
 function* workedMsOf(tx: Reader, sessionSeq: number): Step<number> {
   const row = yield* tx.get<{ workedMs: number }>(
     `SELECT t.worked_ms + (SELECT coalesce(sum(r.worked_ms), 0) FROM runs r

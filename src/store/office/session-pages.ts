@@ -1,4 +1,4 @@
-// What is in a session, a page at a time: heads of messages, messages as a whole, and runs (§2.14, G3, G23).
+// The content of a session, page by page: heads of messages, whole messages, and runs (§2.14, G3, G23).
 import type { AssistantBlock, Message, UserBlock } from '../../domain/sessions/content.ts';
 import type { RunStatus } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';
@@ -7,7 +7,7 @@ import { IN_STEPS, readRepliesOfRun } from '../runs/replies.ts';
 import { type AttachmentRow, toAttachment } from '../sessions/sessions.ts';
 import { isReportedAs, STATUS } from '../runs/run-states.ts';
 
-/** A message without what it says. */
+/** A message without its content. */
 export interface MessageHead {
   readonly id: number;
   readonly role: 'user' | 'assistant';
@@ -39,7 +39,7 @@ interface MessageRow {
   created_at: number;
 }
 
-/** The verbs. Each reads so little that other requests need not wait for it. */
+/** The verbs. Each reads little enough not to delay other requests. */
 export function makeSessionPages({ read }: Database) {
   return {
     /** Up to `limit` messages with an id above `afterId`, oldest first. */
@@ -65,7 +65,7 @@ export function makeSessionPages({ read }: Database) {
       return rows.map(({ id }) => id);
     }),
 
-    /** A message as a whole. */
+    /** A whole message. */
     getMessage: read(function* (tx: Reader, id: number): Step<MessageOfRun> {
       const row = (yield* tx.get<MessageRow>(
         `SELECT m.id, m.run_seq, r.id AS run_id, m.role, m.content, m.text_preview, m.created_at

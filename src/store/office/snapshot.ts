@@ -1,4 +1,4 @@
-// The house at one moment: its runs, what they come to, what each team used today, and the sessions that changed last (G13).
+// A snapshot of the house: its runs, their totals, what each team used today, and the sessions that changed last (G13).
 import { BEGUN, type RunState, type RunStatus, reportedStatus } from '../../domain/sessions/run.ts';
 import type { SessionStatus } from '../../domain/sessions/session.ts';
 import type { Team } from '../../domain/people/user.ts';
@@ -11,7 +11,7 @@ import { countActive, hasLiveOfNobody, listLiveUnused } from './attribution.ts';
 import { type DayUsage, readDayUsage } from './day-usage.ts';
 import { OFFICE_RUNS, type OfficeRun, type OfficeRunRow, toOfficeRuns } from './office-runs.ts';
 
-/** What to tell: how many runs, and the quarter of an hour that today began with. */
+/** What to include: how many runs, and the quarter of an hour in which today began. */
 export interface SnapshotWish {
   readonly limit: number;
   readonly since: number;
@@ -23,7 +23,7 @@ export interface TeamDay extends Team, DayUsage {
   readonly active: number;
 }
 
-/** A session that changed lately, with its newest run. */
+/** A session that changed recently, with its newest run. */
 export interface RecentSession {
   readonly sessionId: string;
   readonly title: string;
@@ -45,7 +45,7 @@ export interface OfficeSnapshot {
   /** Of the whole house. */
   readonly usage: DayUsage;
   readonly teams: readonly TeamDay[];
-  /** What counts for no team; null when there is nothing and nobody to tell of (rule 1). */
+  /** What counts for no team; null when there is nothing and nobody to show (rule 1). */
   readonly unassigned: (DayUsage & { readonly active: number }) | null;
   readonly runs: readonly OfficeRun[];
   readonly recent: readonly RecentSession[];
@@ -54,7 +54,7 @@ export interface OfficeSnapshot {
 const RECENT_SESSIONS = 24;
 const NOTHING: DayUsage = { tokens: 0, costUsd: 0 };
 
-/** The verb. Everything in it is of one moment. */
+/** The verb. Everything in the result is from one snapshot. */
 export function makeSnapshot({ read }: Database) {
   return {
     getSnapshot: read(function* (tx: Reader, wish: SnapshotWish): Step<OfficeSnapshot> {
@@ -76,7 +76,7 @@ function add(one: DayUsage, other: DayUsage): DayUsage {
 }
 
 const ENDED = `r.${IS_ENDED}`;
-/** Sessions that were deleted since are few: what ended in them is taken out of the rest. */
+/** Few sessions were deleted since: the runs that ended in them are subtracted. */
 const DELETED_SINCE = `SELECT r.status, r.session_seq FROM sessions s CROSS JOIN runs r ON r.session_seq = s.seq
   WHERE s.deleted_at >= ? AND r.finished_at >= ?`;
 
@@ -122,7 +122,10 @@ function* readUnassigned(tx: Reader, usage: DayUsage, since: number): Step<Offic
   return { ...usage, active: used + live.size };
 }
 
-/** Live runs first, those that wait for a worker last of them; then those that ended today. The newest first in each. */
+/**
+ * Live runs first, those that wait for a worker last among them; then those that ended today. The newest first in each
+ * group.
+ */
 function* listRuns(tx: Reader, { limit, since }: SnapshotWish): Step<OfficeRun[]> {
   const seqs: number[] = [];
   const live = 'SELECT seq FROM runs WHERE finished_at IS NULL AND';

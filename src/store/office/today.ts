@@ -8,7 +8,7 @@ import type { DayUsage } from './day-usage.ts';
 import type { OfficeRun } from './office-runs.ts';
 import { readRuns } from './snapshot.ts';
 
-/** `since`: the quarter of an hour that today began with. `source` null: of any. */
+/** `since`: the quarter of an hour in which today began. `source` null: any source. */
 export interface TodayWish {
   readonly team: TeamId;
   readonly source: RunSource | null;
@@ -23,7 +23,7 @@ export interface TodayRun {
   readonly source: RunSource;
   /** Whether its session was deleted. */
   readonly isDeleted: boolean;
-  /** What its session used today, for whomever (rule 8). */
+  /** What its session used today, for any team (rule 8). */
   readonly usage: DayUsage;
 }
 
@@ -32,7 +32,7 @@ export interface TodayPage {
   readonly items: readonly TodayRun[];
   /** Sessions that count (rule 3). */
   readonly total: number;
-  /** Those of them that have runs to show (rules 4 and 5). */
+  /** The number of them that have runs to show (rules 4 and 5). */
   readonly itemTotal: number;
 }
 
@@ -74,7 +74,7 @@ function bySession(runs: readonly { readonly seq: number; readonly sessionSeq: n
   }));
 }
 
-/** The sessions that were used last come first; within a quarter of an hour, the newest. */
+/** The most recently used sessions come first; within a quarter of an hour, the newest. */
 function* pageOf(
   tx: Reader,
   { team, source, since }: TodayWish,
@@ -96,7 +96,7 @@ const OF_SOURCE: Readonly<Record<RunSource, string>> = {
   scheduled_task: "AND r.schedule_mode = 'scheduled'",
 };
 
-/** Runs of a session that have used something for the team today, the newest first. */
+/** Runs of a session with usage for the team today, the newest first. */
 function* usedRuns(tx: Reader, sessionSeq: number, { team, source, since }: TodayWish): Step<number[]> {
   const rows = yield* tx.all<{ seq: number }>(
     `SELECT DISTINCT r.seq FROM usage_records x JOIN runs r ON r.seq = x.run_seq JOIN users u ON u.seq = x.user_seq

@@ -1,4 +1,4 @@
-// Rows of users' connections to services. The secret is opaque here: it is encrypted before it comes (I4, J6).
+// Rows of users' connections to services. The secret is opaque here: the caller encrypts it (I4, J6).
 import { notFound } from '../../domain/errors.ts';
 import type { Connection, ConnectionState } from '../../domain/capabilities/connector.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
@@ -38,7 +38,7 @@ export interface NewConnection {
   readonly userSeq: number;
   readonly connector: string;
   readonly name: string;
-  /** Null where the connector needs none of the user. */
+  /** Null where the connector does not need one from the user. */
   readonly secret: Buffer | null;
 }
 
@@ -67,7 +67,7 @@ function makeReads({ read }: Database) {
       return { items, total: items.length };
     }),
 
-    /** Those of the ids that are a user's and not revoked, in order of creation. */
+    /** The connections with these ids that belong to a user and are not revoked, in order of creation. */
     listOf: read(function* (tx: Reader, userSeq: number, ids: readonly string[]): Step<Connection[]> {
       const sql = `SELECT ${COLUMNS} FROM connections WHERE user_seq = ? AND state <> 'revoked' ORDER BY seq`;
       return (yield* tx.all<ConnectionRow>(sql, userSeq)).filter(({ id }) => ids.includes(id)).map(toConnection);
@@ -105,13 +105,16 @@ export function makeConnections(database: Database) {
         return toConnection((yield* tx.get<ConnectionRow>(BY_ID, connection.id))!);
       }),
 
-    /** Takes the place of the secret that a service has exchanged, unless the connection was revoked meanwhile. */
+    /** Replaces the secret with the one that a service gave in exchange, unless the connection was revoked meanwhile. */
     replaceSecret: write(function* (tx: Transaction, id: string, secret: Buffer): Step<boolean> {
       const sql = "UPDATE connections SET secret = ?, updated_at = ? WHERE id = ? AND state <> 'revoked'";
       return (yield* tx.run(sql, secret, tx.now, id)) > 0;
     }),
 
-    /** Notes whether the service took the credential; a revoked connection stays so. Answers whether that was news. */
+    /**
+     * Records whether the service accepted the credential; a revoked connection stays revoked. Returns whether the status
+     * changed.
+     */
     noteState: write(function* (
       tx: Transaction,
       id: string,
@@ -132,7 +135,7 @@ export function makeConnections(database: Database) {
       );
     }),
 
-    /** Ends a connection for good and forgets its secret. Throws `not_found`. */
+    /** Revokes a connection permanently and erases its secret. Throws `not_found`. */
     revoke: (id: string, note?: Note<Connection>): Promise<Connection> =>
       auditedWrite(note, function* (tx) {
         yield* tx.run(

@@ -1,4 +1,4 @@
-// The integer ids of what the config directory defines by name: given at first sight, kept for good (§2.10, J4).
+// The integer ids of what the config directory defines by name: assigned at first sight, kept permanently (§2.10, J4).
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 
@@ -11,7 +11,7 @@ interface IdRow {
   name: string;
 }
 
-/** The names of one kind and their ids, both ways. */
+/** The names of one kind and their ids, in both directions. */
 interface Index {
   readonly byName: Map<string, number>;
   readonly byId: Map<number, string>;
@@ -25,7 +25,7 @@ function* idFor(tx: Transaction, kind: DefinitionKind, name: string): Step<IdRow
   return (yield* tx.get<IdRow>(BY_NAME, kind, name))!;
 }
 
-/** The verbs on ids. What was read once is kept in memory: an id never changes. */
+/** The verbs on ids. Ids are cached in memory: they never change. */
 export function makeDefinitionIds({ write, read }: Database) {
   const indexes = Object.fromEntries(
     DEFINITION_KINDS.map((kind): [DefinitionKind, Index] => [kind, { byName: new Map(), byId: new Map() }]),
@@ -43,7 +43,7 @@ export function makeDefinitionIds({ write, read }: Database) {
   });
 
   return {
-    /** The ids of names, in their order; new names get theirs now. */
+    /** The ids of names, in order; new names get theirs now. */
     idsFor: async (kind: DefinitionKind, names: readonly string[]): Promise<number[]> => {
       const { byName } = indexes[kind];
       const isUnknown = (name: string) => !byName.has(name);
@@ -53,7 +53,7 @@ export function makeDefinitionIds({ write, read }: Database) {
       return names.map((name) => byName.get(name)!);
     },
 
-    /** The names that ids were given to, in their order, whether they are still defined or not; undefined for unknown ids. */
+    /** The names that ids were assigned to, in order, whether they are still defined or not; undefined for unknown ids. */
     namesOf: async (kind: DefinitionKind, ids: readonly number[]): Promise<(string | undefined)[]> => {
       const { byId } = indexes[kind];
       if (ids.some((id) => !byId.has(id))) await readAll();

@@ -1,4 +1,4 @@
-// The first administrator and their key, made together or not at all.
+// The first administrator and their key, created together or not at all.
 import type { ApiKey, User } from '../../domain/people/user.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';

@@ -12,10 +12,10 @@ export type NewApiKey = Pick<
 > &
   Partial<Pick<ApiKey, 'capabilityConfig'>> & { readonly secretSha256: Buffer };
 
-/** What may change of a key; what is absent stays. */
+/** What may change of a key; absent fields stay unchanged. */
 export type KeyChange = Partial<Pick<ApiKey, 'name' | 'model' | 'target' | 'capabilityConfig'>>;
 
-/** A key, its owner, and what its secret must hash to. */
+/** A key, its owner, and the hash of its secret. */
 export interface KeyCredential {
   readonly key: ApiKey;
   readonly user: User;
@@ -70,7 +70,7 @@ export function makeApiKeys(database: Database) {
         return key;
       }),
 
-    /** Revokes a key; a second time changes nothing. Throws `not_found`. */
+    /** Revokes a key; a second call changes nothing. Throws `not_found`. */
     revoke: (id: string, note?: Note<ApiKey>): Promise<ApiKey> =>
       auditedWrite(note, function* (tx) {
         yield* tx.run('UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL', tx.now, id);
@@ -79,7 +79,7 @@ export function makeApiKeys(database: Database) {
         return toApiKey(row);
       }),
 
-    /** Notes that a key was used. */
+    /** Records that a key was used. */
     touch: write(function* (tx: Transaction, seq: number, at: number): Step<void> {
       yield* tx.run('UPDATE api_keys SET last_used_at = ? WHERE seq = ?', at, seq);
     }),

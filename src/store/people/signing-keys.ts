@@ -1,4 +1,4 @@
-// Rows of the keys that login tokens are signed with: one signs, those before it only verify until they are gone.
+// Rows of the keys that sign login tokens: one signs, and the earlier ones only verify until they are removed.
 import { newId } from '../../domain/ids.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
@@ -9,9 +9,9 @@ export interface SigningKey {
   readonly id: string;
   readonly salt: Buffer;
   readonly createdAt: number;
-  /** When another took its place; null for the one that signs. */
+  /** When another key replaced it; null for the one that signs. */
   readonly retiredAt: number | null;
-  /** When every token of it was refused for good. */
+  /** When all its tokens were revoked. */
   readonly revokedAt: number | null;
 }
 
@@ -55,7 +55,7 @@ export function makeSigningKeys(database: Database) {
       return row === undefined ? undefined : toSigningKey(row);
     }),
 
-    /** The key that signs, made where there is none. */
+    /** The key that signs, created if there is none. */
     ensureCurrent: write(function* (tx: Transaction, salt: Buffer): Step<SigningKey> {
       const row = yield* tx.get<SigningKeyRow>(CURRENT);
       return row === undefined ? yield* add(tx, salt) : toSigningKey(row);
@@ -67,7 +67,7 @@ export function makeSigningKeys(database: Database) {
       return { items, total: items.length };
     }),
 
-    /** Puts a new key in place of the one that signs, and forgets those that were retired before `forgetBefore`. */
+    /** Replaces the key that signs, and removes keys that were retired before `forgetBefore`. */
     rotate: (salt: Buffer, forgetBefore: number, note?: Note<SigningKey>): Promise<SigningKey> =>
       auditedWrite(note, function* (tx) {
         yield* tx.run('DELETE FROM signing_keys WHERE retired_at < ?', forgetBefore);
@@ -75,7 +75,7 @@ export function makeSigningKeys(database: Database) {
         return yield* add(tx, salt);
       }),
 
-    /** Revokes every key there is and makes a new one, so that no token issued before is good. */
+    /** Revokes every key and creates a new one, so that no token issued before is valid. */
     revokeAll: (salt: Buffer, note?: Note<SigningKey>): Promise<SigningKey> =>
       auditedWrite(note, function* (tx) {
         const sql =

@@ -24,7 +24,7 @@ interface Login extends TokenHolder {
   readonly passwordHash: string;
 }
 
-/** Whom a login token is for, and how many passwords they have had before: a token of another one is over. */
+/** The user of a login token, and how many passwords they have had before: a token from another password is invalid. */
 export interface TokenHolder {
   readonly user: User;
   readonly tokenGeneration: number;
@@ -63,20 +63,20 @@ export function makeUsers(database: Database) {
       return row === undefined ? undefined : { user: toUser(row), tokenGeneration: row.token_generation };
     }),
 
-    /** By the username alone, however it is written, with what the password must hash to. */
+    /** By the username alone, in any spelling, with the hash of the password. */
     findLogin: read(function* (tx: Reader, username: string): Step<Login | undefined> {
       const row = yield* findByName(tx, username);
       if (row === undefined) return undefined;
       return { user: toUser(row), passwordHash: row.password_hash, tokenGeneration: row.token_generation };
     }),
 
-    /** The user of this username as they are, made from the rest where there is none. Throws as `create` does. */
+    /** The existing user of this username, or a new one made from the other fields. Throws as `create` does. */
     ensure: write(function* (tx: Transaction, user: NewUser): Step<User> {
       const row = yield* findByName(tx, user.username);
       return row === undefined ? yield* createUserIn(tx, user) : toUser(row);
     }),
 
-    /** Accounts of earlier times whose names look like one another's, each found by its exact username alone. */
+    /** Old accounts whose names look alike, each found by its exact username only. */
     listLookAlikes: read(function* (tx: Reader): Step<string[]> {
       return (yield* tx.all<{ username: string }>(
         'SELECT username FROM users WHERE exact_only = 1 ORDER BY account, username',
@@ -98,7 +98,7 @@ export function makeUsers(database: Database) {
           const stored = typeof value === 'boolean' ? Number(value) : value;
           yield* tx.run(`UPDATE users SET ${column} = ?, updated_at = ? WHERE seq = ?`, stored, tx.now, row.seq);
         }
-        // Whoever knew the old password must not go on by a token that it gave.
+        // Whoever knew the old password must not continue with a token obtained with it.
         if (changes.passwordHash !== undefined) {
           yield* tx.run('UPDATE users SET token_generation = token_generation + 1 WHERE seq = ?', row.seq);
         }
@@ -122,7 +122,7 @@ function* findByName(tx: Reader, username: string): Step<UserRow | undefined> {
   );
 }
 
-/** Inserts a user. Throws `conflict` when the username is taken, or looks like one that is. */
+/** Inserts a user. Throws `conflict` when the username is taken, or looks like one that is taken. */
 export function* createUserIn(tx: Transaction, user: NewUser): Step<User> {
   const account = accountOf(user.username);
   const taken =

@@ -1,4 +1,4 @@
-// Accepting a turn: session, user message, attachments and queued run in one transaction, or the run an earlier request made.
+// Accepts a turn: session, user message, attachments and queued run in one transaction, or the run of an earlier request.
 import type { UserBlock } from '../../domain/sessions/content.ts';
 import { newId } from '../../domain/ids.ts';
 import type { JsonObject } from '../../domain/json.ts';
@@ -26,7 +26,7 @@ export interface NewTurn {
   /** Null opens a new session with this title. */
   readonly sessionId: string | null;
   readonly title: string;
-  /** What a new session is opened with; not looked at when the session is there. */
+  /** The setup of a new session; ignored when the session exists. */
   readonly setup: SessionSetup;
   readonly idempotencyKey: string | null;
   readonly content: readonly UserBlock[];
@@ -43,7 +43,7 @@ export type Acceptance =
   | { readonly kind: 'accepted' | 'replayed'; readonly session: Session; readonly run: Run }
   | { readonly kind: 'session_gone' | BackgroundRefusal };
 
-/** What finds the run of a repeated request. */
+/** Identifies the run of a repeated request. */
 export type Submission = Pick<NewTurn, 'user' | 'key' | 'sessionId' | 'idempotencyKey' | 'background'>;
 
 const SELECT_RUN = `SELECT ${RUN_COLUMNS} FROM runs r JOIN sessions s ON s.seq = r.session_seq`;
@@ -51,7 +51,7 @@ const SELECT_RUN = `SELECT ${RUN_COLUMNS} FROM runs r JOIN sessions s ON s.seq =
 /** The verb that accepts a turn (C5, C7, D4, D7). */
 export function makeAcceptRun({ write }: Database): (turn: NewTurn) => Promise<Acceptance> {
   const accept = write(acceptIn);
-  // The text is made before the commit, in another turn of the event loop: of a long text either takes its time.
+  // The text is rendered before the commit, in another turn of the event loop: with a long text, either step takes time.
   return async (turn) => accept(turn, JSON.stringify(turn.content));
 }
 
@@ -64,7 +64,7 @@ export function makeFindSubmitted({ read }: Database) {
   });
 }
 
-/** `content`: the turn's, as it is kept. */
+/** `content`: the turn's content as stored. */
 function* acceptIn(tx: Transaction, turn: NewTurn, content: string): Step<Acceptance> {
   const found = turn.sessionId === null ? undefined : yield* findOpenSession(tx, turn);
   const earlier = yield* findReplayed(tx, turn, found);
@@ -74,7 +74,7 @@ function* acceptIn(tx: Transaction, turn: NewTurn, content: string): Step<Accept
   const refusal =
     turn.background === null ? undefined : yield* admitBackground(tx, turn, { busy, ...turn.background.limits });
   if (refusal !== undefined) return { kind: refusal };
-  // Only a Messages stream tells it, and this turn must not be there yet.
+  // Only a Messages stream reports it, and this turn must not be stored yet.
   const place = { keySeq: turn.key.seq, sessionSeq: found?.seq ?? null, content: turn.content };
   const promptTokens = turn.protocol === 'messages' ? yield* estimatePrompt(tx, place) : null;
   const session = found === undefined ? yield* openSession(tx, turn) : yield* continueSession(tx, found);
@@ -117,7 +117,9 @@ function* findReplayed(tx: Reader, turn: Submission, session: SessionRow | undef
   return { kind: 'replayed', session: replayed, run: toRun(row) };
 }
 
-/** Three spaces of keys: background per API key; first requests per user, key and target; continuations per session (D4). */
+/**
+ * Three namespaces of keys: background per API key; first requests per user, key and target; continuations per session (D4).
+ */
 function* findByKey(tx: Reader, turn: Submission, session: SessionRow | undefined): Step<RunRow | undefined> {
   const { user, key, idempotencyKey } = turn;
   if (turn.background !== null) {
@@ -182,7 +184,7 @@ function* openSession(tx: Transaction, turn: NewTurn): Step<Session> {
 
 function* continueSession(tx: Transaction, row: SessionRow): Step<Session> {
   const status = row.status === 'running' ? 'running' : 'pending';
-  // A stop that is over is forgotten; one that the executor has yet to confirm holds the new run back.
+  // A confirmed stop is cleared; one that the executor has yet to confirm holds the new run back.
   yield* tx.run(
     isStopping(row)
       ? 'UPDATE sessions SET status = ?, updated_at = ? WHERE seq = ?'

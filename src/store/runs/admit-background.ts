@@ -1,4 +1,4 @@
-// Admission of background runs: counted inside the transaction that accepts, so that nothing is ever over-admitted (§8, D2, D3).
+// Admission of background runs, counted within the accepting transaction, so that the limits always hold (§8, D2, D3).
 import type { ApiKey, User } from '../../domain/people/user.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { IS_UNFINISHED } from './run-states.ts';
@@ -16,7 +16,7 @@ export type BackgroundRefusal = 'session_busy' | 'key_limit' | 'user_limit' | 'n
 /** Places in the global queue for each run that the online workers can execute at once. */
 const PLACES_PER_SLOT = 10;
 
-// Each asks whether there are as many as the limit, and reads no further: queues may be long.
+// Each checks whether the limit is reached, and reads no further: queues may be long.
 const OF_KEY = `SELECT 1 FROM runs WHERE user_seq = ? AND key_seq = ?
   AND ${IS_UNFINISHED} AND schedule_mode = 'background' LIMIT 1 OFFSET ?`;
 const OF_USER = `SELECT 1 FROM runs WHERE user_seq = ?

@@ -1,4 +1,4 @@
-// Claiming: the next runs that may start, moved to `running` under an attempt number and a lease.
+// Claims runs: moves the next runs that may start to `running`, with an attempt number and a lease.
 import type { JsonObject } from '../../domain/json.ts';
 import type { Run } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';
@@ -6,13 +6,16 @@ import type { Step, Transaction } from '../engine/statement.ts';
 import { stopIn } from './stop-runs.ts';
 import { IS_EXECUTING } from './run-states.ts';
 
-/** What decides the model of a run: its key's fixed model, else that of the agent that answers, else its owner's scenario (§1 rule 9). */
+/**
+ * What determines the model of a run: its key's fixed model, else that of the agent that answers, else its owner's scenario
+ * (§1 rule 9).
+ */
 export interface ModelChoice {
   readonly keyModel: string | null;
   readonly scenario: string | null;
   /** Who answers in its session. */
   readonly target: string;
-  /** The model of the lead, as the session keeps it; null without a team, or when the lead has none of its own. */
+  /** The model of the lead, as stored with the session; null without a team, or when the lead has no model of its own. */
   readonly leadModel: string | null;
 }
 
@@ -20,15 +23,15 @@ export interface ClaimOrder {
   /** How many runs at most. */
   readonly limit: number;
   readonly leaseMs: number;
-  /** Background runs may hold so many slots, and so many of one key may execute (C6, §8). */
+  /** Maximum slots for background runs, and maximum executing runs of one key (C6, §8). */
   readonly background: { readonly slots: number; readonly maxExecutingPerKey: number };
   /** The catalog's model for a choice; null when it has none. */
   modelFor(choice: ModelChoice): string | null;
 }
 
-/** What carrying a run out needs of its row: a run has many columns, and reading them all costs as much as the claim. */
+/** The columns of a run that executing it needs: a run has many, and reading them all costs as much as the claim. */
 export type ClaimedRun = Pick<Run, 'seq' | 'id' | 'sessionSeq' | 'sessionId' | 'attempt' | 'model'> & {
-  /** Time that its earlier attempts were at work: it counts against its time limit. */
+  /** Working time of its earlier attempts, which counts against its time limit. */
   readonly workedMs: number;
   /** `free`, `expert:NAME` or `team:NAME`. */
   readonly target: string;
@@ -71,8 +74,8 @@ const CLAIM = `UPDATE runs SET status = 'running', attempt = ?, model = ?, lease
   WHERE seq = ? AND status = 'queued' AND ready = 1`;
 
 /**
- * The verb that claims up to `limit` runs: ordinary before background, fair between keys, in order within one (C6). What a
- * disabled user has left in the queue is stopped instead.
+ * The verb that claims up to `limit` runs: ordinary before background, fair between keys, in order within one (C6). Queued
+ * runs of a disabled user are stopped instead.
  */
 export function makeClaimRuns({ write }: Database) {
   return write(function* (tx: Transaction, order: ClaimOrder): Step<Claim[]> {
@@ -123,7 +126,7 @@ const CANDIDATE = `SELECT r.id, r.session_seq, s.id AS session_id, r.attempt, r.
 function* claim(tx: Transaction, runSeq: number, order: ClaimOrder): Step<Claim | null> {
   const row = (yield* tx.get<CandidateRow>(CANDIDATE, runSeq))!;
   if (row.disabled === 1) {
-    // Accepted in the moment in which the user was disabled.
+    // Accepted just as the user was disabled.
     yield* stopIn(tx, { sessionSeq: row.session_seq, runSeq }, 'operator_requested_stop');
     return null;
   }

@@ -1,4 +1,4 @@
-// The end of a run: finalizing when the agent has ended, settled when its message is written, interrupted when its worker is gone.
+// Ends runs: finalizing when the agent has ended, settled when its message is written, interrupted when its worker is lost.
 import type { NewEvent } from '../../domain/journal-event.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import {
@@ -37,12 +37,12 @@ export type Ending =
   | { readonly outcome: 'failed' | 'incomplete'; readonly error: RunError };
 
 /**
- * Why a run lost its worker. A crash counts against its resumes (D7); a drain does not, nor does the death of a thread that
- * any of several runs may have ended, nor a lock of another process on the database.
+ * Why a run lost its worker. A crash counts against its resumes (D7). A drain does not, nor does the death of a thread that
+ * any of several runs may have caused, nor a lock of another process on the database.
  */
 export type Interruption = 'crash' | 'drain' | 'blameless';
 
-/** The verbs that end a run. Each answers false when another move came first (D1). */
+/** The verbs that end a run. Each returns false when another move came first (D1). */
 export function makeEndRun({ write }: Database) {
   return {
     /** running → finalizing. */
@@ -53,14 +53,14 @@ export function makeEndRun({ write }: Database) {
     }),
 
     /**
-     * finalizing → its outcome, with the final message, in one step. `untouched`: nothing was done in the workspace, so
+     * finalizing → its outcome, with the final message, in one step. `untouched`: the run did nothing in the workspace, so
      * that there is nothing to collect.
      */
     settle: write(
       (tx: Transaction, fence: Fence, { untouched = false } = {}): Step<boolean> => settleIn(tx, fence, untouched),
     ),
 
-    /** Gives a run whose worker is gone back to the queue, or fails it when it was resumed too often. */
+    /** Returns a run whose worker is lost to the queue, or fails it when it was resumed too often. */
     interrupt: write(function* (tx: Transaction, fence: Progress, interruption: Interruption): Step<boolean> {
       if (!(yield* holds(tx, fence))) return false;
       yield* noteWork(tx, fence);
@@ -113,7 +113,7 @@ function* readUsage(tx: Transaction, runSeq: number): Step<UsageRow> {
 interface FinalizingRow {
   outcome: 'completed' | 'failed' | 'incomplete';
   error: string | null;
-  /** Of a chat run it was told as `run.result` before. */
+  /** For a chat run it was already reported as `run.result`. */
   structured_output: string | null;
 }
 
@@ -163,7 +163,7 @@ function* writeAssistantMessage(tx: Transaction, fence: RunPlace, row: Omit<Fina
   });
 }
 
-/** Cancels an unfinished run; what its agent did until now is kept. Answers how many of its questions expired. */
+/** Cancels an unfinished run; what its agent has done is kept. Returns how many of its questions expired. */
 export function* cancelIn(tx: Transaction, fence: RunPlace, cause: StopCause): Step<number> {
   yield* closeOpenBlock(tx, fence);
   const expired = yield* expireOfRun(tx, fence);
@@ -196,7 +196,7 @@ function* makeReady(tx: Transaction, sessionSeq: number, runSeq: number): Step<v
 
 /** Writes the terminal state and event, and makes the session's next run claimable. */
 export function* endIn(tx: Transaction, fence: RunPlace, status: RunStatus, event: NewEvent): Step<void> {
-  // A run that was never begun has nothing to collect.
+  // A run that never started has nothing to collect.
   const ended = yield* tx.get<{ workedMs: number }>(
     `UPDATE runs SET status = ?, finished_at = ?, ready = 0, lease_until = NULL,
        artifact_status = CASE WHEN attempt = 0 AND artifact_status = 'pending' THEN 'failed' ELSE artifact_status END

@@ -1,4 +1,4 @@
-// How large a turn's prompt is going to be, as far as it is known when the turn is accepted: what a stream says at its start.
+// Estimates the size of a turn's prompt when the turn is accepted; a stream reports it at its start.
 import { textOf, type UserBlock } from '../../domain/sessions/content.ts';
 import { CHARACTERS_PER_TOKEN } from '../../domain/sessions/usage.ts';
 import type { Reader, Step } from '../engine/statement.ts';
@@ -11,8 +11,8 @@ interface ComingTurn {
 }
 
 /**
- * Tokens of the turn's first prompt. A session that goes on sends what its last step held and the new words; a new one
- * about what the key's newest session began with, where instructions and tools are the most of it.
+ * Tokens of the turn's first prompt. A continued session sends what its last step contained and the new text; a new one
+ * about what the key's newest session began with, which is mostly instructions and tools.
  */
 export function* estimatePrompt(tx: Reader, { keySeq, sessionSeq, content }: ComingTurn): Step<number> {
   const words = Math.ceil(textOf(content).length / CHARACTERS_PER_TOKEN);

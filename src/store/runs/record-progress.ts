@@ -1,4 +1,5 @@
-// What a running run leaves behind: its stream, its model replies, its tool results. Every write is fenced by the attempt.
+// Records what a running run produces: its stream, its model replies, its tool results. Every write is fenced by the
+// attempt.
 import { previewOf } from '../../domain/sessions/content.ts';
 import { firstBytes } from '../../domain/excerpt.ts';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
@@ -22,7 +23,7 @@ export interface Progress extends Fence {
   readonly workedMs: number;
 }
 
-/** A model reply to keep. `message` is opaque to everyone but the agent. */
+/** A model reply to record. `message` is opaque to everyone but the agent. */
 export interface NewStep {
   readonly step: number;
   readonly kind: string;
@@ -42,7 +43,7 @@ export interface NewToolResult {
   readonly durationMs: number;
 }
 
-/** The verbs of a running run. Each answers false, and writes nothing, when the attempt no longer holds the run (D7). */
+/** The verbs of a running run. Each returns false, and writes nothing, when the attempt no longer holds the run (D7). */
 export function makeRecordProgress({ write }: Database) {
   return {
     /** Adds stream events to the journal, in order. */
@@ -52,7 +53,7 @@ export function makeRecordProgress({ write }: Database) {
       return true;
     }),
 
-    /** Keeps a model reply before any of its tool calls runs; the first call counts as begun. */
+    /** Records a model reply before any of its tool calls is executed; the first call counts as begun. */
     recordStep: write(function* (tx: Transaction, fence: Progress, step: NewStep, model: PricedModel): Step<boolean> {
       if (!(yield* holds(tx, fence))) return false;
       yield* insertStep(tx, fence, step);
@@ -79,7 +80,7 @@ export function makeRecordProgress({ write }: Database) {
       return true;
     }),
 
-    /** Keeps a tool's result; the reply's next call counts as begun. A call that has a result keeps it. */
+    /** Records a tool's result; the reply's next call counts as begun. A call that already has a result keeps it. */
     recordToolResult: write(function* (tx: Transaction, fence: Progress, result: NewToolResult): Step<boolean> {
       if (!(yield* holds(tx, fence))) return false;
       const isKept = yield* keepToolResult(tx, fence, result);
@@ -95,7 +96,7 @@ export function makeRecordProgress({ write }: Database) {
   };
 }
 
-/** Answers whether the attempt still holds the run. None holds a run that waits for its user. */
+/** Returns whether the attempt still holds the run. No attempt holds a run that waits for its user. */
 export function* holds(tx: Transaction, fence: Fence): Step<boolean> {
   const found = yield* tx.get(
     "SELECT 1 FROM runs WHERE seq = ? AND attempt = ? AND status = 'running'",
@@ -142,7 +143,7 @@ function* insertStep(tx: Transaction, fence: Fence, step: NewStep): Step<void> {
   }
 }
 
-/** Answers false when the call has a result already, which it keeps. */
+/** Returns false when the call already has a result, which it keeps. */
 function* keepToolResult(tx: Transaction, fence: Fence, result: NewToolResult): Step<boolean> {
   const kept = yield* tx.get<{ position: number }>(
     `UPDATE tool_calls SET state = 'ended', ok = ?, output = ?, duration_ms = ?

@@ -1,4 +1,4 @@
-// The ledger: a row for every model call, and the sums that are read of it, written in the commit that keeps the reply.
+// The ledger: a row for every model call, and its sums, written in the commit that records the reply.
 import { quarterOf } from '../../domain/time-zone.ts';
 import { costOf, type Price, totalTokens, type Usage } from '../../domain/sessions/usage.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
@@ -20,7 +20,7 @@ export interface ModelCall {
   readonly run: CallingRun | null;
 }
 
-/** What the ledger takes from the run of a call. */
+/** What the ledger needs of the run of a call. */
 interface CallingRun {
   readonly seq: number;
   readonly keySeq: number;
@@ -28,7 +28,7 @@ interface CallingRun {
   readonly isScheduled: boolean;
 }
 
-/** Records a call of a run: in the run's own sums, the ledger and all that is read of it. */
+/** Records a call of a run: in the run's own sums, the ledger and the ledger's sums. */
 export function* recordUsage(
   tx: Transaction,
   { sessionSeq, runSeq, workedMs }: { readonly sessionSeq: number; readonly runSeq: number; readonly workedMs: number },
@@ -50,10 +50,10 @@ export function* recordUsage(
   yield* recordCall(tx, { sessionSeq, model: model.name, usage, costUsd, run: calling });
 }
 
-/** Records a call in the ledger and all that is read of it. */
+/** Records a call in the ledger and its sums. */
 export function* recordCall(tx: Transaction, call: ModelCall): Step<void> {
   const { userSeq, teamId } = yield* insertRecord(tx, call);
-  // A run keeps the team of its acceptance (§4.8 rule 2). Without either, the team is looked up when it is read.
+  // A run keeps the team it was accepted with (§4.8 rule 2). Without either, the team is looked up on reading.
   const resolved = teamId ?? call.run?.teamId ?? '';
   const beneficiary = { teamId: resolved, userSeq: resolved === '' ? userSeq : 0 };
   yield* addToQuarter(tx, call, beneficiary);
@@ -90,7 +90,7 @@ function* insertRecord(tx: Transaction, call: ModelCall): Step<{ userSeq: number
   ))!;
 }
 
-/** Whose usage it is: a team's, or a user's for want of one ('' and 0 leave them out). */
+/** The owner of the usage: a team, or a user if there is none ('' and 0 mean absent). */
 interface Beneficiary {
   readonly teamId: string;
   readonly userSeq: number;
@@ -109,7 +109,7 @@ function* addToQuarter(tx: Transaction, { usage, costUsd }: ModelCall, { teamId,
   );
 }
 
-/** By source of the run; a call without a run is of no source. */
+/** By source of the run; a call without a run has no source. */
 function* noteActivity(tx: Transaction, { sessionSeq, run }: ModelCall, to: Beneficiary): Step<void> {
   const quarter = quarterOf(tx.now);
   yield* tx.run(

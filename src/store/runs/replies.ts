@@ -1,13 +1,16 @@
-// What an agent said, as it is told again: a text stands in its step, and is not kept a second time for who reads it.
+// Reads what an agent said from its steps: a text is stored in its step, and not a second time for readers.
 import type { AssistantBlock } from '../../domain/sessions/content.ts';
 import { previewOf } from '../../domain/sessions/content.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 
-/** The content of an assistant's message whose blocks are made of its run's steps. Earlier ones have them as JSON. */
+/**
+ * The content of an assistant's message whose blocks are made from its run's steps. Messages of earlier versions have them
+ * as JSON.
+ */
 export const IN_STEPS = '';
 
-/** The answer of a run `r`: text of its last step, unless it is another, as that of a structured result. */
+/** The answer of a run `r`: the text of its last step, unless it has another one, such as a structured result. */
 export const ANSWER = `CASE WHEN r.outcome = 'completed' THEN coalesce(r.answer,
   (SELECT last.text FROM steps last WHERE last.run_seq = r.seq ORDER BY last.step DESC LIMIT 1)) END AS answer`;
 
@@ -20,7 +23,7 @@ export function* findLastText(tx: Reader, runSeq: number): Step<string | undefin
   return (yield* tx.get<{ text: string }>(sql, runSeq))?.text;
 }
 
-/** The start of what a run's agent said; undefined when it neither said nor did anything. */
+/** The beginning of what a run's agent said; undefined when it neither said nor did anything. */
 export function* previewOfReplies(tx: Reader, runSeq: number): Step<string | undefined> {
   const texts = yield* tx.all<{ text: string }>(
     "SELECT substr(text, 1, ?) AS text FROM steps WHERE run_seq = ? AND text <> '' ORDER BY step LIMIT ?",
@@ -64,7 +67,7 @@ export function* readReplies(tx: Reader, sessionSeq: number): Step<Map<number, A
   return blocksByRun(steps, calls);
 }
 
-/** The same of one run. */
+/** The same for one run. */
 export function* readRepliesOfRun(tx: Reader, runSeq: number): Step<AssistantBlock[]> {
   const steps = yield* tx.all<StepRow>('SELECT run_seq, step, text FROM steps WHERE run_seq = ? ORDER BY step', runSeq);
   const calls = yield* tx.all<CallRow>(

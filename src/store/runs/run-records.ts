@@ -16,7 +16,7 @@ export interface RunRecord extends Run {
   readonly keyId: string;
 }
 
-/** Null leaves a filter out. */
+/** Null means no filter. */
 export interface RunFilter extends Page {
   readonly sessionSeq: number | null;
   readonly status: RunStatus | null;

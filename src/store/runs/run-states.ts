@@ -15,7 +15,7 @@ export function isIn(column: string, states: readonly RunState[]): string {
   return `${column} IN (${states.map((state) => `'${state}'`).join(', ')})`;
 }
 
-/** Conditions on `status`, each that of a partial index. */
+/** Conditions on `status`, each matching a partial index. */
 export const IS_UNFINISHED = isIn('status', UNFINISHED);
 export const IS_EXECUTING = isIn('status', EXECUTING);
 export const IS_ENDED = isIn('status', ENDED);

@@ -14,12 +14,12 @@ import {
   toRun,
 } from '../rows.ts';
 
-/** Columns that are made of others. */
+/** Columns computed from others. */
 const MADE: Readonly<Record<string, string>> = { answer: ANSWER, status: STATUS };
 const OUTCOME = `SELECT ${OUTCOME_COLUMNS.map((column) => MADE[column] ?? `r.${column}`).join(', ')}
   FROM runs r WHERE r.seq = ?`;
 
-/** One question for each of the two indexes of claimable runs. */
+/** One query for each of the two indexes of claimable runs. */
 const CLAIMABLE = ["schedule_mode <> 'background'", "schedule_mode = 'background'"].map(
   (kind) => `SELECT 1 FROM runs WHERE status = 'queued' AND ready = 1 AND ${kind} LIMIT 1`,
 );
@@ -28,7 +28,7 @@ const CLAIMABLE = ["schedule_mode <> 'background'", "schedule_mode = 'background
 export function makeRuns({ read }: Database) {
   const select = `SELECT ${RUN_COLUMNS} FROM runs r JOIN sessions s ON s.seq = r.session_seq`;
   return {
-    /** How a run has ended, or stands now. */
+    /** How a run has ended, or its current state. */
     getOutcome: read(function* (tx: Reader, seq: number): Step<RunOutcome> {
       return toOutcome((yield* tx.get<OutcomeRow>(OUTCOME, seq))!);
     }),
@@ -57,13 +57,13 @@ export function makeRuns({ read }: Database) {
       ))!.runs;
     }),
 
-    /** Whether a run waits that may start now. Asked at the end of every run. */
+    /** Whether a waiting run may start now. Checked at the end of every run. */
     anyClaimable: read(function* (tx: Reader): Step<boolean> {
       for (const sql of CLAIMABLE) if ((yield* tx.get(sql)) !== undefined) return true;
       return false;
     }),
 
-    /** How many unfinished runs there are of each status; those that wait for their user are counted apart. */
+    /** The number of unfinished runs by status; those that wait for their user are counted separately. */
     countUnfinished: read(function* (tx: Reader): Step<Record<(typeof UNFINISHED)[number], number>> {
       const rows = yield* tx.all<{ status: RunState; runs: number }>(
         `SELECT status, count(*) AS runs FROM runs WHERE ${IS_UNFINISHED} GROUP BY 1`,

@@ -1,4 +1,4 @@
-// Stopping: unfinished runs are canceled in one transaction, before any executor is told (§3.3, D1, E8).
+// Stops runs: unfinished ones are canceled in one transaction, before any executor is notified (§3.3, D1, E8).
 import type { SessionStatus } from '../../domain/sessions/session.ts';
 import type { StopCause } from '../../domain/sessions/stop.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
@@ -9,8 +9,8 @@ import { IS_UNFINISHED } from './run-states.ts';
 import { EXECUTING, type RunState } from '../../domain/sessions/run.ts';
 
 /**
- * What a stop found. `ended`: it canceled runs; `executing` are those that a worker may still carry out.
- * `unconfirmed`, `confirmed`: an earlier stop did. `idle`: the session ended by itself. `gone`: it is deleted.
+ * The result of a stop. `ended`: it canceled runs; a worker may still be executing those in `executing`. `unconfirmed`,
+ * `confirmed`: an earlier stop canceled them. `idle`: the session ended by itself. `gone`: it is deleted.
  */
 export type StopCommit =
   | { readonly kind: 'gone' }
@@ -19,7 +19,7 @@ export type StopCommit =
       readonly status: SessionStatus;
       readonly cause: StopCause;
       readonly canceled: number;
-      /** Questions to users that nobody can answer any more. */
+      /** Questions to users that can no longer be answered. */
       readonly expiredQuestions: number;
       /** Whether an executor has yet to confirm. */
       readonly unconfirmed: boolean;
@@ -38,7 +38,7 @@ interface UnfinishedRow {
   status: RunState;
 }
 
-// By what is unfinished, not by users: that costs the same however much a user has done.
+// Searched by unfinished runs, not by users: the cost does not depend on how much a user has done.
 const OF_DISABLED = `SELECT DISTINCT s.seq, s.id FROM runs r INDEXED BY runs_unfinished
   CROSS JOIN users u ON u.seq = r.user_seq CROSS JOIN sessions s ON s.seq = r.session_seq
   WHERE r.${IS_UNFINISHED} AND u.disabled = 1 AND r.session_seq > ?
@@ -53,23 +53,23 @@ export function makeStopRuns(database: Database) {
     stopSession: (sessionSeq: number, cause: StopCause, note?: Note<StopCommit>): Promise<StopCommit> =>
       auditedWrite(note, (tx) => stopIn(tx, { sessionSeq, runSeq: null }, cause), 'free'),
 
-    /** Cancels one run, unless it has ended; the session's next run goes on. */
+    /** Cancels one run, unless it has ended; the session's next run continues. */
     stopRun: (
       which: { readonly sessionSeq: number; readonly runSeq: number },
       cause: StopCause,
       note?: Note<StopCommit>,
     ): Promise<StopCommit> => auditedWrite(note, (tx) => stopIn(tx, which, cause), 'free'),
 
-    /** Sessions of disabled users with unfinished runs, in order: up to a number, after the given one. */
+    /** Sessions of disabled users with unfinished runs, in order: up to a limit, after the given session. */
     listSessionsOfDisabled: read(
       (tx: Reader, afterSeq: number, limit: number): Step<{ seq: number; id: string }[]> =>
         tx.all(OF_DISABLED, afterSeq, limit),
     ),
 
-    /** Notes that the executor of a session's stopped run has ended, and lets the session's next run begin. */
+    /** Records that the executor of a session's stopped run has ended, and lets the session's next run begin. */
     confirmStop: write(confirmIn, 'free'),
 
-    /** Confirms every stop. Only for a start: no executor may be at work. Answers how many. */
+    /** Confirms every stop. Only for startup: no executor may be working. Returns how many. */
     confirmStops: write(function* (tx: Transaction): Step<number> {
       const rows = yield* tx.all<{ seq: number }>(
         'SELECT seq FROM sessions WHERE stop_requested_at IS NOT NULL AND stop_confirmed_at IS NULL',
@@ -120,7 +120,7 @@ export function* stopIn(tx: Transaction, { sessionSeq, runSeq }: StopScope, caus
   return { kind: 'ended', status, cause, canceled: runs.length, expiredQuestions, unconfirmed };
 }
 
-// The newest first, so that no run is made ready only to be canceled next.
+// The newest first, so that no run becomes ready only to be canceled next.
 function* listUnfinished(tx: Transaction, sessionSeq: number): Step<UnfinishedRow[]> {
   return yield* tx.all<UnfinishedRow>(
     `SELECT seq, status FROM runs WHERE session_seq = ? AND ${IS_UNFINISHED} ORDER BY seq DESC`,

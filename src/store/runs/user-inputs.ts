@@ -8,7 +8,7 @@ import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import type { Page } from '../../domain/listing.ts';
 import { continueRun } from './wait-for-user.ts';
 
-/** Null leaves a filter out. */
+/** Null means no filter. */
 export interface UserInputFilter extends Page {
   readonly userSeq: number | null;
   readonly keySeq: number | null;
@@ -56,10 +56,10 @@ const SELECT = `SELECT q.*, s.id AS session_id, r.id AS run_id, u.id AS user_id,
 const SETTLED = `RETURNING id AS requestId, session_seq AS sessionSeq, run_seq AS runSeq, tool_use_id AS toolUseId,
   tool_name AS toolName, expires_at AS expiresAt`;
 
-/** Expired in one commit at most: a long list must not hold other writers back. */
+/** Maximum number expired in one commit: a long list must not delay other writers. */
 const EXPIRE_AT_ONCE = 200;
 
-/** The verbs on questions. Those of deleted sessions are not there. */
+/** The verbs on questions. Questions of deleted sessions are not found. */
 export function makeUserInputs(database: Database) {
   return { ...makeReads(database), ...makeMoves(database) };
 }
@@ -72,7 +72,7 @@ function makeReads({ read }: Database) {
       return row === undefined ? undefined : toUserInput(row);
     }),
 
-    /** Questions, the newest first, and how many there are in all. */
+    /** Questions, the newest first, and their total number. */
     list: read(function* (tx: Reader, { userSeq, keySeq, sessionSeq, status, limit, offset }: UserInputFilter) {
       const { where, values } = conditions(['s.deleted_at IS NULL'], {
         'q.user_seq = ?': userSeq,
@@ -91,7 +91,7 @@ function makeReads({ read }: Database) {
       return { items: rows.map(toUserInput), total };
     }),
 
-    /** What a run has asked and been told, or not been told. */
+    /** The settled questions of a run, answered or not. */
     listSettled: read(function* (tx: Reader, runSeq: number): Step<SettledQuestion[]> {
       return (yield* tx.all<Pick<UserInputRow, 'tool_use_id' | 'answers'> & { status: SettledQuestion['status'] }>(
         "SELECT tool_use_id, status, answers FROM user_inputs WHERE run_seq = ? AND status <> 'pending'",
@@ -112,7 +112,7 @@ function makeMoves(database: Database) {
   const { write } = database;
   const auditedWrite = makeAuditedWrite(database);
   return {
-    /** pending → answered. Answers false when another move came first. */
+    /** pending → answered. Returns false when another move came first. */
     answer: (id: string, answers: JsonValue, note?: Note<boolean>): Promise<boolean> =>
       auditedWrite(note, function* (tx) {
         const row = yield* tx.get<PendingRow>(
@@ -129,7 +129,7 @@ function makeMoves(database: Database) {
         return true;
       }),
 
-    /** pending → expired, before its time. Answers false when another move came first. */
+    /** pending → expired, before its time. Returns false when another move came first. */
     expire: (id: string, note?: Note<boolean>): Promise<boolean> =>
       auditedWrite(note, function* (tx) {
         const row = yield* tx.get<PendingRow>(
@@ -140,7 +140,7 @@ function makeMoves(database: Database) {
         return row !== undefined;
       }),
 
-    /** pending → expired for those whose time is over, the oldest first and not all of a long list. Answers how many. */
+    /** pending → expired for overdue questions, the oldest first and a limited number at once. Returns how many. */
     expireDue: write(function* (tx: Transaction): Step<number> {
       const rows = yield* tx.all<PendingRow>(
         `UPDATE user_inputs SET status = 'expired' WHERE status = 'pending' AND seq IN (

@@ -22,12 +22,12 @@ interface QuestionRow {
   status: UserInputStatus;
 }
 
-/** The verb with which a run begins to wait. */
+/** The verb that makes a run wait. */
 export function makeWaitForUser({ write }: Database) {
   return {
     /**
-     * running → waiting. Asked again by a resumed run it is one question still; when that has been settled meanwhile,
-     * the run goes back to the queue at once. Answers false when the attempt no longer holds the run.
+     * running → waiting. A question that a resumed run asks again is the same question; when it has been settled meanwhile,
+     * the run returns to the queue at once. Returns false when the attempt no longer holds the run.
      */
     waitForUser: write(function* (tx: Transaction, fence: Progress, question: NewQuestion): Step<boolean> {
       if (!(yield* holds(tx, fence))) return false;
@@ -84,7 +84,7 @@ export function* continueRun(tx: Transaction, { sessionSeq, runSeq }: RunPlace):
     yield* tx.run("UPDATE sessions SET status = 'pending', updated_at = ? WHERE seq = ?", tx.now, sessionSeq);
 }
 
-/** Expires what a run that ends has asked. Answers how many questions that were. */
+/** Expires the questions of a run that ends. Returns how many. */
 export function* expireOfRun(tx: Transaction, { sessionSeq, runSeq }: RunPlace): Step<number> {
   const expired = yield* tx.all<{ requestId: string; toolUseId: string; toolName: string; expiresAt: number }>(
     `UPDATE user_inputs SET status = 'expired' WHERE run_seq = ? AND status = 'pending'

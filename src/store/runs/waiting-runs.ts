@@ -1,4 +1,4 @@
-// The queue as it stands: which runs wait, and behind which.
+// The current queue: which runs wait, and for which run.
 import type { Listing, Page } from '../../domain/listing.ts';
 import type { ScheduleMode } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';
@@ -15,7 +15,7 @@ export interface WaitingRun {
   readonly resumes: number;
   readonly ready: boolean;
   readonly behindInSession: string | null;
-  /** Whether that one waits for its user. */
+  /** Whether that run waits for its user. */
   readonly behindQuestion: boolean;
   readonly behindInKey: string | null;
   readonly createdAt: number;
@@ -31,14 +31,14 @@ type WaitingRow = Omit<WaitingRun, 'ready' | 'behindQuestion'> & {
   readonly behindQuestion: number | null;
 };
 
-/** One for each of the two indexes of claimable runs. */
+/** One query for each of the two indexes of claimable runs. */
 const lastReadyBefore = (kind: string) => `(SELECT b.id FROM runs b WHERE b.key_seq = r.key_seq AND b.seq < r.seq
   AND b.status = 'queued' AND b.ready = 1 AND ${kind} ORDER BY b.seq DESC LIMIT 1)`;
 
-// The first condition names the index: the queue stays quick however many runs have ended.
+// The first condition selects the index: the query stays fast however many runs have ended.
 const IS_WAITING = `r.${IS_UNFINISHED} AND r.status = 'queued'`;
-// Of what is unfinished there is little: it is found by its index and sorted. Without the plus it would be looked for in
-// all runs, because they are in order. A cross join is read in its order: the page is short, the runs are not.
+// Few runs are unfinished: they are found by their index and sorted. Without the plus, SQLite would scan all runs, because
+// they are already in order. A cross join is executed in the written order: the page is short, the table of runs is not.
 const WAITING = `WITH page AS MATERIALIZED (
     SELECT r.seq FROM runs r WHERE ${IS_WAITING} ORDER BY +r.seq LIMIT ? OFFSET ?)
   SELECT r.id AS runId, s.id AS sessionId, u.username, k.id AS keyId, r.schedule_mode AS scheduleMode,

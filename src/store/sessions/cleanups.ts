@@ -1,16 +1,16 @@
-// Deleting sessions softly, and the durable list of what is still to be cleaned up after them (E9).
+// Soft deletion of sessions, and the durable list of clean-ups that remain (E9).
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { type StopCommit, stopIn } from '../runs/stop-runs.ts';
 
-/** A deleted session whose files are still there. */
+/** A deleted session whose files still exist. */
 export interface Cleanup {
   readonly sessionSeq: number;
   readonly sessionId: string;
 }
 
-/** Where a row refers to a blob, and how its session is found from there. */
+/** Where a row refers to a blob, and how to find its session from there. */
 const REFERENCES = [
   { key: 'a.sha256', from: 'attachments a JOIN messages m ON m.id = a.message_id', session: 'm.session_seq' },
   { key: 'f.sha256', from: 'run_artifact_files f JOIN runs r ON r.seq = f.run_seq', session: 'r.session_seq' },
@@ -33,7 +33,7 @@ export function makeCleanups(database: Database) {
   const { read } = database;
   const write = makeAuditedWrite(database);
   return {
-    /** Deletes a session: what runs is canceled, the clean-up is noted. `gone` when it was deleted before. */
+    /** Deletes a session: cancels its unfinished runs and schedules the clean-up. `gone` when it was already deleted. */
     deleteSession: (sessionSeq: number, note?: Note<StopCommit>): Promise<StopCommit> =>
       write(
         note,
@@ -57,11 +57,11 @@ export function makeCleanups(database: Database) {
         'free',
       ),
 
-    /** Up to `limit` clean-ups after the given session, leaving out those whose executor may still be at work. */
+    /** Up to `limit` clean-ups after the given session, without those whose executor may still be working. */
     listCleanups: read(
       (tx: Reader, afterSessionSeq: number, limit: number): Step<Cleanup[]> =>
         tx.all<Cleanup>(
-          // A cross join is read in this order: the list is short, the sessions are not.
+          // A cross join is executed in this order: the list is short, the table of sessions is not.
           `SELECT cleanups.session_seq AS sessionSeq, s.id AS sessionId
          FROM cleanups CROSS JOIN sessions s ON s.seq = cleanups.session_seq
          WHERE cleanups.session_seq > ? AND (s.stop_requested_at IS NULL OR s.stop_confirmed_at IS NOT NULL)

@@ -1,9 +1,9 @@
-// Summaries that stand for the older part of a session's conversation.
+// Summaries that replace the older part of a session's conversation.
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { type Fence, holds } from '../runs/record-progress.ts';
 
-/** Stands for all turns before a run, and for that run's steps up to `step`. */
+/** Replaces all turns before a run, and that run's steps up to `step`. */
 export interface StoredCompaction {
   readonly runSeq: number;
   readonly step: number;
@@ -13,14 +13,16 @@ export interface StoredCompaction {
 export interface NewCompaction {
   readonly step: number;
   readonly summary: string;
-  /** Length of what it stands for. */
+  /** Length of what it replaces. */
   readonly characters: number;
 }
 
 /** The verbs of summaries. */
 export function makeCompactions({ write, read }: Database) {
   return {
-    /** Keeps a summary of a running run. Answers false, and writes nothing, when the attempt no longer holds the run (D7). */
+    /**
+     * Records a summary of a running run. Returns false, and writes nothing, when the attempt no longer holds the run (D7).
+     */
     record: write(function* (
       tx: Transaction,
       fence: Fence,
@@ -39,7 +41,7 @@ export function makeCompactions({ write, read }: Database) {
       return true;
     }),
 
-    /** The newest summary of a session; undefined when nothing of it was summarised. */
+    /** The newest summary of a session; undefined when there is none. */
     findNewest: read(
       (tx: Reader, sessionSeq: number): Step<StoredCompaction | undefined> =>
         tx.get<StoredCompaction>(

@@ -1,6 +1,6 @@
 // The WHERE clause of a list with filters.
 
-/** A clause of the conditions that always hold and of those whose value is not null, with these values in order. */
+/** A clause from the conditions that always apply and those whose value is not null, with these values in order. */
 export function conditions(
   always: readonly string[],
   filters: Readonly<Record<string, string | number | null>>,

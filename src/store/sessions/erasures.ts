@@ -1,20 +1,20 @@
-// Taking texts out of the database, a bounded number of rows a commit: those of deleted sessions (E9), and what was
-// streamed and then thrown away. The sums that usage is told from stay (§4.8 rule 7).
+// Erases texts from the database, a bounded number of rows per commit: those of deleted sessions (E9), and streamed text
+// that was discarded. The sums for usage stay (§4.8 rule 7).
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 
-/** Removes or blanks up to a number of rows; a row that is done is not met again. Parameters: which, and how many. */
+/** Removes or blanks up to a number of rows; a finished row is not matched again. Parameters: which, and how many. */
 interface Erasure {
   readonly sql: string;
-  /** What a row costs, in rows of the journal: those that may be large cost more. */
+  /** The cost of a row, in rows of the journal: rows that may be large cost more. */
   readonly weight: number;
 }
 
-/** Of one commit, in rows of the journal. */
+/** The budget of one commit, in rows of the journal. */
 const BUDGET = 1_000;
 const LARGE = 50;
 
-/** By run. Steps and messages stay as rows: they tell when tokens were used, and ids are not given twice. */
+/** By run. Rows of steps and messages stay: they record when tokens were used, and their ids must not be reused. */
 const TEXTS_OF_RUN: readonly Erasure[] = [
   { sql: 'DELETE FROM events WHERE run_seq = ? LIMIT ?', weight: 1 },
   { sql: 'DELETE FROM tool_calls WHERE run_seq = ? LIMIT ?', weight: LARGE },
@@ -38,7 +38,7 @@ const TEXTS_OF_RUN: readonly Erasure[] = [
   },
 ];
 
-/** By session. The event of the deletion stays: it is the newest of its session, so that no id comes again. */
+/** By session. The event of the deletion stays: it is the newest of its session, so that no id is reused. */
 const TEXTS_OF_SESSION: readonly Erasure[] = [
   {
     sql: "DELETE FROM events WHERE session_seq = ? AND run_seq IS NULL AND type <> 'session.deleted' LIMIT ?",
@@ -76,7 +76,7 @@ const DOCUMENT_TEXTS = `DELETE FROM document_texts WHERE sha256 IN (
 const inRunsOf = (table: string, key: string) => `DELETE FROM ${table} WHERE (${key}) IN (
   SELECT ${key} FROM runs r CROSS JOIN ${table} x ON x.run_seq = r.seq WHERE r.session_seq = ? LIMIT ?)`;
 
-/** Rows that name files: only when the files are gone, since they are found by them. */
+/** Rows that name files: only when the files are deleted, because the rows are needed to find them. */
 const NAMES_OF_FILES: readonly Erasure[] = [
   { sql: DOCUMENT_TEXTS, weight: LARGE },
   {
@@ -91,22 +91,22 @@ const NAMES_OF_FILES: readonly Erasure[] = [
   { sql: 'DELETE FROM workspace_exports WHERE session_seq = ? LIMIT ?', weight: 1 },
 ];
 
-/** So long whoever comes back to a stream is told what others have seen, also what was thrown away since. */
+/** For this long, a rejoined stream still shows what others have seen, including text that was discarded since. */
 const KEEP_DISCARDED_MS = 86_400_000;
-/** The oldest: what comes after it is due later, or not much earlier. */
+/** The oldest: later ones are due later, or not much earlier. */
 const DISCARDED = `SELECT discarded_texts.run_seq AS runSeq, from_stream_seq AS "from", to_stream_seq AS "to",
     e.created_at AS streamedAt
   FROM discarded_texts CROSS JOIN events e
     ON e.run_seq = discarded_texts.run_seq AND e.stream_seq = discarded_texts.to_stream_seq
   ORDER BY discarded_texts.run_seq, to_stream_seq LIMIT 1`;
-/** The events stay, without their text: a reader would take a gap in the stream for something that it has missed. */
+/** The events stay, without their text: a reader would take a gap in the stream for lost events. */
 const EMPTY_DELTAS = `UPDATE events SET payload = json_set(payload, '$.text', '')
   WHERE run_seq = ? AND stream_seq > ? AND stream_seq <= ? AND type = 'content_block_delta'`;
 
-/** The verbs. Each is one commit, and is called until it says that nothing is left; a kill in between costs nothing. */
+/** The verbs. Each is one commit, and is called until it reports that nothing is left; a crash in between does no harm. */
 export function makeErasures({ write }: Database) {
   return {
-    /** Erases texts of a deleted session's runs after `afterRunSeq`. Answers after which to go on; null at the end. */
+    /** Erases texts of a deleted session's runs after `afterRunSeq`. Returns the run to continue after; null at the end. */
     eraseRuns: write(function* (tx: Transaction, sessionSeq: number, afterRunSeq: number): Step<number | null> {
       let [after, left] = [afterRunSeq, BUDGET];
       while (left > 0) {
@@ -122,19 +122,19 @@ export function makeErasures({ write }: Database) {
       return after;
     }, 'free'),
 
-    /** Erases the other texts of a deleted session. Answers whether any may be left. */
+    /** Erases the other texts of a deleted session. Returns whether any may be left. */
     eraseSession: write(function* (tx: Transaction, sessionSeq: number): Step<boolean> {
       return (yield* eraseIn(tx, TEXTS_OF_SESSION, { key: sessionSeq, budget: BUDGET })) === 0;
     }, 'free'),
 
-    /** Erases the rows that name files of a deleted session, then strikes its clean-up off. Answers whether any may be left. */
+    /** Erases the rows that name files of a deleted session, then removes its clean-up. Returns whether any may be left. */
     finishCleanup: write(function* (tx: Transaction, sessionSeq: number): Step<boolean> {
       if ((yield* eraseIn(tx, NAMES_OF_FILES, { key: sessionSeq, budget: BUDGET })) === 0) return true;
       yield* tx.run('DELETE FROM cleanups WHERE session_seq = ?', sessionSeq);
       return false;
     }, 'free'),
 
-    /** Empties deltas of text that was thrown away a day ago. `more`: some may be left; `later`: they are not due yet. */
+    /** Empties deltas of text that was discarded a day ago. `more`: some may be left; `later`: they are not due yet. */
     eraseDiscarded: write(function* (tx: Transaction): Step<'more' | 'later' | 'none'> {
       const text = yield* tx.get<{ runSeq: number; from: number; to: number; streamedAt: number }>(DISCARDED);
       if (text === undefined) return 'none';
@@ -150,7 +150,7 @@ export function makeErasures({ write }: Database) {
   };
 }
 
-/** Answers what is left of the budget; 0 when there may be more to erase. */
+/** Returns what is left of the budget; 0 when there may be more to erase. */
 function* eraseIn(
   tx: Transaction,
   erasures: readonly Erasure[],
@@ -168,7 +168,7 @@ const LAST_STEP = `SELECT stream_seq FROM events WHERE run_seq = ? AND type = 'r
 const LAST_DELTA = `SELECT stream_seq FROM events WHERE run_seq = ? AND stream_seq > ? AND type = 'content_block_delta'
   ORDER BY stream_seq DESC LIMIT 1`;
 
-/** Notes that what a run has streamed since its last kept reply is part of none. */
+/** Records that the text streamed since the run's last recorded reply is not part of any reply. */
 export function* discardIn(tx: Transaction, runSeq: number): Step<void> {
   const from = (yield* tx.get<{ stream_seq: number }>(LAST_STEP, runSeq))?.stream_seq ?? 0;
   const last = yield* tx.get<{ stream_seq: number }>(LAST_DELTA, runSeq, from);

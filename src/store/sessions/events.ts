@@ -1,4 +1,4 @@
-// The journal, read.
+// Reads the journal.
 import type { EventType, JournalEvent, NewEvent } from '../../domain/journal-event.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Database } from '../engine/database.ts';
@@ -14,10 +14,10 @@ export interface EventRow {
   created_at: number;
 }
 
-/** As much of an output as earlier versions kept, in a `preview`. */
+/** Length of an output's `preview` in earlier versions. */
 const PREVIEW_CHARACTERS = 1_000;
 
-/** What events of earlier versions lack. */
+/** Defaults for what events of earlier versions lack. */
 const DEFAULTS: { readonly [T in EventType]?: (stored: JsonObject) => object } = {
   'run.step': () => ({ textPreview: '', calls: [] }),
   tool_result: ({ preview: output = '' }) => ({
@@ -58,7 +58,7 @@ export function makeEvents({ read }: Database) {
       )).map(toEvent);
     }),
 
-    /** Whether a run has ended. When its terminal event cannot be read, its session was deleted. */
+    /** Whether a run has ended. When its terminal event can't be read, its session was deleted. */
     isOver: read(function* (tx: Reader, runSeq: number): Step<boolean> {
       return (yield* tx.get('SELECT 1 FROM runs WHERE seq = ? AND finished_at IS NOT NULL', runSeq)) !== undefined;
     }),

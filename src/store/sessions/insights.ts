@@ -1,4 +1,4 @@
-// Insights: reported by agents, moved on by people (I3).
+// Insights: reported by agents, moved to other statuses by people (I3).
 import { newId } from '../../domain/ids.ts';
 import type { Insight, InsightPriority, InsightSource, InsightStatus } from '../../domain/sessions/insight.ts';
 import { INSIGHT_MOVES } from '../../domain/sessions/insight.ts';
@@ -16,7 +16,7 @@ export interface NewInsight {
   readonly priority: InsightPriority;
 }
 
-/** Null leaves a filter out. */
+/** Null means no filter. */
 export interface InsightFilter extends Page {
   readonly userSeq: number | null;
   readonly keySeq: number | null;
@@ -40,18 +40,20 @@ interface InsightRow {
   updated_at: number;
 }
 
-/** What the event of a move says of the insight. */
+/** What the event of a move contains of the insight. */
 type InsightSubject = Pick<InsightRow, 'title' | 'summary' | 'priority'>;
 
 const SELECT = `SELECT i.*, s.id AS session_id, r.id AS run_id, u.id AS user_id, u.username FROM insights i
   JOIN sessions s ON s.seq = i.session_seq JOIN runs r ON r.seq = i.run_seq JOIN users u ON u.seq = i.user_seq`;
 
-/** The verbs on insights. Those of deleted sessions are not there. */
+/** The verbs on insights. Insights of deleted sessions are not found. */
 export function makeInsights(database: Database) {
   const { write, read } = database;
   const auditedWrite = makeAuditedWrite(database);
   return {
-    /** Keeps an insight of a run, once for each call. Answers its id; undefined when the attempt no longer holds the run. */
+    /**
+     * Stores an insight of a run, once for each call. Returns its id; undefined when the attempt no longer holds the run.
+     */
     report: write(function* (tx: Transaction, fence: Fence, insight: NewInsight): Step<string | undefined> {
       return (yield* holds(tx, fence))
         ? ((yield* findReported(tx, fence, insight.callId)) ?? (yield* report(tx, fence, insight)))
@@ -64,7 +66,7 @@ export function makeInsights(database: Database) {
       return row === undefined ? undefined : toInsight(row);
     }),
 
-    /** Insights, the newest first, and how many there are in all. */
+    /** Insights, the newest first, and their total number. */
     list: read(function* (tx: Reader, { userSeq, keySeq, sessionSeq, status, limit, offset }: InsightFilter) {
       const { where, values } = conditions(['s.deleted_at IS NULL'], {
         'i.user_seq = ?': userSeq,
@@ -83,7 +85,7 @@ export function makeInsights(database: Database) {
       return { items: rows.map(toInsight), total };
     }),
 
-    /** Moves an insight on. Answers false when its status does not allow the move. */
+    /** Changes the status of an insight. Returns false when its current status does not allow that. */
     setStatus: (id: string, status: InsightStatus, source: InsightSource, note?: Note<boolean>): Promise<boolean> =>
       auditedWrite(note, function* (tx) {
         const row = yield* tx.get<{ status: InsightStatus }>('SELECT status FROM insights WHERE id = ?', id);
@@ -97,7 +99,7 @@ export function makeInsights(database: Database) {
           row.status,
         ))!;
         const { sessionSeq, ...subject } = moved;
-        // Not an event of the run: its own stream may have ended long ago.
+        // Not an event of the run: the run's stream may have ended long ago.
         tx.emit(sessionSeq, null, {
           type: 'insight.status_changed',
           payload: { insightId: id, ...subject, status, previous: row.status, source },

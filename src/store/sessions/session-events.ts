@@ -1,4 +1,4 @@
-// The journal of a session and of one run, read by pages in both directions (§4.8).
+// Reads the journal of a session and of one run, by pages in both directions (§4.8).
 import type { EventPlace, JournalEvent } from '../../domain/journal-event.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
@@ -72,7 +72,7 @@ export function makeSessionEvents({ read }: Database) {
       return session === undefined ? undefined : (session.newestId ?? 0);
     }),
 
-    /** Whose an event is, by its session and its run. */
+    /** The place of an event: its session and its run. */
     placeOf: read(function* (tx: Reader, sessionSeq: number, runSeq: number | null): Step<EventPlace> {
       return (yield* tx.get<EventPlace>(
         'SELECT s.id AS sessionId, (SELECT id FROM runs WHERE seq = ?) AS runId FROM sessions s WHERE s.seq = ?',
@@ -101,7 +101,7 @@ function* listOwn(
   );
 }
 
-/** The first place in a run's sequence with an id above a given one: both rise together, so it is found by halves. */
+/** The first place in a run's sequence with an id above a given one: both increase together, so a binary search finds it. */
 function* firstStreamSeqAbove(tx: Reader, runSeq: number, id: number): Step<number> {
   const last = yield* tx.get<{ stream_seq: number }>(
     'SELECT stream_seq FROM events WHERE run_seq = ? ORDER BY stream_seq DESC LIMIT 1',
@@ -110,7 +110,7 @@ function* firstStreamSeqAbove(tx: Reader, runSeq: number, id: number): Step<numb
   let [low, high] = [1, (last?.stream_seq ?? 0) + 1];
   while (low < high && id > 0) {
     const middle = Math.floor((low + high) / 2);
-    // At the middle or after it: what was erased has left a gap.
+    // At the middle or after it: erased events leave gaps.
     const found = (yield* tx.get<{ id: number }>(
       'SELECT id FROM events WHERE run_seq = ? AND stream_seq >= ? ORDER BY stream_seq LIMIT 1',
       runSeq,

@@ -19,7 +19,7 @@ export interface SessionRecord extends Session {
   } | null;
 }
 
-/** Null leaves a filter out. */
+/** Null means no filter. */
 export interface SessionFilter extends Page {
   readonly userSeq: number | null;
   readonly keySeq: number | null;

@@ -1,17 +1,17 @@
-// What a session has come to, counted in the verbs that add to it, so that nobody counts the rows of a long session.
+// The totals of a session, updated by the verbs that add to it, so that no query counts the rows of a long session.
 import type { Step, Transaction } from '../engine/statement.ts';
 
-/** What a statement adds to a session's totals; what is left out stays. */
+/** What a statement adds to a session's totals; absent totals stay unchanged. */
 export interface Added {
   readonly messages?: number;
   readonly runs?: number;
   readonly tools?: number;
   readonly artifacts?: number;
-  /** Milliseconds that workers were at a run which has ended. */
+  /** Milliseconds that workers spent on a run that has ended. */
   readonly workedMs?: number;
 }
 
-/** Adds to the totals of a session; the first of its turns makes their row. */
+/** Adds to the totals of a session; its first turn creates the row. */
 export function* addToTotals(
   tx: Transaction,
   sessionSeq: number,

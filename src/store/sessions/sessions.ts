@@ -40,7 +40,7 @@ interface MessageRow {
   created_at: number;
 }
 
-/** What a plan says nothing of, when it was kept before plans did. */
+/** Defaults for what a plan stored by an earlier version lacks. */
 const UNSAID = { connectors: [], subagents: [], browser: false } satisfies Partial<AgentPlan>;
 
 function toOrchestration(json: string): Orchestration {
@@ -50,14 +50,14 @@ function toOrchestration(json: string): Orchestration {
 
 type SetupRow = Pick<SessionRow, 'user_seq' | 'target' | 'capability_config' | 'orchestration'>;
 
-// A key has one owner for good, so its sessions are that user's.
+// The owner of a key never changes, so its sessions are that user's.
 const OF_KEY = "FROM sessions WHERE key_seq = ? AND kind = 'api' AND deleted_at IS NULL";
 const NEWEST_FIRST = 'ORDER BY updated_at DESC, created_at DESC, seq DESC';
 
 /** The verbs on sessions. */
 export function makeSessions({ read }: Database) {
   return {
-    /** What a session was opened with, and whose it is. */
+    /** The setup of a session, and its owner. */
     getSetup: read(function* (tx: Reader, sessionSeq: number): Step<SessionSetup & { readonly userSeq: number }> {
       const row = (yield* tx.get<SetupRow>(
         'SELECT user_seq, target, capability_config, orchestration FROM sessions WHERE seq = ?',
@@ -72,7 +72,7 @@ export function makeSessions({ read }: Database) {
       };
     }),
 
-    /** A page of a key's API sessions, the one changed last first, and how many there are (§4.6). */
+    /** A page of a key's API sessions, the last changed first, and their total number (§4.6). */
     listOfKey: read(function* (
       tx: Reader,
       keySeq: number,
@@ -80,7 +80,7 @@ export function makeSessions({ read }: Database) {
       offset: number,
     ): Step<{ items: Session[]; total: number }> {
       const { total } = (yield* tx.get<{ total: number }>(`SELECT count(*) AS total ${OF_KEY}`, keySeq))!;
-      // The page is found in the index alone; only its own rows are read.
+      // The page is found in the index; only its own rows are read.
       const items = yield* tx.all<SessionRow>(
         `SELECT * FROM sessions WHERE seq IN (SELECT seq ${OF_KEY} ${NEWEST_FIRST} LIMIT ? OFFSET ?) ${NEWEST_FIRST}`,
         keySeq,

@@ -32,17 +32,17 @@ export interface StoredTurn {
   readonly steps: readonly StoredStep[];
 }
 
-/** Turns are read so many at a time, then twice as many, newest first, until the budget is spent. */
+/** Turns are read in pages that double in size, starting with this many, newest first, until the budget is spent. */
 const FIRST_PAGE = 8;
 const LARGEST_PAGE = 256;
 
-/** What earlier turns may take. A turn that goes beyond `bytes` is not read at all. */
+/** The budget of earlier turns. A turn that exceeds `bytes` is not read at all. */
 export interface TurnBudget {
-  /** About how many of what a model reads. */
+  /** Approximate limit on what a model reads. */
   readonly characters: number;
-  /** As the rows have them, and the texts of documents. */
+  /** As stored in the rows, with the texts of documents. */
   readonly bytes: number;
-  /** The most that the text of a document takes. */
+  /** The maximum size of the text of a document. */
   readonly documentBytes: number;
   /** No turn before this run. */
   readonly fromRunSeq?: number;
@@ -50,7 +50,7 @@ export interface TurnBudget {
 
 interface SizedTurn extends Pick<TurnBudget, 'documentBytes'> {
   readonly sessionSeq: number;
-  /** Of its run. */
+  /** The `seq` of its run. */
   readonly seq: number;
 }
 
@@ -66,12 +66,12 @@ export function makeTurns({ read }: Database) {
     /** The turn of one run. A run that was never attempted before has no steps to read. */
     get: read((tx: Reader, runSeq: number, attempt: number): Step<StoredTurn> => readTurn(tx, runSeq, attempt > 1)),
 
-    /** Bytes of the turn of one run, counted as the budget of those before it is. */
+    /** Bytes of the turn of one run, counted like the budget of the turns before it. */
     bytesOf: read(function* (tx: Reader, { sessionSeq, seq, documentBytes }: SizedTurn): Step<number> {
       return (yield* readSizes(tx, { sessionSeq, before: seq + 1, from: seq, limit: 1, documentBytes }))[0] ?? 0;
     }),
 
-    /** The turns before a run: as many of the newest as the budget allows. Their sizes are looked at before they are read. */
+    /** The turns before a run: as many of the newest as the budget allows. Their sizes are checked before they are read. */
     listBefore: read(function* (
       tx: Reader,
       sessionSeq: number,
@@ -142,7 +142,7 @@ interface Page {
 
 interface SizedPage extends Page, Pick<TurnBudget, 'documentBytes'> {}
 
-/** Bytes that the turns of a page have in the store, newest first. None of their texts is read for it. */
+/** Stored bytes of the turns of a page, newest first. Their texts are not read. */
 function* readSizes(tx: Reader, { sessionSeq, before, from, limit, documentBytes }: SizedPage): Step<number[]> {
   const rows = yield* tx.all<{ bytes: number }>(
     `SELECT octet_length(m.content)

@@ -2,13 +2,13 @@
 import type { Attachment } from '../../domain/sessions/content.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 
-/** An attachment whose bytes are already stored as a blob. Its place in the workspace is chosen here. */
+/** An attachment whose bytes are already stored as a blob. Its path in the workspace is chosen here. */
 export type NewAttachment = Omit<Attachment, 'workspacePath'>;
 
 export interface NewMessage {
   readonly sessionSeq: number;
   readonly runSeq: number;
-  /** Its blocks as they are kept. */
+  /** Its blocks as stored. */
   readonly content: string;
   readonly preview: string;
 }

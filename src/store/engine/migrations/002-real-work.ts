@@ -1,4 +1,4 @@
-// The second schema: what an agent may use, what it asks and reports, and the files it makes.
+// The second schema: what an agent may use, what it asks and reports, and the files it produces.
 
 export const realWork = `
 -- Integer ids of what the config directory defines by name (§2.10, J4): given at first sight, kept for good.

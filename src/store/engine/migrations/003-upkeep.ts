@@ -1,4 +1,4 @@
-// The third schema: indexes for what was found by reading a whole table.
+// The third schema: indexes for queries that read a whole table.
 
 export const upkeep = `
 CREATE INDEX insights_by_session ON insights (session_seq, seq);

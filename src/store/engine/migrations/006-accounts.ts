@@ -1,4 +1,4 @@
-// Account names are compared by what they look like; a new password ends the login tokens of the old one.
+// Account names are compared by their appearance; a new password invalidates the login tokens of the old one.
 
 export const accounts = `
 -- What the username is compared by: account_of() is accountOf of domain/account-name.ts.

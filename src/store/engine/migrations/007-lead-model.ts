@@ -1,4 +1,4 @@
-// The model of a team's lead has a column of its own: an engine need not look into JSON for it.
+// The model of a team's lead has a column of its own, so that an engine need not parse JSON for it.
 
 export const leadModel = `
 -- NULL without a team, or when its lead has no model of its own.

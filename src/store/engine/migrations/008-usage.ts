@@ -1,4 +1,4 @@
-// The eighth schema: a row for every model call, and the sums that nobody has to count rows for.
+// The eighth schema: a row for every model call, and sums, so that no query has to count rows.
 
 export const usage = `
 -- The team of the run's owner when the run was accepted; NULL without one, and for runs of before.

@@ -1,4 +1,4 @@
-// The audit log, and its head: what seals the last entry, so that a log cut short or written anew is noticed (G17).
+// The audit log, and its head, which seals the last entry, so that a truncated or rewritten log is noticed (G17).
 
 export const audit = `
 CREATE TABLE audit_entries (

@@ -1,4 +1,4 @@
-// The tenth schema: what is read of one session without looking through all of its runs.
+// The tenth schema: reads of one session without a scan of all its runs.
 
 export const sessionsInOffice = `
 -- What filled the model's window at the call, in tokens: estimates that add up to its input. 0 for steps of before.

@@ -1,4 +1,4 @@
-// Streams and pages of all that happens in a session.
+// Streams and pages of everything that happens in a session.
 
 export const eventsOfSessions = `
 -- In the order of the journal, as each row of an index has the table's key behind it.
