@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import { makeArgumentCheck } from '../../src/agent/loop/argument-check.ts';
 import type { RetryPolicy } from '../../src/agent/loop/ask-model.ts';
 import { runLoop } from '../../src/agent/loop/loop.ts';
 import { type ModelGrant, NO_EQUIPMENT } from '../../src/agent/port/grants.ts';
@@ -86,7 +87,15 @@ export async function makeBrief(changes: Partial<Brief> = {}): Promise<Brief> {
 
 /** A run of a brief on a channel, without packs. */
 export function makeRun(brief: Brief, channel: Channel, changes: Partial<Run> = {}): Run {
-  return { brief, channel, workspace: openWorkspace(brief), packs: [], retryPolicy: FAST_RETRIES, ...changes };
+  return {
+    brief,
+    channel,
+    workspace: openWorkspace(brief),
+    packs: [],
+    retryPolicy: FAST_RETRIES,
+    argumentFaults: makeArgumentCheck(),
+    ...changes,
+  };
 }
 
 /** Two tools that tell what they were called with. */

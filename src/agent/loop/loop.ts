@@ -25,9 +25,6 @@ import { openTools, type Run } from './run.ts';
 import { makeTextBlocks } from './text-blocks.ts';
 import type { OpenedTools, Tool } from '../tools/tool.ts';
 
-/** SDK tools of this thread, by tool. They have no `execute`: this loop decides what runs, and when. */
-const offers = new WeakMap<Tool, ToolSet[string]>();
-
 /**
  * Runs one turn to its end. Failures of the model or a tool are part of the outcome; only a bug rejects. Write-ahead (D7): a
  * reply with calls is committed before its calls run, a result before the next call.
@@ -145,7 +142,7 @@ async function resultOf(
   const { call, fault } = asked;
   const kind = findTool(asked)?.kind;
   // A resumed run asks again: one call is one question (I2).
-  if (kind === 'waits' && refusalOf(asked) === undefined) return answerTo(call, run.brief);
+  if (kind === 'waits' && refusalOf(run, asked) === undefined) return answerTo(call, run.brief);
   if (search?.isOver() === true) return NOT_RUN;
   if (kind === 'settles' && search !== null) return search.judge(call, fault);
   return state === 'unknown' ? INTERRUPTED : performCall(run, asked);
@@ -155,17 +152,12 @@ function answerTo({ id }: ToolCall, { answers }: Brief): ToolResult | 'waits' {
   return (Object.hasOwn(answers, id) ? answers[id] : undefined) ?? 'waits';
 }
 
+/** The tools as the SDK takes them. They have no `execute`: this loop decides what runs, and when. */
 function toolSetOf(tools: readonly Tool[]): ToolSet {
-  return Object.fromEntries(tools.map((tool) => [tool.name, offerOf(tool)]));
-}
-
-function offerOf(tool: Tool): ToolSet[string] {
-  const known = offers.get(tool);
-  if (known !== undefined) return known;
   // Without `validate` the SDK checks nothing. This is intended: arguments are checked once, before the call.
-  const offer: ToolSet[string] = { description: tool.description, inputSchema: jsonSchema(tool.inputSchema) };
-  offers.set(tool, offer);
-  return offer;
+  return Object.fromEntries(
+    tools.map(({ name, description, inputSchema }) => [name, { description, inputSchema: jsonSchema(inputSchema) }]),
+  );
 }
 
 function completed(text: string, finishReason: string): Outcome {

@@ -1,6 +1,4 @@
 // One tool call, from the model's arguments to the text that the model reads.
-import { Ajv, type ValidateFunction } from 'ajv';
-import type { JsonObject } from '../../domain/json.ts';
 import { syncDiskOf } from '../../disk/sync-disk.ts';
 import { shownOutput } from './kept-output.ts';
 import type { ToolCall, ToolResult } from '../port/protocol.ts';
@@ -8,8 +6,6 @@ import { type Channel, untilAborted } from '../port/signals.ts';
 import { wordsOfFailure } from './tool-failure.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { Run } from './run.ts';
-
-const MAX_SCHEMA_FAULTS = 10;
 
 /** A call that a model asks for. */
 export interface Asked {
@@ -21,13 +17,9 @@ export interface Asked {
 }
 
 /** What calls need from their run. */
-export type Performing = Pick<Run, 'brief' | 'workspace' | 'callPrefix'> & {
+export type Performing = Pick<Run, 'brief' | 'workspace' | 'callPrefix' | 'argumentFaults'> & {
   readonly channel: Pick<Channel, 'request' | 'signal'>;
 };
-
-const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false });
-/** Compiled schemas of this thread, by schema object. */
-const validators = new WeakMap<JsonObject, ValidateFunction>();
 
 /** Executes one call. Every failure becomes its result; rejects only when the run is stopped. */
 export async function performCall(run: Performing, asked: Asked): Promise<ToolResult> {
@@ -35,7 +27,7 @@ export async function performCall(run: Performing, asked: Asked): Promise<ToolRe
   const { signal } = channel;
   const { call } = asked;
   const tool = findTool(asked);
-  const refusal = refusalOf(asked);
+  const refusal = refusalOf(run, asked);
   if (refusal !== undefined) return { ok: false, output: refusal };
   if (tool?.kind !== 'executes') throw new Error(`Calls of "${call.name}" are not executed.`);
   const { workspace, workspaceOwner, sandbox, space, egress } = brief;
@@ -75,31 +67,16 @@ export const findTool = ({ tools, call }: Pick<Asked, 'tools' | 'call'>) =>
   tools.find(({ name }) => name === call.name);
 
 /** Why a call can't be executed at all, in words for the model; undefined when it can. */
-export function refusalOf(asked: Asked): string | undefined {
+export function refusalOf(run: Pick<Run, 'argumentFaults'>, asked: Asked): string | undefined {
   const tool = findTool(asked);
-  return tool === undefined ? unknownTool(asked) : (asked.fault ?? schemaFaults(tool, asked.call.input));
+  if (tool === undefined) return unknownTool(asked);
+  return asked.fault ?? refused(tool, run.argumentFaults(tool, asked.call.input));
 }
 
 function unknownTool({ tools, call }: Asked): string {
   const known = tools.map(({ name }) => name).join(', ');
   const names = known === '' ? 'This run has no tools.' : `The tools are: ${known}.`;
   return `There is no tool named "${call.name}". ${names}`;
-}
-
-/** The violations of the tool's schema, in words for the model; undefined when there are none. */
-function schemaFaults(tool: Tool, input: JsonObject): string | undefined {
-  if (tool.check !== undefined) return refused(tool, tool.check(input));
-  let validate = validators.get(tool.inputSchema);
-  if (validate === undefined) {
-    validate = ajv.compile(tool.inputSchema);
-    validators.set(tool.inputSchema, validate);
-  }
-  if (validate(input)) return undefined;
-  const faults = (validate.errors ?? []).slice(0, MAX_SCHEMA_FAULTS).map((fault) => {
-    const extra = (fault.params as { additionalProperty?: string }).additionalProperty;
-    return `${fault.instancePath || '/'} ${fault.message ?? 'does not fit'}${extra === undefined ? '' : ` (${extra})`}`;
-  });
-  return refused(tool, faults);
 }
 
 function refused({ name }: Tool, faults: readonly string[]): string | undefined {

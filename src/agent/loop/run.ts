@@ -1,4 +1,5 @@
 // A run of an agent: its brief, its channel to the main thread, and its tools.
+import type { ArgumentCheck } from './argument-check.ts';
 import type { RetryPolicy } from './ask-model.ts';
 import type { Brief } from '../port/protocol.ts';
 import type { Channel } from '../port/signals.ts';
@@ -12,6 +13,8 @@ export interface Run {
   /** Where its tools come from, in the order in which the model sees them. */
   readonly packs: readonly ToolPack[];
   readonly retryPolicy: RetryPolicy;
+  /** Made for the run, and shared with its sub-agents. */
+  readonly argumentFaults: ArgumentCheck;
   /** Prefix of a sub-agent's call ids, which makes them unique in the run; absent for the run's own agent. */
   readonly callPrefix?: string;
 }

@@ -1,6 +1,7 @@
 // The task of a worker thread: one run of an agent, from its brief to `done`.
 import { setFlagsFromString } from 'node:v8';
 import { messageOf } from '../../domain/errors.ts';
+import { makeArgumentCheck } from '../loop/argument-check.ts';
 import { RETRY_POLICY } from '../loop/ask-model.ts';
 import { runLoop } from '../loop/loop.ts';
 import { PACKS } from '../packs/all-packs.ts';
@@ -22,7 +23,9 @@ export default async function run({ brief, port, waiting }: WorkerTask): Promise
   const channel = openChannel(port, { waiting });
   const workspace = openWorkspace(brief);
   try {
-    const outcome = await runLoop({ brief, channel, workspace, packs: PACKS, retryPolicy: RETRY_POLICY });
+    const argumentFaults = makeArgumentCheck();
+    const run = { brief, channel, workspace, packs: PACKS, retryPolicy: RETRY_POLICY, argumentFaults };
+    const outcome = await runLoop(run);
     // The reply to a stop promises that nothing of the run is active in its workspace.
     if (outcome.status === 'canceled' && STOPS.has(reasonOf(channel.stopped()))) await workspace.atRest();
     channel.finish(outcome, workspace.isTouched());

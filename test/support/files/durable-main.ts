@@ -1,6 +1,7 @@
 // Writes one thing the way the daemon does, for a tracer to look at.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeArgumentCheck } from '../../../src/agent/loop/argument-check.ts';
 import { type Asked, performCall } from '../../../src/agent/loop/perform-call.ts';
 import { openWorkspace } from '../../../src/agent/loop/run-workspace.ts';
 import type { Brief } from '../../../src/agent/port/protocol.ts';
@@ -25,7 +26,9 @@ async function call(writes: boolean): Promise<void> {
     call: { id: 'call', name: 'write_file', input: { path: 'a', content: 'b' } },
     fault: undefined,
   };
-  await performCall({ brief: brief as unknown as Brief, channel, workspace: openWorkspace(brief) }, asked);
+  const workspaceOfRun = openWorkspace(brief);
+  const run = { brief: brief as unknown as Brief, channel, workspace: workspaceOfRun };
+  await performCall({ ...run, argumentFaults: makeArgumentCheck() }, asked);
 }
 
 const DEEDS: Readonly<Record<string, () => Promise<void> | void>> = {
