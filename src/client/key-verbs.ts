@@ -1,8 +1,10 @@
 // What an API key does with its own sessions, apart from its turns.
 import type { JsonValue } from '../domain/json.ts';
 import type { SessionArtifactsWire } from '../wire/sessions/artifact.ts';
-import type { QuestionWire } from '../wire/sessions/question.ts';
+import type { QuestionWire, sessionQuestionQuery, sessionQuestions } from '../wire/sessions/question.ts';
+import type { Static } from '../wire/shape.ts';
 import { exchange } from './transport/exchange.ts';
+import { type Query, queryOf } from './transport/query.ts';
 import type { Address, Call } from './transport/transport.ts';
 
 /** Verbs of one key on its own sessions, by whole ids. All throw ClientError. */
@@ -17,10 +19,11 @@ export interface KeyVerbs {
 }
 
 const TIMEOUT_MS = 30_000;
+const PENDING: Query<typeof sessionQuestionQuery> = { status: 'pending' };
 
 /** Makes the verbs of a key at an address. */
 export function makeKeyVerbs(address: Address, apiKey: string, signal?: AbortSignal): KeyVerbs {
-  const call = async (method: Call['method'], path: string, body?: object): Promise<unknown> => {
+  const call = async <T>(method: Call['method'], path: string, body?: object): Promise<T> => {
     const reply = await exchange(address, {
       method,
       path: `/openapi/v1${path}`,
@@ -29,14 +32,14 @@ export function makeKeyVerbs(address: Address, apiKey: string, signal?: AbortSig
       ...(body !== undefined && { body }),
       ...(signal && { signal }),
     });
-    return reply.body;
+    return reply.body as T;
   };
   const session = (id: string) => `/sessions/${encodeURIComponent(id)}`;
   return {
     stop: async (id) => void (await call('POST', `${session(id)}/stop`)),
-    files: async (id) => (await call('GET', `${session(id)}/artifacts`)) as SessionArtifactsWire,
+    files: async (id) => call('GET', `${session(id)}/artifacts`),
     questions: async (id) =>
-      ((await call('GET', `${session(id)}/user-inputs?status=pending`)) as { items: readonly QuestionWire[] }).items,
+      (await call<Static<typeof sessionQuestions>>('GET', `${session(id)}/user-inputs${queryOf(PENDING)}`)).items,
     answer: async (id, answers) =>
       void (await call('POST', `/user-inputs/${encodeURIComponent(id)}/answer`, { answers })),
   };

@@ -1,21 +1,15 @@
 // Follows one of Office Mode's streams for as long as anyone looks on: it outlives restarts, refusals and silence.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isJsonObject, type JsonObject } from '../domain/json.ts';
+import { isJsonObject } from '../domain/json.ts';
+import type { OfficeEventWire } from '../wire/journal-event.ts';
 import { ClientError, isClientFailure } from './transport/client-error.ts';
 import { readEvents } from './transport/event-stream.ts';
 import { isTransient } from './transport/reconnect-backoff.ts';
 import { withIdleTimeout, openStream } from './transport/stream-connection.ts';
 import { lostWhile, traceOf, type Address } from './transport/transport.ts';
 
-/** An event of an Office Mode stream (§2.14). The payload is as §2.14 and G18 say for its type. */
-export interface OfficeEvent {
-  readonly id: number;
-  readonly type: string;
-  readonly session_id: string;
-  readonly run_id: string | null;
-  readonly stream_seq: number | null;
-  readonly payload: JsonObject;
-}
+/** An event of an Office Mode stream (§2.14). A newer daemon may send other types, too. */
+export type OfficeEvent = OfficeEventWire;
 
 /**
  * What a watcher learns. `open`: connected; unless `resumed`, events before this moment may be missing. `reset`: the

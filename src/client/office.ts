@@ -1,82 +1,47 @@
 // Office Mode through the client: what administrators read of everybody's runs, and what happens as it happens (§4.8).
-import type { entity, todayItem } from '../wire/office/entity.ts';
+import type { pageQuery } from '../wire/listing.ts';
+import type { TodayItemWire } from '../wire/office/entity.ts';
 import type {
-  contextUsage,
+  ContextUsageWire,
   officeArchive,
-  officeDetail,
-  officeMessages,
+  OfficeDetailWire,
+  officeMessagesQuery,
+  OfficeMessagesWire,
   officePicture,
-  officeRuns,
-  officeSession,
-  officeSummary,
-  runRounds,
+  OfficeRunsWire,
+  OfficeSessionWire,
+  OfficeSummaryWire,
+  RunRoundsWire,
 } from '../wire/office/session.ts';
-import type { snapshot, todayRuns } from '../wire/office/snapshot.ts';
+import type { snapshotQuery, SnapshotWire, todayQuery, TodayRunsWire } from '../wire/office/snapshot.ts';
+import type { eventsQuery, OfficeEventsWire, sessionStreamQuery } from '../wire/office/stream.ts';
 import type { FileNodeWire } from '../wire/sessions/artifact.ts';
 import type { Static } from '../wire/shape.ts';
-import { followOffice, type FollowOptions, type OfficeEvent, type OfficeNews } from './office-stream.ts';
+import { followOffice, type FollowOptions, type OfficeNews } from './office-stream.ts';
 import type { CallManagement } from './references.ts';
-import { queryOf } from './transport/query.ts';
+import { type Query, type QueryFields, queryOf } from './transport/query.ts';
 import type { Address } from './transport/transport.ts';
 
-export type SnapshotWire = Static<typeof snapshot>;
-export type TodayRunsWire = Static<typeof todayRuns>;
-export type EntityWire = Static<typeof entity>;
-export type TodayItemWire = Static<typeof todayItem>;
+export type { SnapshotWire, TodayRunsWire } from '../wire/office/snapshot.ts';
+export type { EntityWire, TodayItemWire } from '../wire/office/entity.ts';
+export type { OfficeEventsWire } from '../wire/office/stream.ts';
 export type SourceType = TodayItemWire['source_type'];
-
-export interface TodayQuery {
-  /** 1 to 50. */
-  readonly limit?: number;
-  /** From 1. */
-  readonly page?: number;
-  readonly source_type?: SourceType;
-  readonly tz?: string;
-}
-
-/** Ids exclude, `from_stream_seq` includes and needs a `run_id` (G22). */
-export interface EventsQuery {
-  readonly after_id?: number;
-  readonly before_id?: number;
-  readonly run_id?: string;
-  readonly from_stream_seq?: number;
-  /** 1 to 500. */
-  readonly limit?: number;
-  readonly order?: 'asc' | 'desc';
-}
-
-/** A page of a session's events (G5). */
-export interface OfficeEventsWire {
-  readonly session_id: string;
-  readonly items: readonly OfficeEvent[];
-  readonly has_more: boolean;
-  readonly next_after_id: number;
-  readonly next_before_id: number | null;
-}
-
-export interface PageQuery {
-  /** 1 to 500. */
-  readonly limit?: number;
-  readonly offset?: number;
-}
 
 /** Office Mode. The reads throw ClientError; a credential that isn't an administrator's gets `refused`. */
 export interface Office {
   /** `limit`: run entities, 1 to 96. `tz`: the time zone whose day "today" is. */
-  snapshot(query: { readonly limit?: number; readonly tz?: string }): Promise<SnapshotWire>;
-  todayRuns(teamId: string, query: TodayQuery): Promise<TodayRunsWire>;
-  session(id: string): Promise<Static<typeof officeSession>>;
-  detail(id: string): Promise<Static<typeof officeDetail>>;
-  summary(id: string): Promise<Static<typeof officeSummary>>;
+  snapshot(query: Query<typeof snapshotQuery>): Promise<SnapshotWire>;
+  todayRuns(teamId: string, query: Query<typeof todayQuery>): Promise<TodayRunsWire>;
+  session(id: string): Promise<OfficeSessionWire>;
+  detail(id: string): Promise<OfficeDetailWire>;
+  summary(id: string): Promise<OfficeSummaryWire>;
   /** The newest page first; `before_id` leads on to the past. */
-  messages(
-    id: string,
-    query: { readonly limit?: number; readonly before_id?: number },
-  ): Promise<Static<typeof officeMessages>>;
-  events(id: string, query: EventsQuery): Promise<OfficeEventsWire>;
-  runs(id: string, query: PageQuery): Promise<Static<typeof officeRuns>>;
-  rounds(id: string, query: PageQuery): Promise<Static<typeof runRounds>>;
-  contextUsage(id: string): Promise<Static<typeof contextUsage>>;
+  messages(id: string, query: Query<typeof officeMessagesQuery>): Promise<OfficeMessagesWire>;
+  /** Ids exclude; `from_stream_seq` includes, and needs a `run_id` (G22). */
+  events(id: string, query: Query<typeof eventsQuery>): Promise<OfficeEventsWire>;
+  runs(id: string, query: Query<typeof pageQuery>): Promise<OfficeRunsWire>;
+  rounds(id: string, query: Query<typeof pageQuery>): Promise<RunRoundsWire>;
+  contextUsage(id: string): Promise<ContextUsageWire>;
   /** What the browser showed at a tool use. */
   picture(id: string, toolUseId: string): Promise<Static<typeof officePicture>>;
   /** Empty while the files are not ready. Addresses are for `Client.download`. */
@@ -87,7 +52,7 @@ export interface Office {
   /** All events of a session, in the same way; with `replay`, from its first one on. */
   followSession(
     id: string,
-    options?: FollowOptions & { readonly replay?: boolean },
+    options?: FollowOptions & Pick<Query<typeof sessionStreamQuery>, 'replay'>,
   ): AsyncGenerator<OfficeNews, void, undefined>;
 }
 
@@ -95,8 +60,7 @@ const BASE = '/api/v1/office-mode';
 
 /** Makes the reads over the client's own way to call. */
 export function makeOffice(call: CallManagement, address: Address, signal: AbortSignal | undefined): Office {
-  const read = <T>(path: string, query: object = {}) =>
-    call<T>('GET', `/office-mode${path}${queryOf(query as Readonly<Record<string, string | number | undefined>>)}`);
+  const read = <T>(path: string, query: QueryFields = {}) => call<T>('GET', `/office-mode${path}${queryOf(query)}`);
   const of = (id: string) => `/sessions/${encodeURIComponent(id)}`;
   return {
     snapshot: (query) => read('/snapshot', query),
@@ -113,7 +77,7 @@ export function makeOffice(call: CallManagement, address: Address, signal: Abort
     files: (id) => read(`${of(id)}/workspace/files`),
     archive: (id) => read(`${of(id)}/workspace/archive`),
     follow: (options = {}) => followOffice(address, `${BASE}/stream`, { signal, ...options }),
-    followSession: (id, { replay = false, ...options } = {}) =>
-      followOffice(address, `${BASE}${of(id)}/stream${replay ? '?replay=true' : ''}`, { signal, ...options }),
+    followSession: (id, { replay, ...options } = {}) =>
+      followOffice(address, `${BASE}${of(id)}/stream${queryOf({ replay })}`, { signal, ...options }),
   };
 }

@@ -67,7 +67,8 @@ export const PAYLOADS = {
   'session.deleted': { title: string },
 } as const satisfies Readonly<Record<EventType, Readonly<Record<string, Shape<unknown>>>>>;
 
-type PayloadWire<T extends EventType> = Static<ReturnType<typeof object<(typeof PAYLOADS)[T]>>>;
+/** The payload of a type of event. */
+export type PayloadWire<T extends EventType> = Static<ReturnType<typeof object<(typeof PAYLOADS)[T]>>>;
 
 const same = <P>(payload: P): P => payload;
 

@@ -1,6 +1,7 @@
 // What happened in a session as entries of the live view: lines of text, tool calls with their results, news. Pure.
 import type { OfficeEvent } from '../../client/office-stream.ts';
-import { isJsonObject, type JsonValue } from '../../domain/json.ts';
+import type { EventType } from '../../domain/journal-event.ts';
+import type { PayloadWire } from '../../wire/event-payloads.ts';
 import { describeCall } from '../state/activity.ts';
 import { short } from '../text/figures.ts';
 import type { Role } from '../text/line.ts';
@@ -36,56 +37,45 @@ interface Told {
   key: number;
 }
 
-type Payload = OfficeEvent['payload'];
-type Teller = (told: Told, payload: Payload) => void;
-
-const text = (value: JsonValue | undefined, other = ''): string => (typeof value === 'string' ? value : other);
-const number = (value: JsonValue | undefined): number => (typeof value === 'number' ? value : 0);
+type Teller<P = OfficeEvent['payload']> = (told: Told, payload: P) => void;
 
 const news =
-  (glyph: string, role: Role, say: (payload: Payload) => string): Teller =>
+  <P>(glyph: string, role: Role, say: (payload: P) => string): Teller<P> =>
   (told, payload) => {
     told.isOpen = false;
     add(told, { kind: 'news', glyph, role, text: say(payload) });
   };
 
-const preview: Teller = (told, { text_preview: said }) => {
-  if (!told.hasText && text(said) !== '') {
-    write(told, text(said));
+const preview: Teller<{ readonly text_preview: string }> = (told, { text_preview: said }) => {
+  if (!told.hasText && said !== '') {
+    write(told, said);
     told.isOpen = false;
   }
   told.hasText = true;
 };
 
-function errorOf({ error, message }: Payload): string {
-  if (isJsonObject(error)) return text(error['message'], 'Failed.');
-  return text(error, text(message, 'Failed.'));
-}
+const started = news('●', 'running', ({ model }: PayloadWire<'run.started'>) => `run started with ${model}`);
+const failed = news('✗', 'failed', ({ message }: { readonly message: string }) => message);
 
-const TELLERS: Readonly<Record<string, Teller>> = {
+const TELLERS: { readonly [T in EventType]?: Teller<PayloadWire<T>> } = {
   'run.queued': news('○', 'pending', () => 'run queued'),
   'run.started': (told, payload) => {
     told.hasText = false;
-    news('●', 'running', ({ model }) => `run started with ${text(model, 'its model')}`)(told, payload);
+    started(told, payload);
   },
   'run.resumed': news('●', 'running', () => 'run resumed'),
-  'run.compacted': news(
-    '·',
-    'dim',
-    ({ characters }) => `summarised ${short(number(characters))} characters of the past`,
-  ),
+  'run.compacted': news('·', 'dim', ({ characters }) => `summarised ${short(characters)} characters of the past`),
   'run.finalizing': news('·', 'dim', () => 'collects its files'),
   'run.done': news('✓', 'completed', () => 'run completed'),
-  'run.failed': news('✗', 'failed', errorOf),
-  'run.stopped': news('-', 'idle', ({ reason }) => `run stopped: ${text(reason)}`),
+  'run.failed': (told, { error }) => failed(told, error),
+  'run.stopped': news('-', 'idle', ({ reason }) => `run stopped: ${reason}`),
   'run.step': preview,
   message: preview,
   content_block_start: (told) => {
     told.isOpen = false;
   },
   content_block_delta: (told, { delta }) => {
-    if (!isJsonObject(delta)) return;
-    write(told, text(delta['text']));
+    write(told, delta.text);
     told.hasText = true;
   },
   content_block_stop: (told) => {
@@ -94,24 +84,24 @@ const TELLERS: Readonly<Record<string, Teller>> = {
   tool_use: (told, { tool_use_id: id, name, input }) => {
     told.isOpen = false;
     told.hasText = false;
-    told.calls.set(text(id), told.entries.length);
-    add(told, { kind: 'tool', id: text(id), text: describeCall(text(name, 'a tool'), input), result: null });
+    told.calls.set(id, told.entries.length);
+    add(told, { kind: 'tool', id, text: describeCall(name, input), result: null });
   },
   tool_result: (told, { tool_use_id: id, ok, output, duration_ms: duration }) => {
-    const at = told.calls.get(text(id)) ?? -1;
-    const result = { ok: ok === true, output: text(output), durationMs: number(duration) };
+    const at = told.calls.get(id) ?? -1;
+    const result = { ok, output, durationMs: duration };
     const call = told.entries[at];
-    told.calls.delete(text(id));
+    told.calls.delete(id);
     if (call?.kind === 'tool') told.entries[at] = { ...call, result };
-    else add(told, { kind: 'tool', id: text(id), text: 'an earlier call', result });
+    else add(told, { kind: 'tool', id, text: 'an earlier call', result });
   },
   'user_input.requested': news('?', 'waiting', () => 'waits for its user'),
   'user_input.answered': news('?', 'dim', () => 'the user answered'),
   'user_input.expired': news('?', 'failed', () => 'the question expired without an answer'),
-  'insight.status_changed': news('!', 'accent', ({ title, status }) => `insight ${text(status)}: ${text(title)}`),
-  'artifacts.ready': news('·', 'dim', ({ file_count: count }) => `files ready: ${number(count)}`),
-  'artifacts.failed': news('✗', 'failed', errorOf),
-  'workspace_export.failed': news('✗', 'failed', errorOf),
+  'insight.status_changed': news('!', 'accent', ({ title, status }) => `insight ${status}: ${title}`),
+  'artifacts.ready': news('·', 'dim', ({ file_count: count }) => `files ready: ${count}`),
+  'artifacts.failed': failed,
+  'workspace_export.failed': failed,
   'session.deleted': news('✗', 'failed', () => 'the session was deleted'),
 };
 
@@ -131,7 +121,7 @@ export function entriesOf(events: readonly OfficeEvent[], before: Entries | null
     isGrown && before !== null ? before.told : { entries: [], calls: new Map(), isOpen: false, hasText: true, key: 0 };
   for (const event of isGrown ? events.slice(known) : events) {
     told.key = event.id * KEYS_AN_EVENT;
-    TELLERS[event.type]?.(told, event.payload);
+    (TELLERS[event.type] as Teller | undefined)?.(told, event.payload);
   }
   return { list: told.entries.slice(-MAX_ENTRIES), of: events, told };
 }

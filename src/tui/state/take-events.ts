@@ -1,13 +1,15 @@
 // Takes events of the house's stream into its rows, between two snapshots.
 import type { OfficeEvent } from '../../client/office-stream.ts';
-import type { JsonValue } from '../../domain/json.ts';
+import type { EventType } from '../../domain/journal-event.ts';
+import type { PayloadWire } from '../../wire/event-payloads.ts';
 import { describeCall, describeWait, THINKS } from './activity.ts';
 import { type House, isLive, MAX_ROWS, type Overview, type Row, type RunStatus } from './house.ts';
 
 type Change = Partial<Row>;
+type ChangeOf = (payload: OfficeEvent['payload'], row: Row, at: number) => Change;
 
 /** What an event changes of its run's row; events that aren't here change nothing on the floor. */
-const CHANGES: Readonly<Record<string, (payload: OfficeEvent['payload'], row: Row, at: number) => Change>> = {
+const CHANGES: { readonly [T in EventType]?: (payload: PayloadWire<T>, row: Row, at: number) => Change } = {
   'run.queued': () => ({ status: 'pending', progress: 0 }),
   'run.started': (_payload, row, at) => ({
     status: 'running',
@@ -20,12 +22,9 @@ const CHANGES: Readonly<Record<string, (payload: OfficeEvent['payload'], row: Ro
   'run.resumed': (_payload, row) => ({ ...atWork(row), now: THINKS }),
   'run.finalizing': () => ({ now: 'collects its files', progress: 95, isWaiting: false }),
   'run.done': (_payload, _row, at) => over('completed', at),
-  'run.failed': ({ error }, _row, at) => ({ ...over('failed', at), error: messageOf(error) }),
+  'run.failed': ({ error }, _row, at) => ({ ...over('failed', at), error: error.message }),
   'run.stopped': (_payload, _row, at) => over('idle', at),
-  tool_use: ({ name, input }, row) => ({
-    ...atWork(row),
-    now: describeCall(typeof name === 'string' ? name : 'a tool', input),
-  }),
+  tool_use: ({ name, input }, row) => ({ ...atWork(row), now: describeCall(name, input) }),
   tool_result: () => ({ now: THINKS }),
   'user_input.requested': (_payload, row) => ({ now: describeWait(row.fullName || row.username), isWaiting: true }),
   'user_input.answered': () => ({ now: THINKS, isWaiting: false }),
@@ -39,7 +38,7 @@ export function takeEvents(house: House, events: readonly OfficeEvent[], at: num
   let hasUnknown = house.hasUnknown;
   for (const event of events) {
     if (event.type === 'session.deleted') dropSession(rows, event.session_id);
-    const change = CHANGES[event.type];
+    const change = CHANGES[event.type] as ChangeOf | undefined;
     if (change === undefined || event.run_id === null) continue;
     const known = rows.get(event.run_id);
     // After its end a run does nothing more; what still comes is of before.
@@ -75,12 +74,6 @@ function count(overview: Record<keyof Overview, number>, from: RunStatus | undef
   if (from !== undefined) overview[from] = Math.max(0, overview[from] - 1);
   else overview.total += 1;
   overview[to] += 1;
-}
-
-function messageOf(error: JsonValue | undefined): string | null {
-  if (typeof error === 'string') return error;
-  const message = typeof error === 'object' && error !== null && !Array.isArray(error) ? error['message'] : undefined;
-  return typeof message === 'string' ? message : null;
 }
 
 /** A run that no snapshot has told of yet; its row is shown once one does. */

@@ -3,7 +3,7 @@ import { array, object } from '../composites.ts';
 import { officeEvent } from '../journal-event.ts';
 import { digits, eventId, flag, optionalId, optionalStreamSeq } from '../query.ts';
 import { boolean, integer, oneOf, uuid } from '../scalars.ts';
-import { anyOf, named, nullable, optional } from '../shape.ts';
+import { anyOf, named, nullable, optional, type Static } from '../shape.ts';
 
 const WORDS_OF_ORDER = ['asc', 'desc'] as const;
 
@@ -30,6 +30,8 @@ export const officeEvents = named(
     next_before_id: nullable(integer({ from: 1 })),
   }),
 );
+
+export type OfficeEventsWire = Static<typeof officeEvents>;
 
 /** `replay`: with `after_id` 0, from the first event on instead of after the newest. */
 export const sessionStreamQuery = object({ after_id: eventId, replay: flag });

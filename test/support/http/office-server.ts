@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { EventType } from '../../../src/domain/journal-event.ts';
 import type { OfficeEvent } from '../../../src/client/office-stream.ts';
 import type {
   EntityWire,
@@ -107,9 +108,13 @@ export function aTodayItem(number: number, over: Partial<TodayItemWire> = {}): T
   };
 }
 
-/** An event of a run; the server numbers it. */
-export function anEvent(number: number, type: string, payload: OfficeEvent['payload'] = {}): Omit<OfficeEvent, 'id'> {
-  return { type, session_id: sessionId(number), run_id: runId(number), stream_seq: null, payload };
+/** An event that the server has yet to number. */
+export type NewEvent = OfficeEvent extends infer E ? (E extends OfficeEvent ? Omit<E, 'id'> : never) : never;
+
+/** An event of a run; the server numbers it. Tests leave out of its payload what they are not about. */
+export function anEvent(number: number, type: EventType, payload: object = {}): NewEvent {
+  const head = { session_id: sessionId(number), run_id: runId(number), stream_seq: null };
+  return { type, ...head, payload } as unknown as NewEvent;
 }
 
 export interface OfficeServer {
@@ -134,9 +139,9 @@ export interface OfficeServer {
   /** Ids of sessions that are not there. */
   readonly gone: Set<string>;
   /** Keeps an event that the streams leave out: a gap. */
-  readonly keep: (event: Omit<OfficeEvent, 'id'>) => void;
+  readonly keep: (event: NewEvent) => void;
   /** Sends an event to all watchers, and keeps it for those who resume. */
-  readonly emit: (event: Omit<OfficeEvent, 'id'>) => void;
+  readonly emit: (event: NewEvent) => void;
   /** Ends all connections and listens no more. */
   readonly die: () => Promise<void>;
   /** Listens at the same address again. */

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { EventType } from '../../../src/domain/journal-event.ts';
 import type { OfficeEvent } from '../../../src/client/office-stream.ts';
 import { pressed } from '../../../src/tui/app/app.ts';
 import { append, prependPage } from '../../../src/tui/desk/event-log.ts';
@@ -16,7 +17,7 @@ const SIZE = { columns: 80, rows: 18 };
 
 const delta = (text: string) => ['content_block_delta', { index: 0, delta: { type: 'text_delta', text } }] as const;
 
-function eventsOf(...told: readonly (readonly [type: string, payload?: OfficeEvent['payload']])[]): OfficeEvent[] {
+function eventsOf(...told: readonly (readonly [type: EventType, payload?: object])[]): OfficeEvent[] {
   return told.map(([type, payload = {}], at) => ({ ...anEvent(1, type, payload), id: at + 1, stream_seq: at + 1 }));
 }
 

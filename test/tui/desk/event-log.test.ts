@@ -4,7 +4,11 @@ import { EMPTY_LOG } from '../../../src/tui/state/desk-state.ts';
 import { anEvent, runId } from '../../support/http/office-server.ts';
 
 const events = (from: number, to: number) =>
-  Array.from({ length: to - from + 1 }, (_, at) => ({ ...anEvent(1, 'x'), id: from + at, stream_seq: from + at }));
+  Array.from({ length: to - from + 1 }, (_, at) => ({
+    ...anEvent(1, 'run.step'),
+    id: from + at,
+    stream_seq: from + at,
+  }));
 const page = (from: number, to: number, hasMore: boolean) => ({
   session_id: '',
   items: events(from, to),

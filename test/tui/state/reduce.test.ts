@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { EventType } from '../../../src/domain/journal-event.ts';
 import { ClientError } from '../../../src/client/transport/client-error.ts';
 import { standingOf } from '../../../src/tui/state/connection.ts';
 import { MAX_ROWS } from '../../../src/tui/state/house.ts';
@@ -16,7 +17,7 @@ const eventOf = (...given: Parameters<typeof anEvent>) => ({ id: (ids += 1), ...
 const take = (state: AppState, entities: Parameters<typeof aSnapshot>[0], at = AT) =>
   reduce(state, { type: 'snapshot', snapshot: aSnapshot(entities), queue: null, limit: LIMIT, at });
 
-const happen = (state: AppState, number: number, type: string, payload = {}) =>
+const happen = (state: AppState, number: number, type: EventType, payload = {}) =>
   reduce(state, { type: 'events', events: [eventOf(number, type, payload)], at: AT + 1000 });
 
 const rowOf = (state: AppState, number: number) => state.house.rows.get(runId(number));
