@@ -19,8 +19,17 @@ export interface ObjectShape<F extends Fields = Fields> extends Shape<ObjectOf<F
   readonly fields: F;
 }
 
+interface ObjectRules {
+  readonly closed?: boolean;
+  /** Whether it must have one of the fields. */
+  readonly atLeastOne?: boolean;
+}
+
 /** An object. Fields that it doesn't name are passed over, or refused when it is `closed`. */
-export function object<F extends Fields>(fields: F, { closed = false } = {}): ObjectShape<F> {
+export function object<F extends Fields>(
+  fields: F,
+  { closed = false, atLeastOne = false }: ObjectRules = {},
+): ObjectShape<F> {
   const entries = Object.entries(fields);
   const names = new Set(Object.keys(fields));
 
@@ -40,6 +49,8 @@ export function object<F extends Fields>(fields: F, { closed = false } = {}): Ob
         const member = holder[name];
         if (member !== undefined || field.absence !== 'nothing') found[name] = field.read(member, at(path, name));
       }
+      if (atLeastOne && Object.keys(found).length === 0)
+        throw unprocessable(path === '' ? 'body' : path, 'must name at least one field to change');
       return found as ObjectOf<F>;
     },
     describe: (components) => {
@@ -48,6 +59,7 @@ export function object<F extends Fields>(fields: F, { closed = false } = {}): Ob
         type: 'object',
         properties: Object.fromEntries(entries.map(([name, field]) => [name, field.describe(components)])),
         ...(required.length > 0 && { required }),
+        ...(atLeastOne && { minProperties: 1 }),
         ...(closed && { additionalProperties: false }),
       };
     },

@@ -30,23 +30,24 @@ export const longString: Shape<string> = {
 interface TextRules {
   /** In code points. */
   readonly max: number;
-  /** 1 when it is not said. */
-  readonly min?: 0;
+  readonly min?: number;
 }
 
-/** A text of 1 to `max` characters, counted in code points. */
-export function text({ max, min }: TextRules): Shape<string> {
+/** A text of `min` to `max` characters, counted in code points. */
+export function text({ max, min = 1 }: TextRules): Shape<string> {
   return {
     admits: isString,
     read: (value, path) => {
       const found = string.read(value, path);
-      if (found.length === 0 && min === undefined) throw unprocessable(path, 'must not be empty');
-      // A code point is at most two units, so only texts near the limit are counted.
+      if (found.length === 0 && min > 0) throw unprocessable(path, 'must not be empty');
+      // A code point is at most two units, so only texts near a limit are counted.
+      if (found.length < min * 2 && Array.from(found).length < min)
+        throw unprocessable(path, `must be at least ${min} characters`);
       if (found.length > max && (found.length > max * 2 || Array.from(found).length > max))
         throw unprocessable(path, `must be at most ${max} characters`);
       return found;
     },
-    describe: () => ({ type: 'string', minLength: min ?? 1, maxLength: max }),
+    describe: () => ({ type: 'string', minLength: min, maxLength: max }),
   };
 }
 
@@ -65,6 +66,21 @@ export function line(rules: TextRules): Shape<string> {
     describe: (components) => ({ ...whole.describe(components), pattern: '^\\P{Cc}*$' }),
   };
 }
+
+/** A line that fits a pattern, which has the flag `u`. `words`: what any other line is told. */
+export function matching(pattern: RegExp, words: string): Shape<string> {
+  return {
+    admits: isString,
+    read: (value, path) => {
+      const found = anyLine.read(value, path);
+      if (!pattern.test(found)) throw unprocessable(path, words);
+      return found;
+    },
+    describe: () => ({ type: 'string', pattern: pattern.source }),
+  };
+}
+
+const anyLine = line({ max: Number.MAX_SAFE_INTEGER });
 
 /** A UUID, read in lower case. */
 export const uuid: Shape<string> = {

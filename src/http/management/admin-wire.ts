@@ -1,6 +1,5 @@
 // Converts the management API's records and requests to domain values: users, teams, keys and the daemon's status.
 import { isoTime, isoTimeOrNull } from '../../domain/clock.ts';
-import { unprocessable } from '../../domain/errors.ts';
 import type { Team } from '../../domain/people/user.ts';
 import type { KeyRecord, KeyWish, NewKey } from '../../operations/people/keys.ts';
 import type { NewTeam, TeamChange } from '../../operations/people/teams.ts';
@@ -25,7 +24,7 @@ export function newUserOf(body: NewUserWire): NewUser {
 }
 
 export function userChangeOf({ full_name: fullName, ...rest }: UserChangeWire): UserChange {
-  return requireChange({ ...(fullName !== undefined && { fullName }), ...rest });
+  return { ...(fullName !== undefined && { fullName }), ...rest };
 }
 
 export function newTeamOf(body: NewTeamWire): NewTeam {
@@ -33,7 +32,7 @@ export function newTeamOf(body: NewTeamWire): NewTeam {
 }
 
 export function teamChangeOf({ budget_amount_usd: budgetUsd, ...rest }: TeamChangeWire): TeamChange {
-  return requireChange({ ...(budgetUsd !== undefined && { budgetUsd }), ...rest });
+  return { ...(budgetUsd !== undefined && { budgetUsd }), ...rest };
 }
 
 export function newKeyOf(body: NewKeyWire): NewKey {
@@ -51,20 +50,15 @@ export function newKeyOf(body: NewKeyWire): NewKey {
 }
 
 export function keyWishOf({ capability_config: choice, model, ...rest }: KeyChangeWire): KeyWish {
-  return requireChange({
+  return {
     ...rest,
     ...(model !== undefined && { model: modelOf(model) }),
     ...(choice !== undefined && { capabilityChoice: choiceOf(choice) }),
-  });
+  };
 }
 
 function modelOf(model: string): string | null {
   return model === AUTOMATIC ? null : model;
-}
-
-function requireChange<T extends object>(change: T): T {
-  if (Object.keys(change).length === 0) throw unprocessable('body', 'must name at least one field to change');
-  return change;
 }
 
 export function renderUser(user: UserRecord): UserWire {

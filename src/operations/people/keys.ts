@@ -4,7 +4,6 @@ import type { Catalog } from '../../catalog/kinds/models.ts';
 import type { CapabilityConfig } from '../../domain/capabilities/capability-config.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { unprocessable } from '../../domain/errors.ts';
-import { isUuid } from '../../domain/ids.ts';
 import { parseTarget } from '../../domain/capabilities/target.ts';
 import type { Administrator, ApiKey, KeyScope, User } from '../../domain/people/user.ts';
 import type { KeyChange } from '../../store/people/keys.ts';
@@ -77,7 +76,6 @@ export function makeKeyOperations(parts: KeyParts) {
       caller: Administrator,
       input: NewKey,
     ): Promise<{ readonly key: KeyRecord; readonly secret: string }> => {
-      if (input.projectId !== null && !isUuid(input.projectId)) throw unprocessable('project_id', 'must be a UUID');
       check.model(input.model);
       check.target(input.target);
       if (input.capabilityChoice !== null) check.choosable(input.target);

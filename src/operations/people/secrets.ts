@@ -7,7 +7,6 @@ const loadArgon2 = () => import('@node-rs/argon2');
 const KEY = /^errand_([A-Za-z0-9]{8})_([A-Za-z0-9_-]{43})$/;
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const PASSWORD_LENGTH = 20;
-export const MIN_PASSWORD_LENGTH = 8;
 
 /** An API key as it is shown once, and what is stored of it. */
 export interface FreshKey {

@@ -3,7 +3,7 @@ import type { Agent } from 'undici';
 import { ErrandError } from '../../domain/errors.ts';
 import { isJsonObject, type JsonValue } from '../../domain/json.ts';
 import type { Settings } from '../../domain/settings.ts';
-import { isUsername } from './users.ts';
+import { USERNAME } from '../../domain/people/names.ts';
 
 const MAX_ANSWER_BYTES = 64 * 1024;
 /** Concurrent connections to the provider; further requests wait, within their timeout. */
@@ -89,7 +89,7 @@ function accountIn(answer: unknown): string {
   const { data, code } = answer;
   if ((data === undefined || data === null) && isFailureCode(code)) throw refused();
   const account = isJsonObject(data) ? accountOf(data['empNo']) : '';
-  if (!isUsername(account)) throw abnormal('answered without a usable data.empNo');
+  if (!USERNAME.test(account)) throw abnormal('answered without a usable data.empNo');
   return account;
 }
 

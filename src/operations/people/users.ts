@@ -1,11 +1,11 @@
 // Administration of users (B1).
-import { ErrandError, unprocessable } from '../../domain/errors.ts';
+import { unprocessable } from '../../domain/errors.ts';
 import type { Administrator, Role, User } from '../../domain/people/user.ts';
 import type { Catalog } from '../../catalog/kinds/models.ts';
 import type { Stopper } from '../../execution/queue/stop.ts';
 import type { Store } from '../../store/open-store.ts';
 import { type Audit, itself } from '../audit/audit.ts';
-import { hashPassword, MIN_PASSWORD_LENGTH, makePassword } from './secrets.ts';
+import { hashPassword, makePassword } from './secrets.ts';
 
 /** A user with the name of their team. */
 export interface UserRecord extends User {
@@ -39,15 +39,6 @@ export interface UserWithPassword {
   readonly password: string | null;
 }
 
-const USERNAME = /^[\p{L}\p{N}][\p{L}\p{N}._@-]{0,63}$/u;
-/** Letters that are invisible. */
-const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u;
-
-/** Whether a text may be an account's name. */
-export function isUsername(text: string): boolean {
-  return USERNAME.test(text) && !INVISIBLE.test(text);
-}
-
 export interface UserOperationParts {
   readonly store: Store;
   readonly audit: Pick<Audit, 'change'>;
@@ -76,9 +67,6 @@ export function makeUserOperations({ store, audit, stopper, catalog }: UserOpera
 
     /** Throws `conflict` when the username is taken, `unprocessable` when a field is invalid. */
     createUser: async (caller: Administrator, input: NewUser): Promise<UserWithPassword> => {
-      if (!isUsername(input.username)) {
-        throw unprocessable('username', 'must be 1 to 64 letters, digits, dots, dashes, underscores or @');
-      }
       checkScenario(input.scenario);
       const { hashed, made } = await passwordOf(input.password);
       const fresh = {
@@ -140,11 +128,5 @@ function makeTeamNames({ teams }: Pick<Store, 'teams'>) {
 
 async function passwordOf(given: string | null): Promise<{ hashed: string; made: string | null }> {
   const made = given === null ? makePassword() : null;
-  const password = given ?? made!;
-  if (password.length < MIN_PASSWORD_LENGTH) {
-    throw new ErrandError('unprocessable', `password: must have at least ${MIN_PASSWORD_LENGTH} characters`, {
-      details: { field: 'password' },
-    });
-  }
-  return { hashed: await hashPassword(password), made };
+  return { hashed: await hashPassword(given ?? made!), made };
 }

@@ -56,12 +56,15 @@ export type NewKeyWire = Static<typeof newKey>;
 /** What may change of a key, for the sessions that it opens from then on. What is absent stays. */
 export const keyChange = named(
   'KeyChange',
-  object({
-    name: optional(label),
-    model: optional(name),
-    target: optional(name),
-    capability_config: optional(capabilityChoice),
-  }),
+  object(
+    {
+      name: optional(label),
+      model: optional(name),
+      target: optional(name),
+      capability_config: optional(capabilityChoice),
+    },
+    { atLeastOne: true },
+  ),
 );
 export type KeyChangeWire = Static<typeof keyChange>;
 

@@ -1,6 +1,7 @@
 // Teams of people, with their budgets.
+import { TEAM_NAME } from '../../domain/people/names.ts';
 import { object } from '../composites.ts';
-import { line, number, string, time, uuid } from '../scalars.ts';
+import { matching, number, string, time, uuid } from '../scalars.ts';
 import { named, nullable, nullish, optional, type Static } from '../shape.ts';
 
 export const team = named(
@@ -15,12 +16,15 @@ export const team = named(
 );
 export type TeamWire = Static<typeof team>;
 
-const name = line({ max: 200 });
+const name = matching(TEAM_NAME, 'must be 1 to 64 characters without blanks at its ends');
 const budget = nullish(number({ from: 0 }));
 
 export const newTeam = named('NewTeam', object({ name, budget_amount_usd: budget }));
 export type NewTeamWire = Static<typeof newTeam>;
 
 /** What is absent stays; a null budget means none. */
-export const teamChange = named('TeamChange', object({ name: optional(name), budget_amount_usd: budget }));
+export const teamChange = named(
+  'TeamChange',
+  object({ name: optional(name), budget_amount_usd: budget }, { atLeastOne: true }),
+);
 export type TeamChangeWire = Static<typeof teamChange>;

@@ -1,7 +1,8 @@
 // Users: their records, and what may be said of them (B1).
+import { MIN_PASSWORD_LENGTH, USERNAME } from '../../domain/people/names.ts';
 import { ROLES } from '../../domain/people/user.ts';
 import { object } from '../composites.ts';
-import { boolean, line, oneOf, string, text, time, uuid } from '../scalars.ts';
+import { boolean, line, matching, oneOf, string, text, time, uuid } from '../scalars.ts';
 import { named, nullable, nullish, optional, type Static } from '../shape.ts';
 
 /** A person. `team` is the team's name. */
@@ -25,15 +26,16 @@ export const user = named(
 );
 export type UserWire = Static<typeof user>;
 
+const username = matching(USERNAME, 'must be 1 to 64 letters, digits, dots, dashes, underscores or @');
 const name = line({ max: 200 });
 const label = line({ max: 200, min: 0 });
-const secret = text({ max: 1_000 });
+const secret = text({ min: MIN_PASSWORD_LENGTH, max: 1_000 });
 
 /** Without a password the daemon makes one. */
 export const newUser = named(
   'NewUser',
   object({
-    username: name,
+    username,
     full_name: nullish(label),
     department: nullish(label),
     role: nullish(oneOf(ROLES)),
@@ -47,14 +49,17 @@ export type NewUserWire = Static<typeof newUser>;
 /** What is absent stays; null clears. */
 export const userChange = named(
   'UserChange',
-  object({
-    full_name: optional(label),
-    department: optional(label),
-    role: optional(oneOf(ROLES)),
-    team: nullish(name),
-    scenario: nullish(name),
-    disabled: optional(boolean),
-  }),
+  object(
+    {
+      full_name: optional(label),
+      department: optional(label),
+      role: optional(oneOf(ROLES)),
+      team: nullish(name),
+      scenario: nullish(name),
+      disabled: optional(boolean),
+    },
+    { atLeastOne: true },
+  ),
 );
 export type UserChangeWire = Static<typeof userChange>;
 

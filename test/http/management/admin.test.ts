@@ -267,6 +267,18 @@ test.each(ASKED)('%s %j asks one operation and wraps its answer', async (...row)
 const REFUSED: readonly (readonly [line: string, body: object, message: string])[] = [
   ['POST /users', {}, 'username: must be a string'],
   ['POST /users', { username: 'a\nb' }, 'username: must not contain control characters'],
+  ['POST /users', { username: 'a b' }, 'username: must be 1 to 64 letters, digits, dots, dashes, underscores or @'],
+  [
+    'POST /users',
+    { username: 'a'.repeat(65) },
+    'username: must be 1 to 64 letters, digits, dots, dashes, underscores or @',
+  ],
+  [
+    'POST /users',
+    { username: 'a\u200bb' },
+    'username: must be 1 to 64 letters, digits, dots, dashes, underscores or @',
+  ],
+  ['POST /users', { username: 'm', password: 'seven.7' }, 'password: must be at least 8 characters'],
   ['POST /users', { username: 'm', role: 'root' }, 'role: must be one of admin, user'],
   ['POST /users', { username: 'm', password: 7 }, 'password: must be a string'],
   ['PATCH /users/mara', {}, 'body: must name at least one field to change'],
@@ -274,6 +286,9 @@ const REFUSED: readonly (readonly [line: string, body: object, message: string])
   ['PATCH /users/mara', { disabled: 'yes' }, 'disabled: must be true or false'],
   ['PATCH /users/mara', { role: null }, 'role: must be one of admin, user'],
   ['PUT /users/mara/password', { password: '' }, 'password: must not be empty'],
+  ['POST /teams', { name: ' N' }, 'name: must be 1 to 64 characters without blanks at its ends'],
+  ['PATCH /teams/optics', { name: 'N'.repeat(65) }, 'name: must be 1 to 64 characters without blanks at its ends'],
+  ['PATCH /teams/optics', {}, 'body: must name at least one field to change'],
   ['POST /teams', { name: 'N', budget_amount_usd: -1 }, 'budget_amount_usd: must not be negative'],
   ['POST /teams', { name: 'N', budget_amount_usd: '3' }, 'budget_amount_usd: must be a number'],
   ['POST /keys', { scope: 'global' }, 'user: must be a string'],
