@@ -42,9 +42,7 @@ export const RULES_OF_EDGES: readonly Rule[] = [
         "an administrator's key administers only as long as its owner is an administrator",
       ],
       'http/routes.test.ts': ['%s lets exactly its callers pass'],
-      'http/office/refusals.test.ts': [
-        '%s is open to an admin key of an administrator, as a Bearer, and to nothing else',
-      ],
+      'http/office/refusals.test.ts': ['%s accepts an admin key of an administrator, as a Bearer, and nothing else'],
     },
   },
   {
@@ -91,8 +89,8 @@ export const RULES_OF_EDGES: readonly Rule[] = [
     text: 'The token endpoint answers 400, 401, 403, 422 and 502 as the fault is.',
     proofs: {
       'http/management/token.test.ts': [
-        'a login that fails with %s is %i, kept by nobody',
-        '$does, told in the first shape and kept by nobody',
+        'a login that fails with %s is %i, not cacheable',
+        '$does, reported in the first shape and not cacheable',
       ],
       'acceptance/login-tokens.test.ts': ['the SSO token %s for %s is %i'],
     },

@@ -19,9 +19,9 @@ export const RULES_OF_ENDPOINTS: readonly Rule[] = [
     text: 'Every answer, good or bad, says Cache-Control no-store and Pragma no-cache.',
     proofs: {
       'http/management/token.test.ts': [
-        'a token is answered in its four fields, and kept by nobody on the way',
-        '$does, told in the first shape and kept by nobody',
-        'a login that fails with %s is %i, kept by nobody',
+        'a token is returned in its four fields, and is not cacheable',
+        '$does, reported in the first shape and not cacheable',
+        'a login that fails with %s is %i, not cacheable',
       ],
     },
   },
@@ -66,7 +66,7 @@ export const RULES_OF_ENDPOINTS: readonly Rule[] = [
     text: 'Passwords and keys stand in no log and are not read from addresses.',
     proofs: {
       [TOKENS]: ['neither log nor disk has a password, a token or the key that signs'],
-      'http/checks.test.ts': ['a log line tells each request, and the key it carried is in none'],
+      'http/checks.test.ts': ['each request gets a log line, and no line contains its key'],
     },
   },
   {
@@ -87,7 +87,7 @@ export const RULES_OF_ENDPOINTS: readonly Rule[] = [
       'acceptance/background.test.ts': [
         'a background run is accepted with 202, polled to its result, and found again by its key',
       ],
-      [RULES]: ['ends a running background run as canceled, is already_stopped afterwards, and the session goes on'],
+      [RULES]: ['ends a running background run as canceled, is already_stopped afterwards, and the session continues'],
     },
   },
   {
@@ -98,7 +98,7 @@ export const RULES_OF_ENDPOINTS: readonly Rule[] = [
         'a background run is accepted with 202, polled to its result, and found again by its key',
       ],
       'acceptance/structured-output.test.ts': [
-        'a background run has a null while it is under way, and its result when it has completed',
+        'a background run has null while it is in progress, and its result when it has completed',
       ],
     },
   },
@@ -117,7 +117,7 @@ export const RULES_OF_ENDPOINTS: readonly Rule[] = [
     id: '§4.6 history',
     text: 'The history tells messages with their blocks, previews and attachments.',
     proofs: {
-      'http/conversations/conversation.test.ts': ['the history tells blocks, tools and attachments in wire names'],
+      'http/conversations/conversation.test.ts': ['the history has blocks, tools and attachments in wire names'],
     },
   },
   {
@@ -146,10 +146,10 @@ export const RULES_OF_ENDPOINTS: readonly Rule[] = [
     proofs: {
       [RULES]: [
         '$method $path with $what is $status and changes nothing',
-        'ends a running background run as canceled, is already_stopped afterwards, and the session goes on',
+        'ends a running background run as canceled, is already_stopped afterwards, and the session continues',
       ],
       'acceptance/stop.test.ts': [
-        'what waits in the session ends with what runs, and the session goes on afterwards',
+        'waiting runs of the session end with the running one, and the session continues afterwards',
         'a stop holds through a kill in the same moment, and the session can be continued',
       ],
     },
@@ -159,8 +159,8 @@ export const RULES_OF_ENDPOINTS: readonly Rule[] = [
     text: 'A deleted session starts no further turn, and what it held is cleaned up in the background.',
     proofs: {
       [RULES]: [
-        'a deleted session starts no further turn and is told as scheduled for cleaning up',
-        'a background key of a deleted session is 404 and makes no second run',
+        'a deleted session starts no further turn and is reported as scheduled for clean-up',
+        'a background key of a deleted session is 404 and creates no second run',
       ],
       'acceptance/delete.test.ts': [
         'a deleted session is 404 everywhere; its workspace and its own blobs go, those of others stay',

@@ -22,9 +22,7 @@ export const RULES_OF_MESSAGES: readonly Rule[] = [
     id: '§4.3 last user message',
     text: 'Only the last user message is the input of the turn.',
     proofs: {
-      'http/conversations/turn-wire.test.ts': [
-        '%s takes only the last user message, and ignores what stands around it',
-      ],
+      'http/conversations/turn-wire.test.ts': ['%s takes only the last user message, and ignores what surrounds it'],
     },
   },
   {
@@ -61,7 +59,7 @@ export const RULES_OF_MESSAGES: readonly Rule[] = [
       ],
       [LIMITS]: [
         'with the same key finds the same run: its answer, its session, and no second model call',
-        'keys are told apart by user key, by session, and from the key that opened it',
+        'keys are distinguished by user key, by session, and from the key that opened it',
       ],
     },
   },
@@ -70,7 +68,7 @@ export const RULES_OF_MESSAGES: readonly Rule[] = [
     text: 'A background key finds its run for the whole API key, whatever the session and the body say.',
     proofs: {
       'store/background.test.ts': [
-        'background keys are unique per API key, whatever the session, and apart from those of ordinary requests',
+        'background keys are unique per API key, whatever the session, and separate from those of ordinary requests',
       ],
       'acceptance/background-crash.test.ts': [
         'forty submissions through four kills: each key finds its one run, and each run ends once',
@@ -182,7 +180,7 @@ export const RULES_OF_MESSAGES: readonly Rule[] = [
     id: '§4.4 rule 6',
     text: 'In the background the field is null until the run has completed, then the result.',
     proofs: {
-      [STRUCTURED]: ['a background run has a null while it is under way, and its result when it has completed'],
+      [STRUCTURED]: ['a background run has null while it is in progress, and its result when it has completed'],
     },
   },
 ];

@@ -66,7 +66,7 @@ export const RULES_OF_OFFICE_DECISIONS: readonly Rule[] = [
     text: 'Every model call leaves a row of the ledger in the commit that keeps it, and the rows add up to every sum.',
     proofs: {
       [LEDGER]: [
-        'a model call leaves a row with all that it is told by',
+        'a model call leaves a row with everything that is reported of it',
         'replies, sub-agents and summaries leave a row each, which add up to the usage of the run',
         'an attempt that has lost its run leaves no row',
         'whatever verbs do, the rows add up to what is kept of them',
@@ -80,7 +80,7 @@ export const RULES_OF_OFFICE_DECISIONS: readonly Rule[] = [
       [SNAPSHOT]: [
         'runs are counted by status whatever the limit says: live ones, and those that ended today',
         'rows are what runs, what waits, and what ended today, the newest first in each',
-        'the sessions that changed last are told with their newest run, at most 24',
+        'the sessions that changed last are returned with their newest run, at most 24',
       ],
     },
   },
@@ -95,7 +95,7 @@ export const RULES_OF_OFFICE_DECISIONS: readonly Rule[] = [
     proofs: {
       [SESSIONS]: [
         'are rows with all that is shown of a run, the newest first',
-        'what a run does is told until it is over',
+        'what a run does is shown until it is over',
         'a failed run has its error',
       ],
     },
@@ -122,7 +122,7 @@ export const RULES_OF_OFFICE_DECISIONS: readonly Rule[] = [
       ],
       'store/audit/record-entry.test.ts': [
         'each hash is made of the one before and of every field of its entry',
-        'an entry is in the commit of its verb, and of a verb that throws there is none',
+        'an entry is in the commit of its verb, and a verb that throws leaves none',
       ],
     },
   },
@@ -142,7 +142,7 @@ export const RULES_OF_OFFICE_DECISIONS: readonly Rule[] = [
     text: 'The virtual team is "Unassigned"; a picture that is not there is 404; an archive that is not ready has no address.',
     proofs: {
       [SESSIONS]: [
-        'a run without a team is unassigned, and one of a nameless user is told by the username',
+        'a run without a team is unassigned, and one of a nameless user is shown by the username',
         'is empty and has no archive until its export is ready',
         'are found by tool use, the newest of the session, and lead to their bytes',
       ],

@@ -36,7 +36,7 @@ export const RULES_OF_OFFICE: readonly Rule[] = [
     proofs: {
       [REFUSALS]: [
         'these are all endpoints of Office Mode',
-        '%s is open to an admin key of an administrator, as a Bearer, and to nothing else',
+        '%s accepts an admin key of an administrator, as a Bearer, and nothing else',
         '%s of a session that is unknown, malformed or deleted is not found',
         '%s of a run of another session is not found',
       ],
@@ -87,7 +87,7 @@ export const RULES_OF_OFFICE: readonly Rule[] = [
   {
     id: '§4.8 rule 4',
     text: '`item_total` counts the sessions with rows, and decides `has_more` and `next_page`.',
-    proofs: { [HOUSE]: ['come in pages, whose end item_total tells'] },
+    proofs: { [HOUSE]: ['come in pages, whose end item_total shows'] },
   },
   {
     id: '§4.8 rule 5',

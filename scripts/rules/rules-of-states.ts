@@ -13,7 +13,7 @@ export const RULES_OF_STATES: readonly Rule[] = [
     proofs: {
       [BACKGROUND]: ['a background run is accepted with 202, polled to its result, and found again by its key'],
       'acceptance/rules.test.ts': [
-        'ends a running background run as canceled, is already_stopped afterwards, and the session goes on',
+        'ends a running background run as canceled, is already_stopped afterwards, and the session continues',
       ],
     },
     missing: 'no test sees a run while it is finalizing from outside; that lasts one commit',
@@ -69,7 +69,7 @@ export const RULES_OF_STATES: readonly Rule[] = [
   {
     id: '§3.1 failed',
     text: 'A run whose execution failed is failed and tells its error.',
-    proofs: { [BACKGROUND]: ['a failed background run tells its error'] },
+    proofs: { [BACKGROUND]: ['a failed background run returns its error'] },
   },
   {
     id: '§3.1 canceled',
@@ -106,7 +106,7 @@ export const RULES_OF_STATES: readonly Rule[] = [
         'a run that waits is running without a lease, holds no slot, and has asked one question',
       ],
       'acceptance/questions.test.ts': [
-        'fifty runs that wait hold no slot; what comes next in a session stays behind, other sessions go on',
+        'fifty runs that wait hold no slot; what comes next in a session stays behind, other sessions continue',
         'a daemon that is killed while a run waits still has the question, and the answer brings the run to its end',
       ],
     },
@@ -137,10 +137,8 @@ export const RULES_OF_STATES: readonly Rule[] = [
         'a workspace that could not be looked at fails artifacts and export, and the run stays completed',
       ],
       'http/artifacts.test.ts': ['of a run from before there were artifacts is unavailable'],
-      'execution/artifacts/collector.test.ts': ['%s the next start goes on, and everything is told once'],
-      [ARTIFACTS]: [
-        'a crash in the middle of packing loses nothing: after the restart both archives are there, told once',
-      ],
+      'execution/artifacts/collector.test.ts': ['%s the next start continues, and everything is reported once'],
+      [ARTIFACTS]: ['a crash while packing loses nothing: after the restart both archives exist, each reported once'],
     },
   },
   {
@@ -175,7 +173,7 @@ export const RULES_OF_STATES: readonly Rule[] = [
     proofs: {
       [STOP]: ['after the executor has confirmed, be it late, is already_stopped'],
       'acceptance/rules.test.ts': [
-        'ends a running background run as canceled, is already_stopped afterwards, and the session goes on',
+        'ends a running background run as canceled, is already_stopped afterwards, and the session continues',
       ],
     },
   },

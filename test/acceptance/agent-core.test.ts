@@ -167,7 +167,7 @@ test.skipIf(!probe.ok)('a skill is loaded, and a command uses its files', async 
   expect(outputs[1]).toContain('high water at six');
 });
 
-test.skipIf(!probe.ok)('a long output lies whole in the workspace, where the agent reads on', async () => {
+test.skipIf(!probe.ok)('a long output is stored in full in the workspace, where the agent can read on', async () => {
   const replies = [
     call('shell', { command: 'seq 100000' }),
     call('search_files', { pattern: '^77777$', regexp: true, path: '/.errand/outputs' }),
@@ -182,7 +182,7 @@ test.skipIf(!probe.ok)('a long output lies whole in the workspace, where the age
   expect(outputs[1]).toContain(`${kept!.slice(1)}:77777: 77777`);
 });
 
-test('a conversation that fills its window is summarised once; the next turns stand on the summary, after a restart too', async () => {
+test('a conversation that fills its window is summarised once; the next turns build on the summary, also after a restart', async () => {
   const isSummary = ({ body }: Pick<ModelQuestion, 'body'>) =>
     JSON.stringify(body.messages).includes('Summarise this conversation.');
   models.script((question) => {

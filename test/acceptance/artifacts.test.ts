@@ -192,7 +192,7 @@ test('what a stopped run wrote is in the workspace’s archive', async () => {
   expect(zipEntries(await bytesAt(whole.archive?.url))).toEqual({ 'half.txt': 'half' });
 });
 
-test('a crash in the middle of packing loses nothing: after the restart both archives are there, told once', async () => {
+test('a crash while packing loses nothing: after the restart both archives exist, each reported once', async () => {
   model.script(({ step }) => {
     if (step === 0) return { tools: [writes('/a.txt', 'one')] };
     // Large enough that packing it takes a while.

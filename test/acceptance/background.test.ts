@@ -98,7 +98,7 @@ test('the key may come as a header; the field of the body wins', async () => {
   expect(other.headers.get('x-run-id')).not.toBe(first.headers.get('x-run-id'));
 });
 
-test('a failed background run tells its error', async () => {
+test('a failed background run returns its error', async () => {
   const accepted = await submit('[[fail=400]]', { idempotency_key: 'will-fail' });
   const done = await finished(accepted.body.background_results['result_url']);
   expect(done.status).toBe(200);

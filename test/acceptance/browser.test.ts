@@ -88,7 +88,7 @@ describe.skipIf(!chromium.ok)('the browser in the daemon', () => {
   });
 });
 
-test('a PDF is told to a model as its text, in this turn and the next', async () => {
+test('a PDF is given to a model as its text, in this turn and the next', async () => {
   const document = {
     type: 'document',
     file_name: 'tides.pdf',

@@ -122,7 +122,7 @@ test('an agent calls a service with a credential that it never sees, as long as 
   expect(JSON.stringify(models.requests.at(-1)!.body)).toContain('no tool named');
 });
 
-test('a connector that does not work is told with exit code 8, and an unknown one with 5', async () => {
+test('a connector that does not work is reported with exit code 8, and an unknown one with 5', async () => {
   const made = await json(
     ['connections', 'create', 'crm', '--user', daemon.adminName, '--secret-stdin'],
     'not the right one\n',

@@ -171,7 +171,7 @@ if (!existsSync('/usr/bin/bwrap'))
   process.stderr.write('SKIPPED: crashes within shell commands, since bubblewrap is not installed\n');
 
 shellTest(
-  'a crash within a shell command ends its processes, and the model is told that the outcome is unknown',
+  'a crash within a shell command ends its processes, and the model learns that the outcome is unknown',
   async () => {
     const from = model.requests.length;
     const pause = `30.0${process.pid}`;
@@ -240,7 +240,7 @@ test('a crash right upon the last word of the model settles the run once, whatev
   }
 });
 
-test('a third crash fails the run as interrupted and retryable, and the next run of its session goes on', async () => {
+test('a third crash fails the run as interrupted and retryable, and the next run of its session starts', async () => {
   model.script(HANG);
   const run = await stream({ text: 'cursed' });
   const behind = await stream({ text: 'spared', sessionId: run.sessionId });
@@ -259,7 +259,7 @@ test('a third crash fails the run as interrupted and retryable, and the next run
   expect(expectWhole(behind.runId).answer).toBe('fine');
 });
 
-test('a drain is told at once, lets streams go on for their time, and the stream is rejoined without loss or doubling', async () => {
+test('a drain is reported at once, lets streams continue for their time, and the stream is rejoined without loss or duplicates', async () => {
   model.script({ text: ['one ', 'two ', 'three'], hang: 'mid-stream', afterDeltas: 2 });
   const run = await stream({ text: 'count' });
   await run.until(({ data }) => data?.includes('two ') === true);

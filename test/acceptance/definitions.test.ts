@@ -133,7 +133,7 @@ test('in free mode the key decides; what is changed of it counts for new session
   expect(instructionsAt(-1)).not.toContain('About tides');
 });
 
-test('a file that changes while a run is under way changes the next run, not this one', async () => {
+test('a file that changes while a run is in progress affects the next run, not this one', async () => {
   write('experts/watch.md', expert('night watch'));
   await taken('experts', 'watch', 'Knows night watch');
   const { key } = await makeKey('--target', 'expert:watch');
@@ -186,7 +186,7 @@ test('a team is kept with its session: a changed file counts for new sessions on
   });
 });
 
-test('an expert that is gone fails the run in clear words, and answers again once it is back', async () => {
+test('a missing expert fails the run with a clear message, and answers again once it is back', async () => {
   write('experts/ghost.md', expert('ghost'));
   await taken('experts', 'ghost', 'Knows ghost');
   const { key } = await makeKey('--target', 'expert:ghost');
@@ -199,7 +199,7 @@ test('an expert that is gone fails the run in clear words, and answers again onc
   expect((await ask(key, 'Boo!', session)).status).toBe(200);
 });
 
-test('a server that cannot be reached is told to the agent, and the run goes on', async () => {
+test('an unreachable server is reported to the agent, and the run continues', async () => {
   const { key } = await makeKey('--mcp', 'quiet');
   expect((await ask(key, 'Hello.')).status).toBe(200);
   expect(instructionsAt(-1)).toContain('quiet');
@@ -234,7 +234,7 @@ test('ids stay with their names through a rename, a way back and a restart', asy
   expect([await idOf('tides'), await idOf('reefs'), await idOf('banks')]).toEqual([tides, reefs, banks]);
 });
 
-test('a broken file is told by check and readiness, and the last good state stays in force', async () => {
+test('a broken file is reported by check and readiness, and the last valid state stays in effect', async () => {
   write('experts/cook.md', expert('cook', 'skils: []\n'));
   const place = 'experts/cook.md:3:1 skils: is not a known key (did you mean "skills"?)';
   await waitFor(async () => {

@@ -76,7 +76,7 @@ test('a deleted session is 404 everywhere; its workspace and its own blobs go, t
   expect(['shared', 'own'].map(hasBlob)).toEqual([true, false]);
 });
 
-test('what runs in a deleted session is stopped, and its readers are told', async () => {
+test('what runs in a deleted session is stopped, and its readers are notified', async () => {
   const from = model.requests.length;
   const response = await openTurn(door(), { stream: true, content: '[[deltas=4]] [[hang=mid-stream after=2]]' });
   const sessionId = response.headers.get('x-session-id')!;

@@ -179,7 +179,7 @@ describe('the first hour, on the offline engine', () => {
     expect(await runScript('tide.mjs', clients('zodResponseFormat'))).toMatch(/^\d+$/m);
   });
 
-  test('a stream tells of tools, and is joined again; its session is listed, read, stopped and deleted', async () => {
+  test('a stream reports tools, and is rejoined; its session is listed, read, stopped and deleted', async () => {
     const streamed = await reader.paste(clients('X-Stream-Tool-Events'));
     expect(streamed).toContain('event: tool_use');
     const ids = Array.from(streamed.matchAll(/^id: (\d+)/gm), ([, id = '']) => id);
@@ -295,7 +295,7 @@ describe('models, people and capabilities', () => {
     writeFileSync(place, change(text));
   }
 
-  test('models.yaml is taken up, and its models are checked', async () => {
+  test('models.yaml is applied, and its models are checked', async () => {
     const [check, status, models] = block('README.md', 'models check').text.split(/(?<=\n)/);
     await reader.paste(check ?? '');
     await waitFor(async () => /qwen[^]*claude/.test(await reader.paste(status ?? '')));
@@ -305,7 +305,7 @@ describe('models, people and capabilities', () => {
     expect(printed).toMatch(/claude\s+stream\s+ok/);
   });
 
-  test('the models.yaml with all common options is taken up, too', async () => {
+  test('the models.yaml with all common options is applied, too', async () => {
     save(block('docs/OPERATING.md', 'default_scenario: local'), withModels);
     expect(await reader.paste('errand config check')).not.toContain('problem');
     await waitFor(async () => (await reader.paste('errand models list -o json')).includes('200000'));

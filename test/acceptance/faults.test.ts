@@ -299,7 +299,7 @@ describe('models and tools', () => {
     { name: 'a tool that does not exist', script: 'unknownTool', text: 'There is no rocket.', atLeastMs: 0 },
     { name: 'arguments that are no JSON', script: 'brokenArguments', text: 'I misspoke.', atLeastMs: 0 },
     { name: 'arguments that do not fit', script: 'wrongArguments', text: 'I misunderstood.', atLeastMs: 0 },
-  ])('$name: the run goes on', async ({ script, text, atLeastMs }) => {
+  ])('$name: the run continues', async ({ script, text, atLeastMs }) => {
     const startedAt = performance.now();
     for (const { way, answer } of await inEveryWay(() => scripted(script))) {
       expect(answer.error, way.name).toBeNull();
@@ -312,7 +312,7 @@ describe('models and tools', () => {
     { script: 'unknownTool', expected: /There is no tool named \\?"launch_rocket\\?"/ },
     { script: 'brokenArguments', expected: /arguments were not valid JSON/ },
     { script: 'wrongArguments', expected: /do not fit the schema of/ },
-  ])('the model is told what was wrong: $script', async ({ script, expected }) => {
+  ])('the model learns what was wrong: $script', async ({ script, expected }) => {
     const content = scripted(script);
     for (const key of ['openai', 'anthropic']) await ask({ content, key });
     const calls = model.requests.filter(({ body }) => JSON.stringify(body.messages).includes(content));
@@ -320,7 +320,7 @@ describe('models and tools', () => {
     for (const call of [calls[1], calls[3]]) expect(JSON.stringify(call?.body.messages)).toMatch(expected);
   });
 
-  test.concurrent('a model that calls tools for ever is ended at the limit of steps', async () => {
+  test.concurrent('a model that calls tools forever is ended at the limit of steps', async () => {
     for (const { way, answer } of await inEveryWay(() => scripted('endlessTools'))) {
       const message = new RegExp(`did not finish within ${MAX_STEPS} steps`);
       expectFailure(answer, way, { status: 500, type: 'api_error', message });
@@ -478,7 +478,7 @@ describe('worker threads', () => {
     },
   );
 
-  test('a message of a run that cannot be read interrupts it, and it goes on with the others beside it', async () => {
+  test('an unreadable message of a run interrupts it, and it continues with the others next to it', async () => {
     const garbled = Promise.withResolvers<void>();
     const words = Array.from({ length: 10 }, () => 'w');
     model.script({ text: words, hang: 'mid-stream', until: garbled.promise });
@@ -686,7 +686,7 @@ describe.skipIf(!canMount)('disks', () => {
     expect(rowsOf(daemon, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
   });
 
-  test('where blobs cannot be written, a turn with an attachment is refused and others go on', async () => {
+  test('where blobs cannot be written, a turn with an attachment is refused and others continue', async () => {
     const blobs = join(daemon.dataDir, 'blobs');
     execFileSync('mount', ['--bind', blobs, blobs]);
     execFileSync('mount', ['-o', 'remount,bind,ro', blobs]);
@@ -728,7 +728,7 @@ describe.skipIf(!canMount)('disks', () => {
     expect(answer.text.endsWith('over it')).toBe(true);
   });
 
-  test('SIGTERM on a full disk is a clean drain, also of a run, which goes on when there is room', async () => {
+  test('SIGTERM on a full disk is a clean drain, also of a run, which continues when there is room', async () => {
     model.script({ text: ['half ', 'of it'], hang: 'mid-stream', afterDeltas: 1 });
     const before = model.requests.length;
     const turn = ask('through the drain', 'messages', true);

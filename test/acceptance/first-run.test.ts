@@ -70,7 +70,7 @@ describe('on an empty directory', () => {
 
   const keyOf = (): string => /API key\s+(errand_\S+)/.exec(kept)?.[1] ?? '';
 
-  test('the start tells who the administrator is, once and for their eyes only', () => {
+  test('the first start prints who the administrator is, once and only for them', () => {
     expect(kept).toMatch(/Administrator\s+admin\n\s+Password\s+\S{12,}\n\s+API key\s+errand_\w{8}_\S{43}\n/);
     const data = join(directory, 'data');
     expect(statSync(data).mode & 0o777).toBe(0o700);
@@ -167,7 +167,7 @@ default_scenario: general
   const list = (apiKey: string, path = '/openapi/v1/models') =>
     fetch(daemon.url + path, { headers: { authorization: `Bearer ${apiKey}` } });
 
-  test('status tells the daemon, its models and its parts', async () => {
+  test('status shows the daemon, its models and its parts', async () => {
     const status = await runJson('status');
     expect(status).toMatchObject({
       pid: daemon.pid(),
@@ -278,7 +278,7 @@ default_scenario: general
     ]);
   });
 
-  test('models.yaml is taken up while the daemon runs; a broken one changes nothing and is told', async () => {
+  test('models.yaml is applied while the daemon runs; a broken one changes nothing and is reported', async () => {
     const file = join(daemon.configDir, 'models.yaml');
     const stateOf = async () => {
       const { parts } = (await runJson('status')) as {
@@ -305,7 +305,7 @@ default_scenario: general
     expect(await modelBehind(daemon.apiKey)).toBe('small-1');
   });
 
-  test('a model that the catalog lost fails the run in words, and the next run goes on', async () => {
+  test('a model that the catalog has lost fails the run with a message, and the next run continues', async () => {
     const { key } = await keyFor('admin', '--model', 'large');
     const file = join(daemon.configDir, 'models.yaml');
     const whole = readFileSync(file, 'utf8');

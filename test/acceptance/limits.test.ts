@@ -456,7 +456,7 @@ describe('a repeated request', () => {
     expect((await contentsOf(daemon))['runs']).toBe((before['runs'] ?? 0) + 1);
   });
 
-  test('keys are told apart by user key, by session, and from the key that opened it', async () => {
+  test('keys are distinguished by user key, by session, and from the key that opened it', async () => {
     const opened = await turn(idempotent('shared', '[[text=opened]]'));
     const otherKey = await turn(idempotent('shared', '[[text=other]]'), await keyFor('admin'));
     expect(otherKey.runId).not.toBe(opened.runId);

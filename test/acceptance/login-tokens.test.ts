@@ -300,7 +300,7 @@ describe('before it serves', () => {
     expect(how.stderr).toContain(`chmod 600 ${dataDir}/master.key`);
   });
 
-  test('a master key in the credentials directory is used, and none is made beside it', async () => {
+  test('a master key in the credentials directory is used, and none is created in the data directory', async () => {
     const credentials = join(temporaryDirectory(), 'credentials');
     mkdirSync(credentials);
     writeFileSync(join(credentials, 'master-key'), createHash('sha256').update('k').digest(), { mode: 0o440 });

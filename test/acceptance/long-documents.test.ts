@@ -31,7 +31,7 @@ const DOCUMENTS = [
 ] as const;
 
 test.each(DOCUMENTS)(
-  'of %s the model is told how much is missing, and read_file gives it',
+  'the model learns how much of %s is missing, and read_file returns it',
   async (name, type, make) => {
     const before = model.requests.length;
     model.enqueue(

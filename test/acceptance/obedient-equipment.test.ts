@@ -341,7 +341,7 @@ test("in a team a connection is its agent's alone: the lead has no such tool, th
   expectNoSecret(bodies.join());
 });
 
-test('with a connection, only its own service is reached, where it is allowed, and no credential is told', async () => {
+test('with a connection, only its own service is reached, where allowed, and no credential is disclosed', async () => {
   const call = (path: string, more: object = {}) => ({
     name: 'connector_request',
     input: { connection: ownConnection, method: 'GET', path, ...more },

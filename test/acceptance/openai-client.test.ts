@@ -75,7 +75,7 @@ test('a completion has the answer, the usage, the echoed model and the ids of it
   ).toEqual([{ id: headers.get('x-session-id') }]);
 });
 
-test('a stream tells the role, then text as it comes, then the finish reason', async () => {
+test('a stream sends the role, then text as it arrives, then the finish reason', async () => {
   const stream = await client.chat.completions.create({
     model: 'gpt-x',
     stream: true,
@@ -128,7 +128,7 @@ test('an image in a data URL reaches the model as an image', async () => {
   ]);
 });
 
-test('a file is laid into the workspace, where the agent reads it', async () => {
+test('a file is placed in the workspace, where the agent reads it', async () => {
   model.enqueue({ tools: [{ name: 'read_file', input: { path: '/uploads/facts.csv' } }] }, { text: 'Read.' });
   const { completion, headers } = await create([
     { type: 'text', text: 'what-does-it-say' },

@@ -106,7 +106,7 @@ test('a stream stays open while its run waits, with the names of the protocol on
   expect(results[1]!.output).toBe('green');
 });
 
-test('a client that asks for what tools do is told of the question and of its answer', async () => {
+test('a client that asks for tool events gets the question and its answer', async () => {
   const { response, question } = await beginAsking({ headers: { 'x-stream-tool-events': 'true' } });
   await answer(question.request_id, 'red');
   const { events } = await readTurn(response);
@@ -119,7 +119,7 @@ test('a client that asks for what tools do is told of the question and of its an
   ]);
 });
 
-test('fifty runs that wait hold no slot; what comes next in a session stays behind, other sessions go on', async () => {
+test('fifty runs that wait hold no slot; what comes next in a session stays behind, other sessions continue', async () => {
   const asking = await Promise.all(
     Array.from({ length: 50 }, () => openTurn(door(), { stream: true, content: 'ask' })),
   );
@@ -171,7 +171,7 @@ test('a daemon that is killed while a run waits still has the question, and the 
   expect(runRow(runId)).toMatchObject({ answer: 'Heard green.', attempt: 2, resumes: 0 });
 });
 
-test('a question that expires while no daemon runs is told as unanswered after the next start', async () => {
+test('a question that expires while no daemon runs is reported as unanswered after the next start', async () => {
   const { response, runId, question } = await beginAsking();
   await daemon.stop();
   expect((await readTurn(response)).error).toMatchObject({ message: expect.stringContaining('restarting') });

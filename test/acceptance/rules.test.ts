@@ -248,7 +248,7 @@ describe('a turn in a session', () => {
     expect(model.requests.length).toBe(calls);
   });
 
-  test('a background key of a deleted session is 404 and makes no second run', async () => {
+  test('a background key of a deleted session is 404 and creates no second run', async () => {
     const before = await everything();
     const again = turn('[[text=task]]', { background: true, idempotency_key: 'lost' });
     expectRefusal(await call('POST', MESSAGES, keys.ada, again), MESSAGES, 404);
@@ -461,7 +461,7 @@ describe('a background submission', () => {
 describe('a stop', () => {
   const stop = (id: string) => call('POST', `${SESSIONS}/${id}/stop`, keys.sister);
 
-  test('ends a running background run as canceled, is already_stopped afterwards, and the session goes on', async () => {
+  test('ends a running background run as canceled, is already_stopped afterwards, and the session continues', async () => {
     const slow = turn('[[deltas=400 every=50]]', { background: true, idempotency_key: 'to be stopped' });
     const accepted = await call('POST', MESSAGES, keys.sister, slow);
     const [id, run] = [accepted.headers.get('x-session-id') ?? '', resultsOf(accepted).run_id];
@@ -518,7 +518,7 @@ describe('a stop', () => {
   });
 });
 
-test('a deleted session starts no further turn and is told as scheduled for cleaning up', async () => {
+test('a deleted session starts no further turn and is reported as scheduled for clean-up', async () => {
   const { session } = await settled(keys.sister, '[[text=short]]');
   const got = await call('DELETE', `${SESSIONS}/${session}`, keys.sister);
   expect([got.status, got.json]).toEqual([200, { id: session, cleanup: { scheduled: true } }]);

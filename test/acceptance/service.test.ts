@@ -47,7 +47,7 @@ async function startManager(): Promise<{ readonly socket: string; readonly said:
   return { socket, said };
 }
 
-test('a service manager hears of a daemon that listens', {
+test('a service manager is notified when the daemon listens', {
   skip: !has('systemd-notify') || !has('python3'),
 }, async () => {
   const { socket, said } = await startManager();
@@ -112,7 +112,7 @@ test('status --wait returns when a daemon that is being started is ready', async
   expect(JSON.parse((await waiting).stdout)).toMatchObject({ ready: true, pid: daemon.pid() });
 });
 
-test('the unit that comes with Errand lets the sandbox be built, and is told when the daemon is ready', () => {
+test('the unit that comes with Errand lets the sandbox be built, and is notified when the daemon is ready', () => {
   const unit = readFileSync(new URL('../../config/errand.service', import.meta.url), 'utf8');
   const valuesOf = (key: string) => new RegExp(`^${key}=(.*)$`, 'm').exec(unit)?.[1]?.split(' ');
   expect(valuesOf('SystemCallFilter')).toEqual(expect.arrayContaining(['@mount', 'sethostname']));

@@ -95,7 +95,7 @@ test('the queue says what waits and why, until it is stopped', async () => {
   expect(await errand<Items>('queue')).toMatchObject({ items: [], total: 0, busy: 0 });
 });
 
-test('a run is followed live, across a kill of the daemon, to its end', async () => {
+test('a run is followed live to its end, across a crash of the daemon', async () => {
   const from = model.requests.length;
   const { response, runId } = await begin('[[tools=1]] [[deltas=4]] [[hang=mid-stream after=2]]');
   await model.waitForRequest(from + 2);

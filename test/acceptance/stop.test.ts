@@ -85,7 +85,7 @@ test.each(['messages', 'chat'] as const)(
   },
 );
 
-test('a request that waits for a stopped run is told so', async () => {
+test('a request that waits for a stopped run gets that as its reply', async () => {
   const from = model.requests.length;
   const waiting = takeTurn(door(), { content: HANGS });
   await model.waitForRequest(from + 1);
@@ -117,7 +117,7 @@ function processesWith(text: string): string[] {
   });
 }
 
-test('what waits in the session ends with what runs, and the session goes on afterwards', async () => {
+test('waiting runs of the session end with the running one, and the session continues afterwards', async () => {
   const first = await begin({ content: HANGS });
   const behind = await Promise.all(
     [1, 2].map(async () => openTurn(door(), { stream: true, content: '[[text=no]]', sessionId: first.sessionId })),
@@ -147,7 +147,7 @@ test('a stopped background run is canceled', async () => {
   });
 });
 
-test('a user who is disabled has no run left: its readers hear it, and nobody else', async () => {
+test('disabling a user stops their runs: their readers are notified, and nobody else', async () => {
   const nils = (await daemon.admin('POST', '/api/v1/users', { username: 'nils' })) as { user_id: string };
   const made = await daemon.admin('POST', '/api/v1/keys', { user: 'nils', scope: 'conversation', name: 'laptop' });
   const theirs = { url: daemon.url, apiKey: (made as { key: string }).key };

@@ -78,7 +78,7 @@ describe('the official client', () => {
     ]);
   });
 
-  test('is told of a run without a fitting result as an error, in both forms', async () => {
+  test('gets an error for a run without a valid result, in both forms', async () => {
     model.enqueue(...never);
     await expect(client.messages.create(asked(TIDE))).rejects.toMatchObject({ status: 500 });
     model.enqueue(...never);
@@ -167,7 +167,7 @@ test('the chat endpoint takes no notice of the field', async () => {
   expect([status, text]).toEqual([200, 'Words.']);
 });
 
-test('a run that was killed between corrections goes on, counts on, and ends with its result', async () => {
+test('a run that was killed between corrections continues, keeps its count, and ends with its result', async () => {
   const before = model.requests.length;
   model.enqueue(submit('one'), submit('two'), { hang: 'after-headers' });
   const body = { ...format(TIDE), idempotency_key: 'killed-in-between' };
@@ -185,7 +185,7 @@ test('a run that was killed between corrections goes on, counts on, and ends wit
   ]);
 });
 
-test('a background run has a null while it is under way, and its result when it has completed', async () => {
+test('a background run has null while it is in progress, and its result when it has completed', async () => {
   const before = model.requests.length;
   model.enqueue({ ...submit({ height: 4 }), firstMs: 300 });
   const reply = await fetch(`${daemon.url}/openapi/v1/messages`, {
@@ -272,7 +272,7 @@ describe('schemas that mean harm', () => {
     expect(await contentsOf(daemon)).toEqual(before);
   });
 
-  test('a pattern that backtracks for ever elsewhere judges a result', async () => {
+  test('a pattern that backtracks forever in other engines validates a result', async () => {
     const before = model.requests.length;
     model.enqueue(submit(`${'a'.repeat(40)}!`), submit('a'.repeat(40)));
     const { status } = await ask({ type: 'string', pattern: '^(a+)+$' });

@@ -18,7 +18,7 @@ async function withUnreadLog(): Promise<DaemonProcess> {
   return daemon;
 }
 
-test('a daemon whose log nobody reads goes on, and tells how many lines were lost once it is read again', async () => {
+test('a daemon whose log nobody reads continues, and reports how many lines were lost once it is read again', async () => {
   const { url, stderr, readStderr } = await withUnreadLog();
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
   readStderr(true);

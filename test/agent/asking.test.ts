@@ -46,7 +46,7 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
   test.each([
     ['an answer', { ok: true, output: 'red, please' }],
     ['no answer', { ok: false, output: 'The user did not answer in time.' }],
-  ] as const)('with %s the run goes on at the call after it, exactly once', async (_name, answer: ToolResult) => {
+  ] as const)('with %s the run continues at the call after it, exactly once', async (_name, answer: ToolResult) => {
     const { tools, ran } = makeTools();
     server.enqueue({ text: 'Let me ask.', tools: [echo('before'), ask(), echo('after')] });
     const first = startRun(await briefFor(kind), tools, { packs });

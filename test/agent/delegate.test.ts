@@ -231,7 +231,7 @@ test('with one permit for the endpoint a sub-agent is served: the agent above ho
   expect(main.of('permit-returned')).toHaveLength(5);
 });
 
-test('a permit is asked for under the name of the model that is called', async () => {
+test('a permit is requested under the name of the called model', async () => {
   const model: ModelGrant = { ...GRANT, name: 'other-model', baseUrl: server.url, metered: true };
   server.enqueue(delegating('moon'), { text: 'Yes.' }, { text: 'Done.' });
   const main = start(await briefWith([agent('moon', { model })]));

@@ -47,7 +47,7 @@ function saidTo({ main }: Told): unknown[] {
 }
 
 describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) => {
-  test('two 500s and a reset connection are got over', async () => {
+  test('two 500s and a reset connection are survived', async () => {
     server.enqueue({ status: 500 }, { refuse: true }, { status: 503 });
     const ended = await runWith(kind);
     expect(ended.outcome).toMatchObject({ status: 'completed', text: 'Recovered.' });

@@ -442,7 +442,7 @@ test('files that the operator linked are read; a link to nothing is a problem', 
   expect(broken.ok ? [] : broken.problems.map(formatProblem)).toEqual(['experts/gone.md is a broken link']);
 });
 
-test('a link in the place of a skill, its SKILL.md or a plugin is not followed, and costs that alone', () => {
+test('a link in place of a skill, its SKILL.md or a plugin is not followed, and only that is left out', () => {
   const elsewhere = temporaryDirectory({
     'shared/SKILL.md': skill('shared'),
     'half.md': skill('half'),

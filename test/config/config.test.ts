@@ -147,7 +147,7 @@ test.each([1, 86_400])('login tokens may be valid for %i seconds', (seconds) => 
   expect(load(`login_token_ttl_seconds: ${seconds}`).settings).toEqual(settings);
 });
 
-test('single sign-on is read whole, with its defaults for accounts', () => {
+test('single sign-on is read completely, with its defaults for accounts', () => {
   const file = `
 sso:
   provider: corp

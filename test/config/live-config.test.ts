@@ -220,7 +220,7 @@ test('of a burst of half-written states, only the last one applies', async () =>
   expect(events).toEqual([{ kind: 'accepted', file: 'errand.yaml' }]);
 });
 
-test('a listener that has gone is not called', () => {
+test('a listener that has left is not called', () => {
   const { live, write } = open(temporaryDirectory());
   const calls: string[] = [];
   const leave = live.onChange((changed) => calls.push(changed));

@@ -63,7 +63,7 @@ const numbers = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, at) => String(from + at)).join('');
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-test('what is committed while the past is read is given once, in order', async () => {
+test('what is committed while the past is read is delivered once, in order', async () => {
   const { feed, commit, hold, release } = heldFeed();
   commit(...frames(1, 3));
   hold();
@@ -77,7 +77,7 @@ test('what is committed while the past is read is given once, in order', async (
   expect(late.all()).toBe('12345');
 });
 
-test('who comes back while something is committed gets of it what it lacks', async () => {
+test('a watcher that resumes during a commit gets what it lacks', async () => {
   const { feed, stored, commit } = heldFeed();
   stored.push(...frames(1, 5));
   const one = recorder();
@@ -92,7 +92,7 @@ test('who comes back while something is committed gets of it what it lacks', asy
   expect(one.all()).toBe('34567');
 });
 
-test('many who come back after the same event read its pages once', async () => {
+test('many watchers that resume after the same event read its pages once', async () => {
   const { feed, stored, reads } = heldFeed();
   stored.push(...frames(1, PAGE + 50));
   const watchers = Array.from({ length: 100 }, () => recorder());
@@ -101,7 +101,7 @@ test('many who come back after the same event read its pages once', async () => 
   expect(reads()).toBe(2);
 });
 
-test('who has to pause is given no more meanwhile, and misses nothing', async () => {
+test('a reader that has to pause gets nothing meanwhile, and misses nothing', async () => {
   const { feed, stored, commit } = heldFeed();
   stored.push(frame(1, 60_000), frame(2, 60_000), frame(3, 200_000), frame(4));
   let go = Promise.withResolvers<void>();
@@ -117,7 +117,7 @@ test('who has to pause is given no more meanwhile, and misses nothing', async ()
   expect(slow.all().replace(/(.)\1+/g, '$1')).toBe('12345');
 });
 
-test('a watcher that has left, also in the middle of what is told, is given nothing more', async () => {
+test('a watcher that has left, even in the middle of a delivery, gets nothing more', async () => {
   const { feed, commit, abandoned } = heldFeed();
   const leaving = recorder();
   const staying = recorder();
@@ -160,7 +160,7 @@ test('the last event ends all watchers: those who have everything, those who rea
   expect([late.all(), late.ended()]).toEqual(['', 1]);
 });
 
-test('who reads slowly while a session is deleted and erased is told its last event', async () => {
+test('a slow reader of a session that is deleted and erased gets its last event', async () => {
   const { feed, stored, commit } = heldFeed();
   commit(frame(1));
   let go = Promise.withResolvers<void>();
@@ -175,7 +175,7 @@ test('who reads slowly while a session is deleted and erased is told its last ev
   expect([slow.all(), slow.ended()]).toEqual(['14', 1]);
 });
 
-test('a past that cannot be read fails those who read it, and nobody else', async () => {
+test('a past that can’t be read fails its readers, and nobody else', async () => {
   let isBroken = false;
   const feed = new OpenFeed({
     newestId: async () => 1,

@@ -97,7 +97,7 @@ test('a session that is deleted is cleaned up, and what ran in it collected', as
   expect(woken).toEqual({ queue: [run.sessionSeq], collector: [run.sessionSeq], sweeper: [run.sessionSeq] });
 });
 
-test('the end of an executor has no event, and wakes what waits for it all the same', async () => {
+test('the end of an executor has no event, and still wakes what waits for it', async () => {
   const run = await running();
   await house.store.runs.stopSession(run.sessionSeq, 'user_requested_stop');
   woken = {};

@@ -68,7 +68,7 @@ test.each(['600', '400'])('a key of mode %s is taken', (mode) => {
   expect(() => openMasterKey(placeWith(Buffer.alloc(32), Number.parseInt(mode, 8)))).not.toThrow();
 });
 
-test('a credential of the service manager is taken with the mode that it has', () => {
+test('a credential of the service manager is accepted with its mode', () => {
   expect(() => openMasterKey(placeWith(Buffer.alloc(32), 0o440, true))).not.toThrow();
 });
 
@@ -84,7 +84,7 @@ test('a directory in its place is refused', () => {
   expect(() => openMasterKey(place)).toThrow('must be a file of 32 bytes');
 });
 
-test('a missing key of an existing database is refused, with the remedy, and none is made', () => {
+test('a missing key of an existing database is refused, with the remedy, and none is created', () => {
   const directory = temporaryDirectory({ 'errand.db': 'rows' });
   const place = { ...inDirectory(directory), database: join(directory, 'errand.db') };
   for (const words of [place.path, place.database, 'from a backup', 'init --new-master-key', 'login tokens']) {

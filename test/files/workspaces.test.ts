@@ -26,7 +26,7 @@ async function house() {
   return { directory, blobs, workspaces, root, csv };
 }
 
-test('attachments are laid into the workspace, and stay as the agent left them', async () => {
+test('attachments are placed in the workspace, and stay as the agent left them', async () => {
   const { workspaces, root, csv } = await house();
   await workspaces.layUploads('s1', [csv], { quotaBytes: 2 ** 30, hasBegun: false });
   const path = join(root, 'uploads/data.csv');
@@ -50,7 +50,7 @@ test('an attachment that a power failure has emptied, cut or filled with zeros i
   expect(lstatSync(path).ino).toBe(before);
 });
 
-test('attachments that would take more than the workspace may are not laid', async () => {
+test('attachments that would exceed the workspace’s limit are not placed', async () => {
   const { workspaces, root, csv } = await house();
   expect(await workspaces.layUploads('s1', [csv], { quotaBytes: 7, hasBegun: false })).toBe(false);
   expect(readdirSync(join(root, 'uploads'))).toEqual([]);
@@ -70,7 +70,7 @@ test('attachments go from file to file, and their bytes not through the daemon',
   expect(await blobs.read(csv.sha256)).toEqual(readFileSync(path));
 });
 
-test('an attachment whose blob is gone leaves nothing half-laid', async () => {
+test('an attachment whose blob is missing leaves no partial file', async () => {
   const { workspaces, root, csv } = await house();
   const lost = { ...csv, sha256: '0'.repeat(64) };
   await expect(workspaces.layUploads('s1', [lost], { quotaBytes: 2 ** 30, hasBegun: false })).rejects.toMatchObject({

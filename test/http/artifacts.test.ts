@@ -223,7 +223,7 @@ describe('the status', () => {
     expect(tar.subarray(0, 2).toString('hex')).toBe('1f8b');
   });
 
-  test('is failed with the reason, and the workspace’s files are told all the same', async () => {
+  test('is failed with the reason, and the workspace’s files are still listed', async () => {
     const run = await rows.begin();
     rows.write(run, { 'half.txt': 'half' });
     const error = { type: 'timeout_error', message: 'The model was silent.', retryable: true } as const;

@@ -295,7 +295,7 @@ test.each(REFUSALS)('a refusal %s of an operation is a %i in each shape', async 
   expect([got.status, errorOf('/api/v1/users', got).message]).toEqual([status, 'Words.']);
 });
 
-test('a retry-after of its own goes before the usual one, and is never under a second', async () => {
+test('an error’s own retry-after takes precedence over the usual one, and is at least a second', async () => {
   const acceptTurn = async () => {
     throw new ErrandError('rate_limited', 'Slow.', { details: { retryAfterSeconds: 0.2 } });
   };
@@ -315,7 +315,7 @@ test('a bug is a bare 500 to the caller, and its cause is in the log with the re
   expect(line).toMatchObject({ request_id: got.headers['x-request-id'], err: { message: 'the secret inside' } });
 });
 
-test('a request id of the client is not taken over, and no two are equal', async () => {
+test('a request id of the client is not used, and no two are equal', async () => {
   const house = await openHouse();
   const mine = UNKNOWN_ID;
   const ids = await Promise.all(
@@ -348,7 +348,7 @@ test('a body that grows past the limit without saying its length is 413 and clos
   expect(errorOf(MESSAGES, got).type).toBe('invalid_request_error');
 });
 
-test('a log line tells each request, and the key it carried is in none', async () => {
+test('each request gets a log line, and no line contains its key', async () => {
   const house = await openHouse();
   await send(house, { path: '/api/v1/status?x=1', as: 'admin-key' });
   await send(house, { path: '/api/v1/status', via: 'socket' });

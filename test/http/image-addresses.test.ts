@@ -314,7 +314,7 @@ test('a repeated request finds its run without fetching the image again', async 
   expect(server.hits).toHaveLength(3);
 });
 
-test('a session that is not there is told before anything is fetched', async () => {
+test('an unknown session is reported before anything is fetched', async () => {
   const server = await startWebServer(serving('image/png'));
   const house = await openImageHouse(server);
   const lost = saying([image(server.url)], { metadata: { session_id: '0198c0de-0000-7000-8000-00000000dead' } });

@@ -44,7 +44,7 @@ test('a line longer than the limit is written when nothing waits', () => {
   expect(taken).toEqual(['a long line\n']);
 });
 
-test('a reader that has gone is not an error, and nothing is buffered for it', () => {
+test('a reader that has left is not an error, and nothing is buffered for it', () => {
   const { stream } = slowStream();
   const outlet = makeStreamOutlet(stream, { maxHeldBytes: 4 });
   stream.on('error', () => undefined).destroy(new Error('EPIPE'));

@@ -122,7 +122,7 @@ describe.each(OUTCOMES)('%s', (who, outcomes) => {
   });
 });
 
-test('a run that is not in the background is no background run', async () => {
+test('an ordinary run is not found as a background run', async () => {
   for (const whose of ['own', 'other'] as const) {
     const found = access.backgroundRun(callers['the operator']!, things[whose].run);
     await expect(found).rejects.toMatchObject({ reason: 'not_found', message: 'Background run not found.' });

@@ -20,7 +20,7 @@ const finding = (...ids: readonly string[]) => {
   return makeFindId({ findIds, users: { get }, teams: { get } } as unknown as Store);
 };
 
-test.each(ID_NOUNS)('the one id of %s that begins so is found, in capitals too', async (noun) => {
+test.each(ID_NOUNS)('the one id of %s with the prefix is found, also in capitals', async (noun) => {
   expect(await finding(`${ID}1`)(caller, noun, '0190F6A0-0')).toBe(`${ID}1`);
 });
 

@@ -29,7 +29,7 @@ async function getFrom(handler: RequestListener, over: Partial<GuardedRequest> =
 
 const textOf = ({ body }: { readonly body: Uint8Array }) => Buffer.from(body).toString();
 
-test('a reply comes whole, with its status, its headers and its address', async () => {
+test('a reply arrives complete, with its status, its headers and its address', async () => {
   const server = await startWebServer((_req, res) => {
     res.writeHead(404, { 'X-One': 'a', 'Set-Cookie': ['b=1', 'c=2'] }).end('gone');
   });
@@ -55,7 +55,7 @@ test.each([
   ['a header with a line break', { headers: { 'x-a': 'b\r\nx-c: d' } }],
   ['a name that is no header', { headers: { 'a b': 'c' } }],
   ['a method that is none', { method: 'GET / HTTP/1.1\r\nX: y' }],
-])('%s is refused and reaches nobody', async (_, over) => {
+])('%s is refused and sends no request', async (_, over) => {
   const server = await startWebServer();
   await expect(get(server.url, over)).rejects.toMatchObject({ name: 'EgressError', kind: 'refused' });
   expect(server.hits).toEqual([]);
@@ -98,7 +98,7 @@ test('codings one upon the other are decoded, and a bomb within a bomb ends at t
   await expect(getFrom(twice(Buffer.alloc(64 * 1024 * 1024)))).rejects.toMatchObject({ kind: 'too_large' });
 });
 
-test.each(['snappy', 'gzip, gzip, gzip, gzip'])('a body in %s is told as one that cannot be read', async (coding) => {
+test.each(['snappy', 'gzip, gzip, gzip, gzip'])('a body in %s is reported as unreadable', async (coding) => {
   const asked = getFrom((_req, res) => void res.setHeader('content-encoding', coding).end('x'));
   await expect(asked).rejects.toMatchObject({
     kind: 'bad_reply',
@@ -109,7 +109,7 @@ test.each(['snappy', 'gzip, gzip, gzip, gzip'])('a body in %s is told as one tha
 test.each([
   ['cut', gzipSync('hello hello hello').subarray(0, 20)],
   ['no gzip at all', Buffer.from('hello')],
-])('a gzip body that is %s is told as one that cannot be read', async (_, bytes) => {
+])('a gzip body that is %s is reported as unreadable', async (_, bytes) => {
   const asked = getFrom((_req, res) => void res.setHeader('content-encoding', 'gzip').end(bytes));
   await expect(asked).rejects.toMatchObject({ kind: 'bad_reply' });
 });
@@ -232,7 +232,7 @@ test.each([
   ['another protocol', 'SSH-2.0-OpenSSH_9.2\r\n', 'bad_reply'],
   ['endless headers', `HTTP/1.1 200 OK\r\nX: ${'y'.repeat(100_000)}\r\n\r\n`, 'bad_reply'],
   ['nothing', '', 'unreachable'],
-])('a server that answers with %s is told as it is', async (_, answer, kind) => {
+])('a server that answers with %s is reported as such', async (_, answer, kind) => {
   const port = await listenRaw(answer);
   await expect(get(`http://127.0.0.1:${port}/`)).rejects.toMatchObject({ kind });
 });
@@ -251,7 +251,7 @@ test('a missing server and an unknown name are reported as unreachable', async (
   });
 });
 
-test('an encrypted connection asks for the certificate of the name, and takes none that is not trusted', async () => {
+test('an encrypted connection requests the certificate of the name, and rejects one that isn’t trusted', async () => {
   const named: string[] = [];
   const server = createTlsServer({
     SNICallback: (name, done) => {

@@ -197,7 +197,7 @@ test('a body over the limit is cut, and its connection ends', async () => {
   expect(server.ports.size).toBe(2);
 });
 
-test('a body of exactly the limit is whole', async () => {
+test('a body of exactly the limit is complete', async () => {
   const server = await startWebServer((_req, res) => void res.end(Buffer.alloc(1_000, 'x')));
   expect(await openPool().post(server.url)).toMatchObject({ isWhole: true, body: Buffer.alloc(1_000, 'x') });
 });
@@ -240,7 +240,7 @@ test('a reply that never comes ends at the time limit', async () => {
   expect(await reply).toMatchObject({ status: null, error: { kind: 'timeout', message } });
 });
 
-test('a body that drips ends at the time limit, and keeps its status and what came', async () => {
+test('a body that trickles ends at the time limit, and keeps its status and what arrived', async () => {
   const raw = await startRawServer((socket) => {
     socket.once('data', () => void socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc'));
   });
@@ -286,7 +286,7 @@ test.each([
   expect(reply.body.toString()).toBe('abc');
 });
 
-test('announcements before a reply are no reply, and 100 headers are not too many', async () => {
+test('informational responses before a reply are not the reply, and 100 headers are not too many', async () => {
   const headers = Array.from({ length: 100 }, (_, index) => `x-${index}: y\r\n`).join('');
   const raw = await startRawServer((socket) => {
     socket.once('data', () => socket.end(`HTTP/1.1 103 Early\r\nx: y\r\n\r\nHTTP/1.1 202 OK\r\n${headers}\r\n`));
@@ -294,7 +294,7 @@ test('announcements before a reply are no reply, and 100 headers are not too man
   expect(await openPool().post(`http://127.0.0.1:${raw.port}/`)).toMatchObject({ status: 202, error: null });
 });
 
-test('a port where nobody listens is a refusal in words', async () => {
+test('a port where nobody listens is an error in words', async () => {
   const free = createServer();
   await new Promise<void>((resolve) => free.listen(0, '127.0.0.1', resolve));
   const { port: unused } = free.address() as AddressInfo;

@@ -106,7 +106,7 @@ test.each([
   ['a status below 100', 'HTTP/1.1 099 x\r\nContent-Length: 2\r\n\r\nok', 502],
   ['another protocol', 'HTTP/1.1 101 x\r\nUpgrade: other\r\nConnection: upgrade\r\n\r\n', 502],
   ['trailers that it cannot have', 'HTTP/1.1 200 x\r\nTrailer: a\r\nContent-Length: 2\r\n\r\nok', 200],
-])('a server that answers with %s harms nobody', async (_what, reply, status) => {
+])('a server that answers with %s does no harm', async (_what, reply, status) => {
   const server = createServer((socket) => void socket.once('data', () => socket.end(reply)));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());

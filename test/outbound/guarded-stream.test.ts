@@ -13,7 +13,7 @@ const guarded = guardedFetchFor({
   resolve: async () => [{ address: '127.0.0.1', family: 4 }],
 });
 
-test('a body is there as it comes, before its end', async () => {
+test('a body can be read as it arrives, before its end', async () => {
   let finish: () => void = () => undefined;
   const server = await startWebServer((_req, res) => {
     res.writeHead(200, { 'content-type': 'text/event-stream' });

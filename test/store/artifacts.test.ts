@@ -159,7 +159,7 @@ test('a run that touched its workspace and changed nothing is ready without pack
 describe('uploads', () => {
   const upload = { id: 'u', name: 'a.csv', path: 'attachments/u/a.csv', mimeType: 'text/csv', size: 3, sha256: 'csv' };
 
-  test('are no artifacts while they are as they were laid, whether or not the baseline was kept', async () => {
+  test('are not artifacts while they are unchanged, whether or not the baseline was stored', async () => {
     await house.accept({ attachments: [upload] });
     const run = (await house.claim())[0]!;
     await end(run);
@@ -301,7 +301,7 @@ describe('blobs', () => {
     expect(house.rows('SELECT 1 FROM workspace_files UNION ALL SELECT 1 FROM run_artifact_files')).toEqual([]);
   });
 
-  test('of a deleted session are packed no more', async () => {
+  test('of a deleted session are no longer packed', async () => {
     const run = await ended();
     await artifacts().recordArtifacts(run.seq, found(file('/a')));
     const other = await ended(DONE, run.sessionId);

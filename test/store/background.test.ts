@@ -72,7 +72,7 @@ test('a session with an unfinished run takes no background run', async () => {
   expect((await submit(house, { sessionId: run.sessionId })).kind).toBe('session_busy');
 });
 
-test('background keys are unique per API key, whatever the session, and apart from those of ordinary requests', async () => {
+test('background keys are unique per API key, whatever the session, and separate from those of ordinary requests', async () => {
   const house = await storeHouse();
   const idempotencyKey = 'job-1';
   const first = await submit(house, { idempotencyKey });
@@ -142,7 +142,7 @@ test('a run that had been started is not failed for waiting again', async () => 
   expect(await house.store.runs.expireQueued(run!.seq)).toBe(0);
 });
 
-test('a waiting run tells its place in the queue', async () => {
+test('a waiting run reports its place in the queue', async () => {
   const house = await storeHouse();
   const runs = [await submit(house), await submit(house), await submit(house)];
   const positions = [];

@@ -31,7 +31,7 @@ test.each([null, 0, false, '', [], 7])(
   },
 );
 
-test('of a chat run the result is told once, before the end of its text', async () => {
+test('the result of a chat run is reported once, before the end of its text', async () => {
   const house = await storeHouse();
   await house.accept({ outputSchema: SCHEMA, protocol: 'chat' });
   const [run] = await house.claim();

@@ -128,7 +128,7 @@ function failStatement(sql: RegExp, code: string, message: string): { readonly t
 }
 
 test.each(['SQLITE_IOERR_FSYNC', 'SQLITE_IOERR_DIR_FSYNC'])(
-  'after a failed sync (%s) nothing is written any more, and whoever opened the store is told once',
+  'after a failed sync (%s) nothing more is written, and the opener of the store is notified once',
   async (code) => {
     const failing = failStatement(/^COMMIT$/, code, 'disk I/O error');
     const house = open();
@@ -161,7 +161,7 @@ test.each([
   ['SQLITE_IOERR_WRITE', /the disk fails/],
   ['SQLITE_READONLY', /read-only/],
   ['SQLITE_CANTOPEN', /refuses to write/],
-])('%s is told to callers without its code, and to operators with it and the file', async (code, words) => {
+])('%s is reported to callers without its code, and to operators with its code and the file', async (code, words) => {
   failStatement(/^COMMIT$/, code, 'as SQLite says');
   const house = open();
   const refused = await house.database
@@ -182,7 +182,7 @@ async function fileWithPages(): Promise<string> {
   return file;
 }
 
-test('a file that is no database is refused at the start with its name and what to do', () => {
+test('a file that is not a database is refused at startup with its name and what to do', () => {
   const file = join(temporaryDirectory(), 'errand.db');
   writeFileSync(file, 'not a database, '.repeat(1_000));
   let thrown: unknown;
@@ -197,7 +197,7 @@ test('a file that is no database is refused at the start with its name and what 
   });
 });
 
-test('a page that is damaged refuses what needs it, in words; what does not goes on, and the damage stays told', async () => {
+test('a damaged page refuses what needs it, in words; the rest continues, and the damage stays reported', async () => {
   const file = await fileWithPages();
   const { size } = statSync(file);
   const descriptor = openSync(file, 'r+');
@@ -214,7 +214,7 @@ test('a page that is damaged refuses what needs it, in words; what does not goes
   expect(house.troubles).toHaveLength(1);
 });
 
-test('a file that was cut off is told as damaged', async () => {
+test('a truncated file is reported as damaged', async () => {
   const file = await fileWithPages();
   truncateSync(file, Math.floor(statSync(file).size / 8192) * 4096);
   const refusal = expect.stringMatching(/is damaged/);

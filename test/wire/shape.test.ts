@@ -157,7 +157,7 @@ test('a whole body has no path of its own', () => {
   expect(outcome(SIZED, { name: 1 }, '')).toBe('name: must be a string');
 });
 
-test('a rule of its own is told by path', () => {
+test('a violation of a custom rule is reported by path', () => {
   const even = refined(integer(), (value, path) => {
     if (value % 2 === 1) throw unprocessable(path, 'must be even');
     return value;

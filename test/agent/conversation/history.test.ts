@@ -226,7 +226,7 @@ test.each([
   ['an image of 9,000 pixels a side', aGif(9_000, 10), 'it has 9000 × 10 pixels'],
   ['an image of 4 MB', Buffer.concat([PIXEL, Buffer.alloc(4_000_000)]), 'it is larger than 3.75 MB'],
   ['an SVG', Buffer.from('<svg/>'), 'it is not a PNG, JPEG, GIF or WebP image'],
-])('%s is told of in words', async (_, bytes, words) => {
+])('%s is described in words', async (_, bytes, words) => {
   const { brief } = await makeImageBrief(true, bytes);
   const [message] = await openingMessages(brief);
   expect(partsOf(message)).toMatchObject([{ type: 'text' }, { type: 'text', text: expect.stringContaining(words) }]);

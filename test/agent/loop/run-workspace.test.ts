@@ -14,7 +14,7 @@ async function aRun() {
   return makeRun(await makeBrief(), openChannel(port2));
 }
 
-test('a stopped run has come to rest when the tool that it left behind has ended, and not before', async () => {
+test('a stopped run is at rest only once the tool that it left behind has ended', async () => {
   const run = await aRun();
   const { promise, resolve } = Promise.withResolvers<{ ok: boolean; output: string }>();
   const begun = Promise.withResolvers<void>();

@@ -68,7 +68,7 @@ test.each<[string, JsonValue]>([
   expect(whyOf(schema)).toBe(why);
 });
 
-test('a schema that would keep the validator busy for ever is answered in its time', () => {
+test('a schema that would keep the validator busy forever gets a reply in time', () => {
   // Each level is looked at twice by the one above.
   const definitions: JsonObject = { n0: { type: 'string' } };
   for (let i = 1; i <= 40; i += 1) {

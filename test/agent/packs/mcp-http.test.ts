@@ -66,7 +66,7 @@ test('a restarted server is asked for a new session at the next call', async () 
 test.each([
   [401, 'replied with HTTP status 401 (are its credentials right?)'],
   [500, 'replied with HTTP status 500'],
-])('a refusal with status %i is told', async (status, words) => {
+])('a refusal with status %i is reported', async (status, words) => {
   const server = await startServer();
   server.answerWith((response) => response.writeHead(status).end('no'));
   const run = await openRun([httpServer(server.url)], { egress: ALLOWED });

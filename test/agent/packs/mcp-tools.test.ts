@@ -127,7 +127,7 @@ describe.skipIf(sandbox === null)('a server in the sandbox', () => {
     expect(await run.call('mcp__files__add', { a: 1, b: 1 })).toMatchObject({ output: '2' });
   });
 
-  test('that reports progress has more time, but not for ever', async () => {
+  test('that reports progress has more time, but not forever', async () => {
     const run = await openRun([goodServer({ callTimeoutMs: 400 })]);
     expect(await run.call('mcp__files__progress', { steps: 8, pauseMs: 80 })).toEqual({ ok: true, output: 'done' });
     const hurried = await openRun([goodServer({ callTimeoutMs: 100 })]);
@@ -135,7 +135,7 @@ describe.skipIf(sandbox === null)('a server in the sandbox', () => {
     expect(long.output).toBe('The MCP server "files" did not answer within 0.1 seconds.');
   });
 
-  test('that dies in a call fails it, is started once more, and then no more', async () => {
+  test('that dies in a call fails it, is started once more, and then not again', async () => {
     const run = await openRun([goodServer()]);
     const died = 'The MCP server "files" has ended: it exited with code 7.';
     expect(await run.call('mcp__files__die')).toEqual({ ok: false, output: died });

@@ -21,7 +21,7 @@ const RESULT = {
   durationMs: 1,
 } as const;
 
-test('the first text of a quiet stream leaves in the same tick, with its block', () => {
+test('the first text of a quiet stream is sent in the same tick, with its block', () => {
   const batches: SignalBatch[] = [];
   const outbox = makeOutbox((batch) => batches.push(batch));
   outbox.add({ t: 'block-start', index: 0 });

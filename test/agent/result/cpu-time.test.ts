@@ -26,7 +26,7 @@ test('work that takes more than its CPU time is stopped, and what follows is don
   expect(withinCpuTime(200, () => 7)).toBe(7);
 });
 
-test('work that waits for ever is stopped too', () => {
+test('work that waits forever is stopped, too', () => {
   expect(() => withinCpuTime(5, () => waitIdly(600_000))).toThrow('timed out');
 });
 

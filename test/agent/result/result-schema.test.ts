@@ -156,7 +156,7 @@ test.each([
   [{ not: { pattern: '(a)\\1' } }, '/not/pattern'],
   [{ patternProperties: { '(?=a)': {} } }, '/patternProperties'],
   [{ multipleOf: 0 }, '/multipleOf'],
-] satisfies [JsonValue, string][])('%j is no schema to work with, and is told where', (schema, pointer) => {
+] satisfies [JsonValue, string][])('%j is refused as a schema, with the place of the fault', (schema, pointer) => {
   expect(findSchemaFault(read(schema))?.pointer).toBe(pointer);
 });
 

@@ -96,7 +96,7 @@ test('a page that is too tangled still says all its text, line by line', () => {
   expect(page.text.split('\n').filter((line) => line !== '')).toEqual(['Head & tail', 'one two', 'three']);
 });
 
-test('of a long page the start is read, and scripts do not count', () => {
+test('the beginning of a long page is read, and scripts do not count', () => {
   const long = readPage(`<p>start</p>${'word '.repeat(100_000)}<p>end</p>`, URL);
   expect([long.cut, long.text.startsWith('start'), long.text.includes('end')]).toEqual([true, true, false]);
   const scripts = readPage(`<p>start</p><script>${'x'.repeat(900_000)}</script><p>end</p>`, URL);

@@ -13,7 +13,7 @@ test('a text file is returned as it is', async () => {
   }
 });
 
-test('some lines can be asked for, and the answer says where to go on', async () => {
+test('a range of lines can be requested, and the reply says where to continue', async () => {
   const text = Array.from({ length: 10 }, (_, index) => `line ${index + 1}\n`).join('');
   const { output } = await read(text, { offset: 3, limit: 2 });
   expect(output).toBe(`line 3\nline 4\n[Lines 3-4 of a file of ${text.length} bytes; continue with offset 5.]`);
@@ -93,7 +93,7 @@ async function readPdf(says: DocumentText | null, input: { offset?: number; limi
   return { result: await workspace.run(readFile, { path: '/tides.pdf', ...input }), asked, root: workspace.path };
 }
 
-test('of a document its text is returned, by lines as of any file', async () => {
+test('the text of a document is returned by lines, as of any file', async () => {
   const whole = await readPdf({ text: TEXT });
   expect(whole.asked).toEqual([{ root: whole.root, path: '/tides.pdf', version: expect.stringMatching(/^\d+ 10 /) }]);
   expect(whole.result).toEqual({

@@ -45,7 +45,7 @@ test.each(['[\\1(?=]', '\\\\1', '\\(?=', '[\\]\\1]', '(?:a|b)', '(?<name>x)'])(
   },
 );
 
-test('a pattern that would run for ever is stopped, in a worker thread too', async () => {
+test('a pattern that would run forever is stopped, also in a worker thread', async () => {
   const workspace = makeWorkspace({ 'a.txt': `${'a'.repeat(50)}!\n` });
   const input = { pattern: '^(a+)+$', regexp: true };
   const { output } = await workspace.run(searchFiles, input);

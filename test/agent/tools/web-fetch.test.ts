@@ -80,7 +80,7 @@ test.each([
   expect([ok, output]).toEqual([false, words]);
 });
 
-test.each([null, 'text/plain'])('bytes that say to be %s but are no text are refused', async (type) => {
+test.each([null, 'text/plain'])('bytes that claim to be %s but are not text are refused', async (type) => {
   const { ok, output } = await fetchFrom(serving(type, Buffer.from('\x89PNG\r\n\x1a\n\0\0\0', 'latin1')));
   expect([ok, output]).toEqual([false, 'That is not text: it is binary data (PNG image), 11 bytes.']);
 });

@@ -89,7 +89,7 @@ test.each([
   ['the prototype as a key', '__proto__: { port: 1 }\n', 'x.yaml:1:1 __proto__: is not a known key'],
   ['a merge key, which is no part of YAML 1.2', '<<: { port: 1 }\n', 'x.yaml:1:1 <<: is not a known key'],
   ['a key with nothing behind it', 'port:\n', 'x.yaml:1:1 port: must be a whole number from 1 to 65535, not null'],
-])('%s is told at its place', (_, content, problem) => {
+])('%s is reported at its place', (_, content, problem) => {
   expect(problemsOf(content)).toEqual([problem]);
 });
 
@@ -141,7 +141,7 @@ test('nesting too deep for the parser is one problem, not a crash', () => {
 test.each([
   ['unknown keys', (index: number) => `k${index}: 1`],
   ['keys that stand twice', (index: number) => `k${index % 2}: 1`],
-])('as many %s as fit into a file are told in a moment, and not all', (_, line) => {
+])('as many %s as fit into a file are reported quickly, and not all of them', (_, line) => {
   const content = Array.from({ length: 50_000 }, (_, index) => line(index)).join('\n');
   expect(content.length).toBeLessThan(MAX_YAML_BYTES);
   let problems: string[] = [];
@@ -155,7 +155,7 @@ test.each<[string, (directory: string) => void, string]>([
   ['a broken link', (directory) => symlinkSync('none', path.join(directory, 'x.yaml')), 'is a broken link'],
   ['a link to itself', (directory) => symlinkSync('x.yaml', path.join(directory, 'x.yaml')), 'a loop of links'],
   ['a FIFO', (directory) => execFileSync('mkfifo', [path.join(directory, 'x.yaml')]), 'is not a regular file'],
-])('%s in the place of the file is a problem, not the defaults', (_, make, why) => {
+])('%s instead of the file is a problem, not the defaults', (_, make, why) => {
   const directory = temporaryDirectory();
   make(directory);
   const { problems } = readYamlFile(directory, 'x.yaml', SCHEMA);

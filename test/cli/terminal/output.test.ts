@@ -53,7 +53,7 @@ test('on 200 columns everything is shown', async () => {
   expect(stderr).toBe('');
 });
 
-test('with --wide every value is whole, whatever the width', async () => {
+test('with --wide every value is shown in full, whatever the width', async () => {
   const { lines } = await listed(onTerminal(40), '--wide');
   for (const { session_id: id, key_id: key, updated_at: at } of SESSIONS) {
     const line = lines.find((one) => one.startsWith(id));
@@ -63,7 +63,7 @@ test('with --wide every value is whole, whatever the width', async () => {
   expect(lines[1]).toContain(SESSIONS[0]!.title);
 });
 
-test('in a pipe every value is whole, without heading, glyph or colour, whatever FORCE_COLOR says', async () => {
+test('in a pipe every value is complete, without heading, glyph or colour, whatever FORCE_COLOR says', async () => {
   const { stdout } = await listed({ columns: 40, environment: { FORCE_COLOR: '1' } });
   const expected = SESSIONS.map((one) =>
     [one.session_id, one.status, one.username, one.key_id, one.updated_at, one.title].join('\t'),

@@ -80,7 +80,7 @@ test('files that were put there by hand between two runs are in the export, and 
   expect(pathsOf(second.whole.files)).toEqual(['/a.txt', '/b.txt', '/by-hand.txt']);
 });
 
-test('uploads are laid before the baseline; those that the agent changed are its artifacts', async () => {
+test('uploads are placed before the baseline; those that the agent changed are its artifacts', async () => {
   const hold = house.blobs.hold();
   const attach = async (id: string) => {
     const key = await hold.put(Buffer.from(id));
@@ -297,7 +297,7 @@ describe('after a crash', () => {
       'before the workspace’s archive was packed',
       (snapshotThread: SnapshotThread): SnapshotThread => ({ ...snapshotThread, packZip: never }),
     ],
-  ])('%s the next start goes on, and everything is told once', async (_when, breaking) => {
+  ])('%s the next start continues, and everything is reported once', async (_when, breaking) => {
     let reached = 0;
     never = () => {
       reached += 1;

@@ -172,7 +172,7 @@ test('what was hashed of a deleted session is forgotten', async () => {
   expect(house.forgotten).toEqual([sessionId]);
 });
 
-test('blobs that are held no more have the clean-ups looked at only when one was left over', async () => {
+test('the end of a hold on blobs triggers the clean-ups only when one was left over', async () => {
   const house = await sweepHouse();
   const looked = vi.spyOn(house.store.sessions, 'listCleanups');
   house.sweeper.wake();

@@ -315,7 +315,7 @@ test.each([
   expect(await equip(run)).toEqual({ ok: false, error: { type: 'api_error', message, retryable: false } });
 });
 
-test('what is gone is left out, and the agent is told', async () => {
+test('what no longer exists is left out, and the agent learns of it', async () => {
   const { open, outfit, define, store, connect } = await house(null);
   const { idsFor } = store.definitionIds;
   const connection = await connect();
@@ -367,7 +367,7 @@ test('a server whose credential cannot be read now is left out, and the secret i
   expect(await read()).toEqual({ mcp: [], note: '\n- the MCP server files, whose credential cannot be read' });
 });
 
-test('a sub-agent whose model is gone is left out', async () => {
+test('a sub-agent whose model no longer exists is left out', async () => {
   const { open, outfit, loseModels } = await house();
   const run = await open('expert:sailor');
   loseModels();

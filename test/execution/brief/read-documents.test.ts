@@ -71,7 +71,7 @@ test('a reader that is ended leaves the document without a text, and it is read 
   expect(await documents.textsOf([one])).toEqual({ [one.sha256]: endsOf('Now.') });
 });
 
-test('a document whose bytes are gone leaves the turn as it is', async () => {
+test('a document whose bytes are missing leaves the turn as it is', async () => {
   const { documents, attach } = await house();
   expect(await documents.textsOf([await attach('?', { sha256: '0'.repeat(64) })])).toEqual({});
 });

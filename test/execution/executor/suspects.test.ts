@@ -23,7 +23,7 @@ test('what waited for its model becomes a suspect only when it is lost again', (
   expect(suspects.has('r')).toBe(true);
 });
 
-test('a run that ends alone is a suspect no more', () => {
+test('a run that ends alone is no longer a suspect', () => {
   const suspects = makeSuspects();
   suspects.judge('r', lost(false), false);
   expect(suspects.judge('r', DONE, true)).toBe(false);

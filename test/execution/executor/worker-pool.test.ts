@@ -51,7 +51,7 @@ async function ready(places: Readonly<Record<string, Place>>): Promise<string[]>
   return names;
 }
 
-test('suspects wait for their places outside the slots, in order; who leaves the line is passed over', async () => {
+test('suspects wait for their places outside the slots, in order; one that leaves the line is skipped', async () => {
   const pool = housedPool();
   const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
   for (const name of names) await makeSuspect(pool, name);

@@ -30,7 +30,7 @@ test('a permit given back twice counts once', () => {
   expect(granted).toEqual(['a', 'b']);
 });
 
-test('who leaves the line is passed over', () => {
+test('one that leaves the line is skipped', () => {
   const { ask, granted } = makeDesk();
   const a = ask('a', 1);
   const b = ask('b', 1);
@@ -41,7 +41,7 @@ test('who leaves the line is passed over', () => {
   expect(granted).toEqual(['a', 'c']);
 });
 
-test('endpoints are counted apart', () => {
+test('endpoints are counted separately', () => {
   const { ask, granted } = makeDesk();
   ask('a', 1, 'here');
   ask('b', 1, 'there');

@@ -77,7 +77,7 @@ test('a jump of the wall clock is noticed within a minute', async () => {
   await watch.stop();
 });
 
-test('a long list expires whole, and other writers get their turn in between', async () => {
+test('a long list expires completely, and other writers get their turn in between', async () => {
   const house = await storeHouse();
   const runs = [];
   for (let count = 0; count < 450; count += 1) runs.push(await asked(house, 1_000));

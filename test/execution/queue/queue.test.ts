@@ -42,7 +42,7 @@ function queueOver(house: StoreHouse, pool: Pick<WorkerPool, 'take' | 'slots' | 
   return makeQueue({ store, pool, execute, modelFor: () => 'scripted', settings, clock, log });
 }
 
-test('a run that waits apart for its place leaves its slot to the next at once', async () => {
+test('a run that waits for its place outside the slots leaves its slot to the next at once', async () => {
   const house = await storeHouse();
   const [apart, other] = [await house.accept(), await house.accept()];
   const taken: string[] = [];

@@ -45,7 +45,7 @@ test('a blob that cannot be put leaves nothing behind', async () => {
   expect(await blobs.hold().put(bytes)).toBe(key);
 });
 
-test('an open blob gives any part of itself, and stays whole when it is removed meanwhile', async () => {
+test('an open blob yields any part of itself, and stays complete when it is removed meanwhile', async () => {
   const directory = temporaryDirectory();
   const blobs = await openBlobStore(directory);
   const hold = blobs.hold();

@@ -122,7 +122,7 @@ describe('what a snapshot holds', () => {
     expect(skipped).toEqual(NOTHING);
   });
 
-  test('a large file of many pieces comes whole', async () => {
+  test('a large file of many chunks arrives complete', async () => {
     const house = await snapshotHouse({ beside: shared });
     const bytes = Buffer.alloc(5_000_003, 'tides and ');
     write(house, { 'large.bin': bytes });

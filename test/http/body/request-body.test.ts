@@ -65,7 +65,7 @@ test('an attachment that is long arrives byte for byte, and its file is gone whe
   expect(spools()).toBe(0);
 });
 
-test('a data URL and an image are read from where they lie', async () => {
+test('a data URL and an image are read from where they are stored', async () => {
   const { house, uploads } = await openReadingHouse();
   const picture = Buffer.concat([Buffer.from('GIF89a\x02\x00\x02\x00', 'latin1'), Buffer.alloc(200_000, 1)]);
   const data = `data:image/gif;base64,${picture.toString('base64')}`;
@@ -149,7 +149,7 @@ test.each([
     { output_format: { type: 'json_schema', schema: { type: 'string', const: 'c'.repeat(70_000) } } },
     'output_format.schema: must be at most 64 KB',
   ],
-])('a long string where none belongs is refused, and never its stand-in taken: %s', async (_, more, words) => {
+])('a long string in a place for short ones is refused, and its stand-in is never used: %s', async (_, more, words) => {
   const { house } = await openReadingHouse();
   const got = await post(house, turn('Hi', more));
   expect(got.status).toBe(422);

@@ -10,7 +10,7 @@ const KEY = 'conversation-key';
 const MESSAGES = { method: 'POST', path: '/openapi/v1/messages', as: KEY };
 const CHAT = { method: 'POST', path: '/openapi/v1/chat/completions', as: KEY };
 
-test('a Messages reply is a whole message, with usage in that protocol’s sense', async () => {
+test('a Messages reply is a complete message, with usage as that protocol defines it', async () => {
   const house = await openHouse();
   const got = await send(house, { ...MESSAGES, body: { ...TURN, model: 'any name' } });
   const run = house.book.runs[0]!;
@@ -28,7 +28,7 @@ test('a Messages reply is a whole message, with usage in that protocol’s sense
   expect(got.headers['x-should-retry']).toBeUndefined();
 });
 
-test('a chat reply is a whole completion, with usage in that protocol’s sense', async () => {
+test('a chat reply is a complete completion, with usage as that protocol defines it', async () => {
   const house = await openHouse();
   const got = await send(house, { ...CHAT, body: TURN });
   const run = house.book.runs[0]!;
@@ -85,7 +85,7 @@ test('a run stopped under its waiting request is a 409', async () => {
   ]);
 });
 
-test('a wait that runs out tells the run, and may be repeated only with an idempotency key', async () => {
+test('a wait that times out returns the run, and can be repeated only with an idempotency key', async () => {
   const awaitResult = async () => {
     throw new ErrandError('wait_timeout', 'Still running.');
   };
@@ -141,7 +141,7 @@ test('a client that leaves ends its wait and nothing else', async () => {
   expect(house.lines.filter(({ level }) => level === 'error')).toEqual([]);
 });
 
-test('the history tells blocks, tools and attachments in wire names', async () => {
+test('the history has blocks, tools and attachments in wire names', async () => {
   const attachment = {
     id: 'a1',
     name: 'p.png',

@@ -81,7 +81,7 @@ test('a Messages stream is the official one, each event with its journal id', as
   });
 });
 
-test('message_start tells the prompt as it was estimated at acceptance, also long after', async () => {
+test('message_start reports the prompt as estimated at acceptance, also long after', async () => {
   const house = await openHouse();
   house.book.open({ keySeq: 1 });
   const [queued] = house.book.events;
@@ -114,7 +114,7 @@ test('a chat stream is data only and ends with [DONE]', async () => {
     });
 });
 
-test('a chat stream tells usage in its last chunk, and ids, only when asked', async () => {
+test('a chat stream reports usage in its last chunk, and ids, only when asked', async () => {
   const house = await openHouse();
   const { events } = await streamed(
     house,
@@ -144,7 +144,7 @@ const WITH_TOOLS: NewEvent[] = [
   { type: 'run.done', payload: { status: 'completed' } },
 ];
 
-test('tools are told on the Messages stream only when asked', async () => {
+test('tools are on the Messages stream only when requested', async () => {
   const house = await openHouse({ play: (run, book) => book.commit(run, WITH_TOOLS) });
   const silent = await streamed(house, MESSAGES);
   expect(silent.events.map(({ event }) => event)).not.toContain('tool_use');
@@ -173,7 +173,7 @@ const WITH_A_QUESTION: NewEvent[] = [
   { type: 'run.done', payload: { status: 'completed' } },
 ];
 
-test('questions are told on the Messages stream only when tools are asked for, and on the chat stream never', async () => {
+test('questions are on the Messages stream only when tools are requested, and never on the chat stream', async () => {
   const house = await openHouse({ play: (run, book) => book.commit(run, WITH_A_QUESTION) });
   const asked = { 'x-stream-tool-events': 'true' };
   const names = async (path: string, headers: Record<string, string>) =>
@@ -203,7 +203,7 @@ test('text before and after a tool is kept apart on the chat stream', async () =
   expect(text.join('')).toBe('I look.\n\nFound.');
 });
 
-test('a structured result stands between message_delta and message_stop', async () => {
+test('a structured result comes between message_delta and message_stop', async () => {
   const structured: NewEvent[] = [
     { type: 'run.finalizing', payload: { stopReason: 'end_turn', usage: USAGE } },
     { type: 'message', payload: { ...SAID, structuredOutput: null } },

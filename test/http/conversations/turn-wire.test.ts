@@ -260,7 +260,7 @@ test.each(ONLY)('%s refuses %j', async (name, body, words) => {
   expect(await refusal(name, body)).toBe(`unprocessable ${words}`);
 });
 
-test.each(both)('%s takes only the last user message, and ignores what stands around it', async (name) => {
+test.each(both)('%s takes only the last user message, and ignores what surrounds it', async (name) => {
   const messages = [
     { role: 'system', content: 7 },
     { role: 'user', content: 'first' },

@@ -9,7 +9,7 @@ import { waitFor } from '../../support/time/wait-for.ts';
 const revoked = () => new ErrandError('unauthenticated', 'The API key is missing or invalid.');
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-test('a credential is looked at twice a minute, and a refusal is told once', async () => {
+test('a credential is checked twice a minute, and a refusal is reported once', async () => {
   const clock = fakeClock();
   const watch = makeCredentialWatch(clock);
   let [looks, isGood] = [0, true];
@@ -32,7 +32,7 @@ test('a credential is looked at twice a minute, and a refusal is told once', asy
   expect([looks, refusals]).toEqual([3, ['unauthenticated']]);
 });
 
-test('a store that cannot be read refuses nobody', async () => {
+test('a store that can’t be read causes no refusals', async () => {
   const clock = fakeClock();
   const refusals: string[] = [];
   const broken = [new Error('SQLITE_BUSY'), new ErrandError('unavailable', 'The disk is full.')];
@@ -108,7 +108,7 @@ test.each([
   expect(await waiting).toMatchObject({ status, json: { error: { type, message: error.message } } });
 });
 
-test('a stream whose key stays good goes on to its end', async () => {
+test('a stream whose key stays valid continues to its end', async () => {
   const { house, clock } = await houseWithKey();
   const streaming = send(house, {
     method: 'POST',

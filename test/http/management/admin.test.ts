@@ -329,7 +329,7 @@ test.each(REFUSED)('%s %j is a 422 that asks no operation', async (line, body, m
   expect(asked).toEqual([]);
 });
 
-test('the status is told in wire names', async () => {
+test('the status is reported in wire names', async () => {
   const house = await openHouse();
   expect((await send(house, { path: '/api/v1/status', via: 'socket' })).json).toEqual({
     code: 0,

@@ -27,7 +27,7 @@ const ask = (house: House, body: object, more: Partial<Sent> = {}) =>
 
 const PASSWORD = { grant_type: 'password', username: 'mara', password: 'correct horse' };
 
-test('a token is answered in its four fields, and kept by nobody on the way', async () => {
+test('a token is returned in its four fields, and is not cacheable', async () => {
   const { house } = await houseOf();
   const got = await ask(house, PASSWORD);
   expect([got.status, got.json]).toEqual([200, { access_token: 'a.b.c', token_type: 'bearer', expires_in: 60 }]);
@@ -133,7 +133,7 @@ const TYPES: Readonly<Record<number, string>> = {
   502: 'api_error',
 };
 
-test.each(REFUSALS)('$does, told in the first shape and kept by nobody', async ({ status, says, ...sent }) => {
+test.each(REFUSALS)('$does, reported in the first shape and not cacheable', async ({ status, says, ...sent }) => {
   const { house, grants } = await houseOf();
   const got = await send(house, { method: 'POST', path: PATH, ...sent });
   expect(got.status).toBe(status);
@@ -158,7 +158,7 @@ const FAILURES: readonly [ErrorReason | 'bug', number][] = [
   ['bug', 500],
 ];
 
-test.each(FAILURES)('a login that fails with %s is %i, kept by nobody', async (reason, status) => {
+test.each(FAILURES)('a login that fails with %s is %i, not cacheable', async (reason, status) => {
   const failure = reason === 'bug' ? new Error('secret detail') : new ErrandError(reason, 'No.');
   const { house } = await houseOf(failure);
   const got = await ask(house, PASSWORD);
@@ -174,7 +174,7 @@ test.each(FAILURES)('a login that fails with %s is %i, kept by nobody', async (r
   expect(got.headers['retry-after'] !== undefined).toBe([429, 503].includes(status));
 });
 
-test('a body whose framing breaks is answered, and kept by nobody', async () => {
+test('a body with broken framing gets a reply that is not cacheable', async () => {
   const { house } = await houseOf();
   const socket = connect(house.port, '127.0.0.1');
   let text = '';
@@ -198,7 +198,7 @@ test('no password, token or key is in the log, also when the login breaks', asyn
   }
 });
 
-test('the signing keys are told without their salt, turned over, and all revoked', async () => {
+test('the signing keys are listed without their salt, rotated, and all revoked', async () => {
   const at = Date.parse(ISO);
   const key = { id: 'k', salt: Buffer.from('salt'), createdAt: at, retiredAt: null, revokedAt: null };
   const old = { ...key, id: 'j', retiredAt: at };

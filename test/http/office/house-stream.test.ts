@@ -9,7 +9,7 @@ import type { SseEvent } from '../../support/http/sse.ts';
 const PATH = `${OFFICE}/stream`;
 const json = (event: SseEvent | undefined) => JSON.parse(event!.data!) as Record<string, unknown>;
 
-test("it has the events of everybody's runs, but for their words", async () => {
+test("it has the events of all users's runs, but for their words", async () => {
   const { house, run, accept, say, finish, store } = await openOffice();
   const stream = await watch(house, PATH);
   await say('hidden');
@@ -41,7 +41,7 @@ test('a watcher resumes from any event that is kept, without a gap', async () =>
   }
 });
 
-test('a watcher that comes back to what is kept no more is told to begin anew, and goes on from there', async () => {
+test('a watcher that resumes after events that are no longer kept gets a reset, and continues from there', async () => {
   const { house, accept, run } = await openOffice({ kept: 5 });
   for (let count = 0; count < 20; count += 1) await accept({ sessionId: run.sessionId });
   const stream = await watch(house, PATH, { 'last-event-id': '3' });

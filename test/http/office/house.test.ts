@@ -175,7 +175,7 @@ describe('today’s runs of a team', () => {
     expect(await today(red, '&source_type=scheduled_task')).toMatchObject({ items: [{ run_id: later.id }], total: 1 });
   });
 
-  test('come in pages, whose end item_total tells', async () => {
+  test('come in pages, whose end item_total shows', async () => {
     for (let run = 0; run < 3; run += 1) await rows.work({ who: ann });
     await rows.callWithoutRun(await rows.work({ who: ann, calls: 0 }));
     const page = async (number: number) => today(red, `&limit=2&page=${number}`);

@@ -131,7 +131,7 @@ test('these are all endpoints of Office Mode', async () => {
   );
 });
 
-test.each(PATHS)('%s is open to an admin key of an administrator, as a Bearer, and to nothing else', async (path) => {
+test.each(PATHS)('%s accepts an admin key of an administrator, as a Bearer, and nothing else', async (path) => {
   const { house, at, statusOf, audited } = await openOffice();
   for (const [who, { query = '', ...credential }, status] of CREDENTIALS.map(
     ([who, how, status]) => [who, how as { query?: string; as?: string }, status] as const,

@@ -384,7 +384,7 @@ describe('runs of a session', () => {
   const rowsOf = async ({ sessionId }: { readonly sessionId: string }) =>
     ((await data(`/office-runs/session/${sessionId}`)) as { items: Record<string, unknown>[] }).items;
 
-  test('a run without a team is unassigned, and one of a nameless user is told by the username', async () => {
+  test('a run without a team is unassigned, and one of a nameless user is shown by the username', async () => {
     await rows.store.users.change('mara', { fullName: '' });
     const run = await rows.accept();
     expect(await rowsOf(run)).toMatchObject([
@@ -422,7 +422,7 @@ describe('runs of a session', () => {
     expect(await teamOfSession()).toEqual(['Red', 'Red']);
   });
 
-  test('what a run does is told until it is over', async () => {
+  test('what a run does is shown until it is over', async () => {
     const run = await rows.begin();
     expect(await rowsOf(run)).toMatchObject([{ detail: 'thinks', progress: 5 }]);
     const question = { toolUseId: 'q', toolName: 'ask_user', toolInput: {}, lifetimeMs: 1_000 };

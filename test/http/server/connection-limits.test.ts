@@ -80,7 +80,7 @@ test('one address never has more than half of all connections', async () => {
   await open(6, '127.0.0.1', 3);
 });
 
-test('all addresses together have no more than there may be, and a place that is left is free again', async () => {
+test('all addresses together stay within the limit, and a connection that closes frees its place', async () => {
   const { open, get, sockets } = await openServer({ settings: () => limited(4, 2) });
   await open(2, '127.0.0.1', 0);
   await open(2, '127.0.0.2', 0);
@@ -97,7 +97,7 @@ test('a trusted proxy may have every connection there is', async () => {
   await open(8, '127.0.0.9', 2);
 });
 
-test('refused connections are told of once, then with their number every ten seconds', async () => {
+test('refused connections are logged once, then with their number every ten seconds', async () => {
   const { open, lines, clock } = await openServer({ settings: () => limited(4, 2) });
   await open(7, '127.0.0.1', 5);
   expect(lines).toMatchObject([{ refused: 1, limit: 'limits.connections_per_address', newest_from: '127.0.0.1' }]);
@@ -107,7 +107,7 @@ test('refused connections are told of once, then with their number every ten sec
   expect(lines).toHaveLength(2);
 });
 
-test('a server of few descriptors keeps enough of them for everything that is no connection', () => {
+test('a server with few descriptors reserves enough of them for everything but connections', () => {
   expect(connectionsFor(limited(2_000, 200), 20_000)).toBe(2_000);
   expect(connectionsFor(limited(2_000, 200), 1_024)).toBe(384);
   expect(connectionsFor(limited(2_000, 200), 400)).toBe(150);

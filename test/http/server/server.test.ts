@@ -51,7 +51,7 @@ test.each(BROKEN)('%s is answered in the first shape and the connection closes',
   });
 });
 
-test('a client that was answered so, and keeps its end of the connection open, is let go', async () => {
+test('a client that got such a reply and keeps its end of the connection open is disconnected', async () => {
   const clock = fakeClock();
   const server = makeHttpServer(() => undefined, clock);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -89,7 +89,7 @@ test('a body announced with Expect is not invited when it is too large', async (
   expect(reply.split('\r\n')[0]).toBe('HTTP/1.1 413 Payload Too Large');
 });
 
-test('a body announced with Expect is invited when the request may go on', async () => {
+test('a body announced with Expect is asked for once the request may continue', async () => {
   const body = '{"model":"m","messages":[{"role":"user","content":"Hi"}]}';
   const head = `${POST}Authorization: Bearer conversation-key\r\nExpect: 100-continue\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n`;
   const house = await openHouse();
@@ -105,7 +105,7 @@ test('a body announced with Expect is invited when the request may go on', async
   expect(reply).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n/);
 });
 
-test('a client that sends its whole oversize body before it reads still gets the 413', async () => {
+test('a client that sends its entire oversize body before it reads still gets the 413', async () => {
   const house = await openHouse();
   const body = Buffer.alloc(40_000_000, 0x20);
   const head = `${POST}Authorization: Bearer conversation-key\r\nContent-Length: ${body.length}\r\n\r\n`;

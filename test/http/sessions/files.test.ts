@@ -49,7 +49,7 @@ async function filesHouse() {
 
 const sha256 = (bytes: string | Buffer) => createHash('sha256').update(bytes).digest('hex');
 
-test('a preview comes whole, with everything that keeps it from acting as the daemon', async () => {
+test('a preview arrives complete, with all headers that keep it from acting as the daemon', async () => {
   const house = await filesHouse();
   const got = await send(house, { path: await house.address('notes.md', '# Tides') });
   expect([got.status, got.text]).toEqual([200, '# Tides']);
@@ -83,7 +83,7 @@ test('a page that could run scripts is a download, even when a preview is asked 
   }
 });
 
-test('a PDF is shown outside of a sandbox, where viewers work, and still may load nothing', async () => {
+test('a PDF is displayed outside a sandbox, where viewers work, and still can’t load anything', async () => {
   const house = await filesHouse();
   const got = await send(house, { path: await house.address('a.pdf', '%PDF-1.7') });
   expect(got.headers['content-type']).toBe('application/pdf');
@@ -152,7 +152,7 @@ test('a range counts only for the content that the client has the other parts of
   expect(await ask('Sun, 01 Mar 2026 12:00:00 GMT')).toBe(200);
 });
 
-test('who has the content already gets none', async () => {
+test('a client that already has the content gets none', async () => {
   const house = await filesHouse();
   const path = await house.address('a.txt', TEN);
   for (const known of [`"${sha256(TEN)}"`, `"x", W/"${sha256(TEN)}"`, '*']) {
@@ -164,7 +164,7 @@ test('who has the content already gets none', async () => {
   await waitFor(() => house.openBlobs() === 0);
 });
 
-test('HEAD tells what GET would send, without it', async () => {
+test('HEAD returns the headers of GET, without a body', async () => {
   const house = await filesHouse();
   const path = await house.address('a.txt', TEN);
   const [head, whole] = [
@@ -272,7 +272,7 @@ test('two hundred clients that leave in the middle leave no descriptor open, and
   expect(await download(house.port, path)).toHaveLength(64);
 });
 
-test('a blob removed while it is sent arrives whole', async () => {
+test('a blob removed while it is sent arrives complete', async () => {
   const house = await filesHouse();
   const bytes = randomBytes(8_000_000);
   const path = await house.address('large.bin', bytes);
@@ -289,7 +289,7 @@ test('a blob removed while it is sent arrives whole', async () => {
   expect(hash.digest('hex')).toBe(key);
 });
 
-test('a connection goes on to be of use after a download, whole or in part', async () => {
+test('a connection stays usable after a download, whole or in part', async () => {
   const house = await filesHouse();
   const path = await house.address('a.txt', TEN);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });

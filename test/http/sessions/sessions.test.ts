@@ -146,7 +146,7 @@ describe('whose session it is', () => {
   );
 });
 
-test('a stop answers what it did, with no body, an empty one, or one that nobody reads', async () => {
+test('a stop returns what it did, without a body, with an empty one, or with one that is ignored', async () => {
   const path = `${API}/${own[0]!.sessionId}/stop`;
   expect((await call('POST', path)).json).toEqual({
     session_id: own[0]!.sessionId,

@@ -140,7 +140,7 @@ test('a question reads like the body of its event, with who is asked and when it
   });
 });
 
-test('users see their own questions, administrators those of everybody, and that is on record', async () => {
+test('users see their own questions, administrators all of them, and that is audited', async () => {
   const ids = async (as: string, query = '') => {
     const { items, total } = data(await send(house, { path: INPUTS + query, as })) as unknown as {
       items: { request_id: string }[];
@@ -198,7 +198,7 @@ test.each([
   ['a lone surrogate in a name', { answers: { 'a\ud800': 1 } }, 422],
   ['more than 64 KB', { answers: 'x'.repeat(65_535) }, 422],
   ['more than half a megabyte', { answers: 'x'.repeat(600_000) }, 413],
-])('%s is no answer, and the question stays', async (_name, body, status) => {
+])('%s is not an answer, and the question stays pending', async (_name, body, status) => {
   for (const request of [
     { path: `${INPUTS}/${own.id}/answer`, as: 'token-of-user' },
     { path: `/openapi/v1/user-inputs/${own.id}/answer`, as: 'conversation-key' },

@@ -293,7 +293,7 @@ test('what was refused, and a move that came too late, is not recorded', async (
   expect((await built.entries()).map(({ action }) => action)).toEqual(['question.answer', 'session.delete']);
 });
 
-test('who looks again and again leaves an entry in ten minutes, each change leaves one', async () => {
+test('repeated reads leave one entry in ten minutes, each change leaves one', async () => {
   const built = await house();
   const { operations: verbs, run, clock } = built;
   const look = (caller = ROOT) => verbs.listMessages(caller, run.sessionId);

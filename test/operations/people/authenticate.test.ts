@@ -79,7 +79,7 @@ test('an expired key, a revoked key and an altered secret are 401; a disabled ow
   await expect(disabled.resolve(disabled.secret, false)).rejects.toMatchObject({ reason: 'forbidden' });
 });
 
-test('the last use of a key is noted, at most once a minute', async () => {
+test('the last use of a key is recorded, at most once a minute', async () => {
   const { resolve, secret, key, store, clock } = await house();
   await resolve(secret, false);
   const firstAt = clock.now();

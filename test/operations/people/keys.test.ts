@@ -70,7 +70,7 @@ test('things are chosen by name or by id, each once', async () => {
   expect(key.capabilities.connectorConnectionIds).toEqual([CONNECTION]);
 });
 
-test('a key with a target tells what the target may use', async () => {
+test('a key with a target returns what the target may use', async () => {
   const { create, changeKey } = await house();
   const { key } = await create({ target: 'team:crew' });
   expect(key.capabilityNames).toMatchObject({ skills: ['reefs'], subagents: ['bo'] });

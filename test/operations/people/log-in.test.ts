@@ -135,7 +135,7 @@ test('a disabled user hears so only with the right password', async () => {
   await expect(built.logIn(password('mara', 'correct horse'))).rejects.toMatchObject({ reason: 'forbidden' });
 });
 
-test('ten failed passwords hold back the address, whatever the account, and nobody else', async () => {
+test('ten failed passwords block the address, whatever the account, and no other', async () => {
   const { logIn, whoIs, clock } = await house();
   for (let i = 0; i < 10; i += 1) {
     await expect(logIn(password(`guess${i}`, 'x', '2001:db8::1'))).rejects.toMatchObject({ reason: 'unauthenticated' });
@@ -280,7 +280,7 @@ test('an account that signs on for the first time is made with the defaults, onc
   expect(built.asked).toEqual(['ticket', 'ticket', 'ticket', 'ticket']);
 });
 
-test('an account that is there stays as it is, and no password opens one that was made', async () => {
+test('an existing account stays unchanged, and no password works for a created one', async () => {
   const built = await house({ ...SSO, defaults: { team: '', functionalRole: 'analyst', scenario: '' } }, 'pia');
   const pia = await addUser(built, 'pia', 'user');
   expect(await built.whoIs(ssoToken('corp'))).toEqual(pia);

@@ -63,7 +63,7 @@ test('a token names its user, its key and its times, and nothing secret', async 
   expect((await tokens.issueToken(user)).text).not.toBe(text);
 });
 
-test('a new password ends the tokens of the old one, and those of nobody else', async () => {
+test('a new password ends the tokens of the old one, and no other user’s', async () => {
   const { tokens, store, user } = await house();
   const other = await store.users.create({ ...user, username: 'nils', passwordHash: 'x' });
   const [{ text: old }, { text: others }] = await Promise.all([tokens.issueToken(user), tokens.issueToken(other)]);
@@ -254,7 +254,7 @@ test('revoking all refuses every token issued before, also of the same second, a
   await expect(tokens.resolveToken(first.text)).rejects.toMatchObject(INVALID);
 });
 
-test('a store that fails is no invalid token', async () => {
+test('a failing store is not reported as an invalid token', async () => {
   const { tokens, user, store, clock, deriveKey } = await house();
   const { text } = await tokens.issueToken(user);
   const signingKeys = { ...store.signingKeys, find: () => Promise.reject(new Error('the disk')) };

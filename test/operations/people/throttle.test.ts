@@ -95,7 +95,7 @@ test('many at once are no way around growing waits: after twenty failures one is
   expect(checks).toBe(21);
 });
 
-test('a login that breaks is no failed one, and gives its place back', async () => {
+test('a login that throws does not count as failed, and gives its place back', async () => {
   const throttle = makeThrottle(fakeClock());
   const broken = () => throttle('a', () => Promise.reject(new Error('the disk')));
   await times(20, () => broken().catch(() => undefined));

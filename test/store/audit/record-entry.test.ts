@@ -75,7 +75,7 @@ test('each hash is made of the one before and of every field of its entry', asyn
   });
 });
 
-test('an entry is in the commit of its verb, and of a verb that throws there is none', async () => {
+test('an entry is in the commit of its verb, and a verb that throws leaves none', async () => {
   const house = await storeHouse();
   const recorded: AuditEntry[] = [];
   const note = noteOf(anEntry({ action: 'team.create' }), (entry) => void recorded.push(entry));
@@ -136,7 +136,7 @@ test.each([
   expect((await house.store.audit.getHead(seal)).doubtfulUntil).toBe(isSealed ? null : next.id - 1);
 });
 
-test('a chain that was written anew by somebody without the master key stays doubtful', async () => {
+test('a chain rewritten without the master key stays doubtful', async () => {
   const house = await storeHouse();
   await record(house, 3);
   const kept = await entriesOf(house);

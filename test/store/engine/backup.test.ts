@@ -44,7 +44,7 @@ function readBackup(file: string): { version: unknown; teams: unknown; state: un
   };
 }
 
-test('a database is copied before its schema changes, and nothing else is left beside it', () => {
+test('a database is copied before its schema changes, and nothing else is left next to it', () => {
   const file = oldDatabase();
   const connection = openFile(file);
   migrate(connection, file);

@@ -67,7 +67,7 @@ test('a little that was written is moved into the file when the database is quie
   expect(house.fileBytes()).toBeGreaterThan(2 * MB);
 });
 
-test('a reader that keeps the log growing is told of, at each doubling; the log shrinks when it has ended', async () => {
+test('a reader that keeps the log growing is reported at each doubling; the log shrinks when it has ended', async () => {
   const house = open();
   await house.write(1);
   const reader = house.readBeside();

@@ -45,7 +45,7 @@ test('a verb that throws alone in its commit leaves nothing behind, and the next
   expect(await database.read((tx) => tx.all('SELECT name FROM teams'))()).toEqual([{ name: 'one' }]);
 });
 
-test('a verb may catch what its statement throws, and go on', async () => {
+test('a verb may catch what its statement throws, and continue', async () => {
   const { database } = openTemporary();
   await database.write(addTeam)('one');
   const words = await database.write(function* (tx) {
@@ -79,7 +79,7 @@ test('readers see committed rows only, and see them as soon as the verb resolves
   expect(await database.read((tx) => tx.all('SELECT name FROM teams'))()).toEqual([{ name: 'one' }]);
 });
 
-test('an event is told only after its commit, and never when its verb was rolled back', async () => {
+test('an event is published only after its commit, and never when its verb was rolled back', async () => {
   const house = await storeHouse();
   const accepted = house.accept();
   expect(house.committed).toEqual([]);

@@ -27,7 +27,7 @@ test('a new file is brought to the schema of this code', async () => {
   connection.close();
 });
 
-test('a file of a newer Errand is refused and left as it is', () => {
+test('a file of a newer Errand is refused and left unchanged', () => {
   const file = join(temporaryDirectory(), 'errand.db');
   const connection = new Connection(file);
   connection.pragma(`user_version = ${SCHEMA_VERSION + 1}`);

@@ -128,7 +128,7 @@ test('the house’s usage is that of its teams, of nobody, and of teams that are
   expect(ledgerFaults(house.file)).toEqual([]);
 });
 
-test('the sessions that changed last are told with their newest run, at most 24', async () => {
+test('the sessions that changed last are returned with their newest run, at most 24', async () => {
   const house = await officeHouse();
   const who = await house.person('ann', await house.team('Red'));
   const runs = [];

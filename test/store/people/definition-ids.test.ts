@@ -30,7 +30,7 @@ test('ids survive a restart, and so does the one of a name that is gone', async 
   await again.close();
 });
 
-test('two who ask for a new name at once are given one id', async () => {
+test('two concurrent requests for a new name get one id', async () => {
   const { store, rows } = await storeHouse();
   const { idsFor } = store.definitionIds;
   const [[a], [b]] = await Promise.all([idsFor('plugin', ['office']), idsFor('plugin', ['office', 'office'])]);

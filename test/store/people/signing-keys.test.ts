@@ -75,7 +75,7 @@ test('two first logins of an account at once make one user', async () => {
   expect((await store.users.list()).items.filter(({ username }) => username === '10086')).toHaveLength(1);
 });
 
-test('a username that looks like an id is nobody else', async () => {
+test('a username that looks like an id names no other user', async () => {
   const { store, user } = await storeHouse();
   const twin = await store.users.ensure({ ...user, username: user.id, passwordHash: 'y' });
   expect((await store.users.findTokenHolder(user.id))?.user.seq).toBe(user.seq);

@@ -26,7 +26,7 @@ test('before anything is known it is an estimate of the words', async () => {
   expect(promptTokens(house)).toEqual([100]);
 });
 
-test('a session that goes on sends what its last step held, and the new words', async () => {
+test('a continued session sends what its last step contained, and the new text', async () => {
   const house = await storeHouse();
   const { sessionId } = await house.accept({ content });
   await work(house, [
@@ -51,7 +51,7 @@ test("a new session begins with about what the key's newest one began with", asy
   expect(promptTokens(house).slice(2)).toEqual([2_000, 100]);
 });
 
-test('a chat run, whose stream tells none, has none', async () => {
+test('a chat run, whose stream reports none, has none', async () => {
   const house = await storeHouse();
   await house.accept({ content, protocol: 'chat' });
   expect(promptTokens(house)).toEqual([undefined]);

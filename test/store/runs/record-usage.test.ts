@@ -25,7 +25,7 @@ async function houseWithTeams() {
   return { ...house, red, blue, join };
 }
 
-test('a model call leaves a row with all that it is told by', async () => {
+test('a model call leaves a row with everything that is reported of it', async () => {
   const house = await houseWithTeams();
   await house.join(house.red.id);
   const run = await house.accept();

@@ -28,7 +28,7 @@ async function answered() {
   return { ...house, sessionSeq, runSeq: run!.seq, settle };
 }
 
-test('a text of an agent stands in its step and in the stream, and nowhere else', async () => {
+test('a text of an agent is stored in its step and in the stream, and nowhere else', async () => {
   const house = await answered();
   await house.settle(WORDS);
   const holding = house
@@ -47,7 +47,7 @@ const CONTENT = [
   { type: 'text', text: WORDS },
 ];
 
-test('history and answer tell it whole', async () => {
+test('history and answer return it in full', async () => {
   const house = await answered();
   await house.settle(WORDS);
   const { runs, sessions } = house.store;
@@ -74,7 +74,7 @@ test('a run that did not complete has no answer, and what its agent did is in th
   expect((await house.store.sessions.listMessages(house.sessionSeq))[1]).toMatchObject({ content: CONTENT });
 });
 
-test('messages and answers of an earlier Errand are told as it kept them', async () => {
+test('messages and answers of an earlier Errand are returned as it stored them', async () => {
   const house = await answered();
   await house.settle(WORDS);
   const connection = new Connection(house.file);

@@ -68,7 +68,7 @@ test('claims are fair: the key with the fewest executing runs goes first, order 
   expect(claimed.map(({ id }) => id)).toEqual([a1.id, b1.id, a2.id, a3.id]);
 });
 
-test('a claim takes no more than its limit and never the same run twice', async () => {
+test('a claim takes at most its limit and never the same run twice', async () => {
   const house = await storeHouse();
   await Promise.all(Array.from({ length: 10 }, () => house.accept()));
   const rounds = await Promise.all([house.claim(3), house.claim(3), house.claim(9)]);

@@ -137,7 +137,7 @@ test('of an answer, a second answer, an expiry and a stop the first committed wi
   }
 });
 
-test('a stop of a waiting run has no executor to wait for, and tells the expired question before the end', async () => {
+test('a stop of a waiting run has no executor to wait for, and reports the expired question before the end', async () => {
   const house = await storeHouse();
   const { run } = await waiting(house);
   const behind = await house.accept({ sessionId: run.sessionId });
@@ -193,7 +193,7 @@ test('a run that crashed before it waited asks again, and it is one question', a
   expect(rowOf(house, first!)).toMatchObject({ status: 'waiting', attempt: 2 });
 });
 
-test('a question that was settled already sends the run on instead of letting it wait for ever', async () => {
+test('a question that is already settled lets the run continue instead of waiting forever', async () => {
   const house = await storeHouse();
   const { run, id } = await waiting(house);
   await house.store.userInputs.answer(id, 'red');

@@ -11,7 +11,7 @@ const file = (id: string, sha256: string) => ({
   sha256,
 });
 
-test('a deleted session is gone for everybody, its runs are canceled, and one clean-up is noted', async () => {
+test('a deleted session is gone for everyone, its runs are canceled, and one clean-up is scheduled', async () => {
   const house = await storeHouse();
   const { sessionSeq, sessionId, id } = await house.accept();
   expect(await house.store.sessions.deleteSession(sessionSeq)).toMatchObject({ kind: 'ended', canceled: 1 });

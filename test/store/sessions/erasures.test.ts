@@ -94,7 +94,7 @@ test('ids of the journal are not given again when the newest session is erased',
   expect(Math.min(...rows.map(({ id }) => id))).toBeGreaterThan(newest!.id);
 });
 
-test('no commit of an erasure is large, however much there is; it goes on after a restart', async () => {
+test('no commit of an erasure is large, however much there is; it continues after a restart', async () => {
   const house = await storeHouse();
   const { sessionSeq } = await house.accept();
   const [run] = await house.claim();

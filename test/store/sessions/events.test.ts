@@ -30,7 +30,7 @@ const EARLIER: readonly (readonly [EventType, object, object])[] = [
   ],
 ];
 
-test('events of earlier versions are told as those of today', async () => {
+test('events of earlier versions are rendered like current ones', async () => {
   const house = await storeHouse();
   const run = await house.accept();
   const connection = new Connection(house.file);
@@ -47,7 +47,7 @@ test('events of earlier versions are told as those of today', async () => {
   );
 });
 
-test('a step tells what it says and calls, and a result its output, cut at 4 KB in whole characters (G18)', async () => {
+test('a step’s event has its text and calls, a result’s its output, cut at 4 KB between characters (G18)', async () => {
   const house = await storeHouse();
   await house.accept();
   const [run] = await house.claim();

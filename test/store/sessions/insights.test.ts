@@ -13,7 +13,7 @@ async function reported(house: StoreHouse) {
 
 const eventsOf = (house: StoreHouse) => house.committed.filter(({ type }) => type === 'insight.status_changed');
 
-test('a call reports one insight, however often it is asked, and tells it once', async () => {
+test('a call reports one insight, however often it is made, and emits it once', async () => {
   const house = await storeHouse();
   const { run, id } = await reported(house);
   expect(await house.store.insights.report(fenceOf(run), { ...INSIGHT, title: 'Other' })).toBe(id);

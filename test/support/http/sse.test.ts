@@ -8,7 +8,7 @@ const EVENTS = [
   { id: null, event: null, data: '{"a":1}', comment: null },
 ];
 
-test('events, comments and multi-line data are told apart', () => {
+test('events, comments and multi-line data are distinguished', () => {
   expect(makeSseParser().push(STREAM)).toEqual(EVENTS);
 });
 

@@ -104,7 +104,7 @@ test('the openai client reads the same reply as one document', async () => {
   expect(reply.usage?.prompt_tokens).toBe(50);
 });
 
-test('without include_usage a chat stream tells no usage', async () => {
+test('without include_usage a chat stream reports no usage', async () => {
   const server = await started(FULL);
   const chunks = await allOf(await openaiOf(server).chat.completions.create({ ...chatOf('hi'), stream: true }));
   expect(chunks.filter((chunk) => chunk.usage != null || chunk.choices.length === 0)).toEqual([]);
@@ -299,7 +299,7 @@ test.each([
   }
 });
 
-test('an endless reply goes on until the client leaves, and stops for a client that does not read', async () => {
+test('an endless reply continues until the client leaves, and pauses for a client that does not read', async () => {
   for (const pace of [{}, { deltaMs: 1 }]) {
     const server = await started({ text: 'again', endless: true, ...pace });
     const leaving = new AbortController();
@@ -368,7 +368,7 @@ test.each(PATHS)("broken arguments and a finish of one's own pass as they stand 
   expect(text).toContain(protocol === 'openai' ? '"finish_reason":"length"' : '"stop_reason":"max_tokens"');
 });
 
-test('paced deltas keep their schedule and stamped ones tell when they were sent', async () => {
+test('paced deltas keep their schedule and stamped ones contain when they were sent', async () => {
   const server = await started();
   const response = await post(server, '/v1/chat/completions', {
     ...chatOf('[[deltas=10 every=5 stamp=1]]'),
