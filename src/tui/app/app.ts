@@ -8,7 +8,7 @@ import type { Action, AppState, ScreenState } from '../state/state.ts';
 import type { MouseWheel } from '../terminal/input.ts';
 import type { Theme } from '../theme/theme.ts';
 import { helpFrame } from './help.ts';
-import { keyNames } from './keys.ts';
+import { type Stroke, strokesOf } from './keys.ts';
 import { Lines } from './lines.ts';
 import { SCREENS } from './screen-table.ts';
 import type { Effect, Screen } from './screen.ts';
@@ -38,15 +38,20 @@ export function App({ client, store, theme, wheel, now, quit, copy }: AppProps) 
     copy(done.text);
     dispatch({ type: 'notice', text: `Copied the id of the ${done.what}: ${done.text}`, at: now() });
   };
-  const press = (key: string) => {
-    // A screen that has not been drawn yet decides on what was asked of it before.
-    const current = store.get();
-    perform(pressed(key, current, size));
+  // Keys that come before the next frame act on what the keys before them did, among the rows that are on the screen.
+  const current = () => ({ ...store.latest(), house: store.get().house });
+  const strike = ({ name, text }: Stroke) => {
+    const state = current();
+    const { table } = top(state);
+    perform(isFinding(state) ? table.type?.({ name, text }) : pressed(name, state, size));
   };
 
-  const isTyping = isFinding(state);
-  useInput((input, key) => keyNames(input, key).forEach(press), { isActive: !isTyping });
-  useEffect(() => wheel.listen((direction) => press(`wheel-${direction}`)));
+  useInput((input, key) => {
+    // The field takes what is typed once it is drawn, unless a key comes together with text.
+    const isTyping = isFinding(store.latest()) && isFinding(store.get());
+    if (!isTyping || (input.length > 1 && input.includes('\r'))) strokesOf(input, key).forEach(strike);
+  });
+  useEffect(() => wheel.listen((direction) => strike({ name: `wheel-${direction}`, text: '' })));
 
   const { screen, table } = top(state);
   if (state.isHelpOpen) return h(Lines, { lines: helpFrame(state, table.help, size), theme });

@@ -26,9 +26,13 @@ export function Finder({ lines, theme, value, onChange, onDone, onCancel }: Find
     h(Lines, { lines: lines.slice(0, -1), theme }),
     h(
       Box,
-      { height: 1 },
+      { height: 1, overflow: 'hidden' },
       h(Text, { bold: true }, ' / '),
-      h(TextInput, { defaultValue: value, onChange, onSubmit: onDone }),
+      h(TextInput, {
+        defaultValue: value,
+        onChange: (text) => onChange(text.replace(/\p{Cc}/gu, '')),
+        onSubmit: onDone,
+      }),
     ),
   );
 }

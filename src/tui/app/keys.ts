@@ -24,6 +24,8 @@ const SAME: Readonly<Record<string, string>> = {
   G: 'last',
   ' ': 'page-down',
   b: 'page-up',
+  '\r': 'enter',
+  '\t': 'tab',
 };
 
 const WITH_CONTROL: Readonly<Record<string, string>> = {
@@ -37,10 +39,23 @@ const WITH_CONTROL: Readonly<Record<string, string>> = {
 /** Keys pressed so fast that they came together; more than that was pasted, and means nothing. */
 const MAX_TOGETHER = 16;
 
-/** The names of the keys that were pressed; what has no name is its own text. */
-export function keyNames(input: string, key: Key): readonly string[] {
-  const special = SPECIAL.find(([name]) => key[name]);
-  if (special !== undefined) return [special[1]];
-  if (key.ctrl) return [WITH_CONTROL[input] ?? ''];
-  return input.length > MAX_TOGETHER ? [] : Array.from(input, (character) => SAME[character] ?? character);
+/** A key that was pressed: its name, and the text that it writes while somebody types. */
+export interface Stroke {
+  /** What has no name is its own text. */
+  readonly name: string;
+  readonly text: string;
 }
+
+/** The keys that were pressed. */
+export function strokesOf(input: string, key: Key): readonly Stroke[] {
+  const special = SPECIAL.find(([name]) => key[name]);
+  if (special !== undefined) return [{ name: special[1], text: '' }];
+  if (key.ctrl) return [{ name: WITH_CONTROL[input] ?? '', text: '' }];
+  if (input.length > MAX_TOGETHER) return [];
+  return Array.from(input, (character) => ({
+    name: SAME[character] ?? character,
+    text: isControl(character) ? '' : character,
+  }));
+}
+
+const isControl = (character: string) => /\p{Cc}/u.test(character);

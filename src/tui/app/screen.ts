@@ -5,6 +5,7 @@ import type { KeyHint, Size } from '../frame/frame.ts';
 import type { Screens, ScreenName } from '../state/screens.ts';
 import type { Action, AppState, Dispatch } from '../state/state.ts';
 import type { Theme } from '../theme/theme.ts';
+import type { Stroke } from './keys.ts';
 
 /** What every screen's component gets. It reads through the client and changes the state by dispatching. */
 export interface ScreenProps<N extends ScreenName = ScreenName> {
@@ -18,7 +19,7 @@ export interface ScreenProps<N extends ScreenName = ScreenName> {
 
 /** A key pressed on a screen. */
 export interface Pressed<N extends ScreenName> {
-  /** One of the names that `keyNames` gives. */
+  /** One of the names that `strokesOf` gives. */
   readonly key: string;
   readonly state: AppState;
   readonly screen: Screens[N];
@@ -34,5 +35,7 @@ export interface Screen<N extends ScreenName> {
   readonly Component: FunctionComponent<ScreenProps<N>>;
   /** Undefined: the key means nothing here. Never called for the keys that mean the same on every screen. */
   readonly press: (pressed: Pressed<N>) => Action | Effect | undefined;
+  /** What is typed while the screen finds something and its field is not drawn yet. */
+  readonly type?: (stroke: Stroke) => Action | undefined;
   readonly help: readonly KeyHint[];
 }

@@ -4,7 +4,10 @@ import type { OfficeEvent } from '../../client/office-stream.ts';
 import type { AppState, Dispatch } from '../state/state.ts';
 
 export interface Store {
+  /** The state as it is drawn. */
   readonly get: () => AppState;
+  /** The state after every action so far, drawn or not. */
+  readonly latest: () => AppState;
   readonly dispatch: Dispatch;
   /** An event of the stream; events are reduced together, once a frame. */
   readonly take: (event: OfficeEvent) => void;
@@ -63,6 +66,7 @@ export function makeStore(initial: AppState, { frameMs, now, isBusy }: StoreOpti
 
   return {
     get: () => drawn,
+    latest: () => state,
     dispatch(action) {
       settle();
       state = reduce(state, action);

@@ -14,19 +14,24 @@ import { teamsInOrder } from './teams.ts';
 function Floor({ state, screen, size, theme, dispatch }: ScreenProps<'floor'>) {
   const lines = floorFrame(state, screen, size);
   if (!screen.isFinding) return h(Lines, { lines, theme });
-  const change = (over: Partial<FloorState>) => dispatch(updateFloor((floor) => ({ ...floor, ...over })));
   return h(Finder, {
     lines,
     theme,
     value: screen.find,
-    onChange: (find) => change({ find, chosen: FIRST }),
-    onDone: () => change({ isFinding: false }),
-    onCancel: () => change({ isFinding: false, find: '' }),
+    onChange: (find) => dispatch(whileFinding(() => ({ find, chosen: FIRST }))),
+    onDone: () => dispatch(whileFinding(KEEP)),
+    onCancel: () => dispatch(whileFinding(FORGET)),
   });
 }
 
 const updateFloor = (update: (floor: FloorState) => FloorState): Action => ({ type: 'update', name: 'floor', update });
 const set = (over: Partial<FloorState>) => updateFloor((floor) => ({ ...floor, ...over }));
+
+/** The field may still be on the screen when its user has gone on: what it says then is void. */
+const whileFinding = (change: (floor: FloorState) => Partial<FloorState>) =>
+  updateFloor((floor) => (floor.isFinding ? { ...floor, ...change(floor) } : floor));
+const KEEP = () => ({ isFinding: false });
+const FORGET = () => ({ isFinding: false, find: '' });
 
 type Press = (pressed: Pressed<'floor'>) => ReturnType<Screen<'floor'>['press']>;
 
@@ -91,6 +96,11 @@ const PRESSES: Readonly<Record<string, Press>> = {
 export const floorScreen: Screen<'floor'> = {
   Component: Floor,
   press: (pressed) => PRESSES[pressed.key]?.(pressed),
+  type: ({ name, text }) => {
+    if (name === 'enter') return whileFinding(KEEP);
+    if (name === 'escape') return whileFinding(FORGET);
+    return whileFinding(({ find }) => ({ find: find + text, chosen: FIRST }));
+  },
   help: [
     ['↑ ↓  j k', 'choose a run; g and G: the first and the last'],
     ['Enter', 'open the session'],

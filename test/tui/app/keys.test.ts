@@ -1,6 +1,6 @@
 import type { Key } from 'ink';
 import { expect, test } from 'vitest';
-import { keyNames } from '../../../src/tui/app/keys.ts';
+import { strokesOf } from '../../../src/tui/app/keys.ts';
 
 const key = (over: Partial<Key> = {}) => over as Key;
 
@@ -12,8 +12,9 @@ test.each([
   ['x', { ctrl: true }, ['']],
   [' ', {}, ['page-down']],
   ['jjG', {}, ['down', 'down', 'last']],
+  ['x\r\t', {}, ['x', 'enter', 'tab']],
   ['T', { shift: true }, ['T']],
   ['something that was pasted', {}, []],
 ])('%j with %o is %j', (input, over, names) => {
-  expect(keyNames(input, key(over))).toEqual(names);
+  expect(strokesOf(input, key(over)).map(({ name }) => name)).toEqual(names);
 });
