@@ -34,6 +34,7 @@ import type { Log } from '../log/log.ts';
 import type { Store } from '../store/open-store.ts';
 import type { Closer } from './closers.ts';
 import { openQueue } from './open-queue.ts';
+import { openWebhooks } from './open-webhooks.ts';
 import { openBroker } from './run-services.ts';
 
 export interface EngineParts {
@@ -70,7 +71,9 @@ export function makeEngine({ config, live, log, store, bus, blobs, snapshotThrea
   const queueWait = makeQueueWait({ store, clock, log, settings });
   const questionWatch = makeQuestionWatch({ store, clock, log });
   const orphanedBlobs = makeOrphanedBlobs({ store, blobs, clock, log });
-  const sweeper = makeSweeper({ store, blobs, snapshotThread, workspaces, clock, log });
+  const webhooks = openWebhooks({ store, clock, log });
+  const forSweeper = { store, blobs, snapshotThread, workspaces, beforeErasing: webhooks.planner.catchUp };
+  const sweeper = makeSweeper({ ...forSweeper, clock, log });
   const { released } = sweeper;
   const collector = makeCollector({ store, blobs, snapshotThread, workspaces, clock, log, settings, released });
   const forRuns = { pool, permits, workspaces, collector, broker, browser, documentReader };
@@ -83,6 +86,7 @@ export function makeEngine({ config, live, log, store, bus, blobs, snapshotThrea
     questionWatch: questionWatch.wake,
     collector: collector.wake,
     sweeper: sweeper.wake,
+    planner: (_, occasion) => webhooks.planner.notice(occasion),
   });
   const stopper = makeStopper({ store, queue, clock, log, stopConfirmed: wakes.stopConfirmed });
 
@@ -91,6 +95,7 @@ export function makeEngine({ config, live, log, store, bus, blobs, snapshotThrea
     { stop: node.stop },
     { start: queueWait.wake, stop: queueWait.stop },
     { start: orphanedBlobs.wake, stop: orphanedBlobs.stop },
+    { start: webhooks.start, stop: webhooks.stop },
     { start: sweeper.wake, stop: sweeper.stop },
     { start: collector.start, stop: collector.stop },
     { stop: pool.destroy },
@@ -100,7 +105,7 @@ export function makeEngine({ config, live, log, store, bus, blobs, snapshotThrea
     ...(config.workers ? [{ start: queue.start, stop: queue.release }] : []),
   ];
   return {
-    rooms: { pool, queue, node, workspaces, stopper, broker, browser, checks, emptyArchives },
+    rooms: { pool, queue, node, workspaces, stopper, broker, browser, checks, emptyArchives, webhooks },
     closers: services.map(({ stop }) => stop),
     /** Starts the services. Rescue what a crash left unfinished before. */
     start: () => {

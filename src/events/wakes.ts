@@ -3,10 +3,10 @@ import type { EventType } from '../domain/journal-event.ts';
 import type { Bus } from './bus.ts';
 
 /** The services that events wake. Those that only sleep until something is due are not here. */
-export type WokenService = 'queue' | 'queueWait' | 'questionWatch' | 'collector' | 'sweeper';
+export type WokenService = 'queue' | 'queueWait' | 'questionWatch' | 'collector' | 'sweeper' | 'planner';
 
 /** The reason for a wake: an event, or a change of rows that has none. */
-type Occasion = EventType | 'stop confirmed';
+export type Occasion = EventType | 'stop confirmed';
 
 /**
  * The table. Three occasions are not in it: an accepted turn, which the queue claims before its commit; a free slot and a
@@ -14,20 +14,22 @@ type Occasion = EventType | 'stop confirmed';
  */
 const WAKES: { readonly [O in Occasion]?: readonly WokenService[] } = {
   'run.queued': ['queueWait'],
-  'run.done': ['collector'],
+  'run.done': ['collector', 'planner'],
   // Streamed text is discarded, and another run of the session may be claimed.
-  'run.failed': ['queue', 'collector', 'sweeper'],
+  'run.failed': ['queue', 'collector', 'sweeper', 'planner'],
   'run.resumed': ['queue', 'sweeper'],
-  'run.stopped': ['queue', 'collector'],
-  'user_input.requested': ['questionWatch'],
-  'user_input.answered': ['queue'],
+  'run.stopped': ['queue', 'collector', 'planner'],
+  'user_input.requested': ['questionWatch', 'planner'],
+  'user_input.answered': ['queue', 'planner'],
   'user_input.expired': ['queue'],
+  'insight.status_changed': ['planner'],
+  'workspace_export.completed': ['planner'],
   'session.deleted': ['sweeper'],
   'stop confirmed': ['queue', 'collector', 'sweeper'],
 };
 
 /** How each service is woken. */
-export type Wakers = { readonly [S in WokenService]: (sessionSeq: number) => void };
+export type Wakers = { readonly [S in WokenService]: (sessionSeq: number, occasion: Occasion) => void };
 
 export interface Wakes {
   /** Wakes services by the events of each commit from now on. */
@@ -38,7 +40,7 @@ export interface Wakes {
 
 export function makeWakes(wakers: Wakers): Wakes {
   const wake = (occasion: Occasion, sessionSeq: number) =>
-    WAKES[occasion]?.forEach((service) => wakers[service](sessionSeq));
+    WAKES[occasion]?.forEach((service) => wakers[service](sessionSeq, occasion));
   return {
     follow: (bus) =>
       bus.subscribeAll((events) => {

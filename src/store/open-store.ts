@@ -50,6 +50,7 @@ import { makePlan } from './webhooks/plan-deliveries.ts';
 import { makePruneDeliveries } from './webhooks/prune-deliveries.ts';
 import { makeRecordAttempts } from './webhooks/record-attempts.ts';
 import { makeRedeliver } from './webhooks/redeliver.ts';
+import { makeFindTestFacts } from './webhooks/test-facts.ts';
 import { makeWebhooks } from './webhooks/webhooks.ts';
 import { makeWorkspaceExports } from './artifacts/workspace-exports.ts';
 import { makeWorkspaceTree } from './artifacts/workspace-tree.ts';
@@ -126,6 +127,7 @@ function makeStore(database: Database) {
 function makeDeliveryVerbs(database: Database) {
   return {
     plan: makePlan(database),
+    findTestFacts: makeFindTestFacts(database),
     ...makeDeliveries(database),
     ...makeRecordAttempts(database),
     ...makeDeliveryRecords(database),

@@ -1,7 +1,10 @@
 // Which services each committed event wakes, seen on the store's own verbs.
 import { beforeEach, expect, test } from 'vitest';
+import type { JournalEvent } from '../../src/domain/journal-event.ts';
+import { WEBHOOK_EVENTS } from '../../src/domain/webhooks/webhook.ts';
 import { makeBus } from '../../src/events/bus.ts';
 import { makeWakes, type Wakes, type WokenService } from '../../src/events/wakes.ts';
+import { PAYLOADS } from '../../src/wire/event-payloads.ts';
 import { fenceOf, type StoreHouse, storeHouse } from '../support/store/store-house.ts';
 
 let house: StoreHouse;
@@ -22,6 +25,7 @@ beforeEach(async () => {
     questionWatch: note('questionWatch'),
     collector: note('collector'),
     sweeper: note('sweeper'),
+    planner: note('planner'),
   });
   wakes.follow(bus);
 });
@@ -46,7 +50,7 @@ test('a run that completes has its workspace collected', async () => {
   await house.store.runs.finalize(fenceOf(run), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
   expect(woken).toEqual({});
   await house.store.runs.settle(fenceOf(run));
-  expect(woken).toEqual({ collector: [run.sessionSeq] });
+  expect(woken).toEqual({ collector: [run.sessionSeq], planner: [run.sessionSeq] });
 });
 
 test('a background run whose wait is over makes the queue look for others', async () => {
@@ -55,7 +59,8 @@ test('a background run whose wait is over makes the queue look for others', asyn
   });
   woken = {};
   await house.store.runs.expireQueued(seq);
-  expect(woken).toEqual({ queue: [sessionSeq], collector: [sessionSeq], sweeper: [sessionSeq] });
+  const all = [sessionSeq];
+  expect(woken).toEqual({ queue: all, collector: all, sweeper: all, planner: all });
 });
 
 test('a run whose worker was lost is claimed again, and what it streamed is thrown away', async () => {
@@ -74,7 +79,7 @@ test('a lease that ended wakes the queue', async () => {
 test.each(['answer', 'expire'] as const)('a question is watched, and %s of it wakes the queue', async (how) => {
   const run = await running();
   await house.store.runs.waitForUser(fenceOf(run), QUESTION);
-  expect(woken).toEqual({ questionWatch: [run.sessionSeq] });
+  expect(woken).toEqual({ questionWatch: [run.sessionSeq], planner: [run.sessionSeq] });
   woken = {};
   const [question] = (
     await house.store.userInputs.list({
@@ -88,13 +93,15 @@ test.each(['answer', 'expire'] as const)('a question is watched, and %s of it wa
   ).items;
   const { userInputs } = house.store;
   await (how === 'answer' ? userInputs.answer(question!.id, 'yes') : userInputs.expire(question!.id));
-  expect(woken).toEqual({ queue: [run.sessionSeq] });
+  const told = how === 'answer' ? { planner: [run.sessionSeq] } : {};
+  expect(woken).toEqual({ queue: [run.sessionSeq], ...told });
 });
 
 test('a session that is deleted is cleaned up, and what ran in it collected', async () => {
   const run = await running();
   await house.store.sessions.deleteSession(run.sessionSeq);
-  expect(woken).toEqual({ queue: [run.sessionSeq], collector: [run.sessionSeq], sweeper: [run.sessionSeq] });
+  const all = [run.sessionSeq];
+  expect(woken).toEqual({ queue: all, collector: all, sweeper: all, planner: all });
 });
 
 test('the end of an executor has no event, and still wakes what waits for it', async () => {
@@ -105,4 +112,16 @@ test('the end of an executor has no event, and still wakes what waits for it', a
   expect(woken).toEqual({});
   wakes.stopConfirmed(run.sessionSeq);
   expect(woken).toEqual({ queue: [run.sessionSeq], collector: [run.sessionSeq], sweeper: [run.sessionSeq] });
+});
+
+test('every event that a webhook can want wakes the planner, and no other does', () => {
+  const noted: string[] = [];
+  const sleep = () => undefined;
+  const asleep = { queue: sleep, queueWait: sleep, questionWatch: sleep, collector: sleep, sweeper: sleep };
+  const bus = makeBus();
+  makeWakes({ ...asleep, planner: (_, occasion) => noted.push(occasion) }).follow(bus);
+  const types = Object.keys(PAYLOADS) as (keyof typeof PAYLOADS)[];
+  bus.publish(types.map((type) => ({ type, sessionSeq: 1 }) as JournalEvent));
+  const wanted = Object.values(WEBHOOK_EVENTS).flatMap(({ journalType }) => journalType ?? []);
+  expect(noted.sort()).toEqual(wanted.sort());
 });

@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '../json.ts';
 import type { ScheduleMode, StopReason } from '../sessions/run.ts';
 import type { SessionKind, SessionStatus } from '../sessions/session.ts';
 import type { User } from '../people/user.ts';
-import type { OwnerScope } from './webhook.ts';
+import type { OwnerScope, WebhookEventType } from './webhook.ts';
 
 /** An event of a session. Times are epoch ms. */
 export interface EventFacts {
@@ -36,33 +36,41 @@ export interface SessionFacts {
   readonly updatedAt: number;
 }
 
-/** The event type with what is particular to it. */
-export type EventSubject =
-  | { readonly type: 'session.completed'; readonly run: RunFacts; readonly summary: SummaryFacts }
-  | {
-      readonly type: 'session.failed' | 'session.stopped';
-      readonly run: RunFacts;
-      readonly summary: SummaryFacts;
-      readonly message: string;
-    }
-  | { readonly type: 'user_input.requested' | 'user_input.answered'; readonly question: QuestionFacts }
-  | { readonly type: 'workbench.insight_status_changed'; readonly insight: InsightFacts }
-  | {
-      readonly type: 'workspace_export.completed';
-      readonly hasFiles: boolean;
-      readonly hasArchive: boolean;
-      /** The run that was exported after; null when it is not known. */
-      readonly run: RunFacts | null;
-    }
-  | { readonly type: 'scheduled_task.run_status_changed'; readonly task: TaskFacts; readonly run: TaskRunFacts }
-  | { readonly type: 'publish_page.published'; readonly page: PageFacts; readonly version: VersionFacts }
-  | { readonly type: 'publish_page.failed'; readonly page: PageFacts; readonly job: PublishJobFacts };
+/** What is particular to each event type. */
+interface EventSubjects {
+  'session.completed': EndFacts;
+  'session.failed': EndFacts & { readonly message: string };
+  'session.stopped': EndFacts & { readonly message: string };
+  'scheduled_task.run_status_changed': { readonly task: TaskFacts; readonly run: TaskRunFacts };
+  'user_input.requested': { readonly question: QuestionFacts };
+  'user_input.answered': { readonly question: QuestionFacts };
+  'workbench.insight_status_changed': { readonly insight: InsightFacts };
+  'publish_page.published': { readonly page: PageFacts; readonly version: VersionFacts };
+  'publish_page.failed': { readonly page: PageFacts; readonly job: PublishJobFacts };
+  'workspace_export.completed': ExportFacts;
+}
+
+/** The subject of an event of a type. */
+export type EventSubjectOf<T extends WebhookEventType> = { readonly type: T } & EventSubjects[T];
+export type EventSubject = { [T in WebhookEventType]: EventSubjectOf<T> }[WebhookEventType];
+
+interface EndFacts {
+  readonly run: RunFacts;
+  readonly summary: SummaryFacts;
+}
+
+interface ExportFacts {
+  readonly hasFiles: boolean;
+  readonly hasArchive: boolean;
+  /** The run after which it was made; null when it is not known. */
+  readonly run: RunFacts | null;
+}
 
 /** A run that has ended. */
 export interface RunFacts {
   readonly id: string;
-  /** The id of its user message; null when it is not known. */
-  readonly turnId: number | null;
+  /** The id of its user message. */
+  readonly turnId: number;
   readonly status: 'completed' | 'failed' | 'stopped';
   readonly scheduleMode: ScheduleMode;
   readonly scheduledTaskId: string | null;
@@ -72,7 +80,7 @@ export interface RunFacts {
   readonly stopReason: StopReason | null;
 }
 
-/** What the session has come to with this run; the two flags are of the run itself. */
+/** Totals of the session up to now; the two flags are of the run itself. */
 export interface SummaryFacts {
   /** False: the run surely left no files. True also while they are being collected. */
   readonly hasArtifacts: boolean;

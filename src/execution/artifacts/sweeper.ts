@@ -14,6 +14,8 @@ export interface SweeperParts {
   readonly workspaces: Workspaces;
   readonly blobs: BlobStore;
   readonly snapshotThread: Pick<SnapshotThread, 'forget'>;
+  /** Awaited before texts are erased: whoever reads committed events has read them then. Rejects while they can't. */
+  beforeErasing(): Promise<void>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -97,12 +99,13 @@ async function attempt(parts: SweeperParts, cleanup: Cleanup, stopping: AbortSig
 
 /** Returns false when something must stay for now. The texts go first: they are not needed to find the rest. */
 async function cleanUp(
-  { store, workspaces, blobs, snapshotThread }: SweeperParts,
+  { store, workspaces, blobs, snapshotThread, beforeErasing }: SweeperParts,
   { sessionSeq, sessionId }: Cleanup,
   stopping: AbortSignal,
 ): Promise<boolean> {
   await workspaces.remove(sessionId);
   await snapshotThread.forget(sessionId);
+  await beforeErasing();
   for (let after: number | null = 0; after !== null; ) {
     if (stopping.aborted) return false;
     after = await store.erasures.eraseRuns(sessionSeq, after);

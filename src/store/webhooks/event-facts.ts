@@ -16,6 +16,9 @@ import type { WebhookEventType } from '../../domain/webhooks/webhook.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { type EventRow, toEvent } from '../sessions/events.ts';
 
+/** What a stopped run says of its end, whoever stopped it (H12). */
+export const STOPPED = 'Stopped by the user.';
+
 /** A session and its owner. */
 export interface FoundSession {
   readonly userSeq: number;
@@ -95,7 +98,7 @@ function* subjectOf(tx: Reader, event: JournalEvent): Step<EventSubject | undefi
     case 'run.failed':
       return yield* endOf(tx, event, { type: 'session.failed', message: event.payload.error.message });
     case 'run.stopped':
-      return yield* endOf(tx, event, { type: 'session.stopped', message: 'Stopped by the user.' });
+      return yield* endOf(tx, event, { type: 'session.stopped', message: STOPPED });
     case 'user_input.requested':
     case 'user_input.answered':
       return yield* questionOf(tx, event);
@@ -131,18 +134,23 @@ interface RunRow {
   started_at: number | null;
   finished_at: number | null;
   stop_reason: StopReason | null;
-  turn_id: number | null;
+  turn_id: number;
   /** Of its answer; null when it gave none. */
   answer_preview: string | null;
   is_collecting: number;
   file_count: number | null;
 }
 
-function* findRun(tx: Reader, which: 'r.id = ?' | 'r.seq = ?', value: string | number): Step<RunRow | undefined> {
+/** An ended run, or undefined. */
+export function* findRun(
+  tx: Reader,
+  which: 'r.id = ?' | 'r.seq = ?',
+  value: string | number,
+): Step<RunRow | undefined> {
   return yield* tx.get<RunRow>(
     `SELECT r.id, r.status, r.schedule_mode, r.started_at, r.finished_at, r.stop_reason, q.id AS turn_id,
        m.text_preview AS answer_preview, r.artifact_status = 'pending' AS is_collecting, a.file_count
-     FROM runs r LEFT JOIN messages q ON q.run_seq = r.seq AND q.role = 'user'
+     FROM runs r JOIN messages q ON q.run_seq = r.seq AND q.role = 'user'
        LEFT JOIN messages m ON m.run_seq = r.seq AND m.role = 'assistant'
        LEFT JOIN run_artifacts a ON a.run_seq = r.seq
      WHERE ${which}`,
@@ -156,7 +164,7 @@ const STATUS_OF: Readonly<Partial<Record<RunStatus, RunFacts['status']>>> = {
   canceled: 'stopped',
 };
 
-function toRunFacts(row: RunRow): RunFacts {
+export function toRunFacts(row: RunRow): RunFacts {
   return {
     id: row.id,
     turnId: row.turn_id,
@@ -177,7 +185,7 @@ const TOTALS = `SELECT message_count AS messageCount, message_count - run_count 
     worked_ms AS workedMs
   FROM session_totals WHERE session_seq = ?`;
 
-function* summaryOf(tx: Reader, sessionSeq: number, run: RunRow): Step<SummaryFacts> {
+export function* summaryOf(tx: Reader, sessionSeq: number, run: RunRow): Step<SummaryFacts> {
   const totals = (yield* tx.get<Totals>(TOTALS, sessionSeq))!;
   // Files of a run that failed or was stopped are in the session's export only (E4).
   const isKept = run.status === 'completed' || run.status === 'incomplete';
@@ -191,6 +199,7 @@ function* summaryOf(tx: Reader, sessionSeq: number, run: RunRow): Step<SummaryFa
 type QuestionEvent = Extract<JournalEvent, { type: 'user_input.requested' | 'user_input.answered' }>;
 
 interface QuestionRow {
+  id: string;
   tool_name: string;
   tool_input: string;
   answers: string | null;
@@ -200,19 +209,30 @@ interface QuestionRow {
 
 /** The question as it was at the event: it may have been answered since it was asked. */
 function* questionOf(tx: Reader, { type, payload }: QuestionEvent): Step<EventSubject | undefined> {
+  const question = yield* findQuestion(tx, 'id = ?', payload.requestId);
+  if (question === undefined) return undefined;
+  const isOpen = type === 'user_input.requested';
+  return { type, question: isOpen ? { ...question, answers: null, answeredAt: null } : question };
+}
+
+/** The newest question of some, as it is now. */
+export function* findQuestion(
+  tx: Reader,
+  which: 'id = ?' | `session_seq = ?${string}`,
+  value: string | number,
+): Step<QuestionFacts | undefined> {
   const row = yield* tx.get<QuestionRow>(
-    'SELECT tool_name, tool_input, answers, expires_at, answered_at FROM user_inputs WHERE id = ?',
-    payload.requestId,
+    `SELECT id, tool_name, tool_input, answers, expires_at, answered_at FROM user_inputs WHERE ${which}
+     ORDER BY seq DESC LIMIT 1`,
+    value,
   );
   if (row === undefined) return undefined;
-  const isAnswered = type === 'user_input.answered';
-  const question: QuestionFacts = {
-    id: payload.requestId,
+  return {
+    id: row.id,
     toolName: row.tool_name,
     toolInput: JSON.parse(row.tool_input) as JsonObject,
-    answers: isAnswered ? (JSON.parse(row.answers!) as JsonValue) : null,
+    answers: row.answers === null ? null : (JSON.parse(row.answers) as JsonValue),
     expiresAt: row.expires_at,
-    answeredAt: isAnswered ? row.answered_at : null,
+    answeredAt: row.answered_at,
   };
-  return { type, question };
 }

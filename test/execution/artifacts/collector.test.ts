@@ -473,7 +473,11 @@ test('a session that is deleted meanwhile leaves no blob behind', async () => {
 test('a clean-up that packing held up is done as soon as it has ended', async () => {
   const packing = Promise.withResolvers<void>();
   const goOn = Promise.withResolvers<void>();
-  const sweeper = makeSweeper({ ...house.parts, workspaces: house.workspaces });
+  const sweeper = makeSweeper({
+    ...house.parts,
+    workspaces: house.workspaces,
+    beforeErasing: async () => undefined,
+  });
   onTestFinished(sweeper.stop);
   const slow = house.collect({
     released: sweeper.released,

@@ -23,6 +23,7 @@ async function sweepHouse() {
     blobs,
     snapshotThread: { forget: async (sessionId: string) => void forgotten.push(sessionId) },
     workspaces: makeWorkspaces({ directory: workspacesDirectory, blobs, owner: null }),
+    beforeErasing: async () => undefined,
     clock: house.clock,
     log: makeLog({ level: 'fatal' }),
   };

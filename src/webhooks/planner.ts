@@ -1,0 +1,51 @@
+// The planner: turns committed events into deliveries of the webhooks that want them.
+import type { Clock } from '../domain/clock.ts';
+import type { Occasion } from '../events/wakes.ts';
+import type { Log } from '../log/log.ts';
+import { makeService, type Service } from '../services/service.ts';
+import type { Store } from '../store/open-store.ts';
+import { renderBody } from './bodies/render-body.ts';
+
+export interface PlannerParts {
+  readonly store: { readonly deliveries: Pick<Store['deliveries'], 'plan'> };
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Called after each commit that planned deliveries, with the webhooks that got them. */
+  planned(webhookIds: ReadonlySet<number>): void;
+}
+
+export interface Planner extends Service {
+  /** An event was committed. Costs no statement when no enabled webhook wants one of its type. */
+  notice(occasion: Occasion): void;
+  /** Resolves when every event committed before is planned. Rejects when the store refuses. */
+  catchUp(): Promise<void>;
+}
+
+/** Makes the planner. Wake it at the start, and after each change of a webhook: only then it learns who wants what. */
+export function makePlanner({ store, clock, log, planned }: PlannerParts): Planner {
+  /** Types of journal events that enabled webhooks want; undefined before the first look. */
+  let wanted: ReadonlySet<string> | undefined;
+
+  /** Works off the events in bounded commits, with others' in between. */
+  async function plan(stopping?: AbortSignal): Promise<void> {
+    for (let more = true; more && stopping?.aborted !== true; ) {
+      const result = await store.deliveries.plan(renderBody);
+      ({ more, wanted } = result);
+      if (result.webhookIds.size > 0) planned(result.webhookIds);
+    }
+  }
+
+  async function work(stopping: AbortSignal): Promise<null> {
+    await plan(stopping);
+    return null;
+  }
+
+  const service = makeService({ work, failure: 'deliveries of webhooks could not be planned', clock, log });
+  return {
+    ...service,
+    notice: (occasion) => {
+      if (wanted === undefined || wanted.has(occasion)) service.wake();
+    },
+    catchUp: () => plan(),
+  };
+}
