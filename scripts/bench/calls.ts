@@ -1,4 +1,5 @@
-// Calls of the benchmark that are no conversation: any path of a server, its answer read whole and its status checked.
+// The benchmark's calls other than conversations: requests any path of a server, reads the whole reply and checks its
+// status.
 import { Pool } from 'undici';
 import type { Target } from './load.ts';
 
@@ -7,13 +8,13 @@ export interface Call {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly body?: object;
-  /** The status of a right answer. */
+  /** The expected status. */
   readonly expect: number;
 }
 
-/** Kept connections to one server. */
+/** Keep-alive connections to one server. */
 export interface Caller {
-  /** Answers the body and how long it took to its last byte. Throws on any other status than the expected one. */
+  /** Returns the body and the time to its last byte. Throws on any other status than the expected one. */
   call(call: Call): Promise<{ readonly body: unknown; readonly tookMs: number }>;
   close(): Promise<void>;
 }

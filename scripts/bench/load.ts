@@ -1,4 +1,4 @@
-// The client of the benchmark: sends runs to a server in the chat shape and measures what comes back.
+// The client of the benchmark: sends runs to a server in the chat shape and measures the replies.
 import { Pool } from 'undici';
 
 /** A server that answers chat completions. */
@@ -14,7 +14,7 @@ export interface Shot {
   /** Directives for the scripted model server. */
   readonly text: string;
   readonly stream: boolean;
-  /** What the whole reply must hold, so that a wrong answer is not counted as a fast one. */
+  /** What the whole reply must contain, so that a wrong reply does not count as a fast one. */
   readonly expect: RegExp;
 }
 
@@ -32,7 +32,7 @@ interface Delta {
   readonly delayMs: number;
 }
 
-/** What a number of calls gave; those that failed are told apart. */
+/** The results of a number of calls; failed calls are counted separately. */
 interface Outcome<Result> {
   readonly results: readonly Result[];
   readonly failures: readonly string[];
@@ -41,13 +41,13 @@ interface Outcome<Result> {
 
 export type Volley = Outcome<Hit>;
 
-/** How long a loop goes on: until the time is over, or earlier after so many calls. */
+/** How long a loop continues: until the time is over, or earlier after a number of calls. */
 export interface Limit {
   readonly forMs: number;
   readonly atMost?: number;
 }
 
-/** A pool of kept connections to one target. */
+/** A pool of keep-alive connections to one target. */
 interface Gun {
   fire(shot: Shot): Promise<Hit>;
   close(): Promise<void>;
@@ -55,7 +55,7 @@ interface Gun {
 
 const STAMP = /@(\d+);/g;
 
-/** Opens a pool of at most `connections` kept connections. */
+/** Opens a pool of at most `connections` keep-alive connections. */
 function makeGun(target: Target, connections: number): Gun {
   const url = new URL(target.url);
   const pool = new Pool(url.origin, { connections, pipelining: 1, headersTimeout: 60_000, bodyTimeout: 60_000 });
@@ -119,7 +119,7 @@ export async function spread(target: Target, shot: Shot, count: number, overMs: 
   return volley;
 }
 
-/** Calls in `clients` slots, each making its next call when its last is answered, until the limit is reached. */
+/** Calls in `clients` slots, each making its next call after the reply to its last, until the limit is reached. */
 export async function callInLoop<Result>(
   clients: number,
   { forMs, atMost = Number.POSITIVE_INFINITY }: Limit,
@@ -149,7 +149,7 @@ async function outcomeOf<Result>(
       results.push(await call());
     } catch (error) {
       failures.push(error instanceof Error ? error.message : String(error));
-      // A server that refuses at once must not turn the loop into a busy one.
+      // A server that refuses immediately must not cause a busy loop.
       await pause(50);
     }
   };
@@ -167,7 +167,7 @@ export function pause(forMs: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, forMs));
 }
 
-/** The value below which `share` (0 to 1) of the values lie. */
+/** The value below which `share` (0 to 1) of the values are. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;

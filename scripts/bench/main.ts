@@ -1,5 +1,6 @@
-// Measures what Errand costs beside two floors, in one run on one machine: a bare pass-through and a bare AI SDK server.
-// `npm run bench -- [--quick] [--json FILE] [--only servers|runs|tools|history|files|watchers|office] [--without-errand] [--without-large]`
+// Measures what Errand costs compared with two baselines, in one run on one machine: a bare pass-through and a bare AI SDK
+// server. `npm run bench -- [--quick] [--json FILE] [--only servers|runs|tools|history|files|watchers|office]
+// [--without-errand] [--without-large]`
 import { closeSync, fsyncSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -140,7 +141,7 @@ async function errandAlone(bench: Bench, errand: ErrandServer): Promise<void> {
   columns[name] = { ...figures, ...large, ...quiet, startMs: await medianStart(errand, scale.starts), events };
 }
 
-/** What its journal tells of the runs since a moment, and what its lists cost. */
+/** What its journal shows of the runs since a moment, and what its lists cost. */
 async function moreOf({ scale, failures }: Bench, errand: ErrandServer, sinceAt: number): Promise<Figures> {
   return { ...claimDelays(errand, 'immediate', sinceAt), ...(await listPages(errand.target, scale, failures)) };
 }
@@ -154,7 +155,7 @@ async function medianStart({ daemon }: ErrandServer, starts: number): Promise<nu
   return quantile(times, 0.5);
 }
 
-/** Makes the conversation that is copied: one run with an answer of five deltas. */
+/** Creates the conversation that is copied: one run with a reply of five deltas. */
 async function oneSession({ target }: ErrandServer): Promise<string> {
   const response = await fetch(target.url, {
     method: 'POST',
@@ -167,7 +168,7 @@ async function oneSession({ target }: ErrandServer): Promise<string> {
   return sessionId;
 }
 
-/** The middle time of writing a page to the disk for good: what one durable commit costs at least here. */
+/** The median time of writing and syncing a page: the minimum cost of a durable commit on this machine. */
 function syncMs(scratch: string): number {
   const handle = openSync(join(scratch, 'sync'), 'w');
   const times = Array.from({ length: 50 }, () => {

@@ -1,10 +1,10 @@
-// What the kernel knows of a process and its children: processor time and memory.
+// What the kernel reports of a process and its children: processor time and memory.
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** Linux counts processor time in hundredths of a second, whatever the kernel's own tick is. */
 const TICK_MS = 10;
 
-/** Processor time of a process, of the children it has and of those it has had, in milliseconds. */
+/** Processor time of a process, its children and its former children, in milliseconds. */
 export function cpuMsOf(pid: number): number {
   const own = statOf(pid);
   if (own === undefined) return 0;
@@ -15,7 +15,7 @@ export function cpuMsOf(pid: number): number {
 function statOf(pid: number): number | undefined {
   const text = read(`/proc/${pid}/stat`);
   if (text === undefined) return undefined;
-  // The name in parentheses may hold blanks; fields are counted from behind it.
+  // The name in parentheses may contain blanks; fields are counted after it.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
   return ticks * TICK_MS;
@@ -37,7 +37,7 @@ export function memoryMbOf(pid: number, field: 'VmRSS' | 'VmHWM'): number {
   return Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0) / 1024;
 }
 
-/** Starts watching the whole machine: what it does beside this process and its children makes the figures worse than they are. */
+/** Starts watching the whole machine: other work than that of this process and its children distorts the figures. */
 export function watchMachine(): { busyElsewherePercent(): number } {
   const [busyBefore, allBefore] = machineMs();
   const ownBefore = cpuMsOf(process.pid);

@@ -5,7 +5,7 @@ import type { Figures } from './cases/turns.ts';
 export interface Report {
   readonly machine: Readonly<Record<string, string | number>>;
   readonly columns: Readonly<Record<string, Figures>>;
-  /** Of errand alone; absent when not measured. */
+  /** Only of errand; absent when not measured. */
   readonly runs?: Figures;
 }
 
@@ -131,7 +131,7 @@ const RUN_ROWS: readonly Row[] = [
   { key: 'busyElsewherePercent', label: 'machine busy with other things, %', digits: 0 },
 ];
 
-/** Ratios are told of what grows with work; a ratio of start times or idle memory would say nothing. */
+/** Ratios are reported for what grows with work; a ratio of start times or idle memory would mean nothing. */
 const WITHOUT_RATIO = new Set(['startMs', 'idleCpuMsPerSecond', 'loopDelayP99Ms', 'busyElsewherePercent']);
 
 /** The report as text for people: the machine, the compared servers, and what only errand does. */
@@ -144,7 +144,7 @@ export function renderReport({ machine, columns, runs }: Report): string {
   return `${[facts.join('\n'), ...tables].join('\n\n')}\n`;
 }
 
-/** The last columns are `errand` divided by each floor, and `errand` minus it. */
+/** The last columns are `errand` divided by each baseline, and `errand` minus it. */
 function renderColumns(columns: Report['columns']): string {
   const names = Object.keys(columns);
   const ratios = names.includes('errand') ? ['pass-through', 'AI SDK'].filter((name) => names.includes(name)) : [];

@@ -1,9 +1,9 @@
-// Chance that can be repeated: the same seed gives the same draws.
+// Reproducible random numbers: the same seed gives the same draws.
 
 export interface Chance {
   /** A whole number from `low` to `high`, both included. */
   between(low: number, high: number): number;
-  /** True once in so many draws. */
+  /** True once in `count` draws on average. */
   oneIn(count: number): boolean;
   pick<T>(choices: readonly T[]): T;
 }

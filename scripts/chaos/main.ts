@@ -1,6 +1,6 @@
-// Kills a daemon under load, over and over, and then proves that nothing was lost, doubled, or left behind.
-// `npm run chaos -- [--kills 200] [--seed N] [--quick]`, or `-- --background 500` for that many background submissions
-// with kills around them; ends with 1 and keeps the data directory when a promise is broken.
+// Kills a daemon under load repeatedly, and then proves that nothing was lost, duplicated or left behind. `npm run chaos --
+// [--kills 200] [--seed N] [--quick]`, or `-- --background 500` for that many background submissions with kills around them;
+// ends with 1 and keeps the data directory when a promise is broken.
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -48,7 +48,7 @@ interface Status {
 
 const statusOf = async (daemon: DaemonProcess) => (await daemon.admin('GET', '/api/v1/status')) as Status;
 
-/** Waits as long as the daemon's journal grows, or what is still to be done shrinks. */
+/** Waits as long as the daemon's journal grows, or the remaining work shrinks. */
 const patiently = (daemon: DaemonProcess, { what, holds, left = () => 0 }: Awaited) =>
   waitPatiently({ what, holds, sign: () => readNewestEvent(databaseOf(daemon)) - left() });
 
@@ -64,7 +64,7 @@ async function settled(daemon: DaemonProcess, finish: () => Promise<void>): Prom
   const all = async () => over && Object.values((await statusOf(daemon)).runs).every((count) => count === 0);
   await Promise.race([
     patiently(daemon, { what: 'every run ended and every client answered', holds: all }),
-    // A client that breaks ends the wait at once.
+    // A client that fails ends the wait at once.
     finished.then(() => new Promise<never>(() => undefined)),
   ]);
 }
@@ -73,7 +73,7 @@ interface Storming {
   readonly rules: PlanRules;
   readonly daemon: DaemonProcess;
   readonly kills: number;
-  /** So many background submissions in place of the mixed load; 0 for the mixed load. */
+  /** Number of background submissions instead of the mixed load; 0 for the mixed load. */
   readonly background: number;
   readonly audit: string;
 }
@@ -93,7 +93,7 @@ interface Weathered {
   readonly calmMs: number;
 }
 
-/** The storm, the calm after it, and everything that has to be seen while the daemon still lives. */
+/** The storm, the calm after it, and every check that needs a running daemon. */
 async function weather({ rules, daemon, kills }: Storming): Promise<Weathered> {
   const doors = await openDoors(daemon);
   const load = startLoad(rules, doors, PEOPLE);
@@ -131,7 +131,9 @@ async function weather({ rules, daemon, kills }: Storming): Promise<Weathered> {
   };
 }
 
-/** What goes on when all runs have ended: deleted sessions are cleaned up, files of runs are collected and packed. */
+/**
+ * The work that remains when all runs have ended: deleted sessions are cleaned up, files of runs are collected and packed.
+ */
 async function finished(daemon: DaemonProcess): Promise<void> {
   const uncleaned = () => readCount(databaseOf(daemon), 'cleanups');
   const uncollected = () => countUncollected(databaseOf(daemon));
@@ -150,7 +152,7 @@ async function weatherBackground({ rules, daemon, background }: Storming): Promi
   return { ...storm, ...seen, observations: [], ended: NOBODY, replays: new Map(), problems };
 }
 
-/** Stops the daemon for good; answers what was wrong with its last figures, with its end, and what outlived it. */
+/** Stops the daemon at the end; returns what was wrong with its last figures and its exit, and what outlived it. */
 async function stopClean(daemon: DaemonProcess, marker: string, known: Set<number>): Promise<string[]> {
   const wrong = await checkToday(daemon);
   const exit = await daemon.stop();
@@ -190,7 +192,7 @@ async function readAudit(file: string): Promise<AuditLine[]> {
     .map((line) => JSON.parse(line) as AuditLine);
 }
 
-/** A crash is no excuse for an error in the log, nor is a thread that dies, nor a lock that is not overlong. */
+/** A crash does not excuse an error in the log; neither does a thread that dies, nor a lock that isn't overlong. */
 function errorsIn(log: string, diary: Diary): string[] {
   const lines = log.split('\n').filter((line) => /"level":("error"|"fatal"|50|60)/.test(line));
   const timeOf = (line: string) => new Date((JSON.parse(line) as { time: string | number }).time).getTime();

@@ -1,18 +1,18 @@
-// Waiting on a machine that may be slow: as long as something goes on, there is nothing wrong.
+// Waiting on a machine that may be slow: as long as there is progress, nothing is wrong.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const HANGS_MS = 300_000;
 const LOOK_MS = 50;
 
 export interface Patience {
-  /** Completes "Nothing goes on, and this does not hold: …". */
+  /** Completes "No progress, and this does not hold: …". */
   readonly what: string;
   holds(): boolean | Promise<boolean>;
-  /** Changes with everything that goes on. */
+  /** Changes with any progress. */
   sign(): number;
 }
 
-/** Waits until something holds; throws when nothing has gone on for five minutes. */
+/** Waits until something holds; throws after five minutes without progress. */
 export async function waitPatiently({ what, holds, sign }: Patience): Promise<void> {
   let last = sign();
   let since = performance.now();
@@ -20,7 +20,7 @@ export async function waitPatiently({ what, holds, sign }: Patience): Promise<vo
     const now = sign();
     if (now !== last) since = performance.now();
     last = now;
-    if (performance.now() - since > HANGS_MS) throw new Error(`Nothing goes on, and this does not hold: ${what}.`);
+    if (performance.now() - since > HANGS_MS) throw new Error(`No progress, and this does not hold: ${what}.`);
     await sleep(LOOK_MS);
   }
 }

@@ -60,7 +60,7 @@ export function renderStorm(figures: StormFigures, observations: readonly Observ
   return rows.map(([label, value]) => `${label.padEnd(width)}  ${String(value).padStart(8)}`).join('\n');
 }
 
-/** What came beside the kills, and what it cost. */
+/** The faults other than kills, and what they cost. */
 function renderFaults({ rules, diary: { locks, outage } }: StormFigures, { records }: StoredFacts): Row[] {
   const [poisoned = [], others = []] = [true, false].map((is) =>
     records.filter((one) => isPoisoned(rules, one) === is),
@@ -79,7 +79,7 @@ function renderFaults({ rules, diary: { locks, outage } }: StormFigures, { recor
     ['  longest, seconds', (Math.max(0, ...lockedMs) / 1_000).toFixed(1)],
     ['outages longer than the run limit', outage === null ? 0 : 1],
     ['  seconds', seconds],
-    ['  runs under way when it came', running],
+    ['  runs in progress when it came', running],
     ['  runs queued when it came', queued],
   ];
 }

@@ -10,7 +10,7 @@ import { VERSION } from '../../src/version.ts';
 const { values: options } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
 const file = fileURLToPath(new URL('../../docs/openapi.json', import.meta.url));
 
-// The table is described, and none of its handlers is called.
+// Describes the table; no handler is called.
 const nothing = {
   operations: {},
   conversations: {},

@@ -1,11 +1,11 @@
-// The invented house of the pictures: who works in it, on what, and how far each has come.
+// The fictional house of the pictures: who works in it, on what, and how far each has got.
 import { type DaemonProcess, startDaemonProcess } from '../../test/support/daemon/daemon-process.ts';
 import type { Reply } from '../../test/support/model/model-reply.ts';
 import { startModelServer } from '../../test/support/model/model-server.ts';
 
 interface House {
   readonly daemon: DaemonProcess;
-  /** Starts the runs, and waits until each is as its picture needs it. */
+  /** Starts the runs, and waits until each has the state that its picture needs. */
   work(): Promise<void>;
   close(): Promise<void>;
 }
@@ -13,7 +13,7 @@ interface House {
 interface Job {
   readonly by: string;
   readonly prompt: string;
-  /** What the model answers, one for each step; it keeps the last one waiting when `holds`. */
+  /** What the model replies, one per step; it holds back the last one when `holds`. */
   readonly steps: readonly Reply[];
   readonly ends?: 'completed' | 'failed' | 'stopped';
 }

@@ -15,7 +15,7 @@ const directory = mkdtempSync('/tmp/errand-pictures-');
 try {
   const keyFile = join(directory, 'key');
   writeFileSync(keyFile, house.daemon.apiKey);
-  // They watch from the beginning, so that they know what happened in the last minutes.
+  // They watch from the beginning, so that they show what happened in the last minutes.
   const screens = SCENES.map((scene) => ({
     scene,
     screen: openScreen(

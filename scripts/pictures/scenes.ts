@@ -1,4 +1,4 @@
-// What pictures there are. To add one, add a line.
+// The list of pictures. To add one, add a line.
 
 /** A terminal, what runs in it, and what is pressed there before its picture is taken. */
 export interface Scene {

@@ -22,7 +22,7 @@ interface Piece {
 type Pair = readonly [dark: string, light: string];
 
 export interface Picture {
-  /** Said to those who can't see it. */
+  /** Alternative text for screen readers. */
   readonly title: string;
   readonly columns: number;
   /** The lines of `tmux capture-pane -e`. */
@@ -82,7 +82,7 @@ function drawn({ column, width, text, look }: Piece, row: number, classOf: (pair
   if (text.trim() === '') return back ?? '';
   const ink = look.isInverse ? PAPER : look.ink === '' ? undefined : pairOf(look.ink);
   const names = [ink && classOf(ink), look.isBold && 'b', look.isDim && 'd'].filter(Boolean).join(' ');
-  // Whatever font the reader has, a piece is as long as its cells; bars are stretched so that they have no gaps.
+  // Whatever the reader's font, a piece is as wide as its cells; bars are stretched so that they have no gaps.
   const fit = /^[\u2500-\u259f]+$/.test(text) ? ' lengthAdjust="spacingAndGlyphs"' : '';
   return `${back ?? ''}<text x="${x}" y="${y + CELL.baseline}" textLength="${length}"${fit}${names && ` class="${names}"`}>${escaped(text)}</text>`;
 }
@@ -91,7 +91,7 @@ function drawn({ column, width, text, look }: Piece, row: number, classOf: (pair
 // oxlint-disable-next-line no-control-regex
 const PARTS = /\u001b\[([\d;]*)m|[\u2500-\u259f]+| {2,}| ?[^\u001b\u2500-\u259f ]+| /g;
 
-/** The lines in pieces of one look each, without the spaces between columns. */
+/** The lines as pieces of one style each, without the spaces between columns. */
 function rowsOf(lines: readonly string[]): readonly (readonly Piece[])[] {
   let look = PLAIN;
   return lines.map((line) => {

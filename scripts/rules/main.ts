@@ -1,5 +1,5 @@
 // Writes docs/RULES.md: each rule of the interface and the tests that prove it. `npm run rules [-- --check]`; ends with 1
-// when a test that is named does not exist, a rule stands twice, or, with --check, the page is out of date.
+// when a named test does not exist, a rule is listed twice, or, with --check, the page is out of date.
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -25,7 +25,7 @@ const RULES = inOrder([
   ...RULES_OF_EDGES,
 ]);
 
-/** Sections in the order of the specification, then the decisions; the rules of one stay as they stand. */
+/** Sections in the order of the specification, then the decisions; rules within one keep their order. */
 function inOrder(rules: readonly Rule[]): readonly Rule[] {
   const section = ({ id }: Rule) => Number(/^§([\d.]+)/.exec(id)?.[1] ?? Number.MAX_VALUE);
   return rules.toSorted((one, other) => section(one) - section(other));
@@ -35,7 +35,7 @@ async function findFaults(): Promise<string[]> {
   const sources = new Map<string, ReadonlySet<string>>();
   const faults: string[] = [];
   for (const { id, proofs } of RULES) {
-    if (RULES.filter((other) => other.id === id).length > 1) faults.push(`${id} stands more than once`);
+    if (RULES.filter((other) => other.id === id).length > 1) faults.push(`${id} is listed more than once`);
     for (const [file, titles] of Object.entries(proofs)) {
       const known = sources.get(file) ?? titlesIn(await readFile(new URL(file, TESTS), 'utf8').catch(() => ''));
       sources.set(file, known);

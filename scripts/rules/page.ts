@@ -29,7 +29,7 @@ export function renderPage(rules: readonly Rule[]): string {
   ].join('\n');
 }
 
-/** Decisions stand together, whatever their letter. */
+/** Decisions are listed together, whatever their letter. */
 function sectionOf({ id }: Rule): string {
   return id.startsWith('§') ? id.split(' ')[0]! : 'Decisions';
 }

@@ -5,16 +5,16 @@ export interface Rule {
   readonly id: string;
   /** The rule in our own words. */
   readonly text: string;
-  /** Titles of tests as they stand in the source, by test file below `test/`. */
+  /** Titles of tests as written in the source, by test file below `test/`. */
   readonly proofs: Readonly<Record<string, readonly string[]>>;
-  /** What of the rule no test proves; absent when nothing is left open. */
+  /** The part of the rule that no test proves; absent when nothing is left open. */
   readonly missing?: string;
 }
 
 /** How well a rule is proven. */
 export type Standing = 'proven' | 'in part' | 'not yet';
 
-/** A rule without a test is not proven, and one that says what is missing only in part. */
+/** A rule without a test isn't proven, and one with a `missing` part is proven in part. */
 export function standingOf({ proofs, missing }: Rule): Standing {
   if (Object.keys(proofs).length === 0) return 'not yet';
   return missing === undefined ? 'proven' : 'in part';

@@ -25,7 +25,7 @@ function renderSection({ name, about, settings }: Section): string {
   if (name === '') return settings.map((setting) => `\n${renderSetting('', setting)}`).join('');
   const path = name.split('.');
   const outer = '  '.repeat(path.length - 1);
-  // A section within a section follows its settings; one at the top stands apart.
+  // A section within a section follows its settings; a blank line precedes one at the top level.
   const gap = path.length === 1 ? '\n' : '';
   const head = `${gap}${comment(outer, about)}#${outer}${path.at(-1)}:\n`;
   return head + settings.map((setting) => renderSetting(`${outer}  `, setting)).join('');
@@ -35,7 +35,7 @@ function renderSetting(indent: string, { key, option }: Section['settings'][numb
   return `${comment(indent, option.about)}#${indent}${key}: ${defaultOf(option)}\n`;
 }
 
-/** The words of a comment on as many lines as they need. */
+/** The text of a comment, wrapped. */
 function comment(indent: string, text: string): string {
   const lines: string[] = [];
   for (const word of text.split(' ')) {

@@ -27,7 +27,7 @@ function renderSection({ name, about, settings }: Section): string {
   return [...head, '', '| Setting | Default | Values | What it does |', '|---|---|---|---|', ...rows, ''].join('\n');
 }
 
-/** What a value must be, in the words of the error that refuses another. */
+/** What a value must be, in the words of the error for any other value. */
 function valuesOf(mustBe: string): string {
   return mustBe.replace(/^must be /, '');
 }

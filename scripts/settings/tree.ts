@@ -1,4 +1,4 @@
-// The table of settings by its sections, as both outputs lay it out.
+// The table of settings by section, for both outputs.
 import { stringify } from 'yaml';
 import type { Option, SectionName, SettingName } from '../../src/config/option.ts';
 import { OPTIONS, SECTIONS } from '../../src/config/options.ts';
@@ -10,14 +10,15 @@ export interface Section {
   readonly settings: readonly { readonly key: string; readonly option: Option }[];
 }
 
-/** Every section, the top level first. Throws when the settings of one do not stand together. */
+/** Every section, the top level first. Throws when the settings of one are not adjacent. */
 export function listSections(): readonly Section[] {
   const sections: (Section & { readonly settings: { key: string; option: Option }[] })[] = [];
   for (const [name, option] of Object.entries(OPTIONS) as [SettingName, Option][]) {
     const dot = name.lastIndexOf('.');
     const section = name.slice(0, Math.max(dot, 0)) as SectionName | '';
     if (sections.at(-1)?.name !== section) {
-      if (sections.some((known) => known.name === section)) throw new Error(`${name} stands apart from its section`);
+      if (sections.some((known) => known.name === section))
+        throw new Error(`${name} is not next to the others of its section`);
       sections.push({ name: section, about: section === '' ? '' : SECTIONS[section], settings: [] });
     }
     sections.at(-1)!.settings.push({ key: name.slice(dot + 1), option });

@@ -1,5 +1,5 @@
 // Installs Errand by docs/OPERATING.md on a real systemd, booted in a Debian root of its own without a network, and shows
-// that the service keeps its promises. `npm run test:systemd`. Says SKIPPED, and ends with 0, where it cannot be done.
+// that the service keeps its promises. `npm run test:systemd`. Prints SKIPPED, and ends with 0, where that is impossible.
 import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { copyFile, cp, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -44,7 +44,7 @@ async function layDebian(root: string): Promise<void> {
   if (code !== 0) throw new Skipped(`Debian could not be fetched: ${output.trimEnd().split('\n').at(-1)}`);
 }
 
-/** Into the root instead of the machine; else as the documentation says. */
+/** Into the root instead of the machine; otherwise as the documentation says. */
 async function installPackage(work: string, root: string): Promise<void> {
   const npm = async (...args: string[]) => {
     const { code, output } = await runProgram('npm', args, { cwd: CHECKOUT, limitMs: LIMITS_MS.npm });
@@ -103,7 +103,7 @@ const readIn = (root: string, name: string): string => {
   return existsSync(file) ? readFileSync(file, 'utf8') : '';
 };
 
-/** Tells what was shown. Answers whether all of it held. */
+/** Prints the results. Returns whether everything held. */
 function report(root: string, bootOutput: string): boolean {
   const lines = readIn(root, 'result').trimEnd().split('\n');
   if (lines[0] !== 'booted') throw new Skipped(`systemd does not boot in a container here: ${bootOutput.trim()}`);
@@ -119,7 +119,7 @@ function groupsOfContainer(): string[] {
   return trees.flatMap((tree) => [`${tree}payload`, `${tree}supervisor`]);
 }
 
-/** Empty ones, the innermost first; what is not empty stays. */
+/** Empty ones, the innermost first; others stay. */
 async function removeGroups(groups: readonly string[]): Promise<void> {
   for (const group of groups.filter(existsSync)) {
     await runProgram('find', [group, '-depth', '-type', 'd', '-exec', 'rmdir', '{}', ';'], { limitMs: MINUTE });

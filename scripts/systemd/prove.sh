@@ -65,11 +65,11 @@ check 'and the service is active' active
 
 errand chat '[[shell=sleep 4; echo finished]] [[text=in good order]]' >/srv/answer 2>>/srv/log &
 chat=$!
-under_way() {
+in_progress() {
   for _ in $(seq 100); do errand runs list --status running | grep -q . && return; sleep 0.1; done
   return 1
 }
-check 'a run is under way' under_way
+check 'a run is in progress' in_progress
 check 'the service stops' systemctl stop errand
 wait "$chat"
 check 'its run had the time to end' grep -q 'in good order' /srv/answer

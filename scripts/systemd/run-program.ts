@@ -3,17 +3,17 @@ import { spawn } from 'node:child_process';
 import process from 'node:process';
 
 export interface ProgramRun {
-  /** Null when it was ended by a signal, as by the time limit. */
+  /** Null when a signal ended it, such as by the time limit. */
   readonly code: number | null;
-  /** Standard output and error, the end of it. */
+  /** The end of standard output and error. */
   readonly output: string;
 }
 
 const MOST_CHARACTERS = 200_000;
-/** After SIGTERM, which a container takes for "shut down". */
+/** How long after SIGTERM, which a container takes as "shut down". */
 const GRACE_MS = 20_000;
 
-/** Never throws: a program that is not there ends with code 127. Ctrl-C ends it too, and leaves the rest to the caller. */
+/** Never throws: a missing program ends with code 127. Ctrl-C ends it too, and leaves the rest to the caller. */
 export async function runProgram(
   program: string,
   args: readonly string[],

@@ -12,8 +12,8 @@ import type { ErrandServer } from '../servers/start.ts';
 import { startErrand } from '../servers/start.ts';
 
 /**
- * Slots for a queue of 160,000; threads are only made for runs that execute. `executing` is for the one key. The run that
- * never ends is not waited for at a stop.
+ * Slots for a queue of 160,000; threads are created only for runs that execute. `executing` is for the one key. A stop does
+ * not wait for the run that never ends.
  */
 const settingsFor = (executing: number): string => `
 streams: { drain_seconds: 0 }
@@ -27,7 +27,7 @@ background:
 
 const CLIENTS = [1, 32, 256] as const;
 const CLIENTS_AT_ONCE = 32;
-/** A model that says nothing before the cases are over, so that the one run that may execute goes on. */
+/** A model that stays silent until the cases are over, so that the one run that may execute keeps running. */
 const HOLD = '[[first=3600000]]';
 
 interface Bench {
@@ -40,7 +40,7 @@ interface Submitted {
   readonly background_results: { readonly run_id: string; readonly session_id: string; readonly status: string };
 }
 
-/** Runs every case on a daemon of their own. Adds what failed to `failures`. */
+/** Runs every case on a separate daemon. Adds failures to `failures`. */
 export async function measureBackground(
   modelUrl: string,
   scratch: string,
@@ -76,7 +76,7 @@ async function waits(bench: Bench): Promise<Figures> {
   await errand.restartWith(settingsFor(1));
 
   const caller = makeCaller(errand.target, 1);
-  // The doors are open a little before the workers are there.
+  // The daemon listens a little before its workers are ready.
   const held = await waitFor(() => submit(caller, HOLD), { what: 'the first run is accepted' });
   await waitFor(async () => (await look(caller, runIdOf(held.body))).status === 'running', {
     what: 'one run executes',
@@ -103,7 +103,7 @@ async function waits(bench: Bench): Promise<Figures> {
   return figures;
 }
 
-/** Submits until the daemon has compiled what it needs for it. */
+/** Submits until the daemon's code for it is compiled. */
 async function warmUp({ errand, scale, failures }: Bench): Promise<void> {
   const caller = makeCaller(errand.target, CLIENTS_AT_ONCE);
   const limit = { forMs: scale.warmMs, atMost: scale.warmRuns };
@@ -129,7 +129,7 @@ async function lookUps({ errand, scale, failures }: Bench, firstId: string): Pro
   const waiting = waitingRuns(errand);
   const caller = makeCaller(errand.target, CLIENTS_AT_ONCE);
   let [place, seen] = [0, 0];
-  /** Strides through the whole queue, so that every place of it counts alike. */
+  /** Strides through the whole queue, so that every place counts equally. */
   const next = (): string => waiting[(place = (place + 7_919) % waiting.length)] ?? firstId;
   const ask = (id: () => string) => async () => {
     const polled = await pollOf(caller, id());
@@ -209,7 +209,7 @@ function waitingRuns(errand: ErrandServer): string[] {
   ) as string[];
 }
 
-/** Takes every waiting run out of the queue behind the daemon's back, so that the next case begins with an empty one. */
+/** Removes every waiting run from the queue directly in the database, so that the next case begins with an empty one. */
 function emptyQueue(errand: ErrandServer): void {
   inStore(errand, (database) =>
     database.exec("UPDATE runs SET status = 'canceled', ready = 0, finished_at = created_at WHERE status = 'queued'"),

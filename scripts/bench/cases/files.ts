@@ -1,4 +1,5 @@
-// The cases of files, in this process: snapshots of a workspace, archives beside the system's own programs, memory for large ones.
+// The cases of files, in this process: snapshots of a workspace, archives compared with the system's own programs, memory
+// for large ones.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -18,7 +19,7 @@ import { memoryMbOf } from '../process-figures.ts';
 
 const LIMITS = { maxFileBytes: 2 ** 40, maxFiles: 1_000_000, maxTotalBytes: 2 ** 40, maxDepth: 64 };
 const DEADLINE_MS = 3_600_000;
-/** A hash is kept of what changed longer ago than this. */
+/** Hashes are cached for files that changed longer ago than this. */
 const SETTLED_MS = 2_100;
 const CHANGED = 10;
 
@@ -49,7 +50,7 @@ export async function measureFiles(scratch: string, scale: Scale, say: (text: st
   }
 }
 
-/** The first snapshot, which keeps everything, and the next after a few files have changed. */
+/** The first snapshot, which stores everything, and the next after a few files have changed. */
 async function snapshots({ directory, blobs, snapshotThread }: House, count: number, name: string): Promise<Figures> {
   const root = join(directory, name);
   const pathOf = (i: number) => join(root, `d${i % 97}`, `e${i % 7}`, `file-${i}.txt`);
@@ -74,7 +75,7 @@ async function snapshots({ directory, blobs, snapshotThread }: House, count: num
   return { [`${name}Files`]: count, [`${name}FirstMs`]: firstMs, [`${name}NextMs`]: nextMs };
 }
 
-/** Text of no particular repetition, that compresses about as source code does. */
+/** Text without much repetition, which compresses about as well as source code. */
 function textOf(bytes: number): Buffer {
   const text = Buffer.alloc(bytes);
   let [state, at] = [1, 0];
@@ -128,7 +129,7 @@ async function archives({ directory, blobs, snapshotThread, say }: House, megaby
   return { ...figures, sendMbPerSecond: perSecond(sent.ms), sendMemoryMb: sent.grownMb };
 }
 
-/** Sends a blob over a connection of this process to itself; answers how many bytes arrived. */
+/** Sends a blob over a connection of this process to itself; returns how many bytes arrived. */
 async function sendOnce(blobs: House['blobs'], key: string): Promise<number> {
   const grant = { key, sessionId: '', name: 'a.bin', disposition: 'attachment', expiresAt: 0 } as const;
   const presentation = { disposition: 'attachment', contentType: 'application/octet-stream' } as const;
@@ -165,7 +166,7 @@ async function timed<T>(work: () => Promise<T>): Promise<readonly [ms: number, r
   return [performance.now() - startedAt, result];
 }
 
-/** Runs some work, and tells by how much this process grew at most meanwhile. */
+/** Runs some work, and returns by how much this process grew at most meanwhile. */
 async function withMemory<T>(work: () => Promise<T>): Promise<{ ms: number; result: T; grownMb: number }> {
   const before = memoryMbOf(process.pid, 'VmRSS');
   let most = before;
@@ -178,7 +179,7 @@ async function withMemory<T>(work: () => Promise<T>): Promise<{ ms: number; resu
   }
 }
 
-/** Whether a program is there and did its work. */
+/** Whether a program exists and succeeded. */
 async function run(program: string, args: readonly string[]): Promise<boolean> {
   const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'inherit'] });
   const [code] = (await once(child, 'exit').catch(() => [null])) as [number | null];

@@ -1,4 +1,4 @@
-// The cases of long conversations: how long the first text takes to come after so and so many earlier turns.
+// The cases of long conversations: the time to the first text after a number of earlier turns.
 import { startDaemonProcess } from '../../../test/support/daemon/daemon-process.ts';
 import type { Figures, Scale } from './turns.ts';
 import { fillSession } from '../stores/fill-store.ts';
@@ -9,7 +9,7 @@ const WORDS = 'a word of the conversation '.repeat(8);
 const OLD = `Tell me. ${WORDS} [[text=${WORDS}]]`;
 const NOW = 'Go on. [[deltas=3 stamp=1]]';
 
-/** First text after 0, 100 and 1,000 turns of about 450 characters, which a wide model is told whole. */
+/** First text after 0, 100 and 1,000 turns of about 450 characters, which fit into the window of a wide model. */
 export async function measureHistory(modelUrl: string, scale: Scale, failures: string[]): Promise<Figures> {
   const daemon = await startDaemonProcess({
     modelsYaml: [
@@ -34,7 +34,7 @@ export async function measureHistory(modelUrl: string, scale: Scale, failures: s
     for (let i = 0; i < 10; i += 1) await turn(daemon, NOW, null);
     for (const [index, turns] of EARLIER.entries()) {
       const times: number[] = [];
-      // Each turn measured makes the conversation longer by one: a few are enough.
+      // Each measured turn makes the conversation longer by one: a few are enough.
       for (let i = 0; i < Math.min(scale.single, 30); i += 1) {
         const session = turns === 0 ? null : sessions[index]!;
         await turn(daemon, NOW, session).then(

@@ -6,7 +6,7 @@ import { callInLoop, quantile } from '../load.ts';
 
 const PAGE = 100;
 
-/** Asks for pages one after the other. Adds what failed to `failures`. */
+/** Requests pages one after another. Adds failures to `failures`. */
 export async function listPages(target: Target, scale: Scale, failures: string[]): Promise<Figures> {
   const caller = makeCaller(target, 1);
   const pageAt = async (offset: number) => {

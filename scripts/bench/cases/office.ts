@@ -1,4 +1,4 @@
-// The cases of Office Mode: what the reads of the whole house cost, in a store with nothing and in one that was worked in for weeks.
+// The cases of Office Mode: what the reads of the whole house cost, in an empty store and in one with weeks of work.
 import { makeCaller } from '../calls.ts';
 import type { Figures, Scale } from './turns.ts';
 import { fillOffice } from '../stores/fill-office.ts';
@@ -10,14 +10,14 @@ const CALLS_OF_SESSION = 10;
 /** Of the model calls. */
 const OF_TODAY = 0.05;
 const OFFICE = '/api/v1/office-mode';
-/** The busiest team of the house, and those without one. */
+/** The busiest team of the house, and users without a team. */
 const READS = {
   snapshot: () => `${OFFICE}/snapshot?limit=96`,
   todayTeam: (team: string) => `${OFFICE}/teams/${team}/today-active-runs?limit=50`,
   todayNobody: () => `${OFFICE}/teams/__unassigned__/today-active-runs?limit=50`,
 } as const;
 
-/** Asks for each read again and again. Adds what failed to `failures`. */
+/** Requests each read repeatedly. Adds failures to `failures`. */
 export async function measureOffice(
   { modelUrl, scratch }: { readonly modelUrl: string; readonly scratch: string },
   scale: Scale,

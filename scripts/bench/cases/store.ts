@@ -1,4 +1,5 @@
-// The cases of the store and of credentials, in this process: what a claim costs with many runs that may not start, and a look at who is asking.
+// The cases of the store and of credentials, in this process: the cost of a claim with many runs that may not start, and of
+// identifying a caller.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { NO_CAPABILITIES } from '../../../src/domain/capabilities/capability-config.ts';
@@ -98,7 +99,7 @@ async function crowdSession(house: House): Promise<{ running: ClaimedRun; last: 
   return { running: await claimOne(house.store), last };
 }
 
-/** A background run that may not start, because its key has as many under way as it may have. Answers it. */
+/** A background run that may not start, because its key has reached its limit of executing runs. Returns it. */
 async function blockBackground(house: House): Promise<Run> {
   const background = { payload: null, limits: LIMITS };
   const runs = await Promise.all([0, 1, 2].map((n) => accept(house, { background, idempotencyKey: `blocked-${n}` })));
@@ -106,7 +107,7 @@ async function blockBackground(house: House): Promise<Run> {
   return runs[2]!;
 }
 
-/** What it costs to look for a run when none may start, and to claim each of those that may, in microseconds. */
+/** The cost of looking for a run when none may start, and of claiming each that may, in microseconds. */
 async function claims(house: House, where: 'Alone' | 'Behind'): Promise<Figures> {
   const { store } = house;
   const [nothing, together]: [number[], number[]] = [[], []];
@@ -123,7 +124,7 @@ async function claims(house: House, where: 'Alone' | 'Behind'): Promise<Figures>
   };
 }
 
-/** Ends the session's run and claims the next, again and again: how long until the next may begin. */
+/** Ends the session's run and claims the next, repeatedly: the time until the next may begin. */
 async function handOvers({ store }: House, first: ClaimedRun): Promise<{ p50Ms: number; running: ClaimedRun }> {
   const times: number[] = [];
   let running = first;

@@ -1,4 +1,4 @@
-// The cases of tools, in this process: what the sandbox adds to the start of a program, and Errand to a call of an MCP server.
+// The cases of tools, in this process: what the sandbox adds to starting a program, and Errand to calling an MCP server.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, realpathSync } from 'node:fs';
@@ -85,7 +85,7 @@ async function callInSandbox(workspace: string, sandbox: SandboxGrant, scale: Sc
   return { mcpSandboxP50Ms: middle, mcpStartMs: connection.startMs + connection.listMs };
 }
 
-/** The middle duration of something that is done over and over, one at a time, in milliseconds. */
+/** The median duration of something repeated, one at a time, in milliseconds. */
 async function middleOf(times: number, work: () => Promise<unknown>): Promise<number> {
   await work();
   const durations: number[] = [];

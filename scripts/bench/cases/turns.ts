@@ -1,4 +1,4 @@
-// The cases of the benchmark: what is sent to one server, and the figures that come of it.
+// The cases of the benchmark: what is sent to one server, and the resulting figures.
 import type { Shot, Volley } from '../load.ts';
 import { closedLoop, machineMs, oneByOne, pause, quantile, spread } from '../load.ts';
 import { cpuMsOf, memoryMbOf, watchMachine } from '../process-figures.ts';
@@ -9,7 +9,7 @@ export type Figures = Record<string, number>;
 
 /** How long and how often. */
 export interface Scale {
-  /** Before every measurement of processor time: so many runs or so long, whichever comes first. */
+  /** Warm-up before every measurement of processor time: this many runs or this long, whichever comes first. */
   readonly warmRuns: number;
   readonly warmMs: number;
   readonly single: number;
@@ -26,12 +26,12 @@ export interface Scale {
   readonly sessions: number;
   /** Background runs that wait, in the cases of the queue. */
   readonly queued: number;
-  /** How long runs are submitted by so and so many clients. */
+  /** How long a number of clients submit runs. */
   readonly submitMs: number;
   /** Files of a workspace, and of a crowded one. */
   readonly files: number;
   readonly crowd: number;
-  /** What is packed and sent in one piece. */
+  /** The size of the file that is packed and sent. */
   readonly packedMb: number;
 }
 
@@ -82,7 +82,7 @@ const TOOLS: Shot = {
 };
 const DELTA_MS = 20;
 
-/** A stream that is still under way when the last of the spread ones has been watched long enough. */
+/** A stream that is still in progress when the last of the spread ones has been watched long enough. */
 function pacedShot({ rampMs, pacedMs }: Scale): Shot {
   const deltas = Math.ceil((rampMs + pacedMs + 2 * SETTLE_MS) / DELTA_MS);
   return {
@@ -94,17 +94,17 @@ function pacedShot({ rampMs, pacedMs }: Scale): Shot {
 
 const CONCURRENCY = 32;
 const TOOLS_CONCURRENCY = 16;
-/** Work that a server does after its answer is part of the run's price. */
+/** Work that a server does after its reply is part of the run's cost. */
 const SETTLE_MS = 300;
 
-/** Which cases make sense for a server. */
+/** Which cases apply to a server. */
 export interface Choice {
   readonly tools: boolean;
-  /** Whether the processor time of saturation is this server's own work and worth telling. */
+  /** Whether the processor time of saturation is this server's own work and worth reporting. */
   readonly saturation: boolean;
 }
 
-/** Runs every case against one server. Adds what failed to `failures`. */
+/** Runs every case against one server. Adds failures to `failures`. */
 export async function measure(
   server: MeasuredServer,
   scale: Scale,
@@ -185,9 +185,9 @@ export async function measure(
   }
 }
 
-/** Memory and processor time of servers just started that have nothing to do, all watched over the same while. */
+/** Memory and processor time of idle servers just after their start, all measured over the same period. */
 export async function measureIdle(servers: readonly MeasuredServer[], forMs: number): Promise<Figures[]> {
-  // What a server still does for its start is not idleness.
+  // Work that a server still does for its start does not count as idle.
   await pause(forMs / 3);
   const before = servers.map((server) => cpuMsOf(server.pid()));
   await pause(forMs);

@@ -1,4 +1,4 @@
-// What watchers of live sessions cost, beside a bare node:http fan-out that sends the same events to as many.
+// What watchers of live sessions cost, compared with a bare node:http fan-out that sends the same events to as many.
 import { connect, type Socket } from 'node:net';
 import type { Figures } from './turns.ts';
 import { machineMs, pause, quantile } from '../load.ts';
@@ -56,7 +56,7 @@ export async function measureWatchers(
   return figures;
 }
 
-/** The watchers' own price: what the same runs cost without them is taken off. */
+/** The watchers' own cost: the cost of the same runs without them is subtracted. */
 async function measureErrand(
   errand: ErrandServer,
   { watchers, sessions, everyMs }: Case,
@@ -97,7 +97,7 @@ interface Seen {
   readonly aloneDelayP99Ms?: number;
 }
 
-/** Watches with so many connections, spread over the paths. */
+/** Watches with a number of connections, spread over the paths. */
 async function watchAll({ url, paths, headers, pid }: Watched, count: number, forMs: number): Promise<Seen> {
   const before = memoryMbOf(pid, 'VmRSS');
   const { hostname, port } = new URL(url);

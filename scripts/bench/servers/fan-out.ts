@@ -1,5 +1,5 @@
-// The floor of any live stream: a bare node:http server that sends every watcher of a channel the same events.
-// `node fan-out.ts CHANNELS EVERY_MS` prints one JSON line {"url","pid"} when it is ready; channels are paths `/0`, `/1`, …
+// The baseline of any live stream: a bare node:http server that sends every watcher of a channel the same events. `node
+// fan-out.ts CHANNELS EVERY_MS` prints one JSON line {"url","pid"} when it is ready; channels are paths `/0`, `/1`, …
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { machineMs } from '../load.ts';

@@ -1,4 +1,5 @@
-// Preloaded into a measured server (as plain JavaScript: stripping types would weigh on its memory): the first SIGUSR2 starts watching its event loop, the next writes what was seen.
+// Preloaded into a measured server (as plain JavaScript: stripping types would cost memory): the first SIGUSR2 starts
+// watching its event loop, the next writes the result.
 import { writeFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
@@ -18,7 +19,7 @@ if (isMainThread && file !== undefined) {
       return;
     }
     histogram.disable();
-    // The histogram holds whole intervals: what exceeds the interval asked for is delay.
+    // The histogram contains whole intervals: what exceeds the requested interval is delay.
     const delayMs = (percentile) => Math.max(0, histogram.percentile(percentile) / 1e6 - RESOLUTION_MS);
     writeFileSync(file, `${JSON.stringify({ p50Ms: delayMs(50), p99Ms: delayMs(99), maxMs: delayMs(100) })}\n`);
   });

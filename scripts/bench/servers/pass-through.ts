@@ -1,4 +1,4 @@
-// The floor of any server in between: hands each request to the model server and its answer back, and nothing else.
+// The baseline of any server in between: passes each request to the model server and its reply back, and does nothing else.
 // `node pass-through.ts MODEL_SERVER_URL` prints one JSON line {"url","pid"} when it is ready.
 import { Agent, createServer, request as sendRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,5 +1,5 @@
-// The least an agent server can be: the AI SDK's loop behind the chat shape, with no storage, no threads, no accounts.
-// `node sdk-server.ts MODEL_SERVER_URL` prints one JSON line {"url","pid"} when it is ready.
+// A minimal agent server: the AI SDK's loop behind the chat shape, without storage, threads or accounts. `node sdk-server.ts
+// MODEL_SERVER_URL` prints one JSON line {"url","pid"} when it is ready.
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { ModelMessage, Tool } from 'ai';
 import { isStepCount, jsonSchema, streamText, tool } from 'ai';

@@ -1,4 +1,4 @@
-// Starts the servers that are compared, each in its own process, all in front of one scripted model server.
+// Starts the compared servers, each in its own process, all in front of one scripted model server.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,13 +10,13 @@ import { startDaemonProcess } from '../../../test/support/daemon/daemon-process.
 import { waitFor } from '../../../test/support/time/wait-for.ts';
 import type { Target } from '../load.ts';
 
-/** How long the event loop was held, in milliseconds. */
+/** How long the event loop was blocked, in milliseconds. */
 export interface LoopDelay {
   readonly p99Ms: number;
   readonly maxMs: number;
 }
 
-/** A running server and how to look into it. */
+/** A running server and how to inspect it. */
 export interface MeasuredServer {
   readonly target: Target;
   pid(): number;
@@ -31,17 +31,17 @@ const PASS_THROUGH = new URL('./pass-through.ts', import.meta.url).href;
 const FAN_OUT = new URL('./fan-out.ts', import.meta.url).href;
 const SDK_SERVER = new URL('./sdk-server.ts', import.meta.url).href;
 
-/** The model server itself: what every other server stands in front of. */
+/** The model server itself, which is behind every other server. */
 export function startModel(scratch: string): Promise<MeasuredServer> {
   return startScript({ name: 'model server', script: MODEL_SERVER, args: [], path: '/v1/chat/completions', scratch });
 }
 
-/** A bare `node:http` server that hands everything on. */
+/** A bare `node:http` server that forwards everything. */
 export function startPassThrough(modelUrl: string, scratch: string): Promise<MeasuredServer> {
   return startScript({ name: 'pass-through', script: PASS_THROUGH, args: [modelUrl], path: '/', scratch });
 }
 
-/** A bare `node:http` server that sends what happens to all who watch. */
+/** A bare `node:http` server that sends events to all watchers. */
 export function startFanOut(channels: number, everyMs: number, scratch: string): Promise<MeasuredServer> {
   const args = [String(channels), String(everyMs)];
   return startScript({ name: 'fan-out', script: FAN_OUT, args, path: '', scratch });

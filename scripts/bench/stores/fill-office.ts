@@ -1,22 +1,22 @@
-// Fills a closed store with a house that has worked for weeks: teams, people, sessions, runs and their model calls.
+// Fills a closed store with weeks of work: teams, people, sessions, runs and their model calls.
 import { inStore } from './fill-store.ts';
 
 export interface House {
   readonly teams: number;
   readonly users: number;
   readonly sessions: number;
-  /** Model calls, equally many for each session. */
+  /** Model calls, evenly spread over the sessions. */
   readonly calls: number;
   /** The last of them. */
   readonly callsToday: number;
-  /** Runs under way, and as many that wait for a worker. */
+  /** Runs in progress, and as many that wait for a worker. */
   readonly live: number;
-  /** When now is, epoch ms; the calls of today lie within the hours before. */
+  /** The current time, epoch ms; today's calls are within the hours before. */
   readonly now: number;
 }
 
 const RUNS_OF_SESSION = 2;
-/** One of so many users is in no team. */
+/** One in this many users has no team. */
 const WITHOUT_TEAM = 4;
 const TODAY_MS = 8 * 3_600_000;
 const BEFORE_MS = 20 * 86_400_000;
@@ -24,13 +24,13 @@ const IDS = `printf('%08x-0000-7000-8000-%012x', n, n)`;
 const COUNTER = (count: number) =>
   `WITH RECURSIVE counter (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counter WHERE n < ${count})`;
 
-/** Makes the rows; sums are made of them in the end. The store must be new and closed. */
+/** Inserts the rows, then computes the sums from them. The store must be new and closed. */
 export function fillOffice(dataDir: string, house: House): void {
   const { teams, users, sessions, calls, callsToday, live, now } = house;
   const callsOfSession = calls / sessions;
   const runs = sessions * RUNS_OF_SESSION;
   const today = callsToday / callsOfSession;
-  // Sessions of today come last, and are spread over its hours.
+  // Today's sessions come last, and are spread over its hours.
   const at = (n: string) =>
     `CASE WHEN ${n} > ${sessions - today} THEN ${now - TODAY_MS} + (${n} - ${sessions - today}) * ${TODAY_MS} / ${today}
        ELSE ${now - TODAY_MS - BEFORE_MS} + ${n} * ${BEFORE_MS} / ${sessions} END`;
@@ -67,7 +67,7 @@ export function fillOffice(dataDir: string, house: House): void {
   );
 }
 
-/** As the verbs keep them with each row. */
+/** As the verbs update them with each row. */
 const TEAM = `coalesce(x.team_id, r.team_id, '')`;
 const USER = `CASE ${TEAM} WHEN '' THEN x.user_seq ELSE 0 END`;
 const SUMS = `

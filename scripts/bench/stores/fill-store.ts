@@ -1,4 +1,4 @@
-// Fills a closed store with copies of what was really accepted there, so that the copies are shaped as the daemon writes them.
+// Fills a closed store with copies of real rows, so that the copies look as the daemon writes them.
 import Connection, { type Database } from 'better-sqlite3';
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ type Rewrites = Readonly<Record<string, string>>;
 
 interface Copied {
   readonly table: string;
-  /** The integer key that is moved on, where the table has one of its own. */
+  /** The integer key that is incremented, if the table has one of its own. */
   readonly key?: string;
   readonly where: string;
   readonly rewrites: Rewrites;
@@ -16,16 +16,16 @@ interface Copied {
 
 const SECOND = 1000;
 
-/** An id of the right form, different for each table and copy, that sorts by time like the daemon's own. */
+/** An id of the right form, different for each table and copy, which sorts by time like the daemon's own. */
 const newId = (table: number, n = 'n'): string =>
   `printf('%08x-%04x-7%03x-8%03x-%012x', 25000000 + ${n} / 65536, ${n} % 65536, ${table}, ${n} % 4096, ${n})`;
 
-/** One key is good for one submission; a run without one gets none. */
+/** A key can be used for one submission only; a run without one gets none. */
 const idempotency_key = "idempotency_key || '-' || n";
 
 /**
- * Copies the session with this id, its run, messages, steps and events `count` times. The daemon must be stopped.
- * Answers how many events the store then holds.
+ * Copies the session with this id, its run, messages, steps and events `count` times. The daemon must be stopped. Returns
+ * how many events the store then has.
  */
 export function fillStore(dataDir: string, sessionId: string, count: number): number {
   return inStore(dataDir, (database) => {
@@ -35,7 +35,7 @@ export function fillStore(dataDir: string, sessionId: string, count: number): nu
   });
 }
 
-/** Copies a run of a session `count` times into the same session, behind it. The store must be closed. */
+/** Copies a run of a session `count` times into the same session, after it. The store must be closed. */
 export function fillSession(dataDir: string, runId: string, count: number): void {
   inStore(dataDir, (database) => {
     const run = database.prepare('SELECT seq FROM runs WHERE id = ?').pluck().get(runId) as number;
@@ -116,7 +116,7 @@ function copyRows(database: Database, { table, key, where, rewrites }: Copied, c
     DROP TABLE original;`);
 }
 
-/** The one database in a data directory that holds sessions; its name is the daemon's own affair. */
+/** The one database in a data directory that has sessions; the daemon chooses its name. */
 export function storeFileOf(dataDir: string): string {
   const files = readdirSync(dataDir, { withFileTypes: true })
     .filter((entry) => entry.isFile())

@@ -1,4 +1,5 @@
-// What is kept of the files that runs made, against the files themselves: every archive and every blob whole, nothing left pending.
+// Compares what is stored of runs' files with the files themselves: every archive and blob is complete, nothing is left
+// pending.
 import { createHash } from 'node:crypto';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,7 +21,7 @@ interface ArtifactRow {
 
 const LIVING = 's.deleted_at IS NULL';
 
-/** How many runs and workspaces are still to be collected or packed, also while the daemon writes. */
+/** How many runs and workspaces remain to be collected or packed; works while the daemon writes. */
 export function countUncollected(file: string): number {
   const connection = new Connection(file, { readonly: true, timeout: 5_000 });
   try {
@@ -87,7 +88,7 @@ async function checkBlob(dataDir: string, key: string): Promise<string[]> {
   return sha256(bytes) === key ? [] : [`the blob ${key} is damaged`];
 }
 
-/** The archive holds the files that are listed, and no other. */
+/** The archive contains exactly the listed files. */
 async function checkArchive(dataDir: string, artifact: ArtifactRow, files: readonly FileRow[]): Promise<string[]> {
   const { run_seq, archive_key, file_count } = artifact;
   const problems =
@@ -114,7 +115,7 @@ async function checkArchive(dataDir: string, artifact: ArtifactRow, files: reado
   return listed.join() === found.join() ? problems : [...problems, `the archive of run ${run_seq} holds other files`];
 }
 
-/** Nothing has changed a workspace since its last run was looked at. */
+/** Nothing has changed a workspace since its last run was collected. */
 async function checkWorkspace(
   dataDir: string,
   { id, path, sha256: known }: FileRow & { id: string },

@@ -1,13 +1,13 @@
-// What the faults may cost: a poisoned run itself and nobody else, a lock nothing, an outage no time.
+// What the faults may cost: a poisoned run only itself, a lock nothing, an outage no run time.
 import { numberOf } from './traces.ts';
 import type { Observation } from '../clients/exchange.ts';
 import type { EventRow, RunRecord, StoredFacts } from './journal-rows.ts';
 import { type Diary, RUN_LIMIT_SECONDS, type Stretch } from '../storm/faults.ts';
 import { planOf, type PlanRules } from '../model/plan.ts';
 
-/** The daemon waits 5 s for a lock. One that was held for longer, on a machine that stalls, is no fault of the daemon's. */
+/** The daemon waits 5 s for a lock. A lock held for longer, on a machine that stalls, is not the daemon's fault. */
 const PATIENCE_MS = 4_500;
-/** What an overlong lock refused is told a little later. */
+/** Errors caused by an overlong lock are logged a little later. */
 const ECHO_MS = 1_000;
 /** Between the clock of the journal and that of the time at work. */
 const CLOCKS_MS = 1_000;
@@ -16,11 +16,11 @@ export interface FaultCheck {
   readonly rules: PlanRules;
   readonly facts: StoredFacts;
   readonly diary: Diary;
-  /** They tell what runs of deleted sessions were: their rows do not. */
+  /** They show what runs of deleted sessions were; the rows no longer do. */
   readonly observations: readonly Observation[];
 }
 
-/** Answers every broken promise in words; none when all is well. */
+/** Returns every violation in words; none when all is well. */
 export function checkFaults({ rules, facts, diary, observations }: FaultCheck): string[] {
   const { records } = facts;
   const harmless = new Set(
@@ -61,14 +61,14 @@ function checkOutcome(rules: PlanRules, record: RunRecord): string[] {
   const { poisoned, fault } = planOf(rules, numberOf(record));
   if (poisoned && record.run.status === 'completed')
     return ['it completed, though it ends every thread that carries it'];
-  // How long it had a worker is looked at by itself.
+  // How long it had a worker is checked separately.
   if (type === null || type === 'interrupted_error' || type === 'timeout_error') return [];
-  // After text was streamed a model is not asked again (D8).
+  // After text was streamed, the model is not asked again (D8).
   const isFaulty = !poisoned && (fault?.times === null || fault?.kind === 'cut');
   return isFaulty ? [] : [`it failed, and nothing was wrong with it: ${record.run.error}`];
 }
 
-/** Only a kill is charged. Otherwise a run loses its worker, without charge, when a poisoned one is at work beside it. */
+/** Only a kill is charged. A run that loses its worker to a poisoned run next to it is not charged. */
 function checkCharges(record: RunRecord, poisoned: readonly RunRecord[], diary: Diary): string[] {
   let resumes = 0;
   return record.events.flatMap((event) => {
@@ -110,7 +110,7 @@ function checkTime(record: RunRecord, diary: Diary): string[] {
 
 const LETS_GO = new Set(['run.resumed', 'run.done', 'run.failed', 'run.stopped']);
 
-/** Milliseconds of its attempts, each until the run was let go or the daemon was killed. */
+/** Milliseconds of its attempts, each until the run was released or the daemon was killed. */
 function workedAtMost({ events }: RunRecord, { down }: Diary): number {
   let total = 0;
   let since: number | null = null;
@@ -120,7 +120,7 @@ function workedAtMost({ events }: RunRecord, { down }: Diary): number {
     if (since === null || !LETS_GO.has(type)) continue;
     const begun = since;
     const charged = type === 'run.resumed' ? (JSON.parse(payload) as { resumes: number }).resumes : resumes;
-    // What is charged in an outage was let go by the next daemon: the last one had it until it was killed.
+    // A run charged in an outage was released by the next daemon: the last one had it until it was killed.
     const isCharged = charged > resumes || type === 'run.failed';
     const killed = isCharged ? down.find(({ from, to }) => begun < from && from <= at && at <= to) : undefined;
     total += (killed?.from ?? at) - begun;

@@ -1,4 +1,4 @@
-// The rows of a stopped daemon's database, read as they lie on disk and grouped by run.
+// Reads the rows of a stopped daemon's database, grouped by run.
 import { join } from 'node:path';
 import Connection from 'better-sqlite3';
 
@@ -18,9 +18,9 @@ export interface RunRow {
   readonly input_tokens: number;
   readonly output_tokens: number;
   readonly error: string | null;
-  /** What a reader is told, wherever it stands. */
+  /** What a reader gets, wherever it is stored. */
   readonly answer: string | null;
-  /** What stands in the row itself. */
+  /** What is stored in the row itself. */
   readonly own_answer: string | null;
   readonly worked_ms: number;
   readonly started_at: number | null;
@@ -65,14 +65,14 @@ export interface MessageRow {
   readonly text_preview: string;
 }
 
-/** Streamed text that is part of no reply: after one event of the run's stream, up to the other. */
+/** Streamed text that isn't part of any reply: after one event of the run's stream, up to the other. */
 export interface DiscardedRow {
   readonly run_seq: number;
   readonly from_stream_seq: number;
   readonly to_stream_seq: number;
 }
 
-/** A run with all that hangs on it, each list in its own order. */
+/** A run with everything that belongs to it, each list in order. */
 export interface RunRecord {
   readonly run: RunRow;
   readonly events: readonly EventRow[];
@@ -83,7 +83,7 @@ export interface RunRecord {
 }
 
 export interface StoredFacts {
-  /** Runs of sessions that are there, in order of acceptance. */
+  /** Runs of existing sessions, in order of acceptance. */
   readonly records: readonly RunRecord[];
   /** Runs of deleted sessions, which have lost their texts. */
   readonly erased: readonly RunRecord[];
@@ -95,7 +95,7 @@ export interface StoredFacts {
     /** 1 when a stop waits for its executor to confirm. */
     readonly stopping: number;
   }[];
-  /** Clean-ups that are still to do. */
+  /** Clean-ups that remain. */
   readonly cleanups: number;
   readonly attachments: readonly {
     readonly sha256: string;
@@ -104,14 +104,14 @@ export interface StoredFacts {
   }[];
   /** Rows that deleted sessions left behind, a line for each table. */
   readonly remains: readonly string[];
-  /** What SQLite itself has to say against the file. */
+  /** The faults that SQLite itself finds in the file. */
   readonly faults: readonly string[];
 }
 
 /** The database file of a daemon. */
 export const databaseOf = ({ dataDir }: { readonly dataDir: string }): string => join(dataDir, 'errand.db');
 
-/** How many rows a table has, also while the daemon writes to it. */
+/** The number of rows of a table; works while the daemon writes to it. */
 export function readCount(file: string, table: 'cleanups'): number {
   const connection = new Connection(file, { readonly: true, timeout: 5_000 });
   try {
@@ -131,7 +131,7 @@ export function readNewestEvent(file: string): number {
   }
 }
 
-/** Runs by status, also while no daemon is there. */
+/** Runs by status; works without a daemon. */
 export function readStatuses(file: string): Readonly<Record<string, number>> {
   const connection = new Connection(file, { timeout: 5_000 });
   try {
@@ -145,7 +145,7 @@ export function readStatuses(file: string): Readonly<Record<string, number>> {
 const OF_RUNS = ['user_inputs', 'insights', 'discarded_texts', 'run_artifacts', 'run_artifact_files', 'screenshots'];
 const OF_SESSIONS = ['compactions', 'workspace_files', 'workspace_exports'];
 
-/** What a deleted session must not leave, and how many there are. */
+/** What a deleted session must not leave behind, and how many rows there are of it. */
 const REMAINS: readonly (readonly [string, string])[] = [
   ...OF_RUNS.map((table) => [table, `${table} x JOIN runs r ON r.seq = x.run_seq WHERE r.session_seq`] as const),
   ...OF_SESSIONS.map((table) => [table, `${table} x WHERE x.session_seq`] as const),

@@ -1,4 +1,4 @@
-// What the clients saw, live and when they rejoined at the end, against the journal on disk.
+// Compares what the clients saw, live and when they rejoined at the end, with the journal on disk.
 import { type Door, keyOf, type Observation } from '../clients/exchange.ts';
 import type { EndedSessions } from '../clients/load.ts';
 import { numberOf } from './traces.ts';
@@ -45,7 +45,7 @@ export function checkAcceptance(
   const byNumber = Map.groupBy(records, numberOf);
   const problems = observations.flatMap((observation) => {
     const runs = byNumber.get(observation.wish.number) ?? [];
-    // What was asked of a deleted session cannot be told from its rows any more.
+    // The rows of a deleted session no longer show what was asked.
     const isErased =
       runs.length === 0 && erased.some(({ run }) => [run.session_id, null].includes(observation.sessionId));
     if (isErased) return observation.problems;
@@ -76,18 +76,18 @@ function checkRun({ wish, sends, sessionId, runId, end, text }: Observation, run
   const { run } = record;
   const key = wish.protocol === 'messages' ? keyOf(wish.number) : null;
   return [
-    ...(runId === null || run.id === runId ? [] : [`its run is ${run.id}, the client was told ${runId}`]),
+    ...(runId === null || run.id === runId ? [] : [`its run is ${run.id}, the client got ${runId}`]),
     ...(sessionId === null || run.session_id === sessionId
       ? []
       : [`its session is ${run.session_id}, not ${sessionId}`]),
     ...(run.idempotency_key === key ? [] : [`its key is ${run.idempotency_key}`]),
     ...(end === 'overdue' || end === null ? ['its client waited in vain'] : []),
-    ...(end === 'unknown' || run.status === end ? [] : [`it is ${run.status}, the client was told ${end}`]),
-    ...(text === null || text === run.answer ? [] : ['its answer is not what the client was told']),
+    ...(end === 'unknown' || run.status === end ? [] : [`it is ${run.status}, the client got ${end}`]),
+    ...(text === null || text === run.answer ? [] : ['its answer is not what the client got']),
   ];
 }
 
-/** Replays tell the journal event by event, and what the clients saw live was part of it. */
+/** Replays send the journal event by event, and what the clients saw live was part of it. */
 export function checkReplays(
   replays: Replays,
   observations: readonly Observation[],
@@ -104,7 +104,7 @@ export function checkReplays(
     const problems =
       at === -1 && sent.length === expected.length
         ? []
-        : [`run ${run.seq}: its replay tells "${sent[at] ?? sent.at(-1)}" where the journal has "${expected[at]}"`];
+        : [`run ${run.seq}: its replay has "${sent[at] ?? sent.at(-1)}" where the journal has "${expected[at]}"`];
     const observation = seen.get(numberOf(record));
     return observation === undefined ? problems : [...problems, ...checkLive(observation, frames)];
   });
@@ -119,7 +119,7 @@ function checkLive({ wish, frames, end }: Observation, replayed: readonly Frame[
     if (frame?.name !== name || frame.data !== data)
       problems.push(`turn ${wish.number}: event ${id} was seen, but is no more`);
   }
-  // Chat streams carry ids only when asked to, or when rejoined: then no one can say what came before.
+  // Chat streams have ids only when requested, or when rejoined: then it is unknown what came before.
   const isWhole = wish.stream && end !== 'unknown' && (wish.protocol === 'messages' || wish.extras);
   const missed = isWhole ? expectedLive.filter(({ id }) => !frames.has(id)) : [];
   return [...problems, ...missed.map(({ id, name }) => `turn ${wish.number}: event ${id} (${name}) never came`)];

@@ -1,4 +1,4 @@
-// What must hold of each run by itself, and of the runs of a session together, however often the daemon died.
+// What must hold for each run, and for the runs of a session together, however often the daemon died.
 import type { EventRow, RunRecord, StoredFacts } from './journal-rows.ts';
 
 type Payload = Record<string, never>;
@@ -12,7 +12,7 @@ const TERMINAL: Readonly<Record<string, string>> = {
 const TERMINAL_TYPES = new Set(Object.values(TERMINAL));
 const MAX_RESUMES = 2;
 
-/** Answers every broken promise in words; none when all is well. */
+/** Returns every violation in words; none when all is well. */
 export function checkRuns(facts: StoredFacts): string[] {
   const alone = facts.records.flatMap((record) =>
     [
@@ -32,7 +32,7 @@ export function checkRuns(facts: StoredFacts): string[] {
 const payloadOf = <T = Payload>(event: EventRow): T => JSON.parse(event.payload) as T;
 const ofType = ({ events }: RunRecord, type: string) => events.filter((event) => event.type === type);
 
-/** Of a run of a deleted session its end and its usage are left, and no text. */
+/** A run of a deleted session keeps its end and its usage, and no text. */
 function checkErased(record: RunRecord): string[] {
   const { run, events, steps, calls, messages } = record;
   const isBlank =
@@ -93,10 +93,10 @@ function checkAttempts(record: RunRecord): string[] {
   if (run.resumes > MAX_RESUMES) problems.push(`it was resumed ${run.resumes} times`);
   if (started.join() !== upTo(run.attempt).join())
     problems.push(`attempts ${started.join()} of ${run.attempt} started`);
-  // A resume that is not counted tells the same number again.
+  // A resume that isn't charged reports the same number again.
   const isInSteps = resumed.every((resumes, i) => [0, 1].includes(resumes - (resumed[i - 1] ?? 0)));
   if (!isInSteps || (resumed.at(-1) ?? 0) !== run.resumes)
-    problems.push(`resumes ${resumed.join()} of ${run.resumes} are told`);
+    problems.push(`resumes ${resumed.join()} of ${run.resumes} are reported`);
   if (run.attempt > resumed.length + 1) problems.push(`${run.attempt} attempts for ${resumed.length} resumes`);
   const attempts = steps.map(({ attempt }) => attempt);
   if (attempts.some((attempt, i) => attempt > run.attempt || attempt < (attempts[i - 1] ?? 1)))
@@ -143,7 +143,7 @@ function checkMessages({ run, steps, messages }: RunRecord): string[] {
   return problems;
 }
 
-/** What a session is by its last run, where that has another name. */
+/** The status of a session by its last run, where the names differ. */
 const SESSION_STATUS: Readonly<Record<string, string>> = { canceled: 'stopped', incomplete: 'failed' };
 
 /** Runs of a session start in the order of acceptance, each after the one before has ended. */

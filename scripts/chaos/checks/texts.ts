@@ -1,11 +1,11 @@
-// A text stands in its step and in its stream, and nowhere else; both say the same. What is part of no reply is listed, to be
-// emptied when its day is over.
+// A text is stored in its step and in its stream, and nowhere else; both are equal. Text that isn't part of any reply is
+// listed, to be erased a day later.
 import type { RunRecord, StoredFacts } from './journal-rows.ts';
 
-/** Shorter texts may stand in a step's message by chance. */
+/** Shorter texts may occur in a step's message by chance. */
 const TELLING_CHARACTERS = 8;
 
-/** Answers every broken promise in words; none when all is well. */
+/** Returns every violation in words; none when all is well. */
 export function checkTexts({ records }: StoredFacts): string[] {
   return records.flatMap((record) =>
     [...checkStream(record), ...checkCopies(record)].map(
@@ -28,7 +28,7 @@ function checkStream({ run, events, steps, discarded }: RunRecord): string[] {
     if (kept !== streamed) problems.push(`step ${step} keeps "${kept}", and "${streamed}" was streamed`);
     streamed = '';
   }
-  // What a user stopped they have read: it stays.
+  // The user has read what they stopped: it stays.
   if (streamed !== '' && run.status !== 'canceled') problems.push(`"${streamed}" is part of no reply, and stays`);
   return problems;
 }
@@ -37,7 +37,7 @@ function checkCopies({ run, steps, messages }: RunRecord): string[] {
   const isTwice = (text: string, message: string) =>
     text.length >= TELLING_CHARACTERS && message.includes(JSON.stringify(text).slice(1, -1));
   return [
-    ...(run.own_answer === null ? [] : ['its answer is kept beside its last step']),
+    ...(run.own_answer === null ? [] : ['its answer is stored in addition to its last step']),
     ...(messages.every(({ role, content }) => role === 'user' || content === '')
       ? []
       : ['its message holds its steps']),

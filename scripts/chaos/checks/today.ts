@@ -1,4 +1,4 @@
-// What the snapshot of Office Mode says of today must be what the ledger's rows add up to.
+// Today's figures in the snapshot of Office Mode must equal the sums of the ledger's rows.
 import Connection from 'better-sqlite3';
 import type { DaemonProcess } from '../../../test/support/daemon/daemon-process.ts';
 import type { SnapshotWire } from '../../../src/wire/office/snapshot.ts';
@@ -13,7 +13,7 @@ interface Sums {
 /** Costs are added up in different orders. */
 const ROUNDING = 1e-9;
 
-/** Answers what differs, in words. The daemon must run, and no run must be under way. */
+/** Returns the differences, in words. The daemon must be running, without a run in progress. */
 export async function checkToday(daemon: DaemonProcess): Promise<string[]> {
   const snapshot = (await daemon.admin('GET', '/api/v1/office-mode/snapshot?tz=UTC')) as SnapshotWire;
   const rows = sumsSince(databaseOf(daemon), Date.parse(`${snapshot.generated_at.slice(0, 10)}T00:00:00Z`));

@@ -1,4 +1,4 @@
-// What the tools left on disk, against what the database says of their calls; and what must not be left at all.
+// Compares what the tools left on disk with their calls in the database, and finds what must not be left at all.
 import { existsSync } from 'node:fs';
 import { readFile, readdir } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
@@ -49,7 +49,7 @@ async function countLines(file: string): Promise<Map<string, number>> {
 interface Traces {
   readonly traces: ReadonlyMap<string, number>;
   readonly ends: ReadonlyMap<string, number>;
-  /** Takes the tokens that a recorded call accounts for. */
+  /** Removes the tokens that a recorded call accounts for. */
   readonly expected: Set<string>;
 }
 
@@ -85,14 +85,14 @@ async function checkAttachments(dataDir: string, { attachments }: StoredFacts): 
   return (await Promise.all(checked)).flat();
 }
 
-/** Checks what the model was shown: whole turns in order, no double, and of each call the one result that is recorded. */
+/** Checks what the model was shown: whole turns in order, no duplicates, and the recorded result of each call. */
 export function checkAudit(lines: readonly AuditLine[], facts: StoredFacts): string[] {
   const byNumber = Map.groupBy(facts.records, numberOf);
   const unknown = new Set(lines.map(({ number }) => number).filter((number) => !byNumber.has(number)));
   return lines.flatMap((line) => {
     // A chat request that was lost and sent again by a person may be two runs, but no client here does so.
     const record = byNumber.get(line.number)?.[0];
-    // Runs of deleted sessions do not tell their number any more.
+    // Runs of deleted sessions no longer show their number.
     if (record === undefined && unknown.size <= facts.erased.length) return [];
     if (record === undefined) return [`the model was asked for ${line.number}, which has no run`];
     const earlier = facts.records.filter(

@@ -1,4 +1,4 @@
-// Background runs in a storm: submitted by stubborn clients around the kills, then asked for by their keys.
+// Background runs in a storm: submitted by persistent clients around the kills, then looked up by their keys.
 import type { DaemonProcess } from '../../../test/support/daemon/daemon-process.ts';
 import {
   type BackgroundDoor,
@@ -12,7 +12,7 @@ import { blow, type Storm } from '../storm/storm.ts';
 
 const AT_ONCE = 24;
 const LONGEST_PAUSE_MS = 1_500;
-/** A kill for so many submissions. */
+/** Submissions per kill. */
 const SUBMISSIONS_A_KILL = 15;
 
 export interface BackgroundStorm {
@@ -31,7 +31,7 @@ interface BackgroundWeather {
   readonly calmMs: number;
 }
 
-/** Submits `count` runs while the daemon is killed again and again; then replays each key until its run has ended. */
+/** Submits `count` runs while the daemon is killed repeatedly; then replays each key until its run has ended. */
 export async function stormBackground(wish: BackgroundStorm): Promise<BackgroundWeather> {
   const { rules, daemon, doors, count, report } = wish;
   const startedAt = performance.now();
@@ -64,7 +64,7 @@ export async function stormBackground(wish: BackgroundStorm): Promise<Background
   };
 }
 
-/** What the clients went through, a line each. */
+/** The figures of the clients, one per line. */
 export function renderSubmissions(submissions: readonly Submission[]): string {
   const sum = (of: (submission: Submission) => number) => submissions.reduce((total, one) => total + of(one), 0);
   const rows = [

@@ -1,4 +1,4 @@
-// One turn as a stubborn client carries it through crashes: sent, lost, sent again or rejoined, and everything seen noted.
+// One turn of a persistent client across crashes: sent, lost, sent again or rejoined, with everything it saw recorded.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readSse, type SseEvent } from '../../../test/support/http/sse.ts';
 import { wordsOf } from '../model/plan.ts';
@@ -17,16 +17,16 @@ export interface TurnWish {
   readonly extras: boolean;
   /** Submitted in the background and polled; on the Messages protocol, without a stream, in a session of its own. */
   readonly background: boolean;
-  /** Null opens a session. */
+  /** Null opens a new session. */
   readonly sessionId: string | null;
   readonly attachment: string | null;
-  /** A lost stream is rejoined at its last event, in place of being asked for again. */
+  /** A lost stream is rejoined at its last event instead of being requested again. */
   readonly rejoins: boolean;
-  /** After so long the client leaves by itself, once. Null: never. */
+  /** After this time the client disconnects by itself, once. Null: never. */
   readonly leavesAfterMs: number | null;
 }
 
-/** What a client saw of its turn. `unknown`: a chat request was lost before it was known whether it made a run. */
+/** What a client saw of its turn. `unknown`: a chat request was lost before it was known whether it created a run. */
 export interface Observation {
   readonly door: Door;
   readonly wish: TurnWish;
@@ -47,7 +47,7 @@ type Attempt = 'over' | 'lost';
 
 const PATHS = { chat: '/openapi/v1/chat/completions', messages: '/openapi/v1/messages' } as const;
 const BUSY = new Set([429, 503]);
-/** Longer than any turn takes; only for one that hangs. */
+/** Longer than any turn takes; only for a hung turn. */
 const PATIENCE_MS = 1_200_000;
 const POLL_MS = 400;
 const WAITING = new Set(['queued', 'running', 'finalizing']);
@@ -107,7 +107,7 @@ async function attempt(observation: Observation, accepted: (observation: Observa
       ? await readStream(observation, response)
       : await readAnswer(observation, response);
   } catch (error) {
-    // A daemon that is down, a connection that broke, an event cut in the middle: all of it is expected here.
+    // A daemon that is down, a broken connection, an event cut in the middle: all of them are expected here.
     if (
       error instanceof TypeError ||
       (error instanceof Error && /aborted|within an event|terminated/.test(error.message))
@@ -147,7 +147,7 @@ function send(observation: Observation, signal: AbortSignal): Promise<Response> 
   return refusedIsUnsent(fetch(door.url + PATHS[protocol], request), observation);
 }
 
-/** A request that no one listened to cannot have been accepted. */
+/** A request to a port without a listener can't have been accepted. */
 async function refusedIsUnsent(response: Promise<Response>, observation: Observation): Promise<Response> {
   try {
     const answer = await response;
@@ -220,7 +220,7 @@ async function readAnswer(observation: Observation, response: Response): Promise
     observation.end = 'completed';
     return 'over';
   }
-  // Only a run that ended badly may be answered so; anything else is a fault of the daemon.
+  // Only a failed run may get such a reply; anything else is a fault of the daemon.
   const isStopped = response.status === 409 && response.headers.get('x-run-id') !== null;
   const isRunFailure = response.status === 500 || response.status === 504 || isStopped;
   if (!isRunFailure || response.headers.get('x-run-id') === null) {
@@ -253,7 +253,8 @@ function noteFrame({ frames, problems }: Observation, id: number, event: SseEven
   const frame = { name: event.event, data: event.data ?? '' };
   const known = frames.get(id);
   if (known === undefined) frames.set(id, frame);
-  else if (known.data !== frame.data || known.name !== frame.name) problems.push(`event ${id} was told in two ways`);
+  else if (known.data !== frame.data || known.name !== frame.name)
+    problems.push(`event ${id} was sent in two versions`);
 }
 
 function endOf({ event, data }: SseEvent): 'completed' | 'failed' | 'canceled' | 'restarting' | null {

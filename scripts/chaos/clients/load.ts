@@ -1,5 +1,5 @@
-// The mixed load: people who open sessions, continue them in bursts, stop and delete them now and then, and never take a
-// lost connection for an answer.
+// The mixed load: people who open sessions, continue them in bursts, stop and delete them now and then, and always retry
+// after a lost connection.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeChance, type Chance } from '../chance.ts';
 import { type Door, exchange, type Observation, type TurnWish } from './exchange.ts';
@@ -15,7 +15,7 @@ export interface Load {
   readonly observations: readonly Observation[];
   /** Sessions that somebody stopped or deleted. */
   readonly ended: EndedSessions;
-  /** No new turns from now on; resolves when those under way have ended. */
+  /** Starts no new turns; resolves when those in progress have ended. */
   finish(): Promise<void>;
   /** Rejects when a client breaks; never resolves. */
   readonly broken: Promise<never>;
@@ -92,11 +92,11 @@ export function startLoad(rules: PlanRules, doors: readonly Door[], people: numb
 interface Ending {
   readonly sessionId: string;
   readonly verb: 'stop' | 'delete';
-  /** Takes the session before the first request is sent. */
+  /** Claims the session before the first request is sent. */
   readonly noted: Set<string>;
 }
 
-/** Stops or deletes a session after a while, as often as it takes until the daemon has answered. */
+/** Stops or deletes a session after a while, repeating the request until the daemon has replied. */
 async function endSession({ door, chance }: Person, { sessionId, verb, noted }: Ending): Promise<void> {
   await sleep(chance.between(0, 800));
   noted.add(sessionId);
@@ -112,7 +112,7 @@ async function endSession({ door, chance }: Person, { sessionId, verb, noted }: 
       return undefined;
     });
     const answer = await response?.text().catch(() => undefined);
-    // A delete whose answer was lost finds the session gone.
+    // A delete whose reply was lost finds no session the next time.
     if (response?.status === 200 || (response?.status === 404 && verb === 'delete' && sends > 0)) return;
     if (response !== undefined && response.status !== 503)
       throw new Error(`A ${verb} was answered ${response.status}: ${answer}`);

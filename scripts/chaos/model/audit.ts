@@ -1,8 +1,8 @@
-// What a model call shows of the conversation, in either protocol: which turns, which calls, and what was told of each call.
+// What a model call shows of the conversation, in either protocol: which turns, which calls, and which result of each call.
 import type { ModelQuestion } from '../../../test/support/model/model-reply.ts';
 import { numberIn } from './plan.ts';
 
-/** A finished call of the turn at hand, as the model is told of it. */
+/** A finished call of the current turn, as the model sees it. */
 export interface ShownCall {
   readonly name: string;
   readonly result: string;

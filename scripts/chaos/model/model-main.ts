@@ -1,5 +1,5 @@
-// The scripted model server of the storm, in its own process: it replies as each turn's plan says, and writes down what
-// it was shown. `node model-main.ts --rules FILE --audit FILE` prints one JSON line {"url"}; it ends with its standard input.
+// The scripted model server of the storm, in its own process: it replies as each turn's plan says, and records what it was
+// shown. `node model-main.ts --rules FILE --audit FILE` prints one JSON line {"url"}; it ends with its standard input.
 import { createWriteStream, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { ModelQuestion, Reply } from '../../../test/support/model/model-reply.ts';

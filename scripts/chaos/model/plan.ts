@@ -9,7 +9,7 @@ export interface PlannedCall {
   readonly token: string | null;
 }
 
-/** How the model server misbehaves at the first calls of one step; `times` null means for ever. */
+/** How the model server misbehaves at the first calls of one step; `times` null means forever. */
 export interface PlannedFault {
   readonly step: number;
   readonly kind: 'status' | 'refuse' | 'cut';
@@ -32,14 +32,14 @@ export interface TurnPlan {
 /** What both sides derive the same plans from. */
 export interface PlanRules {
   readonly seed: number;
-  /** Part of every `sleep`, so that its processes can be told from all others of the machine. */
+  /** Part of every `sleep`, so that its processes can be distinguished from all others on the machine. */
   readonly marker: string;
   readonly shell: boolean;
 }
 
-/** What `worker-fault.mjs` ends a thread at. */
+/** The text at which `worker-fault.mjs` ends a thread. */
 const POISON = 'arsenic';
-/** One turn in so many is poisoned. */
+/** One in this many turns is poisoned. */
 const POISONED = 20;
 
 export const TRACE_FILE = 'trace';
@@ -104,7 +104,7 @@ function faultOf(steps: number, chance: Chance): PlannedFault | null {
   if (!chance.oneIn(6)) return null;
   const step = chance.between(0, steps);
   const kind = chance.pick(['status', 'status', 'refuse', 'cut'] as const);
-  // A refused request is the caller's mistake and is never tried again; the others pass.
+  // A rejected request is the caller's mistake and is never retried; the other faults pass.
   const status = chance.pick([400, 429, 500, 503]);
   return { step, kind, status, times: kind === 'status' && status === 400 ? null : 1 };
 }

@@ -1,4 +1,4 @@
-// What comes over the daemon beside kills: another process that locks its database now and then, and one long outage.
+// The faults other than kills: another process that locks the database now and then, and one long outage.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,7 +17,7 @@ export interface Stretch {
 export interface Diary {
   /** From before each kill until the daemon was ready again. */
   readonly down: readonly Stretch[];
-  /** While another process had the database. */
+  /** While another process held the database. */
   readonly locks: readonly Stretch[];
   /** The outage that was longer than a run may take, and what it cut off; null before it came. */
   readonly outage: Outage | null;
@@ -32,13 +32,13 @@ interface Outage {
 /** What a run may take, as the storm sets it. */
 export const RUN_LIMIT_SECONDS = 30;
 const OUTAGE_MS = 35_000;
-/** The outage waits so long for runs under way and in the queue; then it comes all the same. */
+/** How long the outage waits for runs in progress and in the queue; then it comes anyway. */
 const VICTIMS_MS = 60_000;
 const LOCK_MS = { least: 200, most: 3_000 } as const;
-/** The daemon gets its turn between two locks. */
+/** The daemon can write between two locks. */
 const BETWEEN_LOCKS_MS = { least: 1_500, most: 8_000 } as const;
 
-/** Locks the daemon's database now and then until `stop` is called, which answers when it was locked. */
+/** Locks the daemon's database now and then until `stop` is called, which returns when it was locked. */
 export function holdLocks(daemon: DaemonProcess, seed: number): { stop(): Promise<readonly Stretch[]> } {
   const chance = makeChance(seed ^ 0x10c4);
   const stopping = new AbortController();
@@ -61,10 +61,10 @@ export function holdLocks(daemon: DaemonProcess, seed: number): { stop(): Promis
   };
 }
 
-/** Nothing when the database could not be had. */
+/** Empty when the database could not be locked. */
 async function lock(file: string, forMs: number): Promise<Stretch[]> {
   const script = fileURLToPath(new URL('./lock-main.ts', import.meta.url));
-  // Not among its arguments: what names the data directory there is taken for the daemon's.
+  // Not in the arguments: a process that names the data directory there counts as the daemon's.
   const env = { ...process.env, CHAOS_DATABASE: file };
   const child = spawn(process.execPath, [script, String(forMs)], { env, stdio: ['ignore', 'pipe', 'ignore'] });
   let output = '';
@@ -73,7 +73,7 @@ async function lock(file: string, forMs: number): Promise<Stretch[]> {
   return output === '' ? [] : [JSON.parse(output) as Stretch];
 }
 
-/** Waits until runs are under way and in the queue. */
+/** Waits until runs are in progress and in the queue. */
 export async function findVictims(daemon: DaemonProcess): Promise<void> {
   const until = performance.now() + VICTIMS_MS;
   while (performance.now() < until) {

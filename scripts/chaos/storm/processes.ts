@@ -8,8 +8,8 @@ export interface FoundProcess {
 }
 
 /**
- * Every living process whose working folder lies beneath `directory`, whose arguments hold it or `marker`, or that sees a
- * workspace of it mounted, as all in a sandbox do.
+ * Every live process whose working directory is beneath `directory`, whose arguments contain it or `marker`, or that has one
+ * of its workspaces mounted, as all in a sandbox do.
  */
 export async function findProcesses(directory: string, marker: string): Promise<FoundProcess[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
@@ -21,7 +21,7 @@ export async function findProcesses(directory: string, marker: string): Promise<
         readFile(`/proc/${pid}/mountinfo`, 'utf8').catch(() => ''),
         readlink(`/proc/${pid}/cwd`).catch(() => ''),
       ]);
-      // Mounts are named by where they lie in their file system. Other daemons have a directory of the same last name.
+      // Mounts are named by their path within their file system. Other daemons have a directory with the same last name.
       const place = join('/', basename(dirname(directory)), basename(directory), 'workspaces/');
       const isInside = mounts.includes(place);
       const belongs =
@@ -32,7 +32,7 @@ export async function findProcesses(directory: string, marker: string): Promise<
   return found.flat();
 }
 
-/** The sandbox's arguments fill a page; what was run stands at their end. */
+/** The sandbox's arguments fill a page, and end with the command. */
 function shorten(command: string): string {
   return command.length <= 260 ? command : `${command.slice(0, 130)} … ${command.slice(-120)}`;
 }

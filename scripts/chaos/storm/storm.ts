@@ -1,14 +1,14 @@
-// The storm: a daemon under load is killed at random moments, again and again, and started anew on what it left.
+// The storm: a daemon under load is killed at random moments, repeatedly, and restarted on what it left.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DaemonProcess } from '../../../test/support/daemon/daemon-process.ts';
 import { makeChance } from '../chance.ts';
 import { type Diary, findVictims, holdLocks, outlast, type Stretch } from './faults.ts';
 import { findProcesses } from './processes.ts';
 
-/** On a slow machine a life lasts as long as the start before it: else nothing would be under way when it ends. */
+/** On a slow machine a life lasts as long as the start before it: otherwise nothing would be in progress when it ends. */
 const LONGEST_LIFE_MS = 1_500;
 const LONGEST_START_MS = 500;
-/** One life in so many is longer: what takes longer than the others last must be met by the storm, too. */
+/** One in this many lives is longer: the storm must also meet work that takes longer than the others last. */
 const LONG_LIVES = 8;
 const LONG_LIFE_MS = 8_000;
 const MOURNING_MS = 10_000;
@@ -23,7 +23,7 @@ export interface StormWish {
 export interface Storm {
   /** Milliseconds from spawn to ready, of each start. */
   readonly startsMs: readonly number[];
-  /** Kills that came before the daemon was ready; they come on top of the others. */
+  /** Kills before the daemon was ready, in addition to the others. */
   readonly stillborn: number;
   /** Processes that outlived their daemon. */
   readonly problems: readonly string[];
@@ -33,8 +33,8 @@ export interface Storm {
 }
 
 /**
- * Kills the daemon so many times, mostly at a random moment of its first two seconds, and leaves it running. Once, half way
- * through, it stays dead for a while; and all the time another process locks its database now and then.
+ * Kills the daemon a number of times, mostly at a random moment of its first two seconds, and leaves it running. Once,
+ * halfway through, it stays down for a while; and throughout, another process locks its database now and then.
  */
 export async function blow(daemon: DaemonProcess, { kills, seed, marker, report }: StormWish): Promise<Storm> {
   const chance = makeChance(seed ^ 0x5707);
@@ -68,7 +68,7 @@ export async function blow(daemon: DaemonProcess, { kills, seed, marker, report 
   return { startsMs, stillborn, problems, orphans: known, diary: { down, locks: await locks.stop(), outage } };
 }
 
-/** Starts the daemon and kills it so long after its first sign of life; answers when, and whether it was ready by then. */
+/** Starts the daemon and kills it some time after its first sign of life; returns when, and whether it was ready by then. */
 async function killWhileStarting(
   daemon: DaemonProcess,
   afterMs: number,
@@ -94,7 +94,7 @@ async function killWhileStarting(
   return { was: await start, at };
 }
 
-/** Waits until a dead daemon's children are gone too; answers those that are not, and adds them to `known`. */
+/** Waits until a dead daemon's children are gone, too; returns those that are not, and adds them to `known`. */
 export async function orphans(dataDir: string, marker: string, known: Set<number>): Promise<string[]> {
   const until = performance.now() + MOURNING_MS;
   for (;;) {
