@@ -66,9 +66,30 @@ export function object<F extends Fields>(
   };
 }
 
+/** The path of everything while none is needed. */
+const NO_PATH = '\u0000';
+
 /** The path of a field in an object. */
 export function at(path: string, name: string): string {
+  if (path === NO_PATH) return path;
   return path === '' ? name : `${path}.${name}`;
+}
+
+/** The path of an item in an array. */
+export function atIndex(path: string, index: number): string {
+  return path === NO_PATH ? path : `${path}[${index}]`;
+}
+
+/**
+ * A whole body by its shape, as `shape.read(value, '')`. Making the paths takes nearly half the time of reading, so they are made
+ * only for a body with a fault, which is read a second time.
+ */
+export function readWhole<T>(shape: Shape<T>, value: JsonValue | undefined): T {
+  try {
+    return shape.read(value, NO_PATH);
+  } catch {
+    return shape.read(value, '');
+  }
 }
 
 /** Any object, as it is. */
@@ -117,7 +138,7 @@ export function array<T>(item: Shape<T>, { min, max, words }: ArrayRules = {}): 
       if (!Array.isArray(value)) throw unprocessable(path, 'must be an array');
       if (min !== undefined && value.length < min) throw unprocessable(path, 'must not be empty');
       if (max !== undefined && value.length > max) throw unprocessable(path, words ?? `must have at most ${max} items`);
-      return value.map((one, index) => item.read(one, `${path}[${index}]`));
+      return value.map((one, index) => item.read(one, atIndex(path, index)));
     },
     describe: (components) => ({
       type: 'array',

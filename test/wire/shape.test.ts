@@ -17,7 +17,7 @@ import {
   time,
   uuid,
 } from '../../src/wire/scalars.ts';
-import { array, json, object, record, tagged } from '../../src/wire/composites.ts';
+import { array, json, object, readWhole, record, tagged } from '../../src/wire/composites.ts';
 import {
   anyOf,
   type Components,
@@ -155,6 +155,18 @@ test('a long string may be a stand-in', () => {
 
 test('a whole body has no path of its own', () => {
   expect(outcome(SIZED, { name: 1 }, '')).toBe('name: must be a string');
+});
+
+test.each(FITS)('%s is read as a whole body', (_what, shape, value, read) => {
+  expect(readWhole(shape, value)).toEqual(read);
+});
+
+test('the first fault of a whole body is reported by path', () => {
+  const body = object({ list: array(record(SIZED)) });
+  const value = { list: [{ a: { name: 'a', size: 1 } }, { b: { name: 'b', size: 'x' } }, null] };
+  const read = () => readWhole(body, value);
+  expect(read).toThrow(expect.objectContaining({ reason: 'unprocessable', details: { field: 'list[1].b.size' } }));
+  expect(() => readWhole(body, undefined)).toThrow(/^: must be an object$/);
 });
 
 test('a violation of a custom rule is reported by path', () => {

@@ -3,6 +3,7 @@ import type { RouterContext } from '@koa/router';
 import type { Clock } from '../../domain/clock.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { OpenSpool } from '../../files/blobs/spool.ts';
+import { readWhole } from '../../wire/composites.ts';
 import { makeBodyBudget } from '../body/body-budget.ts';
 import type { Exchange } from './exchange.ts';
 import { NO_SPOOLED_STRINGS } from '../body/spooled-strings.ts';
@@ -91,7 +92,7 @@ export function makeWithExchange({ settings, openSpool, clock }: BodyReadingPart
     };
     try {
       query = route.query && readQuery(ctx.querystring, route.query);
-      read = route.body?.read(body.value, '');
+      read = route.body && readWhole(route.body, body.value);
       return await handle(exchange);
     } finally {
       await letGoOfBody();

@@ -2,7 +2,7 @@
 import { unprocessable } from '../../domain/errors.ts';
 import { isJsonObject, type JsonValue } from '../../domain/json.ts';
 import { MAX_ANSWER_BYTES, USER_INPUT_STATUSES } from '../../domain/sessions/user-input.ts';
-import { at, json, jsonObject, object } from '../composites.ts';
+import { at, atIndex, json, jsonObject, object } from '../composites.ts';
 import { pageFields, pageOf } from '../listing.ts';
 import { oneOf, string, time, uuid } from '../scalars.ts';
 import { named, nullable, optional, type Shape, type Static } from '../shape.ts';
@@ -56,7 +56,7 @@ export const answer = named('Answer', object({ answers }));
 /** Throws for a text that can't be stored, wherever it is; the body's depth is limited already. */
 function readTexts(value: JsonValue, path: string): void {
   if (typeof value === 'string') string.read(value, path);
-  else if (Array.isArray(value)) for (const [index, item] of value.entries()) readTexts(item, `${path}[${index}]`);
+  else if (Array.isArray(value)) for (const [index, item] of value.entries()) readTexts(item, atIndex(path, index));
   else if (isJsonObject(value)) {
     for (const [name, item] of Object.entries(value)) {
       string.read(name, path);

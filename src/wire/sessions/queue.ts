@@ -4,7 +4,10 @@ import { array, object } from '../composites.ts';
 import { boolean, integer, oneOf, string, time, uuid } from '../scalars.ts';
 import { named, nullable, type Static } from '../shape.ts';
 
-/** A waiting run. `behind_run_id` is the earlier run of its session that it waits for. */
+/**
+ * A waiting run. `behind_run_id` is the earlier run of its session that it waits for. `waiting_ms` counts from its acceptance, so
+ * an earlier attempt is part of it.
+ */
 export const queueEntry = named(
   'QueueEntry',
   object({
