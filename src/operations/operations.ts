@@ -3,7 +3,7 @@ import type { Definitions } from '../catalog/definitions.ts';
 import type { Catalog } from '../catalog/kinds/models.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Settings } from '../domain/settings.ts';
-import type { Administrator, KeyCaller, UserCaller } from '../domain/people/user.ts';
+import type { Caller } from '../domain/people/user.ts';
 import type { Tails } from '../events/tail.ts';
 import type { WorkerNodes } from '../execution/queue/node.ts';
 import type { Queue } from '../execution/queue/queue.ts';
@@ -18,6 +18,7 @@ import { makeAccess } from './access.ts';
 import { type Audit, makeAudit } from './audit/audit.ts';
 import { makeAuditLogOperations } from './audit/audit-log.ts';
 import { makeFindId } from './find-id.ts';
+import { makeLooking } from './looking.ts';
 import { type CheckOperationParts, makeCheckOperations } from './capabilities/checks.ts';
 import { type ConnectionParts, makeConnectionOperations } from './capabilities/connections.ts';
 import { type DefinitionParts, makeDefinitionOperations } from './capabilities/definitions.ts';
@@ -77,11 +78,16 @@ export interface OperationParts {
 
 export type Operations = ReturnType<typeof makeOperations>;
 
-/** A verb takes its caller first. */
-type Verb =
-  | ((caller: KeyCaller, ...input: never[]) => unknown)
-  | ((caller: UserCaller, ...input: never[]) => unknown)
-  | ((caller: Administrator, ...input: never[]) => unknown);
+/** Verbs, each of which takes its caller first. A function without parameters would fit a type of functions with some. */
+type Verbs<V> = {
+  readonly [N in keyof V]: V[N] extends (...input: infer I) => unknown
+    ? I extends readonly [Caller, ...unknown[]]
+      ? V[N]
+      : never
+    : never;
+};
+
+const verbsOf = <V extends Verbs<V>>(verbs: V): V => verbs;
 
 /** The verbs, and the three entry points for callers with a credential or a signed address. */
 export function makeOperations(parts: OperationParts) {
@@ -89,6 +95,7 @@ export function makeOperations(parts: OperationParts) {
   const { queue, stopper, fileAddresses, emptyArchives, deriveKey } = parts;
   const access = makeAccess(store);
   const audit = makeAudit({ store, clock, log: parts.log, deriveKey });
+  const looking = makeLooking({ access, audit });
   const makeSetup = makeSessionSetup({ store, definitions });
   const definitionVerbs = makeDefinitionOperations({ store, audit, definitions, problems: parts.problems });
   const countPoll = makePollRate({ clock, perSecond: () => settings().background.pollsPerSecond });
@@ -100,7 +107,7 @@ export function makeOperations(parts: OperationParts) {
     settings,
     catalog,
   });
-  const verbs = {
+  const verbs = verbsOf({
     ...signingKeys,
     ...makeUserOperations({ store, audit, stopper, catalog }),
     ...makeTeamOperations({ store, audit }),
@@ -108,11 +115,11 @@ export function makeOperations(parts: OperationParts) {
     ...definitionVerbs,
     ...makeCheckOperations({ checks: parts.checks, audit, catalog, getDefinition: definitionVerbs.getDefinition }),
     ...makeConnectionOperations({ store, audit, clock, secrets: parts.secrets, broker: parts.broker, definitions }),
-    ...makeSessionOperations({ store, access, stopper, audit }),
-    ...makeRunOperations({ store, access, stopper, audit, countPoll }),
-    ...makeArtifactOperations({ store, access, audit, fileAddresses, emptyArchives }),
-    ...makeOfficeOperations({ store, access, audit, catalog, clock, fileAddresses, emptyArchives }),
-    ...makeWatchOperations({ store, access, audit, feeds: parts.feeds, house: parts.house }),
+    ...makeSessionOperations({ store, access, looking, stopper, audit }),
+    ...makeRunOperations({ store, access, looking, stopper, audit, countPoll }),
+    ...makeArtifactOperations({ store, looking, fileAddresses, emptyArchives }),
+    ...makeOfficeOperations({ store, looking, catalog, clock, fileAddresses, emptyArchives }),
+    ...makeWatchOperations({ store, access, audit, looking, feeds: parts.feeds, house: parts.house }),
     ...makeUserInputOperations({ store, access, audit }),
     ...makeInsightOperations({ store, access, audit }),
     ...makeAuditLogOperations({ store, deriveKey }),
@@ -133,7 +140,7 @@ export function makeOperations(parts: OperationParts) {
       draining: parts.closing,
     }),
     awaitResult: makeAwaitResult({ store, tails, clock, settings, draining }),
-  } satisfies Readonly<Record<string, Verb>>;
+  });
   return { authenticate, logIn, openFile: makeOpenFile({ store, blobs, fileAddresses }), ...verbs };
 }
 

@@ -6,6 +6,7 @@ import { makeEmptyArchives } from '../../src/execution/artifacts/empty-archives.
 import type { Collector } from '../../src/execution/artifacts/collector.ts';
 import { makeFileAddresses } from '../../src/files/file-address.ts';
 import { makeAccess } from '../../src/operations/access.ts';
+import { makeLooking } from '../../src/operations/looking.ts';
 import { makeArtifactOperations } from '../../src/operations/sessions/artifacts.ts';
 import type { ClaimedRun } from '../../src/store/runs/claim-runs.ts';
 import { type ArtifactHouse, artifactHouse } from '../support/files/artifact-house.ts';
@@ -30,8 +31,8 @@ beforeEach(async () => {
   const { store } = rows;
   const emptyArchives = makeEmptyArchives(rows.parts);
   const logged = loggedLines();
-  const reading = { store, access: makeAccess(store), audit: auditOf({ store, log: logged.log }) };
-  const operations = makeArtifactOperations({ ...reading, fileAddresses: addresses, emptyArchives });
+  const looking = makeLooking({ access: makeAccess(store), audit: auditOf({ store, log: logged.log }) });
+  const operations = makeArtifactOperations({ store, looking, fileAddresses: addresses, emptyArchives });
   house = await openHouse({ logged, operations });
 });
 

@@ -10,7 +10,7 @@ import type { Cleanup } from '../../store/sessions/cleanups.ts';
 import type { Store } from '../../store/open-store.ts';
 
 export interface SweeperParts {
-  readonly store: Store;
+  readonly store: Pick<Store, 'erasures' | 'sessions'>;
   readonly workspaces: Workspaces;
   readonly blobs: BlobStore;
   readonly snapshotThread: Pick<SnapshotThread, 'forget'>;

@@ -12,7 +12,7 @@ import type { Queue } from './queue.ts';
 import type { StopTarget } from './in-progress.ts';
 
 export interface StopParts {
-  readonly store: Store;
+  readonly store: Pick<Store, 'runs' | 'sessions'>;
   readonly queue: Pick<Queue, 'stop'>;
   readonly clock: Clock;
   readonly log: Log;

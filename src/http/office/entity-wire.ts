@@ -4,7 +4,7 @@ import { isoTime, isoTimeOrNull } from '../../domain/clock.ts';
 import { elapsedSeconds, OFFICE_STATUS, progressOf, UNASSIGNED_TEAM } from '../../domain/sessions/office.ts';
 import { isTerminal } from '../../domain/sessions/run.ts';
 import type { Glance } from '../../operations/office/house.ts';
-import { type ConversationAccess, conversationAccess } from '../../operations/office/looking.ts';
+import { type ConversationAccess, conversationAccess } from '../../operations/office/conversation-access.ts';
 import type { OfficeRun } from '../../store/office/office-runs.ts';
 import type { EntityWire } from '../../wire/office/entity.ts';
 

@@ -8,7 +8,7 @@ import {
 } from '../../domain/sessions/office.ts';
 import { RUN_STATUSES } from '../../domain/sessions/run.ts';
 import type { Glance, HouseSnapshot, TodayRuns } from '../../operations/office/house.ts';
-import { conversationAccess } from '../../operations/office/looking.ts';
+import { conversationAccess } from '../../operations/office/conversation-access.ts';
 import type { RecentSession, TeamDay } from '../../store/office/snapshot.ts';
 import type { TodayRun } from '../../store/office/today.ts';
 import type { RecentSessionWire, TodayItemWire } from '../../wire/office/entity.ts';

@@ -44,7 +44,7 @@ export interface ConnectorCheck {
 }
 
 export interface ConnectionParts {
-  readonly store: Store;
+  readonly store: Pick<Store, 'connections' | 'users'>;
   readonly audit: Pick<Audit, 'change' | 'act'>;
   readonly clock: Clock;
   readonly secrets: SecretBox;
@@ -56,7 +56,7 @@ export interface ConnectionParts {
 const TRIED_AT_ONCE = 8;
 
 /** Adds the owners' names to connections. */
-function makeNaming(store: Store) {
+function makeNaming(store: Pick<Store, 'users'>) {
   const withOwner = (connection: Connection, owner: User): ConnectionRecord => ({
     ...connection,
     userId: owner.id,

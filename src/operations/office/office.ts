@@ -1,18 +1,17 @@
 // The verbs of Office Mode: on the whole house, and on one session.
 import { type HouseParts, makeHouse } from './house.ts';
-import { type LookingParts, makeLookInto } from './looking.ts';
 import { makeSessionFacts, type SessionFactParts } from './session-facts.ts';
 import { makeSessionFiles, type SessionFileParts } from './session-files.ts';
-import { makeSessionPages } from './session-pages.ts';
+import { makeSessionPages, type SessionPageParts } from './session-pages.ts';
 
-export type OfficeParts = LookingParts & Omit<SessionFactParts & SessionFileParts, 'lookInto'> & HouseParts;
+export type OfficeParts = HouseParts & SessionFactParts & SessionFileParts & SessionPageParts;
 
 export function makeOfficeOperations(parts: OfficeParts) {
-  const lookInto = makeLookInto(parts);
+  const { store, looking, catalog, clock, fileAddresses, emptyArchives } = parts;
   return {
-    ...makeHouse(parts),
-    ...makeSessionFacts({ ...parts, lookInto }),
-    ...makeSessionPages({ ...parts, lookInto }),
-    ...makeSessionFiles({ ...parts, lookInto }),
+    ...makeHouse({ store, clock }),
+    ...makeSessionFacts({ store, looking, catalog, clock }),
+    ...makeSessionPages({ store, looking, clock }),
+    ...makeSessionFiles({ store, looking, fileAddresses, emptyArchives }),
   };
 }

@@ -8,7 +8,7 @@ import type { Store } from '../../store/open-store.ts';
 import type { SessionOverview, SessionSummary, SessionTotals } from '../../store/office/session-overview.ts';
 import type { MessageHead, RunHead } from '../../store/office/session-pages.ts';
 import type { SessionRecord } from '../../store/sessions/session-records.ts';
-import type { LookInto } from './looking.ts';
+import type { Looking } from '../looking.ts';
 
 /** Contains all messages and runs, oldest first (G23). */
 export interface OfficeDetail {
@@ -42,7 +42,7 @@ export interface ContextUsage {
 export interface SessionFactParts {
   readonly store: Pick<Store, 'office'>;
   catalog(): Catalog;
-  readonly lookInto: LookInto;
+  readonly looking: Pick<Looking, 'session'>;
   readonly clock: Clock;
 }
 
@@ -50,8 +50,8 @@ const NOTHING: ContextParts = { system: 0, history: 0, tools: 0 };
 /** Rows of one read. */
 const SLICE = 100;
 
-/** The verbs. They throw as `LookInto` does. */
-export function makeSessionFacts({ store, lookInto, catalog, clock }: SessionFactParts) {
+/** The verbs. They throw as `Looking.session` does. */
+export function makeSessionFacts({ store, looking, catalog, clock }: SessionFactParts) {
   /** Every row of a list that is read in slices. */
   async function readAll<Row>(next: (last: Row | undefined) => Promise<readonly Row[]>): Promise<Row[]> {
     const pause = makePause(clock);
@@ -66,7 +66,7 @@ export function makeSessionFacts({ store, lookInto, catalog, clock }: SessionFac
 
   return {
     getOfficeDetail: async (caller: Administrator, id: string): Promise<OfficeDetail> => {
-      const session = await lookInto(caller, id);
+      const session = await looking.session(caller, id);
       const { seq } = session;
       return {
         session,
@@ -78,17 +78,17 @@ export function makeSessionFacts({ store, lookInto, catalog, clock }: SessionFac
     },
 
     getOfficeSession: async (caller: Administrator, id: string): Promise<OfficeSession> => {
-      const session = await lookInto(caller, id);
+      const session = await looking.session(caller, id);
       return { session, overview: await store.office.getOverview(session.seq) };
     },
 
     getOfficeSummary: async (caller: Administrator, id: string): Promise<OfficeSummary> => {
-      const session = await lookInto(caller, id);
+      const session = await looking.session(caller, id);
       return { session, summary: await store.office.getSummary(session.seq) };
     },
 
     getContextUsage: async (caller: Administrator, id: string): Promise<ContextUsage> => {
-      const { id: sessionId, seq } = await lookInto(caller, id);
+      const { id: sessionId, seq } = await looking.session(caller, id);
       const call = await store.office.findLastCall(seq);
       if (call === undefined) return { sessionId, model: null, contextWindow: null, parts: NOTHING };
       const { model, ...parts } = call;

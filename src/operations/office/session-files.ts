@@ -4,7 +4,7 @@ import type { Administrator } from '../../domain/people/user.ts';
 import type { Store } from '../../store/open-store.ts';
 import { type ArtifactOperationParts, makeAddressArchive, workspaceArchiveName } from '../sessions/artifacts.ts';
 import { type FileNode, leavesOf, treeOf } from '../sessions/file-tree.ts';
-import type { LookInto } from './looking.ts';
+import type { Looking } from '../looking.ts';
 
 /** Where something can be downloaded. */
 export interface SignedFile {
@@ -14,7 +14,7 @@ export interface SignedFile {
 
 export interface SessionFileParts extends Pick<ArtifactOperationParts, 'fileAddresses' | 'emptyArchives'> {
   readonly store: Pick<Store, 'artifacts' | 'screenshots'>;
-  readonly lookInto: LookInto;
+  readonly looking: Pick<Looking, 'session'>;
 }
 
 const TOOL_USE_ID = /^[\w-]+$/;
@@ -23,13 +23,13 @@ const EXTENSIONS: ReadonlyMap<string, string> = new Map([
   ['image/jpeg', 'jpg'],
 ]);
 
-/** The verbs. They throw as `LookInto` does. */
-export function makeSessionFiles({ store, lookInto, fileAddresses, emptyArchives }: SessionFileParts) {
+/** The verbs. They throw as `Looking.session` does. */
+export function makeSessionFiles({ store, looking, fileAddresses, emptyArchives }: SessionFileParts) {
   const addressArchive = makeAddressArchive({ fileAddresses, emptyArchives });
   return {
     /** The tree of the workspace; empty while its export isn't ready. */
     getOfficeFiles: async (caller: Administrator, id: string): Promise<readonly FileNode[]> => {
-      const session = await lookInto(caller, id);
+      const session = await looking.session(caller, id);
       const { status, files } = await store.artifacts.getWorkspaceArtifacts(session.seq);
       if (status !== 'ready') return [];
       return treeOf(session.id, await leavesOf({ sessionId: session.id, addresses: fileAddresses }, files));
@@ -40,7 +40,7 @@ export function makeSessionFiles({ store, lookInto, fileAddresses, emptyArchives
       caller: Administrator,
       id: string,
     ): Promise<Pick<SignedFile, 'filename'> & { readonly url: string | null }> => {
-      const session = await lookInto(caller, id);
+      const session = await looking.session(caller, id);
       const filename = workspaceArchiveName(session.id);
       const { status, archive } = await store.artifacts.getWorkspaceExport(session.seq);
       if (status !== 'ready') return { url: null, filename };
@@ -50,7 +50,7 @@ export function makeSessionFiles({ store, lookInto, fileAddresses, emptyArchives
 
     /** What the browser showed at a tool use. Throws `not_found` also when it has no picture. */
     getOfficePicture: async (caller: Administrator, id: string, toolUseId: string): Promise<SignedFile> => {
-      const session = await lookInto(caller, id);
+      const session = await looking.session(caller, id);
       const found = TOOL_USE_ID.test(toolUseId) ? await store.screenshots.find(session.seq, toolUseId) : undefined;
       if (found === undefined) throw notFound('Picture');
       const filename = `${toolUseId}.${EXTENSIONS.get(found.mimeType) ?? 'bin'}`;

@@ -8,7 +8,8 @@ import type { Store } from '../../store/open-store.ts';
 import type { OfficeRun } from '../../store/office/office-runs.ts';
 import type { RunRound } from '../../store/office/run-rounds.ts';
 import type { MessageOfRun } from '../../store/office/session-pages.ts';
-import { type ConversationAccess, conversationAccess, type LookInto } from './looking.ts';
+import type { Looking } from '../looking.ts';
+import { type ConversationAccess, conversationAccess } from './conversation-access.ts';
 
 /** A page of messages, ascending. `nextBeforeId` leads to the page before; null at the beginning of the session. */
 export interface OfficeMessages {
@@ -30,7 +31,7 @@ export interface RunRounds extends Listing<RunRound> {
 
 export interface SessionPageParts {
   readonly store: Pick<Store, 'office'>;
-  readonly lookInto: LookInto;
+  readonly looking: Pick<Looking, 'session'>;
   readonly clock: Clock;
 }
 
@@ -39,8 +40,8 @@ const PAGE_CHARACTERS = 8 * 1_024 * 1_024;
 /** Rounds of one read. */
 const SLICE = 5;
 
-/** The verbs. They throw as `LookInto` does. */
-export function makeSessionPages({ store, lookInto, clock }: SessionPageParts) {
+/** The verbs. They throw as `Looking.session` does. */
+export function makeSessionPages({ store, looking, clock }: SessionPageParts) {
   return {
     /** The newest messages before an id (null: of all). */
     listOfficeMessages: async (
@@ -48,7 +49,7 @@ export function makeSessionPages({ store, lookInto, clock }: SessionPageParts) {
       id: string,
       { beforeId, limit }: { readonly beforeId: number | null; readonly limit: number },
     ): Promise<OfficeMessages> => {
-      const session = await lookInto(caller, id);
+      const session = await looking.session(caller, id);
       const pause = makePause(clock);
       const ids = await store.office.listMessageIds(session.seq, beforeId ?? Number.MAX_SAFE_INTEGER, limit + 1);
       const messages: MessageOfRun[] = [];
@@ -66,7 +67,7 @@ export function makeSessionPages({ store, lookInto, clock }: SessionPageParts) {
 
     /** The session's runs, the newest first. */
     listOfficeRuns: async (caller: Administrator, id: string, page: Page): Promise<OfficeRuns> => {
-      const session = await lookInto(caller, id);
+      const session = await looking.session(caller, id);
       return {
         sessionId: session.id,
         ...(await store.office.listRuns(session.seq, page)),
@@ -77,7 +78,7 @@ export function makeSessionPages({ store, lookInto, clock }: SessionPageParts) {
 
     /** The session's rounds, the oldest first. */
     listRunRounds: async (caller: Administrator, id: string, { limit, offset }: Page): Promise<RunRounds> => {
-      const session = await lookInto(caller, id);
+      const session = await looking.session(caller, id);
       const pause = makePause(clock);
       const { total, afterSeq } = await store.office.findRounds(session.seq, offset);
       const items: RunRound[] = [];

@@ -9,7 +9,7 @@ import type { RunRecord } from '../../store/runs/run-records.ts';
 import type { SessionRecord } from '../../store/sessions/session-records.ts';
 import type { Access } from '../access.ts';
 import type { Audit } from '../audit/audit.ts';
-import { makeLookInto } from './looking.ts';
+import type { Looking } from '../looking.ts';
 
 /** Sends a watcher events from now on, or from where it left off. */
 export type Follow = (watcher: Watcher) => Following;
@@ -29,7 +29,8 @@ export interface EventPage {
 
 export interface WatchParts {
   readonly store: { readonly events: Pick<SessionEvents, 'listOfSession' | 'listOfRunInSession'> };
-  readonly access: Pick<Access, 'session' | 'run'>;
+  readonly access: Pick<Access, 'run'>;
+  readonly looking: Pick<Looking, 'session'>;
   readonly audit: Pick<Audit, 'read'>;
   readonly feeds: SessionFeeds;
   readonly house: HouseFeed;
@@ -39,9 +40,7 @@ export interface WatchParts {
 const EVERYBODYS = { id: 'house', userId: '' };
 
 /** The verbs. Those that take an id throw `not_found`, also for a run of another session. */
-export function makeWatchOperations({ store, access, audit, feeds, house }: WatchParts) {
-  const lookInto = makeLookInto({ access, audit });
-
+export function makeWatchOperations({ store, access, audit, looking, feeds, house }: WatchParts) {
   async function runOf(caller: Administrator, session: SessionRecord, id: string): Promise<RunRecord> {
     const run = await access.run(caller, id);
     if (run.sessionSeq !== session.seq) throw notFound('Run');
@@ -57,7 +56,7 @@ export function makeWatchOperations({ store, access, audit, feeds, house }: Watc
       const { runId, fromStreamSeq, limit } = query;
       if (fromStreamSeq !== null && runId === null)
         throw unprocessable('from_stream_seq', 'is allowed only together with run_id');
-      const session = await lookInto(caller, id);
+      const session = await looking.session(caller, id);
       // One more than is returned shows whether there are more.
       const range = { ...query, limit: limit + 1 };
       const found =
@@ -69,7 +68,7 @@ export function makeWatchOperations({ store, access, audit, feeds, house }: Watc
 
     /** Follows a session after an event; null: what happens from now on. */
     watchSession: async (caller: Administrator, id: string, afterId: number | null): Promise<Follow> => {
-      const session = await lookInto(caller, id);
+      const session = await looking.session(caller, id);
       return (watcher) => feeds.ofSession(session).follow(afterId, watcher);
     },
 
@@ -79,7 +78,7 @@ export function makeWatchOperations({ store, access, audit, feeds, house }: Watc
       { sessionId, runId }: { readonly sessionId: string; readonly runId: string },
       afterId: number | null,
     ): Promise<Follow> => {
-      const session = await lookInto(caller, sessionId);
+      const session = await looking.session(caller, sessionId);
       const run = await runOf(caller, session, runId);
       return (watcher) => feeds.ofRun(session, run).follow(afterId, watcher);
     },

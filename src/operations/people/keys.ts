@@ -44,7 +44,7 @@ export interface KeyWish extends Pick<KeyChange, 'name' | 'model' | 'target'> {
 }
 
 interface KeyParts {
-  readonly store: Store;
+  readonly store: Pick<Store, 'keys' | 'users' | 'definitionIds' | 'connections'>;
   readonly audit: Pick<Audit, 'change'>;
   readonly clock: Clock;
   readonly makeSetup: MakeSetup;

@@ -14,7 +14,7 @@ export type ResolveKey = (text: string) => Promise<KeyIdentity>;
  * Makes the resolver of keys. It throws `unauthenticated` for a text that isn't a key, and for an unknown, revoked or
  * expired key; `forbidden` for a disabled owner.
  */
-export function makeResolveKey({ store, clock }: { store: Store; clock: Clock }): ResolveKey {
+export function makeResolveKey({ store, clock }: { store: Pick<Store, 'keys'>; clock: Clock }): ResolveKey {
   const touchedAt = new Map<number, number>();
   const refused = () => new ErrandError('unauthenticated', 'The API key is missing or invalid.');
 

@@ -40,7 +40,7 @@ export interface UserWithPassword {
 }
 
 export interface UserOperationParts {
-  readonly store: Store;
+  readonly store: Pick<Store, 'users' | 'teams'>;
   readonly audit: Pick<Audit, 'change'>;
   readonly stopper: Pick<Stopper, 'stopDisabled'>;
   catalog(): Catalog;

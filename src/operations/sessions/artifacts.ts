@@ -4,8 +4,7 @@ import type { Caller } from '../../domain/people/user.ts';
 import type { ArchiveKind, EmptyArchives } from '../../execution/artifacts/empty-archives.ts';
 import type { FileAddresses } from '../../files/file-address.ts';
 import type { Store } from '../../store/open-store.ts';
-import type { Access } from '../access.ts';
-import type { Audit } from '../audit/audit.ts';
+import type { Looking } from '../looking.ts';
 import { type FileLeaf, type FileNode, leavesOf, treeOf } from './file-tree.ts';
 
 export interface ArchiveAddress {
@@ -40,9 +39,8 @@ export interface RunArtifactList {
 }
 
 export interface ArtifactOperationParts {
-  readonly store: Store;
-  readonly access: Pick<Access, 'session' | 'run'>;
-  readonly audit: Pick<Audit, 'read'>;
+  readonly store: Pick<Store, 'artifacts'>;
+  readonly looking: Looking;
   readonly fileAddresses: Pick<FileAddresses, 'sign'>;
   readonly emptyArchives: EmptyArchives;
 }
@@ -63,10 +61,10 @@ export function makeAddressArchive(parts: Pick<ArtifactOperationParts, 'fileAddr
 type Place = { readonly seq: number; readonly id: string };
 type RunPlace = Place & { readonly sessionId: string };
 
-/** The verbs. They throw as `Access.session` and `Access.run` do. */
+/** The verbs. They throw as `Looking` does. */
 export function makeArtifactOperations(parts: ArtifactOperationParts) {
-  const { store, access, audit, fileAddresses } = parts;
-  const archiveOf = makeAddressArchive(parts);
+  const { store, looking, fileAddresses, emptyArchives } = parts;
+  const archiveOf = makeAddressArchive({ fileAddresses, emptyArchives });
 
   async function ofSession({ seq, id }: Place): Promise<SessionArtifacts> {
     const found = await store.artifacts.getWorkspaceArtifacts(seq);
@@ -93,17 +91,11 @@ export function makeArtifactOperations(parts: ArtifactOperationParts) {
 
   return {
     /** A session's workspace. */
-    getSessionArtifacts: async (caller: Caller, sessionId: string): Promise<SessionArtifacts> => {
-      const session = await access.session(caller, sessionId);
-      await audit.read(caller, 'session.read', session);
-      return ofSession(session);
-    },
+    getSessionArtifacts: async (caller: Caller, sessionId: string): Promise<SessionArtifacts> =>
+      ofSession(await looking.session(caller, sessionId)),
 
     /** What a run has produced. */
-    getRunArtifacts: async (caller: Caller, runId: string): Promise<RunArtifactList> => {
-      const run = await access.run(caller, runId);
-      await audit.read(caller, 'run.read', run);
-      return ofRun(run);
-    },
+    getRunArtifacts: async (caller: Caller, runId: string): Promise<RunArtifactList> =>
+      ofRun(await looking.run(caller, runId)),
   };
 }

@@ -6,7 +6,7 @@ import { type Presentation, presentationOf } from '../../files/media-type.ts';
 import type { Store } from '../../store/open-store.ts';
 
 export interface OpenFileParts {
-  readonly store: Store;
+  readonly store: Pick<Store, 'sessions'>;
   readonly blobs: BlobStore;
   readonly fileAddresses: FileAddresses;
 }

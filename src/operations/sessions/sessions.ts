@@ -10,6 +10,7 @@ import type { Listing, Page } from '../../domain/listing.ts';
 import type { SessionRecord } from '../../store/sessions/session-records.ts';
 import type { Access } from '../access.ts';
 import { type Audit, unlessDeleted } from '../audit/audit.ts';
+import type { Looking } from '../looking.ts';
 
 /** `user` is a name or an id, `key` a public id; null means no filter. */
 export interface SessionQuery extends Page {
@@ -18,10 +19,11 @@ export interface SessionQuery extends Page {
 }
 
 export interface SessionOperationParts {
-  readonly store: Store;
+  readonly store: Pick<Store, 'sessions' | 'users' | 'keys'>;
   readonly access: Pick<Access, 'session'>;
+  readonly looking: Pick<Looking, 'session'>;
   readonly stopper: Pick<Stopper, 'stopSession' | 'deleteSession'>;
-  readonly audit: Pick<Audit, 'read' | 'change'>;
+  readonly audit: Pick<Audit, 'change'>;
 }
 
 /** The cause of a stop: its own user, or an administrator. */
@@ -30,14 +32,7 @@ export function stopCauseOf(caller: Caller): StopCause {
 }
 
 /** The verbs on sessions. Those that take an id throw as `Access.session` does. */
-export function makeSessionOperations({ store, access, stopper, audit }: SessionOperationParts) {
-  /** The content of a session. */
-  async function opened(caller: Caller, id: string): Promise<SessionRecord> {
-    const session = await access.session(caller, id);
-    await audit.read(caller, 'session.read', session);
-    return session;
-  }
-
+export function makeSessionOperations({ store, access, looking, stopper, audit }: SessionOperationParts) {
   return {
     /** The API sessions of the caller's key, the last changed first (§4.6). */
     listOwnSessions: async (caller: KeyCaller, { limit, offset }: Page): Promise<Listing<Session>> =>
@@ -55,14 +50,14 @@ export function makeSessionOperations({ store, access, stopper, audit }: Session
       return store.sessions.list({ userSeq: owner?.seq ?? null, keySeq: bound?.seq ?? null, ...page });
     },
 
-    getSession: opened,
+    getSession: looking.session,
 
     /** The whole history of a session (§2.7). */
     listMessages: async (
       caller: Caller,
       id: string,
     ): Promise<{ readonly sessionId: string; readonly messages: readonly Message[] }> => {
-      const session = await opened(caller, id);
+      const session = await looking.session(caller, id);
       return { sessionId: session.id, messages: await store.sessions.listMessages(session.seq) };
     },
 
@@ -71,7 +66,7 @@ export function makeSessionOperations({ store, access, stopper, audit }: Session
       caller: Caller,
       id: string,
     ): Promise<{ readonly sessionId: string; readonly config: CapabilityConfig }> => {
-      const session = await opened(caller, id);
+      const session = await looking.session(caller, id);
       const { capabilityConfig } = await store.sessions.getSetup(session.seq);
       return { sessionId: session.id, config: capabilityConfig };
     },

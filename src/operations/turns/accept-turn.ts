@@ -23,7 +23,7 @@ import type { MakeSetup } from './session-setup.ts';
 import type { AcceptedTurn, Asking, InputBlock, TurnInput } from './turn.ts';
 
 export interface AcceptParts {
-  readonly store: Store;
+  readonly store: Pick<Store, 'runs' | 'sessions'>;
   readonly access: Pick<Access, 'session'>;
   readonly blobs: BlobStore;
   readonly disk: Disk;
@@ -133,7 +133,7 @@ const REFUSALS: Readonly<Record<'session_gone' | BackgroundRefusal, () => Errand
  * A repeated background submission finds its run whatever the rest of its body says: bodies are not compared (§4.3 rule 3).
  * For other requests the accepting transaction finds it; here only where images would be fetched a second time.
  */
-async function findSubmitted(store: Store, { user, key }: KeyCaller, input: TurnInput) {
+async function findSubmitted(store: Pick<Store, 'runs'>, { user, key }: KeyCaller, input: TurnInput) {
   const { sessionId, idempotencyKey, background, content } = input;
   if (idempotencyKey === null) return undefined;
   if (background !== null) return store.runs.findBackground(key.seq, idempotencyKey);
@@ -156,7 +156,7 @@ async function requireSchema(schemas: AcceptParts['schemas'], schema: JsonObject
 }
 
 interface ContentParts {
-  readonly store: Store;
+  readonly store: Pick<Store, 'runs' | 'sessions'>;
   /** Keeps the blobs until the turn refers to them. */
   readonly hold: BlobHold;
   readonly caller: KeyCaller;

@@ -8,7 +8,7 @@ import type { Tails } from '../../events/tail.ts';
 import type { Store } from '../../store/open-store.ts';
 
 interface AwaitParts {
-  readonly store: Store;
+  readonly store: Pick<Store, 'runs'>;
   readonly tails: Tails;
   readonly clock: Clock;
   settings(): Settings;

@@ -37,7 +37,7 @@ export interface QueueReport extends QueueLoad {
 }
 
 export interface QueueOperationParts {
-  readonly store: Store;
+  readonly store: Pick<Store, 'runs'>;
   readonly queue: Pick<Queue, 'load'>;
   readonly clock: Clock;
 }

@@ -8,6 +8,7 @@ import type { Listing, Page } from '../../domain/listing.ts';
 import type { RunRecord } from '../../store/runs/run-records.ts';
 import type { Access } from '../access.ts';
 import { type Audit, unlessDeleted } from '../audit/audit.ts';
+import type { Looking } from '../looking.ts';
 import { stopCauseOf } from '../sessions/sessions.ts';
 
 /** Null means no filter. */
@@ -23,16 +24,17 @@ export interface BackgroundRun {
 }
 
 export interface RunOperationParts {
-  readonly store: Store;
+  readonly store: Pick<Store, 'runs'>;
   readonly access: Pick<Access, 'session' | 'run' | 'backgroundRun'>;
+  readonly looking: Pick<Looking, 'run'>;
   readonly stopper: Pick<Stopper, 'stopRun'>;
-  readonly audit: Pick<Audit, 'read' | 'change'>;
+  readonly audit: Pick<Audit, 'change'>;
   /** Throws `rate_limited`. */
   countPoll(keySeq: number): void;
 }
 
 /** The verbs on runs. Those that take an id throw as `Access.run` does. */
-export function makeRunOperations({ store, access, stopper, audit, countPoll }: RunOperationParts) {
+export function makeRunOperations({ store, access, looking, stopper, audit, countPoll }: RunOperationParts) {
   async function withPosition(_caller: KeyCaller, run: Run): Promise<BackgroundRun> {
     return { run, queuePosition: run.status === 'queued' ? await store.runs.queuePosition(run.seq) : null };
   }
@@ -44,18 +46,10 @@ export function makeRunOperations({ store, access, stopper, audit, countPoll }: 
       return store.runs.list({ sessionSeq: session?.seq ?? null, status, ...page });
     },
 
-    getRun: async (caller: Caller, id: string): Promise<RunRecord> => {
-      const run = await access.run(caller, id);
-      await audit.read(caller, 'run.read', run);
-      return run;
-    },
+    getRun: async (caller: Caller, id: string): Promise<RunRecord> => looking.run(caller, id),
 
     /** A run whose stream will be followed (C12). */
-    followRun: async (caller: Caller, id: string): Promise<RunRecord> => {
-      const run = await access.run(caller, id);
-      await audit.read(caller, 'run.follow', run);
-      return run;
-    },
+    followRun: async (caller: Caller, id: string): Promise<RunRecord> => looking.run(caller, id, 'follow'),
 
     /** The state of a background run. Throws `rate_limited`, and `not_found` for any other run. */
     pollRun: async (caller: KeyCaller, id: string): Promise<BackgroundRun> => {

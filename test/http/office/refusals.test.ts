@@ -9,6 +9,7 @@ import { makeEmptyArchives } from '../../../src/execution/artifacts/empty-archiv
 import { makeFileAddresses } from '../../../src/files/file-address.ts';
 import { routesOf } from '../../../src/http/app.ts';
 import { makeAccess } from '../../../src/operations/access.ts';
+import { makeLooking } from '../../../src/operations/looking.ts';
 import { makeOfficeOperations } from '../../../src/operations/office/office.ts';
 import { makeWatchOperations } from '../../../src/operations/office/watch.ts';
 import { artifactHouse } from '../../support/files/artifact-house.ts';
@@ -88,6 +89,7 @@ async function openOffice() {
   const catalog: Catalog = { endpoints: new Map(), models: new Map(), scenarios: new Map(), defaultScenario: '' };
   const secret = Buffer.alloc(32, 1);
   const [access, audit, bus] = [makeAccess(store), auditOf({ store }), makeBus()];
+  const looking = makeLooking({ access, audit });
   const places = makePlaces(store.events);
   const fileAddresses = makeFileAddresses({
     deriveKey: () => secret,
@@ -98,14 +100,13 @@ async function openOffice() {
   const reads = makeOfficeOperations({
     store,
     clock,
-    access,
-    audit,
+    looking,
     catalog: () => catalog,
     fileAddresses,
     emptyArchives,
   });
   const feeds = makeSessionFeeds({ bus, events: store.events, places });
-  const watch = makeWatchOperations({ store, access, audit, feeds, house: makeHouseFeed({ bus, places }) });
+  const watch = makeWatchOperations({ store, access, audit, looking, feeds, house: makeHouseFeed({ bus, places }) });
   const house = await openHouse({ operations: { ...reads, ...watch } });
   house.drain.abort();
   const run = await rows.begin();

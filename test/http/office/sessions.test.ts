@@ -5,6 +5,7 @@ import type { Catalog, CatalogModel } from '../../../src/catalog/kinds/models.ts
 import { makeEmptyArchives } from '../../../src/execution/artifacts/empty-archives.ts';
 import { makeFileAddresses } from '../../../src/files/file-address.ts';
 import { makeAccess } from '../../../src/operations/access.ts';
+import { makeLooking } from '../../../src/operations/looking.ts';
 import { makeOfficeOperations } from '../../../src/operations/office/office.ts';
 import type { ClaimedRun } from '../../../src/store/runs/claim-runs.ts';
 import { type ArtifactHouse, artifactHouse } from '../../support/files/artifact-house.ts';
@@ -35,8 +36,7 @@ beforeEach(async () => {
   const operations = makeOfficeOperations({
     store,
     clock,
-    access: makeAccess(store),
-    audit: auditOf({ store }),
+    looking: makeLooking({ access: makeAccess(store), audit: auditOf({ store }) }),
     catalog: () => catalog,
     fileAddresses: addresses,
     emptyArchives: makeEmptyArchives(rows.parts),

@@ -6,6 +6,7 @@ import { makeTails } from '../../../src/events/tail.ts';
 import { makeStopper } from '../../../src/execution/queue/stop.ts';
 import { makeLog } from '../../../src/log/log.ts';
 import { makeAccess } from '../../../src/operations/access.ts';
+import { makeLooking } from '../../../src/operations/looking.ts';
 import { makeSessionOperations } from '../../../src/operations/sessions/sessions.ts';
 import { makeGetQueue } from '../../../src/operations/turns/queue.ts';
 import { makeRunOperations } from '../../../src/operations/turns/runs.ts';
@@ -67,7 +68,8 @@ beforeEach(async () => {
   const log = makeLog({ level: 'fatal' });
   const stopper = makeStopper({ store, queue, clock, log, stopConfirmed: () => undefined });
   const logged = loggedLines();
-  const reading = { store, access: makeAccess(store), audit: auditOf({ store, log: logged.log }), stopper };
+  const [access, audit] = [makeAccess(store), auditOf({ store, log: logged.log })];
+  const reading = { store, access, audit, looking: makeLooking({ access, audit }), stopper };
   house = await openHouse({
     logged,
     operations: {

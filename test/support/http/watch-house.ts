@@ -6,6 +6,7 @@ import { makeHouseFeed } from '../../../src/events/house-feed.ts';
 import { makePlaces } from '../../../src/events/places.ts';
 import { makeSessionFeeds } from '../../../src/events/session-feeds.ts';
 import { makeAccess } from '../../../src/operations/access.ts';
+import { makeLooking } from '../../../src/operations/looking.ts';
 import { makeWatchOperations } from '../../../src/operations/office/watch.ts';
 import type { Progress } from '../../../src/store/runs/record-progress.ts';
 import { auditOf } from '../store/audit.ts';
@@ -24,10 +25,12 @@ export async function openOffice({ kept = 100, ...options }: HouseOptions & { re
   const bus = makeBus();
   store.onCommitted(bus.publish);
   const places = makePlaces(store.events);
+  const [access, audit] = [makeAccess(store), auditOf({ store })];
   const watch = makeWatchOperations({
     store,
-    access: makeAccess(store),
-    audit: auditOf({ store }),
+    access,
+    audit,
+    looking: makeLooking({ access, audit }),
     feeds: makeSessionFeeds({ bus, events: store.events, places }),
     house: makeHouseFeed({ bus, places, kept }),
   });
