@@ -51,7 +51,18 @@ const ROWS: readonly Row[] = [
 const OFFICE_READS = [
   ['snapshot', 'snapshot of the house'],
   ['todayTeam', 'today’s runs of a team'],
-  ['todayNobody', 'today’s runs of nobody'],
+  ['todayNobody', 'today’s unassigned runs'],
+] as const;
+
+const OFFICE_SESSION_READS = [
+  ['session', 'a session of 200 turns'],
+  ['detail', '  its detail'],
+  ['summary', '  its summary'],
+  ['messages', '  its last 200 messages'],
+  ['streamEvents', '  its first 500 events'],
+  ['officeRuns', '  100 of its runs'],
+  ['rounds', '  100 of its rounds'],
+  ['context', '  its context'],
 ] as const;
 
 const RUN_ROWS: readonly Row[] = [
@@ -93,8 +104,15 @@ const RUN_ROWS: readonly Row[] = [
       { key: `${read}${where}CpuMs`, label: `${words}, ${where.toLowerCase()} store: CPU ms`, digits: 2 },
       { key: `${read}${where}P99Ms`, label: '  p99, ms', digits: 2 },
       { key: `${read}${where}PauseMs`, label: '  longest pause of the event loop, ms', digits: 1 },
+      { key: `${read}${where}BusyMs`, label: '  most work in one turn of the loop, CPU ms', digits: 1 },
     ]),
   ),
+  ...OFFICE_SESSION_READS.flatMap(([read, words]): Row[] => [
+    { key: `${read}FullCpuMs`, label: `${words}, full store: CPU ms`, digits: 2 },
+    { key: `${read}FullP99Ms`, label: '    p99, ms', digits: 2 },
+    { key: `${read}FullPauseMs`, label: '    longest pause of the event loop, ms', digits: 1 },
+    { key: `${read}FullBusyMs`, label: '    most work in one turn of the loop, CPU ms', digits: 1 },
+  ]),
   { key: 'snapshotFiles', label: 'files in a workspace', digits: 0 },
   { key: 'snapshotFirstMs', label: '  first snapshot, all kept, ms', digits: 0 },
   { key: 'snapshotNextMs', label: '  the next, 10 changed, ms', digits: 0 },

@@ -1,7 +1,8 @@
-// The cases of Office Mode: what the reads of the whole house cost, in an empty store and in one with weeks of work.
+// The cases of Office Mode: what its reads cost, in an empty store and in one with weeks of work.
 import { makeCaller } from '../calls.ts';
 import type { Figures, Scale } from './turns.ts';
 import { fillOffice } from '../stores/fill-office.ts';
+import { fillSession } from '../stores/fill-store.ts';
 import { callInLoop, quantile, type Target } from '../load.ts';
 import { cpuMsOf } from '../process-figures.ts';
 import { type ErrandServer, startErrand } from '../servers/start.ts';
@@ -10,12 +11,33 @@ const CALLS_OF_SESSION = 10;
 /** Of the model calls. */
 const OF_TODAY = 0.05;
 const OFFICE = '/api/v1/office-mode';
-/** The busiest team of the house, and users without a team. */
-const READS = {
+/** Turns of the session that is read. */
+const TURNS = 200;
+
+/** What is read: of the busiest team, and of a long session among all the others. */
+interface Places {
+  readonly team: string;
+  readonly session: string;
+}
+
+type Reads = Readonly<Record<string, (places: Places) => string>>;
+
+const OF_HOUSE: Reads = {
   snapshot: () => `${OFFICE}/snapshot?limit=96`,
-  todayTeam: (team: string) => `${OFFICE}/teams/${team}/today-active-runs?limit=50`,
+  todayTeam: ({ team }) => `${OFFICE}/teams/${team}/today-active-runs?limit=50`,
   todayNobody: () => `${OFFICE}/teams/__unassigned__/today-active-runs?limit=50`,
-} as const;
+};
+
+const OF_SESSION: Reads = {
+  session: ({ session }) => `${OFFICE}/sessions/${session}`,
+  detail: ({ session }) => `${OFFICE}/sessions/${session}/detail`,
+  summary: ({ session }) => `${OFFICE}/sessions/${session}/summary`,
+  messages: ({ session }) => `${OFFICE}/sessions/${session}/messages-with-files`,
+  streamEvents: ({ session }) => `${OFFICE}/sessions/${session}/stream-events`,
+  officeRuns: ({ session }) => `${OFFICE}/office-runs/session/${session}`,
+  rounds: ({ session }) => `${OFFICE}/sessions/${session}/run-rounds`,
+  context: ({ session }) => `${OFFICE}/sessions/${session}/context-usage`,
+};
 
 /** Requests each read repeatedly. Adds failures to `failures`. */
 export async function measureOffice(
@@ -30,21 +52,39 @@ export async function measureOffice(
     const wish = { user: daemon.adminName, scope: 'admin', name: 'office' };
     const { key } = (await daemon.admin('POST', '/api/v1/keys', wish)) as { key: string };
     const measured = { errand, headers: { authorization: `Bearer ${key}` }, scale, failures };
-    const empty = await measureReads(measured, 'Empty');
+    const empty = await measureReads(measured, OF_HOUSE, { where: 'Empty', session: '' });
     await daemon.stop();
     const calls = scale.sessions * CALLS_OF_SESSION;
     const house = { teams: 20, users: 200, sessions: scale.sessions, calls, callsToday: calls * OF_TODAY, live: 50 };
     fillOffice(daemon.dataDir, { ...house, now: Date.now() });
     await daemon.restart();
+    const session = await longSession(errand);
     return {
       officeCalls: calls,
       officeCallsToday: house.callsToday,
       ...empty,
-      ...(await measureReads(measured, 'Full')),
+      ...(await measureReads(measured, OF_HOUSE, { where: 'Full', session })),
+      ...(await measureReads(measured, OF_SESSION, { where: 'Full', session })),
     };
   } finally {
     await errand.close();
   }
+}
+
+/** A session of many turns; its id. */
+async function longSession({ daemon }: ErrandServer): Promise<string> {
+  const response = await fetch(`${daemon.url}/openapi/v1/messages`, {
+    method: 'POST',
+    headers: { 'x-api-key': daemon.apiKey, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Write it. [[tools=1]] [[deltas=20]]' }] }),
+  });
+  const [session, run] = ['x-session-id', 'x-run-id'].map((name) => response.headers.get(name) ?? '');
+  if (!response.ok) throw new Error(`No session: ${response.status} ${await response.text()}`);
+  await response.body?.cancel();
+  await daemon.stop();
+  fillSession(daemon.dataDir, run!, TURNS - 1);
+  await daemon.restart();
+  return session!;
 }
 
 interface Measured {
@@ -54,19 +94,23 @@ interface Measured {
   readonly failures: string[];
 }
 
-async function measureReads({ errand, headers, scale, failures }: Measured, where: 'Empty' | 'Full'): Promise<Figures> {
+async function measureReads(
+  { errand, headers, scale, failures }: Measured,
+  reads: Reads,
+  { where, session }: { readonly where: 'Empty' | 'Full'; readonly session: string },
+): Promise<Figures> {
   const { daemon, target } = errand;
   const teams = (await daemon.admin('GET', '/api/v1/teams')) as { items: { id: string }[] };
   const caller = makeCaller({ ...target, url: daemon.url, headers }, 1);
   const figures: Record<string, number> = {};
-  for (const [name, pathOf] of Object.entries(READS)) {
-    const path = pathOf(teams.items.at(-1)!.id);
+  for (const [name, pathOf] of Object.entries(reads)) {
+    const path = pathOf({ team: teams.items.at(-1)!.id, session });
     const limit = { forMs: Number.POSITIVE_INFINITY, atMost: scale.single };
     const read = () => callInLoop(1, limit, () => caller.call({ method: 'GET', path, expect: 200 }));
     await read();
     const before = cpuMsOf(errand.pid());
     let times: number[] = [];
-    const { maxMs } = await errand.loopDelay(async () => {
+    const { maxMs, maxBusyMs } = await errand.loopDelay(async () => {
       const { results, failures: failed } = await read();
       failures.push(...failed);
       times = results.map(({ tookMs }) => tookMs);
@@ -74,6 +118,7 @@ async function measureReads({ errand, headers, scale, failures }: Measured, wher
     figures[`${name}${where}CpuMs`] = (cpuMsOf(errand.pid()) - before) / times.length;
     figures[`${name}${where}P99Ms`] = quantile(times, 0.99);
     figures[`${name}${where}PauseMs`] = maxMs;
+    figures[`${name}${where}BusyMs`] = maxBusyMs;
   }
   await caller.close();
   return figures;

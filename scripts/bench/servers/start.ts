@@ -10,10 +10,11 @@ import { startDaemonProcess } from '../../../test/support/daemon/daemon-process.
 import { waitFor } from '../../../test/support/time/wait-for.ts';
 import type { Target } from '../load.ts';
 
-/** How long the event loop was blocked, in milliseconds. */
+/** How long the event loop was blocked, in milliseconds; `maxBusyMs` in processor time of its thread. */
 export interface LoopDelay {
   readonly p99Ms: number;
   readonly maxMs: number;
+  readonly maxBusyMs: number;
 }
 
 /** A running server and how to inspect it. */
