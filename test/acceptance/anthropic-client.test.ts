@@ -157,7 +157,7 @@ describe.each(['openai', 'anthropic'])('with a model on an endpoint of kind %s',
 
 const anyClient = (): Anthropic => clients.get('openai')!;
 
-/** What the first event of a stream says of the prompt. */
+/** The prompt size in the first event of a stream. */
 async function promptAtStart(params: Anthropic.MessageCreateParamsNonStreaming): Promise<number> {
   const stream = anyClient().messages.stream(params);
   const started: number[] = [];

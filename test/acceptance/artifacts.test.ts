@@ -1,4 +1,4 @@
-// What runs make in the real daemon: listed, packed and fetched as a client does it, and none of it lost in a crash.
+// Artifacts of runs in the real daemon: listed, packed and downloaded as by a client, and not lost in a crash.
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

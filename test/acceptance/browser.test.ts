@@ -48,7 +48,7 @@ const textOf = async (response: Response) => {
   return body.content?.map(({ text }) => text).join('') ?? JSON.stringify(body);
 };
 
-/** What the newest model call was told. */
+/** The prompt of the newest model call. */
 const prompt = () => JSON.stringify(models.requests.at(-1)?.body.messages);
 
 describe.skipIf(!chromium.ok)('the browser in the daemon', () => {

@@ -103,7 +103,7 @@ test('a crash in the middle of the model’s words closes their block, asks agai
   await daemon.kill();
   model.script({ text: ['the whole', ' answer'], usage: { input: 70, output: 7 } });
   await daemon.restart();
-  // The same request with the same key finds the run, and tells it from its first event.
+  // The same request with the same key finds the run, and streams it from its first event.
   const again = await stream({ text: 'go', idempotencyKey: 'mid-words' });
   expect(again.runId).toBe(run.runId);
   const events = await again.rest();
@@ -152,7 +152,7 @@ test('a run that was cut off by a night without a daemon has its time still', as
   const run = await stream({ text: 'through the night' });
   await model.waitForRequest(from + 2);
   await daemon.kill();
-  // Nobody waits for a night: everything that the database says of the run's time is made half a day older.
+  // Instead of waiting overnight, everything that the database records of the run's time is made half a day older.
   const database = new Connection(join(daemon.dataDir, 'errand.db'));
   const columns = ['created_at', 'started_at', 'lease_until'];
   const older = columns.map((column) => `${column} = ${column} - 43200000`).join(', ');
@@ -287,7 +287,7 @@ test('a drain is reported at once, lets streams continue for their time, and the
   expect([...seen, ...rest]).toEqual(await replay(run.runId));
   expect(rest.at(-1)?.event).toBe('message_stop');
   const rows = expectWhole(run.runId);
-  // A drain is no crash: it does not count against the run.
+  // A drain isn't a crash: it does not count against the run.
   expect(rows.run).toMatchObject({ resumes: 0, attempt: 2 });
   expect(rows.answer).toBe('one two three');
 });
@@ -309,7 +309,7 @@ test('a second SIGTERM ends a draining daemon at once, and the run resumes', asy
   await replay(run.runId);
   const rows = expectWhole(run.runId);
   expect(rows.answer).toBe('held');
-  // An impatient operator is no crash either.
+  // An impatient operator isn't a crash either.
   expect(rows.run).toMatchObject({ resumes: 0, attempt: 2 });
 });
 
@@ -330,7 +330,7 @@ interface Wish {
 interface Streamed {
   readonly runId: string;
   readonly sessionId: string;
-  /** What came so far, without pings. */
+  /** What has arrived so far, without pings. */
   readonly seen: SseEvent[];
   /** Reads until an event fits; the stream stays open. */
   until(fits: (event: SseEvent) => boolean): Promise<void>;
@@ -402,7 +402,7 @@ interface RunRow {
   readonly error: string | null;
 }
 
-/** A run as it lies on disk. */
+/** A run as stored on disk. */
 function rowsOf(runId: string) {
   const connection = new Connection(join(daemon.dataDir, 'errand.db'), { readonly: true });
   try {
@@ -427,7 +427,7 @@ function rowsOf(runId: string) {
   }
 }
 
-/** What holds of every ended run: its state, one terminal event, no gap, and each message once. */
+/** What holds for every ended run: its state, one terminal event, no gap, and each message once. */
 function expectWhole(runId: string, status = 'completed') {
   const rows = rowsOf(runId);
   expect(rows.run.status).toBe(status);
@@ -466,7 +466,7 @@ interface Living {
   readonly parent: number;
   /** Of processes. */
   readonly group: number;
-  /** What it sees mounted. A sandbox sees its workspace, which lies in the folder of its session. */
+  /** Its mounts. A sandbox sees its workspace, which is in the folder of its session. */
   readonly mounts: string;
 }
 

@@ -49,7 +49,7 @@ interface Item {
   readonly stream_seq: number | null;
 }
 
-/** Watches until so many runs are done. `opened` resolves with the first bytes, `done` with all that came. */
+/** Watches until a number of runs are done. `opened` resolves with the first bytes, `done` with everything received. */
 function watch(path: string, runs: number) {
   const seen: Item[] = [];
   const opened = Promise.withResolvers<void>();

@@ -1,4 +1,4 @@
-// Experts, teams and skills of a running daemon: who answers, with what, and when a change of their files counts.
+// Experts, teams and skills of a running daemon: who answers, with what, and when a change of their files applies.
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -68,7 +68,7 @@ interface Listed {
   readonly items: readonly { readonly id: number; readonly name: string; readonly description: string }[];
 }
 
-/** Waits until the daemon has taken a definition up; without a description, until it is gone. */
+/** Waits until the daemon has applied a definition; without a description, until it is gone. */
 async function taken(noun: string, name: string, description?: string): Promise<void> {
   await waitFor(async () => {
     const { items } = (await daemon.admin('GET', `/api/v1/${noun}`)) as Listed;

@@ -1,4 +1,4 @@
-// Deleting a session of the real daemon: gone for everybody at once, cleaned up in spite of any crash, nothing else touched.
+// Deleting a session of the real daemon: gone for everyone at once, cleaned up despite any crash, nothing else touched.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -83,7 +83,7 @@ test('what runs in a deleted session is stopped, and its readers are notified', 
   await model.waitForRequest(from + 1);
   expect((await remove(sessionId)).status).toBe(200);
   expect((await readTurn(response)).error).toMatchObject({ message: 'The run was stopped.' });
-  // What went before it may be erased already.
+  // Earlier events may already be erased.
   const [last] = rowsOf<{ type: string }>(
     daemon,
     `SELECT type FROM events WHERE session_seq = (SELECT seq FROM sessions WHERE id = ?) ORDER BY id DESC LIMIT 1`,
@@ -119,7 +119,7 @@ test('a clean-up survives kills at any moment, and follows no link out', async (
   await waitFor(() => cleanups() === 0, { what: 'the clean-up is done' });
   expect(existsSync(workspace)).toBe(false);
   expect(hasBlob('to be removed')).toBe(false);
-  // Every blob that is left belongs to somebody.
+  // Every remaining blob is in use.
   const named = rowsOf<{ key: string }>(
     daemon,
     `SELECT a.sha256 AS key FROM attachments a JOIN messages m ON m.id = a.message_id JOIN sessions s ON s.seq = m.session_seq

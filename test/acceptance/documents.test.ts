@@ -23,7 +23,7 @@ const DOCUMENTS = [
     .map((name) => `docs/${name}`),
 ];
 
-/** What is not pasted here: how the block begins, and what sees to it that it is right. */
+/** Blocks that are not pasted here: how each begins, and what verifies it. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'npm install && npm start': 'the tests themselves are built and run so',
   'export ERRAND_API_KEY=errand_...': 'stands for the key of the reader, which is set here',
@@ -41,7 +41,7 @@ const elsewhere = ({ text }: Block) => Object.keys(ELSEWHERE).find((start) => te
 const seen = new Set<Block>();
 const all = DOCUMENTS.flatMap((document) => blocksOf(ROOT, document));
 
-/** The block of a document that holds a text; there must be one. Every block that is asked for counts as tried. */
+/** The block of a document that contains a text; there must be one. Every requested block counts as tried. */
 function block(document: string, holding: string): Block {
   const [found, ...others] = all.filter((one) => one.document === document && one.text.includes(holding));
   if (found === undefined || others.length > 0) throw new Error(`${document} has not one block with "${holding}".`);
@@ -49,7 +49,7 @@ function block(document: string, holding: string): Block {
   return found;
 }
 
-/** A reader: a shell in the directory of a checkout, with a running daemon and what the text has told them to set. */
+/** A reader: a shell in the directory of a checkout, with a running daemon and the variables that the text says to set. */
 interface Reader {
   readonly directory: string;
   readonly daemon: DaemonProcess;
@@ -94,7 +94,7 @@ const headerOf = (printed: string, name: string) =>
 /** The JSON document that a curl line printed, perhaps after its progress or the reply's headers. */
 const jsonIn = (printed: string) => JSON.parse(/^\{[^]*\}$/m.exec(printed)?.[0] ?? '') as Record<string, unknown>;
 
-/** Pastes again while what was asked for is pending. */
+/** Pastes again while the requested result is pending. */
 const pasteUntilReady = (reader: Reader, text: string) =>
   waitFor(async () => {
     const printed = await reader.paste(text);
@@ -299,7 +299,7 @@ describe('models, people and capabilities', () => {
     const [check, status, models] = block('README.md', 'models check').text.split(/(?<=\n)/);
     await reader.paste(check ?? '');
     await waitFor(async () => /qwen[^]*claude/.test(await reader.paste(status ?? '')));
-    // The scripted model calls no tools unasked, so the check as a whole fails.
+    // The scripted model makes no tool calls by itself, so the check as a whole fails.
     const printed = await reader.paste(`${(models ?? '').split('#')[0]}--no-context || [ $? = 8 ]`);
     expect(printed).toMatch(/qwen\s+stream\s+ok/);
     expect(printed).toMatch(/claude\s+stream\s+ok/);
@@ -340,7 +340,7 @@ describe('models, people and capabilities', () => {
       items: { id: string; name: string }[];
     };
     reader.set({ KEY_ID: items.find(({ name }) => name === 'batch')?.id ?? '' });
-    // A terminal is asked; here nobody is.
+    // On a terminal it asks for confirmation; here there is none.
     await reader.paste(`${revoke?.trimEnd()} --yes`);
     await reader.paste(block('docs/OPERATING.md', 'bin/errand queue').text);
   });
@@ -367,7 +367,7 @@ describe('models, people and capabilities', () => {
     const settings = files.filter(({ file }) => file === 'errand.yaml');
     expect(files.length - settings.length).toBeGreaterThan(8);
     for (const one of files) seen.add(one);
-    // What the text says the reader has: a token for the server, and one for the connection.
+    // What the reader has according to the text: a token for the server, and one for the connection.
     writeFileSync(join(reader.directory, 'data/config/wiki.token'), 'Bearer of-the-wiki\n');
     writeFileSync(join(reader.directory, 'token.txt'), 'of-the-crm\n');
     for (const one of files) save(one);

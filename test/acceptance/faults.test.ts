@@ -1,4 +1,4 @@
-// Everything that may break below a run: models, tools, worker threads, clients, disks. The daemon goes on serving.
+// Everything that may break below a run: models, tools, worker threads, clients, disks. The daemon keeps serving.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
@@ -36,7 +36,7 @@ const SCRIPTS: Readonly<Record<string, (call: number, question: ModelQuestion) =
   endlessTools: () => ({ tools: [{ name: 'list_files', input: {} }] }),
 };
 
-/** Counts the calls of each run, told apart by a number in its text. */
+/** Counts the calls of each run, identified by a number in its text. */
 function makeScript(): (question: ModelQuestion) => Reply {
   const calls = new Map<string, number>();
   return (question) => {
@@ -52,7 +52,7 @@ function makeScript(): (question: ModelQuestion) => Reply {
 let asked = 0;
 const scripted = (name: string): string => `{{${name}#${(asked += 1)}}}`;
 
-/** Loopback where nothing listens: a port that was free a moment ago on 127.0.0.1 may be another daemon's by now. */
+/** A loopback address where nothing listens: a port of 127.0.0.1 that was free a moment ago may now be another daemon's. */
 const CLOSED = 'http://127.0.0.77:8484';
 
 interface Expected {
@@ -63,7 +63,7 @@ interface Expected {
   readonly streamed?: RegExp;
 }
 
-/** Asserts one failure as its protocol tells it: a status without a stream, an error event at the end of one. */
+/** Asserts one failure as its protocol reports it: a status without a stream, an error event at the end of one. */
 function expectFailure(answer: TurnAnswer, way: (typeof WAYS)[number], expected: Expected): void {
   expect(answer.error, way.name).toMatchObject({
     type: expected.type,
@@ -426,7 +426,7 @@ describe('worker threads', () => {
     'a thread that dies (%s) takes no run with it: its runs resume and the others do not notice',
     async (fault) => {
       const house = fault === 'loop' ? hasty : daemon;
-      // Four runs fill both threads, two each. A run that is asked again after the fault gets its answer at once.
+      // Four runs fill both threads, two each. A run that asks again after the fault gets its reply at once.
       let broken = false;
       const before = model.requests.length;
       const resumed = Promise.withResolvers<void>();
@@ -438,7 +438,7 @@ describe('worker threads', () => {
       await model.waitForRequest(before + 4);
       broken = true;
       writeFileSync(join(house === hasty ? ofHasty : faults, fault), '');
-      // The others are in the middle of their replies until those of the dead thread have been asked again.
+      // The others are in the middle of their replies until the model calls of the dead thread were repeated.
       await model.waitForRequest(before + 6);
       resumed.resolve();
       const answers = await Promise.all(turns);

@@ -31,9 +31,9 @@ async function tried(args: readonly string[], env: Record<string, string> = {}) 
 
 describe('on an empty directory', () => {
   let directory: string;
-  /** What the daemon keeps for its owner alone. */
+  /** Files that only the daemon's owner can access. */
   let kept = '';
-  /** What a program that reads the daemon's output gets to see. */
+  /** What a program that reads the daemon's output sees. */
   let output = '';
   let stop: () => Promise<number | null>;
 

@@ -1,4 +1,4 @@
-// A disk that agents fill, on a real one: new turns are refused, while stopping, deleting and cleaning up go on.
+// A real disk that agents fill: new turns are refused, while stopping, deleting and cleaning up still work.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { closeSync, existsSync, mkdtempSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
 import { request } from 'node:http';
@@ -149,7 +149,7 @@ describe.skipIf(!canMount)('a disk of its own', () => {
     const remove = async (sessionId: string) => {
       expect(await bySocket('DELETE', `/sessions/${sessionId}`)).toBe(200);
       await waitFor(() => !existsSync(workspaceOf(sessionId)));
-      // Nobody else may have what that gave back: the disk is to stay full.
+      // Nothing else may use the freed space: the disk has to stay full.
       fill();
     };
     await remove(sessions[0]!);

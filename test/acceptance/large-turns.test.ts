@@ -1,4 +1,5 @@
-// Many turns with long texts at once: as many as one thread has memory for are under way, and nobody else waits for them.
+// Many turns with long texts at once: as many as one thread has memory for are in progress, and other runs do not wait for
+// them.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { rowsOf } from '../support/daemon/daemon-look.ts';
 import { type DaemonProcess, startDaemonProcess } from '../support/daemon/daemon-process.ts';

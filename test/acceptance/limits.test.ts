@@ -1,4 +1,4 @@
-// What is refused leaves nothing behind; whose a session is; the order of a busy session; what a repeated request finds.
+// Refusals leave nothing behind; ownership of sessions; the order of a busy session; what a repeated request finds.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { contentsOf, rowsOf } from '../support/daemon/daemon-look.ts';
 import { type DaemonProcess, startDaemonProcess } from '../support/daemon/daemon-process.ts';
@@ -39,7 +39,7 @@ async function keyFor(user: string, scope = 'conversation'): Promise<string> {
 describe('refused input', () => {
   interface Bad {
     readonly name: string;
-    /** The whole body; a text is sent as it stands. */
+    /** The whole body; a text is sent unchanged. */
     readonly body: object | string;
     readonly headers?: Readonly<Record<string, string>>;
     readonly status: number;

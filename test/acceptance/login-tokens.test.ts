@@ -64,7 +64,7 @@ async function ended(args: readonly string[], env: Record<string, string> = {}) 
 describe('with a daemon and a provider', () => {
   let daemon: DaemonProcess;
   const asked: string[] = [];
-  /** What the provider answers to each token. */
+  /** The provider's reply to each token. */
   const answers: Readonly<Record<string, readonly [status: number, body: string]>> = {
     pia: [200, '{"code":0,"data":{"empNo":"e-77"}}'],
     seven: [200, '{"code":0,"data":{"empNo":7}}'],

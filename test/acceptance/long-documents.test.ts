@@ -1,4 +1,4 @@
-// Long documents through the real daemon: what the model is told at first, and how its agent reads the rest.
+// Long documents through the real daemon: what the model gets at first, and how its agent reads the rest.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type DaemonProcess, startDaemonProcess } from '../support/daemon/daemon-process.ts';
 import { aPdf, aRow, aWordDocument, aWorkbook, paragraph } from '../support/files/documents.ts';

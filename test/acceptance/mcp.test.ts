@@ -125,7 +125,7 @@ describe.skipIf(!probe.ok)('an MCP server', () => {
   test('is gone when its thread dies', async () => {
     await beginWaiting();
     model.script({ text: 'again' });
-    // Any thread of the daemon may take the fault, so it is laid out until the run's thread has it.
+    // Any thread of the daemon may take the fault, so it is set again until the run's thread has it.
     const fault = join(faults, 'exit');
     const interrupted = () => {
       if (!existsSync(fault)) writeFileSync(fault, '');

@@ -47,7 +47,7 @@ async function startSite(answer: (req: IncomingMessage, res: ServerResponse) => 
 
 let models: ModelServer;
 let daemon: DaemonProcess;
-/** Nobody may reach it. */
+/** No request may reach it. */
 let lurking: Site;
 /** What the browser may reach: a page that wants to reach further. */
 let site: Site;
@@ -182,7 +182,7 @@ async function ask(content: string, as = key): Promise<Response> {
   return response;
 }
 
-/** Has the model make these calls one after another; answers what it was told after each. */
+/** Has the model make these calls one after another; returns the prompts and the result of each. */
 async function obey(calls: readonly ScriptedCall[]): Promise<{ prompts: string; results: string[] }> {
   const from = models.requests.length;
   models.enqueue(...calls.map((call) => ({ tools: [call] })), { text: 'Done as told.' });

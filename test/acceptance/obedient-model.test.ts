@@ -84,7 +84,7 @@ afterAll(async () => {
   for (const close of closers) await close();
 });
 
-/** Has the model make these calls one after another, and answers all that it was told in between. */
+/** Has the model make these calls one after another, and returns all prompts and results. */
 async function obey(calls: readonly ScriptedCall[]): Promise<{ prompts: string; results: string[] }> {
   const from = models.requests.length;
   models.enqueue(...calls.map((call) => ({ tools: [call] })), { text: 'Done as told.' });
@@ -97,7 +97,7 @@ async function obey(calls: readonly ScriptedCall[]): Promise<{ prompts: string; 
   return { prompts: JSON.stringify(bodies), results };
 }
 
-/** What nobody may ever be told. */
+/** Secrets that must never be disclosed. */
 function secrets(): string[] {
   const master = readFileSync(join(daemon.dataDir, 'master.key'));
   return [

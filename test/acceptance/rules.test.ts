@@ -1,4 +1,4 @@
-// What the interface promises of every endpoint: whose it is, which ids and numbers it takes, and how it refuses.
+// What the interface promises for every endpoint: who may use it, which ids and numbers it accepts, and how it refuses.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { contentsOf, rowsOf } from '../support/daemon/daemon-look.ts';
 import { type DaemonProcess, startDaemonProcess } from '../support/daemon/daemon-process.ts';
@@ -12,7 +12,7 @@ const SESSIONS = '/openapi/v1/sessions';
 
 let model: ModelServer;
 let daemon: DaemonProcess;
-/** Keys by who holds them; `ada` and `sister` are two keys of one user. */
+/** Keys by their holder; `ada` and `sister` are two keys of one user. */
 const keys = { ada: '', sister: '', ben: '', listed: '', admin: '' };
 /** Ids that the tables name in braces; all of them belong to `ada`. */
 const known: Record<string, string> = { unknown: UNKNOWN_ID };
@@ -351,7 +351,7 @@ describe('methods and paths', () => {
       const key = path.startsWith('/api/') ? keys.admin : keys.ada;
       const [get, head] = [await call('GET', at(path), key), await call('HEAD', at(path), key)];
       expect([get.status, head.status, head.text]).toEqual([200, 200, '']);
-      // The client closes its connection after a HEAD; the status tells the time.
+      // The client closes its connection after a HEAD; the status contains the time.
       const own = new Set(['date', 'x-request-id', 'connection', 'keep-alive']);
       if (path === '/api/v1/status') own.add('content-length');
       const sharedHeaders = (got: Got) => [...got.headers].filter(([name]) => !own.has(name));

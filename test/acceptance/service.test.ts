@@ -1,4 +1,4 @@
-// The daemon as a service manager runs it: told by a real socket when it is ready, reloaded by SIGHUP, asked for its places.
+// The daemon under a service manager: reports readiness on a real socket, reloads on SIGHUP, uses the manager's directories.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

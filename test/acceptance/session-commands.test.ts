@@ -87,7 +87,7 @@ test('the queue says what waits and why, until it is stopped', async () => {
       { run_id: later.runId, reason: 'key_order', behind_run_id: other.runId },
     ],
   });
-  // One run is stopped: what waited behind it in its session goes on.
+  // One run is stopped: what waited for it in its session continues.
   expect(await errand('runs', 'stop', first.runId)).toMatchObject({ stop_state: 'stopped', cancelled_runs: 1 });
   expect((await readTurn(first.response)).error).toMatchObject({ message: 'The run was stopped.' });
   const answers = await Promise.all([behind, other, later].map(({ response }) => readTurn(response)));

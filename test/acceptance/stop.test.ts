@@ -1,4 +1,4 @@
-// Stopping a session of the real daemon: who hears of it, what dies, and what can go on.
+// Stopping a session of the real daemon: who is notified, what ends, and what can continue.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Connection from 'better-sqlite3';
@@ -34,7 +34,7 @@ async function call(method: string, path: string): Promise<{ status: number; bod
 
 const stop = async (sessionId: string) => (await call('POST', `/sessions/${sessionId}/stop`)).body;
 
-/** Begins a turn and answers once the model has been asked for it. */
+/** Begins a turn and resolves once the model has been called for it. */
 async function begin(wish: Parameters<typeof openTurn>[1]) {
   const from = model.requests.length;
   const response = await openTurn(door(), { stream: true, ...wish });

@@ -35,7 +35,7 @@ async function answers(path: string): Promise<number> {
   return response.status;
 }
 
-/** Another process that writes, or would: as long as it has the lock, nobody else does. */
+/** Another process that holds the write lock of the database. */
 function lock(): { end(): void } {
   const connection = new Connection(databaseOf(), { timeout: 5_000 });
   connection.exec('BEGIN IMMEDIATE');

@@ -34,7 +34,7 @@ test('a daemon whose log nobody reads continues, and reports how many lines were
   const dropped = lines.find((line) => line.dropped !== undefined)!;
   expect(dropped.msg).toBe(`${dropped.dropped} lines dropped: the log could not be written`);
   const logged = lines.filter(({ path }) => path === PATH || path === '/healthz').length;
-  // What a healthy daemon is asked while it starts is told, too.
+  // Requests to a healthy daemon during its start are logged, too.
   const asked =
     REQUESTS +
     lines

@@ -111,7 +111,7 @@ test('watchers of a session and of a run miss nothing and see nothing twice acro
   const sequence = own.flatMap(({ stream_seq: seq }) => seq ?? []);
   expect(sequence).toEqual(sequence.map((_, at) => at + 1));
   expect(own.filter(({ type }) => type === 'run.resumed')).toHaveLength(2);
-  // The house keeps no past across a start: it says so, and goes on.
+  // The house keeps no past events across a restart: it sends a reset, and continues.
   const { seen, resets } = await house;
   expect(resets).toBeGreaterThanOrEqual(1);
   expect(seen.map(({ id }) => id)).toEqual([...new Set(seen.map(({ id }) => id))].sort((a, b) => a - b));

@@ -23,7 +23,7 @@ const CSV = 'place,height\nHusum,3.4\nEmden,2.9\nCuxhaven,3.1\n';
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==';
 const PAGE = '<html><head><title>Tides</title></head><body><h1>Spring tide</h1><p>On <b>Sunday</b>.</p></body></html>';
 
-/** What the model does, a step each; the words of earlier results are checked by what it is sent. */
+/** What the model does in each step; the texts of earlier results are checked in its prompts. */
 const STEPS: readonly Reply[] = [
   { text: 'I read the table.', tools: [{ name: 'read_file', input: { path: '/uploads/heights.csv' } }] },
   {

@@ -1,4 +1,4 @@
-// Questions and insights as the loop treats them: where a run ends to wait, and how it goes on with the answer.
+// Questions and insights in the loop: where a run ends to wait, and how it continues with the answer.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { asking } from '../../src/agent/packs/asking.ts';
 import type { RecordedCall, RecordedStep, StepReply, ToolResult } from '../../src/agent/port/protocol.ts';

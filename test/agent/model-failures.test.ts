@@ -1,4 +1,4 @@
-// What a run makes of a model server that fails: which failures are tried again, and what the caller is told.
+// How a run handles a model server that fails: which failures are retried, and what the caller gets.
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -41,7 +41,7 @@ function messageOf({ outcome }: Told): string {
   return outcome.status === 'failed' ? outcome.error.message : `not failed: ${outcome.status}`;
 }
 
-/** What the log was told of the servers' own words. */
+/** The servers' own messages in the log. */
 function saidTo({ main }: Told): unknown[] {
   return main.of('log').flatMap(({ facts }) => facts['server_said'] ?? []);
 }

@@ -98,7 +98,7 @@ export function makeRun(brief: Brief, channel: Channel, changes: Partial<Run> = 
   };
 }
 
-/** Two tools that tell what they were called with. */
+/** Two tools that return their inputs. */
 export function makeTools(): { tools: readonly ExecutedTool[]; echo: ExecutedTool; ran: string[] } {
   const ran: string[] = [];
   const number = { type: 'number' };

@@ -1,4 +1,4 @@
-// Skills: how they are told, loaded, read, and seen by commands.
+// Skills: how they are listed, loaded, read, and seen by commands.
 import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// A run that has to submit a result: what the model is offered, what counts as a result, and when it is given up.
+// A run that has to submit a result: what the model is offered, what counts as a result, and when the run gives up.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Brief, EndpointKind, RecordedCall, RecordedStep, StepReply } from '../../src/agent/port/protocol.ts';
 import type { JsonObject, JsonValue } from '../../src/domain/json.ts';
@@ -192,7 +192,7 @@ describe('after a crash', () => {
     calls: calls.map((call, i) => ({ ...call, state: states[i] ?? { kind: 'waiting' } })),
   });
 
-  /** Steps as a run that was given these replies records them. */
+  /** Steps as recorded by a run that gets these replies. */
   async function stepsOf(...replies: Reply[]): Promise<RecordedStep[]> {
     server.enqueue(...replies);
     const main = startRun(await briefFor(TIDE, { limits: { ...LIMITS, maxSteps: replies.length } }), []);

@@ -1,4 +1,4 @@
-// What the nouns send to the daemon, and how their answers are shown.
+// What the nouns send to the daemon, and how they show the replies.
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { PassThrough } from 'node:stream';

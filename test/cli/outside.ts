@@ -23,7 +23,7 @@ export interface Received {
   readonly body: unknown;
 }
 
-/** What a route does: answers a value (as data of the envelope), or writes the response itself. */
+/** What a route does: returns a value (as data of the envelope), or writes the response itself. */
 export type Route = (received: Received, response: ServerResponse) => unknown;
 
 /** A refusal in the management interface's shape. */
@@ -66,7 +66,7 @@ export async function startFakeDaemon(routes: Readonly<Record<string, Route>>): 
   return { dataDir, received };
 }
 
-/** What a test sets of the outside world. */
+/** The environment that a test sets. */
 export interface Setting {
   readonly dataDir?: string;
   readonly stdin?: string | PassThrough;

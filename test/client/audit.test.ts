@@ -1,4 +1,4 @@
-// The audit log verified by who reads it: page by page, to the first entry that is broken.
+// The audit log verified by its reader: page by page, to the first broken entry.
 import { expect, test } from 'vitest';
 import { makeAuditLog } from '../../src/client/audit.ts';
 import type { CallManagement } from '../../src/client/references.ts';
@@ -8,7 +8,7 @@ import type { AuditEntryWire, AuditHeadWire } from '../../src/wire/people/audit.
 
 const ACTOR = { userId: 'u1', username: 'mara', via: 'key', keyId: 'k1' } as const;
 
-/** A log of so many entries, as the daemon would have written it. */
+/** A log with this many entries, as the daemon would have written it. */
 function aLog(length: number): AuditEntryWire[] {
   const entries: AuditEntryWire[] = [];
   let previous = NO_HASH;
@@ -32,7 +32,7 @@ function aLog(length: number): AuditEntryWire[] {
   return entries;
 }
 
-/** The log of a daemon that keeps these entries, and what it was asked for. */
+/** The log of a daemon with these entries, and the requests it got. */
 function logOf(entries: readonly AuditEntryWire[], head: Partial<AuditHeadWire> = {}) {
   const asked: string[] = [];
   const end: AuditHeadWire = {

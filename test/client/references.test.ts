@@ -1,4 +1,4 @@
-// What people type for an id is looked up only when it can be the start of one.
+// What people type for an id is looked up only when it can be the prefix of one.
 import { expect, test } from 'vitest';
 import { makeReferences } from '../../src/client/references.ts';
 import { ClientError } from '../../src/client/transport/client-error.ts';

@@ -116,7 +116,7 @@ test('every setting can be given by the environment and by the file, to the same
     const value = numeric[name] ?? valueOf(name);
     const scalar = OPTIONS[name].schema['type'] === 'string' ? `"${value}"` : value;
     const yaml = name.split('.').reduceRight((inner, key) => `{ ${key}: ${inner} }`, scalar);
-    // The provider and its address are given together or not at all.
+    // The provider and its address are set together or not at all.
     const other: Environment =
       name === 'sso.provider'
         ? { ERRAND_SSO_USERINFO_URL: 'http://sso' }

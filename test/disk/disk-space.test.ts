@@ -1,4 +1,4 @@
-// What a directory takes on the disk, as the system's own `du` counts it.
+// The disk usage of a directory, as the system's own `du` counts it.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, linkSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

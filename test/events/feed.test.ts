@@ -84,7 +84,7 @@ test('a watcher that resumes during a commit gets what it lacks', async () => {
   feed.follow(2, one.watcher);
   await settled();
   expect(one.all()).toBe('345');
-  // Told late: the store had it before.
+  // Published late: the store had it before.
   feed.publish(frames(4, 6));
   expect(one.all()).toBe('3456');
   stored.push(frame(6));

@@ -194,7 +194,7 @@ test('a run that ends while a slow store says that it has not ended is followed 
 test('a run that ends between a look at its events and the next question is followed to its end', async () => {
   const house = await tailHouse();
   const { slow, next, pending } = heldBack(house.store.events);
-  // Of the commits between two looks this reader hears only by looking.
+  // This reader learns of the commits between two reads only by reading.
   const deaf = makeBus();
   const seen: (number | null)[] = [];
   const ended = Promise.withResolvers<void>();

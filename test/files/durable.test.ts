@@ -1,4 +1,5 @@
-// In which order files, names and directories come onto the disk: a power cut leaves what was synced, and maybe no more.
+// The order in which files, names and directories reach the disk: a power cut leaves what was synced, and perhaps nothing
+// else.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +15,7 @@ const MAIN = fileURLToPath(new URL('../support/files/durable-main.ts', import.me
 function traced(what: string, directory: string): string[] {
   const traces = temporaryDirectory();
   const calls = 'trace=fsync,fdatasync,rename,renameat,renameat2,execve';
-  // A file for each thread, whose calls are whole lines: in a common one a call that another interrupts stands on two.
+  // A file for each thread, with whole calls as lines: in a shared file, an interrupted call takes two lines.
   const args = ['-ff', '-ttt', '-y', '-o', join(traces, 'of'), '-e', calls, process.execPath, MAIN, what, directory];
   const { status, stderr } = spawnSync('strace', args, { encoding: 'utf8' });
   expect([status, stderr]).toEqual([0, expect.any(String)]);

@@ -1,4 +1,4 @@
-// Signed addresses: good as they were given, for a quarter of an hour, and for nothing else.
+// Signed addresses: valid exactly as issued, for a quarter of an hour, and for nothing else.
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

@@ -3,7 +3,7 @@ import { mediaTypeOf, presentationOf } from '../../src/files/media-type.ts';
 
 const TEXT = 'inline text/plain; charset=utf-8';
 
-/** What a preview of each name is sent as. */
+/** The media type of each name's preview. */
 const PREVIEWS: readonly (readonly [name: string, sent: string])[] = [
   ['a.png', 'inline image/png'],
   ['A.JPG', 'inline image/jpeg'],
@@ -35,7 +35,7 @@ const PREVIEWS: readonly (readonly [name: string, sent: string])[] = [
   ['a.xml', TEXT],
   ['Makefile', TEXT],
   ['LICENSE', TEXT],
-  // What can run, and what nobody knows, is never shown.
+  // What can run, and unknown types, are never displayed.
   ['a.html', 'attachment text/html'],
   ['a.HTM', 'attachment text/html'],
   ['a.xhtml', 'attachment application/xhtml+xml'],

@@ -1,4 +1,4 @@
-// Archives: exactly the files that were listed, the same bytes each time, and an end for every stream.
+// Archives: exactly the listed files, the same bytes each time, and an end for every stream.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, truncateSync } from 'node:fs';
@@ -57,7 +57,7 @@ const ODD = [
   `/${LONG}`,
 ];
 
-/** Of every kind and of sizes around the borders. */
+/** Of every kind and of sizes around the limits. */
 const contents = (): Record<string, Buffer> => ({
   '/empty.txt': Buffer.alloc(0),
   '/a/b.txt': Buffer.from('b'),

@@ -1,4 +1,4 @@
-// What runs made, over HTTP: whose it is, what is told of it, and that its addresses lead to the bytes.
+// Artifacts over HTTP: who owns them, what is reported of them, and that their addresses lead to the bytes.
 import { randomBytes } from 'node:crypto';
 import Connection from 'better-sqlite3';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -40,7 +40,7 @@ const get = (path: string, as = 'conversation-key') => send(house, { path, as })
 const ofSession = ({ sessionId }: ClaimedRun, as?: string) => get(`/openapi/v1/sessions/${sessionId}/artifacts`, as);
 const ofRun = ({ id }: ClaimedRun, as?: string) => get(`/openapi/v1/runs/${id}/artifacts`, as);
 
-/** What an address of the daemon gives, as whoever is handed it. */
+/** What an address of the daemon returns, without credentials. */
 async function bytesAt(url: string): Promise<Buffer> {
   expect(url.startsWith(`${PUBLIC_URL}/files/`)).toBe(true);
   const grant = addresses.verify(url.slice(PUBLIC_URL.length));

@@ -14,7 +14,7 @@ import { openHouse, send, SETTINGS } from '../support/http/http-house.ts';
 import { storeHouse } from '../support/store/store-house.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 
-/** The door of HTTP before the real acceptance, and the workspaces that uploads are laid into. */
+/** HTTP in front of the real acceptance, and the workspaces that uploads are placed in. */
 async function openAttachmentHouse() {
   const stores = await storeHouse();
   const folder = temporaryDirectory();

@@ -7,7 +7,7 @@ const CHAT = '/openapi/v1/chat/completions';
 const UNKNOWN_ID = '0198c0de-0000-7000-8000-0000000000ff';
 const KEY = 'conversation-key';
 
-/** What an error body says, whichever shape it must have under this path. */
+/** The content of an error body in the shape of this path. */
 function errorOf(path: string, got: Got): { type?: string; message: string; param?: string | null } {
   const json = got.json as Record<string, unknown>;
   if (path.startsWith('/api/')) {

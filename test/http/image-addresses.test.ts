@@ -121,7 +121,7 @@ test('an image that comes compressed, and by a redirect, is the image', async ()
   expect(await house.attachments()).toMatchObject([{ name: 'new.png', size: PNG.length }]);
 });
 
-/** What a server does, and the status and words that the request gets. */
+/** What a server does, and the status and message that the request gets. */
 const REFUSALS: readonly (readonly [string, RequestListener, number, RegExp])[] = [
   ['answers 404', serving('image/png', PNG, 404), 400, /answered with status 404/],
   ['answers 404 with a page', serving('text/html', '<p>', 404), 400, /answered with status 404/],
@@ -264,7 +264,7 @@ test('the bytes of an image count from the moment in which they arrive', async (
   expect((await slow).status).toBe(200);
 });
 
-/** A server that never answers, and tells when it was asked and when that was given up. */
+/** A server that never replies, and reports when it was called and when the call was aborted. */
 async function startSilentServer() {
   const asked = Promise.withResolvers<void>();
   const left = Promise.withResolvers<void>();

@@ -141,7 +141,7 @@ const EVERYBODY = [
   ['token-of-admin', 403],
 ] as const;
 
-/** Where a key is needed a good login token is no credential at all. */
+/** Where a key is needed, a valid login token isn't a credential at all. */
 const refusalOf = (who: string, guard: string, status: number) =>
   ['key', 'office'].includes(guard) && who.startsWith('token-') ? 401 : status;
 

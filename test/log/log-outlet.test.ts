@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { makeStreamOutlet } from '../../src/log/log-outlet.ts';
 
-/** A stream whose reader takes a line when it is told to. */
+/** A stream whose reader takes a line on demand. */
 function slowStream() {
   const taken: string[] = [];
   let next: (() => void) | undefined;
@@ -27,7 +27,7 @@ test('lines are buffered up to a limit, the rest is counted, and reported where 
   for (const line of ['first line\n', 'second\n', 'third\n', 'fourth\n', '5\n']) outlet.write(line);
   expect(taken).toEqual(['first line\n']);
   await read();
-  // Not before all that was held has gone: what is missing is told in one place.
+  // Not before everything held was written: the gap is reported in one place.
   outlet.write('sixth\n');
   await read();
   await read();

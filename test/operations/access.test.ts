@@ -9,7 +9,7 @@ import { fenceOf, type StoreHouse, storeHouse } from '../support/store/store-hou
 
 const UNKNOWN = '0190f6a0-0000-7000-8000-000000000000';
 
-/** Whose the things are: of a key, of another key of the same user, of another user, of nobody, of a deleted session. */
+/** The owners of the things: a key, another key of the same user, another user, nobody, a deleted session. */
 const WHOSE = ['own', 'second', 'other', 'unknown', 'deleted'] as const;
 type Whose = (typeof WHOSE)[number];
 type Noun = keyof Access;
@@ -86,7 +86,7 @@ const KEY = ['reached', 'another API key', 'another user', 'not found', 'not fou
 const USER = ['reached', 'reached', 'another user', 'not found', 'not found'];
 const ALL = ['reached', 'reached', 'reached', 'not found', 'not found'];
 
-/** What becomes of the things of `WHOSE`, in that order. */
+/** The outcome for the things of `WHOSE`, in that order. */
 const OUTCOMES: readonly (readonly [string, readonly string[]])[] = [
   ['a key on a route for programs', KEY],
   ['an admin key on a route for programs', KEY],

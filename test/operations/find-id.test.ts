@@ -9,7 +9,7 @@ import type { Store } from '../../src/store/open-store.ts';
 const ID = '0190f6a0-0000-7000-8000-00000000000';
 const caller = {} as Administrator;
 
-/** Finds as the given ids say; only ann has a name. */
+/** Finds the given ids; only ann has a name. */
 const finding = (...ids: readonly string[]) => {
   const get = async (name: string) => {
     if (name === 'ann' || name === 'cafe') return { id: `id of ${name}` };

@@ -1,4 +1,4 @@
-// What no request may reach, in every way in which its address can be written.
+// What no request may reach, in every spelling of its address.
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { expect, test } from 'vitest';
@@ -9,7 +9,7 @@ import { guardedFetch } from '../../src/outbound/guarded-fetch.ts';
 import { guardedFetchFor } from '../../src/outbound/guarded-stream.ts';
 import { startWebServer } from '../support/http/web-server.ts';
 
-/** Hosts that are addresses, as they may stand in a URL. */
+/** Hosts that are addresses, as written in a URL. */
 const LITERALS = [
   '127.0.0.1',
   '127.0.0.1.',
@@ -298,7 +298,7 @@ test('a name is resolved once for a connection, and what was checked is what is 
   const policy: EgressPolicy = {
     purpose: 'web_fetch',
     allow: [server.rule],
-    // A name that leads elsewhere when it is asked for again.
+    // A name that resolves to another address the second time.
     resolve: async () => [{ address: (asked += 1) === 1 ? '127.0.0.1' : '127.0.0.2', family: 4 }],
   };
   const reply = await guardedFetch(policy, { url: `http://turncoat.example:${server.port}/`, ...BOUNDS });

@@ -1,4 +1,4 @@
-// Secrets in what services answer: found in the usual encodings, across cuts, and nothing else is touched.
+// Secrets in replies of services: found in the usual encodings, across cuts, and nothing else is touched.
 import { expect, test } from 'vitest';
 import { makeRedactor, secretsIn } from '../../src/outbound/redact.ts';
 import { cpuMsOf } from '../support/time/cpu-time.ts';

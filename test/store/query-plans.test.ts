@@ -1,4 +1,4 @@
-// What SQLite makes of the statements: none may cost more as the store grows, and none is planned twice.
+// The plans of the statements: none may cost more as the store grows, and none is planned twice.
 import { join } from 'node:path';
 import Connection from 'better-sqlite3';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -11,23 +11,23 @@ import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 /** Tables that grow with people and definitions, not with what they do; and what a statement makes of its own values. */
 const SHORT =
   /^(users|u|api_keys|k|teams|signing_keys|worker_nodes|webhooks|w|webhook_planning|definition_ids|connections|cleanups|audit_head|discarded_texts|waiting|active|seen|latest|sums|heads|open_work|page|json_each|CONSTANT ROW|\(subquery-\d+\)|\d+)$/;
-/** Indexes of what is under way: a row leaves them when it is done. */
+/** Indexes of what is in progress: a row leaves them when it is done. */
 const UNDER_WAY =
   /USING (COVERING )?INDEX (runs_(live|claimable|claimable_background|waiting_background|unfinished_background|executing|unfinished|to_collect)|sessions_stopping|workspace_exports_pending|user_inputs_pending)\b/;
-/** What a day holds, read from its beginning on; and the sessions that changed last, which end after a few. */
+/** Rows of a day, read from its beginning; and the sessions that changed last, which end after a few. */
 const OF_A_DAY =
   / INDEX (runs_ended \(finished_at>\?\)|sessions_deleted \(deleted_at>\?\))$|^SEARCH usage_quarters USING PRIMARY KEY \(quarter>\?\)$/;
 const CHANGED_LAST = /FROM sessions WHERE deleted_at IS NULL ORDER BY updated_at DESC LIMIT \d+\)/;
-/** Lists of everybody's, for operators: they count all there are, and read their page from the newest end. */
+/** Lists over all users, for operators: they count all rows, and read their page from the newest end. */
 const COUNTED =
   /count\(\*\) AS total FROM (sessions WHERE deleted_at IS NULL$|runs r JOIN sessions s ON s.seq = r.session_seq WHERE s.deleted_at IS NULL( AND r.status IN \('\w+'\))?$|(user_inputs q|insights i) JOIN sessions s ON s.seq = [qi].session_seq WHERE s.deleted_at IS NULL$)/;
 const OF_EVERYBODY = /^SCAN (sessions|[rsqi])( USING (COVERING )?INDEX \w+)?$/;
 
-/** A page of the audit log ends where it is full, and the newest entry, or the last before a time, is the first looked at. */
+/** A page of the audit log ends when it is full; the newest entry, or the last before a time, is read first. */
 const AUDIT_PAGE =
   /^SELECT (\* FROM audit_entries WHERE id > \+\? AND id <= \+\? ORDER BY id (DE|A)SC LIMIT \+\?|.* FROM audit_entries (WHERE at < \+\? )?ORDER BY (at DESC, )?id DESC LIMIT 1)$/;
 
-/** Deliveries of everybody, for operators: as many as a page has, counted up to a limit; the oldest, a few a commit. */
+/** Deliveries of all users, for operators: one page, counted up to a limit; the oldest, a few per commit. */
 const DELIVERIES =
   /^SELECT (count\(\*\) AS total FROM \(SELECT 1|d\.\*, s\.id AS session_id) FROM webhook_deliveries d (?!.* d\.(owner|webhook_id|event_id) =).* LIMIT \+\?( OFFSET \+\?)?\)?$|^SELECT id FROM webhook_deliveries WHERE created_at < \+\? ORDER BY created_at LIMIT \+\?$/s;
 /** The journal's newest end. */
@@ -82,7 +82,7 @@ function growingReads({ connection, sql }: Prepared): string[] {
   );
 }
 
-/** Ids that begin with some characters: between two values, and no more of them than the limit. */
+/** Ids with a prefix: between two values, and no more of them than the limit. */
 const BETWEEN = /^SEARCH t USING (COVERING )?INDEX \S+ \(id>\? AND id<\?\)$/;
 
 /** The page that goes with such a count ends where it is full. */

@@ -1,4 +1,4 @@
-// Locks of other processes, failed syncs and damaged files: waited for, ended by, told in words.
+// Locks of other processes, failed syncs and damaged files: waited for, fatal, and reported in words.
 import { closeSync, openSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import Connection from 'better-sqlite3';

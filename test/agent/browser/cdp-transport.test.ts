@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { cdpTransport } from '../../../src/agent/browser/cdp-transport.ts';
 
-/** A line, and what is told at its near end, in order. */
+/** A transport, and the events at its near end, in order. */
 function aLine() {
   const stdout = new PassThrough();
   const received: unknown[] = [];

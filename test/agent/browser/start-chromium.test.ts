@@ -1,4 +1,4 @@
-// The browser's way out, against a real Chromium: nobody else on the machine may use it.
+// The browser's proxy, against a real Chromium: no other process on the machine can use it.
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
@@ -45,7 +45,7 @@ test.skipIf(!chromium.ok)('a browser opens no port of the machine', { timeout: 6
 
 test.skipIf(!chromium.ok)('a browser makes no forbidden system calls', { timeout: 60_000 }, async () => {
   const { runId, complaint } = await start();
-  // What stands before the walls has its arguments too.
+  // The program before the sandbox's arguments has arguments, too.
   const inside = () =>
     processesOf(runId).filter((pid) =>
       /^[^\0]*\/(chrom|chrome)[^/\0]*\0/.test(readFileSync(`/proc/${pid}/cmdline`, 'latin1')),

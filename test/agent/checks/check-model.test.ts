@@ -23,7 +23,7 @@ const check = (grant: Grant = {}, more: Partial<ModelCheckTask> = {}) =>
     ...more,
   });
 
-/** Counts four characters a token, as far as its context reaches, and forgets what lies before it. */
+/** Counts four characters per token up to its context window, and drops what comes before. */
 function obedient({ body, userText }: ModelQuestion, window = Infinity): Reply {
   const read = Math.min(window, Math.ceil(userText.length / 4));
   const usage = { input: read, output: 20 };

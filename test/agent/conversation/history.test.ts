@@ -1,4 +1,4 @@
-// What a model is given of the conversation so far.
+// What a model gets of the conversation so far.
 import { createHash } from 'node:crypto';
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -195,7 +195,7 @@ test('a reply that an earlier version recorded, with text and arguments in its m
   expect(partsOf(assistant)).toEqual(content);
 });
 
-/** A GIF of so many pixels, as far as its header. */
+/** A GIF with this size in its header. */
 function aGif(width: number, height: number): Buffer {
   const size = Buffer.alloc(4);
   size.writeUInt16LE(width);

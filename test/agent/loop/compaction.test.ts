@@ -30,7 +30,7 @@ function makeTurn(text: string, steps: readonly RecordedStep[] = [makeStep()]): 
   return { user: [{ type: 'text', text }], attachments: [], steps };
 }
 
-/** Turns of about so many characters each. */
+/** Turns of about this many characters each. */
 function turns(count: number, characters: number): Turn[] {
   return Array.from({ length: count }, (_, i) =>
     makeTurn(`Question ${i + 1}: ${words(characters / 2)}`, [
@@ -52,7 +52,9 @@ const isSummary = ({ body }: Pick<ModelQuestion, 'body'>) =>
 const askedSince = (at: number) =>
   server.requests.slice(at).map(({ body }) => ({ body, text: JSON.stringify(body.messages) }));
 
-/** Answers summaries with one reply, everything else with the others in turn, and counts about as real servers do. */
+/**
+ * Replies to summary calls with one reply, to everything else with the others in turn, and counts roughly like real servers.
+ */
 function script(summary: Reply, ...replies: Reply[]): void {
   server.script((question) => {
     const usage = { input: Math.round(JSON.stringify(question.body).length / 3), output: 10 };
@@ -60,7 +62,7 @@ function script(summary: Reply, ...replies: Reply[]): void {
   });
 }
 
-/** A tool that gives back so many characters. */
+/** A tool that returns this many characters. */
 function reader(characters: number): Tool {
   return {
     kind: 'executes',
@@ -104,7 +106,7 @@ describe('a window of 8192 tokens with 300 earlier turns', () => {
     expect(summary!.text.length / 3).toBeLessThan(8_192 - 1_024);
     expect(answer?.text).toContain('They spoke of foxes.');
     expect(answer?.text).toContain('Do it.');
-    // The last exchange stands word for word, all else is gone.
+    // The last exchange is kept verbatim, everything else is gone.
     expect(answer?.text).toContain('Question 300');
     expect(answer?.text).not.toContain('Question 299');
     const [compaction] = main.of('compaction');
@@ -113,7 +115,7 @@ describe('a window of 8192 tokens with 300 earlier turns', () => {
     });
     expect(compaction!.characters).toBeGreaterThan(5_000);
     expect(main.of('spent')).toMatchObject([{ model: 'house-model', usage: { inputTokens: 5_000, outputTokens: 30 } }]);
-    // What the summary call says is not part of the answer.
+    // The text of the summary call is not part of the answer.
     expect(main.blocks()).toEqual(['Fine.']);
   });
 

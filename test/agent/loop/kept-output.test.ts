@@ -1,4 +1,4 @@
-// What the model is shown of a long output, and where the whole of it is.
+// What the model sees of a long output, and where the whole output is.
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// What a tool server answered, in words.
+// What a tool server replied, as text.
 import { expect, test } from 'vitest';
 import { resultOf } from '../../../src/agent/mcp/content.ts';
 

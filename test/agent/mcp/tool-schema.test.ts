@@ -69,7 +69,7 @@ test.each<[string, JsonValue]>([
 });
 
 test('a schema that would keep the validator busy forever gets a reply in time', () => {
-  // Each level is looked at twice by the one above.
+  // Each level is checked twice by the one above.
   const definitions: JsonObject = { n0: { type: 'string' } };
   for (let i = 1; i <= 40; i += 1) {
     const ref = { $ref: `#/definitions/n${i - 1}` };

@@ -1,4 +1,4 @@
-// The tool of connected services: what its model is told of them, and which connection a call means.
+// The tool of connected services: what its model sees of them, and which connection a call uses.
 import { expect, test } from 'vitest';
 import { type ConnectionGrant, NO_EQUIPMENT } from '../../../src/agent/port/grants.ts';
 import { connectorTools } from '../../../src/agent/packs/connectors.ts';
@@ -19,7 +19,7 @@ const SOUTH = { ...CRM, id: 'c0000000-0000-7000-8000-000000000002', name: 'south
 const NAMELESS = { ...CRM, id: 'c0000000-0000-7000-8000-000000000003', name: '' };
 const WIKI = { ...CRM, id: 'c0000000-0000-7000-8000-000000000004', connector: 'wiki', methods: ['GET'], paths: ['/*'] };
 
-/** The tool of these connections, and the ids that it asked the broker with. */
+/** The tool of these connections, and the ids that it sent to the broker. */
 async function toolOf(connections: readonly ConnectionGrant[]) {
   const asked: string[] = [];
   const request = async (_: string, { connectionId }: { connectionId: string }) => {

@@ -96,7 +96,7 @@ test('a message that cannot be sent stops the run, and its end is still reported
 test('a message that cannot be read stops the run', async () => {
   const { port1, port2 } = new MessageChannel();
   const channel = openChannel(port2);
-  // What Node says of a message that its thread has not the stack to read.
+  // Node's error for a message that its thread lacks the stack to read.
   port2.emit('messageerror', new RangeError('Maximum call stack size exceeded'));
   expect(channel.stopped()).toEqual({ kind: 'canceled', reason: 'port' });
   port1.close();

@@ -1,4 +1,4 @@
-// Results against schemas: Draft-07 as it stands, and schemas that mean harm.
+// Results against schemas: Draft-07 as specified, and hostile schemas.
 import { describe, expect, test } from 'vitest';
 import { compileResultCheck, findSchemaFault } from '../../../src/agent/result/result-schema.ts';
 import type { JsonValue } from '../../../src/domain/json.ts';

@@ -1,4 +1,4 @@
-// Services beside an agent: what the agent has put into the workspace is theirs to read, and never to run.
+// Services next to an agent: they can read what the agent has put into the workspace, but never run it.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';

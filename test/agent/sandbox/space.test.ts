@@ -1,4 +1,5 @@
-// What a sandbox takes of the disk, against the real bubblewrap and real disks. What can't be had is skipped, and says so.
+// The disk usage of a sandbox, against the real bubblewrap and real disks. Tests that need something missing are skipped,
+// and say so.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -50,7 +51,7 @@ describe.skipIf(!probe.ok)('a command', () => {
     callId: 'call',
     signal,
   });
-  /** Grows by a megabyte at a time, and goes on until it is ended. */
+  /** Grows by a megabyte at a time until it is ended. */
   const GROW = 'i=0; while :; do i=$((i+1)); head -c 1000000 /dev/urandom >part$i; sleep 0.02; done';
 
   test('that fills its workspace is ended at the quota, in words, and can be made up for', async () => {
@@ -60,7 +61,7 @@ describe.skipIf(!probe.ok)('a command', () => {
       ok: false,
       output: expect.stringMatching(/the workspace may take 20 MB, .*remove/),
     });
-    // What is over may not grow, and may shrink.
+    // A workspace over its limit may not grow, but may shrink.
     const before = readdirSync(workspace).length;
     expect(await run(workspace, 'echo more >more')).toMatchObject({ signal: 'SIGXFSZ' });
     expect(await run(workspace, 'rm part*; ls -A')).toMatchObject({ exitCode: 0 });

@@ -9,7 +9,7 @@ import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 const [X64, ARM64, I386, ARM32] = [0xc000003e, 0xc00000b7, 0x40000003, 0x40000028];
 const [EPERM, ENOSYS, EAFNOSUPPORT] = [1, 38, 97];
 
-/** What the kernel makes of a program for a call: 0 for allowed, an error's number, or `killed`. */
+/** The filter's verdict on a call: 0 for allowed, an error's number, or `killed`. */
 function verdict(program: Buffer, arch: number, number: number, args: readonly (number | bigint)[] = []) {
   const data = Buffer.alloc(64);
   data.writeUInt32LE(number, 0);

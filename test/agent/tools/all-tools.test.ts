@@ -1,4 +1,4 @@
-// Promises that hold for every tool alike.
+// Properties that hold for every tool.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ const tool = (name: string): ExecutedTool => {
   return found;
 };
 
-/** How each file tool is asked for something at a path. */
+/** The input of each file tool for a path. */
 const ASKED: readonly (readonly [string, JsonObject])[] = [
   ['read_file', {}],
   ['write_file', { content: 'changed' }],

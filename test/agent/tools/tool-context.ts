@@ -1,4 +1,4 @@
-// A workspace for one test, beside a file outside that no tool may ever reach.
+// A workspace for one test, next to a file outside that no tool may ever reach.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ExecutedTool, ToolContext } from '../../../src/agent/tools/tool.ts';
@@ -8,7 +8,7 @@ import { ROOMY } from '../../support/files/space.ts';
 
 export interface TestWorkspace {
   readonly path: string;
-  /** A file beside the workspace; its content is `SECRET`. */
+  /** A file next to the workspace; its content is `SECRET`. */
   readonly secret: string;
   readonly context: ToolContext;
   run(tool: ExecutedTool, input: JsonObject): ReturnType<ExecutedTool['execute']>;

@@ -1,4 +1,4 @@
-// What is refused of a schema at sight, and what is left of one that is taken.
+// Which schemas are rejected at once, and what is left of an accepted one.
 import { describe, expect, test } from 'vitest';
 import { ErrandError } from '../../../src/domain/errors.ts';
 import type { JsonObject, JsonValue } from '../../../src/domain/json.ts';

@@ -274,7 +274,7 @@ describe('the baseline of a run', () => {
     await asked.promise;
     house.clock.advance(60_000);
     await baseline.taken();
-    // What its last run left stands in for it.
+    // What its last run left represents it.
     house.write(run, { 'b.txt': 'two' });
     await house.end(run);
     collector.wake(run.sessionSeq);
@@ -309,7 +309,7 @@ describe('after a crash', () => {
     await house.end(run);
     dying.wake(run.sessionSeq);
     await waitFor(() => reached === 1);
-    // The process is gone: nobody will ever hear of that step again.
+    // The process is gone: no one will ever report that step.
     collector.start();
     expect(await settled(run)).toMatchObject({ own: { status: 'ready', fileCount: 1 }, whole: { status: 'ready' } });
     const types = house.committed.map(({ type }) => type).filter((type) => /artifacts|export/.test(type));

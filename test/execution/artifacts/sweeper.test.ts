@@ -105,7 +105,7 @@ test('a blob that a turn being accepted has put stays, and the clean-up is tried
   const later = makeSweeper(house.parts);
   onTestFinished(() => later.stop());
   later.wake();
-  // The hold is given up once the turn refers to the blob: then it is in use, and the clean-up is complete.
+  // The hold is released once the turn refers to the blob: then it is in use, and the clean-up is complete.
   await house.accept({ attachments: [house.attach('b', key)] });
   hold.release();
   await waitFor(async () => {
@@ -211,7 +211,7 @@ test('texts of a deleted session and text that was thrown away leave the databas
   const holding = (text: string) => house.rows(`SELECT 1 FROM events WHERE instr(payload, '${text}')`).length;
   await waitFor(async () => (await house.left()).length === 0);
   expect([holding('Ushant'), holding('Brest')]).toEqual([0, 1]);
-  // Who comes back within a day is told what others have seen.
+  // A reader who rejoins within a day gets what others have seen.
   await waitFor(() => {
     house.clock.advance(3_600_000);
     return holding('Brest') === 0;

@@ -1,4 +1,4 @@
-// What a run that waited is told when it goes on: its answers, and the time that it has left.
+// What a run that waited gets when it continues: its answers, and its remaining time.
 import { NO_EXTRAS } from '../../../src/domain/capabilities/model.ts';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -51,7 +51,7 @@ async function briefsOf({ store }: StoreHouse): Promise<BuildBrief> {
   });
 }
 
-/** Lets the house's run ask, wait an hour and a half and go on; answers its brief. */
+/** Lets the house's run ask, wait an hour and a half and continue; returns its brief. */
 async function resumed(house: StoreHouse, toolUseId: string, settle: (id: string) => Promise<boolean>) {
   const [run] = await house.claim();
   const question = { toolUseId, toolName: 'ask_user', toolInput: {}, lifetimeMs: 9 * HOUR_MS };

@@ -1,4 +1,4 @@
-// Which turns and which summary a run is given of its session.
+// Which turns and which summary of its session a run gets.
 import { expect, test } from 'vitest';
 import { historyOf } from '../../../src/execution/brief/history.ts';
 import type { UserBlock } from '../../../src/domain/sessions/content.ts';
@@ -9,7 +9,7 @@ import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support
 const roomOf = (bytes: number) => ({ characters: 1_000_000, bytesFor: () => bytes });
 const MUCH = roomOf(1_000_000);
 
-/** Takes one turn of a session to its end, with so many steps. */
+/** Takes one turn of a session to its end, with this many steps. */
 async function turn(
   house: StoreHouse,
   text: string,

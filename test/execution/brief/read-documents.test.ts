@@ -92,7 +92,7 @@ test('a turn waits a minute for its documents; what comes later is there for the
   const [one, two] = [await attach('1', { name: 'slow' }), await attach('2', { name: 'quick' })];
   const reading = documents.textsOf([one, two]);
   await waitFor(async () => asked.length === 2 && (await store.documents.find(two.sha256)) !== undefined);
-  // The reading that kept its text tells the turn so in the same turn of the event loop.
+  // The reading that stored its text notifies the turn in the same turn of the event loop.
   await new Promise(setImmediate);
   clock.advance(60_000);
   expect(await reading).toEqual({ [two.sha256]: endsOf('quick') });

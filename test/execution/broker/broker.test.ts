@@ -264,7 +264,7 @@ describe('a connector with a token', () => {
     const { call } = await house({ baseUrl: service.url });
     const reply = await call();
     expect(reply.truncated).toBe(true);
-    // Its end is left out, where half a credential might stand.
+    // Its end is left out, since it might contain half a credential.
     expect(reply.body).toMatch(/^x+$/);
     expect(reply.body.length).toBeGreaterThan(1024 * 1024 - 1_000);
   });

@@ -1,4 +1,4 @@
-// Checks as the main thread holds them: few at once, each within its time, ended with the daemon or with who asked.
+// Checks on the main thread: few at once, each within its time limit, ended with the daemon or with the caller.
 import { NO_EXTRAS } from '../../../src/domain/capabilities/model.ts';
 import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// Schemas are checked away from the main thread, and a bad one costs nobody else anything.
+// Schemas are checked outside the main thread, and a bad one does not affect other requests.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';

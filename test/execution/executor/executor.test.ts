@@ -1,4 +1,4 @@
-// How one run is carried to its worker, beside everything else that the main thread does.
+// How one run gets to its worker, alongside everything else that the main thread does.
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Brief, Signal } from '../../../src/agent/port/protocol.ts';
 import { executeRun } from '../../../src/execution/executor/executor.ts';

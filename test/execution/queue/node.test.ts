@@ -48,7 +48,7 @@ test('a node is online as soon as it has started, and offline for others as soon
   await two.node.start();
   await one.beat();
   expect(one.node.onlineCapacity()).toBe(6);
-  // What stood there before it has started is online once it is seen to beat.
+  // A node registered before the start is online once its heartbeat is seen.
   expect(two.node.onlineCapacity()).toBe(2);
   await two.beat();
   expect(two.node.onlineCapacity()).toBe(6);

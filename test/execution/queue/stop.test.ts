@@ -17,7 +17,7 @@ const FAILED = {
 
 let house: StoreHouse;
 let stopper: Stopper;
-/** What the executors were asked, and what it takes for them to confirm. */
+/** What the executors were asked, and what lets them confirm. */
 let asked: StopTarget[];
 let confirm: () => void;
 let confirmed: number;

@@ -45,12 +45,12 @@ function write(house: SnapshotHouse, files: Readonly<Record<string, string | Buf
   for (const [path, content] of Object.entries(files)) writeFileSync(makeFolderOf(join(house.root, path)), content);
 }
 
-/** Waits until files were changed so long ago that their hashes are kept. */
+/** Waits until the files' changes are old enough for their hashes to be cached. */
 async function settle(house: SnapshotHouse, ...paths: readonly string[]): Promise<void> {
   await waitFor(() => paths.every((path) => Date.now() - statSync(join(house.root, path)).ctimeMs > 2_100));
 }
 
-/** Puts another hash in place of what is remembered of each file, so that a hash that is not read anew gives itself away. */
+/** Replaces each cached hash by another, so that a hash that isn't computed again is detected. */
 function forgeHashes(house: SnapshotHouse, forged: string): void {
   const kept = JSON.parse(readFileSync(house.hashedPath, 'utf8')) as { files: [string, string, string, boolean][] };
   kept.files = kept.files.map(([path, identity, , settled]) => [path, identity, forged, settled]);
@@ -164,7 +164,7 @@ describe('what was hashed before', { concurrent: true }, () => {
     const house = await snapshotHouse({ of, beside: shared });
     write(house, { 'a.txt': 'one' });
     await house.snapshot({ hold: null });
-    // No time of change tells of it.
+    // No modification time shows it.
     forgeHashes(house, sha256('none'));
     expect((await house.snapshot({ hold: null })).files).toMatchObject([{ sha256: sha256('one') }]);
   });
@@ -317,7 +317,7 @@ describe('hostile workspaces', () => {
     const all: Record<string, string> = {};
     for (let i = 0; i < 2_500; i += 1) all[`d${i % 37}/e${i % 11}/f${i}`] = String(i % 100);
     write(house, all);
-    // Of its own work between two turns: what others do to this machine does not count.
+    // CPU time of its own work between two turns: other load on this machine does not count.
     let longest = 0;
     let last = process.threadCpuUsage();
     const timer = setInterval(() => {

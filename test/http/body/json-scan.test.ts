@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ErrandError } from '../../../src/domain/errors.ts';
 import { makeJsonScan } from '../../../src/http/body/json-scan.ts';
 
-/** Scans a text in chunks of a size, and answers its long strings as they stand in it, or how it is refused. */
+/** Scans a text in chunks of a size, and returns its long strings as written, or how it is refused. */
 function scanned(text: string, { chunk = 7, maxNodes = 1_000_000, longBytes = Infinity } = {}): string[] | string {
   const bytes = Buffer.from(text);
   const scan = makeJsonScan({ maxNodes, longBytes });

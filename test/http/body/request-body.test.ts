@@ -211,7 +211,7 @@ interface Heard {
 }
 
 test('bodies that would be held beyond the limit get 503 with Retry-After, until one is let go', async () => {
-  // 4 MB for all, and 3 MB for one user. The bodies under way never end.
+  // 4 MB for all, and 3 MB for one user. The bodies in progress never end.
   const { house } = await openReadingHouse({ settings: { limits: { ...SETTINGS.limits, bodiesInFlightMb: 4 } } });
   const small = turn('Hi');
   const first = await begin(house, { length: 3 * MEGABYTE, body: '{' });

@@ -27,7 +27,9 @@ const turn = (over: JsonObject = {}): JsonObject => ({
 });
 const saying = (content: JsonObject['x'] & {}): JsonObject => turn({ messages: [{ role: 'user', content }] });
 
-/** Parses a body without long strings; the bytes of uploads are gathered. What is accepted fits the request's JSON schema. */
+/**
+ * Parses a body without long strings, and collects the bytes of uploads. What is accepted fits the request's JSON schema.
+ */
 async function parse(name: Name, body: JsonObject) {
   const text = makeTurnText(NO_SPOOLED_STRINGS, 1024 * 1024);
   const { input, ...rest } = await PARSERS[name](body, { maxUploadBytes: 30, spooled: NO_SPOOLED_STRINGS, text });
@@ -52,7 +54,7 @@ async function refusal(name: Name, body: JsonObject): Promise<string> {
   return 'accepted';
 }
 
-/** A GIF of so many pixels, as far as its header. */
+/** A GIF with this size in its header. */
 function aGif(width: number, height: number): Buffer {
   const size = Buffer.alloc(4);
   size.writeUInt16LE(width);

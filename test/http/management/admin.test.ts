@@ -63,7 +63,7 @@ const key = {
   created_at: ISO,
 };
 
-/** Operations that record how they were asked. */
+/** Operations that record their calls. */
 function recorder() {
   const asked: unknown[][] = [];
   const verb =

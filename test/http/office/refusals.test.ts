@@ -1,4 +1,4 @@
-// Who reads Office Mode and what of it, for every endpoint there is: credentials, ids, ranges (§4.8, §5, A1, A8, G11, G21).
+// Who may read Office Mode, for every endpoint: credentials, ids, ranges (§4.8, §5, A1, A8, G11, G21).
 import { expect, test } from 'vitest';
 import type { Catalog } from '../../../src/catalog/kinds/models.ts';
 import { makeBus } from '../../../src/events/bus.ts';
@@ -27,7 +27,7 @@ const PAGE = [...outOf('limit', 0, 501), ...outOf('offset'), 'limit=1&limit=2', 
 const RUN = ['run_id=', 'run_id=x', `run_id=${UNKNOWN.slice(1)}`, `run_id=${UNKNOWN}&run_id=${UNKNOWN}`];
 const AFTER = [...outOf('after_id'), 'after_id=1&after_id=1'];
 
-/** Every endpoint, with what it does not take. `RUN` stands for the id of a run. */
+/** Every endpoint, with queries that it rejects. `RUN` stands for the id of a run. */
 const REFUSED: Readonly<Record<string, readonly string[]>> = {
   '/snapshot': [...outOf('limit', 0, 97), 'limit=1&limit=1', ...ZONES],
   '/teams/:team_id/today-active-runs': [
@@ -63,7 +63,7 @@ const REFUSED: Readonly<Record<string, readonly string[]>> = {
 const PATHS = Object.keys(REFUSED);
 const OF_SESSIONS = PATHS.filter((path) => path.includes(':id'));
 
-/** What each path needs to be answered. */
+/** What each path needs for a reply. */
 const QUERY: Readonly<Record<string, string>> = { '/sessions/:id/run-events/stream': 'run_id=RUN' };
 
 const CREDENTIALS = [
@@ -137,7 +137,7 @@ test.each(PATHS)('%s accepts an admin key of an administrator, as a Bearer, and 
   for (const [who, { query = '', ...credential }, status] of CREDENTIALS.map(
     ([who, how, status]) => [who, how as { query?: string; as?: string }, status] as const,
   )) {
-    // Neither an id that is nobody's nor a bad query is looked at before the credential.
+    // Neither an unknown id nor a bad query is examined before the credential.
     for (const target of [at(path), at(path, 'limit=x&tz=x', UNKNOWN)]) {
       const got = await send(house, { path: `${target}&${query}`, ...credential });
       expect([who, target, got.status]).toEqual([who, target, status]);

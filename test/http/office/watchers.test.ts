@@ -1,4 +1,4 @@
-// Those who watch: kept awake, dropped when they do not read, ended with their access or the daemon.
+// Watchers: get heartbeats, are disconnected when they do not read, and end with their access or the daemon.
 import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { ErrandError } from '../../../src/domain/errors.ts';
@@ -89,7 +89,7 @@ test('a watcher that reads nothing is dropped at 1 MB, and resumes without a gap
     await say(text);
     said += 1;
     expect(await reading.ids(1)).toEqual([said]);
-    // What the sockets of the system take is not much more than the limit.
+    // The sockets of the system buffer little more than the limit.
     expect(said).toBeLessThan(1_000);
   }
   expect(said * text.length).toBeGreaterThan(1024 * 1024);

@@ -18,7 +18,7 @@ test('what a peer that is no trusted proxy says of others is not believed', asyn
 test('behind trusted proxies a client is the rightmost address that is not one of theirs', async () => {
   const cases: readonly [forwarded: string | string[], client: string][] = [
     ['192.0.2.1', '192.0.2.1'],
-    // What a client writes itself stands left of what the proxy adds.
+    // What a client writes itself is left of what the proxy adds.
     ['203.0.113.9, 192.0.2.1', '192.0.2.1'],
     ['203.0.113.9,192.0.2.1 ,10.1.2.3', '192.0.2.1'],
     [['203.0.113.9', '192.0.2.1'], '192.0.2.1'],
@@ -26,7 +26,7 @@ test('behind trusted proxies a client is the rightmost address that is not one o
     ['::ffff:192.0.2.1', '192.0.2.1'],
     ['192.0.2.1:4711', '192.0.2.1'],
     ['[2001:db8::1]:4711', '2001:db8::1'],
-    // Whoever comes from inside counts by the proxy that is farthest from here.
+    // A client inside counts as the farthest proxy.
     ['10.9.9.9, 10.1.2.3', '10.9.9.9'],
     ['', '127.0.0.1'],
     ['unknown', '127.0.0.1'],

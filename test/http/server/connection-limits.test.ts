@@ -43,7 +43,9 @@ async function openServer(over: Partial<ConnectionLimitParts> = {}) {
     for (const socket of sockets) socket.destroy();
     await new Promise<void>((resolve) => server.close(() => resolve()));
   });
-  /** Opens so many from one address of this machine, and waits until `refused` of all that were opened are closed. */
+  /**
+   * Opens this many connections from one address of this machine, and waits until `refused` of all opened ones are closed.
+   */
   const open = async (count: number, localAddress: string, refused: number): Promise<void> => {
     let connected = 0;
     for (let i = 0; i < count; i += 1) {

@@ -111,7 +111,7 @@ test.each(['new\nline\r.txt', 'tab\t.txt', '\u0001.txt', '..', '%2F.txt', "a'b(c
 
 const TEN = '0123456789';
 
-/** What comes of a request for parts of ten bytes. */
+/** The results of requests for parts of ten bytes. */
 const RANGES: readonly (readonly [range: string, status: number, part: string, contentRange: string | undefined])[] = [
   ['bytes=0-4', 206, '01234', 'bytes 0-4/10'],
   ['bytes=4-4', 206, '4', 'bytes 4-4/10'],

@@ -26,7 +26,7 @@ let rows: StoreHouse;
 let house: House;
 let woken: number;
 const nobody = () => undefined;
-/** Of the user of every key and token, by their first key and by their second; of another user. */
+/** Sessions of the user of every key and token, by their first and second key; and of another user. */
 let own: Asked;
 let ofSecondKey: Asked;
 let ofOther: Asked;
@@ -79,7 +79,7 @@ const answer = (id: string, answers: unknown, as = 'token-of-user') =>
 const answerByKey = (id: string, answers: unknown, as = 'conversation-key') =>
   send(house, { method: 'POST', path: `/openapi/v1/user-inputs/${id}/answer`, as, body: { answers } });
 
-/** Who may on each path: the statuses of the owner's token, an administrator's, keys, the operator and nobody. */
+/** Who may use each path: the statuses for the owner's token, an administrator's, keys, the operator and no credential. */
 const CALLERS: readonly (readonly [string, Partial<Sent>, number])[] = [
   ['nobody', {}, 401],
   ['an unknown key', { as: 'nonsense' }, 401],

@@ -117,8 +117,8 @@ const NEW_USER = { fullName: null, department: null, role: null, team: null, sce
 const NEW_KEY = { scope: 'global', name: null, model: null, target: 'free', capabilityChoice: null } as const;
 
 /**
- * Every verb: a new one doesn't compile until it has its line. One without an entry says why: it is not an
- * administrator's, it changes nothing and reads nobody's conversation, or it is a door.
+ * Every verb: a new one doesn't compile until it has its line. A verb without an entry has a reason: it isn't an
+ * administrator's, it changes nothing and reads no conversation, or it is an entry point.
  */
 const VERBS: Readonly<Record<keyof Operations, Line | 'door' | 'of programs' | 'not of a conversation'>> = {
   authenticate: 'door',

@@ -122,7 +122,7 @@ test('an unknown account takes as long as a wrong password', async () => {
   }
   const median = (all: number[]) => all.toSorted((a, b) => a - b)[7]!;
   const ratio = median(times.known) / median(times.unknown);
-  // Without the check of a stand-in it would be some fifty to one.
+  // Without the check of a stand-in, the ratio would be about fifty to one.
   expect(ratio).toBeGreaterThan(0.5);
   expect(ratio).toBeLessThan(2);
 });
@@ -173,7 +173,7 @@ test('failures from many addresses make the account wait, not whoever logged in 
       await expect(guess).rejects.toMatchObject({ reason: 'unauthenticated' });
     }
   }
-  // Whether there is such an account makes no difference to those who guess.
+  // Those who guess can't see whether the account exists.
   for (const name of ['mara', 'nobody']) {
     const held = logIn(password(name, 'correct horse', away));
     await expect(held).rejects.toMatchObject({ reason: 'rate_limited', details: { retryAfterSeconds: 1 } });

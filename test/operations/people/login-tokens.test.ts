@@ -72,7 +72,7 @@ test('a new password ends the tokens of the old one, and no other user’s', asy
   await store.users.change('mara', { passwordHash: 'y' });
   await expect(tokens.resolveToken(old)).rejects.toMatchObject(INVALID);
   expect(await tokens.resolveToken(others)).toMatchObject({ kind: 'token' });
-  // At the same moment of the clock, so that it is not the time that tells them apart.
+  // At the same moment of the clock, so that it isn't the time that distinguishes them.
   const { text: fresh } = await tokens.issueToken(user);
   expect(await tokens.resolveToken(fresh)).toMatchObject({ kind: 'token' });
   await store.users.change('mara', { passwordHash: 'z' });

@@ -7,7 +7,7 @@ type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 
 const TOKEN = 'se/cr&et=+%';
 
-/** A provider that answers so, and what it was asked. */
+/** A provider with this reply, and the requests it got. */
 async function provider(answer: Answer, timeoutMs = 2_000) {
   const asked: { readonly method: string | undefined; readonly url: URL }[] = [];
   const server = createServer((request, response) => {

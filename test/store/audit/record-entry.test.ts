@@ -43,7 +43,7 @@ function firstBroken(entries: readonly AuditEntry[]): number | undefined {
   return undefined;
 }
 
-/** What somebody with a shell does to the file. */
+/** Changes to the file by someone with a shell. */
 function tamper({ file }: StoreHouse, sql: string): void {
   const connection = new Connection(file);
   connection.exec(sql);

@@ -34,7 +34,7 @@ function openFile(file: string, options: Connection.Options = {}): Connection.Da
   return connection;
 }
 
-/** What a backup holds; throws when it is not whole. */
+/** The content of a backup; throws when it isn't complete. */
 function readBackup(file: string): { version: unknown; teams: unknown; state: unknown } {
   const copy = openFile(`${file}${BACKUP_OF_1}`, { readonly: true });
   return {

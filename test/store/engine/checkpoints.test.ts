@@ -1,4 +1,4 @@
-// The log of the database: short again when nothing is written, and told of when somebody keeps it from that.
+// The write-ahead log: short again when nothing is written, and reported when a reader prevents that.
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import Connection from 'better-sqlite3';
@@ -18,7 +18,7 @@ function open() {
   const database = openDatabase(file, clock, { ...NO_ALARMS, held: (bytes) => void held.push(bytes) });
   onTestFinished(() => database.close());
   let teams = 0;
-  // A name stands in the table and in its index.
+  // A name is stored in the table and in its index.
   const addTeam = (tx: Transaction) =>
     tx.run(
       'INSERT INTO teams (id, name, created_at, updated_at) VALUES (?, ?, 0, 0)',
@@ -31,7 +31,7 @@ function open() {
     held,
     logBytes: () => statSync(`${file}-wal`).size,
     fileBytes: () => statSync(file).size,
-    /** Writes so many megabytes, one a commit, each followed by the look that comes after a commit. */
+    /** Writes this many megabytes, one per commit, each followed by the check after a commit. */
     write: async (megabytes: number) => {
       for (let at = 0; at < megabytes; at += 1) {
         await database.write(addTeam)();

@@ -166,7 +166,7 @@ test('a statement keeps the plan it was prepared with, whatever values it is exe
   const { database } = openTemporary();
   await database.write(function* (tx) {
     yield* tx.run('CREATE TABLE tides (place TEXT NOT NULL, height INTEGER NOT NULL) STRICT');
-    // Of use only to who knows the value: a statement that is planned by its values is seen to read in this order.
+    // Useful only with a known value: a statement that is planned by its values shows this order.
     yield* tx.run("CREATE INDEX tides_of_brest ON tides (height) WHERE place = 'Brest'");
     yield* tx.run("INSERT INTO tides VALUES ('Brest', 7), ('Brest', 5), ('Kiel', 1)");
   })();

@@ -85,7 +85,7 @@ function valueOf(name: string, type: string, number: number): string | number {
 
 type Row = Record<string, unknown>;
 
-/** Columns that a later schema has no more. */
+/** Columns that a later schema no longer has. */
 const GONE: ReadonlySet<string> = new Set(['waited_ms', 'waiting', 'queued_steady_at', 'worked_until']);
 
 const runsOf = (connection: Connection.Database) =>

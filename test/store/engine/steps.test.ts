@@ -1,4 +1,4 @@
-// A step of a verb that nobody yields does nothing, and neither the compiler nor SQLite would notice.
+// A step of a verb that isn't yielded does nothing, and neither the compiler nor SQLite would notice.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -20,7 +20,7 @@ function stepsIn(sources: readonly string[]): string[] {
   return sources.flatMap((source) => [...source.matchAll(STEP)].map((match) => match[1]!));
 }
 
-/** Calls of a step that is neither yielded nor handed on, with what stands around them. */
+/** Calls of a step that is neither yielded nor passed on, with their context. */
 function forgotten(source: string, steps: readonly string[]): string[] {
   const calls = new RegExp(String.raw`(?<![.\w])(?:(?:${steps.join('|')})\(|${STATEMENT})`, 'g');
   return [...source.matchAll(calls)]
@@ -37,7 +37,7 @@ test('every step of a verb is yielded, or handed on to who yields it', () => {
   expect(forgotten('  const found = holds(tx, fence);\n  tx.run(SQL);\n  yield* tx.run(SQL);', steps)).toHaveLength(2);
 });
 
-/** Verbs that are made by the call of a function, with what stands around them; those with a note are rare, and may be. */
+/** Verbs that are made by the call of a function, with their context; verbs with a note are rare and exempt. */
 function madeByCalls(source: string): string[] {
   const made = /(?:=>|await)\s*(?:write|read)\((?!\s*note\b)/g;
   return [...source.matchAll(made)].map(({ index }) => source.slice(Math.max(0, index - 40), index + 40));

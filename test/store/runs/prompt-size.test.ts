@@ -1,15 +1,15 @@
-// What a stream says of its prompt at its start: the best that was known when the turn was accepted, and the same for ever.
+// The prompt size at the start of a stream: the best estimate when the turn was accepted, which never changes.
 import { expect, test } from 'vitest';
 import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
 
 const ENDED = { outcome: 'completed', answer: 'Six.', stopReason: 'end_turn' } as const;
 const content = [{ type: 'text', text: 'x'.repeat(300) }] as const;
 
-/** What each accepted run said, in order. */
+/** The estimate of each accepted run, in order. */
 const promptTokens = (house: StoreHouse) =>
   house.committed.flatMap((event) => (event.type === 'run.queued' ? [event.payload.promptTokens] : []));
 
-/** Does the run that was accepted last, in steps of so many tokens. */
+/** Executes the last accepted run, with steps of this many tokens. */
 async function work(house: StoreHouse, steps: readonly { input: number; output: number }[]): Promise<void> {
   const [run] = await house.claim();
   for (const [index, { input, output }] of steps.entries()) {

@@ -1,4 +1,4 @@
-// What agents said, told again: history, answers and results are made of the steps, where the only copies are.
+// What agents said: history, answers and results are read from the steps, which have the only copies.
 import Connection from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { previewOf } from '../../../src/domain/sessions/content.ts';
@@ -9,7 +9,7 @@ const WORDS = Array.from({ length: 9 }, () => 'The moon pulls the water, the sun
 const CALL = { id: 'x', name: 'shell', input: { command: 'tide' } };
 const USAGE = { inputTokens: 10, outputTokens: 4, cacheReadTokens: 0, cacheWriteTokens: 0 };
 
-/** A run that used a tool and then answered with the words, as the worker tells it. */
+/** A run that used a tool and then answered with the words, as the worker reports it. */
 async function answered() {
   const house = await storeHouse();
   const { sessionSeq } = await house.accept();

@@ -83,7 +83,7 @@ async function houseOfAll(): Promise<StoreHouse> {
   return house;
 }
 
-/** What a verb makes of a run in each state; of those that it does not move, it must leave the row and the journal alone. */
+/** What a verb does to a run in each state; when it does not move a run, it must not change the row or the journal. */
 async function movesOf(name: string): Promise<string[]> {
   const house = await houseOfAll();
   const before = rowsOf(house);

@@ -1,4 +1,4 @@
-// Stopping in the store: what moves, what is told, and that exactly one end of a run is ever committed.
+// Stopping in the store: what moves, what is published, and that exactly one end of a run is ever committed.
 import { expect, test } from 'vitest';
 import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
 

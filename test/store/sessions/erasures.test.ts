@@ -1,15 +1,15 @@
-// Texts that leave the database: those of deleted sessions, and those that were streamed and thrown away.
+// Texts erased from the database: those of deleted sessions, and streamed text that was discarded.
 import { expect, test } from 'vitest';
 import type { NewEvent } from '../../../src/domain/journal-event.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
 
-/** Stands in every text of the session under test. */
+/** Occurs in every text of the session under test. */
 const SECRET = 'The wreck lies off Ushant';
 const delta = (text: string): NewEvent => ({ type: 'content_block_delta', payload: { index: 0, text } });
 const result = (output: string) => ({ step: 1, toolUseId: 'x', name: 'shell', ok: true, output, durationMs: 1 });
 
-/** Where a text stands in the file, by table and column. */
+/** Where a text occurs in the file, by table and column. */
 function placesOf(house: StoreHouse, text: string): string[] {
   const columns = house.rows<{ place: string; sql: string }>(
     `SELECT t.name || '.' || c.name AS place, 'SELECT 1 FROM ' || t.name || ' WHERE instr("' || c.name || '", ''${text}'') LIMIT 1' AS sql
@@ -166,7 +166,7 @@ test.each(['interrupted', 'failed'])('what was streamed of a reply that was neve
   while ((await erasures.eraseDiscarded()) === 'more') commits += 1;
   expect(commits).toBeGreaterThanOrEqual(3);
   expect(await house.streamed()).toEqual(['The ', 'moon ', 'pulls.']);
-  // Places in the stream stay as they were told.
+  // Places in the stream stay as published.
   const seqs = (await events.listOfRun(house.fence.runSeq, 0, 9_999)).map(({ streamSeq }) => streamSeq);
   expect(seqs).toEqual(seqs.map((_, index) => index + 1));
   expect(await erasures.eraseDiscarded()).toBe('none');

@@ -23,7 +23,7 @@ if (!chromium.ok) console.warn(`\n*** SKIPPED: every test of the browser: ${chro
 
 export type Handler = (req: IncomingMessage, res: ServerResponse) => void;
 
-/** A server on loopback until the test ends; what it was asked for is in `asked`. */
+/** A server on loopback until the test ends; `asked` has its requests. */
 export async function aSite(of: Of, pages: Readonly<Record<string, string | Handler>>) {
   const asked: string[] = [];
   const server = createServer((req, res) => {
@@ -50,9 +50,9 @@ async function listen(of: Of, server: Server): Promise<void> {
 type Picture = Services['keep_screenshot']['input'];
 
 interface RunParts {
-  /** What it is granted besides the usual; null for no browser. */
+  /** Grants in addition to the usual; null for no browser. */
   readonly grant?: Partial<BrowserGrant> | null;
-  /** What an action has at most. */
+  /** Time limit of an action. */
   readonly limitMs?: number;
 }
 
@@ -110,7 +110,7 @@ export function refOf(view: string, line: RegExp): string {
   return /\[ref=(\w+)\]/.exec(found ?? '')?.[1] ?? `(none in ${view})`;
 }
 
-/** Ids of the processes that a run's browser consists of, as far as their arguments tell. */
+/** Ids of the processes of a run's browser, as far as their arguments show. */
 export function processesOf(runId: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

@@ -1,4 +1,4 @@
-// A thread with a browser in it, for a test that ends the thread. Tells `open` when the browser has a page.
+// A thread with a browser in it, for a test that ends the thread. Posts `open` when the browser has a page.
 import { parentPort, workerData } from 'node:worker_threads';
 import { openBrowser } from '../../../src/agent/browser/open-browser.ts';
 import type { BrowserGrant } from '../../../src/agent/port/grants.ts';

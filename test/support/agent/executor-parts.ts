@@ -1,4 +1,4 @@
-// What executes a run of a store's house, with a pool of the test's own and no threads.
+// The parts that execute a run of a store's house, with the test's own pool and no threads.
 import { NO_EQUIPMENT } from '../../../src/agent/port/grants.ts';
 import type { Catalog } from '../../../src/catalog/kinds/models.ts';
 import { NO_EXTRAS } from '../../../src/domain/capabilities/model.ts';

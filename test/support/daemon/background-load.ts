@@ -13,11 +13,11 @@ export interface Submission {
   readonly door: BackgroundDoor;
   /** Run and session of each 202, such as `<run id> in <session id>`; more than one is a broken promise. */
   readonly reported: Set<string>;
-  /** Requests that were sent and lost, so that nobody could say whether they were taken. */
+  /** Requests that were sent and lost, so that it is unknown whether they were accepted. */
   lost: number;
-  /** Refusals for want of a place, each retried. */
+  /** Refusals for lack of a place, each retried. */
   refused: number;
-  /** The run's last state as its key tells it; null until it was collected. */
+  /** The run's last state as its key returns it; null until it was collected. */
   end: string | null;
   readonly problems: string[];
 }
@@ -119,7 +119,7 @@ async function post(submission: Submission, words: string): Promise<Reply | unde
     return { status: answer.status, text: await answer.text() };
   } catch (error) {
     const { cause } = error as { cause?: { code?: string } };
-    // Where nobody listens nothing can have been taken.
+    // Without a listener, nothing can have been accepted.
     if (cause?.code !== 'ECONNREFUSED') submission.lost += 1;
     return undefined;
   }

@@ -1,4 +1,4 @@
-// Looks at a daemon from outside its API: the rows and files that stand on its disk.
+// Inspects a daemon from outside its API: the rows and files on its disk.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import Connection from 'better-sqlite3';
@@ -8,7 +8,7 @@ export interface DataPlace {
   readonly dataDir: string;
 }
 
-/** What a refused request must leave as it was: rows by table, and files below `blobs`. */
+/** What a refused request must not change: rows by table, and files below `blobs`. */
 export type Contents = Readonly<Record<string, number>>;
 
 const TABLES = ['sessions', 'runs', 'messages', 'attachments', 'steps', 'tool_calls', 'events'];
@@ -38,7 +38,7 @@ export async function contentsOf(place: DataPlace): Promise<Contents> {
   return { ...rows, blobs: filesBelow(join(place.dataDir, 'blobs')).length };
 }
 
-/** Paths of the files below a directory, relative to it, in order. What goes while it is looked at is looked at anew. */
+/** Paths of the files below a directory, relative to it, in order. Reads again when files disappear meanwhile. */
 export function filesBelow(directory: string): string[] {
   for (;;) {
     try {

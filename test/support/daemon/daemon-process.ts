@@ -51,10 +51,10 @@ export interface DaemonProcess {
   pid(): number;
   /** Milliseconds from spawn to the first 200 of /healthz, at the last start. */
   startMs(): number;
-  /** What all starts wrote on standard error, its end when it is long. */
+  /** What all starts wrote on standard error; only the end when it is long. */
   stderr(): string;
   stdout(): string;
-  /** Reads the running process's standard error no further, or goes on with it. */
+  /** Stops reading the running process's standard error, or continues. */
   readStderr(reads: boolean): void;
   /** Calls the management API as the first administrator and answers `data`; throws on any other status than 2xx. */
   admin(method: string, path: string, body?: object): Promise<unknown>;
@@ -289,6 +289,6 @@ function killGroup(child: ChildProcess): void {
   try {
     process.kill(-child.pid, 'SIGKILL');
   } catch {
-    // The group is gone already.
+    // The group has already ended.
   }
 }

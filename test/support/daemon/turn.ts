@@ -1,4 +1,4 @@
-// One turn over plain HTTP in either protocol, told in the same words, for tests that look below the official clients.
+// One turn over plain HTTP in either protocol, with the same result type, for tests below the official clients.
 import type { SseEvent } from '../http/sse.ts';
 import { collectSse } from '../http/sse.ts';
 
@@ -22,7 +22,7 @@ export interface TurnWish {
   readonly signal?: AbortSignal;
 }
 
-/** What came back. A stream that ends with an error has status 200 and an `error`. */
+/** The reply. A stream that ends with an error has status 200 and an `error`. */
 export interface TurnAnswer {
   readonly status: number;
   readonly headers: Headers;

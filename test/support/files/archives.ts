@@ -1,4 +1,4 @@
-// What is in an archive, by name: read in the test's own way, so that no packer is asked about itself.
+// The content of an archive, by name: read by the test itself, so that no packer verifies itself.
 import { gunzipSync, inflateRawSync } from 'node:zlib';
 import { list, type ReadEntry } from 'tar';
 

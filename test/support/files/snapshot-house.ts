@@ -16,7 +16,7 @@ import { type Of, temporaryDirectory } from './temporary-directory.ts';
 
 export const LIMITS = { maxFileBytes: 64 * 1_048_576, maxFiles: 10_000, maxTotalBytes: 2 ** 40, maxDepth: 64 };
 
-/** What nothing was passed over means. */
+/** Nothing was left out. */
 export const NOTHING = { links: 0, special: 0, notUtf8: 0, tooLarge: 0, tooDeep: 0, tooMany: 0, unreadable: 0 };
 
 /** Lower-case hex SHA-256. */
@@ -24,9 +24,9 @@ export const sha256 = (bytes: string | Uint8Array): string => createHash('sha256
 
 interface HouseParts {
   readonly clock?: Clock;
-  /** Made for the test when none is given. */
+  /** Created for the test when absent. */
   readonly directory?: string;
-  /** The test, if others run at the same time, or what else it is for. */
+  /** The name of the test, if others run at the same time, or its purpose. */
   readonly of?: Of;
   /** A house whose snapshot thread and blobs it shares, because a thread of its own takes its time to start. */
   readonly beside?: SnapshotHouse;
@@ -59,7 +59,7 @@ export interface SnapshotHouse extends Kept {
   pathOf(key: string): string;
   hasBlob(key: string): boolean;
   blobBytes(key: string): Buffer;
-  /** What is being written, or was left behind. */
+  /** Files being written, or left behind. */
   incoming(): string[];
   readonly hashedPath: string;
   snapshot(order?: Partial<SnapshotOrder>): Promise<Snapshot>;

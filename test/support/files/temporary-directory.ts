@@ -9,7 +9,7 @@ export interface Of {
   onTestFinished(end: () => void | Promise<void>): void;
 }
 
-/** Makes a directory that holds the given files, by their relative paths. */
+/** Makes a directory with the given files, by their relative paths. */
 export function temporaryDirectory(
   files: Readonly<Record<string, string | Buffer>> = {},
   of: Of = { onTestFinished },

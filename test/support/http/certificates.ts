@@ -27,7 +27,7 @@ const OIDS = {
   subjectAltName: '551d11',
 } as const;
 
-/** A certificate for a DNS name, valid from yesterday to tomorrow unless other dates are given. It can issue others. */
+/** A certificate for a DNS name, valid from yesterday to tomorrow by default. It can issue others. */
 export function makeCertificate(name: string, options: CertificateOptions = {}): Certificate {
   const { issuer = null, from = Date.now() - DAY_MS, until = Date.now() + DAY_MS } = options;
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });

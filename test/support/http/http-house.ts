@@ -200,7 +200,7 @@ function makeRunBook() {
       this.commit(run, [{ type: 'run.queued', payload: { scheduleMode: 'immediate' } }]);
       return run;
     },
-    /** Writes events of a run and tells them, as one commit. */
+    /** Writes events of a run and publishes them, as one commit. */
     commit(run: Run, fresh: readonly NewEvent[]): void {
       const written = fresh.map(
         (event, index): JournalEvent => ({
@@ -215,7 +215,7 @@ function makeRunBook() {
       events.push(...written);
       bus.publish(written);
     },
-    /** Moves a run and wakes who waits for it. */
+    /** Moves a run and wakes those who wait for it. */
     move(run: Run, over: Partial<Run>): void {
       runs[run.seq - 1] = { ...runs[run.seq - 1]!, ...over };
       for (const wake of waiters) wake();
@@ -269,7 +269,7 @@ export interface HouseOptions {
   readonly parts?: Partial<HttpParts>;
   /** The log, when operations write to it, too. */
   readonly logged?: ReturnType<typeof loggedLines>;
-  /** What an accepted run does; answers "Hello." at once when absent. */
+  /** What an accepted run does; replies "Hello." at once when absent. */
   readonly play?: (run: Run, book: RunBook) => void;
 }
 

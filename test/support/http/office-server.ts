@@ -122,13 +122,13 @@ export interface OfficeServer {
   /** What the daemon knows; a test changes it. */
   snapshot: SnapshotWire;
   today: readonly TodayItemWire[];
-  /** What a read of a session answers, by the end of its path, such as `summary`. */
+  /** The reply to a read of a session, by the end of its path, such as `summary`. */
   readonly ofSession: Map<string, unknown>;
-  /** Answers this status instead, to everything; null: as it should be. */
+  /** Replies with this status to everything; null: normal replies. */
   status: number | null;
-  /** Answers so much later. */
+  /** Delays replies by this long. */
   delayMs: number;
-  /** Sends `reset` to whoever resumes. */
+  /** Sends `reset` to watchers that resume. */
   forgets: boolean;
   /** Requests as they came: path and query. */
   readonly requests: string[];
@@ -140,15 +140,15 @@ export interface OfficeServer {
   readonly gone: Set<string>;
   /** Keeps an event that the streams leave out: a gap. */
   readonly keep: (event: NewEvent) => void;
-  /** Sends an event to all watchers, and keeps it for those who resume. */
+  /** Sends an event to all watchers, and keeps it for those that resume. */
   readonly emit: (event: NewEvent) => void;
-  /** Ends all connections and listens no more. */
+  /** Ends all connections and stops listening. */
   readonly die: () => Promise<void>;
   /** Listens at the same address again. */
   readonly rise: () => Promise<void>;
 }
 
-/** Starts it. Whoever starts it lets it die. */
+/** Starts it. The caller has to end it. */
 export async function startOfficeServer(snapshot: SnapshotWire = aSnapshot([anEntity(1)])): Promise<OfficeServer> {
   const watchers = new Map<ServerResponse, string | null>();
   const events: OfficeEvent[] = [];

@@ -12,7 +12,7 @@ export interface SseEvent {
 export interface SseParser {
   /** Takes the next bytes, cut anywhere, and answers the events they complete. */
   push(bytes: Uint8Array | string): SseEvent[];
-  /** What has come of an event whose closing blank line has not; null when the stream ended cleanly. */
+  /** The beginning of an event whose closing blank line has not arrived; null when the stream ended cleanly. */
   rest(): string | null;
 }
 

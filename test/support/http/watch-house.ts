@@ -1,4 +1,4 @@
-// Office Mode over HTTP and a real store: who watches gets what is committed.
+// Office Mode over HTTP and a real store: watchers get what is committed.
 import { expect } from 'vitest';
 import type { NewEvent } from '../../../src/domain/journal-event.ts';
 import { makeBus } from '../../../src/events/bus.ts';

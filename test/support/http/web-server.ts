@@ -1,4 +1,4 @@
-// A web server on loopback for one test, which keeps what was asked of it.
+// A web server on loopback for one test, which records its requests.
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
@@ -21,7 +21,7 @@ export interface WebServer {
   readonly rule: EgressRule;
 }
 
-/** Serves on 127.0.0.1 until the test ends. Answers 200 with `hello` when no handler is given. */
+/** Serves on 127.0.0.1 until the test ends. Replies 200 with `hello` without a handler. */
 export async function startWebServer(
   handler: RequestListener = (_req, res) => void res.end('hello'),
 ): Promise<WebServer> {

@@ -15,9 +15,9 @@ export interface McpHttpServer {
   readonly requests: readonly { readonly method: string; readonly headers: Headers }[];
   /** What happened to calls, such as `canceled`. */
   readonly notes: readonly string[];
-  /** Answers every request so, until it is called with null. */
+  /** Replies to every request this way, until it is called with null. */
   answerWith(answer: ((response: ServerResponse) => void) | null): void;
-  /** Forgets its sessions, as a server that was started anew. */
+  /** Forgets its sessions, like a restarted server. */
   forget(): void;
   close(): Promise<void>;
 }

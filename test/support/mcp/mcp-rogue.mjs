@@ -7,7 +7,7 @@ const say = (message) => stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...mes
 const SIMPLE = { type: 'object', properties: {} };
 const named = (name, inputSchema = SIMPLE, more = {}) => ({ name, description: `Does ${name}.`, inputSchema, ...more });
 
-/** Writes for ever, as fast as it is read, and still hears what it is told. */
+/** Writes forever, as fast as it is read, and still reads its input. */
 function flood(stream, piece) {
   const more = () => (stream.write(piece) ? setImmediate(more) : stream.once('drain', more));
   more();

@@ -8,7 +8,7 @@ import { z } from 'zod';
 
 const text = (words) => ({ content: [{ type: 'text', text: words }] });
 
-/** @param {(what: string) => void} note told what happens to calls */
+/** @param {(what: string) => void} note called with what happens to calls */
 export function makeServer(note = () => undefined) {
   const server = new McpServer({ name: 'test-server', version: '1.0.0' }, { instructions: 'Add before you subtract.' });
   const tool = (name, inputSchema, answer) =>

@@ -15,7 +15,7 @@ export interface Performance {
 const SSE = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' };
 const PAGE = '<!doctype html><html><head><title>502 Bad Gateway</title></head><body>Bad Gateway</body></html>\n';
 
-/** Answers one request as its reply says. Returns at once; what takes time goes on by timers. */
+/** Replies to one request as its reply says. Returns at once; what takes time continues on timers. */
 export function play(performance: Performance): void {
   const { question, reply, response } = performance;
   if (reply.hang === 'before-headers') return;
@@ -197,7 +197,7 @@ function drip(response: ServerResponse, bytes: Buffer, everyMs: number): void {
   send();
 }
 
-/** Runs `then` after a while, unless the connection is gone by then. */
+/** Runs `then` after a while, unless the connection has closed by then. */
 function after(response: ServerResponse, delayMs: number, then: () => void): void {
   if (delayMs <= 0) return then();
   setTimeout(() => response.destroyed || then(), delayMs);

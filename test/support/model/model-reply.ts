@@ -20,7 +20,7 @@
 
 export type ModelProtocol = 'openai' | 'anthropic';
 
-/** One tool call. `rawArguments` is sent as it stands in place of `input`, to make arguments that are no JSON. */
+/** One tool call. `rawArguments` is sent verbatim instead of `input`, for arguments that are not JSON. */
 export interface ScriptedCall {
   readonly id?: string;
   readonly name: string;
@@ -62,19 +62,19 @@ export interface Reply {
   readonly until?: Promise<unknown>;
   /** Destroys the socket in the middle of the delta after this many. */
   readonly cut?: number;
-  /** What a cut waits for: a client may drop what it has not read yet when its connection ends. */
+  /** How long a cut waits: a client may drop what it has not read yet when its connection ends. */
   readonly cutAfter?: Promise<unknown>;
-  /** Sends a data line that is no JSON after this many deltas, then goes on. */
+  /** Sends a data line that isn't JSON after this many deltas, then continues. */
   readonly brokenJson?: number;
-  /** Answers 200 with a web page, as a proxy in between does. */
+  /** Replies 200 with a web page, as a proxy in between does. */
   readonly html?: boolean;
   /** Repeats the text's deltas until the client leaves, as fast as it reads or one each `deltaMs`. */
   readonly endless?: boolean;
-  /** Sends one byte each so many milliseconds. */
+  /** Sends one byte per this many milliseconds. */
   readonly drip?: number;
   /** Ends the stream with no finish reason, no usage and no end marker. */
   readonly noFinish?: boolean;
-  /** Sends this as the stream, as it stands, in place of a rendered one; with `endless`, over and over. */
+  /** Sends this verbatim as the stream instead of a rendered one; with `endless`, repeatedly. */
   readonly wire?: string;
   /** Leaves the connection open after the end of a `wire`. */
   readonly linger?: boolean;
@@ -91,7 +91,7 @@ export interface ModelRequestBody {
   readonly [key: string]: unknown;
 }
 
-/** What a script function is asked with. */
+/** The input of a script function. */
 export interface ModelQuestion {
   readonly protocol: ModelProtocol;
   readonly body: ModelRequestBody;

@@ -1,6 +1,6 @@
-// Runs the scripted model server as its own process, driven by directives in the requests alone.
-// `node model-server-main.ts [--port N] [--delta-ms N] [--first-ms N] [--until-eof]` prints one JSON line {"url","pid"}
-// when it is ready. With --until-eof it ends when its standard input does, so that it never outlives who started it.
+// Runs the scripted model server as its own process, driven by directives in the requests alone. `node model-server-main.ts
+// [--port N] [--delta-ms N] [--first-ms N] [--until-eof]` prints one JSON line {"url","pid"} when it is ready. With
+// --until-eof it ends when its standard input does, so that it never outlives its parent.
 import { parseArgs } from 'node:util';
 import { replyFromDirectives } from './model-reply.ts';
 import { startModelServer } from './model-server.ts';

@@ -349,7 +349,7 @@ test('a credential of the service passes a check from outside, which names it', 
   expect(ended.stderr).toContain('Only the running service can read credential:far.\n');
   const { stdout } = await run(['config', 'check', '-o', 'json'], { dataDir });
   expect(JSON.parse(stdout)).toMatchObject({ ok: true, source: 'files', unresolved_credentials: ['credential:far'] });
-  // Who starts a daemon without it must be told.
+  // Someone who starts a daemon without it must see a warning.
   expect((await run(['serve'], { dataDir })).stderr).toMatch(/api_key_file: refers to a service credential/);
 });
 

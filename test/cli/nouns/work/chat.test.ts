@@ -1,4 +1,4 @@
-// `errand chat` prints the answer on stdout and nothing else there.
+// `errand chat` prints only the answer on stdout.
 import { Writable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { run, start, startFakeDaemon, type Route } from '../../outside.ts';

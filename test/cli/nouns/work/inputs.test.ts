@@ -1,4 +1,4 @@
-// What the commands about questions and insights send, and how they show the answers.
+// What the commands about questions and insights send, and how they show the replies.
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';

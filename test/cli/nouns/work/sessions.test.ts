@@ -1,4 +1,4 @@
-// What the commands about sessions, runs and the queue send, and how they show the answers.
+// What the commands about sessions, runs and the queue send, and how they show the replies.
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { type Received, run, start, startFakeDaemon } from '../../outside.ts';
@@ -150,7 +150,7 @@ function breakingStream() {
 test('a run is followed to its end across a broken connection: text to stdout, the rest to stderr', async () => {
   const { dataDir, received } = await startFakeDaemon({ [`GET /api/v1/runs/${RUN}/stream`]: breakingStream() });
   const { code, stdout, stderr } = await run(['runs', 'tail', RUN], { dataDir });
-  // What is told of is a run that has failed.
+  // The report is about a run that has failed.
   expect([code, stdout]).toEqual([1, 'The moon pulls.\n']);
   expect(stderr.split('\n')).toEqual([
     'queued',
