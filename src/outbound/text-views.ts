@@ -19,7 +19,9 @@ export const isBlank = (text: string, at: number): boolean => isBlankCode[text.c
 
 /** By code unit, found in one text of them all: each thread builds the table when it starts. */
 function blankCodes(): Uint8Array {
-  const all = Buffer.from(Uint16Array.from({ length: 65_536 }, (_, code) => code).buffer).toString('utf16le');
+  const units = new Uint16Array(65_536);
+  for (let code = 0; code < units.length; code += 1) units[code] = code;
+  const all = Buffer.from(units.buffer).toString('utf16le');
   const codes = new Uint8Array(all.length);
   for (const { index } of all.matchAll(new RegExp(BLANK, 'g'))) codes[index] = 1;
   return codes;
