@@ -1,0 +1,329 @@
+// Planning: which events become deliveries of which webhooks, and that each does exactly once.
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import Connection from 'better-sqlite3';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import type { User } from '../../../src/domain/people/user.ts';
+import { type WebhookEventType, WEBHOOK_EVENTS } from '../../../src/domain/webhooks/webhook.ts';
+import { openStore } from '../../../src/store/open-store.ts';
+import { EVENTS_AT_ONCE, eventIdOf } from '../../../src/store/webhooks/plan-deliveries.ts';
+import { fenceOf, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { aWebhook, renderId } from '../../support/store/webhooks.ts';
+
+const MAIN = fileURLToPath(new URL('plan-main.ts', import.meta.url));
+const MILL = '0190a0a0-0000-7000-8000-000000000001';
+
+let house: StoreHouse;
+beforeEach(async () => {
+  house = await storeHouse();
+});
+
+type Given = Parameters<typeof aWebhook>[0];
+const create = (over: Given = {}) => house.store.webhooks.create(aWebhook(over), renderId);
+
+async function plan(): Promise<void> {
+  while ((await house.store.deliveries.plan(renderId)).more);
+}
+
+/** A run that has ended. */
+async function endRun(turn: Parameters<StoreHouse['accept']>[0] = {}) {
+  const run = await house.accept(turn);
+  const claimed = (await house.claim(99)).find(({ seq }) => seq === run.seq)!;
+  await house.store.runs.finalize(fenceOf(claimed), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
+  await house.store.runs.settle(fenceOf(claimed));
+  return run;
+}
+
+/** Whose sessions a webhook was told of, in order. */
+const toldTo = (id: number) =>
+  house
+    .rows<{ body: string }>(`SELECT body FROM webhook_deliveries WHERE webhook_id = ${id} ORDER BY id`)
+    .map(({ body }) => (JSON.parse(body) as { sessionId: string }).sessionId);
+const cursor = () => house.rows<{ cursor: number }>('SELECT cursor FROM webhook_planning')[0]!.cursor;
+const newestEvent = () => house.rows<{ id: number }>('SELECT max(id) AS id FROM events')[0]!.id;
+
+async function another(username: string): Promise<User> {
+  return house.store.users.create({ ...house.user, username, role: 'user', passwordHash: 'x' });
+}
+
+/** A key of another user, in the project of the mill. */
+async function keyOf(user: User) {
+  const { key } = house;
+  return house.store.keys.create({
+    ...key,
+    id: `key-${user.username}`,
+    userSeq: user.seq,
+    projectId: MILL,
+    secretSha256: Buffer.alloc(32),
+  });
+}
+
+test('a user is told of their own sessions, the house of all', async () => {
+  const olga = await another('olga');
+  const [own, hers, all] = [
+    await create({ userSeq: house.user.seq }),
+    await create({ userSeq: olga.seq }),
+    await create(),
+  ];
+  const first = await endRun();
+  const second = await endRun({ user: olga, key: await keyOf(olga) });
+  await plan();
+  expect(toldTo(own.id)).toEqual([first.sessionId]);
+  expect(toldTo(hers.id)).toEqual([second.sessionId]);
+  expect(toldTo(all.id)).toEqual([first.sessionId, second.sessionId]);
+});
+
+test('one event has one id, whoever is told of it, and no other has it', async () => {
+  await create();
+  await create({ userSeq: house.user.seq });
+  const { sessionId } = await endRun();
+  await endRun();
+  await plan();
+  const ids = house.rows<{ id: string; count: number }>(
+    'SELECT event_id AS id, count(*) AS count FROM webhook_deliveries GROUP BY event_id ORDER BY min(id)',
+  );
+  expect(ids.map(({ count }) => count)).toEqual([2, 2]);
+  const [event] = house.rows<{ id: number; created_at: number }>(
+    "SELECT id, created_at FROM events WHERE type = 'run.done'",
+  );
+  expect(ids[0]!.id).toBe(eventIdOf(sessionId, event!));
+  expect(ids[0]!.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+});
+
+test('the filters of a webhook are asked', async () => {
+  const olga = await another('olga');
+  const key = await keyOf(olga);
+  const wants = async (over: Given) => (await create(over)).id;
+  const ids = {
+    chat: await wants({ sessionKinds: ['chat'] }),
+    api: await wants({ sessionKinds: ['api'] }),
+    mill: await wants({ projectId: MILL }),
+    quarry: await wants({ projectId: '0190a0a0-0000-7000-8000-000000000002' }),
+    failures: await wants({ events: ['session.failed'] }),
+    disabled: await wants({ enabled: false }),
+  };
+  const without = await endRun();
+  const inMill = await endRun({ user: olga, key });
+  await plan();
+  const told = Object.fromEntries(Object.entries(ids).map(([name, id]) => [name, toldTo(id)]));
+  const both = [without.sessionId, inMill.sessionId];
+  expect(told).toEqual({ chat: [], api: both, mill: [inMill.sessionId], quarry: [], failures: [], disabled: [] });
+});
+
+test('webhooks of a disabled user rest, and what happened meanwhile is not told later; the house is told', async () => {
+  const olga = await another('olga');
+  const [hers, all] = [await create({ userSeq: olga.seq }), await create()];
+  const key = await keyOf(olga);
+  const { sessionId, sessionSeq } = await house.accept({ user: olga, key });
+  await house.store.users.change('olga', { disabled: true });
+  await house.store.runs.stopSession(sessionSeq, 'operator_requested_stop');
+  await plan();
+  await house.store.users.change('olga', { disabled: false });
+  await plan();
+  expect([toldTo(hers.id), toldTo(all.id)]).toEqual([[], [sessionId]]);
+});
+
+test('a new webhook is told nothing of before, and nor is one that is enabled again', async () => {
+  await endRun();
+  const { id } = await create();
+  const second = await endRun();
+  // What was committed before the change is still told by the old rule, planned or not; it is canceled then.
+  await house.store.webhooks.change(id, { enabled: false }, renderId);
+  expect(house.rows('SELECT state FROM webhook_deliveries')).toEqual([{ state: 'canceled' }]);
+  await endRun();
+  await house.store.webhooks.change(id, { enabled: true }, renderId);
+  const fourth = await endRun();
+  await plan();
+  expect(toldTo(id)).toEqual([second.sessionId, fourth.sessionId]);
+});
+
+test('changed filters count from the next event on', async () => {
+  const { id } = await create({ events: ['session.failed'] });
+  await endRun();
+  await house.store.webhooks.change(id, { events: ['session.completed'] }, renderId);
+  const second = await endRun();
+  await house.store.webhooks.change(id, { sessionKinds: ['chat'] }, renderId);
+  await endRun();
+  await house.store.webhooks.change(id, { sessionKinds: null, name: 'Other' }, renderId);
+  const fourth = await endRun();
+  await house.store.webhooks.change(id, { projectId: MILL }, renderId);
+  await endRun();
+  await plan();
+  expect(toldTo(id)).toEqual([second.sessionId, fourth.sessionId]);
+});
+
+test('a name or an address that changes leaves out no event', async () => {
+  const { id } = await create();
+  const { sessionId } = await endRun();
+  await house.store.webhooks.change(id, { name: 'Other', url: 'https://other.example/' }, renderId);
+  await plan();
+  expect(toldTo(id)).toEqual([sessionId]);
+});
+
+test('nothing is planned for a webhook that was deleted', async () => {
+  const { id } = await create();
+  await endRun();
+  await house.store.webhooks.delete(id);
+  await plan();
+  expect(toldTo(id)).toEqual([]);
+});
+
+test('each event is planned once for each webhook, however often and by however many it is looked at', async () => {
+  const { id } = await create();
+  const run = await endRun();
+  await Promise.all(Array.from({ length: 5 }, () => house.store.deliveries.plan(renderId)));
+  expect(toldTo(id)).toEqual([run.sessionId]);
+  expect(cursor()).toBe(newestEvent());
+});
+
+test('a body that cannot be made leaves the event to be planned', async () => {
+  const { id } = await create();
+  const first = await endRun();
+  const fails = () => {
+    throw new Error('no body');
+  };
+  await expect(house.store.deliveries.plan(fails)).rejects.toThrow('no body');
+  expect(toldTo(id)).toEqual([]);
+  await plan();
+  expect(toldTo(id)).toEqual([first.sessionId]);
+});
+
+/** Ends of runs as rows, written beside the store: a day's worth takes a while by its verbs. */
+function addEnds(count: number): void {
+  const connection = new Connection(house.file);
+  onTestFinished(() => void connection.close());
+  connection
+    .transaction(() => {
+      const session = connection.prepare(
+        `INSERT INTO sessions (id, user_seq, kind, title, status, created_at, updated_at)
+         SELECT ?, 1, 'api', 't', 'completed', 0, 0`,
+      );
+      const columns = connection
+        .prepare<[], { name: string }>(
+          "SELECT name FROM pragma_table_info('runs') WHERE name NOT IN ('seq', 'id', 'session_seq')",
+        )
+        .all()
+        .map(({ name }) => name)
+        .join(', ');
+      const run = connection.prepare(
+        `INSERT INTO runs (id, session_seq, ${columns}) SELECT ?, ?, ${columns} FROM runs WHERE seq = 1`,
+      );
+      const message = connection.prepare(
+        `INSERT INTO messages (session_seq, run_seq, role, content, text_preview, created_at) VALUES (?, ?, 'user', '', '', 0)`,
+      );
+      const totals = connection.prepare('INSERT INTO session_totals (session_seq) VALUES (?)');
+      const event = connection.prepare(
+        `INSERT INTO events (session_seq, run_seq, stream_seq, type, payload, created_at)
+         VALUES (?, ?, 1, 'run.done', '{"status":"completed"}', 0)`,
+      );
+      for (let no = 1; no <= count; no += 1) {
+        const sessionSeq = session.run(`s${no}`).lastInsertRowid;
+        const runSeq = run.run(`r${no}`, sessionSeq).lastInsertRowid;
+        message.run(sessionSeq, runSeq);
+        totals.run(sessionSeq);
+        event.run(sessionSeq, runSeq);
+      }
+    })
+    .immediate();
+}
+
+test('a backlog is worked off in bounded commits', async () => {
+  await endRun();
+  const { id } = await create();
+  addEnds(250);
+  const batches = [];
+  for (let more = true; more; ) {
+    ({ more } = await house.store.deliveries.plan(renderId));
+    batches.push(toldTo(id).length);
+  }
+  expect(batches).toEqual([EVENTS_AT_ONCE, 2 * EVENTS_AT_ONCE, 250]);
+  expect(new Set(toldTo(id)).size).toBe(250);
+});
+
+test('the events of a backlog are planned in their order, whatever their types', async () => {
+  const { id } = await create({ events: ['session.completed', 'session.stopped'] });
+  const runs = [];
+  for (let no = 0; no < 6; no += 1) {
+    if (no % 2 === 0) runs.push(await endRun());
+    else {
+      const run = await house.accept();
+      await house.store.runs.stopSession(run.sessionSeq, 'user_requested_stop');
+      runs.push(run);
+    }
+  }
+  await plan();
+  expect(toldTo(id)).toEqual(runs.map(({ sessionId }) => sessionId));
+});
+
+test.each([1, 100, 101, 250])(
+  'killed at body %d, and started again, it has planned each event once',
+  async (killAt) => {
+    await endRun();
+    const { id } = await create();
+    addEnds(250);
+    await house.store.close();
+    const { signal } = spawnSync(process.execPath, [MAIN, house.file, String(killAt)]);
+    expect(signal).toBe('SIGKILL');
+    // What was committed before is kept, and nothing of the commit that was cut short.
+    expect(toldTo(id)).toHaveLength(Math.floor((killAt - 1) / EVENTS_AT_ONCE) * EVENTS_AT_ONCE);
+    const again = openStore(house.file, house.clock);
+    onTestFinished(() => again.close());
+    while ((await again.deliveries.plan(renderId)).more);
+    expect(toldTo(id)).toEqual(Array.from({ length: 250 }, (_, no) => `s${no + 1}`));
+  },
+);
+
+/** The statements that reach SQLite while `work` is done. */
+async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
+  const sqls: string[] = [];
+  const { prepare } = Connection.prototype;
+  const spy = vi.spyOn(Connection.prototype, 'prepare').mockImplementation(function (this: Connection.Database, sql) {
+    sqls.push(sql);
+    return prepare.call(this, sql) as never;
+  });
+  await work().finally(() => spy.mockRestore());
+  return sqls;
+}
+
+test('events of a type that nobody wants are not read, however many there are', async () => {
+  await endRun();
+  const { id } = await create({ events: ['user_input.requested'] });
+  addEnds(EVENTS_AT_ONCE * 3);
+  const sqls = await statementsOf(async () => {
+    const { more, wanted } = await house.store.deliveries.plan(renderId);
+    expect([more, [...wanted]]).toEqual([false, ['user_input.requested']]);
+  });
+  expect(cursor()).toBe(newestEvent());
+  expect(toldTo(id)).toEqual([]);
+  const events = sqls.find((sql) => sql.includes('FROM events WHERE type IN'))!;
+  const connection = new Connection(house.file);
+  onTestFinished(() => void connection.close());
+  const how = connection.prepare(`EXPLAIN QUERY PLAN ${events}`).all(null, null, null) as { detail: string }[];
+  expect(how.map(({ detail }) => detail)).toEqual([
+    'SEARCH events USING INDEX events_for_webhooks (type=? AND rowid>?)',
+  ]);
+});
+
+test('without an enabled webhook nothing is wanted', async () => {
+  const wanted = async () => [...(await house.store.deliveries.plan(renderId)).wanted];
+  expect(await wanted()).toEqual([]);
+  const { id } = await create({ events: ['session.completed', 'publish_page.failed'] });
+  expect(await wanted()).toEqual([WEBHOOK_EVENTS['session.completed'].journalType]);
+  await house.store.webhooks.change(id, { enabled: false }, renderId);
+  expect(await wanted()).toEqual([]);
+  await house.store.webhooks.change(id, { enabled: true }, renderId);
+  await house.store.webhooks.giveUp(id, 'gone');
+  expect(await wanted()).toEqual([]);
+  const other = await create();
+  expect(await wanted()).toHaveLength(3);
+  await house.store.webhooks.delete(other.id);
+  expect(await wanted()).toEqual([]);
+});
+
+test('every event type that happens is yielded by one journal type', () => {
+  const types = Object.entries(WEBHOOK_EVENTS) as [WebhookEventType, { journalType: string | null }][];
+  const journalTypes = types.flatMap(([, { journalType }]) => journalType ?? []);
+  expect(new Set(journalTypes).size).toBe(journalTypes.length);
+  const never = types.filter(([, { journalType }]) => journalType === null).map(([type]) => type.replace(/\..*/, ''));
+  expect(new Set(never)).toEqual(new Set(['scheduled_task', 'publish_page']));
+});

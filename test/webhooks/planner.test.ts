@@ -1,0 +1,220 @@
+// The planner at work: woken by what is committed, and by nothing that no webhook wants.
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { makeBus } from '../../src/events/bus.ts';
+import { makeWakes } from '../../src/events/wakes.ts';
+import { makeSweeper } from '../../src/execution/artifacts/sweeper.ts';
+import { openBlobStore } from '../../src/files/blobs/blobs.ts';
+import { makeWorkspaces } from '../../src/files/workspaces.ts';
+import { makeLog } from '../../src/log/log.ts';
+import { renderBody } from '../../src/webhooks/bodies/render-body.ts';
+import { makePlanner, type Planner } from '../../src/webhooks/planner.ts';
+import { temporaryDirectory } from '../support/files/temporary-directory.ts';
+import { aStep, fenceOf, FREE, type StoreHouse, storeHouse } from '../support/store/store-house.ts';
+import { aWebhook } from '../support/store/webhooks.ts';
+import { waitFor } from '../support/time/wait-for.ts';
+
+const log = makeLog({ level: 'fatal' });
+const sleep = () => undefined;
+
+let house: StoreHouse;
+let planner: Planner;
+/** Looks of the planner into the store, which it can reach by nothing else. */
+let looks: number;
+let planned: number[];
+let refuse: (() => void) | undefined;
+
+beforeEach(async () => {
+  house = await storeHouse();
+  [looks, planned, refuse] = [0, [], undefined];
+  planner = makePlanner({
+    store: {
+      deliveries: {
+        plan: async (render) => {
+          looks += 1;
+          refuse?.();
+          return house.store.deliveries.plan(render);
+        },
+      },
+    },
+    clock: house.clock,
+    log,
+    planned: (webhookIds) => void planned.push(...webhookIds),
+  });
+  onTestFinished(() => planner.stop());
+  const bus = makeBus();
+  house.store.onCommitted(bus.publish);
+  const asleep = { queue: sleep, queueWait: sleep, questionWatch: sleep, collector: sleep, sweeper: sleep };
+  makeWakes({ ...asleep, planner: (_, occasion) => planner.notice(occasion) }).follow(bus);
+});
+
+async function create(over: Parameters<typeof aWebhook>[0] = {}) {
+  const webhook = await house.store.webhooks.create(aWebhook(over), renderBody);
+  planner.wake();
+  await planner.settled();
+  return webhook;
+}
+
+async function endRun(turn: object = {}) {
+  await house.accept(turn);
+  const [run] = await house.claim();
+  await house.store.runs.recordStep(fenceOf(run!), aStep(), FREE);
+  await house.store.runs.finalize(fenceOf(run!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
+  await house.store.runs.settle(fenceOf(run!));
+  await planner.settled();
+  return run!;
+}
+
+test('an end of a run is planned as it is committed, and its webhooks are told of', async () => {
+  const [first, second] = [await create(), await create()];
+  await create({ events: ['session.failed'] });
+  await endRun();
+  expect(planned).toEqual([first.id, second.id]);
+  expect(await house.store.deliveries.listPending(first.id, 9)).toHaveLength(1);
+});
+
+test('an event that no webhook wants costs nothing', async () => {
+  await create({ events: ['user_input.requested', 'publish_page.published'] });
+  looks = 0;
+  await endRun();
+  expect(looks).toBe(0);
+});
+
+test('without a webhook, a run costs nothing after the first look', async () => {
+  planner.wake();
+  await planner.settled();
+  looks = 0;
+  await endRun();
+  expect(looks).toBe(0);
+});
+
+test('what was committed before the first look, or between a change and the wake, is not missed', async () => {
+  const { id } = await house.store.webhooks.create(aWebhook(), renderBody);
+  await endRun();
+  expect(await house.store.deliveries.listPending(id, 9)).toHaveLength(1);
+  const stale = await house.store.webhooks.create(aWebhook({ events: ['session.stopped'] }), renderBody);
+  const run = await house.accept();
+  await house.store.runs.stopSession(run.sessionSeq, 'user_requested_stop');
+  planner.wake();
+  await planner.settled();
+  expect(await house.store.deliveries.listPending(stale.id, 9)).toHaveLength(1);
+});
+
+test('when the store refuses, it is tried again', async () => {
+  const { id } = await create();
+  refuse = () => {
+    throw new Error('disk full');
+  };
+  await endRun();
+  expect(await house.store.deliveries.listPending(id, 9)).toEqual([]);
+  await expect(planner.catchUp()).rejects.toThrow('disk full');
+  refuse = undefined;
+  await waitFor(async () => {
+    house.clock.advance(1_000);
+    return (await house.store.deliveries.listPending(id, 9)).length === 1;
+  });
+});
+
+test('a planner that stops ends between two commits, and the next one continues', async () => {
+  const { id } = await create();
+  refuse = () => void planner.stop();
+  await endRun();
+  await planner.stop();
+  const before = looks;
+  await endRun();
+  expect(looks).toBe(before);
+  refuse = undefined;
+  await planner.catchUp();
+  expect(await house.store.deliveries.listPending(id, 9)).toHaveLength(2);
+});
+
+async function sweeperOf(beforeErasing: () => Promise<void>) {
+  const directory = temporaryDirectory();
+  mkdirSync(join(directory, 'workspaces'));
+  const blobs = await openBlobStore(join(directory, 'blobs'));
+  const workspaces = makeWorkspaces({ directory: join(directory, 'workspaces'), blobs, owner: null });
+  const { store, clock } = house;
+  const sweeper = makeSweeper({
+    store,
+    blobs,
+    workspaces,
+    snapshotThread: { forget: async () => undefined },
+    beforeErasing,
+    clock,
+    log,
+  });
+  onTestFinished(() => sweeper.stop());
+  return sweeper;
+}
+
+const SECRET = 'The wreck lies off Ushant';
+const titleOf = (body: string) => (JSON.parse(body) as { session: { title: string } }).session.title;
+const RESULT = { at: 1, statusCode: 200, durationMs: 1, error: null, responseExcerpt: `You said: ${SECRET}` };
+
+/** A session that ends, whose events nobody has planned, and that is deleted. */
+async function deletedUnplanned() {
+  const webhook = await house.store.webhooks.create(aWebhook(), renderBody);
+  const notice = vi.spyOn(planner, 'notice').mockImplementation(sleep);
+  const run = await endRun({ title: SECRET });
+  await house.store.sessions.deleteSession(run.sessionSeq);
+  notice.mockRestore();
+  return { webhook, run };
+}
+
+test('events of a deleted session are planned before its texts go, sent as they were, and erased then', async () => {
+  const { webhook } = await deletedUnplanned();
+  const sweeper = await sweeperOf(planner.catchUp);
+  sweeper.wake();
+  await waitFor(async () => (await house.store.sessions.listCleanups(0, 9)).length === 0);
+  const [delivery] = await house.store.deliveries.listPending(webhook.id, 9);
+  expect(titleOf(delivery!.body)).toBe(SECRET);
+  expect(house.rows('SELECT title FROM sessions')).toEqual([{ title: '' }]);
+  await house.store.deliveries.recordAttempt(delivery!.id, { ...RESULT, error: 'no' }, 5);
+  const [again] = await house.store.deliveries.listPending(webhook.id, 9);
+  expect(again?.body).toBe(delivery!.body);
+  await house.store.deliveries.recordAttempt(delivery!.id, RESULT, null);
+  const record = await house.store.deliveries.find(delivery!.id);
+  expect(record).toMatchObject({
+    state: 'delivered',
+    body: '',
+    attempts: [{ responseExcerpt: null }, { error: null }],
+  });
+  expect(JSON.stringify(record)).not.toContain(SECRET);
+  expect(await house.store.deliveries.redeliver(delivery!.id)).toBe(false);
+});
+
+test('what was sent before its session was deleted is erased with it', async () => {
+  const webhook = await create();
+  const run = await endRun({ title: SECRET });
+  const [delivery] = await house.store.deliveries.listPending(webhook.id, 9);
+  await house.store.deliveries.recordAttempt(delivery!.id, RESULT, null);
+  expect(await house.store.deliveries.find(delivery!.id)).toMatchObject({ attempts: [RESULT] });
+  await house.store.sessions.deleteSession(run.sessionSeq);
+  const sweeper = await sweeperOf(planner.catchUp);
+  sweeper.wake();
+  await waitFor(async () => (await house.store.sessions.listCleanups(0, 9)).length === 0);
+  expect(JSON.stringify(await house.store.deliveries.find(delivery!.id))).not.toContain(SECRET);
+});
+
+test('a delivery of a deleted session that is canceled loses its body as well', async () => {
+  const { webhook } = await deletedUnplanned();
+  await planner.catchUp();
+  await house.store.webhooks.change(webhook.id, { enabled: false }, renderBody);
+  const bodies = house.rows('SELECT state, body FROM webhook_deliveries');
+  expect(bodies).toEqual([{ state: 'canceled', body: '' }]);
+});
+
+test('while the planner fails, the texts of deleted sessions stay', async () => {
+  await deletedUnplanned();
+  let refused = 0;
+  const sweeper = await sweeperOf(async () => {
+    refused += 1;
+    throw new Error('disk full');
+  });
+  sweeper.wake();
+  await waitFor(() => refused > 0);
+  await sweeper.stop();
+  expect(house.rows('SELECT title FROM sessions')).toEqual([{ title: SECRET }]);
+  expect(await house.store.sessions.listCleanups(0, 9)).toHaveLength(1);
+});

@@ -1,0 +1,77 @@
+// The upkeep of the record: what is a month old goes, and what disabled and deleted webhooks leave behind.
+import { expect, onTestFinished, test } from 'vitest';
+import { makeLog } from '../../src/log/log.ts';
+import { makeUpkeep } from '../../src/webhooks/upkeep.ts';
+import { storeHouse } from '../support/store/store-house.ts';
+import { aWebhook, renderId } from '../support/store/webhooks.ts';
+import { waitFor } from '../support/time/wait-for.ts';
+
+const DAY = 86_400_000;
+
+async function upkeepHouse() {
+  const house = await storeHouse();
+  const { store, clock } = house;
+  const upkeep = makeUpkeep({ store, clock, log: makeLog({ level: 'fatal' }) });
+  onTestFinished(() => upkeep.stop());
+  const webhook = await store.webhooks.create(aWebhook(), renderId);
+  let no = 0;
+  /** Deliveries that failed, and are pending again when they are `redelivered`. */
+  const deliver = async (count: number, { redelivered = false } = {}) => {
+    for (const until = no + count; no < until; no += 1) {
+      const delivery = { webhook, eventId: `${no}`, eventType: 'session.failed', sessionSeq: null, body: 'b' } as const;
+      const result = { at: 0, statusCode: 500, durationMs: 1, error: 'no', responseExcerpt: null };
+      const id = await store.deliveries.recordTest(delivery, result);
+      if (redelivered) await store.deliveries.redeliver(id);
+    }
+  };
+  const count = (where = 'TRUE') =>
+    house.rows<{ count: number }>(`SELECT count(*) AS count FROM webhook_deliveries WHERE ${where}`)[0]!.count;
+  return { ...house, upkeep, webhook, deliver, count };
+}
+
+test('deliveries are kept for thirty days', async () => {
+  const { upkeep, clock, deliver, count } = await upkeepHouse();
+  await deliver(250);
+  clock.advance(DAY);
+  await deliver(1);
+  clock.advance(29 * DAY - 1);
+  upkeep.wake();
+  await upkeep.settled();
+  expect(count()).toBe(251);
+  clock.advance(2);
+  upkeep.wake();
+  await upkeep.settled();
+  expect(count()).toBe(1);
+});
+
+test('nobody has to wake it for what becomes old', async () => {
+  const { upkeep, clock, deliver, count } = await upkeepHouse();
+  await deliver(1);
+  upkeep.wake();
+  await waitFor(async () => {
+    await upkeep.settled();
+    clock.advance(DAY);
+    return count() === 0;
+  });
+});
+
+test('a long list of a disabled webhook is canceled to its end', async () => {
+  const { upkeep, store, webhook, deliver, count } = await upkeepHouse();
+  await deliver(450, { redelivered: true });
+  await store.webhooks.giveUp(webhook.id, 'gone');
+  expect(count("state = 'pending'")).toBe(250);
+  upkeep.wake();
+  await upkeep.settled();
+  expect(count("state = 'canceled'")).toBe(450);
+});
+
+test('a deleted webhook goes with all of its deliveries, and no other does', async () => {
+  const { upkeep, store, rows, webhook, deliver, count } = await upkeepHouse();
+  await deliver(250);
+  const other = await store.webhooks.create(aWebhook(), renderId);
+  await store.webhooks.delete(webhook.id);
+  upkeep.wake();
+  await upkeep.settled();
+  expect([count(), rows('SELECT id FROM webhooks')]).toEqual([0, [{ id: other.id }]]);
+  expect(rows('SELECT delivery_id FROM webhook_attempts')).toEqual([]);
+});
