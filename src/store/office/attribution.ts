@@ -1,5 +1,6 @@
 // Attributes usage to teams: the sums of a day by team, and the sessions that count for a team (§4.8 rules 1-4).
 import type { RunSource } from '../../domain/sessions/office.ts';
+import { larger } from '../engine/larger.ts';
 import type { Reader, Step, Value } from '../engine/statement.ts';
 
 // Usage without a known team counts for its user's current team (rule 2). So a team's sums are those under its id, and those
@@ -13,7 +14,7 @@ export type Basis = 'any' | 'run' | RunSource;
 
 const LAST: Readonly<Record<Basis, (row: string) => string>> = {
   any: (row) => `${row}.quarter`,
-  run: (row) => `max(${row}.normal_quarter, ${row}.scheduled_quarter)`,
+  run: (row) => larger(`${row}.normal_quarter`, `${row}.scheduled_quarter`),
   normal_session: (row) => `${row}.normal_quarter`,
   scheduled_task: (row) => `${row}.scheduled_quarter`,
 };

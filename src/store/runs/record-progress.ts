@@ -88,6 +88,7 @@ export function makeRecordProgress({ write }: Database) {
         `UPDATE runs SET tool_count = tool_count + ?, ${KEEP_WORK} WHERE seq = ?`,
         Number(isKept),
         fence.workedMs,
+        fence.workedMs,
         fence.runSeq,
       );
       if (isKept) yield* addToTotals(tx, fence.sessionSeq, { tools: 1 });

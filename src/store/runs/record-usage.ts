@@ -1,6 +1,7 @@
 // The ledger: a row for every model call, and its sums, written in the commit that records the reply.
 import { quarterOf } from '../../domain/time-zone.ts';
 import { costOf, type Price, totalTokens, type Usage } from '../../domain/sessions/usage.ts';
+import { larger } from '../engine/larger.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { KEEP_WORK } from './work-time.ts';
 
@@ -43,6 +44,7 @@ export function* recordUsage(
      RETURNING key_seq AS keySeq, team_id AS teamId, schedule_mode = 'scheduled' AS isScheduled`,
     ...tokensOf(usage),
     costUsd,
+    workedMs,
     workedMs,
     runSeq,
   ))!;
@@ -109,14 +111,17 @@ function* addToQuarter(tx: Transaction, { usage, costUsd }: ModelCall, { teamId,
   );
 }
 
+const LATER_QUARTERS = ['quarter', 'normal_quarter', 'scheduled_quarter']
+  .map((column) => `${column} = ${larger(`a.${column}`, `excluded.${column}`)}`)
+  .join(', ');
+
 /** By source of the run; a call without a run has no source. */
 function* noteActivity(tx: Transaction, { sessionSeq, run }: ModelCall, to: Beneficiary): Step<void> {
   const quarter = quarterOf(tx.now);
   yield* tx.run(
     `INSERT INTO session_activity AS a (session_seq, team_id, user_seq, quarter, normal_quarter, scheduled_quarter)
      VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (session_seq, team_id) DO UPDATE SET
-       quarter = max(a.quarter, excluded.quarter), normal_quarter = max(a.normal_quarter, excluded.normal_quarter),
-       scheduled_quarter = max(a.scheduled_quarter, excluded.scheduled_quarter)
+       ${LATER_QUARTERS}
      WHERE excluded.quarter > a.quarter OR excluded.normal_quarter > a.normal_quarter
        OR excluded.scheduled_quarter > a.scheduled_quarter`,
     sessionSeq,

@@ -60,7 +60,7 @@ export function makeRescueRuns({ write, read }: Database) {
     renewLeases: write(function* (tx: Transaction, held: readonly Progress[], leaseMs: number): Step<number> {
       // In this order: after a jump of the clock every lease looks expired, also those that are held.
       for (const { runSeq, attempt, workedMs } of held) {
-        yield* tx.run(RENEW, tx.now + leaseMs, workedMs, runSeq, attempt);
+        yield* tx.run(RENEW, tx.now + leaseMs, workedMs, workedMs, runSeq, attempt);
       }
       const expired = yield* tx.all<UnfinishedRow>(
         `SELECT session_seq AS sessionSeq, seq AS runSeq, attempt, status FROM runs

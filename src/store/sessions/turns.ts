@@ -149,10 +149,11 @@ function* readSizes(tx: Reader, { sessionSeq, before, from, limit, documentBytes
        + (SELECT coalesce(sum(octet_length(s.message) + octet_length(s.text)), 0) FROM steps s WHERE s.run_seq = r.seq)
        + (SELECT coalesce(sum(octet_length(c.input) + coalesce(octet_length(c.output), 0)), 0)
           FROM tool_calls c WHERE c.run_seq = r.seq)
-       + (SELECT coalesce(sum(min(octet_length(d.text), +?)), 0) FROM attachments a
+       + (SELECT coalesce(sum(CASE WHEN octet_length(d.text) < ? THEN octet_length(d.text) ELSE ? END), 0) FROM attachments a
           JOIN document_texts d ON d.sha256 = a.sha256 WHERE a.message_id = m.id) AS bytes
      FROM runs r JOIN messages m ON m.run_seq = r.seq AND m.role = 'user'
      WHERE r.session_seq = ? AND r.seq < ? AND r.seq >= ? ORDER BY r.seq DESC LIMIT ?`,
+    documentBytes,
     documentBytes,
     sessionSeq,
     before,

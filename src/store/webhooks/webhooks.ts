@@ -176,7 +176,7 @@ function* getIn(tx: Reader, id: number): Step<Webhook> {
 function* insertIn(tx: Transaction, webhook: NewWebhook): Step<Webhook> {
   const { userSeq, sealSecret, ...configuration } = webhook;
   const { count } = (yield* tx.get<{ count: number }>(
-    'SELECT count(*) AS count FROM webhooks WHERE user_seq IS ? AND deleted_at IS NULL',
+    'SELECT count(*) AS count FROM webhooks WHERE user_seq IS NOT DISTINCT FROM ? AND deleted_at IS NULL',
     userSeq,
   ))!;
   if (count >= WEBHOOK_LIMITS.perOwner)
