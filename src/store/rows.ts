@@ -1,12 +1,11 @@
 // Row types of the tables, and their conversion to domain values.
 import type { CapabilityConfig } from '../domain/capabilities/capability-config.ts';
 import type { JsonValue } from '../domain/json.ts';
-import type { Run, RunError, RunStatus, StopReason } from '../domain/sessions/run.ts';
+import type { Run, RunError, RunState, StopReason } from '../domain/sessions/run.ts';
 import type { Session } from '../domain/sessions/session.ts';
 import type { StopCause } from '../domain/sessions/stop.ts';
 import type { ApiKey, KeyScope, Role, Team, User } from '../domain/people/user.ts';
 import { ANSWER } from './runs/replies.ts';
-import { STATUS } from './runs/run-states.ts';
 
 export interface UserRow {
   seq: number;
@@ -136,7 +135,7 @@ export function toSession(row: SessionRow): Session {
 }
 
 /** The columns of a run with its session's id. */
-export const RUN_COLUMNS = `r.seq, r.id, r.session_seq, s.id AS session_id, r.user_seq, r.key_seq, r.protocol, ${STATUS},
+export const RUN_COLUMNS = `r.seq, r.id, r.session_seq, s.id AS session_id, r.user_seq, r.key_seq, r.protocol, r.status,
   r.schedule_mode, r.attempt, r.resumes, r.requested_model, r.model, r.include_usage, r.input_tokens, r.output_tokens,
   r.cache_read_tokens, r.cache_write_tokens, r.cost_usd, r.stop_reason, r.error, ${ANSWER}, r.structured_output,
   r.background_payload, r.output_schema IS NOT NULL AS wants_structured, r.created_at, r.started_at, r.finished_at`;
@@ -149,7 +148,7 @@ export interface RunRow {
   user_seq: number;
   key_seq: number;
   protocol: Run['protocol'];
-  status: RunStatus;
+  status: RunState;
   schedule_mode: Run['scheduleMode'];
   attempt: number;
   resumes: number;

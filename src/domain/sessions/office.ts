@@ -1,13 +1,14 @@
 // How people see a run in Office Mode: its status in five words, and its progress (G1).
-import { isTerminal, type RunStatus } from './run.ts';
+import { isTerminal, type RunState } from './run.ts';
 import type { SessionStatus } from './session.ts';
 
 export type OfficeStatus = 'running' | 'pending' | 'failed' | 'completed' | 'idle';
 
 /** `idle` is a stopped run. */
-export const OFFICE_STATUS: Readonly<Record<RunStatus, OfficeStatus>> = {
+export const OFFICE_STATUS: Readonly<Record<RunState, OfficeStatus>> = {
   queued: 'pending',
   running: 'running',
+  waiting: 'running',
   finalizing: 'running',
   completed: 'completed',
   failed: 'failed',
@@ -20,7 +21,7 @@ const [FIRST, LAST] = [5, 90];
 const LEFT_AFTER_STEP = 0.9;
 
 /** From 0 to 100, by the model replies so far. */
-export function progressOf(status: RunStatus, steps: number): number {
+export function progressOf(status: RunState, steps: number): number {
   if (status === 'queued') return 0;
   if (status === 'finalizing') return 95;
   if (isTerminal(status)) return 100;

@@ -49,7 +49,7 @@ export const RUN_MOVES: Readonly<Record<RunState, readonly RunState[]>> = {
 };
 
 /** Whether a status is final. */
-export function isTerminal(status: RunStatus): boolean {
+export function isTerminal(status: RunState): boolean {
   return RUN_MOVES[status].length === 0;
 }
 
@@ -91,7 +91,7 @@ export interface Run {
   readonly userSeq: number;
   readonly keySeq: number;
   readonly protocol: Protocol;
-  readonly status: RunStatus;
+  readonly status: RunState;
   readonly scheduleMode: ScheduleMode;
   readonly attempt: number;
   readonly resumes: number;

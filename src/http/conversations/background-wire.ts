@@ -1,6 +1,6 @@
 // A background run as a Message with its `background_results` (§2.4, §2.5).
 import { messageIdOf } from '../../domain/ids.ts';
-import { isTerminal, type Run } from '../../domain/sessions/run.ts';
+import { isTerminal, type Run, reportedStatus } from '../../domain/sessions/run.ts';
 import { NO_USAGE } from '../../domain/sessions/usage.ts';
 import type { BackgroundRun } from '../../operations/turns/runs.ts';
 import type { BackgroundMessageWire, MessageWire } from '../../wire/messages/message.ts';
@@ -21,7 +21,7 @@ function renderBackground({ run, queuePosition }: BackgroundRun): BackgroundMess
     background_results: {
       session_id: run.sessionId,
       run_id: run.id,
-      status: run.status,
+      status: reportedStatus(run.status),
       result_url: `/openapi/v1/runs/${run.id}`,
       retry_after_ms: isTerminal(run.status) ? null : RETRY_AFTER_MS,
       background_payload: run.backgroundPayload,

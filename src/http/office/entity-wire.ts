@@ -60,7 +60,7 @@ export function renderEntity(run: OfficeRun, { access, at }: Look): EntityWire {
 
 function detailOf(run: OfficeRun): string | null {
   if (isTerminal(run.status)) return null;
-  if (run.waiting) return `waits for ${nameOf(run)}`;
+  if (run.status === 'waiting') return `waits for ${nameOf(run)}`;
   if (run.status === 'queued') return 'waits for its turn';
   if (run.status === 'finalizing') return 'finishes';
   return run.call === null ? 'thinks' : activityOf(run.call.name, run.call.input);

@@ -1,6 +1,7 @@
 // One session in Office Mode, as the wire has it (§2.14, G2-G7).
 import { isoTime, isoTimeOrNull } from '../../domain/clock.ts';
 import { elapsedSeconds, OFFICE_STATUS, progressOf } from '../../domain/sessions/office.ts';
+import { reportedStatus } from '../../domain/sessions/run.ts';
 import type { Pause } from '../../domain/pauses.ts';
 import { totalTokens } from '../../domain/sessions/usage.ts';
 import type {
@@ -143,7 +144,7 @@ function renderRound(round: RunRound, number: number): RunRoundsWire['items'][nu
   return {
     round_no: number,
     run_id: round.runId,
-    status: round.status,
+    status: reportedStatus(round.status),
     user_message: round.userMessage,
     assistant_message: round.assistantMessage,
     tools: round.tools.map(({ toolUseId, name, status, durationMs }) => ({

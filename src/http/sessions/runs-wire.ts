@@ -1,5 +1,6 @@
 // Runs and the queue as administrators read them.
 import { isoTime, isoTimeOrNull } from '../../domain/clock.ts';
+import { reportedStatus } from '../../domain/sessions/run.ts';
 import type { QueueEntry, QueueReport } from '../../operations/turns/queue.ts';
 import type { RunRecord } from '../../store/runs/run-records.ts';
 import type { QueueEntryWire, QueueWire } from '../../wire/sessions/queue.ts';
@@ -12,8 +13,8 @@ export function renderRunRecord(run: RunRecord): RunWire {
     user_id: run.userId,
     username: run.username,
     key_id: run.keyId,
-    status: run.status,
-    waiting_for_user: run.waiting,
+    status: reportedStatus(run.status),
+    waiting_for_user: run.status === 'waiting',
     protocol: run.protocol,
     schedule_mode: run.scheduleMode,
     model: run.model,

@@ -1,16 +1,14 @@
 // Runs as Office Mode shows them: owner, team, progress, cost, and current activity (§2.14, G15).
 import type { Listing, Page } from '../../domain/listing.ts';
-import type { RunError, RunStatus } from '../../domain/sessions/run.ts';
+import { reportedStatus, type RunError, type RunState } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
-import { isReportedAs, STATUS, WAITING } from '../runs/run-states.ts';
+import { isReportedAs } from '../runs/run-states.ts';
 
 /** A run with its session's and its owner's names, and the counts of its session (G20). */
 export interface OfficeRun {
   readonly id: string;
-  readonly status: RunStatus;
-  /** Whether it waits for its user: `running`, without a worker (I2). */
-  readonly waiting: boolean;
+  readonly status: RunState;
   readonly sessionId: string;
   readonly sessionTitle: string;
   readonly userId: string;
@@ -42,16 +40,15 @@ export interface CurrentCall {
   readonly input: string;
 }
 
-export interface OfficeRunRow extends Omit<OfficeRun, 'waiting' | 'error' | 'updatedAt' | 'call'> {
+export interface OfficeRunRow extends Omit<OfficeRun, 'error' | 'updatedAt' | 'call'> {
   readonly seq: number;
-  readonly waiting: number;
   readonly error: string | null;
   readonly createdAt: number;
   readonly toldAt: number | null;
 }
 
 /** To be followed by a condition on the runs `r`. */
-export const OFFICE_RUNS = `SELECT r.seq, r.id, ${STATUS}, ${WAITING}, r.error, r.created_at AS createdAt,
+export const OFFICE_RUNS = `SELECT r.seq, r.id, r.status, r.error, r.created_at AS createdAt,
     r.started_at AS startedAt, r.finished_at AS finishedAt, r.cost_usd AS costUsd,
     r.input_tokens + r.output_tokens AS totalTokens, r.tool_count AS toolCount, s.id AS sessionId,
     s.title AS sessionTitle, u.id AS userId, u.username, u.full_name AS fullName,
@@ -73,11 +70,10 @@ const CURRENT_CALL = `SELECT name, substr(input, 1, ${INPUT_CHARACTERS}) AS inpu
 export function* toOfficeRuns(tx: Reader, rows: readonly OfficeRunRow[]): Step<OfficeRun[]> {
   const runs: OfficeRun[] = [];
   for (const row of rows) {
-    const { seq, waiting, error, createdAt, toldAt, ...rest } = row;
-    const isAtWork = row.status === 'running' && row.steps > 0;
+    const { seq, error, createdAt, toldAt, ...rest } = row;
+    const isAtWork = reportedStatus(row.status) === 'running' && row.steps > 0;
     runs.push({
       ...rest,
-      waiting: waiting === 1,
       error: error === null ? null : (JSON.parse(error) as RunError),
       updatedAt: row.finishedAt ?? toldAt ?? row.startedAt ?? createdAt,
       call: (isAtWork ? yield* tx.get<CurrentCall>(CURRENT_CALL, seq, row.steps) : undefined) ?? null,

@@ -1,10 +1,9 @@
 // Rounds of a session: what the user asked in a run, the tools that it used, and what the agent answered (G6).
 import { textOf, type UserBlock } from '../../domain/sessions/content.ts';
-import type { RunStatus } from '../../domain/sessions/run.ts';
+import type { RunState } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { countRuns } from './office-runs.ts';
-import { STATUS } from '../runs/run-states.ts';
 
 export interface RoundTool {
   readonly toolUseId: string;
@@ -17,7 +16,7 @@ export interface RunRound {
   /** The `seq` of its run. */
   readonly seq: number;
   readonly runId: string;
-  readonly status: RunStatus;
+  readonly status: RunState;
   /** Only the beginning of a long message. */
   readonly userMessage: string | null;
   /** The beginning of the agent's last text; null while it has said nothing. */
@@ -35,7 +34,7 @@ const SHOWN_CHARACTERS = 4_000;
 /** Maximum bytes of a user's message that is read in full; of a longer one the preview is shown. */
 const READ_BYTES = 64 * 1_024;
 
-const ROUNDS = `SELECT r.seq, r.id AS runId, ${STATUS}, r.input_tokens AS inputTokens, r.output_tokens AS outputTokens,
+const ROUNDS = `SELECT r.seq, r.id AS runId, r.status, r.input_tokens AS inputTokens, r.output_tokens AS outputTokens,
     r.cost_usd AS costUsd, r.started_at AS startedAt, r.finished_at AS finishedAt, m.text_preview AS preview,
     CASE WHEN octet_length(m.content) <= ${READ_BYTES} THEN m.content END AS content,
     substr(coalesce(r.answer, (SELECT text FROM steps WHERE run_seq = r.seq ORDER BY step DESC LIMIT 1)),

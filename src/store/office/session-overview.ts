@@ -1,13 +1,13 @@
 // A session as a whole: its owner, its current run and its totals (§2.14, G2, G4).
-import type { RunError, RunStatus } from '../../domain/sessions/run.ts';
+import type { RunError, RunState } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
-import { HAS_FAILED, IS_UNFINISHED, STATUS } from '../runs/run-states.ts';
+import { HAS_FAILED, IS_UNFINISHED } from '../runs/run-states.ts';
 
 /** The run of a session that is in progress, or the first that waits. `steps`: replies of its model. */
 export interface CurrentRun {
   readonly id: string;
-  readonly status: RunStatus;
+  readonly status: RunState;
   readonly startedAt: number | null;
   readonly steps: number;
 }
@@ -84,7 +84,7 @@ export function makeSessionOverview({ read }: Database) {
 
 function* findCurrentRun(tx: Reader, sessionSeq: number): Step<CurrentRun | undefined> {
   return yield* tx.get<CurrentRun>(
-    `SELECT r.id, ${STATUS}, r.started_at AS startedAt,
+    `SELECT r.id, r.status, r.started_at AS startedAt,
        coalesce((SELECT step FROM steps WHERE run_seq = r.seq ORDER BY step DESC LIMIT 1), 0) AS steps
      FROM runs r WHERE r.session_seq = ? AND r.${IS_UNFINISHED} ORDER BY r.seq LIMIT 1`,
     sessionSeq,

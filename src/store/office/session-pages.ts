@@ -1,11 +1,11 @@
 // The content of a session, page by page: heads of messages, whole messages, and runs (§2.14, G3, G23).
 import type { AssistantBlock, Message, UserBlock } from '../../domain/sessions/content.ts';
-import type { RunStatus } from '../../domain/sessions/run.ts';
+import type { RunState } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { IN_STEPS, readRepliesOfRun } from '../runs/replies.ts';
 import { type AttachmentRow, toAttachment } from '../sessions/sessions.ts';
-import { isReportedAs, STATUS } from '../runs/run-states.ts';
+import { isReportedAs } from '../runs/run-states.ts';
 
 /** A message without its content. */
 export interface MessageHead {
@@ -22,7 +22,7 @@ export type MessageOfRun = Message & { readonly runId: string };
 export interface RunHead {
   readonly seq: number;
   readonly id: string;
-  readonly status: RunStatus;
+  readonly status: RunState;
   readonly startedAt: number | null;
   readonly finishedAt: number | null;
   readonly costUsd: number;
@@ -90,7 +90,7 @@ export function makeSessionPages({ read }: Database) {
     listRunHeads: read(
       (tx: Reader, sessionSeq: number, afterSeq: number, limit: number): Step<RunHead[]> =>
         tx.all<RunHead>(
-          `SELECT r.seq, r.id, ${STATUS}, r.started_at AS startedAt, r.finished_at AS finishedAt, r.cost_usd AS costUsd,
+          `SELECT r.seq, r.id, r.status, r.started_at AS startedAt, r.finished_at AS finishedAt, r.cost_usd AS costUsd,
              CASE WHEN ${isReportedAs('running')} THEN
                coalesce((SELECT step FROM steps WHERE run_seq = r.seq ORDER BY step DESC LIMIT 1), 0) ELSE 0 END AS steps
            FROM runs r WHERE r.session_seq = ? AND r.seq > ? ORDER BY r.seq LIMIT ?`,

@@ -5,12 +5,10 @@ import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { RUN_COLUMNS, type RunRow, toRun } from '../rows.ts';
 import { conditions } from '../sessions/conditions.ts';
-import { IS_UNFINISHED, isReportedAs, WAITING } from './run-states.ts';
+import { IS_UNFINISHED, isReportedAs } from './run-states.ts';
 
 /** A run with the names of its owner and key. */
 export interface RunRecord extends Run {
-  /** Whether it waits for its user: `running`, without a worker (I2). */
-  readonly waiting: boolean;
   readonly userId: string;
   readonly username: string;
   readonly keyId: string;
@@ -22,9 +20,9 @@ export interface RunFilter extends Page {
   readonly status: RunStatus | null;
 }
 
-type RunRecordRow = RunRow & { user_id: string; username: string; key_id: string; waiting: number };
+type RunRecordRow = RunRow & { user_id: string; username: string; key_id: string };
 
-const RUNS = `SELECT ${RUN_COLUMNS}, ${WAITING}, u.id AS user_id, u.username, k.id AS key_id FROM runs r
+const RUNS = `SELECT ${RUN_COLUMNS}, u.id AS user_id, u.username, k.id AS key_id FROM runs r
   JOIN sessions s ON s.seq = r.session_seq JOIN users u ON u.seq = r.user_seq JOIN api_keys k ON k.seq = r.key_seq`;
 
 /** The look-ups. Runs of deleted sessions are left out. */
@@ -43,7 +41,7 @@ export function makeRunRecords({ read }: Database) {
 
 function toRunRecord(row: RunRecordRow): RunRecord {
   const names = { userId: row.user_id, username: row.username, keyId: row.key_id };
-  return { ...toRun(row), ...names, waiting: row.waiting === 1 };
+  return { ...toRun(row), ...names };
 }
 
 function* listRuns(tx: Reader, { sessionSeq, status, limit, offset }: RunFilter): Step<Listing<RunRecord>> {

@@ -21,11 +21,6 @@ export const IS_EXECUTING = isIn('status', EXECUTING);
 export const IS_ENDED = isIn('status', ENDED);
 export const HAS_FAILED = isIn('status', FAILED);
 
-/** The status that a run `r` is reported with. */
-export const STATUS = "CASE r.status WHEN 'waiting' THEN 'running' ELSE r.status END AS status";
-/** 1 when a run `r` waits for its user. */
-export const WAITING = "r.status = 'waiting' AS waiting";
-
 /** Whether a run `r` is reported with a status. */
 export function isReportedAs(status: RunStatus): string {
   return isIn(

@@ -3,7 +3,7 @@ import type { Run, RunState, UNFINISHED } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { ANSWER } from './replies.ts';
-import { IS_UNFINISHED, STATUS } from './run-states.ts';
+import { IS_UNFINISHED } from './run-states.ts';
 import {
   OUTCOME_COLUMNS,
   type OutcomeRow,
@@ -15,7 +15,7 @@ import {
 } from '../rows.ts';
 
 /** Columns computed from others. */
-const MADE: Readonly<Record<string, string>> = { answer: ANSWER, status: STATUS };
+const MADE: Readonly<Record<string, string>> = { answer: ANSWER };
 const OUTCOME = `SELECT ${OUTCOME_COLUMNS.map((column) => MADE[column] ?? `r.${column}`).join(', ')}
   FROM runs r WHERE r.seq = ?`;
 

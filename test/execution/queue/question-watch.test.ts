@@ -29,7 +29,7 @@ test('a question expires at its time and not before, and its run continues', asy
   const watch = watchOver(house);
   watch.wake();
   house.clock.advance(HOUR_MS - 1);
-  expect(await statusOf(house, run)).toBe('running');
+  expect(await statusOf(house, run)).toBe('waiting');
   // The looks in between have to come to an end before the last one is due.
   await waitFor(async () => {
     house.clock.advance(1);
@@ -127,6 +127,6 @@ test('without a pending question there is nothing to do, and a stopped watch doe
   const run = await asked(house, 1);
   watch.wake();
   house.clock.advance(HOUR_MS);
-  expect(await statusOf(house, run)).toBe('running');
+  expect(await statusOf(house, run)).toBe('waiting');
   expect(house.committed.some(({ type }) => type === 'user_input.expired')).toBe(false);
 });

@@ -263,7 +263,7 @@ test('the queue says which run waits for its user, and that the next run of the 
   await house.accept({ sessionId: run.sessionId });
   const page = { limit: 9, offset: 0 };
   const { items } = await house.store.runs.list({ sessionSeq: null, status: 'running', ...page });
-  expect(items.map(({ id, waiting: waits }) => [id, waits])).toEqual([[run.id, true]]);
+  expect(items.map(({ id, status }) => [id, status])).toEqual([[run.id, 'waiting']]);
   const queue = await house.store.runs.listWaiting(page);
   expect(queue.items).toMatchObject([{ behindInSession: run.id, behindQuestion: true, ready: false }]);
 });

@@ -308,7 +308,7 @@ export async function openHouse(options: HouseOptions = {}) {
       if (run === undefined) throw notFound('Run');
       if (caller.reach === 'key' && run.keySeq !== caller.key.seq)
         throw new ErrandError('forbidden', 'The run belongs to another API key.');
-      return { ...run, userId: '', username: '', keyId: '', waiting: false };
+      return { ...run, userId: '', username: '', keyId: '' };
     },
     listMessages: async (_caller, sessionId) => ({ sessionId, messages: [] }),
     getModelName: () => 'qwen',
