@@ -2,7 +2,7 @@
 import type { ContextUsageWire } from '../../wire/office/session.ts';
 import { short } from '../text/figures.ts';
 import { cell, EMPTY, type Line, lineOf, type Role, type Span, span } from '../text/line.ts';
-import { plainItems, type Tab } from './tab.ts';
+import { changesReads, plainItems, type Tab } from './tab.ts';
 
 interface Part {
   readonly label: string;
@@ -65,6 +65,10 @@ export const context: Tab = {
   name: 'context',
   title: 'Context',
   shortTitle: 'Ctx',
-  read: (client, sessionId) => client.office.contextUsage(sessionId),
-  items: (_screen, data, width) => plainItems(data === undefined ? [] : linesOf(data as ContextUsageWire, width)),
+  source: {
+    name: 'context',
+    read: (client, sessionId) => client.office.contextUsage(sessionId),
+    changesWith: changesReads,
+  },
+  items: (_screen, data, { width }) => plainItems(data === undefined ? [] : linesOf(data as ContextUsageWire, width)),
 };

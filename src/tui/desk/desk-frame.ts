@@ -1,12 +1,24 @@
 // The desk's lines: which session, its tabs, and what the chosen one has in sight.
 import { exactly, frameOf, type KeyHint, type Size } from '../frame/frame.ts';
-import type { DeskState } from '../state/desk-state.ts';
+import type { DeskState, Reading } from '../state/desk-state.ts';
 import { isLive, type Row } from '../state/house.ts';
 import { lookOf } from '../state/looks.ts';
 import { type AppState, houseShown } from '../state/state.ts';
 import { standingOf } from '../state/connection.ts';
 import { money, short, span as spanOf } from '../text/figures.ts';
-import { cell, EMPTY, type Line, lineOf, type Span, span, widthOfSpans } from '../text/line.ts';
+import { widthOf } from '../text/fit.ts';
+import {
+  cell,
+  EMPTY,
+  keepByWorth,
+  type Line,
+  lineByWorth,
+  lineOf,
+  type Part,
+  type Span,
+  span,
+  widthOfSpans,
+} from '../text/line.ts';
 import { tabOf, TABS } from './tabs.ts';
 import { type Items, type View, viewOf } from './viewport.ts';
 
@@ -37,17 +49,22 @@ export function roomOf({ columns, rows }: Size): Size {
   return { columns: columns - 2 * MARGIN, rows: Math.max(1, inner - (inner >= ROOMY_ROWS ? 3 : 2)) };
 }
 
-export function itemsOf(screen: DeskState, size: Size): Items {
-  return tabOf(screen.tab).items(screen, screen.readings[screen.tab]?.data, roomOf(size).columns);
+/** What the tab read last. */
+function readingOf({ tab, readings }: DeskState): Reading | undefined {
+  return readings[tabOf(tab).source?.name ?? ''];
 }
 
-export function viewOfDesk(screen: DeskState, size: Size): View {
-  return viewOf(itemsOf(screen, size), screen.places[screen.tab], roomOf(size).rows);
+export function itemsOf({ wishes: { tz } }: AppState, screen: DeskState, size: Size): Items {
+  return tabOf(screen.tab).items(screen, readingOf(screen)?.data, { width: roomOf(size).columns, tz });
+}
+
+export function viewOfDesk(state: AppState, screen: DeskState, size: Size): View {
+  return viewOf(itemsOf(state, screen, size), screen.places[screen.tab], roomOf(size).rows);
 }
 
 export function deskFrame(state: AppState, screen: DeskState, size: Size): readonly Line[] {
   const body = ({ columns, rows }: Size): readonly Line[] => {
-    const view = viewOfDesk(screen, size);
+    const view = viewOfDesk(state, screen, size);
     const lines = view.lines.length === 0 ? [emptyLine(screen, columns)] : view.lines;
     return exactly(
       [
@@ -63,52 +80,63 @@ export function deskFrame(state: AppState, screen: DeskState, size: Size): reado
 }
 
 /** Nothing to show: says why. */
-function emptyLine({ tab, readings, stream }: DeskState, width: number): Line {
-  const reading = readings[tab];
-  const needsReading = tabOf(tab).read !== undefined;
+function emptyLine(screen: DeskState, width: number): Line {
+  const { tab, stream } = screen;
+  const reading = readingOf(screen);
+  const needsReading = tab !== 'live' && tab !== 'events';
   const failure = needsReading ? (reading?.failure ?? null) : stream.failure;
   if (failure !== null) return { spans: [cell(` ${failure.message}`, width - 2, 'failed')] };
   const isReading = needsReading ? reading === undefined : stream.kind === 'connecting';
   return { spans: [cell(isReading ? ' Reading…' : ' Nothing yet.', width - 2, 'dim')] };
 }
 
+/** A title has so much of the line before anything else is left out for it. */
+const TITLE_SHARE = 0.4;
+
 function titleLine(state: AppState, screen: DeskState, width: number): Line {
   const { sessionId } = screen;
   const house = houseShown(state);
   const rows = [...house.rows.values()].filter((row) => row.sessionId === sessionId && row.title !== '');
   const row = rows.find(isLive) ?? rows[0];
-  const right = [...(row === undefined ? [] : figures(row, state.now + house.skewMs)), standing(screen, state)];
-  const room = width - widthOfSpans(right) - 5;
-  if (row === undefined)
-    return lineOf([span('  '), cell(`Session ${sessionId}`, Math.max(10, room), 'strong')], right, width);
+  const stands = { worth: 100, span: standing(screen, state) };
+  if (row === undefined) {
+    const room = width - 4 - widthOfSpans([stands.span]);
+    return lineByWorth([span('  '), cell(`Session ${sessionId}`, Math.min(44, room), 'strong')], width, [stands]);
+  }
   const { glyph, role } = lookOf(row);
-  const who = `  ${row.fullName || row.username}${row.teamName === null ? '' : ` · ${row.teamName}`}`;
-  const title = Math.max(10, Math.min(room - 2, row.title.length * 2));
-  return lineOf([span(`${glyph} `, role), ...titled(row.title, who, title)], right, width);
+  const about = [
+    { worth: 90, span: aside(`  ${row.fullName || row.username}`) },
+    { worth: 60, span: aside(row.teamName === null ? '' : ` · ${row.teamName}`) },
+  ];
+  const figures = figuresOf(row, state.now + house.skewMs);
+  const share = Math.min(widthOf(row.title), Math.floor(width * TITLE_SHARE));
+  const kept = keepByWorth([...about, ...figures, stands], width - 4 - share);
+  const spansOf = (parts: readonly Part[]) => kept.filter((part) => parts.includes(part)).map((part) => part.span);
+  const room = width - 3 - widthOfSpans(kept.map((part) => part.span));
+  const own = cell(row.title, Math.min(widthOf(row.title), room), 'strong');
+  return lineOf([span(`${glyph} `, role), own, ...spansOf(about)], spansOf([...figures, stands]), width);
 }
 
-/** The title whole where it fits, and as much of who it is as fits behind it. */
-function titled(title: string, who: string, room: number): readonly Span[] {
-  const own = cell(title, room, 'strong');
-  const trimmed = own.text.trimEnd();
-  const rest = room - widthOfSpans([span(trimmed)]);
-  return rest < 8 ? [own] : [span(trimmed, 'strong'), cell(who, rest, 'dim')];
-}
+const aside = (text: string) => cell(text, widthOf(text), 'dim');
 
-function figures({ startedAt, finishedAt, tokens, cost }: Row, now: number): readonly Span[] {
-  const time = startedAt === null ? '' : `${spanOf((finishedAt ?? now) - startedAt)}  `;
-  return [span(`${time}${short(tokens)}  `, 'dim'), span(`${money(cost)}  `, 'money')];
+function figuresOf({ startedAt, finishedAt, tokens, cost }: Row, now: number): readonly Part[] {
+  const time = startedAt === null ? '' : `  ${spanOf((finishedAt ?? now) - startedAt)}`;
+  return [
+    { worth: 70, span: span(time, 'dim') },
+    { worth: 50, span: span(`  ${short(tokens)}`, 'dim') },
+    { worth: 80, span: span(`  ${money(cost)}`, 'money') },
+  ];
 }
 
 function standing({ stream: { kind, failure }, log }: DeskState, { connection, now }: AppState): Span {
-  if (kind === 'deleted') return span(log.events.length > 0 ? '✗ deleted ' : '✗ not there ', 'failed');
-  if (!log.isAtEnd) return span('◌ the past ', 'waiting');
-  if (kind === 'live') return span('● live ', 'running');
+  if (kind === 'deleted') return span(log.events.length > 0 ? '  ✗ deleted ' : '  ✗ not there ', 'failed');
+  if (!log.isAtEnd) return span('  ◌ the past ', 'waiting');
+  if (kind === 'live') return span('  ● live ', 'running');
   const { glyph, text, role } = standingOf(
     { ...connection, stream: 'connecting', streamFailure: failure, readFailure: null, retryAt: null, askedAt: null },
     now,
   );
-  return span(`${glyph} ${text} `, role);
+  return span(`  ${glyph} ${text} `, role);
 }
 
 function tabLine(screen: DeskState, view: View, width: number): Line {

@@ -2,38 +2,36 @@
 import process from 'node:process';
 import { useEffect, useRef } from 'react';
 import type { Client } from '../../client/client.ts';
+import { ClientError } from '../../client/transport/client-error.ts';
 import { Lines } from '../app/lines.ts';
 import type { Pressed, Screen, ScreenProps } from '../app/screen.ts';
 import { h } from '../element.ts';
 import { type DeskState, TAB_NAMES } from '../state/desk-state.ts';
 import type { Action, Dispatch } from '../state/state.ts';
 import { deskFrame, itemsOf, roomOf, viewOfDesk } from './desk-frame.ts';
-import { chooseFile, chosenFile } from './files.ts';
+import { chooseFile, chosenFile, freshAddress } from './files.ts';
 import { followSession, readEnd, readPage, updateDesk } from './follow-session.ts';
 import { useReading } from './reading.ts';
 import { saveFile } from './save-file.ts';
 import { TABS } from './tabs.ts';
-import { scrolled } from './viewport.ts';
+import { scrolled, type View } from './viewport.ts';
 
 function Desk({ client, state, screen, size, theme, dispatch }: ScreenProps<'desk'>) {
   const { sessionId, log } = screen;
-  const lastId = useRef<number | null>(null);
-  lastId.current = log.events.at(-1)?.id ?? null;
+  const known = useRef(log);
+  known.current = log;
   // Whoever looks at a past without room for the present follows again from where that past ends.
   useEffect(() => {
     if (!log.isAtEnd) return undefined;
     const controller = new AbortController();
-    void followSession({ client, sessionId, dispatch, lastId: lastId.current, signal: controller.signal });
+    void followSession({ client, sessionId, dispatch, log: known.current, signal: controller.signal });
     return () => controller.abort();
   }, [client, sessionId, dispatch, log.isAtEnd]);
-  useReading(client, screen, dispatch);
+  const view = viewOfDesk(state, screen, size);
+  useReading({ client, screen, view, dispatch });
   useSaving(client, screen, dispatch);
-  usePages({ client, screen, size, dispatch });
-
-  // Paused: what is shown stays, while the log goes on behind it.
-  const kept = useRef(log);
-  if (state.frozen === null) kept.current = log;
-  return h(Lines, { lines: deskFrame(state, { ...screen, log: kept.current }, size), theme });
+  usePages({ client, screen, view, dispatch });
+  return h(Lines, { lines: deskFrame(state, screen, size), theme });
 }
 
 /** Fetches the file that is wanted. */
@@ -41,22 +39,34 @@ function useSaving(client: Client, { sessionId, wanted }: DeskState, dispatch: D
   useEffect(() => {
     if (wanted === null) return;
     updateDesk(dispatch, sessionId, () => ({ wanted: null }));
-    void saveFile(client, wanted, process.cwd()).then((text) => dispatch({ type: 'notice', text, at: Date.now() }));
+    const tell = (text: string) => dispatch({ type: 'notice', text, at: Date.now() });
+    tell(`Saving ${wanted.name}…`);
+    void saveWanted(client, sessionId, wanted).then(tell);
   }, [client, sessionId, wanted, dispatch]);
 }
 
+type Wanted = NonNullable<DeskState['wanted']>;
+
+async function saveWanted(client: Client, sessionId: string, { path, name }: Wanted): Promise<string> {
+  try {
+    const url = await freshAddress(client, sessionId, path);
+    return url === null ? `Not saved: ${name} is gone.` : await saveFile(client, { url, name }, process.cwd());
+  } catch (error) {
+    if (error instanceof ClientError) return `Not saved: ${error.message}`;
+    throw error;
+  }
+}
+
+interface PageParts extends Pick<ScreenProps<'desk'>, 'client' | 'screen' | 'dispatch'> {
+  readonly view: View;
+}
+
 /** Reads on where the user comes to an end of what is in memory. */
-function usePages({
-  client,
-  screen,
-  size,
-  dispatch,
-}: Pick<ScreenProps<'desk'>, 'client' | 'screen' | 'size' | 'dispatch'>) {
+function usePages({ client, screen, view, dispatch }: PageParts) {
   const isReading = useRef(false);
   const { sessionId, log, tab, places } = screen;
   useEffect(() => {
     if (isReading.current || (tab !== 'live' && tab !== 'events')) return;
-    const view = viewOfDesk(screen, size);
     const isBack = places[tab] !== undefined;
     const work =
       !log.isAtEnd && !isBack
@@ -88,11 +98,11 @@ type Press = (pressed: Pressed<'desk'>) => ReturnType<Screen<'desk'>['press']>;
 /** Among files, what is chosen moves, and the view with it. */
 const scroll =
   (by: (rows: number) => number): Press =>
-  ({ size }) =>
+  ({ state, size }) =>
     set((screen) => {
       const { rows } = roomOf(size);
       if (screen.tab === 'files') return chooseFile(screen, by(rows), rows);
-      const place = scrolled(itemsOf(screen, size), screen.places[screen.tab], by(rows), rows);
+      const place = scrolled(itemsOf(state, screen, size), screen.places[screen.tab], by(rows), rows);
       return { places: { ...screen.places, [screen.tab]: place } };
     });
 

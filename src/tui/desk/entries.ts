@@ -1,5 +1,6 @@
 // What happened in a session as entries of the live view: lines of text, tool calls with their results, news. Pure.
 import type { OfficeEvent } from '../../client/office-stream.ts';
+import { isJsonObject, type JsonValue } from '../../domain/json.ts';
 import type { EventType } from '../../domain/journal-event.ts';
 import type { PayloadWire } from '../../wire/event-payloads.ts';
 import { describeCall } from '../state/activity.ts';
@@ -8,6 +9,8 @@ import type { Role } from '../text/line.ts';
 
 /** `key` rises from entry to entry. */
 export type Entry =
+  /** Where a run begins: what its user asked stands there. */
+  | { readonly key: number; readonly kind: 'asked'; readonly runId: string }
   | { readonly key: number; readonly kind: 'text'; readonly text: string }
   | { readonly key: number; readonly kind: 'news'; readonly glyph: string; readonly role: Role; readonly text: string }
   | {
@@ -34,6 +37,8 @@ interface Told {
   isOpen: boolean;
   /** Whether the step's text has come; else its preview stands for it. */
   hasText: boolean;
+  /** Of the event that is told. */
+  runId: string | null;
   key: number;
 }
 
@@ -54,11 +59,22 @@ const preview: Teller<{ readonly text_preview: string }> = (told, { text_preview
   told.hasText = true;
 };
 
+/** A text, or texts by question. */
+function answerOf(answers: JsonValue): string {
+  const values = isJsonObject(answers) ? Object.values(answers) : [answers];
+  const said = values.flat().flatMap((value) => (typeof value === 'string' && value.trim() !== '' ? [value] : []));
+  return said.length === 0 ? '' : `: ${said.join(' · ')}`;
+}
+
+const queued = news('○', 'pending', () => 'run queued');
 const started = news('●', 'running', ({ model }: PayloadWire<'run.started'>) => `run started with ${model}`);
 const failed = news('✗', 'failed', ({ message }: { readonly message: string }) => message);
 
 const TELLERS: { readonly [T in EventType]?: Teller<PayloadWire<T>> } = {
-  'run.queued': news('○', 'pending', () => 'run queued'),
+  'run.queued': (told, payload) => {
+    if (told.runId !== null) add(told, { kind: 'asked', runId: told.runId });
+    queued(told, payload);
+  },
   'run.started': (told, payload) => {
     told.hasText = false;
     started(told, payload);
@@ -96,7 +112,7 @@ const TELLERS: { readonly [T in EventType]?: Teller<PayloadWire<T>> } = {
     else add(told, { kind: 'tool', id, text: 'an earlier call', result });
   },
   'user_input.requested': news('?', 'waiting', () => 'waits for its user'),
-  'user_input.answered': news('?', 'dim', () => 'the user answered'),
+  'user_input.answered': news('?', 'dim', ({ answers }) => `the user answered${answerOf(answers)}`),
   'user_input.expired': news('?', 'failed', () => 'the question expired without an answer'),
   'insight.status_changed': news('!', 'accent', ({ title, status }) => `insight ${status}: ${title}`),
   'artifacts.ready': news('·', 'dim', ({ file_count: count }) => `files ready: ${count}`),
@@ -118,9 +134,12 @@ export function entriesOf(events: readonly OfficeEvent[], before: Entries | null
   const isGrown = known > 0 && events[known - 1] === before?.of.at(-1);
   if (isGrown && known === events.length && before !== null) return before;
   const told: Told =
-    isGrown && before !== null ? before.told : { entries: [], calls: new Map(), isOpen: false, hasText: true, key: 0 };
+    isGrown && before !== null
+      ? before.told
+      : { entries: [], calls: new Map(), isOpen: false, hasText: true, runId: null, key: 0 };
   for (const event of isGrown ? events.slice(known) : events) {
     told.key = event.id * KEYS_AN_EVENT;
+    told.runId = event.run_id;
     (TELLERS[event.type] as Teller | undefined)?.(told, event.payload);
   }
   return { list: told.entries.slice(-MAX_ENTRIES), of: events, told };

@@ -1,7 +1,7 @@
 // The events of a session in memory: in order, each once, bounded at either end, with gaps found. Pure.
 import type { OfficeEvent } from '../../client/office-stream.ts';
 import type { OfficeEventsWire } from '../../client/office.ts';
-import { EMPTY_LOG, type EventLog } from '../state/desk-state.ts';
+import { type DeskState, EMPTY_LOG, type EventLog } from '../state/desk-state.ts';
 
 export const MAX_EVENTS = 5000;
 /** So many go at once: whatever is made of the events is made anew then. */
@@ -68,4 +68,16 @@ function seqsOf(events: readonly OfficeEvent[], before: ReadonlyMap<string, numb
     if (runId !== null && seq !== null) seqs.set(runId, Math.max(seq, seqs.get(runId) ?? 0));
   }
   return seqs;
+}
+
+const cuts = new WeakMap<EventLog, { readonly at: number; readonly events: readonly OfficeEvent[] }>();
+
+/** The events to show: all, or those up to where the view was paused. */
+export function shownEvents({ log, pausedAt }: Pick<DeskState, 'log' | 'pausedAt'>): readonly OfficeEvent[] {
+  if (pausedAt === null || (log.events.at(-1)?.id ?? 0) <= pausedAt) return log.events;
+  const known = cuts.get(log);
+  if (known?.at === pausedAt) return known.events;
+  const events = log.events.slice(0, log.events.findLastIndex(({ id }) => id <= pausedAt) + 1);
+  cuts.set(log, { at: pausedAt, events });
+  return events;
 }

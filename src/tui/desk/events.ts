@@ -1,11 +1,12 @@
 // Every event as it came: its id, its place in the run, its type and payload.
 import type { OfficeEvent } from '../../client/office-stream.ts';
 import { cell, type Line, span } from '../text/line.ts';
+import { shownEvents } from './event-log.ts';
 import { rememberLines, type Tab, textLines } from './tab.ts';
 
 const MAX_CHARACTERS = 4000;
 
-const linesOf = rememberLines<OfficeEvent>((event, width, isUnfolded) => {
+const linesOf = rememberLines<OfficeEvent>((event, { width }, isUnfolded) => {
   const payload = JSON.stringify(event.payload, null, isUnfolded ? 2 : undefined).slice(0, MAX_CHARACTERS);
   const id = String(event.id).padStart(7);
   const seq = (event.stream_seq === null ? '' : `#${event.stream_seq}`).padStart(6);
@@ -19,13 +20,16 @@ export const events: Tab = {
   name: 'events',
   title: 'Events',
   shortTitle: 'Events',
-  items: ({ log, isUnfolded }, _data, width) => ({
-    count: log.events.length,
-    keyAt: (at) => log.events[at]?.id ?? 0,
-    linesAt: (at) => {
-      const event = log.events[at];
-      return event === undefined ? [] : linesOf(event, width, isUnfolded);
-    },
-    startsAtEnd: true,
-  }),
+  items: (screen, _data, room) => {
+    const list = shownEvents(screen);
+    return {
+      count: list.length,
+      keyAt: (at) => list[at]?.id ?? 0,
+      linesAt: (at) => {
+        const event = list[at];
+        return event === undefined ? [] : linesOf(event, room, screen.isUnfolded);
+      },
+      startsAtEnd: true,
+    };
+  },
 };

@@ -1,7 +1,9 @@
 // The session's workspace as a tree, with sizes and what the last run changed.
+import type { Client } from '../../client/client.ts';
 import type { FileNodeWire } from '../../wire/sessions/artifact.ts';
 import { readableSize } from '../../terminal/sizes.ts';
 import type { DeskState } from '../state/desk-state.ts';
+import { indexOfChoice, moveChoice, windowStart } from '../state/visible.ts';
 import { cell, type Line, lineOf, span } from '../text/line.ts';
 import type { Tab } from './tab.ts';
 
@@ -51,32 +53,48 @@ function treeOf({ readings }: Pick<DeskState, 'readings'>): readonly Entry[] {
   return entries;
 }
 
-/** Which line is chosen; lines may have gone since. */
+const pathsOf = (entries: readonly Entry[]) => entries.map(({ node }) => node.path);
+
+/** Which line is chosen; lines may have come and gone since. */
 function chosenOf(screen: DeskState): number {
-  return Math.min(screen.chosenFile, Math.max(0, treeOf(screen).length - 1));
+  return indexOfChoice(pathsOf(treeOf(screen)), screen.chosenFile);
 }
 
 /** The choice so many lines further, and the view with it. */
 export function chooseFile(screen: DeskState, by: number, rows: number): Partial<DeskState> {
-  const last = treeOf(screen).length - 1;
-  const chosenFile = Math.max(0, Math.min(last, chosenOf(screen) + by));
-  const top = Math.max(0, Math.min(chosenFile - Math.floor(rows / 2), last + 1 - rows));
-  return { chosenFile, places: { ...screen.places, files: { key: top, row: 0 } } };
+  const paths = pathsOf(treeOf(screen));
+  const chosenFile = moveChoice(paths, screen.chosenFile, by);
+  const key = windowStart(paths.length, chosenFile.index, rows);
+  return { chosenFile, places: { ...screen.places, files: { key, row: 0 } } };
 }
 
 /** The file that is chosen, if it can be fetched. */
 export function chosenFile(screen: DeskState): DeskState['wanted'] {
   const node = treeOf(screen)[chosenOf(screen)]?.node;
-  const url = node?.downloadUrl ?? node?.url ?? null;
-  return node === undefined || node.type === 'folder' || url === null ? null : { url, name: node.name };
+  return node === undefined || addressOf(node) === null ? null : { path: node.path, name: node.name };
+}
+
+function addressOf({ type, url, downloadUrl }: FileNodeWire): string | null {
+  return type === 'folder' ? null : (downloadUrl ?? url);
+}
+
+/** A new address of a file, as those that were read expire; null when it is gone. Throws ClientError. */
+export async function freshAddress(client: Client, sessionId: string, path: string): Promise<string | null> {
+  const entries = entriesOf(await client.office.files(sessionId));
+  const found = entries.find(({ node }) => node.path === path);
+  return found === undefined ? null : addressOf(found.node);
 }
 
 export const files: Tab = {
   name: 'files',
   title: 'Files',
   shortTitle: 'Files',
-  read: (client, sessionId) => client.office.files(sessionId),
-  items: (screen, _data, width) => {
+  source: {
+    name: 'files',
+    read: (client, sessionId) => client.office.files(sessionId),
+    changesWith: (type) => /^(artifacts|workspace_export|run)\./.test(type),
+  },
+  items: (screen, _data, { width }) => {
     const entries = treeOf(screen);
     const chosen = chosenOf(screen);
     return {

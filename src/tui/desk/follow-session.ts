@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '../../client/client.ts';
 import type { OfficeEvent } from '../../client/office-stream.ts';
 import { ClientError } from '../../client/transport/client-error.ts';
-import type { DeskState, DeskStream } from '../state/desk-state.ts';
+import type { DeskState, DeskStream, EventLog } from '../state/desk-state.ts';
 import type { Dispatch } from '../state/state.ts';
-import { append, appendPage, gapBefore, newestPage, prependPage } from './event-log.ts';
+import { append, appendPage, type Gap, gapBefore, MAX_EVENTS, newestPage, prependPage } from './event-log.ts';
 
 export const PAGE = 500;
 /** Events that come together are taken together. */
@@ -16,8 +16,8 @@ export interface FollowParts {
   readonly client: Client;
   readonly sessionId: string;
   readonly dispatch: Dispatch;
-  /** Where an earlier visit left off; null: at the newest page. */
-  readonly lastId: number | null;
+  /** What an earlier visit left, to continue after it; without events, the newest page is read first. */
+  readonly log: EventLog;
   readonly signal: AbortSignal;
 }
 
@@ -41,11 +41,13 @@ export async function followSession(parts: FollowParts): Promise<void> {
     if (!signal.aborted) updateDesk(dispatch, sessionId, update);
   };
   const stand = (stream: DeskStream) => change(() => ({ stream }));
-  const lastId = parts.lastId ?? (await readNewest(parts, stand));
-  const batch = makeBatch((events) => change(({ log }) => ({ log: append(log, events) })));
-  const seqs = new Map<string, number>();
-  const follow = lastId === null ? { replay: true } : { lastEventId: String(lastId) };
-  for await (const news of client.office.followSession(sessionId, { ...follow, signal })) {
+  const log = parts.log.events.length > 0 ? parts.log : await readNewest(parts, stand);
+  if (log === null) return;
+  const batch = makeBatch((events) => change(({ log: before }) => ({ log: append(before, events) })));
+  const seqs = new Map(log.lastSeqs);
+  const last = log.events.at(-1);
+  const from = last === undefined ? { replay: true } : { lastEventId: String(last.id) };
+  for await (const news of client.office.followSession(sessionId, { ...from, signal })) {
     if (signal.aborted) break;
     if (news.kind === 'open') stand({ kind: 'live', failure: null });
     else if (news.kind === 'lost') {
@@ -88,17 +90,17 @@ export async function readEnd(client: Client, sessionId: string): Promise<DeskCh
   return () => ({ log: newestPage(page) });
 }
 
-/** Answers the newest event's id; null where there is none, or the session is gone. */
+/** The log that begins with the newest page; null where the session is gone, or the signal aborted. */
 async function readNewest(
   { client, sessionId, dispatch, signal }: FollowParts,
   stand: (stream: DeskStream) => void,
-): Promise<number | null> {
+): Promise<EventLog | null> {
   while (!signal.aborted) {
     try {
       const page = await client.office.events(sessionId, { limit: PAGE, order: 'desc' });
       const log = newestPage(page);
       if (!signal.aborted) updateDesk(dispatch, sessionId, () => ({ log }));
-      return log.events.at(-1)?.id ?? null;
+      return log;
     } catch (error) {
       if (!(error instanceof ClientError)) throw error;
       stand({ kind: isMissing(error) ? 'deleted' : 'lost', failure: error });
@@ -109,20 +111,38 @@ async function readNewest(
   return null;
 }
 
-/** The event, after those of its run that the stream left out. What cannot be read now is shown without. */
+/** The event, after those of its run that the stream left out. Those that can't be read now are asked for again with the next event. */
 async function withMissing(
   client: Client,
   event: OfficeEvent,
   seqs: Map<string, number>,
 ): Promise<readonly OfficeEvent[]> {
   const gap = gapBefore(seqs, event);
-  if (event.run_id !== null && event.stream_seq !== null) {
+  const missing = gap === undefined ? [] : await readGap(client, event, gap);
+  if (missing !== null && event.run_id !== null && event.stream_seq !== null) {
     seqs.set(event.run_id, Math.max(event.stream_seq, seqs.get(event.run_id) ?? 0));
   }
-  if (gap === undefined) return [event];
-  const query = { run_id: gap.runId, from_stream_seq: gap.from, limit: PAGE };
-  const page = await client.office.events(event.session_id, query).catch(() => null);
-  return [...(page?.items ?? []).filter(({ id }) => id < event.id), event];
+  return [...(missing ?? []), event];
+}
+
+/** What is missing before an event, as far back as there is room for it; null where it can't be read. */
+async function readGap(
+  client: Client,
+  event: OfficeEvent,
+  { runId, from }: Gap,
+): Promise<readonly OfficeEvent[] | null> {
+  const end = event.stream_seq ?? from;
+  const missing: OfficeEvent[] = [];
+  for (let next = Math.max(from, end - MAX_EVENTS); next < end; ) {
+    const query = { run_id: runId, from_stream_seq: next, limit: PAGE };
+    const page = await client.office.events(event.session_id, query).catch(() => null);
+    if (page === null) return null;
+    missing.push(...page.items.filter(({ id }) => id < event.id));
+    const last = page.items.at(-1)?.stream_seq ?? end;
+    if (!page.has_more || last < next) break;
+    next = last + 1;
+  }
+  return missing;
 }
 
 function makeBatch(give: (events: readonly OfficeEvent[]) => void) {

@@ -1,9 +1,12 @@
 // The first tab: the session as it happens.
+import type { DeskState } from '../state/desk-state.ts';
 import { elapsed } from './durations.ts';
 import { EMPTY, type Line, span } from '../text/line.ts';
 import { fit, widthOf } from '../text/fit.ts';
 import { wrap } from '../text/wrap.ts';
 import { type Entries, entriesOf, type Entry } from './entries.ts';
+import { shownEvents } from './event-log.ts';
+import { type Rounds, roundSource } from './rounds.ts';
 import { folded, rememberLines, type Tab, textLines } from './tab.ts';
 
 const MARGIN = 2;
@@ -11,7 +14,7 @@ const MARGIN = 2;
 const FOLDED = { ok: 0, failed: 3 };
 const UNFOLDED = 200;
 
-const linesOf = rememberLines<Entry>((entry, width, isUnfolded) => {
+const linesOf = rememberLines<Exclude<Entry, { kind: 'asked' }>>((entry, { width }, isUnfolded) => {
   if (entry.kind === 'text') return entry.text === '' ? [EMPTY] : textLines(entry.text, width, 'plain', MARGIN);
   if (entry.kind === 'news') return newsLines(entry, width);
   return toolLines(entry, width, isUnfolded);
@@ -47,6 +50,40 @@ function toolLines({ text, result }: Entry & { readonly kind: 'tool' }, width: n
   return [head, ...folded(all, most, width, 6)];
 }
 
+/** Lines of what the user asked while it is folded. */
+const ASKED = 6;
+
+/** What the user asked in a run begins it. */
+const askedLines = rememberLines<Rounds['items'][number]>(({ user_message: text }, { width }, isUnfolded) => {
+  if (text === null || text.trim() === '') return [];
+  const lines = textLines(text.trim(), width, 'strong', MARGIN);
+  return [EMPTY, ...(isUnfolded ? lines : folded(lines, ASKED, width, MARGIN)).map(marked)];
+});
+
+const marked = (line: Line, at: number): Line =>
+  at === 0 ? { spans: [span('❯ ', 'accent'), ...line.spans.slice(1)] } : line;
+
+const byRuns = new WeakMap<Rounds, ReadonlyMap<string, Rounds['items'][number]>>();
+
+function roundsByRun(pages: Rounds | undefined): ReadonlyMap<string, Rounds['items'][number]> {
+  if (pages === undefined) return new Map();
+  const known = byRuns.get(pages) ?? new Map(pages.items.map((round) => [round.run_id, round]));
+  byRuns.set(pages, known);
+  return known;
+}
+
+/** The rounds of the past, where runs begin whose rounds are older than those that are known. */
+function wish(screen: DeskState, data: unknown): 'older' | 'newest' | undefined {
+  const pages = data as Rounds | undefined;
+  const first = shownEvents(screen).find(({ type }) => type === 'run.queued')?.run_id;
+  if (pages === undefined || first === undefined || first === null) return undefined;
+  const known = roundsByRun(pages);
+  const oldest = pages.items[0]?.run_id;
+  const isOlder = !screen.log.isAtEnd || screen.log.events.some(({ run_id: id }) => id === oldest);
+  if (!known.has(first) && isOlder && pages.hasOlder) return 'older';
+  return !pages.isAtEnd && screen.log.isAtEnd && screen.places.live === undefined ? 'newest' : undefined;
+}
+
 /** One session is shown at a time; entries continue from those of the frame before. */
 let made: Entries | null = null;
 
@@ -54,15 +91,21 @@ export const live: Tab = {
   name: 'live',
   title: 'Live',
   shortTitle: 'Live',
-  items: ({ log, isUnfolded }, _data, width) => {
-    made = entriesOf(log.events, made);
+  source: { ...roundSource, changesWith: (type) => type === 'run.queued' },
+  wish,
+  items: (screen, data, room) => {
+    made = entriesOf(shownEvents(screen), made);
     const { list } = made;
+    const rounds = roundsByRun(data as Rounds | undefined);
     return {
       count: list.length,
       keyAt: (at) => list[at]?.key ?? 0,
       linesAt: (at) => {
         const entry = list[at];
-        return entry === undefined ? [] : linesOf(entry, width, isUnfolded);
+        if (entry === undefined) return [];
+        if (entry.kind !== 'asked') return linesOf(entry, room, screen.isUnfolded);
+        const round = rounds.get(entry.runId);
+        return round === undefined ? [] : askedLines(round, room, screen.isUnfolded);
       },
       startsAtEnd: true,
     };

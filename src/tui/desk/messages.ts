@@ -1,9 +1,12 @@
 // The conversation as it is kept: messages with their attachments, the newest at the end.
+import type { Client } from '../../client/client.ts';
 import type { OfficeMessagesWire } from '../../wire/office/session.ts';
 import { readableSize } from '../../terminal/sizes.ts';
+import { momentOf } from '../text/moments.ts';
 import { describeCall } from '../state/activity.ts';
 import { cell, EMPTY, type Line, span } from '../text/line.ts';
-import { folded, rememberLines, type Tab, textLines } from './tab.ts';
+import { type Page, type Pages, withNewest, withOlder } from './pages.ts';
+import { changesReads, folded, rememberLines, type Tab, textLines, wishOf } from './tab.ts';
 
 type Message = OfficeMessagesWire['items'][number];
 type Block = Message['content']['content'][number];
@@ -12,11 +15,11 @@ type Block = Message['content']['content'][number];
 const FOLDED = 2;
 const UNFOLDED = 200;
 
-const linesOf = rememberLines<Message>((message, width, isUnfolded) => [
+const linesOf = rememberLines<Message>((message, { width, tz }, isUnfolded) => [
   {
     spans: [
       span(message.role === 'user' ? '❯ User' : '● Agent', message.role === 'user' ? 'accent' : 'running'),
-      cell(`   ${message.created_at.slice(0, 16).replace('T', ' ')} UTC`, width - 7, 'dim'),
+      cell(`   ${momentOf(Date.parse(message.created_at), tz)}`, width - 7, 'dim'),
     ],
   },
   ...message.content.content.flatMap((block) => blockLines(block, width, isUnfolded)),
@@ -45,19 +48,40 @@ function blockLines(block: Block, width: number, isUnfolded: boolean): readonly 
   }
 }
 
+/** So many at once: one message may be large. */
+const PAGE = 50;
+
+async function readPage(client: Client, sessionId: string, before?: Message): Promise<Page<Message>> {
+  const query = { limit: PAGE, ...(before !== undefined && { before_id: before.id }) };
+  const { items, has_more: hasOlder } = await client.office.messages(sessionId, query);
+  return { items, hasOlder };
+}
+
+type Known = Pages<Message> | undefined;
+
 export const messages: Tab = {
   name: 'messages',
   title: 'Messages',
   shortTitle: 'Mess',
-  read: async (client, sessionId) => (await client.office.messages(sessionId, { limit: 200 })).items,
-  items: ({ isUnfolded }, data, width) => {
-    const list = (data ?? []) as readonly Message[];
+  source: {
+    name: 'messages',
+    read: async (client, sessionId, known) =>
+      withNewest(known as Known, await readPage(client, sessionId), ({ id }) => id),
+    readOlder: async (client, sessionId, known) => {
+      const pages = known as Pages<Message>;
+      return withOlder(pages, await readPage(client, sessionId, pages.items[0]));
+    },
+    changesWith: changesReads,
+  },
+  wish: ({ places }, data, view) => wishOf(data as Known, places.messages !== undefined, view.isAtStart),
+  items: ({ isUnfolded }, data, room) => {
+    const list = (data as Known)?.items ?? [];
     return {
       count: list.length,
       keyAt: (at) => list[at]?.id ?? 0,
       linesAt: (at) => {
         const message = list[at];
-        return message === undefined ? [] : linesOf(message, width, isUnfolded);
+        return message === undefined ? [] : linesOf(message, room, isUnfolded);
       },
       startsAtEnd: true,
     };

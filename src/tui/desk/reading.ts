@@ -1,43 +1,84 @@
-// Reads what a tab shows: when it is opened, and again after the session has changed.
+// Reads what a tab shows: when it is opened, after the session has changed, and further back where its user goes.
 import { useEffect, useRef } from 'react';
 import type { Client } from '../../client/client.ts';
 import { ClientError } from '../../client/transport/client-error.ts';
-import type { DeskState } from '../state/desk-state.ts';
+import type { DeskState, Reading } from '../state/desk-state.ts';
 import type { Dispatch } from '../state/state.ts';
 import { updateDesk } from './follow-session.ts';
+import type { Read, Source } from './tab.ts';
 import { tabOf } from './tabs.ts';
+import type { View } from './viewport.ts';
 
-/** However much happens, a tab is read no more often: each read is on the record. */
+/** However much happens, a source is read no more often: each read is on the record. */
 const REST_MS = 3000;
 
-/** Events that come by the thousand and change nothing that is read. */
-const isText = (type: string) => type.startsWith('content_block');
+/** The last read of a source: of which state of the session it was, and when it ended. */
+interface Past {
+  readonly stamp: string;
+  readonly at: number;
+  readonly hasFailed: boolean;
+}
 
-export function useReading(client: Client, screen: DeskState, dispatch: Dispatch): void {
-  const { sessionId, tab, log, stream } = screen;
-  const readAt = useRef(new Map<string, number>());
-  const change = log.events.findLast(({ type }) => !isText(type))?.id ?? 0;
+interface ReadingParts {
+  readonly client: Client;
+  readonly screen: DeskState;
+  readonly view: View;
+  readonly dispatch: Dispatch;
+}
+
+/** Looks at each frame, which comes once a second at least, whether anything is to be read. One read of a source at a time. */
+export function useReading({ client, screen, view, dispatch }: ReadingParts): void {
+  const reads = useRef({ past: new Map<string, Past>(), underWay: new Set<string>() });
   useEffect(() => {
-    const { read } = tabOf(tab);
-    if (read === undefined) return undefined;
-    const rest = (readAt.current.get(tab) ?? Number.NEGATIVE_INFINITY) + REST_MS - performance.now();
-    const timer = setTimeout(
-      () => {
-        readAt.current.set(tab, performance.now());
-        void read(client, sessionId)
-          .then((data) => ({ data, failure: null }))
-          .catch((error: unknown) => {
-            if (error instanceof ClientError) return { failure: error };
-            throw error;
-          })
-          .then((reading) =>
-            updateDesk(dispatch, sessionId, ({ readings }) => ({
-              readings: { ...readings, [tab]: { data: undefined, ...readings[tab], ...reading } },
-            })),
-          );
-      },
-      Math.max(0, rest),
-    );
-    return () => clearTimeout(timer);
-  }, [client, sessionId, dispatch, tab, change, stream.kind]);
+    const { sessionId, readings } = screen;
+    const { source } = tabOf(screen.tab);
+    const { past, underWay } = reads.current;
+    if (source === undefined || underWay.has(source.name)) return;
+    const stamp = stampOf(screen, source);
+    const read = dueRead(screen, view, { source, stamp, past: past.get(source.name) });
+    if (read === undefined) return;
+    underWay.add(source.name);
+    void attempt(read, client, sessionId, readings[source.name]?.data)
+      .then((reading) => {
+        past.set(source.name, { stamp, at: performance.now(), hasFailed: reading.failure !== null });
+        updateDesk(dispatch, sessionId, ({ readings: before }) => ({
+          readings: { ...before, [source.name]: { data: undefined, ...before[source.name], ...reading } },
+        }));
+      })
+      .finally(() => underWay.delete(source.name));
+  });
+}
+
+/** Changes with the events that change what the source says, and when the session's stream comes back. */
+function stampOf({ log, stream }: DeskState, { changesWith }: Source): string {
+  return `${stream.kind === 'lost'} ${log.events.findLast(({ type }) => changesWith(type))?.id ?? 0}`;
+}
+
+function dueRead(
+  screen: DeskState,
+  view: View,
+  { source, stamp, past }: { readonly source: Source; readonly stamp: string; readonly past: Past | undefined },
+): Read | undefined {
+  if (past === undefined) return source.read;
+  if (screen.stream.kind === 'deleted') return undefined;
+  const isResting = performance.now() - past.at < REST_MS;
+  if (past.hasFailed && isResting) return undefined;
+  const wish = tabOf(screen.tab).wish?.(screen, screen.readings[source.name]?.data, view);
+  if (wish === 'older') return source.readOlder;
+  const isStale = past.hasFailed || past.stamp !== stamp;
+  return wish === 'newest' || (wish !== 'nothing' && isStale && !isResting) ? source.read : undefined;
+}
+
+async function attempt(
+  read: Read,
+  client: Client,
+  sessionId: string,
+  known: unknown,
+): Promise<Partial<Reading> & Pick<Reading, 'failure'>> {
+  try {
+    return { data: await read(client, sessionId, known), failure: null };
+  } catch (error) {
+    if (error instanceof ClientError) return { failure: error };
+    throw error;
+  }
 }

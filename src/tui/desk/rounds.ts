@@ -1,12 +1,14 @@
 // The session's rounds, newest first: what was asked, which tools were used, what came of it, and its cost.
+import type { Client } from '../../client/client.ts';
 import type { RunStatus } from '../../domain/sessions/run.ts';
 import type { RunRoundsWire } from '../../wire/office/session.ts';
 import { lookOf as lookOfWord } from '../../terminal/states.ts';
-import { clockOf } from '../frame/header.ts';
 import { money, short } from '../text/figures.ts';
-import { cell, EMPTY, type Line, lineOf, type Role, span } from '../text/line.ts';
+import { cell, EMPTY, type Line, lineByWorth, lineOf, type Role, span } from '../text/line.ts';
+import { momentOf } from '../text/moments.ts';
 import { elapsed } from './durations.ts';
-import { folded, rememberLines, type Tab, textLines } from './tab.ts';
+import { type Page, type Pages, withNewest, withOlder } from './pages.ts';
+import { changesReads, folded, rememberLines, type Source, type Tab, textLines, wishOf } from './tab.ts';
 
 type Round = RunRoundsWire['items'][number];
 
@@ -23,30 +25,29 @@ const TOOL_ROLES = { waiting: 'waiting', running: 'running', completed: 'dim', f
 /** Lines of a text while it is folded. */
 const FOLDED = 3;
 
-const linesOf = rememberLines<Round>((round, width, isUnfolded) => [
-  head(round, width),
+const linesOf = rememberLines<Round>((round, { width, tz }, isUnfolded) => [
+  head(round, width, tz),
   ...told('asked', round.user_message, width, isUnfolded),
   ...toolLines(round.tools, width, isUnfolded),
   ...told('answered', round.assistant_message, width, isUnfolded),
   EMPTY,
 ]);
 
-function head(round: Round, width: number): Line {
+function head(round: Round, width: number, tz: string): Line {
   const { status, started_at: startedAt, finished_at: finishedAt } = round;
   const role = ROLES[status];
   const ms = startedAt === null || finishedAt === null ? null : Date.parse(finishedAt) - Date.parse(startedAt);
-  const right = [
-    span(ms === null ? '' : `${elapsed(ms)}  `, 'dim'),
-    span(`${short(round.input_tokens)} in · ${short(round.output_tokens)} out  `, 'dim'),
-    span(money(round.cost_usd), 'money'),
-  ];
-  const began = startedAt === null ? '' : `  ${clockOf(Date.parse(startedAt), 'UTC', false)} UTC`;
   const left = [
     span(`${lookOfWord(status).glyph} `, role),
     span(`Round ${round.round_no}`, 'strong'),
     span(`  ${status}`, role),
   ];
-  return lineOf([...left, span(began, 'dim')], right, width);
+  return lineByWorth(left, width, [
+    { worth: 30, span: span(startedAt === null ? '' : `  ${momentOf(Date.parse(startedAt), tz)}`, 'dim') },
+    { worth: 20, span: span(ms === null ? '' : `  ${elapsed(ms)}`, 'dim') },
+    { worth: 10, span: span(`  ${short(round.input_tokens)} in · ${short(round.output_tokens)} out`, 'dim') },
+    { worth: 40, span: span(`  ${money(round.cost_usd)}`, 'money') },
+  ]);
 }
 
 function told(label: string, text: string | null, width: number, isUnfolded: boolean): readonly Line[] {
@@ -81,32 +82,51 @@ function toolLines(tools: Round['tools'], width: number, isUnfolded: boolean): r
   return lines.map((line, at) => (at === 0 ? labelled('used', line) : line));
 }
 
-/** As many as the daemon gives at once, the newest ones. */
-async function readRounds(
-  client: Parameters<NonNullable<Tab['read']>>[0],
-  sessionId: string,
-): Promise<readonly Round[]> {
-  const first = await client.office.rounds(sessionId, { limit: LIMIT });
-  if (first.total <= first.items.length) return first.items.toReversed();
-  const last = await client.office.rounds(sessionId, { limit: LIMIT, offset: first.total - LIMIT });
-  return last.items.toReversed();
+const PAGE = 50;
+
+async function readPage(client: Client, sessionId: string, end: number): Promise<Page<Round>> {
+  const offset = Math.max(0, end - PAGE);
+  if (end <= 0) return { items: [], hasOlder: false };
+  const { items } = await client.office.rounds(sessionId, { limit: end - offset, offset });
+  return { items, hasOlder: offset > 0 };
 }
 
-const LIMIT = 100;
+/** Beyond the last round there is only their number. */
+async function countRounds(client: Client, sessionId: string): Promise<number> {
+  return (await client.office.rounds(sessionId, { limit: 1, offset: Number.MAX_SAFE_INTEGER })).total;
+}
+
+/** The rounds that were read, ascending. */
+export type Rounds = Pages<Round>;
+
+export const roundSource: Source = {
+  name: 'rounds',
+  read: async (client, sessionId, known) => {
+    const page = await readPage(client, sessionId, await countRounds(client, sessionId));
+    return withNewest(known as Rounds | undefined, page, (round) => round.round_no);
+  },
+  readOlder: async (client, sessionId, known) => {
+    const pages = known as Rounds;
+    return withOlder(pages, await readPage(client, sessionId, (pages.items[0]?.round_no ?? 1) - 1));
+  },
+  changesWith: changesReads,
+};
 
 export const rounds: Tab = {
   name: 'rounds',
   title: 'Rounds',
   shortTitle: 'Rounds',
-  read: readRounds,
-  items: ({ isUnfolded }, data, width) => {
-    const list = (data ?? []) as readonly Round[];
+  source: roundSource,
+  wish: ({ places }, data, view) => wishOf(data as Rounds | undefined, places.rounds !== undefined, view.isAtEnd),
+  items: ({ isUnfolded }, data, room) => {
+    const list = (data as Rounds | undefined)?.items ?? [];
+    const roundAt = (at: number) => list[list.length - 1 - at];
     return {
       count: list.length,
-      keyAt: (at) => at,
+      keyAt: (at) => -(roundAt(at)?.round_no ?? 0),
       linesAt: (at) => {
-        const round = list[at];
-        return round === undefined ? [] : linesOf(round, width, isUnfolded);
+        const round = roundAt(at);
+        return round === undefined ? [] : linesOf(round, room, isUnfolded);
       },
       startsAtEnd: false,
     };

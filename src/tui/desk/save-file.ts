@@ -6,12 +6,11 @@ import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Client } from '../../client/client.ts';
 import { ClientError } from '../../client/transport/client-error.ts';
-import type { DeskState } from '../state/desk-state.ts';
 
 /** Answers what became of it, in a sentence. */
 export async function saveFile(
   client: Client,
-  { url, name }: NonNullable<DeskState['wanted']>,
+  { url, name }: { readonly url: string; readonly name: string },
   directory: string,
 ): Promise<string> {
   const path = join(directory, localName(name));

@@ -4,7 +4,7 @@ import { money, short } from '../text/figures.ts';
 import { EMPTY, type Line, type Role, span } from '../text/line.ts';
 import { wrapAll } from '../text/wrap.ts';
 import { elapsed } from './durations.ts';
-import { plainItems, type Tab } from './tab.ts';
+import { changesReads, plainItems, type Tab } from './tab.ts';
 
 type Row = readonly [label: string, value: (summary: OfficeSummaryWire) => string | null, role?: Role];
 
@@ -45,6 +45,10 @@ export const summary: Tab = {
   name: 'summary',
   title: 'Summary',
   shortTitle: 'Sum',
-  read: (client, sessionId) => client.office.summary(sessionId),
-  items: (_screen, data, width) => plainItems(data === undefined ? [] : linesOf(data as OfficeSummaryWire, width)),
+  source: {
+    name: 'summary',
+    read: (client, sessionId) => client.office.summary(sessionId),
+    changesWith: changesReads,
+  },
+  items: (_screen, data, { width }) => plainItems(data === undefined ? [] : linesOf(data as OfficeSummaryWire, width)),
 };

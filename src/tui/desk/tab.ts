@@ -3,17 +3,56 @@ import type { Client } from '../../client/client.ts';
 import type { DeskState, TabName } from '../state/desk-state.ts';
 import { type Line, type Role, span } from '../text/line.ts';
 import { wrapAll } from '../text/wrap.ts';
-import type { Items } from './viewport.ts';
+import type { Pages } from './pages.ts';
+import type { Items, View } from './viewport.ts';
+
+/** Reads what a tab shows, given what was read before. Throws ClientError. */
+export type Read = (client: Client, sessionId: string, known: unknown) => Promise<unknown>;
+
+/** Where a tab reads what events don't have. Tabs may share one. */
+export interface Source {
+  /** What it read is kept under this name. */
+  readonly name: string;
+  /** The newest of it, or all there is. */
+  readonly read: Read;
+  /** A page of the past before what is known. */
+  readonly readOlder?: Read;
+  /** Whether an event of this type changes what it says. */
+  readonly changesWith: (type: string) => boolean;
+}
+
+/** Where lines are for: columns, and the time zone of their times. */
+export interface Room {
+  readonly width: number;
+  readonly tz: string;
+}
 
 export interface Tab {
   readonly name: TabName;
   readonly title: string;
   /** Where there is little room. */
   readonly shortTitle: string;
-  /** Reads what the tab shows, when it is opened and after the session changed; without it, the events suffice. */
-  readonly read?: (client: Client, sessionId: string) => Promise<unknown>;
+  /** Without one, the events suffice. */
+  readonly source?: Source;
+  /** What is to be read for what is in sight; without it, the source is read when it has changed. */
+  readonly wish?: (screen: DeskState, data: unknown, view: View) => 'older' | 'newest' | 'nothing' | undefined;
   /** `data` is what was read last; undefined before. */
-  readonly items: (screen: DeskState, data: unknown, width: number) => Items;
+  readonly items: (screen: DeskState, data: unknown, room: Room) => Items;
+}
+
+/** Events that come by the thousand and change nothing that is read. */
+export const changesReads = (type: string) => !type.startsWith('content_block');
+
+/** What pages of a list want: their past where the view comes to its end, and their newest where it returns to it. */
+export function wishOf(
+  pages: Pages<unknown> | undefined,
+  isInPast: boolean,
+  comesToPast: boolean,
+): 'older' | 'newest' | 'nothing' | undefined {
+  if (pages === undefined) return undefined;
+  if (comesToPast && pages.hasOlder) return 'older';
+  if (pages.isAtEnd) return undefined;
+  return isInPast ? 'nothing' : 'newest';
 }
 
 /** Items from the first on, all laid out: for tabs of few lines. */
@@ -37,16 +76,16 @@ export function folded(lines: readonly Line[], most: number, width: number, marg
   ];
 }
 
-/** Remembers the lines of items, which do not change, as long as the width and manner are the same. */
+/** Remembers the lines of items, which do not change, as long as the room and manner are the same. */
 export function rememberLines<T extends object>(
-  layOut: (item: T, width: number, manner: boolean) => readonly Line[],
-): (item: T, width: number, manner: boolean) => readonly Line[] {
+  layOut: (item: T, room: Room, manner: boolean) => readonly Line[],
+): (item: T, room: Room, manner: boolean) => readonly Line[] {
   const known = new WeakMap<T, { width: number; manner: boolean; lines: readonly Line[] }>();
-  return (item, width, manner) => {
+  return (item, room, manner) => {
     const before = known.get(item);
-    if (before?.width === width && before.manner === manner) return before.lines;
-    const lines = layOut(item, width, manner);
-    known.set(item, { width, manner, lines });
+    if (before?.width === room.width && before.manner === manner) return before.lines;
+    const lines = layOut(item, room, manner);
+    known.set(item, { width: room.width, manner, lines });
     return lines;
   };
 }

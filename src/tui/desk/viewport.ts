@@ -37,14 +37,15 @@ export function viewOf(items: Items, place: Place | undefined, rows: number): Vi
   };
 }
 
-/** The place so many lines further; undefined at the list's own end, where it follows what comes. */
+/** The place so many lines further; undefined where the list begins by itself: there it follows what comes. */
 export function scrolled(items: Items, place: Place | undefined, by: number, rows: number): Place | undefined {
   const at = moved(items, topOf(items, place, rows), by);
   const last = endOf(items, rows);
   const isPast = at.index > last.index || (at.index === last.index && at.row >= last.row);
   if (isPast && items.startsAtEnd) return undefined;
   const { index, row } = isPast ? last : at;
-  return items.count === 0 ? undefined : { key: items.keyAt(index), row };
+  const isAtTop = index === 0 && row === 0;
+  return items.count === 0 || (isAtTop && !items.startsAtEnd) ? undefined : { key: items.keyAt(index), row };
 }
 
 function topOf(items: Items, place: Place | undefined, rows: number): At {

@@ -4,6 +4,7 @@ import type { House, RunStatus } from '../state/house.ts';
 import { lookOf } from '../state/looks.ts';
 import { type AppState, houseShown } from '../state/state.ts';
 import { money, short } from '../text/figures.ts';
+import { clockOf } from '../text/moments.ts';
 import { type Line, lineOf, type Span, span, widthOfSpans } from '../text/line.ts';
 
 const COUNTED = ['running', 'pending', 'completed', 'failed', 'idle'] as const satisfies readonly RunStatus[];
@@ -66,21 +67,4 @@ function standing({ connection, frozen, now, wishes, house }: AppState, width: n
     ...(width >= 50 ? [span(`  ${clock}`, 'dim')] : []),
     span(' '),
   ];
-}
-
-const clocks = new Map<string, Intl.DateTimeFormat>();
-
-/** Time of day, in a time zone. */
-export function clockOf(at: number, tz: string, withSeconds = true): string {
-  const key = `${tz} ${withSeconds}`;
-  const made =
-    clocks.get(key) ??
-    new Intl.DateTimeFormat('en-GB', {
-      timeZone: tz,
-      hour: '2-digit',
-      minute: '2-digit',
-      ...(withSeconds && { second: '2-digit' }),
-    });
-  clocks.set(key, made);
-  return made.format(at);
 }

@@ -22,6 +22,14 @@ export interface EventLog {
   readonly hasOlder: boolean;
 }
 
+/** What is chosen keeps its id while items move, and its place when its item goes. */
+export interface Choice {
+  readonly id: string | null;
+  readonly index: number;
+}
+
+export const FIRST: Choice = { id: null, index: 0 };
+
 /** How the desk stands with its session's stream. */
 export interface DeskStream {
   readonly kind: 'connecting' | 'live' | 'lost' | 'deleted';
@@ -45,10 +53,12 @@ export interface DeskState {
   readonly stream: DeskStream;
   /** Results of tool calls are shown in full. */
   readonly isUnfolded: boolean;
-  /** The file that is chosen, by its place in the list. */
-  readonly chosenFile: number;
-  /** The address of the file that is wanted on this machine, and its name. */
-  readonly wanted: { readonly url: string; readonly name: string } | null;
+  /** The file that is chosen, by its path. */
+  readonly chosenFile: Choice;
+  /** The file that is wanted on this machine. */
+  readonly wanted: { readonly path: string; readonly name: string } | null;
+  /** The newest event when the view was paused; null while it is not. */
+  readonly pausedAt: number | null;
 }
 
 export const EMPTY_LOG: EventLog = { events: [], lastSeqs: new Map(), isAtEnd: true, hasOlder: false };
@@ -63,7 +73,8 @@ export function desk(sessionId: string): DeskState {
     log: EMPTY_LOG,
     stream: { kind: 'connecting', failure: null },
     isUnfolded: false,
-    chosenFile: 0,
+    chosenFile: FIRST,
     wanted: null,
+    pausedAt: null,
   };
 }

@@ -53,7 +53,18 @@ const REDUCERS: Reducers = {
   }),
   open: (state, { screen }) => ({ ...state, screens: [...state.screens, screen] }),
   back: (state) => (state.screens.length > 1 ? { ...state, screens: state.screens.slice(0, -1) } : state),
-  pause: (state) => ({ ...state, frozen: state.frozen === null ? houseShown(state) : null }),
+  pause: (state) => {
+    const isPaused = state.frozen === null;
+    return {
+      ...state,
+      frozen: isPaused ? houseShown(state) : null,
+      screens: state.screens.map((screen) =>
+        screen.name === 'desk'
+          ? { ...screen, pausedAt: isPaused ? (screen.log.events.at(-1)?.id ?? 0) : null }
+          : screen,
+      ),
+    };
+  },
   help: (state) => ({ ...state, isHelpOpen: !state.isHelpOpen }),
   notice: (state, { text, at }) => ({ ...state, notice: { text, until: at + NOTICE_MS } }),
   update: (state, { name, update }) => {

@@ -1,7 +1,7 @@
 // The state of each screen. A new screen adds its line to `Screens`, and its component to `app/screen-table.ts`.
 import type { ClientError } from '../../client/transport/client-error.ts';
 import type { SourceType, TodayRunsWire } from '../../client/office.ts';
-import type { DeskState } from './desk-state.ts';
+import { type Choice, type DeskState, FIRST } from './desk-state.ts';
 import type { RunStatus } from './house.ts';
 
 export interface Screens {
@@ -17,14 +17,6 @@ export type Order = (typeof ORDERS)[number];
 
 export const STATUS_FILTERS = ['all', 'running', 'pending', 'failed', 'completed', 'idle'] as const;
 export type StatusFilter = 'all' | RunStatus;
-
-/** What is chosen keeps its id while rows move, and its place when its row goes. */
-export interface Choice {
-  readonly id: string | null;
-  readonly index: number;
-}
-
-export const FIRST: Choice = { id: null, index: 0 };
 
 export interface FloorState {
   readonly name: 'floor';

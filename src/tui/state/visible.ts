@@ -1,7 +1,8 @@
 // Which rows the floor shows, in which order, and which of them is chosen.
 import { UNASSIGNED_TEAM_ID } from '../../wire/office/snapshot.ts';
 import { type House, isLive, type Row } from './house.ts';
-import type { Choice, FloorState, Order } from './screens.ts';
+import type { Choice } from './desk-state.ts';
+import type { FloorState, Order } from './screens.ts';
 
 const begun = ({ startedAt, updatedAt, finishedAt }: Row) => startedAt ?? finishedAt ?? updatedAt;
 

@@ -55,6 +55,32 @@ export function lineOf(left: readonly Span[], right: readonly Span[], width: num
   return { spans: clip(left, width) };
 }
 
+/** A part of a line; the higher its worth, the longer it stays where there is little room. Its text begins with its distance. */
+export interface Part {
+  readonly span: Span;
+  readonly worth: number;
+}
+
+/** The parts that fit into so many columns, in their order, without those that are worth least. */
+export function keepByWorth(parts: readonly Part[], room: number): readonly Part[] {
+  let kept = parts.filter(({ span: { text } }) => text !== '');
+  while (kept.length > 0 && widthOfSpans(kept.map((part) => part.span)) > room) {
+    const least = kept.reduce((a, b) => (b.worth < a.worth ? b : a));
+    kept = kept.filter((part) => part !== least);
+  }
+  return kept;
+}
+
+/** A line of exactly `width` columns, with the parts that there is room for at its right end. */
+export function lineByWorth(left: readonly Span[], width: number, parts: readonly Part[]): Line {
+  const kept = keepByWorth(parts, width - widthOfSpans(left) - 1);
+  return lineOf(
+    left,
+    kept.map((part) => part.span),
+    width,
+  );
+}
+
 /** Cuts or pads spans to exactly `width` columns. */
 export function clip(spans: readonly Span[], width: number): readonly Span[] {
   const kept: Span[] = [];

@@ -1,13 +1,13 @@
 // Today's runs of a team as lines.
 import type { TodayItemWire } from '../../client/office.ts';
 import { frameOf, type KeyHint, type Size } from '../frame/frame.ts';
-import { clockOf } from '../frame/header.ts';
 import { lookOf } from '../state/looks.ts';
 import type { TodayState } from '../state/screens.ts';
 import type { AppState } from '../state/state.ts';
 import { indexOfChoice, windowStart } from '../state/visible.ts';
 import { money, short, span as spanOfTime } from '../text/figures.ts';
 import { cell, EMPTY, type Line, lineOf, type Role, span } from '../text/line.ts';
+import { clockOf } from '../text/moments.ts';
 import { type Column, layOut } from '../text/table.ts';
 
 const HINTS: readonly KeyHint[] = [

@@ -122,8 +122,10 @@ export interface OfficeServer {
   /** What the daemon knows; a test changes it. */
   snapshot: SnapshotWire;
   today: readonly TodayItemWire[];
-  /** The reply to a read of a session, by the end of its path, such as `summary`. */
+  /** The reply to a read of a session, by the end of its path, such as `summary`; a function replies to its query. */
   readonly ofSession: Map<string, unknown>;
+  /** What is fetched at addresses outside of the API, by path. */
+  readonly files: Map<string, string>;
   /** Replies with this status to everything; null: normal replies. */
   status: number | null;
   /** Delays replies by this long. */
@@ -168,6 +170,7 @@ export async function startOfficeServer(snapshot: SnapshotWire = aSnapshot([anEn
     snapshot,
     today: [],
     ofSession: new Map(),
+    files: new Map(),
     status: null,
     delayMs: 0,
     forgets: false,
@@ -207,6 +210,8 @@ export async function startOfficeServer(snapshot: SnapshotWire = aSnapshot([anEn
     if (url.pathname.endsWith('/office-mode/stream')) return watch(request, response);
     const [, session, read = ''] = /\/session(?:s)?\/([^/]+)\/?(.*)$/.exec(url.pathname) ?? [];
     if (session !== undefined) return answerOfSession(session, read, { request, response, url });
+    const file = server.files.get(url.pathname);
+    if (file !== undefined) return void response.end(file);
     if (url.pathname.endsWith('/snapshot')) return reply(response, 200, server.snapshot);
     if (url.pathname.endsWith('/today-active-runs')) return reply(response, 200, pageOf(server.today, url));
     if (url.pathname.endsWith('/queue')) return reply(response, 200, QUEUE);
@@ -218,11 +223,15 @@ export async function startOfficeServer(snapshot: SnapshotWire = aSnapshot([anEn
     read: string,
     { request, response, url }: { request: IncomingMessage; response: ServerResponse; url: URL },
   ): void {
-    const known = events.filter((event) => event.session_id === session);
     if (server.gone.has(session)) return reply(response, 404, null);
     if (read === 'stream') return watch(request, response, session);
-    if (read === 'stream-events') return reply(response, 200, eventsOf(session, known, url));
-    return reply(response, server.ofSession.has(read) ? 200 : 404, server.ofSession.get(read) ?? null);
+    if (read === 'stream-events') {
+      const own = events.filter((event) => event.session_id === session);
+      return reply(response, 200, eventsOf(session, own, url));
+    }
+    const known = server.ofSession.get(read);
+    const answer: unknown = typeof known === 'function' ? known(url.searchParams) : known;
+    return reply(response, answer === undefined ? 404 : 200, answer ?? null);
   }
 
   function watch(request: IncomingMessage, response: ServerResponse, session: string | null = null): void {

@@ -68,9 +68,11 @@ function message(id: number, role: 'user' | 'assistant', text: string) {
   return { id, role, text_preview: '', content: { content }, attachments, run_id: null, created_at: at(id) };
 }
 
+const pages = <T>(items: readonly T[]) => ({ items, hasOlder: false, isAtEnd: true });
+
 const DATA: Readonly<Partial<Record<TabName, unknown>>> = {
-  rounds: [round({ round_no: 2, user_message: HOSTILE, assistant_message: null }), round({})],
-  messages: [message(1, 'user', HOSTILE), message(2, 'assistant', 'I look.')],
+  rounds: pages([round({}), round({ round_no: 2, user_message: HOSTILE, assistant_message: null })]),
+  messages: pages([message(1, 'user', HOSTILE), message(2, 'assistant', 'I look.')]),
   files: [
     file('report.md', { oss_status: 'added' }),
     folder('plots', [file('a.png', { oss_status: 'modified' }), file(HOSTILE)]),
@@ -118,13 +120,13 @@ test('keys lead to tabs, and from each to its neighbours', () => {
 });
 
 test('a round: what was asked, used and answered', () => {
-  const state = shown('rounds', { readings: { rounds: { data: [round({})], failure: null } } });
+  const state = shown('rounds', { readings: { rounds: { data: pages([round({})]), failure: null } } });
   expect(frame(state)).toMatchInlineSnapshot(`
     " ● –  ○ –  ✓ –  ✗ –  - –                       ◌ connecting  12:00:00
 
       Session 0198c0de-0000-7000-9000-000000000001                 ● live
       1 Live 2 Rounds 3 Mess 4 Files 5 Ctx 6 Events 7 Sum
-     ✓ Round 1  completed  12:00 UTC   41.0 s  17.1k in · 1.1k out  $0.07
+     ✓ Round 1  completed                 1 Mar 2026 12:00  41.0 s  $0.07
        asked     Plot the sales.
        used      shell ×2 (1 failed)
        answered  one
@@ -181,7 +183,7 @@ test('files: folders first, what changed is marked, and d wants the chosen file'
   const state = shown('files');
   expect(frame(state)).toMatch(/❯ +plots\/ +3\.0 KB\n.*\n +~ +a\.png +1\.5 KB\n +\+ report\.md +1\.5 KB/);
   expect(screenOf(press(state, 'd')).wanted).toBeNull();
-  expect(screenOf(press(state, 'down', 'down', 'd')).wanted).toEqual({ url: 'http://x/files/a.png', name: 'a.png' });
+  expect(screenOf(press(state, 'down', 'down', 'd')).wanted).toEqual({ path: '/a.png', name: 'a.png' });
   expect(screenOf(press(state, 'last', 'd')).wanted?.name).toBe('report.md');
   expect(screenOf(press(shown('context'), 'd')).wanted).toBeNull();
 });
