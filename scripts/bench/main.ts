@@ -1,5 +1,5 @@
 // Measures what Errand costs compared with two baselines, in one run on one machine: a bare pass-through and a bare AI SDK
-// server. `npm run bench -- [--quick] [--json FILE] [--only servers|runs|tools|history|files|watchers|office]
+// server. `npm run bench -- [--quick] [--json FILE] [--only servers|runs|tools|history|files|watchers|office|view]
 // [--without-errand] [--without-large]`
 import { closeSync, fsyncSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
@@ -21,6 +21,8 @@ import type { ErrandServer, MeasuredServer } from './servers/start.ts';
 import { startErrand, startModel, startPassThrough, startSdk } from './servers/start.ts';
 import { measureStore } from './cases/store.ts';
 import { measureTools } from './cases/tools.ts';
+import { measureView } from './cases/view.ts';
+import { measureWatchedRuns } from './cases/watched-runs.ts';
 import { measureWatchers } from './cases/watchers.ts';
 
 const { values: options } = parseArgs({
@@ -43,7 +45,7 @@ interface Bench {
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
-const PARTS = ['servers', 'runs', 'tools', 'history', 'files', 'watchers', 'office'] as const;
+const PARTS = ['servers', 'runs', 'tools', 'history', 'files', 'watchers', 'office', 'view'] as const;
 type Part = (typeof PARTS)[number];
 
 if (options.only !== undefined && !PARTS.some((part) => part === options.only)) {
@@ -73,6 +75,16 @@ async function main(bench: Bench): Promise<void> {
     if (wants('watchers') && !options['without-errand']) {
       const modelUrl = new URL(model.target.url).origin;
       Object.assign(bench.runs, await measureWatchers(modelUrl, bench.scratch, bench.scale.watchMs, say));
+      say('measuring runs that are watched …');
+      const watched = await measureWatchedRuns(
+        { modelUrl, scratch: bench.scratch },
+        bench.scale.loadMs,
+        bench.failures,
+      );
+      Object.assign(bench.runs, watched);
+    }
+    if (wants('view') && !options['without-errand']) {
+      Object.assign(bench.runs, await measureView(bench.scratch, bench.scale.viewMs, say));
     }
     if (wants('tools') && !options['without-errand']) {
       say('measuring tools …');

@@ -22,6 +22,8 @@ export interface Scale {
   readonly idleMs: number;
   /** How long watchers of live sessions are measured. */
   readonly watchMs: number;
+  /** How long the terminal view is measured at each rate. */
+  readonly viewMs: number;
   readonly starts: number;
   readonly sessions: number;
   /** Background runs that wait, in the cases of the queue. */
@@ -45,6 +47,7 @@ export const FULL: Scale = {
   pacedMs: 3_000,
   idleMs: 7_500,
   watchMs: 15_000,
+  viewMs: 60_000,
   starts: 5,
   sessions: 100_000,
   queued: 10_000,
@@ -63,6 +66,7 @@ export const QUICK: Scale = {
   pacedMs: 700,
   idleMs: 2_000,
   watchMs: 5_000,
+  viewMs: 10_000,
   starts: 2,
   sessions: 5_000,
   queued: 1_000,

@@ -1,0 +1,116 @@
+// What `errand office` costs on a terminal while every row of a large house changes.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import {
+  anEntity,
+  anEvent,
+  aSnapshot,
+  type OfficeServer,
+  startOfficeServer,
+} from '../../../test/support/http/office-server.ts';
+import { waitFor } from '../../../test/support/time/wait-for.ts';
+import { pause } from '../load.ts';
+import { cpuMsOf, memoryMbOf } from '../process-figures.ts';
+import type { Figures } from './turns.ts';
+
+const ERRAND = fileURLToPath(new URL('../../../bin/errand', import.meta.url));
+const ROWS = 500;
+const TICK_MS = 100;
+/** Changes of each row in a second: as in a busy house, and the most. */
+const RATES = [1, 10] as const;
+const WARM_MS = 5_000;
+/** What Ink writes before each frame. */
+const FRAME = '\u001b[?2026h';
+
+interface View {
+  readonly child: ChildProcess;
+  /** Of the program itself, behind the pseudo-terminal. */
+  readonly pid: number;
+  /** What was written since it was read last. */
+  take(): { readonly bytes: number; readonly frames: number };
+}
+
+/** Watches both rates for `forMs` each. */
+export async function measureView(scratch: string, forMs: number, say: (text: string) => void): Promise<Figures> {
+  const figures: Record<string, number> = {};
+  for (const rate of RATES) {
+    say(`measuring errand office with ${ROWS} rows that change ${rate} times a second …`);
+    const server = await startOfficeServer(aSnapshot(Array.from({ length: ROWS }, (_, at) => anEntity(at + 1))));
+    const view = await open(server, scratch);
+    const stop = change(server, rate);
+    try {
+      await pause(WARM_MS);
+      Object.assign(figures, await watch(view, `view${rate}`, forMs));
+    } finally {
+      stop();
+      view.child.kill('SIGKILL');
+      await server.die();
+    }
+  }
+  return figures;
+}
+
+/** Changes what each row shows, spread over the second. Returns what ends it. */
+function change(server: OfficeServer, rate: number): () => void {
+  const perTick = (ROWS * rate * TICK_MS) / 1_000;
+  let count = 0;
+  const timer = setInterval(() => {
+    for (let one = 0; one < perTick; one += 1) {
+      count += 1;
+      const input = { command: `python plot.py --part ${count}` };
+      server.emit(anEvent(1 + (count % ROWS), 'tool_use', { tool_use_id: `c${count}`, name: 'shell', input }));
+    }
+  }, TICK_MS);
+  return () => clearInterval(timer);
+}
+
+/** Starts the view on a pseudo-terminal of 160×50, and waits until it is live. */
+async function open(server: OfficeServer, scratch: string): Promise<View> {
+  const keyFile = join(mkdtempSync(join(scratch, 'view-')), 'key');
+  writeFileSync(keyFile, 'errand_key');
+  const command = `stty cols 160 rows 50; exec ${ERRAND} office --url ${server.url()} --token-file ${keyFile} --tz UTC`;
+  const child = spawn('script', ['-qfc', command, '/dev/null'], {
+    env: { ...process.env, TERM: 'xterm-256color', COLORTERM: 'truecolor', NODE_ENV: 'production' },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  let [bytes, frames] = [0, 0];
+  child.stdout.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    frames += chunk.toString('latin1').split(FRAME).length - 1;
+  });
+  await waitFor(() => server.watchers() > 0, { what: 'the view to follow the house' });
+  return {
+    child,
+    pid: leafOf(child.pid!),
+    take: () => {
+      const taken = { bytes, frames };
+      [bytes, frames] = [0, 0];
+      return taken;
+    },
+  };
+}
+
+/** The last of a chain of processes. */
+function leafOf(pid: number): number {
+  const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+  return child === undefined ? pid : leafOf(child);
+}
+
+async function watch({ pid, take }: View, name: string, forMs: number): Promise<Figures> {
+  take();
+  const [cpu, startedAt] = [cpuMsOf(pid), performance.now()];
+  await pause(forMs / 2);
+  const rssHalf = memoryMbOf(pid, 'VmRSS');
+  await pause(forMs / 2);
+  const seconds = (performance.now() - startedAt) / 1_000;
+  const { bytes, frames } = take();
+  return {
+    [`${name}CpuPercent`]: (cpuMsOf(pid) - cpu) / seconds / 10,
+    [`${name}FramesPerSecond`]: frames / seconds,
+    [`${name}KbPerSecond`]: bytes / 1_024 / seconds,
+    [`${name}HalfRssMb`]: rssHalf,
+    [`${name}RssMb`]: memoryMbOf(pid, 'VmRSS'),
+  };
+}
