@@ -71,7 +71,7 @@ export function makeEngine({ config, live, log, store, bus, blobs, snapshotThrea
   const queueWait = makeQueueWait({ store, clock, log, settings });
   const questionWatch = makeQuestionWatch({ store, clock, log });
   const orphanedBlobs = makeOrphanedBlobs({ store, blobs, clock, log });
-  const webhooks = openWebhooks({ store, clock, log });
+  const webhooks = openWebhooks({ live, store, secrets, clock, log });
   const forSweeper = { store, blobs, snapshotThread, workspaces, beforeErasing: webhooks.planner.catchUp };
   const sweeper = makeSweeper({ ...forSweeper, clock, log });
   const { released } = sweeper;

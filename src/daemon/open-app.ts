@@ -46,7 +46,7 @@ export interface OpenAppParts {
 export function openApp(parts: OpenAppParts): HttpApp {
   const { config, live, log, store, bus, blobs, disk, openSpool, deriveKey, secrets } = parts;
   const { sandbox, schemas, startedAt, draining } = parts;
-  const { pool, queue, node, stopper, broker, browser, checks, emptyArchives } = parts.rooms;
+  const { pool, queue, node, stopper, broker, browser, checks, emptyArchives, webhooks } = parts.rooms;
   const { settings, catalog, definitions } = live;
   const tails = makeTails({ bus, events: store.events });
   const places = makePlaces(store.events);
@@ -70,6 +70,7 @@ export function openApp(parts: OpenAppParts): HttpApp {
     secrets,
     broker,
     checks,
+    webhooks,
     settings,
     catalog,
     definitions,

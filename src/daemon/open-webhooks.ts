@@ -1,18 +1,30 @@
 // The services of webhooks, wired together.
+import type { LiveConfig } from '../config/live-config.ts';
 import type { Clock } from '../domain/clock.ts';
+import type { SecretBox } from '../files/secret-box.ts';
 import type { Log } from '../log/log.ts';
+import { makeGuardedPool } from '../outbound/guarded-pool.ts';
 import type { Store } from '../store/open-store.ts';
+import type { DeliveryTarget } from '../store/webhooks/deliveries.ts';
 import { makePlanner } from '../webhooks/planner.ts';
+import { type Cargo, ship } from '../webhooks/ship.ts';
 import { makeUpkeep } from '../webhooks/upkeep.ts';
 
 export interface WebhookParts {
+  readonly live: Pick<LiveConfig, 'settings'>;
   readonly store: Store;
+  readonly secrets: Pick<SecretBox, 'open'>;
   readonly clock: Clock;
   readonly log: Log;
 }
 
+/** Idle connections to receivers that are kept in all. */
+const MAX_IDLE = 64;
+
 /** Makes the services. None of them works before `start`. */
-export function openWebhooks({ store, clock, log }: WebhookParts) {
+export function openWebhooks({ live, store, secrets, clock, log }: WebhookParts) {
+  const policy = () => ({ purpose: 'webhook', allow: live.settings().egress.allow }) as const;
+  const pool = makeGuardedPool({ policy, maxIdle: MAX_IDLE, clock });
   const planner = makePlanner({ store, clock, log, planned: () => undefined });
   const upkeep = makeUpkeep({ store, clock, log });
 
@@ -25,9 +37,12 @@ export function openWebhooks({ store, clock, log }: WebhookParts) {
   return {
     planner,
     changed,
+    /** Makes one attempt, of a test. */
+    sendOnce: (target: DeliveryTarget, cargo: Cargo) => ship({ pool, secrets, clock }, target, cargo),
     start: changed,
     stop: async () => {
       await Promise.all([planner.stop(), upkeep.stop()]);
+      pool.close();
     },
   };
 }

@@ -83,6 +83,8 @@ import type { makeRunHandlers } from './sessions/runs.ts';
 import { makeSessionHandlers } from './sessions/sessions.ts';
 import { makeUserInputHandlers, MAX_ANSWER_BODY_BYTES } from './sessions/user-inputs.ts';
 
+import { webhookRoutes } from './webhooks/routes.ts';
+
 const ofKey = routesWith('key', 'bare');
 const ofChat = routesWith('key', 'chat');
 const ofAnyone = routesWith('none', 'bare');
@@ -205,6 +207,7 @@ function managementRoutes(parts: RouteParts): Route[] {
     ofAdmin('GET /api/v1/queue', 'List the runs that wait, and why each of them waits', { query: pageQuery, reply: queue, handler: runs.queue }),
     ofAdmin('GET /api/v1/ids/:noun/:start', 'Find the one id that begins with these characters', { reply: foundId, handler: makeFindIdHandler(operations) }),
     ...questionRoutes(parts),
+    ...webhookRoutes(operations),
     ofAdmin('GET /api/v1/audit', 'List what administrators read of others and changed', { query: auditQuery, reply: listOf(auditEntry), handler: audit.list }),
     ofAdmin('GET /api/v1/audit/head', 'Read the end of the audit log', { reply: auditHead, handler: audit.head }),
     ofAdmin('GET /api/v1/tokens/keys', 'List the keys that sign login tokens', { reply: listOf(signingKey), handler: a.listSigningKeys }),

@@ -5,12 +5,15 @@ import type { Insight } from '../domain/sessions/insight.ts';
 import type { UserInput } from '../domain/sessions/user-input.ts';
 import type { Caller } from '../domain/people/user.ts';
 import type { Store } from '../store/open-store.ts';
+import type { DeliveryRecord } from '../store/webhooks/delivery-records.ts';
+import type { WebhookRecord } from '../store/webhooks/webhooks.ts';
 import type { RunRecord } from '../store/runs/run-records.ts';
 import type { SessionRecord } from '../store/sessions/session-records.ts';
 
 /** The owner of a thing. `keySeq` is null for a session that no key opened. */
 interface Owner {
-  readonly userSeq: number;
+  /** Null: the house. */
+  readonly userSeq: number | null;
   readonly keySeq: number | null;
 }
 
@@ -20,16 +23,23 @@ interface Owner {
  */
 function requireReach(caller: Caller, { userSeq, keySeq }: Owner, what: string): void {
   if (caller.reach === 'all') return;
-  const refused = (whose: string) =>
-    new ErrandError('forbidden', `The ${what.toLowerCase()} belongs to another ${whose}.`);
-  if (userSeq !== caller.user.seq) throw refused('user');
-  if (caller.reach === 'key' && keySeq !== caller.key.seq) throw refused('API key');
+  const refused = (whose: string) => new ErrandError('forbidden', `The ${what.toLowerCase()} belongs to ${whose}.`);
+  if (userSeq === null) throw refused('the administrators');
+  if (userSeq !== caller.user.seq) throw refused('another user');
+  if (caller.reach === 'key' && keySeq !== caller.key.seq) throw refused('another API key');
 }
 
 /** The thing, if it exists and the caller reaches it. */
 function reached<T extends Owner>(caller: Caller, found: T | undefined, what: string): T {
   if (found === undefined) throw notFound(what);
   requireReach(caller, found, what);
+  return found;
+}
+
+/** The thing of a user, or of the house, if it exists and the caller reaches it. */
+function ofOwner<T extends { readonly userSeq: number | null }>(caller: Caller, found: T | undefined, what: string): T {
+  if (found === undefined) throw notFound(what);
+  requireReach(caller, { userSeq: found.userSeq, keySeq: null }, what);
   return found;
 }
 
@@ -47,7 +57,9 @@ export type Access = ReturnType<typeof makeAccess>;
  * The look-ups by id. Each throws `not_found` for an unknown id, and for what belongs to a deleted session; `forbidden` for
  * what exists but is outside the caller's reach.
  */
-export function makeAccess(store: Pick<Store, 'sessions' | 'runs' | 'userInputs' | 'insights'>) {
+export function makeAccess(
+  store: Pick<Store, 'sessions' | 'runs' | 'userInputs' | 'insights' | 'webhooks' | 'deliveries'>,
+) {
   const findSession = (id: string) => store.sessions.find(id.toLowerCase());
   const findRun = (id: string) => store.runs.find(id.toLowerCase());
 
@@ -74,6 +86,13 @@ export function makeAccess(store: Pick<Store, 'sessions' | 'runs' | 'userInputs'
       const run = await findRun(id);
       return reached(caller, run?.scheduleMode === 'background' ? run : undefined, 'Background run');
     },
+
+    /** Those of the house belong to the administrators. */
+    webhook: async (caller: Caller, id: number): Promise<WebhookRecord> =>
+      ofOwner(caller, await store.webhooks.find(id), 'Webhook'),
+
+    delivery: async (caller: Caller, id: number): Promise<DeliveryRecord> =>
+      ofOwner(caller, await store.deliveries.find(id), 'Delivery'),
 
     question: async (caller: Caller, id: string): Promise<UserInput> =>
       reachedInSession(caller, await store.userInputs.find(id.toLowerCase()), 'Question'),

@@ -41,6 +41,9 @@ import { makeUserInputOperations } from './sessions/user-inputs.ts';
 import { makeAcceptTurn } from './turns/accept-turn.ts';
 import { makeAwaitResult } from './turns/await-result.ts';
 import { makeWatchOperations, type WatchParts } from './office/watch.ts';
+import { makeDeliveryOperations } from './webhooks/deliveries.ts';
+import { makeTestWebhook, type TestWebhookParts } from './webhooks/test-webhook.ts';
+import { makeWebhookOperations, type WebhookOperationParts } from './webhooks/webhooks.ts';
 import { makeFetchImages } from './turns/fetch-images.ts';
 import { makeGetModelName } from './turns/model-name.ts';
 import { makeGetQueue } from './turns/queue.ts';
@@ -66,6 +69,7 @@ export interface OperationParts {
   readonly secrets: ConnectionParts['secrets'];
   readonly broker: ConnectionParts['broker'];
   readonly checks: CheckOperationParts['checks'];
+  readonly webhooks: Pick<WebhookOperationParts, 'changed'> & Pick<TestWebhookParts, 'sendOnce'>;
   settings(): Settings;
   catalog(): Catalog;
   definitions(): Definitions;
@@ -92,7 +96,7 @@ const verbsOf = <V extends Verbs<V>>(verbs: V): V => verbs;
 /** The verbs, and the three entry points for callers with a credential or a signed address. */
 export function makeOperations(parts: OperationParts) {
   const { store, blobs, disk, tails, clock, settings, catalog, definitions, draining } = parts;
-  const { queue, stopper, fileAddresses, emptyArchives, deriveKey } = parts;
+  const { queue, stopper, fileAddresses, emptyArchives, deriveKey, webhooks } = parts;
   const access = makeAccess(store);
   const audit = makeAudit({ store, clock, log: parts.log, deriveKey });
   const looking = makeLooking({ access, audit });
@@ -123,6 +127,9 @@ export function makeOperations(parts: OperationParts) {
     ...makeUserInputOperations({ store, access, audit }),
     ...makeInsightOperations({ store, access, audit }),
     ...makeAuditLogOperations({ store, deriveKey }),
+    ...makeWebhookOperations({ store, access, audit, secrets: parts.secrets, settings, changed: webhooks.changed }),
+    ...makeDeliveryOperations({ store, access, audit, changed: webhooks.changed }),
+    testWebhook: makeTestWebhook({ store, access, audit, clock, sendOnce: webhooks.sendOnce }),
     findId: makeFindId(store),
     getQueue: makeGetQueue({ store, queue, clock }),
     getModelName: makeGetModelName({ catalog, definitions }),

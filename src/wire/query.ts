@@ -41,6 +41,14 @@ export const flag: Shape<boolean> & { readonly absence: 'default' } = {
   describe: () => ({ type: 'boolean', default: false }),
 };
 
+/** `true` or `false`; either is meant when it is absent. */
+export const optionalFlag: OptionalShape<boolean> = {
+  absence: 'nothing',
+  admits: flag.admits,
+  read: flag.read,
+  describe: () => ({ type: 'boolean' }),
+};
+
 /** A journal id after which a stream continues; 0 when absent. */
 export const eventId: Shape<number> & { readonly absence: 'default' } = {
   absence: 'default',

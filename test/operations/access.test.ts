@@ -5,6 +5,7 @@ import type { Caller, User } from '../../src/domain/people/user.ts';
 import { callerAt } from '../../src/http/frame/guards.ts';
 import { type Access, makeAccess, scopeOf } from '../../src/operations/access.ts';
 import { OPERATOR } from '../support/http/callers.ts';
+import { aWebhook, renderId } from '../support/store/webhooks.ts';
 import { fenceOf, type StoreHouse, storeHouse } from '../support/store/store-house.ts';
 
 const UNKNOWN = '0190f6a0-0000-7000-8000-000000000000';
@@ -12,7 +13,7 @@ const UNKNOWN = '0190f6a0-0000-7000-8000-000000000000';
 /** The owners of the things: a key, another key of the same user, another user, nobody, a deleted session. */
 const WHOSE = ['own', 'second', 'other', 'unknown', 'deleted'] as const;
 type Whose = (typeof WHOSE)[number];
-type Noun = keyof Access;
+type Noun = Exclude<keyof Access, 'webhook' | 'delivery'>;
 type Ids = Readonly<Record<Noun, string>>;
 
 let rows: StoreHouse;
@@ -120,6 +121,34 @@ describe.each(OUTCOMES)('%s', (who, outcomes) => {
       }
     }
   });
+});
+
+/** What becomes of a webhook of one's own, of another user, of the house, and of none. */
+const WEBHOOKS: readonly (readonly [string, readonly string[]])[] = [
+  [
+    'a login token',
+    ['reached', 'The * belongs to another user.', 'The * belongs to the administrators.', '# not found.'],
+  ],
+  ["an administrator's login token", ['reached', 'reached', 'reached', '# not found.']],
+  ['the operator', ['reached', 'reached', 'reached', '# not found.']],
+];
+
+test.each(WEBHOOKS)('webhooks and their deliveries: %s', async (who, outcomes) => {
+  const { store, user } = rows;
+  const otto = await store.users.get('otto');
+  const made = [user.seq, otto.seq, null].map((userSeq) => store.webhooks.create(aWebhook({ userSeq }), renderId));
+  const webhooks = await Promise.all(made);
+  const sent = { eventId: UNKNOWN, eventType: 'session.completed', sessionSeq: null, body: '{}' } as const;
+  const result = { at: 1, statusCode: 200, durationMs: 1, error: null, responseExcerpt: null };
+  const tests = webhooks.map((webhook) => store.deliveries.recordTest({ ...sent, webhook }, result));
+  const deliveries = await Promise.all(tests);
+  const caller = callers[who]!;
+  const outcomeOf = (found: Promise<unknown>) => found.then(() => 'reached').catch((error: Error) => error.message);
+  for (const [at, outcome] of outcomes.entries()) {
+    const expected = (lower: string, upper: string) => outcome.replace('*', lower).replace('#', upper);
+    expect(await outcomeOf(access.webhook(caller, webhooks[at]?.id ?? 99))).toBe(expected('webhook', 'Webhook'));
+    expect(await outcomeOf(access.delivery(caller, deliveries[at] ?? 99))).toBe(expected('delivery', 'Delivery'));
+  }
 });
 
 test('an ordinary run is not found as a background run', async () => {

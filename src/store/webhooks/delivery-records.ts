@@ -23,6 +23,8 @@ export interface DeliveryFilter extends Page {
 export interface DeliveryRecord extends Delivery {
   /** The webhook's `userSeq`. */
   readonly userSeq: number | null;
+  /** The id of the user whose session it reports; null for a test without a session. */
+  readonly sessionOwnerId: string | null;
   /** Empty once it was erased with its session. */
   readonly body: string;
   readonly attempts: readonly Attempt[];
@@ -85,14 +87,25 @@ export function makeDeliveryRecords({ read }: Database) {
 
     /** A delivery by its id, or undefined. */
     find: read(function* (tx: Reader, id: number): Step<DeliveryRecord | undefined> {
-      const row = yield* tx.get<DeliveryRow>(`${SELECT} WHERE d.id = ? AND ${IS_THERE}`, id);
+      const row = yield* tx.get<DeliveryRow & { session_owner_id: string | null }>(
+        `SELECT d.*, s.id AS session_id, u.id AS session_owner_id FROM webhook_deliveries d
+           JOIN webhooks w ON w.id = d.webhook_id LEFT JOIN sessions s ON s.seq = d.session_seq
+           LEFT JOIN users u ON u.seq = s.user_seq WHERE d.id = ? AND ${IS_THERE}`,
+        id,
+      );
       if (row === undefined) return undefined;
       const attempts = yield* tx.all<Attempt>(
         `SELECT no, at, status_code AS statusCode, duration_ms AS durationMs, error,
            response_excerpt AS responseExcerpt FROM webhook_attempts WHERE delivery_id = ? ORDER BY no`,
         id,
       );
-      return { ...toDelivery(row), userSeq: row.owner === 0 ? null : row.owner, body: row.body, attempts };
+      return {
+        ...toDelivery(row),
+        userSeq: row.owner === 0 ? null : row.owner,
+        sessionOwnerId: row.session_owner_id,
+        body: row.body,
+        attempts,
+      };
     }),
   };
 }

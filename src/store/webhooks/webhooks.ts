@@ -46,6 +46,14 @@ const COLUMNS = {
 const FILTERS = ['events', 'projectId', 'sessionKinds', 'enabled'] as const satisfies readonly (keyof Configuration)[];
 
 const BY_ID = `SELECT ${WEBHOOK_COLUMNS} FROM webhooks w WHERE w.id = ? AND w.deleted_at IS NULL`;
+const RECORDS = `SELECT ${WEBHOOK_COLUMNS}, u.username FROM webhooks w LEFT JOIN users u ON u.seq = w.user_seq`;
+
+/** A webhook with the name of its owner; null for one of the house. */
+export interface WebhookRecord extends Webhook {
+  readonly username: string | null;
+}
+
+type RecordRow = WebhookRow & { username: string | null };
 
 /** The verbs on configurations. Deleted ones are not there. */
 export function makeWebhooks(database: Database) {
@@ -54,9 +62,10 @@ export function makeWebhooks(database: Database) {
   return {
     ...makeChanges(database),
 
-    /** Throws `not_found`. */
-    get: read(function* (tx: Reader, id: number): Step<Webhook> {
-      return yield* getIn(tx, id);
+    /** Undefined for an unknown or deleted one. */
+    find: read(function* (tx: Reader, id: number): Step<WebhookRecord | undefined> {
+      const row = yield* tx.get<RecordRow>(`${RECORDS} WHERE w.id = ? AND w.deleted_at IS NULL`, id);
+      return row && toRecord(row);
     }),
 
     /** A page in order of creation. */
@@ -69,13 +78,13 @@ export function makeWebhooks(database: Database) {
         `SELECT count(*) AS total FROM webhooks w ${where}`,
         ...values,
       ))!;
-      const rows = yield* tx.all<WebhookRow>(
-        `SELECT ${WEBHOOK_COLUMNS} FROM webhooks w ${where} ORDER BY w.id LIMIT ? OFFSET ?`,
+      const rows = yield* tx.all<RecordRow>(
+        `${RECORDS} ${where} ORDER BY w.id LIMIT ? OFFSET ?`,
         ...values,
         limit,
         offset,
       );
-      return { items: rows.map(toWebhook), total } satisfies Listing<Webhook>;
+      return { items: rows.map(toRecord), total } satisfies Listing<WebhookRecord>;
     }),
 
     /** Takes a new sealed secret, or null for none; the one before signs as well for 24 h (H4). Throws `not_found`. */
@@ -165,6 +174,10 @@ function makeChanges(database: Database) {
         'free',
       ),
   };
+}
+
+function toRecord(row: RecordRow): WebhookRecord {
+  return { ...toWebhook(row), username: row.username };
 }
 
 function* getIn(tx: Reader, id: number): Step<Webhook> {

@@ -5,11 +5,13 @@ import { loadCatalog } from '../../../src/catalog/kinds/models.ts';
 import { loadDefinitions } from '../../../src/catalog/load-definitions.ts';
 import { AUDIT_ACTIONS, type AuditAction, type AuditEntry } from '../../../src/domain/people/audit.ts';
 import type { Administrator, Caller } from '../../../src/domain/people/user.ts';
+import { newId } from '../../../src/domain/ids.ts';
 import { makeStopper } from '../../../src/execution/queue/stop.ts';
 import { makeLog } from '../../../src/log/log.ts';
 import { makeOperations, type OperationParts, type Operations } from '../../../src/operations/operations.ts';
 import { deriveSealKey } from '../../support/store/audit.ts';
 import { aKey, aUser, SETTINGS } from '../../support/http/http-house.ts';
+import { aWebhook, renderId } from '../../support/store/webhooks.ts';
 import { fenceOf, storeHouse } from '../../support/store/store-house.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
@@ -75,6 +77,10 @@ async function house() {
       reach: async () => ({ status: 200, durationMs: 1 }),
     },
     checks: { checkModel: async () => report, checkMcpServer: async () => served, stop: () => undefined },
+    webhooks: {
+      changed: () => undefined,
+      sendOnce: async () => ({ at: 1, statusCode: 204, durationMs: 1, error: null, responseExcerpt: null }),
+    },
     settings: () => SETTINGS,
     catalog: () => catalog.catalog,
     definitions: () => loaded.definitions,
@@ -101,11 +107,16 @@ async function house() {
     secret,
   });
   await store.teams.create({ name: 'Blue', budgetUsd: null });
+  const webhook = await store.webhooks.create(aWebhook(), renderId);
+  const deliveryId = await store.deliveries.recordTest(
+    { webhook, eventId: newId(1), eventType: 'session.completed', sessionSeq: run!.sessionSeq, body: '{}' },
+    { at: 1, statusCode: 500, durationMs: 1, error: 'It failed.', responseExcerpt: null },
+  );
   const entries = async (): Promise<readonly AuditEntry[]> => {
     const everything = { actor: null, action: null, targetId: null, sessionId: null, fromAt: null, toAt: null };
     return (await store.audit.list(everything, { beforeId: null, afterId: 0, limit: 100 })).items;
   };
-  return { ...rows, operations, run: run!, insightId, questionId, connection, user, key, entries };
+  return { ...rows, operations, run: run!, insightId, questionId, connection, webhook, deliveryId, user, key, entries };
 }
 
 type House = Awaited<ReturnType<typeof house>>;
@@ -114,6 +125,13 @@ type House = Awaited<ReturnType<typeof house>>;
 type Line = readonly [AuditAction, (house: House, verbs: Operations) => Promise<unknown>];
 
 const NEW_USER = { fullName: null, department: null, role: null, team: null, scenario: null };
+const NEW_WEBHOOK = {
+  name: 'Ledger',
+  url: 'https://1.1.1.1/hook',
+  events: ['session.completed'],
+  ownerScope: null,
+  user: 'mara',
+} as const;
 const NEW_KEY = { scope: 'global', name: null, model: null, target: 'free', capabilityChoice: null } as const;
 
 /**
@@ -168,6 +186,22 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'door' | 'of programs' | '
   revokeConnection: ['connection.revoke', ({ connection }, v) => v.revokeConnection(ROOT, connection.id)],
   checkConnection: ['connection.check', ({ connection }, v) => v.checkConnection(ROOT, connection.id)],
   checkConnector: ['connector.check', (_, v) => v.checkConnector(ROOT, 'crm')],
+  listWebhooks: 'not of a conversation',
+  getWebhook: 'not of a conversation',
+  createWebhook: ['webhook.create', (_, v) => v.createWebhook(ROOT, NEW_WEBHOOK)],
+  changeWebhook: ['webhook.change', ({ webhook }, v) => v.changeWebhook(ROOT, webhook.id, { enabled: false })],
+  deleteWebhook: ['webhook.delete', ({ webhook }, v) => v.deleteWebhook(ROOT, webhook.id)],
+  testWebhook: [
+    'webhook.test',
+    ({ webhook }, v) => v.testWebhook(ROOT, webhook.id, { eventType: 'session.failed', sessionId: null }),
+  ],
+  listDeliveries: 'not of a conversation',
+  getDelivery: ['delivery.read', ({ deliveryId }, v) => v.getDelivery(ROOT, deliveryId)],
+  redeliver: ['delivery.redeliver', ({ deliveryId }, v) => v.redeliver(ROOT, deliveryId)],
+  redeliverMany: [
+    'webhook.redeliver',
+    ({ webhook }, v) => v.redeliverMany(ROOT, { webhookId: webhook.id, state: 'failed', since: 0 }),
+  ],
   listSessions: 'not of a conversation',
   getSession: ['session.read', ({ run }, v) => v.getSession(ROOT, run.sessionId)],
   listMessages: ['session.read', ({ run }, v) => v.listMessages(ROOT, run.sessionId)],
@@ -243,7 +277,7 @@ test.each(RECORDED)(
         action,
         targetType: AUDIT_ACTIONS[action],
         targetId: expect.stringMatching(/./),
-        sessionId: /^(session|run|(question|insight)\.(?!list))/.test(action) ? built.run.sessionId : null,
+        sessionId: /^(session|run|delivery|(question|insight)\.(?!list))/.test(action) ? built.run.sessionId : null,
         ...ORIGIN,
         hash: expect.stringMatching(/^[0-9a-f]{64}$/),
       },

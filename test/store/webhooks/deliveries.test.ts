@@ -183,14 +183,14 @@ test('a webhook that is given up says why; enabled again it begins anew, with no
   await record(delivery.id);
   expect(await house.store.webhooks.giveUp(webhook.id, 'The receiver answered 410.')).toBe(true);
   expect(await house.store.webhooks.giveUp(webhook.id, 'Again.')).toBe(false);
-  expect(await house.store.webhooks.get(webhook.id)).toMatchObject({
+  expect(await house.store.webhooks.find(webhook.id)).toMatchObject({
     enabled: false,
     disabledReason: 'The receiver answered 410.',
     failures: 1,
   });
   expect(await house.store.deliveries.find(delivery.id)).toMatchObject({ state: 'canceled', nextAttemptAt: null });
   await house.store.webhooks.change(webhook.id, { enabled: true }, renderId);
-  expect(await house.store.webhooks.get(webhook.id)).toMatchObject({
+  expect(await house.store.webhooks.find(webhook.id)).toMatchObject({
     enabled: true,
     disabledReason: null,
     failures: 0,

@@ -1,0 +1,45 @@
+// The handlers of webhooks (H2).
+import { notFound } from '../../domain/errors.ts';
+import type { Caller } from '../../domain/people/user.ts';
+import type { Operations } from '../../operations/operations.ts';
+import type { Static } from '../../wire/shape.ts';
+import type { webhookTest } from '../../wire/webhooks/delivery.ts';
+import type { NewWebhookWire, WebhookChangeWire, webhookQuery } from '../../wire/webhooks/webhook.ts';
+import type { Exchange } from '../frame/exchange.ts';
+import { renderList } from '../frame/render-list.ts';
+import { created, ok } from '../frame/reply.ts';
+import { renderTestResult } from './deliveries-wire.ts';
+import { newWebhookOf, renderWebhook, webhookInputOf } from './webhooks-wire.ts';
+
+/** The integer id in the path. Throws `not_found` for an invalid form (A8). */
+export function numberInPath({ params }: Exchange, kind: string): number {
+  const id = params['id'] ?? '';
+  if (!/^[1-9]\d{0,14}$/.test(id)) throw notFound(kind);
+  return Number(id);
+}
+
+/** The handlers by name; `routes.ts` assigns their paths. */
+export function makeWebhookHandlers(operations: Operations) {
+  const id = (exchange: Exchange) => numberInPath(exchange, 'Webhook');
+  return {
+    list: async ({ query }: Exchange<Static<typeof webhookQuery>>, caller: Caller) => {
+      const { owner_scope: ownerScope = null, enabled = null, ...page } = query;
+      return ok(renderList(await operations.listWebhooks(caller, { ownerScope, enabled, ...page }), renderWebhook));
+    },
+    create: async ({ body }: Exchange<unknown, NewWebhookWire>, caller: Caller) =>
+      created(renderWebhook(await operations.createWebhook(caller, newWebhookOf(body)))),
+    get: async (exchange: Exchange, caller: Caller) =>
+      ok(renderWebhook(await operations.getWebhook(caller, id(exchange)))),
+    change: async (exchange: Exchange<unknown, WebhookChangeWire>, caller: Caller) =>
+      ok(renderWebhook(await operations.changeWebhook(caller, id(exchange), webhookInputOf(exchange.body)))),
+    remove: async (exchange: Exchange, caller: Caller) => {
+      const removed = id(exchange);
+      await operations.deleteWebhook(caller, removed);
+      return ok({ id: removed });
+    },
+    test: async (exchange: Exchange<unknown, Static<typeof webhookTest>>, caller: Caller) => {
+      const { event_type: eventType, session_id: sessionId = null } = exchange.body;
+      return ok(renderTestResult(await operations.testWebhook(caller, id(exchange), { eventType, sessionId })));
+    },
+  };
+}

@@ -1,0 +1,69 @@
+// A test delivery: the real filters, the real body, one attempt (§6.6, H5, H10).
+import type { Clock } from '../../domain/clock.ts';
+import { newId } from '../../domain/ids.ts';
+import type { Caller } from '../../domain/people/user.ts';
+import type { SessionKind } from '../../domain/sessions/session.ts';
+import type { AttemptResult } from '../../domain/webhooks/delivery.ts';
+import type { EventFacts } from '../../domain/webhooks/event-facts.ts';
+import { type FilteredReason, filteredReason } from '../../domain/webhooks/webhook-filter.ts';
+import { ownerScopeOf, type WebhookEventType } from '../../domain/webhooks/webhook.ts';
+import type { Store } from '../../store/open-store.ts';
+import type { DeliveryTarget } from '../../store/webhooks/deliveries.ts';
+import { renderBody } from '../../webhooks/bodies/render-body.ts';
+import { sampleFacts } from '../../webhooks/bodies/sample-facts.ts';
+import type { Cargo } from '../../webhooks/ship.ts';
+import type { Access } from '../access.ts';
+import type { Audit } from '../audit/audit.ts';
+
+/** `sessionId` null: a made-up session, a chat without a project. */
+export interface TestInput {
+  readonly eventType: WebhookEventType;
+  readonly sessionId: string | null;
+}
+
+/** What the filters decided, and what came of the attempt: null when nothing was sent. */
+export interface TestResult {
+  readonly filteredReason: FilteredReason | null;
+  readonly tested: { readonly id: string | null; readonly kind: SessionKind; readonly projectId: string | null };
+  readonly sent: (AttemptResult & { readonly eventId: string }) | null;
+}
+
+export interface TestWebhookParts {
+  readonly store: Pick<Store, 'deliveries'>;
+  readonly access: Pick<Access, 'webhook' | 'session'>;
+  readonly audit: Pick<Audit, 'act' | 'read'>;
+  readonly clock: Clock;
+  /** Makes one attempt. Never rejects. */
+  sendOnce(target: DeliveryTarget, cargo: Cargo): Promise<AttemptResult>;
+}
+
+/** The user of a test event whose caller is no user. */
+const OPERATOR = { username: 'operator', fullName: '', department: '', role: 'admin' } as const;
+
+/** Makes the verb. It throws as `Access.webhook` and `Access.session` do. */
+export function makeTestWebhook({ store, access, audit, clock, sendOnce }: TestWebhookParts) {
+  return async (caller: Caller, id: number, { eventType, sessionId }: TestInput): Promise<TestResult> => {
+    const webhook = await access.webhook(caller, id);
+    const session = sessionId === null ? null : await access.session(caller, sessionId);
+    const tested = { id: session?.id ?? null, kind: session?.kind ?? 'chat', projectId: session?.projectId ?? null };
+    const occasion = { type: eventType, sessionKind: tested.kind, projectId: tested.projectId };
+    const reason = filteredReason(webhook, occasion);
+    if (caller.reach === 'all') await audit.act(caller, 'webhook.test', String(id));
+    const target = reason === null ? await store.deliveries.findTarget(id, clock.now()) : undefined;
+    // Its owner may be disabled, and then it rests (H16).
+    if (target === undefined) return { filteredReason: reason ?? 'disabled', tested, sent: null };
+
+    const real =
+      session === null ? { user: userOf(caller) } : await store.deliveries.findTestFacts(session.seq, eventType);
+    const facts = sampleFacts(eventType, real, clock.now());
+    const { eventId } = facts;
+    const body = renderBody(facts, { id, ownerScope: ownerScopeOf(webhook) });
+    const result = await sendOnce(target, { eventId, eventType, body });
+    await store.deliveries.recordTest({ webhook, eventId, eventType, sessionSeq: session?.seq ?? null, body }, result);
+    return { filteredReason: null, tested, sent: { ...result, eventId } };
+  };
+
+  function userOf(caller: Caller): EventFacts['user'] {
+    return caller.kind === 'operator' ? { ...OPERATOR, id: newId(clock.now()) } : caller.user;
+  }
+}

@@ -1,0 +1,299 @@
+// Webhooks over HTTP and a real store: who may, what is refused, what is kept, and what a test reports.
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { AttemptResult } from '../../../src/domain/webhooks/delivery.ts';
+import { makeAccess } from '../../../src/operations/access.ts';
+import { makeDeliveryOperations } from '../../../src/operations/webhooks/deliveries.ts';
+import { makeTestWebhook } from '../../../src/operations/webhooks/test-webhook.ts';
+import { makeWebhookOperations } from '../../../src/operations/webhooks/webhooks.ts';
+import { auditOf } from '../../support/store/audit.ts';
+import { type House, loggedLines, openHouse, type Sent, send, SETTINGS } from '../../support/http/http-house.ts';
+import { type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { aWebhook, renderId } from '../../support/store/webhooks.ts';
+
+const WEBHOOKS = '/api/v1/webhooks';
+const DELIVERIES = '/api/v1/webhook-deliveries';
+const SECRET = 'a secret of 24 bytes....';
+const NEW = { name: 'Ledger', url: 'https://ledger.example/hook', events: ['session.completed'] };
+
+let rows: StoreHouse;
+let house: House;
+let changed: number[];
+let sent: { readonly url: string; readonly body: string }[];
+let result: AttemptResult;
+/** Of the user of every token, of another user, and of the house. */
+let own: number;
+let ofOther: number;
+let ofHouse: number;
+
+beforeEach(async () => {
+  rows = await storeHouse();
+  const { store, clock, user } = rows;
+  [changed, sent] = [[], []];
+  result = { at: clock.now(), statusCode: 204, durationMs: 3, error: null, responseExcerpt: null };
+  const blank = { fullName: '', department: '', role: 'user', teamId: null, functionalRole: null } as const;
+  const otto = await store.users.create({ ...blank, username: 'otto', scenario: null, passwordHash: 'x' });
+  const make = async (userSeq: number | null) => (await store.webhooks.create(aWebhook({ userSeq }), renderId)).id;
+  [own, ofOther, ofHouse] = [await make(user.seq), await make(otto.seq), await make(null)];
+  const access = makeAccess(store);
+  const logged = loggedLines();
+  const audit = auditOf({ store, log: logged.log });
+  const note = (id: number) => void changed.push(id);
+  const resolve = async (name: string) =>
+    name === 'inside.example' ? [{ address: '10.0.0.7', family: 4 }] : [{ address: '1.1.1.1', family: 4 }];
+  const secrets = { seal: (text: string, context: string) => Buffer.from(`${context}|${text}`) };
+  const settings = () => SETTINGS;
+  const operations = {
+    ...makeWebhookOperations({ store, access, audit, secrets, resolve, settings, changed: note }),
+    ...makeDeliveryOperations({ store, access, audit, changed: note }),
+    testWebhook: makeTestWebhook({
+      store,
+      access,
+      audit,
+      clock,
+      sendOnce: async ({ webhook }, { body }) => {
+        sent.push({ url: webhook.url, body });
+        return result;
+      },
+    }),
+  };
+  house = await openHouse({ logged, operations });
+});
+
+const data = ({ json }: { json: unknown }) => (json as { data: Record<string, never> }).data;
+const message = ({ json }: { json: unknown }) => (json as { message: string }).message;
+const as = (credential: string) => (sending: Sent) => send(house, { as: credential, ...sending });
+const [user, admin] = [as('token-of-user'), as('token-of-admin')];
+const create = (body: object, by = user) => by({ method: 'POST', path: WEBHOOKS, body: { ...NEW, ...body } });
+const change = (body: object, id = own) => user({ method: 'PATCH', path: `${WEBHOOKS}/${id}`, body });
+
+const CALLERS: readonly (readonly [string, Partial<Sent>, number])[] = [
+  ['nobody', {}, 401],
+  ['a disabled user', { as: 'disabled-token' }, 403],
+  ['a key of scope global', { as: 'global-key' }, 403],
+  ['an admin key of no administrator', { as: 'demoted-admin-key' }, 403],
+  ['the owner with a login token', { as: 'token-of-user' }, 200],
+  ["an administrator's token", { as: 'token-of-admin' }, 200],
+  ["an administrator's key", { as: 'admin-key' }, 200],
+  ['the operator', { via: 'socket' }, 200],
+];
+
+describe.each(CALLERS)('%s', (_name, who, status) => {
+  test.each([
+    ['lists webhooks', () => ({ path: WEBHOOKS })],
+    ['reads one', () => ({ path: `${WEBHOOKS}/${own}` })],
+    ['changes one', () => ({ method: 'PATCH', path: `${WEBHOOKS}/${own}`, body: { enabled: false } })],
+    ['tests one', () => ({ method: 'POST', path: `${WEBHOOKS}/${own}/test`, body: { event_type: 'session.failed' } })],
+    ['lists its deliveries', () => ({ path: `${WEBHOOKS}/${own}/deliveries` })],
+    ['lists deliveries', () => ({ path: DELIVERIES })],
+    ['deletes one', () => ({ method: 'DELETE', path: `${WEBHOOKS}/${own}` })],
+  ] as const)(`${status}: %s`, async (_what, request) => {
+    const got = await send(house, { ...request(), ...who });
+    expect([got.status, Object.keys(got.json as object).sort()]).toEqual([status, ['code', 'data', 'message']]);
+  });
+});
+
+test("another user's webhook and the house's are 403, an unknown one and a malformed id 404", async () => {
+  const statusOf = async (id: number | string) => (await user({ path: `${WEBHOOKS}/${id}` })).status;
+  expect(await Promise.all([ofOther, ofHouse, 999, 'x', '0', '1e3'].map(statusOf))).toEqual([
+    403, 403, 404, 404, 404, 404,
+  ]);
+  expect((await user({ method: 'DELETE', path: `${WEBHOOKS}/${ofOther}` })).status).toBe(403);
+});
+
+test('a new webhook has the documented defaults, and never shows its secret', async () => {
+  const got = await create({ secret: SECRET });
+  expect(got.status).toBe(201);
+  const { id } = data(got) as unknown as { id: number };
+  expect(data(got)).toEqual({
+    ...NEW,
+    id,
+    scope: 'global',
+    project_id: null,
+    session_kinds: null,
+    has_secret: true,
+    timeout_ms: 10_000,
+    retry_count: 7,
+    retry_backoff_ms: 5_000,
+    enabled: true,
+    owner_scope: 'user',
+    username: 'mara',
+    created_at: '2026-03-01T12:00:00.000Z',
+    updated_at: '2026-03-01T12:00:00.000Z',
+    disabled_reason: null,
+    failing_since: null,
+    last_success_at: null,
+  });
+  const target = await rows.store.deliveries.findTarget(id, rows.clock.now());
+  expect(target?.secret?.toString()).toBe(`webhook:${id}|${SECRET}`);
+  expect(changed).toEqual([id]);
+  expect(JSON.stringify(house.lines)).not.toContain(SECRET);
+});
+
+test.each([
+  ['no events', { events: [] }, 'events'],
+  ['an unknown event', { events: ['session.done'] }, 'events[0]'],
+  ['an event twice', { events: ['session.failed', 'session.failed'] }, 'events'],
+  ['no session kinds', { session_kinds: [] }, 'session_kinds'],
+  ['an odd session kind', { session_kinds: ['web'] }, 'session_kinds[0]'],
+  ['a relative address', { url: '/hook' }, 'url'],
+  ['another scheme', { url: 'ftp://ledger.example/' }, 'url'],
+  ['an address with a user', { url: 'https://ann@ledger.example/' }, 'url'],
+  ['a short secret', { secret: '15 bytes, short' }, 'secret'],
+  ['a secret of two lines', { secret: 'a secret of\ntwo lines, long enough' }, 'secret'],
+  ['a lone surrogate', { secret: 'a secret, long enough \ud800' }, 'secret'],
+  ['a secret of 1,025 bytes', { secret: 'ü'.repeat(513) }, 'secret'],
+  ['too short a timeout', { timeout_ms: 99 }, 'timeout_ms'],
+  ['too many retries', { retry_count: 21 }, 'retry_count'],
+  ['too long a backoff', { retry_backoff_ms: 3_600_001 }, 'retry_backoff_ms'],
+  ['a project in the scope global', { scope: 'global', project_id: rowsUuid() }, 'project_id'],
+  ['the scope project without one', { scope: 'project' }, 'project_id'],
+])('%s is 422, and nothing is kept', async (_name, body, field) => {
+  const got = await create(body);
+  expect([got.status, message(got)]).toEqual([422, expect.stringMatching(`^${field.replace(/[[\]]/g, '\\$&')}: `)]);
+  expect(data(await user({ path: WEBHOOKS }))).toMatchObject({ total: 1 });
+});
+
+function rowsUuid(): string {
+  return '0190f6a0-0000-7000-8000-000000000000';
+}
+
+test.each([
+  'http://127.0.0.1:9/',
+  'http://[::1]/',
+  'http://[::ffff:10.0.0.1]/',
+  'http://169.254.169.254/latest',
+  'https://inside.example/hook',
+  'https://ledger.example:8443/',
+  'http://0x7f000001/',
+])('%s may not be reached: 400 when it is saved, new or changed', async (url) => {
+  const got = await create({ url });
+  expect([got.status, message(got)]).toEqual([400, expect.stringContaining('may not be reached')]);
+  expect((await change({ url })).status).toBe(400);
+  expect((await rows.store.webhooks.find(own))!.url).toBe('https://ledger.example/hook');
+});
+
+test('webhooks of the house are made, listed and seen by administrators, in the scope global', async () => {
+  expect((await create({ owner_scope: 'system' })).status).toBe(403);
+  expect((await create({ owner_scope: 'system', project_id: rowsUuid() }, admin)).status).toBe(422);
+  const made = await create({ owner_scope: 'system' }, admin);
+  expect(data(made)).toMatchObject({ owner_scope: 'system', username: null });
+  expect((await user({ path: `${WEBHOOKS}?owner_scope=system` })).status).toBe(403);
+  expect(data(await admin({ path: `${WEBHOOKS}?owner_scope=system` }))).toMatchObject({ total: 2 });
+  expect(data(await admin({ path: `${WEBHOOKS}?owner_scope=user` }))).toMatchObject({ total: 2 });
+  expect(data(await user({ path: WEBHOOKS }))).toMatchObject({ total: 1, items: [{ id: own }] });
+});
+
+test('the operator makes webhooks of the house, or names whose they are', async () => {
+  const bySocket = (body: object) =>
+    send(house, { via: 'socket', method: 'POST', path: WEBHOOKS, body: { ...NEW, ...body } });
+  expect(data(await bySocket({}))).toMatchObject({ owner_scope: 'system' });
+  expect(data(await bySocket({ user: 'otto' }))).toMatchObject({ owner_scope: 'user', username: 'otto' });
+  expect((await bySocket({ user: 'nobody' })).status).toBe(404);
+  expect((await bySocket({ owner_scope: 'user' })).status).toBe(422);
+  expect((await create({ user: 'otto' })).status).toBe(403);
+});
+
+test('changes touch what they name; a new secret overlaps with the one before, null removes it', async () => {
+  expect(data(await change({ name: 'Other', session_kinds: ['api'], secret: SECRET }))).toMatchObject({
+    name: 'Other',
+    session_kinds: ['api'],
+    has_secret: true,
+    url: 'https://ledger.example/hook',
+  });
+  await change({ secret: `${SECRET}2` });
+  const target = await rows.store.deliveries.findTarget(own, rows.clock.now());
+  expect([target!.secret, target!.previousSecret].map(String)).toEqual([
+    `webhook:${own}|${SECRET}2`,
+    `webhook:${own}|${SECRET}`,
+  ]);
+  expect(data(await change({ secret: null }))).toMatchObject({ has_secret: false });
+  expect(data(await change({ project_id: rowsUuid() }))).toMatchObject({ scope: 'project', project_id: rowsUuid() });
+  expect(data(await change({ scope: 'global' }))).toMatchObject({ scope: 'global', project_id: null });
+});
+
+test('a deleted webhook is gone, with its deliveries', async () => {
+  expect(data(await user({ method: 'DELETE', path: `${WEBHOOKS}/${own}` }))).toEqual({ id: own });
+  expect((await user({ path: `${WEBHOOKS}/${own}/deliveries` })).status).toBe(404);
+  expect(changed).toEqual([own]);
+});
+
+test.each([
+  ['disabled', { enabled: false, events: ['session.completed'] }],
+  ['event_type_filtered', { events: ['session.completed'], session_kinds: ['scheduled'] }],
+  ['session_kind_filtered', { session_kinds: ['scheduled'], scope: 'project', project_id: rowsUuid() }],
+  ['session_project_missing', { scope: 'project', project_id: rowsUuid() }],
+])('a test is held back by %s, the first filter that applies, and nothing is sent', async (reason, filters) => {
+  await change(filters);
+  const got = await user({ method: 'POST', path: `${WEBHOOKS}/${own}/test`, body: { event_type: 'session.failed' } });
+  expect(data(got)).toMatchObject({ delivered: false, matched: false, filtered_reason: reason, event_id: null });
+  expect([sent, data(await user({ path: `${WEBHOOKS}/${own}/deliveries` }))['total']]).toEqual([[], 0]);
+});
+
+test('a test without a session sends a made-up event once, and keeps it with its attempt', async () => {
+  result = { ...result, statusCode: 500, error: 'The receiver replied with status 500.', responseExcerpt: 'no' };
+  const got = await user({ method: 'POST', path: `${WEBHOOKS}/${own}/test`, body: { event_type: 'session.failed' } });
+  expect(data(got)).toEqual({
+    delivered: false,
+    matched: true,
+    filtered_reason: null,
+    tested_session_id: null,
+    tested_session_kind: 'chat',
+    tested_project_id: null,
+    event_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    status_code: 500,
+    duration_ms: 3,
+    error: 'The receiver replied with status 500.',
+    response_excerpt: 'no',
+  });
+  const { items } = data(await user({ path: `${WEBHOOKS}/${own}/deliveries` })) as unknown as {
+    items: { id: number }[];
+  };
+  expect(items).toMatchObject([{ is_test: true, state: 'failed', attempt_count: 1, session_id: null }]);
+  const record = data(await user({ path: `${DELIVERIES}/${items[0]!.id}` }));
+  expect(record).toMatchObject({
+    body: sent[0]!.body,
+    attempts: [{ no: 1, status_code: 500, response_excerpt: 'no' }],
+  });
+  expect(JSON.parse(sent[0]!.body)).toMatchObject({
+    is_test: true,
+    event_id: data(got)['event_id'],
+    webhook: { id: own },
+  });
+});
+
+test('a test with a session uses its kind and project: one of another user is 403, an unknown one 404', async () => {
+  const run = await rows.accept();
+  const body = { event_type: 'session.completed', session_id: run.sessionId };
+  const test = (by = user) => by({ method: 'POST', path: `${WEBHOOKS}/${own}/test`, body });
+  expect(data(await test())).toMatchObject({ delivered: true, tested_session_id: run.sessionId });
+  expect(JSON.parse(sent[0]!.body)).toMatchObject({ session: { session_id: run.sessionId } });
+  const ofAnother = await rows.accept({ user: { ...rows.user, seq: (await rows.store.users.get('otto')).seq } });
+  body.session_id = ofAnother.sessionId;
+  expect([(await test()).status, (await test(admin)).status]).toEqual([403, 200]);
+  body.session_id = rowsUuid();
+  expect((await test()).status).toBe(404);
+});
+
+test('deliveries are made again one by one and many at a time, but not of a disabled webhook', async () => {
+  result = { ...result, statusCode: null, error: 'Refused.' };
+  for (const event_type of ['session.failed', 'session.stopped'])
+    await user({ method: 'POST', path: `${WEBHOOKS}/${own}/test`, body: { event_type } });
+  const list = async (query = '') =>
+    (data(await user({ path: `${DELIVERIES}${query}` })) as unknown as { items: { id: number; state: string }[] })
+      .items;
+  const [newest] = await list();
+  changed.length = 0;
+  const again = await user({ method: 'POST', path: `${DELIVERIES}/${newest!.id}/redeliver` });
+  expect(data(again)).toMatchObject({ state: 'pending', next_attempt_at: '2026-03-01T12:00:00.000Z' });
+  const many = { webhook_id: own, since: '2026-03-01T00:00:00Z' };
+  const redeliver = (body: object) => user({ method: 'POST', path: `${DELIVERIES}/redeliver`, body });
+  expect(data(await redeliver(many))).toEqual({ count: 1 });
+  expect(changed).toEqual([own, own]);
+  expect((await list('?state=pending')).length).toBe(2);
+  expect((await list('?event_type=session.stopped')).length).toBe(1);
+  expect((await list('?until=2026-03-01T12:00:00Z')).length).toBe(0);
+  await change({ enabled: false });
+  expect((await redeliver(many)).status).toBe(409);
+  expect((await user({ method: 'POST', path: `${DELIVERIES}/${newest!.id}/redeliver` })).status).toBe(409);
+  expect((await redeliver({ ...many, webhook_id: ofOther })).status).toBe(403);
+});
