@@ -23,6 +23,7 @@ export const SECTIONS: Readonly<Record<SectionName, string>> = {
   background: 'Background runs.',
   model: 'Calls to models, and the runs that make them.',
   user_input: 'Questions that agents ask their users. A run that waits for an answer occupies no worker.',
+  webhooks: 'Deliveries of events to other systems.',
   workers: 'The threads that execute runs.',
   shell: "The agents' shell tool. Each command runs in a sandbox of its own, without a network.",
   browser:

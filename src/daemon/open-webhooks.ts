@@ -26,7 +26,7 @@ export function openWebhooks({ live, store, secrets, clock, log }: WebhookParts)
   const policy = () => ({ purpose: 'webhook', allow: live.settings().egress.allow }) as const;
   const pool = makeGuardedPool({ policy, maxIdle: MAX_IDLE, clock });
   const planner = makePlanner({ store, clock, log, planned: () => undefined });
-  const upkeep = makeUpkeep({ store, clock, log });
+  const upkeep = makeUpkeep({ store, clock, log, settings: live.settings });
 
   /** A webhook was made, changed or deleted: who wants what is read again, and what it leaves is removed. */
   function changed(): void {

@@ -59,6 +59,10 @@ export interface Settings {
     /** How long a question of an agent waits for its user (I2). */
     readonly expiresSeconds: number;
   };
+  readonly webhooks: {
+    /** How long deliveries and their attempts are kept. */
+    readonly retentionDays: number;
+  };
   readonly workers: {
     readonly threads: number;
     readonly runsPerThread: number;

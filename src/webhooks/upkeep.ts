@@ -1,5 +1,6 @@
 // Keeps the record of deliveries short: what is old, and what disabled and deleted webhooks leave behind.
 import type { Clock } from '../domain/clock.ts';
+import type { Settings } from '../domain/settings.ts';
 import type { Log } from '../log/log.ts';
 import { makeService, type Service } from '../services/service.ts';
 import type { Store } from '../store/open-store.ts';
@@ -10,20 +11,20 @@ export interface UpkeepParts {
   };
   readonly clock: Clock;
   readonly log: Log;
+  settings(): Pick<Settings, 'webhooks'>;
 }
 
-/** How long deliveries are kept. */
-const KEEP_MS = 30 * 86_400_000;
+const DAY_MS = 86_400_000;
 const LOOK_MS = 3_600_000;
 
 /** Makes the service. Wake it when a webhook was disabled or deleted. */
-export function makeUpkeep({ store: { deliveries }, clock, log }: UpkeepParts): Service {
+export function makeUpkeep({ store: { deliveries }, clock, log, settings }: UpkeepParts): Service {
   /** Each step is a small commit, with others' in between. */
   async function work(stopping: AbortSignal): Promise<number> {
     const steps = [
       deliveries.cancelOfDisabled,
       deliveries.pruneDeleted,
-      () => deliveries.pruneBefore(clock.now() - KEEP_MS),
+      () => deliveries.pruneBefore(clock.now() - settings().webhooks.retentionDays * DAY_MS),
     ];
     for (const step of steps) while (!stopping.aborted && (await step()));
     return LOOK_MS;

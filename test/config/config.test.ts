@@ -62,6 +62,7 @@ test('without any source, every setting has its default, and that is its origin'
       pollsPerSecond: 10,
     },
     userInput: { expiresSeconds: 86_400 },
+    webhooks: { retentionDays: 30 },
     workers: { threads: Math.min(4, availableParallelism()), runsPerThread: 32, memoryMb: 512, hangTimeoutSeconds: 30 },
     streams: { pingSeconds: 10, heartbeatSeconds: 15, drainSeconds: 30 },
     shell: { enabled: true, timeoutSeconds: 120, maxOutputKb: 1024, memoryMb: 1024, maxProcesses: 256 },

@@ -8,10 +8,11 @@ import { waitFor } from '../support/time/wait-for.ts';
 
 const DAY = 86_400_000;
 
-async function upkeepHouse() {
+async function upkeepHouse(retentionDays = 30) {
   const house = await storeHouse();
   const { store, clock } = house;
-  const upkeep = makeUpkeep({ store, clock, log: makeLog({ level: 'fatal' }) });
+  const settings = () => ({ webhooks: { retentionDays } });
+  const upkeep = makeUpkeep({ store, clock, log: makeLog({ level: 'fatal' }), settings });
   onTestFinished(() => upkeep.stop());
   const webhook = await store.webhooks.create(aWebhook(), renderId);
   let no = 0;
@@ -42,6 +43,15 @@ test('deliveries are kept for thirty days', async () => {
   upkeep.wake();
   await upkeep.settled();
   expect(count()).toBe(1);
+});
+
+test('a setting says how long they are kept', async () => {
+  const { upkeep, clock, deliver, count } = await upkeepHouse(2);
+  await deliver(1);
+  clock.advance(2 * DAY + 1);
+  upkeep.wake();
+  await upkeep.settled();
+  expect(count()).toBe(0);
 });
 
 test('nobody has to wake it for what becomes old', async () => {

@@ -66,6 +66,11 @@ export const RUN_OPTIONS = {
     fallback: 86_400,
     about: 'Seconds that a question waits. Then the agent continues without an answer.',
   },
+  'webhooks.retention_days': {
+    schema: count(1, 3_650),
+    fallback: 30,
+    about: 'Days that deliveries are kept, with their attempts. Then they are removed.',
+  },
   'workers.threads': {
     schema: count(1, 256),
     fallback: () => Math.min(4, availableParallelism()),
