@@ -24,6 +24,11 @@ export const systemClock: Clock = {
   },
 };
 
+/** Resolves after some time. */
+export function pause(clock: Clock, ms: number): Promise<void> {
+  return new Promise((resolve) => void clock.after(ms, resolve));
+}
+
 /** Epoch milliseconds as ISO 8601 UTC (§ conventions). */
 export function isoTime(at: number): string {
   return new Date(at).toISOString();

@@ -4,6 +4,7 @@ import { connectionIdsOf } from '../../agent/port/grants.ts';
 import type { Brief, Outcome, ToolCall } from '../../agent/port/protocol.ts';
 import { messageOf } from '../../domain/errors.ts';
 import type { RunError } from '../../domain/sessions/run.ts';
+import { retryEachSecond } from '../../services/retry.ts';
 import type { Claim } from '../../store/runs/claim-runs.ts';
 import type { Ending, Interruption } from '../../store/runs/end-run.ts';
 import type { Fence, Progress } from '../../store/runs/record-progress.ts';
@@ -22,8 +23,6 @@ import {
 import { makeStopwatch } from './stopwatch.ts';
 import { takePlace } from './take-place.ts';
 import { takeSignals } from './take-signals.ts';
-
-const RETRY_MS = 1_000;
 
 /** A run in progress. */
 export interface Execution {
@@ -216,17 +215,13 @@ const UNCOUNTED: Readonly<Partial<Record<AbortReason, Interruption>>> = { drain:
 /** Returns the run to the queue. After a disk error or a lock, retries each second; the run stays held meanwhile. */
 async function interrupt(state: RunState, interruption: Interruption): Promise<void> {
   const { parts, abortedFor } = state;
-  for (;;) {
-    try {
-      await parts.store.runs.interrupt(progressOf(state), interruption);
-      return;
-    } catch (error) {
+  await retryEachSecond(
+    parts.clock,
+    () => parts.store.runs.interrupt(progressOf(state), interruption),
+    (error) => {
       if (abortedFor === 'drain' || faultKindOf(error) === undefined) throw error;
-      await new Promise<void>((resolve) => {
-        parts.clock.after(RETRY_MS, resolve);
-      });
-    }
-  }
+    },
+  );
 }
 
 /** Before the run can be claimed again: its thread may have died in the middle of a write. */

@@ -1,5 +1,5 @@
 // The queue: claims runs into free worker slots, and releases them at shutdown.
-import type { Clock } from '../../domain/clock.ts';
+import { type Clock, pause } from '../../domain/clock.ts';
 import type { Definitions } from '../../catalog/definitions.ts';
 import type { Catalog } from '../../catalog/kinds/models.ts';
 import type { Settings } from '../../domain/settings.ts';
@@ -118,12 +118,6 @@ export function makeQueue(parts: QueueParts): Queue {
     idle,
     release: () => (released ??= release()),
   };
-}
-
-async function pause(clock: Clock, ms: number): Promise<void> {
-  await new Promise<void>((resolve) => {
-    clock.after(ms, resolve);
-  });
 }
 
 function claimOrder({ pool, settings, modelFor }: QueueParts, limit: number): ClaimOrder {

@@ -5,6 +5,7 @@ import type { Run } from '../../domain/sessions/run.ts';
 import type { Session } from '../../domain/sessions/session.ts';
 import { STOP_WINDOW_MS, type StopCause, type StopResult, type StopState } from '../../domain/sessions/stop.ts';
 import type { Log } from '../../log/log.ts';
+import { retryEachSecond } from '../../services/retry.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { Note } from '../../store/audit/record-entry.ts';
 import type { StopCommit } from '../../store/runs/stop-runs.ts';
@@ -37,7 +38,6 @@ export type StopNote = Note<StopCommit>;
 type StoppedSession = Pick<Session, 'seq' | 'id'>;
 type Stopped = Exclude<StopCommit, { kind: 'gone' }>;
 
-const RETRY_MS = 1_000;
 /** Sessions of disabled users that are stopped in one commit. */
 const STOPS_AT_ONCE = 50;
 
@@ -119,18 +119,13 @@ function makeCancellations({ store, queue, clock, log, stopConfirmed }: StopPart
   /** Monotonic times at which the last attempt of each session began. */
   const begunAt = new Map<number, number>();
 
-  async function confirm(sessionSeq: number): Promise<void> {
-    for (;;) {
-      try {
-        await store.runs.confirmStop(sessionSeq);
-        return;
-      } catch (error) {
-        // The session's next run and its clean-up wait for this record.
-        log.error({ err: error }, 'the end of a stopped run could not be recorded yet');
-        await new Promise<void>((resolve) => void clock.after(RETRY_MS, resolve));
-      }
-    }
-  }
+  /** The session's next run and its clean-up wait for this record. */
+  const confirm = (sessionSeq: number) =>
+    retryEachSecond(
+      clock,
+      () => store.runs.confirmStop(sessionSeq),
+      (error) => log.error({ err: error }, 'the end of a stopped run could not be recorded yet'),
+    );
 
   return {
     /** Within the time that an executor has, or as long after that. */
