@@ -22,7 +22,7 @@ import type { Observation } from './clients/exchange.ts';
 import { databaseOf, readCount, readNewestEvent, readStoredFacts, type StoredFacts } from './checks/journal-rows.ts';
 import { type EndedSessions, startLoad } from './clients/load.ts';
 import type { AuditLine } from './model/audit.ts';
-import { waitPatiently } from './patience.ts';
+import { waitWhileProgressing } from './wait-while-progressing.ts';
 import type { Diary } from './storm/faults.ts';
 import type { PlanRules } from './model/plan.ts';
 import { renderStorm } from './report.ts';
@@ -50,7 +50,7 @@ const statusOf = async (daemon: DaemonProcess) => (await daemon.admin('GET', '/a
 
 /** Waits as long as the daemon's journal grows, or the remaining work shrinks. */
 const patiently = (daemon: DaemonProcess, { what, holds, left = () => 0 }: Awaited) =>
-  waitPatiently({ what, holds, sign: () => readNewestEvent(databaseOf(daemon)) - left() });
+  waitWhileProgressing({ what, holds, sign: () => readNewestEvent(databaseOf(daemon)) - left() });
 
 interface Awaited {
   readonly what: string;

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const HANGS_MS = 300_000;
 const LOOK_MS = 50;
 
-export interface Patience {
+export interface Expected {
   /** Completes "No progress, and this does not hold: …". */
   readonly what: string;
   holds(): boolean | Promise<boolean>;
@@ -13,7 +13,7 @@ export interface Patience {
 }
 
 /** Waits until something holds; throws after five minutes without progress. */
-export async function waitPatiently({ what, holds, sign }: Patience): Promise<void> {
+export async function waitWhileProgressing({ what, holds, sign }: Expected): Promise<void> {
   let last = sign();
   let since = performance.now();
   while (!(await holds())) {

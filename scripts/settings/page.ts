@@ -4,7 +4,7 @@ import { defaultOf, listSections, type Section } from './tree.ts';
 const INTRODUCTION = `# Settings
 
 Every setting of \`errand.yaml\` in the config directory. \`npm run settings\` writes this page and \`config/errand.yaml\` from
-\`src/config/options.ts\`; \`npm run check\` fails when they are out of date.
+\`src/config/options/\`; \`npm run check\` fails when they are out of date.
 
 Flags override environment variables, variables override the file, and the file overrides the defaults. A setting's variable
 is \`ERRAND_\` and its name in capitals with \`_\` for \`.\`: \`model.max_steps\` is \`ERRAND_MODEL_MAX_STEPS\`. The exceptions are

@@ -1,4 +1,4 @@
-// The daemon's settings as the rest of the program reads them. `config.ts` reads them; `options.ts` has their help (J1, J2, J7).
+// The daemon's settings as the rest of the program has them: `config/` reads them, `config/options/` has their help (J1, J2, J7).
 import type { EgressRule } from './egress.ts';
 
 export interface Settings {

@@ -16,7 +16,7 @@ import { listTools, type ListedTools } from './list-tools.ts';
 import { stdioTransport } from './stdio-transport.ts';
 
 /** A server that reports progress may take this many times its limit for one call. */
-const PATIENCE = 10;
+const LIMITS_WITH_PROGRESS = 10;
 
 /** Where a server is used from. */
 export interface McpSite {
@@ -170,7 +170,7 @@ function makeConnection({
       const options = {
         signal,
         timeout: timeoutMs,
-        maxTotalTimeout: timeoutMs * PATIENCE,
+        maxTotalTimeout: timeoutMs * LIMITS_WITH_PROGRESS,
         resetTimeoutOnProgress: true,
         onprogress: () => undefined,
       };

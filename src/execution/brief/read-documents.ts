@@ -24,7 +24,7 @@ export interface Documents {
 }
 
 /** How long a run waits for the texts of its documents; what is read later is available to the next turn. */
-const PATIENCE_MS = 60_000;
+const MAX_WAIT_MS = 60_000;
 
 /** Makes it. A failure leaves a document without text; the turn continues. */
 export function makeDocuments({ store, blobs, reader, clock, log }: DocumentParts): Documents {
@@ -66,7 +66,7 @@ export function makeDocuments({ store, blobs, reader, clock, log }: DocumentPart
         }),
       );
       const { promise: late, resolve } = Promise.withResolvers<void>();
-      const timer = clock.after(PATIENCE_MS, resolve);
+      const timer = clock.after(MAX_WAIT_MS, resolve);
       await Promise.race([all, late]);
       timer.cancel();
       return { ...texts };

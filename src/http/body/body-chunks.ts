@@ -4,8 +4,8 @@ import type { Clock } from '../../domain/clock.ts';
 import { ErrandError } from '../../domain/errors.ts';
 
 /** How long a client may stall, initially and at most, and how it earns more time. */
-const FIRST_PATIENCE_MS = 10_000;
-const LONGEST_PATIENCE_MS = 30_000;
+const FIRST_IDLE_TIMEOUT_MS = 10_000;
+const MAX_IDLE_TIMEOUT_MS = 30_000;
 const BYTES_PER_SECOND = 1_024;
 
 const EVENTS = ['readable', 'end', 'close', 'error'] as const;
@@ -15,26 +15,26 @@ const EVENTS = ['readable', 'end', 'close', 'error'] as const;
  * when it sends less than 1 KB a second, `bad_request` when it disconnects in the middle.
  */
 export async function* chunksOf(req: IncomingMessage, clock: Clock): AsyncGenerator<Buffer> {
-  let patienceMs = FIRST_PATIENCE_MS;
+  let idleTimeoutMs = FIRST_IDLE_TIMEOUT_MS;
   for (;;) {
     const chunk = req.read() as Buffer | null;
     if (chunk !== null) {
-      patienceMs = Math.min(LONGEST_PATIENCE_MS, patienceMs + (chunk.length * 1_000) / BYTES_PER_SECOND);
+      idleTimeoutMs = Math.min(MAX_IDLE_TIMEOUT_MS, idleTimeoutMs + (chunk.length * 1_000) / BYTES_PER_SECOND);
       yield chunk;
     } else if (req.readableEnded) {
       return;
     } else {
       if (req.destroyed) throw new ErrandError('bad_request', 'The body ended before it was complete.');
       const since = clock.monotonic();
-      if (!(await hasMore(req, patienceMs, clock)))
+      if (!(await hasMore(req, idleTimeoutMs, clock)))
         throw new ErrandError('request_timeout', 'The body took too long to arrive.');
-      patienceMs = Math.max(1, patienceMs - (clock.monotonic() - since));
+      idleTimeoutMs = Math.max(1, idleTimeoutMs - (clock.monotonic() - since));
     }
   }
 }
 
 /** Waits for data. Returns false when the time is over. Leaves no listener behind. */
-async function hasMore(req: IncomingMessage, patienceMs: number, clock: Clock): Promise<boolean> {
+async function hasMore(req: IncomingMessage, idleTimeoutMs: number, clock: Clock): Promise<boolean> {
   return new Promise((resolve) => {
     const settle = (inTime: boolean) => {
       timer.cancel();
@@ -42,7 +42,7 @@ async function hasMore(req: IncomingMessage, patienceMs: number, clock: Clock): 
       resolve(inTime);
     };
     const look = () => settle(true);
-    const timer = clock.after(patienceMs, () => settle(false));
+    const timer = clock.after(idleTimeoutMs, () => settle(false));
     for (const event of EVENTS) req.on(event, look);
   });
 }
