@@ -51,6 +51,8 @@ export function openApp(parts: OpenAppParts): HttpApp {
   const tails = makeTails({ bus, events: store.events });
   const places = makePlaces(store.events);
   const closing = () => parts.closing.aborted;
+  const machine = { disk, sandbox, browser, ...watchMachine(config, log) };
+  const reports = makeReports({ config, live, store, pool, node, startedAt, closing, clock, ...machine });
   const operations = makeOperations({
     store,
     blobs,
@@ -75,11 +77,10 @@ export function openApp(parts: OpenAppParts): HttpApp {
     catalog,
     definitions,
     problems: { ofFiles: live.checkDefinitions, inEffect: live.problems },
+    reports,
     closing,
     draining,
   });
-  const { descriptors, files } = watchMachine(config, log);
-  const machine = { disk, sandbox, browser, files, descriptors };
-  const reports = makeReports({ config, live, store, pool, node, startedAt, closing, clock, ...machine });
-  return makeHttpApp({ operations, tail: tails, settings, clock, log, openSpool, draining, ...reports });
+  const { readiness } = reports;
+  return makeHttpApp({ operations, tail: tails, settings, clock, log, openSpool, draining, readiness });
 }

@@ -15,7 +15,7 @@ import { makeConversations } from './conversations/conversation.ts';
 import { makeCredentialWatch } from './frame/credential-watch.ts';
 import { makeRouter, refusalOf } from './frame/dispatch.ts';
 import type { Operations } from '../operations/operations.ts';
-import type { ConfigurationReport, Readiness, StatusReport } from '../operations/status.ts';
+import type { Readiness } from '../operations/status.ts';
 import { setHeaders } from './frame/head.ts';
 import { makeWithExchange } from './frame/open-exchange.ts';
 import { errorReply, shapeOfPath } from './frame/render-error.ts';
@@ -37,9 +37,7 @@ export interface HttpParts {
   readonly log: Log;
   /** Where long strings of bodies are spooled. */
   readonly openSpool: OpenSpool;
-  readonly status: () => Promise<StatusReport>;
   readonly readiness: () => Readiness;
-  readonly configuration: () => ConfigurationReport;
   /** Fires when open streams must end with "server restarting". */
   readonly draining: AbortSignal;
 }
@@ -49,14 +47,14 @@ export type HttpApp = (req: IncomingMessage, res: ServerResponse) => void;
 
 /** The table of routes over the given parts. */
 export function routesOf(parts: HttpParts, clientAddressOf: ClientAddressOf): readonly Route[] {
-  const { operations, tail, settings, clock, log, status, readiness, configuration, draining } = parts;
+  const { operations, tail, settings, clock, log, readiness, draining } = parts;
   const watchCredential = makeCredentialWatch(clock);
   const openStream = makeRunStreams({ tail, clock, settings, draining, watchCredential });
   const conversations = makeConversations({ operations, openStream, watchCredential, settings });
   const openWatch = makeWatchers({ clock, log, settings, draining, watchCredential });
   const officeStreams = makeOfficeStreams({ operations, openWatch });
   const runs = makeRunHandlers({ operations, openStream });
-  const administration = makeAdministration({ operations, status, configuration });
+  const administration = makeAdministration(operations);
   return makeRoutes({
     operations,
     conversations,

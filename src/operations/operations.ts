@@ -3,7 +3,7 @@ import type { Definitions } from '../catalog/definitions.ts';
 import type { Catalog } from '../catalog/kinds/models.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Settings } from '../domain/settings.ts';
-import type { Caller } from '../domain/people/user.ts';
+import type { Administrator, Caller } from '../domain/people/user.ts';
 import type { Tails } from '../events/tail.ts';
 import type { WorkerNodes } from '../execution/queue/node.ts';
 import type { Queue } from '../execution/queue/queue.ts';
@@ -18,6 +18,7 @@ import { makeAccess } from './access.ts';
 import { type Audit, makeAudit } from './audit/audit.ts';
 import { makeAuditLogOperations } from './audit/audit-log.ts';
 import { makeFindId } from './find-id.ts';
+import type { Reports } from './status.ts';
 import { makeLooking } from './looking.ts';
 import { type CheckOperationParts, makeCheckOperations } from './capabilities/checks.ts';
 import { type ConnectionParts, makeConnectionOperations } from './capabilities/connections.ts';
@@ -74,6 +75,7 @@ export interface OperationParts {
   catalog(): Catalog;
   definitions(): Definitions;
   readonly problems: DefinitionParts['problems'];
+  readonly reports: Reports;
   /** Whether new turns are refused because the daemon is shutting down. */
   closing(): boolean;
   /** Fires when waiting requests must end because the daemon does. */
@@ -130,6 +132,8 @@ export function makeOperations(parts: OperationParts) {
     ...makeWebhookOperations({ store, access, audit, secrets: parts.secrets, settings, changed: webhooks.changed }),
     ...makeDeliveryOperations({ store, access, audit, changed: webhooks.changed }),
     testWebhook: makeTestWebhook({ store, access, audit, clock, sendOnce: webhooks.sendOnce }),
+    getStatus: (_caller: Administrator) => parts.reports.status(),
+    getConfiguration: async (_caller: Administrator) => parts.reports.configuration(),
     findId: makeFindId(store),
     getQueue: makeGetQueue({ store, queue, clock }),
     getModelName: makeGetModelName({ catalog, definitions }),

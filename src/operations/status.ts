@@ -29,6 +29,12 @@ export interface ConfigurationReport {
   }[];
 }
 
+/** The reports for administrators. */
+export interface Reports {
+  status(): Promise<StatusReport>;
+  configuration(): ConfigurationReport;
+}
+
 /** The running daemon as an operator sees it. */
 export interface StatusReport extends Readiness {
   readonly version: string;

@@ -1,7 +1,6 @@
 // The management API's handlers: each asks one operation, and renders what it returns.
 import type { Administrator } from '../../domain/people/user.ts';
 import type { Operations } from '../../operations/operations.ts';
-import type { ConfigurationReport, StatusReport } from '../../operations/status.ts';
 import type { KeyChangeWire, NewKeyWire } from '../../wire/people/key.ts';
 import type { NewTeamWire, TeamChangeWire } from '../../wire/people/team.ts';
 import type { NewPasswordWire, NewUserWire, UserChangeWire } from '../../wire/people/user.ts';
@@ -24,20 +23,15 @@ import {
 } from './admin-wire.ts';
 import { renderSigningKey } from './token-wire.ts';
 
-interface AdministrationParts {
-  readonly operations: Operations;
-  readonly status: () => Promise<StatusReport>;
-  readonly configuration: () => ConfigurationReport;
-}
-
 /** An exchange whose body the route's shape has read. */
 type With<B> = Exchange<unknown, B>;
 
 /** The handlers by name; `routes.ts` assigns their paths. */
-export function makeAdministration({ operations, status, configuration }: AdministrationParts) {
+export function makeAdministration(operations: Operations) {
   return {
-    status: async () => ok(renderStatus(await status())),
-    configuration: async () => ok(renderConfiguration(configuration())),
+    status: async (_exchange: Exchange, caller: Administrator) => ok(renderStatus(await operations.getStatus(caller))),
+    configuration: async (_exchange: Exchange, caller: Administrator) =>
+      ok(renderConfiguration(await operations.getConfiguration(caller))),
 
     listUsers: async (_exchange: Exchange, caller: Administrator) =>
       ok(renderList(await operations.listUsers(caller), renderUser)),

@@ -245,6 +245,8 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'door' | 'of programs' | '
   getInsight: ['insight.read', ({ insightId }, v) => v.getInsight(ROOT, insightId)],
   setInsightStatus: ['insight.change', ({ insightId }, v) => v.setInsightStatus(ROOT, insightId, 'resolved')],
   getQueue: 'not of a conversation',
+  getStatus: 'not of a conversation',
+  getConfiguration: 'not of a conversation',
   findId: 'not of a conversation',
   listAuditEntries: 'not of a conversation',
   getAuditHead: 'not of a conversation',

@@ -313,6 +313,8 @@ export async function openHouse(options: HouseOptions = {}) {
     },
     listMessages: async (_caller, sessionId) => ({ sessionId, messages: [] }),
     getModelName: () => 'qwen',
+    getStatus: async () => STATUS,
+    getConfiguration: async () => ({ configDir: STATUS.configDir, problems: [], settings: [] }),
     withPosition: async (_caller, run) => ({ run, queuePosition: run.status === 'queued' ? 1 : null }),
     ...options.operations,
   } as Operations;
@@ -323,9 +325,7 @@ export async function openHouse(options: HouseOptions = {}) {
     settings: () => ({ ...SETTINGS, ...options.settings }),
     clock: systemClock,
     log,
-    status: async () => STATUS,
     readiness: (): Readiness => ({ ready: true, parts: STATUS.parts }),
-    configuration: () => ({ configDir: STATUS.configDir, problems: [], settings: [] }),
     draining: drain.signal,
     ...options.parts,
   };
