@@ -10,6 +10,6 @@ if (existsSync(compiler)) {
   const { status } = spawnSync(compiler, ['-p', `${root}tsconfig.json`], { stdio: 'inherit' });
   process.exitCode = status ?? 1;
 } else if (!existsSync(`${root}dist/main.js`)) {
-  console.error('errand: there is no compiler to build dist/ with. Run: npm install --include=dev');
+  console.error('errand: dist/ can’t be built without the compiler. Run: npm install --include=dev');
   process.exitCode = 1;
 }

@@ -4,7 +4,7 @@ import { type Rule, type Standing, standingOf } from './rule.ts';
 const INTRODUCTION = `# Rules and their proofs
 
 The promises of the interface, section by section, and the tests that prove them. \`npm run rules\` writes this page from
-\`scripts/rules/\`; \`npm run check\` fails when it is out of date, or when a test that it names is no more.
+\`scripts/rules/\`; \`npm run check\` fails when it is out of date, or when a test that it names no longer exists.
 `;
 
 const MARKS: Readonly<Record<Standing, string>> = {

@@ -8,7 +8,7 @@ const NODES = 'execution/queue/node.test.ts';
 const WAITS = 'execution/queue/queue-wait.test.ts';
 const CHECKS = 'http/checks.test.ts';
 const REFUSALS = '$path: $does';
-const LOOK_UPS = 'look-ups: 404 for what is no background run, 403 for another key, 429 over ten a second';
+const LOOK_UPS = 'look-ups: 404 for anything but a background run, 403 for another key, 429 over ten a second';
 const NO_TRACE = '%s: every refusal has its status and shape, and leaves no row and no file';
 const BACKGROUND_FIELDS = 'with %s is 422, names the field and makes no run';
 const IMAGES = 'http/image-addresses.test.ts';
@@ -30,7 +30,7 @@ export const RULES_OF_EDGES: readonly Rule[] = [
         "a key's own model stays; automatic follows the owner's scenario, else the default one",
       ],
       'acceptance/definitions.test.ts': [
-        "a key's target decides who answers, and the session tells what its agents may use",
+        "a key's target decides who answers, and the session returns what its agents may use",
       ],
     },
   },

@@ -6,7 +6,7 @@ const LOG_IN = 'operations/people/log-in.test.ts';
 const RULES = 'acceptance/rules.test.ts';
 const TWO_TURNS =
   'two turns through the official clients: each run’s own files and the whole workspace, packed and fetched';
-const LOOK_UPS = 'look-ups: 404 for what is no background run, 403 for another key, 429 over ten a second';
+const LOOK_UPS = 'look-ups: 404 for anything but a background run, 403 for another key, 429 over ten a second';
 
 export const RULES_OF_ENDPOINTS: readonly Rule[] = [
   {
@@ -63,7 +63,7 @@ export const RULES_OF_ENDPOINTS: readonly Rule[] = [
   },
   {
     id: '§4.1 rule 4',
-    text: 'Passwords and keys stand in no log and are not read from addresses.',
+    text: 'No log contains passwords or keys, and they are not read from addresses.',
     proofs: {
       [TOKENS]: ['neither log nor disk has a password, a token or the key that signs'],
       'http/checks.test.ts': ['each request gets a log line, and no line contains its key'],
@@ -92,7 +92,7 @@ export const RULES_OF_ENDPOINTS: readonly Rule[] = [
   },
   {
     id: '§4.5 completed',
-    text: 'A completed run is the Message that an ordinary request would have got, with background_results beside it.',
+    text: 'A completed run is the Message that an ordinary request would have got, with background_results added.',
     proofs: {
       'acceptance/background.test.ts': [
         'a background run is accepted with 202, polled to its result, and found again by its key',
@@ -115,7 +115,7 @@ export const RULES_OF_ENDPOINTS: readonly Rule[] = [
   },
   {
     id: '§4.6 history',
-    text: 'The history tells messages with their blocks, previews and attachments.',
+    text: 'The history has messages with their blocks, previews and attachments.',
     proofs: {
       'http/conversations/conversation.test.ts': ['the history has blocks, tools and attachments in wire names'],
     },
@@ -177,7 +177,7 @@ export const RULES_OF_ENDPOINTS: readonly Rule[] = [
         'HEAD %s has the headers of GET and no body',
       ],
       'acceptance/definitions.test.ts': [
-        "a key's target decides who answers, and the session tells what its agents may use",
+        "a key's target decides who answers, and the session returns what its agents may use",
         'in free mode the key decides; what is changed of it counts for new sessions only',
       ],
       'execution/brief/equip.test.ts': [

@@ -94,7 +94,7 @@ export const RULES_OF_MESSAGES: readonly Rule[] = [
   },
   {
     id: '§4.3 rule 6',
-    text: 'A background submission is 202 with ids, no content and Retry-After; its repetition tells the present state and in the end the result.',
+    text: 'A background submission is 202 with ids, no content and Retry-After; its repetition returns the current state and finally the result.',
     proofs: { [BACKGROUND]: [ROUND_TRIP] },
   },
   {
@@ -111,7 +111,7 @@ export const RULES_OF_MESSAGES: readonly Rule[] = [
     text: 'A key runs free, as an expert, or as an expert team; a team’s session keeps the orchestration of its start.',
     proofs: {
       'acceptance/definitions.test.ts': [
-        "a key's target decides who answers, and the session tells what its agents may use",
+        "a key's target decides who answers, and the session returns what its agents may use",
         'a team is kept with its session: a changed file counts for new sessions only',
       ],
       'execution/brief/equip.test.ts': ['a team works as it was when the session was opened, even if its files change'],
@@ -161,9 +161,9 @@ export const RULES_OF_MESSAGES: readonly Rule[] = [
   },
   {
     id: '§4.4 rule 4',
-    text: 'The result stands in structured_output and keeps the raw type of the schema’s root, whatever it is.',
+    text: 'The result is in structured_output and keeps the raw type of the schema’s root, whatever it is.',
     proofs: {
-      [STRUCTURED]: ['reads a result beside an empty content', 'a result of type %s keeps its raw type in both forms'],
+      [STRUCTURED]: ['reads a result next to an empty content', 'a result of type %s keeps its raw type in both forms'],
     },
   },
   {

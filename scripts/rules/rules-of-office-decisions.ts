@@ -44,7 +44,7 @@ export const RULES_OF_OFFICE_DECISIONS: readonly Rule[] = [
     proofs: {
       [WATCHERS]: ['an administrator who loses the role loses the stream within a minute; others keep theirs'],
       'http/frame/credential-watch.test.ts': [
-        'thousands are looked at in small parts, all within the minute, and those that have left never',
+        'thousands are checked in small parts, all within the minute, and those that have left never',
       ],
       [SESSIONS]: ['is recorded before it is answered'],
       'operations/audit/audited-verbs.test.ts': ['every verb says whether it is recorded'],

@@ -48,7 +48,7 @@ export const RULES_OF_OFFICE: readonly Rule[] = [
     proofs: {
       [REFUSALS]: ['%s refuses what is out of range, of another type or there twice, and clamps nothing'],
       [SESSIONS]: ['a page of %s may have %i'],
-      [HOUSE]: ['has 72 rows unless another number is asked for'],
+      [HOUSE]: ['has 72 rows unless another number is requested'],
     },
   },
   {
@@ -120,7 +120,7 @@ export const RULES_OF_OFFICE: readonly Rule[] = [
     id: '§4.8 rule 9',
     text: 'The figures of a team are the fields of the snapshot; the list of today’s runs serves the list alone.',
     proofs: {
-      [HOUSE]: ['tells runs, teams and sessions'],
+      [HOUSE]: ['shows runs, teams and sessions'],
       'tui/floor/floor.test.ts': ['the floor on a usual terminal'],
     },
     missing: NO_SCHEDULED_TASKS,

@@ -46,7 +46,7 @@ export const RULES_OF_STATES: readonly Rule[] = [
   },
   {
     id: '§3.1 repeated submission',
-    text: 'The same key of the same API key changes nothing and is told the present state with 202.',
+    text: 'The same key of the same API key changes nothing and returns the current state with 202.',
     proofs: {
       [BACKGROUND]: ['a background run is accepted with 202, polled to its result, and found again by its key'],
       [STORED]: ['a thousand submissions of one background key make one run'],
@@ -54,12 +54,12 @@ export const RULES_OF_STATES: readonly Rule[] = [
   },
   {
     id: '§3.1 incomplete',
-    text: 'A run that was asked for a structured result and has none that fits is incomplete, and no unchecked value leaves it.',
+    text: 'A run with a schema and without a valid result is incomplete, and no unchecked value leaves it.',
     proofs: {
       'agent/structured-run.test.ts': ['after three corrections the run is incomplete, and no value leaves it'],
       'store/structured-runs.test.ts': [
         'an incomplete run says why, keeps what was said, and its message holds no result',
-        'the file itself refuses a success without the result that was asked for',
+        'the file itself refuses a success without the requested result',
       ],
       'acceptance/structured-output.test.ts': [
         'a run without a fitting result is incomplete: 500 without a stream, an error event with one',
@@ -68,7 +68,7 @@ export const RULES_OF_STATES: readonly Rule[] = [
   },
   {
     id: '§3.1 failed',
-    text: 'A run whose execution failed is failed and tells its error.',
+    text: 'A run whose execution failed is failed and has its error.',
     proofs: { [BACKGROUND]: ['a failed background run returns its error'] },
   },
   {
@@ -90,7 +90,7 @@ export const RULES_OF_STATES: readonly Rule[] = [
   },
   {
     id: '§2.11 expired questions',
-    text: 'A stop tells how many questions to users it has ended.',
+    text: 'A stop returns how many questions to users it has ended.',
     proofs: {
       [STOP]: ['of a run that waits for its user needs no executor, and counts the question that it ends'],
       'acceptance/questions.test.ts': [
@@ -133,8 +133,8 @@ export const RULES_OF_STATES: readonly Rule[] = [
         'is ready with no files in the commit of its end, and so is the export',
         'a run lists what it added and changed, then its archive makes it ready once',
         'has no artifacts, but its files are in the export',
-        'because it was stopped is looked at only after its executor has ended',
-        'a workspace that could not be looked at fails artifacts and export, and the run stays completed',
+        'because it was stopped is examined only after its executor has ended',
+        'a workspace that could not be examined fails artifacts and export, and the run stays completed',
       ],
       'http/artifacts.test.ts': ['of a run from before there were artifacts is unavailable'],
       'execution/artifacts/collector.test.ts': ['%s the next start continues, and everything is reported once'],

@@ -140,7 +140,7 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   200: 'The result.',
   201: 'It was created.',
   202: 'The run was accepted; it is executed in the background.',
-  206: 'The part that was asked for.',
+  206: 'The requested part.',
   503: 'Not ready.',
 };
 

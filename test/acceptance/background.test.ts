@@ -130,7 +130,7 @@ test('over the limits: 409 for a busy session, then 429 for the key, each with n
   expect((await send('slow-20')).status).toBe(429);
 });
 
-test('look-ups: 404 for what is no background run, 403 for another key, 429 over ten a second', async () => {
+test('look-ups: 404 for anything but a background run, 403 for another key, 429 over ten a second', async () => {
   const { key } = (await daemon.admin('POST', '/api/v1/keys', { user: 'admin', scope: 'global' })) as { key: string };
   const ordinary = await call('POST', '/openapi/v1/messages', { ...submission('hello'), background: false }, key);
   expect((await call('GET', `/openapi/v1/runs/${ordinary.headers.get('x-run-id')}`, undefined, key)).status).toBe(404);

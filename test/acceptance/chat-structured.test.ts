@@ -57,7 +57,7 @@ test("the OpenAI client's parse gives the value that its schema describes, after
   expect(completion.choices[0]?.message.content).toBe(JSON.stringify(HUSUM));
 });
 
-test("the OpenAI client's stream gives it too, and no word beside it", async () => {
+test("the OpenAI client's stream has it too, and no other text", async () => {
   model.enqueue(work, submit(HUSUM));
   const stream = client.chat.completions.stream({ ...question(), stream_options: { include_usage: true } });
   const completion = await stream.finalChatCompletion();

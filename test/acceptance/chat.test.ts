@@ -10,7 +10,7 @@ import { startModelServer } from '../support/model/model-server.ts';
 import { waitFor } from '../support/time/wait-for.ts';
 
 const hasTmux = spawnSync('tmux', ['-V']).status === 0;
-if (!hasTmux) console.warn('SKIPPED: errand chat is not tested in a terminal, there is no tmux');
+if (!hasTmux) console.warn('SKIPPED: errand chat is not tested in a terminal without tmux');
 
 const ERRAND = fileURLToPath(new URL('../../bin/errand', import.meta.url));
 

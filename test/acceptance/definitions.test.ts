@@ -95,7 +95,7 @@ afterAll(async () => {
 
 beforeEach(() => models.script({ text: 'Aye.' }));
 
-test("a key's target decides who answers, and the session tells what its agents may use", async () => {
+test("a key's target decides who answers, and the session returns what its agents may use", async () => {
   const { items } = await cli<Listed>('skills', 'list');
   const cook = await cli<{ id: number }>('experts', 'show', 'cook');
   const { key } = await makeKey('--target', 'expert:sailor');

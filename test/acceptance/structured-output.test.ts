@@ -59,7 +59,7 @@ const asked = (schema: unknown) =>
   }) as Anthropic.MessageCreateParamsNonStreaming;
 
 describe('the official client', () => {
-  test('reads a result beside an empty content', async () => {
+  test('reads a result next to an empty content', async () => {
     model.enqueue(work, submit({ height: -1 }), submit({ height: 2 }));
     const message = await client.messages.create(asked(TIDE));
     expect(message).toMatchObject({ content: [], stop_reason: 'end_turn', structured_output: { height: 2 } });

@@ -47,7 +47,7 @@ test('a daemon whose log nobody reads continues, and reports how many lines were
   expect(logged + dropped.dropped!).toBe(asked);
 });
 
-test('a daemon whose log nobody reads ends when it is told to', async () => {
+test('a daemon whose log nobody reads ends on SIGTERM', async () => {
   const { stop } = await withUnreadLog();
   expect(await stop()).toEqual({ code: 0, signal: null });
 });

@@ -213,7 +213,7 @@ describe('a run that failed', () => {
     ]);
   });
 
-  test('because it was stopped is looked at only after its executor has ended', async () => {
+  test('because it was stopped is examined only after its executor has ended', async () => {
     const run = await begin();
     await house.store.runs.stopSession(run.sessionSeq, 'user_requested_stop');
     expect(await artifacts().nextUncollected(run.sessionSeq)).toBeUndefined();
@@ -244,7 +244,7 @@ test('an incomplete run keeps its artifacts', async () => {
   expect(await statusOf(run)).toBe('ready');
 });
 
-test('a workspace that could not be looked at fails artifacts and export, and the run stays completed', async () => {
+test('a workspace that could not be examined fails artifacts and export, and the run stays completed', async () => {
   const run = await ended();
   expect(await artifacts().failCollection(run.seq, 'The disk is full.')).toBe(true);
   expect(await artifacts().failCollection(run.seq, 'The disk is full.')).toBe(false);

@@ -56,7 +56,7 @@ test('a run without a schema has no result, in the row and in the journal', asyn
   expect(house.committed.find(({ type }) => type === 'message')?.payload).not.toHaveProperty('structuredOutput');
 });
 
-test('the file itself refuses a success without the result that was asked for', async () => {
+test('the file itself refuses a success without the requested result', async () => {
   const house = await storeHouse();
   await house.accept({ outputSchema: SCHEMA });
   const [run] = await house.claim();

@@ -54,11 +54,11 @@ export function checkAcceptance(
       (words) => `turn ${observation.wish.number}: ${words}`,
     );
   });
-  const unasked = [...byNumber.keys()].map((number) => `turn ${number} was run, but nobody asked for it`);
+  const unasked = [...byNumber.keys()].map((number) => `turn ${number} was run, but never requested`);
   const endings = [
     ...records
       .filter(({ run }) => run.status === 'canceled' && !isEnded(ended, run.session_id))
-      .map(({ run }) => `run ${run.seq} is canceled, but nobody stopped it`),
+      .map(({ run }) => `run ${run.seq} is canceled, but was never stopped`),
     ...sessions
       .filter(({ id, deleted }) => (deleted === 1) !== ended.deleted.has(id))
       .map(({ id, deleted }) => `session ${id} is ${deleted === 1 ? '' : 'not '}deleted`),
@@ -117,7 +117,7 @@ function checkLive({ wish, frames, end }: Observation, replayed: readonly Frame[
   for (const [id, { name, data }] of frames) {
     const frame = byId.get(id);
     if (frame?.name !== name || frame.data !== data)
-      problems.push(`turn ${wish.number}: event ${id} was seen, but is no more`);
+      problems.push(`turn ${wish.number}: event ${id} was seen, but no longer exists`);
   }
   // Chat streams have ids only when requested, or when rejoined: then it is unknown what came before.
   const isWhole = wish.stream && end !== 'unknown' && (wish.protocol === 'messages' || wish.extras);

@@ -94,7 +94,7 @@ export function checkAudit(lines: readonly AuditLine[], facts: StoredFacts): str
     const record = byNumber.get(line.number)?.[0];
     // Runs of deleted sessions no longer show their number.
     if (record === undefined && unknown.size <= facts.erased.length) return [];
-    if (record === undefined) return [`the model was asked for ${line.number}, which has no run`];
+    if (record === undefined) return [`the model was called for ${line.number}, which has no run`];
     const earlier = facts.records.filter(
       ({ run }) => run.session_seq === record.run.session_seq && run.seq <= record.run.seq,
     );

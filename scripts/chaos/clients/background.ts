@@ -53,7 +53,7 @@ export async function stormBackground(wish: BackgroundStorm): Promise<Background
   });
   const stormedAt = performance.now();
   const submissions = await submitting;
-  report('all are submitted; now each key is asked for its run');
+  report('all are submitted; now each key is polled for its run');
   await collectAll(submissions, AT_ONCE);
   return {
     submissions,

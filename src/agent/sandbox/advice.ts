@@ -18,7 +18,7 @@ const REMEDIES: readonly Remedy[] = [
   {
     complaint: /set hostname/i,
     advice:
-      'a filter of system calls forbids sethostname; under systemd the SystemCallFilter= of the unit must name it beside @mount, as the unit that comes with Errand does',
+      'a filter of system calls forbids sethostname; under systemd the SystemCallFilter= of the unit must name it next to @mount, as the unit that comes with Errand does',
   },
   {
     complaint: /max_user_namespaces.*read-only/i,

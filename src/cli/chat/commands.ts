@@ -31,7 +31,9 @@ export async function runCommand(chat: Chat, said: string): Promise<boolean | un
   if (!/^\/[a-z]+$/.test(name)) return undefined;
   const command = COMMANDS[name];
   if (command === undefined) {
-    chat.transcript.note(`There is no ${name}; /help lists what there is. To send it, put a space before it.`);
+    chat.transcript.note(
+      `There is no command ${name}; /help lists the commands. To send it as text, put a space before it.`,
+    );
     return false;
   }
   try {

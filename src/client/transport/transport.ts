@@ -128,7 +128,7 @@ function describe(error: NodeJS.ErrnoException, address: Address, connected: boo
 }
 
 const REASONS_NOT_TO_CONNECT: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nobody listens there',
+  ECONNREFUSED: 'no process listens there',
   ENOENT: 'there is no such socket',
   ENOTDIR: 'a part of that path is a file, not a directory',
   ENOTFOUND: 'there is no such host',

@@ -109,7 +109,7 @@ function requireLimits(schema: JsonObject, { pointer, depth }: SchemaPlace, { co
   if (Array.isArray(schema['enum'])) counts.enumValues += schema['enum'].length;
   if (counts.enumValues > MAX_ENUM_VALUES) throw refuse('', `must have at most ${MAX_ENUM_VALUES} enum values in all`);
   const newer = Object.keys(schema).find((name) => REFUSED_KEYWORDS.has(name));
-  if (newer !== undefined) throw refuse(`${pointer}/${newer}`, 'is no keyword of JSON Schema Draft-07');
+  if (newer !== undefined) throw refuse(`${pointer}/${newer}`, 'is not a keyword of JSON Schema Draft-07');
 }
 
 function cleanSchema(schema: JsonObject, { pointer }: SchemaPlace, refuse: SchemaRefusal): JsonObject {

@@ -170,6 +170,6 @@ function tooLarge(limitBytes: number): ErrandError {
 function tooMuchText(limitBytes: number): ErrandError {
   return new ErrandError(
     'too_large',
-    `The body holds more than ${limitBytes} bytes beside its attachments and long texts.`,
+    `The body has more than ${limitBytes} bytes in addition to its attachments and long texts.`,
   );
 }

@@ -121,7 +121,7 @@ function readStored({ media, name, text, path }: Source): InputBlock {
 async function readInline(source: Source, start: number, { maxUploadBytes }: ContentParts): Promise<InputBlock> {
   const { media, name, text, path, mimeType } = source;
   if (mimeType === null)
-    throw unprocessable(path, 'must be a data: URL, an attachments/ path, or base64 beside a media_type');
+    throw unprocessable(path, 'must be a data: URL, an attachments/ path, or base64 with a media_type');
   if (media === 'image' && !mimeType.startsWith('image/'))
     throw unprocessable(path, `must be an image, but its media type is ${mimeType}`);
   const imageType = media === 'image' ? mimeType : null;

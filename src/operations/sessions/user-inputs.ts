@@ -23,7 +23,7 @@ export interface UserInputOperationParts {
 const CLOSED: Readonly<Record<UserInputStatus, string>> = {
   pending: 'The question could not be settled. Try again.',
   answered: 'The question is answered already.',
-  expired: 'The question has expired: nobody answered in time, or its run was stopped.',
+  expired: 'The question has expired: it was not answered in time, or its run was stopped.',
 };
 
 /**

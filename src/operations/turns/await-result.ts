@@ -33,9 +33,11 @@ export function makeAwaitResult({ store, tails, clock, settings, draining }: Awa
       };
       const leave = settle(() => reject(signal.reason as Error));
       const drain = settle(() =>
-        reject(new ErrandError('unavailable', 'The server is restarting; the run goes on afterwards.')),
+        reject(new ErrandError('unavailable', 'The server is restarting; the run continues afterwards.')),
       );
-      const expire = settle(() => reject(new ErrandError('wait_timeout', 'The run is not finished yet; it goes on.')));
+      const expire = settle(() =>
+        reject(new ErrandError('wait_timeout', 'The run has not finished yet; it continues.')),
+      );
       const timer = clock.after(settings().waitTimeoutSeconds * 1_000, expire);
       signal.addEventListener('abort', leave);
       draining.addEventListener('abort', drain);

@@ -68,7 +68,7 @@ export function refusalOf(error: unknown): unknown {
 
 const ADVICE: Readonly<Record<FaultKind, (file: string) => string>> = {
   locked: (file) => `End what holds it (see: fuser ${file}), and start again.`,
-  lost: () => 'Look after the disk, then start again: the daemon goes on from what is there.',
+  lost: () => 'Check the disk, then start again: the daemon continues from what is there.',
   damaged: (file) =>
     `Stop the daemon, keep a copy of the file, and put a backup in its place; or save what can be read: ` +
     `sqlite3 ${file} .recover | sqlite3 ${basename(file)}.saved`,

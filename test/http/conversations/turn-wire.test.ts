@@ -114,7 +114,7 @@ const REFUSED: readonly (readonly [body: JsonObject, words: string])[] = [
   [saying([{ type: 'file', source: { data: '' } }]), 'messages[0].content[0].source.data: must not be empty'],
   [
     saying([{ type: 'file', source: { data: 'QQ==' } }]),
-    'messages[0].content[0].source.data: must be a data: URL, an attachments/ path, or base64 beside a media_type',
+    'messages[0].content[0].source.data: must be a data: URL, an attachments/ path, or base64 with a media_type',
   ],
   [
     saying([{ type: 'file', source: { data: 'QQ==', media_type: 'text' } }]),
@@ -239,7 +239,7 @@ const ONLY: readonly (readonly [Name, JsonObject, string])[] = [
   [
     'chat',
     saying([{ type: 'image_url', image_url: { url: 'QQ==' } }]),
-    'messages[0].content[0].image_url.url: must be a data: URL, an attachments/ path, or base64 beside a media_type',
+    'messages[0].content[0].image_url.url: must be a data: URL, an attachments/ path, or base64 with a media_type',
   ],
   [
     'chat',

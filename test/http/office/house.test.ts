@@ -54,7 +54,7 @@ describe('the snapshot', () => {
     });
   });
 
-  test('tells runs, teams and sessions', async () => {
+  test('shows runs, teams and sessions', async () => {
     const done = await rows.work({ who: ann, calls: 2 });
     const ben = await rows.person('ben');
     await rows.work({ who: ben, goesOn: true });
@@ -124,7 +124,7 @@ describe('the snapshot', () => {
     expect(await data(`/snapshot${query}`)).toMatchObject({ overview: { total_tokens: tokens } });
   });
 
-  test('has 72 rows unless another number is asked for', async () => {
+  test('has 72 rows unless another number is requested', async () => {
     for (let run = 0; run < 73; run += 1) await rows.accept(ann);
     for (const [query, length] of [
       ['', 72],

@@ -48,7 +48,7 @@ export function addOffice(program: Command, io: Io): void {
       new Option('--tz <zone>', 'time zone whose day "today" is').argParser(timeZone).default(ownZone(), ownZone()),
     )
     .addOption(
-      new Option('--interval <seconds>', 'how often all figures are read anew').argParser(interval).default(5, '5'),
+      new Option('--interval <seconds>', 'how often all figures are read again').argParser(interval).default(5, '5'),
     )
     .addHelpText('after', EXAMPLES)
     .action(act(io, showOffice));
