@@ -28,7 +28,8 @@ export type DefinitionsLoad =
 /**
  * Reads all definitions. Returns all problems at once, in the order of their files and places. A problem in what the
  * operator writes for this daemon (experts, teams, servers, connectors) rejects everything; a skill or a plugin with a
- * problem is left out by itself, or stays as it was `before`. References to it stay valid: whoever uses it is told then.
+ * problem is left out by itself, or stays as it was `before`. References to it stay valid: whoever uses it learns of it
+ * then.
  */
 export function loadDefinitions(
   places: SecretPlaces,

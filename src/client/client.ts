@@ -108,7 +108,7 @@ export interface Client extends Checks {
     check(noun: DefinitionNoun): Promise<DefinitionCheckWire>;
   };
   queue(limit?: number): Promise<QueueWire>;
-  /** The id that a start of it stands for; a whole id unchanged. */
+  /** The full id for a prefix; a full id unchanged. */
   readonly wholeId: References['whole'];
   /** Opens a file at one of the daemon's signed addresses, over this client's own connection. */
   download(url: string): Promise<IncomingMessage>;
@@ -118,7 +118,7 @@ export interface Client extends Checks {
   readonly office: Office;
 }
 
-/** Makes a client of the daemon at an address. `signal` ends whatever is under way. Opens no connection yet. */
+/** Makes a client of the daemon at an address. `signal` ends whatever is in progress. Opens no connection yet. */
 export function makeClient(address: Address, signal?: AbortSignal): Client {
   const call = <T>(method: Call['method'], path: string, body?: object) =>
     callManagement<T>(address, {

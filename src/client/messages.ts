@@ -44,7 +44,7 @@ function parseData(data: string): MessagesStreamEvent {
     const value: unknown = JSON.parse(data);
     if (isJsonObject(value)) return value as unknown as MessagesStreamEvent;
   } catch {
-    // Reported below, as any other data that is no object.
+    // Reported below, like any other data that isn't an object.
   }
   throw new ClientError({ kind: 'malformed' }, 'The daemon sent an event that is not JSON.');
 }

@@ -1,4 +1,4 @@
-// Office Mode through the client: what administrators read of everybody's runs, and what happens as it happens (§4.8).
+// Office Mode through the client: what administrators read of all users' runs, and live events (§4.8).
 import type { pageQuery } from '../wire/listing.ts';
 import type { TodayItemWire } from '../wire/office/entity.ts';
 import type {

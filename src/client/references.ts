@@ -11,7 +11,7 @@ export type CallManagement = <T>(method: Call['method'], path: string, body?: ob
 export interface References {
   /** The path of one thing: a start of an id is looked up first. */
   at(noun: IdNoun, reference: string): Promise<string>;
-  /** The id that a start of it stands for; anything else unchanged, names included. Throws ClientError. */
+  /** The full id for a prefix; anything else unchanged, including names. Throws ClientError. */
   whole<T extends string | null | undefined>(noun: IdNoun, reference: T): Promise<T>;
 }
 

@@ -27,7 +27,7 @@ export interface Option {
   readonly schema: Schema;
   /** The default. Some follow from the machine or from the listening address in effect. */
   readonly fallback: Value | ((listen: string) => Scalar);
-  /** A default that stands for those that follow from something. */
+  /** An example default for settings whose default is derived. */
   readonly example?: Scalar;
   /** Converts what was written to the setting, where they differ. */
   readonly read?: (written: unknown) => Value;

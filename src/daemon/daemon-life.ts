@@ -39,7 +39,7 @@ const LAST_MOVES_SECONDS = 2;
 
 export function makeDaemon({ url, created, closers, log, live, rooms, closing, draining, lost }: Running): Daemon {
   const { promise: ended, resolve: end, reject: fail } = Promise.withResolvers<void>();
-  // Rejections reach everyone who waits for the end; there may be nobody.
+  // Rejections reach everyone who waits for the end; there may be none.
   ended.catch(() => undefined);
   let drained: Promise<void> | undefined;
   let closed: Promise<void> | undefined;

@@ -87,7 +87,7 @@ async function build(start: Start): Promise<Daemon> {
   await rooms.node.start();
   const doors = await openDoors(start, app, { settings: live.settings, log });
   live.bound(doors.tcp.address);
-  // After the listeners are open: credentials that a failed start had created would be shown to nobody.
+  // After the listeners are open: credentials that a failed start had created would never be shown.
   const created = await createFirstAdministrator(store, config.places, FIRST_ADMINISTRATOR);
   await live.start();
   await rooms.browser.look();

@@ -1,4 +1,4 @@
-// The start of a text or of a JSON object, cut so that it is at most so many bytes in UTF-8.
+// The start of a text or of a JSON object, cut to a number of bytes in UTF-8.
 import { isJsonObject, type JsonObject, type JsonValue } from './json.ts';
 
 /** As much of the start of a text as fits, in whole characters; the text itself when all of it fits. */
@@ -12,7 +12,7 @@ export function firstBytes(text: string, bytes: number): string {
   return start.toString('utf8', 0, end);
 }
 
-/** An object whose JSON is at most so many bytes, and whether anything was cut off. */
+/** An object whose JSON has at most a number of bytes, and whether anything was cut off. */
 export interface Excerpt {
   readonly value: JsonObject;
   readonly isCut: boolean;

@@ -67,7 +67,7 @@ export function routesOf(parts: HttpParts, clientAddressOf: ClientAddressOf): re
   });
 }
 
-/** Whoever has the address has the file: it does not belong into a log. */
+/** Anyone with the address can read the file, so it must not be logged. */
 const SIGNED_ADDRESS = /^\/files\/[^/]+\//;
 
 /** Codes of a connection that the client has left. That is its right, and no fault to report. */

@@ -216,7 +216,7 @@ function managementRoutes(parts: RouteParts): Route[] {
   ];
 }
 
-/** What administrators read of everybody (§4.8). */
+/** What administrators read of all users (§4.8). */
 function officeRoutes({ operations, clock }: RouteParts): Route[] {
   const house = makeOfficeHouseHandlers(operations);
   const session = makeOfficeSessionHandlers(operations, clock);

@@ -12,7 +12,7 @@ const KEEP_ALIVE_MS = 4_000;
 const LONGEST_KEEP_ALIVE_MS = 60_000;
 const MAX_HEADER_BYTES = 64 * 1024;
 
-/** Options of all connections. Whoever sends a request sets its time limit. */
+/** Options of all connections. The sender of a request sets its time limit. */
 const CONNECTIONS = {
   allowH2: false,
   headersTimeout: 0,

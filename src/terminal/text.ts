@@ -50,7 +50,7 @@ export function cutTo(text: string, columns: number): string {
   return `${cut}…`;
 }
 
-/** Breaks a line at its spaces into lines of at most so many columns; a longer word, such as a path, stays whole. */
+/** Breaks a line at its spaces into lines of at most a number of columns; a longer word, such as a path, stays whole. */
 export function wrapTo(text: string, columns: number): string[] {
   const lines: string[] = [];
   let line = '';

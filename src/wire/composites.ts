@@ -127,7 +127,7 @@ export function record<T>(member: Shape<T>): Shape<Readonly<Record<string, T>>> 
 interface ArrayRules {
   readonly min?: 1;
   readonly max?: number;
-  /** What an array over `max` is told. */
+  /** The error for an array over `max`. */
   readonly words?: string;
 }
 

@@ -104,7 +104,7 @@ const RENDERERS: { readonly [T in EventType]: (payload: EventPayloads[T]) => Pay
   'user_input.requested': renderQuestion,
   'user_input.answered': (payload) => ({ ...renderSettled(payload), answers: payload.answers }),
   'user_input.expired': renderSettled,
-  'insight.status_changed': ({ runId: _runId, insightId, ...told }) => ({ insight_id: insightId, ...told }),
+  'insight.status_changed': ({ runId: _runId, insightId, ...fields }) => ({ insight_id: insightId, ...fields }),
   'run.compacted': same,
   'artifacts.ready': ({ totalSize, ...collected }) => ({ ...renderCollected(collected), total_size: totalSize }),
   'artifacts.failed': renderFailed,

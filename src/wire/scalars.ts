@@ -67,7 +67,7 @@ export function line(rules: TextRules): Shape<string> {
   };
 }
 
-/** A line that fits a pattern, which has the flag `u`. `words`: what any other line is told. */
+/** A line that fits a pattern, which has the flag `u`. `words`: the error for any other line. */
 export function matching(pattern: RegExp, words: string): Shape<string> {
   return {
     admits: isString,

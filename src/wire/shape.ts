@@ -59,7 +59,7 @@ export function nullish<T>(shape: Shape<T>): OptionalShape<T | null> {
   return optional(nullable(shape));
 }
 
-/** The first of several shapes that admits the value. `words`: what any other value is told. */
+/** The first of several shapes that admits the value. `words`: the error for any other value. */
 export function anyOf<S extends readonly Shape<unknown>[]>(words: string, ...shapes: S): Shape<Static<S[number]>> {
   const find = (value: JsonValue | undefined) => shapes.find(({ admits }) => admits(value));
   return {

@@ -2,7 +2,7 @@
 import { unprocessable } from '../domain/errors.ts';
 import type { JsonValue } from '../domain/json.ts';
 
-/** How every stand-in begins. Texts with a NUL are refused, so that none is ever taken for what it stands in for. */
+/** How every stand-in begins. Texts with a NUL are refused, so that none is ever taken for the string that it represents. */
 export const STAND_IN = '\u0000spooled:';
 
 /** Whether a text is a stand-in, or looks like one. */

@@ -84,7 +84,7 @@ function watch(path: string, runs: number) {
 
 const ask = [{ role: 'user' as const, content: 'Tell it.' }];
 
-/** A turn of each kind, by either SDK: answers what was said, and how it ended. */
+/** A turn of each kind, by either SDK: returns the text, and how it ended. */
 const TURNS = {
   openai: async (client: OpenAI, metadata: Record<string, string>, stream: boolean) => {
     const params = { model: 'gpt-x', messages: ask, metadata };

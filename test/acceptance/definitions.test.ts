@@ -41,7 +41,7 @@ async function call(key: string, method: string, path: string, body?: object): P
   });
 }
 
-/** Asks and answers the status, the session, and all text of the answer or its error. */
+/** Runs a turn and returns the status, the session, and the text of the reply or its error. */
 async function ask(key: string, text: string, session?: string) {
   const metadata = session === undefined ? {} : { metadata: { session_id: session } };
   const body = { model: 'errand', messages: [{ role: 'user', content: text }], ...metadata };

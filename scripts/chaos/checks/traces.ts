@@ -79,8 +79,8 @@ async function checkAttachments(dataDir: string, { attachments }: StoredFacts): 
     const blob = await readFile(join(dataDir, 'blobs', sha256.slice(0, 2), sha256)).catch(() => null);
     if (blob === null) return [`the blob ${sha256} of session ${session_id} is gone`];
     if (createHash('sha256').update(blob).digest('hex') !== sha256) return [`the blob ${sha256} is damaged`];
-    const laid = await readFile(join(dataDir, 'workspaces', session_id, workspace_path)).catch(() => null);
-    return laid?.equals(blob) === false ? [`${workspace_path} of session ${session_id} is damaged`] : [];
+    const stored = await readFile(join(dataDir, 'workspaces', session_id, workspace_path)).catch(() => null);
+    return stored?.equals(blob) === false ? [`${workspace_path} of session ${session_id} is damaged`] : [];
   });
   return (await Promise.all(checked)).flat();
 }

@@ -13,7 +13,7 @@ export interface EndedSessions {
 export interface Load {
   /** Every turn begun, in order. */
   readonly observations: readonly Observation[];
-  /** Sessions that somebody stopped or deleted. */
+  /** Sessions that a client stopped or deleted. */
   readonly ended: EndedSessions;
   /** Starts no new turns; resolves when those in progress have ended. */
   finish(): Promise<void>;

@@ -70,7 +70,7 @@ export function keepServer(grant: McpGrant, site: McpSite, first: McpConnection,
   };
 }
 
-/** Logs in full what a model is told briefly. */
+/** Logs in full what the model sees in brief. */
 export function noteFailure({ name }: McpGrant, { failure, complaint }: NoConnection, note: Note): void {
   note('An MCP server could not be used.', { mcp_server: name, why: failure.why, stderr: complaint });
 }

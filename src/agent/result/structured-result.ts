@@ -1,4 +1,4 @@
-// The structured result of a run: the tool that takes it, how it is checked, and what the model is told when it does not fit.
+// The structured result of a run: the tool that takes it, how it is checked, and what the model sees when it does not fit.
 import { isJsonObject, type JsonObject, type JsonValue, nestsDeeperThan } from '../../domain/json.ts';
 import { mapSchemas } from '../../domain/schema/json-schema.ts';
 import type { RunError } from '../../domain/sessions/run.ts';

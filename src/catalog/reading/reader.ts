@@ -106,7 +106,7 @@ export function nameProblems(file: string, name: string): Problem[] {
 
 const isFilled = (value: string) => value.trim() !== '';
 
-/** Text that is not blank, of at most so many characters. */
+/** Text that is not blank, of at most a number of characters. */
 export function words(what: string, max: number): Schema {
   return text(`${what}, at most ${max} characters`, (value) => isFilled(value) && value.length <= max);
 }

@@ -9,7 +9,7 @@ import { misfits, type Schema } from './schema.ts';
 
 export const MAX_YAML_BYTES = 1024 * 1024;
 const MAX_ALIASES = 100;
-// Locating each takes time, and nobody reads more.
+// Locating each takes time, and no one reads more.
 const MAX_PROBLEMS = 50;
 
 /** The content of a file. With problems, `value` is what could be read, and may not match the schema. */

@@ -11,7 +11,7 @@ export function questionLines({ question, options, multiple }: JsonObject): stri
   return `? ${text}${choices.join('')}${how}`;
 }
 
-/** What the user's words answer: numbers stand for the options, anything else for itself. */
+/** The answer in the user's text: numbers select options, anything else is the answer itself. */
 export function answerOf(said: string, { options, multiple }: JsonObject): JsonValue {
   const choices = optionsIn(options);
   const numbers = said.trim().split(multiple === true ? /[\s,]+/ : /$/);

@@ -52,7 +52,7 @@ function load(file: string): string[] {
   return messages;
 }
 
-/** None for a line that was cut, or that somebody else wrote. */
+/** None for a line that was cut, or that another program wrote. */
 function messageIn(line: string): string[] {
   try {
     const message: unknown = JSON.parse(line);

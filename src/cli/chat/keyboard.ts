@@ -9,9 +9,9 @@ export type Stroke = { readonly key: string } | { readonly text: string };
 export interface Keyboard {
   /** The next stroke; null when the terminal is gone. Throws the signal's reason. */
   read(signal: AbortSignal): Promise<Stroke | null>;
-  /** Calls the listener at each Ctrl-C that nobody reads, until the returned function is called. */
+  /** Calls the listener at each Ctrl-C without a reader, until the returned function is called. */
   onInterrupt(listener: () => void): () => void;
-  /** Keeps what was typed while nobody read, until the returned function is called: it was not meant for who reads next. */
+  /** Keeps what was typed without a reader, until the returned function is called: it was not meant for the next reader. */
   setAside(): () => void;
   /** Gives the terminal back as it was. */
   close(): void;
@@ -19,7 +19,7 @@ export interface Keyboard {
 
 const PASTE_ON = '\u001b[?2004h';
 const PASTE_OFF = '\u001b[?2004l';
-/** Strokes kept while nobody reads. */
+/** Keystrokes kept without a reader. */
 const MAX_AHEAD = 10_000;
 
 /** Other names of keys. */

@@ -40,7 +40,7 @@ export function layoutOf({ text, cursor }: Draft, { columns, first, more }: Room
   return { rows, cursorRow, cursorColumn };
 }
 
-/** At most so many rows, with the cursor's among them. */
+/** At most a number of rows, with the cursor's among them. */
 export function windowOf({ rows, cursorRow, cursorColumn }: Layout, height: number): Layout {
   if (rows.length <= height) return { rows, cursorRow, cursorColumn };
   const start = Math.min(Math.max(0, cursorRow - Math.floor(height / 2)), rows.length - height);

@@ -12,7 +12,7 @@ const POLL_MS = 200;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * The status of the daemon when it is ready. Throws `timedOut` after so many seconds, and at once any error that waiting
+ * The status of the daemon when it is ready. Throws `timedOut` after a number of seconds, and at once any error that waiting
  * does not fix, such as a socket that the caller may not open.
  */
 export async function untilReady({ client, signal }: Context, seconds: number): Promise<StatusWire> {

@@ -51,7 +51,7 @@ export function makeOutput(io: Io, { format, wide }: Wishes): Output {
   const write = (text: string) => void io.stdout.write(text);
   const json = (document: unknown) => write(`${safeJson(document)}\n`);
   const hint = (line: string) => void io.stderr.write(`${isTerminalForHints ? safeText(line) : line}\n`);
-  /** What only people want to know, beside a result. */
+  /** Information only for people, in addition to a result. */
   const remark = (line: string) => {
     if (!isTerminal || !isTerminalForHints) return;
     io.stderr.write(`${wantsColours(true, io.environment) ? paint(line, 'dim') : line}\n`);

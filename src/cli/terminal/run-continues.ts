@@ -12,7 +12,7 @@ export function showRunContinues({ call, out, signal }: Context, runId: string |
   out.hint(`Stop it with: ${call} runs stop ${runId}`);
 }
 
-/** False when a reader closed the pipe: then nobody wants to know. */
+/** False when a reader closed the pipe: then no one is interested. */
 function isByUser({ aborted, reason }: AbortSignal): boolean {
   return aborted && (reason as { readonly exit?: string }).exit !== 'ok';
 }

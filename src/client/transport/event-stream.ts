@@ -29,7 +29,7 @@ export async function* readEvents(
       lastId = id;
     },
     onEvent: ({ event = 'message', data }) => events.push({ id: lastId, event, data }),
-    // Unknown fields are no errors: a later daemon may send them.
+    // Unknown fields are not errors: a later daemon may send them.
     onError: ({ type }) => {
       isTooLarge ||= type === 'max-buffer-size-exceeded';
     },

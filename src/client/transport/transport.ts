@@ -4,7 +4,7 @@ import { request as requestHttps } from 'node:https';
 import type { TLSSocket } from 'node:tls';
 import { ClientError, type FailureTrace } from './client-error.ts';
 
-/** Where the daemon is. Whoever may open the socket needs no token there (K1). */
+/** Where the daemon is. Anyone who can open the socket needs no token there (K1). */
 export type Address =
   | { readonly socketPath: string }
   | {

@@ -3,8 +3,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { listSchemas, mapSchemas } from './json-schema.ts';
 
 /**
- * Rewrites what one schema says in other words; what Draft-07 can't say stays as it is. For `mapSchemas`, which goes on into
- * what is held under its new name.
+ * Rewrites newer keywords of one schema in Draft-07; what Draft-07 can't express stays unchanged. For `mapSchemas`, which
+ * continues into what is held under its new name.
  */
 export function inDraft07(schema: JsonObject): JsonObject {
   const { $defs, prefixItems, nullable, ...rest } = schema;

@@ -16,7 +16,7 @@ const NUMBERS = ['multipleOf', 'maximum', 'exclusiveMaximum', 'minimum', 'exclus
 const SIZES = ['maxLength', 'minLength', 'maxItems', 'minItems', 'maxProperties', 'minProperties'];
 const PLAIN = ['$ref', 'type', 'enum', 'const', 'pattern', 'uniqueItems', 'required'];
 
-/** Every Draft-07 keyword that a validator or a reader can use. Whatever else stands in a schema is ignored (§4.4). */
+/** Every Draft-07 keyword that a validator or a reader can use. Anything else in a schema is ignored (§4.4). */
 const KEYWORDS: ReadonlyMap<string, Keyword> = new Map<string, Keyword>([
   ...[...ANNOTATIONS, ...CONTENT, ...NUMBERS, ...SIZES, ...PLAIN].map((name): [string, Keyword] => [
     name,

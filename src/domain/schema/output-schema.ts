@@ -135,7 +135,7 @@ function requireRefs(root: JsonObject, refuse: SchemaRefusal): void {
     if (looks.some((target) => !schemas.has(target) && !isBooleanDefinition(root, target)))
       throw refuse(`${pointer}/$ref`, 'must name a schema that exists under #/definitions');
     nodes.set(pointer, { looks });
-    // Keywords beside a `$ref` are ignored, so they look at nothing.
+    // Keywords next to a `$ref` are ignored, so they check nothing.
     if (inPlaceOf !== null && schemas.get(inPlaceOf)!.schema['$ref'] === undefined)
       nodes.get(inPlaceOf)!.looks.push(pointer);
   }
@@ -157,7 +157,7 @@ function targetOf(ref: JsonValue, pointer: string, refuse: SchemaRefusal): strin
   }
 }
 
-/** Refuses schemas that would look at one value for ever, or so often that it comes to the same. */
+/** Refuses schemas that would check one value forever, or so often that it amounts to the same. */
 function requireFewLooks(nodes: ReadonlyMap<string, Node>, refuse: SchemaRefusal): void {
   const known = new Map<string, number>();
   const open = new Set<string>();

@@ -2,7 +2,7 @@
 import type { JsonObject, JsonValue } from '../json.ts';
 
 export const USER_INPUT_STATUSES = ['pending', 'answered', 'expired'] as const;
-/** `expired`: nobody answered in time, or the run was stopped. */
+/** `expired`: not answered in time, or the run was stopped. */
 export type UserInputStatus = (typeof USER_INPUT_STATUSES)[number];
 
 /** Most bytes of an answer as JSON in UTF-8. */

@@ -53,11 +53,11 @@ async function build(
   const turn = await store.turns.get(run.seq, run.attempt);
   const space = spaceOf(settings);
   if (turn.attachments.length > 0) {
-    const laid = await workspaces.layUploads(run.sessionId, turn.attachments, {
+    const placed = await workspaces.layUploads(run.sessionId, turn.attachments, {
       quotaBytes: space.quotaBytes,
       hasBegun: turn.steps.length > 0,
     });
-    if (!laid) return { ok: false, error: noRoom(space) };
+    if (!placed) return { ok: false, error: noRoom(space) };
   }
   // A token is rarely shorter than two characters; the worker selects more precisely.
   const room = {

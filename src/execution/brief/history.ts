@@ -20,7 +20,7 @@ const BYTES_PER_CHARACTER = 2;
 export interface HistoryRoom {
   /** Approximate limit of characters that a model reads. */
   readonly characters: number;
-  /** Limit together with the run's own turn of so many bytes, which is never cut. */
+  /** Limit together with the run's own turn of this size in bytes, which is never cut. */
   bytesFor(ownBytes: number): number;
 }
 

@@ -10,7 +10,7 @@ export interface Stopwatch {
   workedMs(): number;
 }
 
-/** A stopwatch that stands at what earlier attempts have used. */
+/** A stopwatch that starts with the time that earlier attempts have used. */
 export function makeStopwatch(clock: Pick<Clock, 'monotonic'>, usedMs: number): Stopwatch {
   let beforeMs = usedMs;
   let startedAt: number | undefined;

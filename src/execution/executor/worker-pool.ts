@@ -45,8 +45,8 @@ export interface Place {
 
 export interface WorkerPool {
   /**
-   * Takes a place for a run whose turn has so many bytes: on its own thread when it may have crashed the last one, or with
-   * other large runs when its turn exceeds its share of a thread.
+   * Takes a place for a run whose turn has this size in bytes: on its own thread when it may have crashed the last one, or
+   * with other large runs when its turn exceeds its share of a thread.
    */
   take(runId: string, turnBytes: number): Place;
   /** Runs that take no slot, executing or waiting. */

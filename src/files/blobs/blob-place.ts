@@ -28,7 +28,7 @@ const MANY = 32;
 
 /**
  * Moves files to their places as blobs: first syncs their bytes, then their names, together with those of blobs that were
- * `found` there, since whoever wrote them may not have synced yet. Blocks: call it on a thread that nobody waits for.
+ * `found` there, since their writer may not have synced yet. Blocks: call it on a thread that no request waits for.
  */
 export async function placeBlobs(
   directory: string,

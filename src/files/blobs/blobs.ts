@@ -62,7 +62,7 @@ export async function openBlobStore(directory: string): Promise<BlobStore> {
     const temporary = join(incoming, randomUUID());
     try {
       const key = await writeDurably(temporary, pieces);
-      // Before the look-up: from here on nobody may remove it.
+      // Before the look-up: from here on it must not be removed.
       hold(key);
       await place(temporary, pathOf(key));
       return key;
@@ -76,7 +76,7 @@ export async function openBlobStore(directory: string): Promise<BlobStore> {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     if (await exists(path)) await rm(temporary);
     else await rename(temporary, path);
-    // Also for an existing blob: whoever wrote it may not have synced yet. Syncing an unchanged directory costs little.
+    // Also for an existing blob: its writer may not have synced yet. Syncing an unchanged directory costs little.
     await syncDirectory(dirname(path));
     await syncDirectory(directory);
   }

@@ -39,7 +39,7 @@ export function makeHolds(remove: (key: string) => void): Holds {
       looks.set(key, look);
       try {
         const used = await isInUse(key);
-        // Whoever held it during the check may refer to it by now. From here to the removal, no other code runs.
+        // A holder during the check may refer to it by now. From here to the removal, no other code runs.
         if (looks.get(key) !== look) return false;
         if (!used) remove(key);
         return true;

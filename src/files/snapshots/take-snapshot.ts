@@ -85,7 +85,7 @@ async function hand(task: SnapshotTask, { report }: Work, batch: readonly Read[]
       if (copy !== null) rmSync(copy, { force: true });
       if (isFresh) found.push(sha256);
     } else if (copy !== null) missing.set(sha256, copy);
-    // It existed a moment ago, when nobody held it.
+    // It existed a moment ago, when nothing held it.
     else throw new ErrandError('unavailable', 'A file was removed while it was being stored.');
   }
   await placeBlobs(

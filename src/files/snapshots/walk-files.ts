@@ -86,7 +86,7 @@ interface WalkState extends WalkParts {
   readonly uid: bigint;
   found: number;
   bytesLeft: bigint;
-  /** Names that may still be examined. Without a limit, millions of names would block everybody's orders. */
+  /** Names that may still be examined. Without a limit, millions of names would block all other requests. */
   namesLeft: number;
 }
 

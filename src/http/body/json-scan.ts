@@ -8,7 +8,7 @@ const MAX_NAMES = 1_000;
 export interface ScanLimits {
   /** Values in the whole text: scalars, arrays and objects (A5). */
   readonly maxNodes: number;
-  /** Strings with more bytes than this, as they stand in the text, are marked. */
+  /** Strings with more bytes than this, as written in the text, are marked. */
   readonly longBytes: number;
 }
 

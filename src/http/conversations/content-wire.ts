@@ -26,7 +26,7 @@ type BlockReader<B> = (block: B, path: string, parts: ContentParts) => Promise<I
 
 type Media = 'image' | 'file';
 
-/** A source whose text has not been looked at. */
+/** A source whose text has not been examined. */
 interface Source {
   readonly media: Media;
   readonly name: string | null;

@@ -52,7 +52,7 @@ const CHAT: ConversationWire<ChatRequest, CompletionWire> = {
 
 const MEGABYTE = 1024 * 1024;
 const RETRY_AFTER_SECONDS = '5';
-// Both official clients repeat a failed request unless told not to, and a repeated turn is a second run.
+// Both official clients repeat a failed request by default, and a repeated turn is a second run.
 const NO_RETRY: Headers = { 'X-Should-Retry': 'false' };
 
 export interface ConversationParts {

@@ -6,8 +6,8 @@ import type { SpooledStrings } from '../body/spooled-strings.ts';
 
 export interface TurnText {
   /**
-   * The text itself, or the one that it stands in for. Throws `unprocessable`, or `too_large` when all texts of the turn
-   * together have too many bytes.
+   * The text itself, or the one that the stand-in represents. Throws `unprocessable`, or `too_large` when all texts of the
+   * turn together have too many bytes.
    */
   read(text: string, path: string): Promise<string>;
 }

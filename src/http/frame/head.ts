@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 
 export type Headers = Readonly<Record<string, string | number>>;
 
-/** Sets headers of the reply, whoever sends it. */
+/** Sets headers of the reply, no matter what sends it. */
 export function setHeaders(res: ServerResponse, headers: Headers): void {
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
 }

@@ -93,7 +93,7 @@ function accountIn(answer: unknown): string {
   return account;
 }
 
-/** A number beyond the safe integers may stand for another account. */
+/** A number beyond the safe integers may be read as another account's. */
 function accountOf(empNo: JsonValue | undefined): string {
   if (typeof empNo === 'number') return Number.isSafeInteger(empNo) ? String(empNo) : '';
   return typeof empNo === 'string' ? empNo : '';

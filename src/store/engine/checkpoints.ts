@@ -2,7 +2,7 @@
 import type Connection from 'better-sqlite3';
 import type { Clock, Timer } from '../../domain/clock.ts';
 
-/** After a commit the log is looked at so late, once for all commits until then. */
+/** Delay after a commit until the log is checked, once for all commits until then. */
 const LOOK_MS = 50;
 /** Without a commit for so long, the database is quiet. */
 const QUIET_MS = 5_000;

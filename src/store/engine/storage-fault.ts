@@ -72,7 +72,7 @@ const ADVICE: Readonly<Record<FaultKind, (file: string) => string>> = {
   damaged: (file) =>
     `Stop the daemon, keep a copy of the file, and put a backup in its place; or save what can be read: ` +
     `sqlite3 ${file} .recover | sqlite3 ${basename(file)}.saved`,
-  refused: () => 'Look after the disk: its space, its mount and the permissions of the file.',
+  refused: () => 'Check the disk: its space, its mount and the permissions of the file.',
 };
 
 /** The same for the operator: which file it is, and what to do. Any other error unchanged. */

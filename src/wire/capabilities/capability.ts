@@ -20,7 +20,7 @@ export const capabilityConfig = named(
 );
 export type CapabilityConfigWire = Static<typeof capabilityConfig>;
 
-/** The names of what its ids stand for. */
+/** The names for its ids. */
 export const capabilityNames = named(
   'CapabilityNames',
   object({ mcp_servers: names, skills: names, plugins: names, subagents: names }),

@@ -10,10 +10,10 @@ const names = array(string);
 const defined = { id: nullable(integer()), name: string, description: string, file: string };
 /** `plugin`: the one that brings it; null when it stands alone. */
 const bundled = { ...defined, plugin: nullable(string) };
-/** There when a definition is asked for alone. */
+/** Present when a single definition is requested. */
 const instructions = { instructions: optional(string) };
 
-/** An MCP server, by how it is reached. Of values that may be secrets, only the names are told. */
+/** An MCP server, by how it is reached. Values that may be secrets are omitted; their names are shown. */
 const mcpServer = {
   ...bundled,
   start_timeout_seconds: number({ from: 0 }),

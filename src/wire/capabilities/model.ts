@@ -20,7 +20,7 @@ export const model = named(
 );
 export type ModelWire = Static<typeof model>;
 
-/** One thing that a check looked at. */
+/** One aspect that a check examined. */
 export const finding = named(
   'Finding',
   object({ check: string, state: oneOf(['ok', 'warning', 'failed', 'skipped']), detail: string }),

@@ -32,7 +32,7 @@ export const completion = named(
 
 const delta = object({ role: optional(oneOf(['assistant'])), content: optional(string) });
 
-/** The last one has `usage` and no choice, where the request asked for it (C9). */
+/** The last one has `usage` and no choice, where the request has asked for it (C9). */
 export const completionChunk = named(
   'ChatCompletionChunk',
   object({

@@ -19,7 +19,7 @@ const block = tagged('type', { text: textFields, image_url: image, input_image: 
 
 export const chatContent = named('ChatContent', contentOf(block));
 
-/** Its schema is read together with the name and the description beside it. */
+/** Its schema is read together with the name and the description next to it. */
 const jsonSchema = object({
   strict: nullish(boolean),
   name: nullish(string),

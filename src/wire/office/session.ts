@@ -162,6 +162,6 @@ export type ContextUsageWire = Static<typeof contextUsage>;
 
 /** Where a picture or an archive is fetched; `url` is signed, and null while an archive is not ready. */
 export const officePicture = named('OfficePicture', object({ url: string, filename: string }));
-/** What the envelope says while there is no archive (G19). */
+/** The envelope's message while there is no archive (G19). */
 export const EXPORT_NOT_READY = 'The workspace export is not ready.';
 export const officeArchive = named('OfficeArchive', object({ url: nullable(string), filename: string }));

@@ -15,7 +15,7 @@ export const UNASSIGNED_TEAM_ID = UNASSIGNED_TEAM.id;
 
 const tz = timeZone('Asia/Shanghai');
 
-/** How many runs to tell, and whose today is meant. */
+/** How many runs to return, and the time zone of today. */
 export const snapshotQuery = object({ limit: digits({ from: 1, to: 96, absent: 72 }), tz });
 
 /** A page of sessions, of one source or of any. */
@@ -43,7 +43,7 @@ const officeTeam = named(
   }),
 );
 
-/** The whole house at one moment; "today" is a day of the time zone that was asked for. */
+/** The whole house at one moment; "today" is a day of the requested time zone. */
 export const snapshot = named(
   'OfficeSnapshot',
   object({

@@ -1,4 +1,4 @@
-// The events of Office Mode as they are asked for: pages of a session's journal, and the live streams (§4.8, G5).
+// The requests for events of Office Mode: pages of a session's journal, and the live streams (§4.8, G5).
 import { array, object } from '../composites.ts';
 import { officeEvent } from '../journal-event.ts';
 import { digits, eventId, flag, optionalId, optionalStreamSeq } from '../query.ts';
@@ -22,7 +22,7 @@ export const officeEvents = named(
   object({
     session_id: uuid,
     items: array(officeEvent),
-    /** There are more in the order that was asked for. */
+    /** There are more in the requested order. */
     has_more: boolean,
     /** `after_id` of what is newer than this page: the newest id on it, or the given one when it is empty. */
     next_after_id: integer({ from: 0 }),

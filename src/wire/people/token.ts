@@ -3,7 +3,7 @@ import { object, tagged } from '../composites.ts';
 import { constant, integer, oneOf, string, text, time } from '../scalars.ts';
 import { named, nullable, type Static } from '../shape.ts';
 
-/** How a login token is asked for. The key of an `api_key` grant is in the header. */
+/** How a login token is requested. The key of an `api_key` grant is in the header. */
 export const grant = named(
   'Grant',
   tagged('grant_type', {

@@ -36,7 +36,7 @@ export const fileNode: Shape<FileNodeWire> = named('FileNode', () =>
 /** The top of a workspace's tree. */
 export const fileTree = array(fileNode);
 
-/** `size` in bytes. Size and hash let whoever saves the archive see that it is whole. */
+/** `size` in bytes. With size and hash, a client can verify the archive that it has saved. */
 export const archive = named(
   'Archive',
   object({ url: string, filename: string, size: integer({ from: 0 }), sha256: string }),
@@ -56,7 +56,7 @@ export const sessionArtifacts = named(
 );
 export type SessionArtifactsWire = Static<typeof sessionArtifacts>;
 
-/** The artifacts of a run. `skipped` counts by reason what was passed over; null while nobody has looked. */
+/** The artifacts of a run. `skipped` counts by reason what was left out; null before the workspace was examined. */
 export const runArtifacts = named(
   'RunArtifacts',
   object({

@@ -1,4 +1,4 @@
-// Runs, as the management interface tells them.
+// Runs, as the management interface returns them.
 import { PROTOCOLS, RUN_STATUSES, SCHEDULE_MODES, STOP_REASONS } from '../../domain/sessions/run.ts';
 import { object } from '../composites.ts';
 import { pageFields } from '../listing.ts';

@@ -1,4 +1,5 @@
-// Sessions: as the key of a session reads them, and as the management interface tells them of anybody (§2.6, §2.10-2.12).
+// Sessions: as the key of a session reads them, and as the management interface returns them for any user (§2.6,
+// §2.10-2.12).
 import { SESSION_KINDS, SESSION_STATUSES } from '../../domain/sessions/session.ts';
 import { STOP_CAUSES, STOP_STATES } from '../../domain/sessions/stop.ts';
 import { capabilityConfig } from '../capabilities/capability.ts';

@@ -201,7 +201,7 @@ test('errors, unknown commands and a terminal that is gone', async () => {
   await chat.until('! There is no /openapi/v1/messages.');
   chat.press('/nothing\r/help\r');
   await chat.until('Ctrl-J');
-  expect(chat.stdout()).toContain('There is no /nothing;');
+  expect(chat.stdout()).toContain('There is no command /nothing;');
   chat.signal('SIGTERM');
   expect(await chat.code).toBe(143);
   expect(chat.stdout().endsWith('\u001b[?2004l')).toBe(true);

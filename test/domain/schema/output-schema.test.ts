@@ -94,7 +94,7 @@ describe('keywords of other drafts', () => {
   ];
 
   test.each(KEYWORDS)('%s is refused at every position of a schema', (keyword) => {
-    for (const place of PLACES) expect(() => read(place({ [keyword]: true }))).toThrow(`/${keyword}: is no keyword`);
+    for (const place of PLACES) expect(() => read(place({ [keyword]: true }))).toThrow(`/${keyword}: is not a keyword`);
   });
 
   test.each(KEYWORDS)('%s is a fine name of a property, a definition and a constant', (keyword) => {

@@ -138,7 +138,7 @@ test('short texts that are too many to be parsed at once are refused with 413', 
   const messages = Array.from({ length: 300 }, () => ({ role: 'user', content: 'x'.repeat(10_000) }));
   const got = await post(house, { model: 'errand', messages });
   expect(got.status).toBe(413);
-  expect(messageOf(got)).toMatch(/more than 2097152 bytes beside its attachments and long texts/);
+  expect(messageOf(got)).toMatch(/more than 2097152 bytes in addition to its attachments and long texts/);
 });
 
 test.each([

@@ -429,7 +429,7 @@ test.each<[body: JsonObject, words: string]>([
   [askedFor({}, { description: 7 }), 'response_format.json_schema.description: must be a string'],
   [
     askedFor({ items: { unevaluatedItems: false } }),
-    'response_format.json_schema.schema/items/unevaluatedItems: is no keyword',
+    'response_format.json_schema.schema/items/unevaluatedItems: is not a keyword',
   ],
   [askedFor({ $schema: 'https://example.org/mine' }), 'response_format.json_schema.schema/$schema: must be'],
   [askedFor({ items: { $ref: '#/properties/a' } }), 'response_format.json_schema.schema/items/$ref: must be local'],

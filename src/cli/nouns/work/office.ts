@@ -76,7 +76,7 @@ async function showOffice(context: Context, options: Options): Promise<void> {
   const { runOffice } = await import('../../../tui/office.ts');
   await runOffice({
     client,
-    // They are a terminal's: that was looked at above.
+    // They are a terminal's: checked above.
     stdin: io.stdin as ReadStream,
     stdout: io.stdout as WriteStream,
     environment: io.environment,

@@ -1,4 +1,4 @@
-// The fifth schema: texts that are no longer read leave the database.
+// The fifth schema: texts that are no longer read are erased.
 
 export const texts = `
 CREATE INDEX events_of_session ON events (session_seq, type) WHERE run_seq IS NULL;

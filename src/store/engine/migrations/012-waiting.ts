@@ -1,4 +1,4 @@
-// Waiting for the user is a state of a run: a status of its own in place of a flag beside 'running'.
+// Waiting for the user is a state of a run: a status of its own instead of a flag in addition to 'running'.
 
 // The table is rebuilt, because SQLite changes no constraint in place.
 export const waiting = `
