@@ -3,12 +3,25 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startHouse } from './house.ts';
-import { SCENES } from './scenes.ts';
-import { closeScreens, openScreen } from './screen.ts';
+import { type Scene, SCENES } from './scenes.ts';
+import { closeScreens, openScreen, type Screen } from './screen.ts';
 import { svgOf } from './svg.ts';
 
 const ERRAND = fileURLToPath(new URL('../../bin/errand', import.meta.url));
 const PICTURES = fileURLToPath(new URL('../../docs/pictures/', import.meta.url));
+
+interface Shown {
+  readonly scene: Scene;
+  readonly screen: Screen;
+}
+
+async function take({ scene, screen }: Shown): Promise<void> {
+  await screen.press(scene.keys ?? []);
+  await screen.until(scene.until);
+  const svg = svgOf({ title: scene.title, columns: scene.columns, lines: screen.lines() });
+  writeFileSync(join(PICTURES, `${scene.name}.svg`), svg);
+  process.stdout.write(`${scene.name}.svg ${Buffer.byteLength(svg)} bytes\n`);
+}
 
 const house = await startHouse();
 const directory = mkdtempSync('/tmp/errand-pictures-');
@@ -18,21 +31,19 @@ try {
   // They watch from the beginning, so that they show what happened in the last minutes.
   const screens = SCENES.map((scene) => ({
     scene,
-    screen: openScreen(
-      scene.name,
-      scene,
-      `${ERRAND} ${scene.command} --url ${house.daemon.url} --token-file ${keyFile}`,
-    ),
+    screen: openScreen(scene, `${ERRAND} ${scene.command} --url ${house.daemon.url} --token-file ${keyFile}`),
   }));
   await house.work();
   mkdirSync(PICTURES, { recursive: true });
-  for (const { scene, screen } of screens) {
-    await screen.press(scene.keys ?? []);
-    await screen.until(scene.until);
-    const svg = svgOf({ title: scene.title, columns: scene.columns, lines: screen.lines() });
-    writeFileSync(join(PICTURES, `${scene.name}.svg`), svg);
-    process.stdout.write(`${scene.name}.svg ${Buffer.byteLength(svg)} bytes\n`);
-  }
+  const [up, down] = [
+    screens.filter(({ scene }) => !scene.isDaemonDown),
+    screens.filter(({ scene }) => scene.isDaemonDown),
+  ];
+  for (const shown of up) await take(shown);
+  await house.daemon.kill();
+  for (const shown of down) await take(shown);
+  await house.daemon.restart();
+  for (const { screen } of down) await screen.until('● live');
 } finally {
   closeScreens();
   await house.close();

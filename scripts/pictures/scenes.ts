@@ -13,6 +13,10 @@ export interface Scene {
   readonly keys?: readonly string[];
   /** What the screen shows when it is ready. */
   readonly until: string;
+  /** More environment of the terminal. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Taken after the daemon was killed; the view has to come back once it is started again. */
+  readonly isDaemonDown?: true;
 }
 
 const LIVE = 'office --tz UTC';
@@ -46,5 +50,23 @@ export const SCENES: readonly Scene[] = [
     command: LIVE,
     keys: ['/', 'Report on', 'Enter', 'Enter', '5'],
     until: 'History',
+  },
+  {
+    name: 'no-color',
+    title: 'The floor with NO_COLOR',
+    columns: 100,
+    rows: 18,
+    command: LIVE,
+    environment: { NO_COLOR: '1' },
+    until: '● live',
+  },
+  {
+    name: 'restart',
+    title: 'A daemon that is restarted under the view',
+    columns: 100,
+    rows: 18,
+    command: LIVE,
+    isDaemonDown: true,
+    until: 'not reachable, again in',
   },
 ];

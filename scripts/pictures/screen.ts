@@ -1,6 +1,7 @@
 // Terminals to take pictures of: windows of a tmux server of their own.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Scene } from './scenes.ts';
 
 /** A terminal in which a command runs. */
 export interface Screen {
@@ -12,6 +13,7 @@ export interface Screen {
   lines(): readonly string[];
 }
 
+const ENVIRONMENT = { COLORTERM: 'truecolor', COLORFGBG: '15;0', NO_COLOR: '' };
 const PATIENCE_MS = 60_000;
 const KEY_MS = 300;
 
@@ -19,9 +21,9 @@ const tmux = (...args: readonly string[]) =>
   execFileSync('tmux', ['-L', 'pictures', '-f', '/dev/null', ...args], { encoding: 'utf8' });
 
 /** Runs a command line in a new terminal, and leaves what it printed on the screen. */
-export function openScreen(name: string, size: { columns: number; rows: number }, command: string): Screen {
-  const [x, y] = [String(size.columns), String(size.rows)];
-  const environment = ['-e', 'COLORTERM=truecolor', '-e', 'COLORFGBG=15;0', '-e', 'NO_COLOR='];
+export function openScreen({ name, columns, rows, environment: own = {} }: Scene, command: string): Screen {
+  const [x, y] = [String(columns), String(rows)];
+  const environment = Object.entries({ ...ENVIRONMENT, ...own }).flatMap(([key, value]) => ['-e', `${key}=${value}`]);
   tmux('new-session', '-d', '-s', name, '-x', x, '-y', y, ...environment, `${command}; exec sleep 3600`);
   const shown = () => tmux('capture-pane', '-p', '-t', name);
   return {

@@ -4,7 +4,7 @@ import type { AppState } from '../state/state.ts';
 import { clip, EMPTY, type Line, span } from '../text/line.ts';
 
 const EVERYWHERE: readonly KeyHint[] = [
-  ['Space  b', 'a page down, a page up; the mouse wheel scrolls'],
+  ['Space  b', 'a page down, a page up; the wheel scrolls'],
   ['p', 'pause the picture; again: continue'],
   ['q', 'quit'],
 ];

@@ -101,7 +101,7 @@ function titleLine(state: AppState, screen: DeskState, width: number): Line {
   const stands = { worth: 100, span: standing(screen, state) };
   if (row === undefined) {
     const room = width - 4 - widthOfSpans([stands.span]);
-    return lineByWorth([span('  '), cell(`Session ${sessionId}`, Math.min(44, room), 'strong')], width, [stands]);
+    return lineByWorth([span(' '), cell(`Session ${sessionId}`, Math.min(44, room), 'strong')], width, [stands]);
   }
   const { glyph, role } = lookOf(row);
   const about = [
@@ -110,11 +110,11 @@ function titleLine(state: AppState, screen: DeskState, width: number): Line {
   ];
   const figures = figuresOf(row, state.now + house.skewMs);
   const share = Math.min(widthOf(row.title), Math.floor(width * TITLE_SHARE));
-  const kept = keepByWorth([...about, ...figures, stands], width - 4 - share);
+  const kept = keepByWorth([...about, ...figures, stands], width - 5 - share);
   const spansOf = (parts: readonly Part[]) => kept.filter((part) => parts.includes(part)).map((part) => part.span);
-  const room = width - 3 - widthOfSpans(kept.map((part) => part.span));
+  const room = width - 4 - widthOfSpans(kept.map((part) => part.span));
   const own = cell(row.title, Math.min(widthOf(row.title), room), 'strong');
-  return lineOf([span(`${glyph} `, role), own, ...spansOf(about)], spansOf([...figures, stands]), width);
+  return lineOf([span(` ${glyph} `, role), own, ...spansOf(about)], spansOf([...figures, stands]), width);
 }
 
 const aside = (text: string) => cell(text, widthOf(text), 'dim');
@@ -144,7 +144,7 @@ function tabLine(screen: DeskState, view: View, width: number): Line {
     span(' '),
     ...TABS.flatMap((tab, at): Span[] => {
       const isChosen = tab.name === screen.tab;
-      const gap = at > 0 && name === 'title' && width >= ROOMY_COLUMNS ? '  ' : ' ';
+      const gap = at === 0 ? '' : name === 'title' && width >= ROOMY_COLUMNS ? '  ' : ' ';
       return [span(`${gap}${at + 1} `, isChosen ? 'accent' : 'faint'), span(tab[name], isChosen ? 'strong' : 'dim')];
     }),
   ];

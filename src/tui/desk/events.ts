@@ -5,13 +5,16 @@ import { shownEvents } from './event-log.ts';
 import { rememberLines, type Tab, textLines } from './tab.ts';
 
 const MAX_CHARACTERS = 4000;
+/** From so many columns on, the longest type of an event is whole. */
+const ROOMY = 90;
 
 const linesOf = rememberLines<OfficeEvent>((event, { width }, isUnfolded) => {
   const payload = JSON.stringify(event.payload, null, isUnfolded ? 2 : undefined).slice(0, MAX_CHARACTERS);
   const id = String(event.id).padStart(7);
   const seq = (event.stream_seq === null ? '' : `#${event.stream_seq}`).padStart(6);
-  const head = [span(id, 'dim'), span(seq, 'faint'), span('  '), span(event.type.padEnd(21).slice(0, 21), 'accent')];
-  const room = Math.max(0, width - 36);
+  const types = width < ROOMY ? 21 : 26;
+  const head = [span(id, 'dim'), span(seq, 'faint'), span('  '), cell(event.type, types, 'accent')];
+  const room = Math.max(0, width - 15 - types);
   const first: Line = { spans: [...head, ...(isUnfolded ? [] : [cell(` ${payload}`, room, 'dim')])] };
   return isUnfolded ? [first, ...textLines(payload, width, 'dim', 4)] : [first];
 });

@@ -105,7 +105,8 @@ export const live: Tab = {
         if (entry === undefined) return [];
         if (entry.kind !== 'asked') return linesOf(entry, room, screen.isUnfolded);
         const round = rounds.get(entry.runId);
-        return round === undefined ? [] : askedLines(round, room, screen.isUnfolded);
+        const lines = round === undefined ? [] : askedLines(round, room, screen.isUnfolded);
+        return at === 0 ? lines.slice(1) : lines;
       },
       startsAtEnd: true,
     };

@@ -56,8 +56,8 @@ test('a session as it happens', () => {
   expect(frame(shown(HISTORY))).toMatchInlineSnapshot(`
     " ● 1  ○ 0  ✓ 0  ✗ 0  - 0   $12.41 · 3.1M                 ◌ connecting  12:00:00
 
-    ● Plot the sales of quarter 1  Ann Arbor · Research         1:01  $0.07  ● live
-      1 Live 2 Rounds 3 Messages 4 Files 5 Context 6 Events 7 Summary
+     ● Plot the sales of quarter 1  Ann Arbor · Research        1:01  $0.07  ● live
+     1 Live 2 Rounds 3 Messages 4 Files 5 Context 6 Events 7 Summary
      ● run started with opus
        I look at the sales first.
        Then I plot them.

@@ -124,8 +124,8 @@ test('a round: what was asked, used and answered', () => {
   expect(frame(state)).toMatchInlineSnapshot(`
     " ● –  ○ –  ✓ –  ✗ –  - –                       ◌ connecting  12:00:00
 
-      Session 0198c0de-0000-7000-9000-000000000001                 ● live
-      1 Live 2 Rounds 3 Mess 4 Files 5 Ctx 6 Events 7 Sum
+     Session 0198c0de-0000-7000-9000-000000000001                  ● live
+     1 Live 2 Rounds 3 Mess 4 Files 5 Ctx 6 Events 7 Sum
      ✓ Round 1  completed                 1 Mar 2026 12:00  41.0 s  $0.07
        asked     Plot the sales.
        used      shell ×2 (1 failed)
@@ -147,8 +147,8 @@ test('the window of the model as a bar, whose parts are as wide as their shares'
   expect(text).toMatchInlineSnapshot(`
     " ● –  ○ –  ✓ –  ✗ –  - –                       ◌ connecting  12:00:00
 
-      Session 0198c0de-0000-7000-9000-000000000001                 ● live
-      1 Live 2 Rounds 3 Mess 4 Files 5 Ctx 6 Events 7 Sum
+     Session 0198c0de-0000-7000-9000-000000000001                  ● live
+     1 Live 2 Rounds 3 Mess 4 Files 5 Ctx 6 Events 7 Sum
      opus                                     60.0k of 200k tokens · 30 %
 
      █▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▒▒░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░
