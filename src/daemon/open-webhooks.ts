@@ -7,6 +7,7 @@ import { makeGuardedPool } from '../outbound/guarded-pool.ts';
 import type { Store } from '../store/open-store.ts';
 import type { DeliveryTarget } from '../store/webhooks/deliveries.ts';
 import { makePlanner } from '../webhooks/planner.ts';
+import { makeSender } from '../webhooks/sender.ts';
 import { type Cargo, ship } from '../webhooks/ship.ts';
 import { makeUpkeep } from '../webhooks/upkeep.ts';
 
@@ -25,11 +26,17 @@ const MAX_IDLE = 64;
 export function openWebhooks({ live, store, secrets, clock, log }: WebhookParts) {
   const policy = () => ({ purpose: 'webhook', allow: live.settings().egress.allow }) as const;
   const pool = makeGuardedPool({ policy, maxIdle: MAX_IDLE, clock });
-  const planner = makePlanner({ store, clock, log, planned: () => undefined });
+  const sender = makeSender({ store, secrets, pool, clock, log, random: Math.random });
+  const planner = makePlanner({ store, clock, log, planned: sender.wake });
   const upkeep = makeUpkeep({ store, clock, log, settings: live.settings });
 
-  /** A webhook was made, changed or deleted: who wants what is read again, and what it leaves is removed. */
-  function changed(): void {
+  /** A webhook was made, changed, deleted, or has something to send again: all that concerns it is looked at anew. */
+  function changed(webhookId: number): void {
+    wake();
+    sender.wake([webhookId]);
+  }
+
+  function wake(): void {
     planner.wake();
     upkeep.wake();
   }
@@ -39,9 +46,12 @@ export function openWebhooks({ live, store, secrets, clock, log }: WebhookParts)
     changed,
     /** Makes one attempt, of a test. */
     sendOnce: (target: DeliveryTarget, cargo: Cargo) => ship({ pool, secrets, clock }, target, cargo),
-    start: changed,
+    start: () => {
+      wake();
+      sender.wake();
+    },
     stop: async () => {
-      await Promise.all([planner.stop(), upkeep.stop()]);
+      await Promise.all([planner.stop(), upkeep.stop(), sender.stop()]);
       pool.close();
     },
   };

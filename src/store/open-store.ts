@@ -44,6 +44,7 @@ import { makeToday } from './office/today.ts';
 import { makeTurns } from './sessions/turns.ts';
 import { makeUserInputs } from './runs/user-inputs.ts';
 import { makeUsers } from './people/users.ts';
+import { makeClockJumps } from './webhooks/clock-jumps.ts';
 import { makeDeliveries } from './webhooks/deliveries.ts';
 import { makeDeliveryRecords } from './webhooks/delivery-records.ts';
 import { makePlan } from './webhooks/plan-deliveries.ts';
@@ -129,6 +130,7 @@ function makeDeliveryVerbs(database: Database) {
     plan: makePlan(database),
     findTestFacts: makeFindTestFacts(database),
     ...makeDeliveries(database),
+    ...makeClockJumps(database),
     ...makeRecordAttempts(database),
     ...makeDeliveryRecords(database),
     ...makeRedeliver(database),

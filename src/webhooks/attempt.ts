@@ -1,6 +1,7 @@
 // One attempt of a delivery: one HTTP request, and what is recorded of its reply. A failure is data.
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Clock, isoTime } from '../domain/clock.ts';
+import type { AttemptResult } from '../domain/webhooks/delivery.ts';
 import type { PooledReply } from '../outbound/exchange.ts';
 import type { GuardedPool } from '../outbound/guarded-pool.ts';
 import { replyExcerpt } from './reply-excerpt.ts';
@@ -17,17 +18,8 @@ export interface Shipment {
   readonly timeoutMs: number;
 }
 
-export interface AttemptResult {
-  /** When it was sent, in epoch ms: the time that was signed. */
-  readonly at: number;
-  /** Null when no reply arrived. */
-  readonly statusCode: number | null;
-  readonly durationMs: number;
-  /** Why the attempt failed, in one sentence; null when it succeeded: with a complete reply of status 2xx (H3). */
-  readonly error: string | null;
-  /** The start of the reply's body, at most 1 KB of safe text without secrets; null when it has none. */
-  readonly responseExcerpt: string | null;
-  /** How long the receiver asks to wait, if it does. Without a limit. */
+/** How an attempt ended, and how long the receiver asks to wait, if it does. Without a limit. */
+export interface Attempted extends AttemptResult {
   readonly retryAfterMs: number | null;
 }
 
@@ -44,7 +36,7 @@ export async function attempt(
   { pool, clock }: AttemptParts,
   shipment: Shipment,
   signal?: AbortSignal,
-): Promise<AttemptResult> {
+): Promise<Attempted> {
   const { url, timeoutMs, secrets } = shipment;
   const at = clock.now();
   const startedAt = clock.monotonic();
@@ -79,6 +71,7 @@ export function requestHeaders(
   };
 }
 
+/** Null for a complete reply of status 2xx (H3). */
 function errorOf({ status, error }: PooledReply): string | null {
   if (error !== null) return error.message;
   if (status === null || status < 300) return null;

@@ -4,7 +4,7 @@ import { secretContextOf } from '../domain/webhooks/webhook.ts';
 import type { SecretBox } from '../files/secret-box.ts';
 import type { GuardedPool } from '../outbound/guarded-pool.ts';
 import type { DeliveryTarget, PendingDelivery } from '../store/webhooks/deliveries.ts';
-import { attempt, type AttemptResult } from './attempt.ts';
+import { attempt, type Attempted } from './attempt.ts';
 import type { SigningSecrets } from './sign.ts';
 
 export interface ShipParts {
@@ -22,7 +22,7 @@ export async function ship(
   target: DeliveryTarget,
   { eventId, eventType, body }: Cargo,
   signal?: AbortSignal,
-): Promise<AttemptResult> {
+): Promise<Attempted> {
   const { url, timeoutMs } = target.webhook;
   let signing: SigningSecrets | null;
   try {

@@ -7,6 +7,8 @@ import { toWebhook, WEBHOOK_COLUMNS, type WebhookRow } from './webhook-rows.ts';
 /** A webhook with pending deliveries. */
 export interface Lane {
   readonly webhookId: number;
+  /** Where its deliveries go: name and port. */
+  readonly host: string;
   /** Of the earliest. */
   readonly nextAttemptAt: number;
   /** `proven`: the last attempt succeeded; `untried`: none was made since it was enabled. */
@@ -24,6 +26,7 @@ export interface DeliveryTarget {
 
 export interface PendingDelivery {
   readonly id: number;
+  readonly webhookId: number;
   readonly eventId: string;
   readonly eventType: WebhookEventType;
   readonly body: string;
@@ -36,6 +39,7 @@ export interface PendingDelivery {
 
 interface LaneRow {
   id: number;
+  url: string;
   failing_since: number | null;
   last_success_at: number | null;
   next_attempt_at: number;
@@ -43,7 +47,7 @@ interface LaneRow {
 
 // Webhooks are few: each is asked for its earliest. Those of disabled users rest (H16).
 const lanes = (which: string) => `SELECT * FROM (
-  SELECT w.id, w.failing_since, w.last_success_at, (
+  SELECT w.id, w.url, w.failing_since, w.last_success_at, (
     SELECT d.next_attempt_at FROM webhook_deliveries d WHERE d.webhook_id = w.id AND d.state = 'pending'
     ORDER BY d.next_attempt_at LIMIT 1) AS next_attempt_at
   FROM webhooks w LEFT JOIN users u ON u.seq = w.user_seq
@@ -69,7 +73,7 @@ export function makeDeliveries({ read }: Database) {
     listPending: read(
       (tx: Reader, webhookId: number, limit: number): Step<PendingDelivery[]> =>
         tx.all<PendingDelivery>(
-          `SELECT id, event_id AS eventId, event_type AS eventType, body, attempt_count AS attemptCount,
+          `SELECT id, webhook_id AS webhookId, event_id AS eventId, event_type AS eventType, body, attempt_count AS attemptCount,
              attempts_left AS attemptsLeft, next_attempt_at AS nextAttemptAt, created_at AS createdAt
            FROM webhook_deliveries WHERE webhook_id = ? AND state = 'pending' ORDER BY next_attempt_at, id LIMIT ?`,
           webhookId,
@@ -94,5 +98,6 @@ export function makeDeliveries({ read }: Database) {
 
 function toLane(row: LaneRow): Lane {
   const standing = row.failing_since !== null ? 'failing' : row.last_success_at === null ? 'untried' : 'proven';
-  return { webhookId: row.id, nextAttemptAt: row.next_attempt_at, standing };
+  const host = URL.parse(row.url)?.host ?? row.url;
+  return { webhookId: row.id, host, nextAttemptAt: row.next_attempt_at, standing };
 }

@@ -158,7 +158,7 @@ test('lists have each filter, the newest first, and say how many there are', asy
 
 test('the sender sees what is pending of enabled webhooks whose owner is enabled', async () => {
   const { webhook, delivery } = await deliver({ userSeq: house.user.seq });
-  const lane = { webhookId: webhook.id, nextAttemptAt: house.clock.now(), standing: 'untried' };
+  const lane = { webhookId: webhook.id, host: 'ledger.example', nextAttemptAt: house.clock.now(), standing: 'untried' };
   expect(await house.store.deliveries.listLanes()).toEqual([lane]);
   await record(delivery.id);
   expect(await house.store.deliveries.findLane(webhook.id)).toEqual({
@@ -240,4 +240,18 @@ test('a result that comes for a delivery that was removed changes nothing', asyn
   await house.store.webhooks.delete(webhook.id);
   while (await house.store.deliveries.pruneDeleted());
   expect(await record(delivery.id)).toBeUndefined();
+});
+
+test('when the clock is set, due times after a moment move by as much, and each only once', async () => {
+  const webhook = await house.store.webhooks.create(aWebhook(), renderId);
+  for (let count = 0; count < 3; count += 1) await endRun();
+  const dueTimes = async () =>
+    (await house.store.deliveries.listPending(webhook.id, 9)).map(({ nextAttemptAt }) => nextAttemptAt);
+  const ids = (await house.store.deliveries.listPending(webhook.id, 9)).map(({ id }) => id);
+  for (const [index, id] of ids.entries()) await record(id, FAILED, 1_000 * (index + 1));
+  expect(await house.store.deliveries.moveDue(webhook.id, -600, { nextAttemptAt: 1_000, id: ids[0]! })).toBeNull();
+  expect(await dueTimes()).toEqual([1_000, 1_400, 2_400]);
+  const { failingSince } = (await house.store.webhooks.find(webhook.id))!;
+  await house.store.deliveries.moveFailingSince(-600);
+  expect(await house.store.webhooks.find(webhook.id)).toMatchObject({ failingSince: failingSince! - 600 });
 });

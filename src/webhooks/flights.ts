@@ -1,0 +1,107 @@
+// Attempts in flight: sent, recorded, and judged.
+import type { Clock } from '../domain/clock.ts';
+import { pauseBeforeRetry } from '../domain/webhooks/backoff.ts';
+import type { AttemptResult } from '../domain/webhooks/delivery.ts';
+import type { Log } from '../log/log.ts';
+import type { Store } from '../store/open-store.ts';
+import type { DeliveryTarget, PendingDelivery } from '../store/webhooks/deliveries.ts';
+import type { Recorded } from '../store/webhooks/record-attempts.ts';
+import type { Attempted } from './attempt.ts';
+import { GONE, makeJudge } from './failing.ts';
+import type { Landing } from './lanes.ts';
+import { ship, type ShipParts } from './ship.ts';
+
+/** How long attempts in flight may go on when the daemon stops. */
+const DRAIN_MS = 3_000;
+/** Between attempts to record a result, which must not be sent twice because the disk is full. */
+const RECORD_RETRY_MS = 5_000;
+
+export interface SenderParts extends ShipParts {
+  readonly store: Pick<Store, 'deliveries' | 'webhooks'>;
+  readonly log: Log;
+  /** From 0 to 1, for the jitter of pauses. */
+  random(): number;
+}
+
+/** A flight with what it needs. */
+interface Flight {
+  readonly target: DeliveryTarget;
+  readonly delivery: PendingDelivery;
+}
+
+export interface Flights {
+  /** Starts an attempt. */
+  start(target: DeliveryTarget, delivery: PendingDelivery): void;
+  /** Ends those in flight in three seconds. Resolves when none is left, and no more can start: `closed` says so. */
+  stop(closed: Promise<void>): Promise<void>;
+}
+
+/** Makes flights. `landed` is called when the result of an attempt is recorded, or has nowhere to be. */
+export function makeFlights(parts: SenderParts, landed: (webhookId: number, landing: Landing) => void): Flights {
+  const { store, clock, log } = parts;
+  const stopping = new AbortController();
+  const flights = new Set<Promise<void>>();
+  const judge = makeJudge(parts);
+
+  async function fly({ target, delivery }: Flight): Promise<void> {
+    const result = await ship(parts, target, delivery, stopping.signal);
+    // An attempt that the daemon's end cut short says nothing about the receiver.
+    if (stopping.signal.aborted && result.error !== null) return;
+    const isFinal = result.error === null || result.statusCode === GONE;
+    const retryAt = isFinal ? null : clock.now() + pauseMs({ target, delivery }, result);
+    const recorded = await record(delivery.id, result, retryAt);
+    if (recorded !== undefined) await judge(target.webhook.id, { ...result, ...recorded });
+    landed(target.webhook.id, {
+      deliveryId: delivery.id,
+      standing: result.error === null ? 'proven' : 'failing',
+      dueAt: recorded?.state === 'pending' ? retryAt : null,
+    });
+  }
+
+  function pauseMs({ target, delivery }: Flight, { retryAfterMs }: Attempted): number {
+    const failed = delivery.attemptCount + 1;
+    return pauseBeforeRetry({ backoffMs: target.webhook.retryBackoffMs, failed, retryAfterMs }, parts.random());
+  }
+
+  /** Tries until it is recorded or the daemon stops: then it is sent again, with the same event id. */
+  async function record(id: number, result: AttemptResult, retryAt: number | null): Promise<Recorded | undefined> {
+    for (;;) {
+      try {
+        return await store.deliveries.recordAttempt(id, result, retryAt);
+      } catch (error) {
+        if (stopping.signal.aborted) return undefined;
+        log.error({ err: error, delivery_id: id }, 'An attempt of a webhook could not be recorded.');
+        await pause(clock, RECORD_RETRY_MS, stopping.signal);
+      }
+    }
+  }
+
+  return {
+    start: (target, delivery) => {
+      const flight = fly({ target, delivery })
+        .catch((error: unknown) => log.error({ err: error, delivery_id: delivery.id }, 'A webhook could not be sent.'))
+        .finally(() => flights.delete(flight));
+      flights.add(flight);
+    },
+    stop: async (closed) => {
+      const timer = clock.after(DRAIN_MS, () => stopping.abort());
+      await closed;
+      await Promise.all(flights);
+      timer.cancel();
+    },
+  };
+}
+
+/** Waits, or until the signal aborts. */
+async function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const end = () => {
+      timer.cancel();
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = clock.after(ms, end);
+    signal.addEventListener('abort', end, { once: true });
+    if (signal.aborted) end();
+  });
+}

@@ -1,0 +1,80 @@
+// The order of webhooks: those that may send now, by their standing, and those that wait until something is due.
+import type { Lane } from '../store/webhooks/deliveries.ts';
+import { LIMITS, type Places } from './places.ts';
+
+/** A webhook in a queue. */
+export interface Queued {
+  readonly standing: Lane['standing'];
+  readonly host: string;
+  readonly dueAt: number | null;
+  readonly inFlight: ReadonlySet<number>;
+}
+
+export interface LaneQueues<Entry extends Queued> {
+  /** Puts a webhook where it belongs now, behind the others; nowhere if nothing is due or nothing more may start. */
+  place(entry: Entry, now: number): void;
+  /** Takes it out. */
+  unplace(entry: Entry): void;
+  /** The first that may send, and how many deliveries it may start. */
+  first(now: number): { readonly entry: Entry; readonly room: number } | null;
+  /** A moment after now, no later than any at which something is due; null for none. */
+  nextDueAt(): number | null;
+}
+
+/** In this order: one that was never tried may be fine. */
+const UNPROVEN = ['untried', 'failing'] as const;
+
+/** Makes queues without a webhook. */
+export function makeLaneQueues<Entry extends Queued>(places: Places): LaneQueues<Entry> {
+  const ready = { proven: new Set<Entry>(), untried: new Set<Entry>(), failing: new Set<Entry>() } as const;
+  const waiting = new Set<Entry>();
+  /** No later than any that waits. */
+  let earliest = Infinity;
+
+  function place(entry: Entry, now: number): void {
+    unplace(entry);
+    const { dueAt, inFlight, standing } = entry;
+    if (dueAt === null) return;
+    if (dueAt > now) {
+      waiting.add(entry);
+      earliest = Math.min(earliest, dueAt);
+    } else if (inFlight.size < mostOf(standing)) ready[standing].add(entry);
+  }
+
+  function unplace(entry: Entry): void {
+    waiting.delete(entry);
+    for (const queue of Object.values(ready)) queue.delete(entry);
+  }
+
+  function promote(now: number): void {
+    if (earliest > now) return;
+    earliest = Infinity;
+    for (const entry of waiting) {
+      if (entry.dueAt! <= now) place(entry, now);
+      else earliest = Math.min(earliest, entry.dueAt!);
+    }
+  }
+
+  return {
+    place,
+    unplace,
+    first: (now) => {
+      promote(now);
+      if (places.free() === 0) return null;
+      for (const entry of ready.proven) {
+        const room = Math.min(LIMITS.perWebhook - entry.inFlight.size, places.left(entry));
+        if (room > 0) return { entry, room };
+      }
+      for (const standing of UNPROVEN) {
+        const [entry] = ready[standing];
+        if (entry !== undefined && places.left(entry) > 0) return { entry, room: 1 };
+      }
+      return null;
+    },
+    nextDueAt: () => (waiting.size === 0 ? null : earliest),
+  };
+}
+
+function mostOf(standing: Lane['standing']): number {
+  return standing === 'proven' ? LIMITS.perWebhook : LIMITS.perUnprovenWebhook;
+}

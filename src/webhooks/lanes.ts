@@ -1,0 +1,120 @@
+// Lanes: which webhook may send next. One for each webhook with something to send; it holds no deliveries.
+import type { Lane } from '../store/webhooks/deliveries.ts';
+import { makeLaneQueues } from './lane-queues.ts';
+import { type Bucket, fullBucket, msUntilToken, takeToken } from './pace.ts';
+import { makePlaces } from './places.ts';
+
+export interface Turn {
+  readonly webhookId: number;
+  /** How many deliveries it may start now, at least 1. */
+  readonly room: number;
+  /** What is in flight of it. */
+  readonly inFlight: ReadonlySet<number>;
+}
+
+/** What is known after an attempt. */
+export interface Landing {
+  readonly deliveryId: number;
+  readonly standing: Lane['standing'];
+  /** When the delivery is due again; null when it has ended. */
+  readonly dueAt: number | null;
+}
+
+/** All times are wall time in epoch ms. */
+export interface Lanes {
+  /** A webhook has something pending. An earlier moment that is known already stays. */
+  put(lane: Lane, now: number): void;
+  /** The next webhook that may send. It must be parked before the next is taken. */
+  take(now: number): Turn | null;
+  /** Whether a delivery of its backlog may start; else the milliseconds until then. Uses up its turn when it may. */
+  pace(webhookId: number, monotonic: number): number;
+  start(webhookId: number, deliveryId: number): void;
+  /** When the rest of a webhook is due; null when there is no rest. */
+  park(webhookId: number, dueAt: number | null, now: number): void;
+  land(webhookId: number, landing: Landing, now: number): void;
+  /** A moment after now, no later than any at which something is due; null for none. */
+  nextDueAt(): number | null;
+}
+
+interface Entry {
+  readonly webhookId: number;
+  host: string;
+  standing: Lane['standing'];
+  dueAt: number | null;
+  bucket: Bucket;
+  readonly inFlight: Set<number>;
+}
+
+/** Makes lanes without a webhook. */
+export function makeLanes(): Lanes {
+  const entries = new Map<number, Entry>();
+  const places = makePlaces();
+  const queues = makeLaneQueues<Entry>(places);
+  let taken: Entry | null = null;
+
+  /** Queues a webhook, or forgets it when it has nothing to do. */
+  function settle(entry: Entry, now: number): void {
+    if (entry === taken) return;
+    queues.place(entry, now);
+    if (entry.dueAt === null && entry.inFlight.size === 0) entries.delete(entry.webhookId);
+  }
+
+  return {
+    put: ({ webhookId, host, standing, nextAttemptAt }, now) => {
+      const known = entries.get(webhookId);
+      const entry = known ?? { webhookId, host, standing, dueAt: null, bucket: fullBucket(), inFlight: new Set() };
+      const isEarlier = entry.dueAt === null || nextAttemptAt < entry.dueAt;
+      const isSame = entry.host === host && entry.standing === standing;
+      Object.assign(entry, { host, standing });
+      entries.set(webhookId, entry);
+      if (isEarlier) entry.dueAt = nextAttemptAt;
+      // One that waits for its turn keeps its place in the queue.
+      if (isEarlier || !isSame) settle(entry, now);
+    },
+
+    take: (now) => {
+      const found = queues.first(now);
+      if (found === null) return null;
+      taken = found.entry;
+      queues.unplace(taken);
+      taken.dueAt = null;
+      return { webhookId: taken.webhookId, room: found.room, inFlight: taken.inFlight };
+    },
+
+    pace: (webhookId, monotonic) => {
+      const entry = entries.get(webhookId)!;
+      const waitMs = msUntilToken(entry.bucket, monotonic);
+      if (waitMs === 0) entry.bucket = takeToken(entry.bucket, monotonic);
+      return waitMs;
+    },
+
+    start: (webhookId, deliveryId) => {
+      const entry = entries.get(webhookId)!;
+      entry.inFlight.add(deliveryId);
+      places.occupy(deliveryId, entry);
+    },
+
+    park: (webhookId, dueAt, now) => {
+      const entry = entries.get(webhookId)!;
+      taken = null;
+      entry.dueAt = earlier(entry.dueAt, dueAt);
+      settle(entry, now);
+    },
+
+    land: (webhookId, { deliveryId, standing, dueAt }, now) => {
+      const entry = entries.get(webhookId)!;
+      entry.inFlight.delete(deliveryId);
+      places.leave(deliveryId);
+      entry.standing = standing;
+      entry.dueAt = earlier(entry.dueAt, dueAt);
+      settle(entry, now);
+    },
+
+    nextDueAt: queues.nextDueAt,
+  };
+}
+
+function earlier(one: number | null, other: number | null): number | null {
+  if (one === null || other === null) return one ?? other;
+  return Math.min(one, other);
+}
