@@ -49,6 +49,7 @@ import { makeDeliveries } from './webhooks/deliveries.ts';
 import { makeDeliveryRecords } from './webhooks/delivery-records.ts';
 import { makePlan } from './webhooks/plan-deliveries.ts';
 import { makePruneDeliveries } from './webhooks/prune-deliveries.ts';
+import { makeReadEvents } from './webhooks/read-events.ts';
 import { makeRecordAttempts } from './webhooks/record-attempts.ts';
 import { makeRedeliver } from './webhooks/redeliver.ts';
 import { makeFindTestFacts } from './webhooks/test-facts.ts';
@@ -129,6 +130,7 @@ function makeDeliveryVerbs(database: Database) {
   return {
     plan: makePlan(database),
     findTestFacts: makeFindTestFacts(database),
+    readEvents: makeReadEvents(database),
     ...makeDeliveries(database),
     ...makeClockJumps(database),
     ...makeRecordAttempts(database),

@@ -12,9 +12,9 @@ import type {
   SessionFacts,
   SummaryFacts,
 } from '../../domain/webhooks/event-facts.ts';
-import type { WebhookEventType } from '../../domain/webhooks/webhook.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { type EventRow, toEvent } from '../sessions/events.ts';
+import { eventIdOf } from './webhook-events.ts';
 
 /** What a stopped run says of its end, whoever stopped it (H12). */
 export const STOPPED = 'Stopped by the user.';
@@ -69,26 +69,13 @@ export function* findSession(tx: Reader, sessionSeq: number): Step<FoundSession>
   };
 }
 
-/** An event that a webhook wants. */
-interface WantedEvent {
-  readonly event: EventRow;
-  readonly eventId: string;
-  readonly type: WebhookEventType;
-  readonly session: FoundSession;
-}
-
-/** The facts of an event; undefined when what it is about is gone. */
-export function* factsOf(tx: Reader, { event, eventId, session }: WantedEvent): Step<EventFacts | undefined> {
+/** The facts of an event of a session; undefined when what it is about is gone. */
+export function* factsOf(tx: Reader, event: EventRow, found: FoundSession): Step<EventFacts | undefined> {
   const subject = yield* subjectOf(tx, toEvent(event));
   if (subject === undefined) return undefined;
-  return {
-    eventId,
-    occurredAt: event.created_at,
-    isTest: false,
-    user: session.user,
-    session: session.session,
-    subject,
-  };
+  const { user, session } = found;
+  const eventId = eventIdOf(session.id, event);
+  return { eventId, occurredAt: event.created_at, isTest: false, user, session, subject };
 }
 
 function* subjectOf(tx: Reader, event: JournalEvent): Step<EventSubject | undefined> {

@@ -6,7 +6,8 @@ import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { User } from '../../../src/domain/people/user.ts';
 import { type WebhookEventType, WEBHOOK_EVENTS } from '../../../src/domain/webhooks/webhook.ts';
 import { openStore } from '../../../src/store/open-store.ts';
-import { EVENTS_AT_ONCE, eventIdOf } from '../../../src/store/webhooks/plan-deliveries.ts';
+import { EVENTS_AT_ONCE } from '../../../src/store/webhooks/plan-deliveries.ts';
+import { eventIdOf } from '../../../src/store/webhooks/webhook-events.ts';
 import { fenceOf, type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
 import { aWebhook, renderId } from '../../support/store/webhooks.ts';
 
@@ -238,6 +239,21 @@ test('a backlog is worked off in bounded commits', async () => {
   }
   expect(batches).toEqual([EVENTS_AT_ONCE, 2 * EVENTS_AT_ONCE, 250]);
   expect(new Set(toldTo(id)).size).toBe(250);
+});
+
+test('a commit ends early when many webhooks want each event', async () => {
+  await endRun();
+  const ids = [];
+  for (let no = 0; no < 60; no += 1) ids.push((await create()).id);
+  addEnds(20);
+  const batches = [];
+  for (let more = true; more; ) {
+    ({ more } = await house.store.deliveries.plan(renderId));
+    batches.push(house.rows('SELECT id FROM webhook_deliveries').length);
+  }
+  // No event is planned in part.
+  expect(batches).toEqual([540, 1_080, 1_200]);
+  for (const id of ids) expect(toldTo(id)).toHaveLength(20);
 });
 
 test('the events of a backlog are planned in their order, whatever their types', async () => {

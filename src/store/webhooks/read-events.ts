@@ -1,0 +1,56 @@
+// Events as webhooks would be told of them, read without a webhook: for who listens.
+import type { RenderBody } from '../../domain/webhooks/event-facts.ts';
+import type { WebhookEventType } from '../../domain/webhooks/webhook.ts';
+import type { Database } from '../engine/database.ts';
+import type { Reader, Step } from '../engine/statement.ts';
+import { factsOf, findSession } from './event-facts.ts';
+import { EVENT_TYPE_OF, JOURNAL_TYPES, listEventsAfter, newestEventId } from './webhook-events.ts';
+
+export interface EventsWanted {
+  /** A user's `seq`, or 0 for everybody's events. */
+  readonly owner: number;
+  readonly types: readonly WebhookEventType[];
+  /** Null begins with what comes from now on. */
+  readonly afterId: number | null;
+  /** Of events that are looked at: others' are left out of them. */
+  readonly limit: number;
+}
+
+/** An event of the journal with its body, which is for no webhook: its id there is 0. */
+export interface RenderedEvent {
+  /** Of the journal. */
+  readonly id: number;
+  readonly eventId: string;
+  readonly eventType: WebhookEventType;
+  readonly body: string;
+}
+
+export interface EventsPage {
+  readonly events: readonly RenderedEvent[];
+  /** What to go on after: all before it has been looked at. */
+  readonly nextAfterId: number;
+  /** Whether more may be there already. */
+  readonly hasMore: boolean;
+}
+
+/** Makes the verb. Events of sessions whose texts were erased are gone. */
+export function makeReadEvents({ read }: Database) {
+  return read(function* (tx: Reader, wanted: EventsWanted, render: RenderBody): Step<EventsPage> {
+    const newest = yield* newestEventId(tx);
+    const { afterId, limit } = wanted;
+    if (afterId === null) return { events: [], nextAfterId: newest, hasMore: false };
+    const types = new Set(wanted.types.flatMap((type) => JOURNAL_TYPES.get(type) ?? []));
+    const rows = yield* listEventsAfter(tx, [...types], { afterId, limit });
+    const events: RenderedEvent[] = [];
+    for (const row of rows) {
+      const session = yield* findSession(tx, row.session_seq);
+      if (wanted.owner !== 0 && session.userSeq !== wanted.owner) continue;
+      const facts = yield* factsOf(tx, row, session);
+      if (facts === undefined) continue;
+      const body = render(facts, { id: 0, ownerScope: wanted.owner === 0 ? 'system' : 'user' });
+      events.push({ id: row.id, eventId: facts.eventId, eventType: EVENT_TYPE_OF.get(row.type)!, body });
+    }
+    const hasMore = rows.length === limit;
+    return { events, nextAfterId: hasMore ? rows.at(-1)!.id : Math.max(newest, afterId), hasMore };
+  });
+}

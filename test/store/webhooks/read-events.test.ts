@@ -1,0 +1,81 @@
+// Events read without a webhook, as one would be told of them.
+import { beforeEach, expect, test } from 'vitest';
+import { WEBHOOK_EVENT_TYPES } from '../../../src/domain/webhooks/webhook.ts';
+import { renderBody } from '../../../src/webhooks/bodies/render-body.ts';
+import { type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { aWebhook } from '../../support/store/webhooks.ts';
+
+let house: StoreHouse;
+beforeEach(async () => {
+  house = await storeHouse();
+});
+
+async function stopRun(turn: Parameters<StoreHouse['accept']>[0] = {}): Promise<string> {
+  const run = await house.accept(turn);
+  await house.store.runs.stopSession(run.sessionSeq, 'user_requested_stop');
+  return run.sessionId;
+}
+
+type Wanted = Parameters<StoreHouse['store']['deliveries']['readEvents']>[0];
+async function read(over: Partial<Wanted> = {}) {
+  const wanted = { owner: 0, types: WEBHOOK_EVENT_TYPES, afterId: 0, limit: 9, ...over };
+  const { events, ...page } = await house.store.deliveries.readEvents(wanted, renderBody);
+  return { ...page, events, sessions: events.map(({ body }) => JSON.parse(body).session.session_id as string) };
+}
+
+/** A user with a key of their own. */
+async function another() {
+  const user = await house.store.users.create({ ...house.user, username: 'olga', passwordHash: 'x' });
+  const secretSha256 = Buffer.alloc(32);
+  const key = await house.store.keys.create({ ...house.key, id: 'key-olga', userSeq: user.seq, secretSha256 });
+  return { user, key };
+}
+
+test('an event has the body and the id that a webhook would be sent, but for the webhook', async () => {
+  const { id } = await house.store.webhooks.create(aWebhook(), renderBody);
+  await stopRun();
+  await house.store.deliveries.plan(renderBody);
+  const [sent] = await house.store.deliveries.listPending(id, 9);
+  const [event] = (await read()).events;
+  expect(event).toMatchObject({ eventId: sent!.eventId, eventType: 'session.stopped' });
+  const body = JSON.parse(sent!.body);
+  expect(JSON.parse(event!.body)).toEqual({ ...body, webhook: { id: 0, owner_scope: 'system' } });
+});
+
+test('a user reads their own events, the house all', async () => {
+  const mine = await stopRun();
+  const other = await another();
+  const hers = await stopRun(other);
+  expect((await read()).sessions).toEqual([mine, hers]);
+  expect((await read({ owner: house.user.seq })).sessions).toEqual([mine]);
+  const [event] = (await read({ owner: other.user.seq })).events;
+  expect(JSON.parse(event!.body)).toMatchObject({ session: { session_id: hers }, webhook: { owner_scope: 'user' } });
+});
+
+test('pages follow one another without a gap, also over events of others', async () => {
+  const other = await another();
+  const mine = [];
+  for (let no = 0; no < 5; no += 1) {
+    mine.push(await stopRun());
+    await stopRun(other);
+  }
+  const found = [];
+  let [afterId, more] = [0, true];
+  while (more) {
+    const { sessions, nextAfterId, hasMore } = await read({ owner: house.user.seq, afterId, limit: 2 });
+    found.push(...sessions);
+    [afterId, more] = [nextAfterId, hasMore];
+  }
+  expect(found).toEqual(mine);
+  const next = await stopRun();
+  expect((await read({ owner: house.user.seq, afterId })).sessions).toEqual([next]);
+});
+
+test('without a place to begin, only what comes is read; of the types that are asked for', async () => {
+  await stopRun();
+  const { events, nextAfterId } = await read({ afterId: null });
+  expect(events).toEqual([]);
+  const next = await stopRun();
+  expect((await read({ afterId: nextAfterId })).sessions).toEqual([next]);
+  expect((await read({ afterId: nextAfterId, types: ['session.failed', 'publish_page.failed'] })).events).toEqual([]);
+});
