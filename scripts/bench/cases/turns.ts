@@ -47,7 +47,7 @@ export const FULL: Scale = {
   pacedMs: 3_000,
   idleMs: 7_500,
   watchMs: 15_000,
-  viewMs: 60_000,
+  viewMs: 120_000,
   starts: 5,
   sessions: 100_000,
   queued: 10_000,

@@ -1,6 +1,6 @@
 // What `errand office` costs on a terminal while every row of a large house changes.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
@@ -16,11 +16,12 @@ import { cpuMsOf, memoryMbOf } from '../process-figures.ts';
 import type { Figures } from './turns.ts';
 
 const ERRAND = fileURLToPath(new URL('../../../bin/errand', import.meta.url));
+const HEAP = new URL('../servers/heap.mjs', import.meta.url).href;
 const ROWS = 500;
 const TICK_MS = 100;
 /** Changes of each row in a second: as in a busy house, and the most. */
 const RATES = [1, 10] as const;
-const WARM_MS = 5_000;
+const WARM_MS = 15_000;
 /** What Ink writes before each frame. */
 const FRAME = '\u001b[?2026h';
 
@@ -28,6 +29,8 @@ interface View {
   readonly child: ChildProcess;
   /** Of the program itself, behind the pseudo-terminal. */
   readonly pid: number;
+  /** Collects garbage, and returns what is left on the heap. */
+  heapMb(): Promise<number>;
   /** What was written since it was read last. */
   take(): { readonly bytes: number; readonly frames: number };
 }
@@ -68,11 +71,19 @@ function change(server: OfficeServer, rate: number): () => void {
 
 /** Starts the view on a pseudo-terminal of 160×50, and waits until it is live. */
 async function open(server: OfficeServer, scratch: string): Promise<View> {
-  const keyFile = join(mkdtempSync(join(scratch, 'view-')), 'key');
+  const directory = mkdtempSync(join(scratch, 'view-'));
+  const [keyFile, heapFile] = [join(directory, 'key'), join(directory, 'heap.json')];
   writeFileSync(keyFile, 'errand_key');
   const command = `stty cols 160 rows 50; exec ${ERRAND} office --url ${server.url()} --token-file ${keyFile} --tz UTC`;
   const child = spawn('script', ['-qfc', command, '/dev/null'], {
-    env: { ...process.env, TERM: 'xterm-256color', COLORTERM: 'truecolor', NODE_ENV: 'production' },
+    env: {
+      ...process.env,
+      TERM: 'xterm-256color',
+      COLORTERM: 'truecolor',
+      NODE_ENV: 'production',
+      NODE_OPTIONS: `--expose-gc --import=${HEAP}`,
+      BENCH_HEAP_FILE: heapFile,
+    },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   let [bytes, frames] = [0, 0];
@@ -81,9 +92,18 @@ async function open(server: OfficeServer, scratch: string): Promise<View> {
     frames += chunk.toString('latin1').split(FRAME).length - 1;
   });
   await waitFor(() => server.watchers() > 0, { what: 'the view to follow the house' });
+  const pid = leafOf(child.pid!);
   return {
     child,
-    pid: leafOf(child.pid!),
+    pid,
+    heapMb: async () => {
+      rmSync(heapFile, { force: true });
+      process.kill(pid, 'SIGUSR2');
+      const text = await waitFor(() => existsSync(heapFile) && readFileSync(heapFile, 'utf8').trim(), {
+        what: 'the heap',
+      });
+      return (JSON.parse(text) as { heapMb: number }).heapMb;
+    },
     take: () => {
       const taken = { bytes, frames };
       [bytes, frames] = [0, 0];
@@ -98,19 +118,20 @@ function leafOf(pid: number): number {
   return child === undefined ? pid : leafOf(child);
 }
 
-async function watch({ pid, take }: View, name: string, forMs: number): Promise<Figures> {
+async function watch({ pid, heapMb, take }: View, name: string, forMs: number): Promise<Figures> {
+  const heapBefore = await heapMb();
   take();
   const [cpu, startedAt] = [cpuMsOf(pid), performance.now()];
-  await pause(forMs / 2);
-  const rssHalf = memoryMbOf(pid, 'VmRSS');
-  await pause(forMs / 2);
+  await pause(forMs);
   const seconds = (performance.now() - startedAt) / 1_000;
   const { bytes, frames } = take();
+  const cpuMs = cpuMsOf(pid) - cpu;
   return {
-    [`${name}CpuPercent`]: (cpuMsOf(pid) - cpu) / seconds / 10,
+    [`${name}CpuPercent`]: cpuMs / seconds / 10,
     [`${name}FramesPerSecond`]: frames / seconds,
     [`${name}KbPerSecond`]: bytes / 1_024 / seconds,
-    [`${name}HalfRssMb`]: rssHalf,
     [`${name}RssMb`]: memoryMbOf(pid, 'VmRSS'),
+    [`${name}HeapBeforeMb`]: heapBefore,
+    [`${name}HeapMb`]: await heapMb(),
   };
 }
