@@ -26,7 +26,7 @@ import { waitWhileProgressing } from './wait-while-progressing.ts';
 import type { Diary } from './storm/faults.ts';
 import type { PlanRules } from './model/plan.ts';
 import { renderStorm } from './report.ts';
-import { openDoors, startDaemon, startModel } from './scene.ts';
+import { openTargets, startDaemon, startModel } from './scene.ts';
 import { blow, orphans } from './storm/storm.ts';
 
 const { values: options } = parseArgs({
@@ -95,8 +95,8 @@ interface Weathered {
 
 /** The storm, the calm after it, and every check that needs a running daemon. */
 async function weather({ rules, daemon, kills }: Storming): Promise<Weathered> {
-  const doors = await openDoors(daemon);
-  const load = startLoad(rules, doors, PEOPLE);
+  const targets = await openTargets(daemon);
+  const load = startLoad(rules, targets, PEOPLE);
   const startedAt = performance.now();
   const report = (kill: number) => {
     if (kill % 10 === 0) say(`${kill} kills, ${load.observations.length} turns, ${load.inProgress()} in progress`);
@@ -112,8 +112,8 @@ async function weather({ rules, daemon, kills }: Storming): Promise<Weathered> {
   const byNumber = new Map(load.observations.map((observation) => [observation.wish.number, observation]));
   const { records } = readStoredFacts(databaseOf(daemon));
   const runs = records.flatMap((record) => {
-    const door = byNumber.get(numberOf(record))?.door;
-    return door === undefined || record.run.deleted === 1 ? [] : [{ runId: record.run.id, door }];
+    const target = byNumber.get(numberOf(record))?.target;
+    return target === undefined || record.run.deleted === 1 ? [] : [{ runId: record.run.id, target }];
   });
   const replays = await replayAll(runs);
   return {
@@ -146,8 +146,8 @@ const NOBODY: EndedSessions = { stopped: new Set(), deleted: new Set() };
 
 /** The same for background submissions. */
 async function weatherBackground({ rules, daemon, background }: Storming): Promise<Weathered> {
-  const doors = await openDoors(daemon);
-  const { storm, ...seen } = await stormBackground({ rules, daemon, doors, count: background, report: say });
+  const targets = await openTargets(daemon);
+  const { storm, ...seen } = await stormBackground({ rules, daemon, targets, count: background, report: say });
   const problems = [...storm.problems, ...(await stopClean(daemon, rules.marker, storm.orphans))];
   return { ...storm, ...seen, observations: [], ended: NOBODY, replays: new Map(), problems };
 }

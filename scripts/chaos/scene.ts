@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { type DaemonProcess, startDaemonProcess } from '../../test/support/daemon/daemon-process.ts';
-import type { Door } from './clients/exchange.ts';
+import type { ApiTarget } from './clients/exchange.ts';
 import { RUN_LIMIT_SECONDS } from './storm/faults.ts';
 
 const ERRAND_YAML = [
@@ -67,14 +67,14 @@ export async function startDaemon(modelUrl: string, scratch: string): Promise<Da
 }
 
 /** Two people with two keys each: one for each kind of endpoint. */
-export async function openDoors(daemon: DaemonProcess): Promise<Door[]> {
-  const doors: Door[] = [];
+export async function openTargets(daemon: DaemonProcess): Promise<ApiTarget[]> {
+  const targets: ApiTarget[] = [];
   for (const username of ['ada', 'ben']) {
     await daemon.admin('POST', '/api/v1/users', { username });
     for (const model of ['one', 'two']) {
       const made = await daemon.admin('POST', '/api/v1/keys', { user: username, scope: 'conversation', model });
-      doors.push({ url: daemon.url, key: (made as { key: string }).key });
+      targets.push({ url: daemon.url, key: (made as { key: string }).key });
     }
   }
-  return doors;
+  return targets;
 }

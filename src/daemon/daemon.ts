@@ -9,7 +9,7 @@ import type { HttpApp } from '../http/app.ts';
 import { makeIsTrustedProxy } from '../http/server/client-address.ts';
 import { limitConnections } from '../http/server/connection-limits.ts';
 import { maxDescriptors } from '../http/server/descriptors.ts';
-import { type Door, linkSocket, listenSocket, listenTcp } from '../http/server/listen.ts';
+import { type Listener, linkSocket, listenSocket, listenTcp } from '../http/server/listen.ts';
 import { makeHttpServer } from '../http/server/server.ts';
 import type { Log } from '../log/log.ts';
 import { numberDefinitions } from '../operations/capabilities/definitions.ts';
@@ -85,15 +85,18 @@ async function build(start: Start): Promise<Daemon> {
   await rescue({ store, workspaces: rooms.workspaces, stopper: rooms.stopper, log });
   // Before the listeners open: without a worker node, background runs would be refused.
   await rooms.node.start();
-  const doors = await openDoors(start, app, { settings: live.settings, log });
-  live.bound(doors.tcp.address);
+  const listeners = await openListeners(start, app, { settings: live.settings, log });
+  live.bound(listeners.tcp.address);
   // After the listeners are open: credentials that a failed start had created would never be shown.
   const created = await createFirstAdministrator(store, config.places, FIRST_ADMINISTRATOR);
   await live.start();
   await rooms.browser.look();
   engine.start();
-  log.info({ version: VERSION, pid: process.pid, listen: doors.tcp.address, socket: doors.socket.address }, 'ready');
-  const url = `http://${doors.tcp.address}`;
+  log.info(
+    { version: VERSION, pid: process.pid, listen: listeners.tcp.address, socket: listeners.socket.address },
+    'ready',
+  );
+  const url = `http://${listeners.tcp.address}`;
   return makeDaemon({ url, created, closers, log, live, rooms, closing, draining, lost });
 }
 
@@ -104,19 +107,19 @@ async function settleNames(store: Store, live: LiveConfig, log: Log): Promise<vo
   if (usernames.length > 0) log.warn({ usernames }, 'accounts look alike; each is found by its exact name alone');
 }
 
-async function openDoors(
+async function openListeners(
   { configuration, closers }: Start,
   app: HttpApp,
   { settings, log }: Pick<LiveConfig, 'settings'> & { log: Log },
 ) {
   const { config } = configuration;
-  const socket: Door = await listenSocket(makeHttpServer(app), config.places.socketPath);
+  const socket: Listener = await listenSocket(makeHttpServer(app), config.places.socketPath);
   closers.push(socket.close, linkSocket(join(config.places.dataDir, 'errand.sock'), config.places.socketPath));
   // The operator's socket has no limit: its users are trusted, and must get in even when no one else does.
   const server = makeHttpServer(app);
   const isTrustedProxy = makeIsTrustedProxy(() => settings().trustedProxies);
   limitConnections(server, { settings, isTrustedProxy, maxDescriptors: maxDescriptors(), clock: systemClock, log });
-  const tcp: Door = await listenTcp(server, config.settings.listen);
+  const tcp: Listener = await listenTcp(server, config.settings.listen);
   closers.push(tcp.close);
   return { socket, tcp };
 }

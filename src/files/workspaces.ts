@@ -22,7 +22,7 @@ export interface Workspaces {
   /**
    * Writes attachments into the workspace, whole. Returns false, and writes none, when the workspace would exceed `quotaBytes`.
    */
-  layUploads(sessionId: string, attachments: readonly Attachment[], laying: Laying): Promise<boolean>;
+  placeUploads(sessionId: string, attachments: readonly Attachment[], options: PlaceOptions): Promise<boolean>;
   /**
    * Removes what a run that lost its worker left half-written, and restores access to what a command had closed. Only while no
    * run of the session is in progress.
@@ -32,7 +32,7 @@ export interface Workspaces {
   remove(sessionId: string): Promise<void>;
 }
 
-export interface Laying {
+export interface PlaceOptions {
   readonly quotaBytes: number;
   /** Whether the agent may have changed them since: then existing ones stay as the agent left them (C4). */
   readonly hasBegun: boolean;
@@ -50,7 +50,7 @@ export function makeWorkspaces(parts: { directory: string; blobs: BlobStore; own
     owner,
     pathOf,
     isThere: async (sessionId) => isThere(directory, sessionId),
-    layUploads: async (sessionId, attachments, { quotaBytes, hasBegun }) => {
+    placeUploads: async (sessionId, attachments, { quotaBytes, hasBegun }) => {
       const root = pathOf(sessionId);
       await makeRoot(root, owner);
       await makeDirectoriesBeneath(root, '/uploads', { mode: 0o755, owner });

@@ -72,7 +72,7 @@ beforeEach(() => models.script({ text: 'Aye.' }));
 
 const instructionsOf = ({ body }: ModelQuestion): string => JSON.stringify(body.messages?.[0]);
 const call = (name: string, input: object, text = ''): Reply => ({ text, tools: [{ name, input }] });
-const door = () => ({ url: daemon.url, apiKey: daemon.apiKey });
+const target = () => ({ url: daemon.url, apiKey: daemon.apiKey });
 const crewDoor = () => ({ url: daemon.url, apiKey: crewKey });
 
 interface RunRows {
@@ -173,7 +173,7 @@ test.skipIf(!probe.ok)('a long output is stored in full in the workspace, where 
     call('search_files', { pattern: '^77777$', regexp: true, path: '/.errand/outputs' }),
   ];
   models.script(({ step }) => replies[step] ?? { text: 'Found.' });
-  const answer = await takeTurn(door(), { content: 'Count.' });
+  const answer = await takeTurn(target(), { content: 'Count.' });
   const { outputs } = rowsOf(answer.runId!);
   expect(outputs[0]!.length).toBeLessThan(8_000);
   const kept = keptFileIn(outputs[0]!);
@@ -194,7 +194,7 @@ test('a conversation that fills its window is summarised once; the next turns bu
   let sessionId: string | null = null;
   const runs: string[] = [];
   const ask = async (n: number) => {
-    const answer = await takeTurn(door(), { content: `Question ${n}: ${'sheep '.repeat(100)}`, sessionId });
+    const answer = await takeTurn(target(), { content: `Question ${n}: ${'sheep '.repeat(100)}`, sessionId });
     expect(answer.status).toBe(200);
     sessionId = answer.sessionId;
     runs.push(answer.runId!);

@@ -218,7 +218,7 @@ test('the client lists the one model of its key', async () => {
 });
 
 test('while the model is silent the stream is kept alive by pings, and they change nothing', async () => {
-  const response = await openTurn(door(), { content: '[[first=2300]] [[text=At last.]]', stream: true });
+  const response = await openTurn(target(), { content: '[[first=2300]] [[text=At last.]]', stream: true });
   const { events, text } = await readTurn(response);
   expect(text).toBe('At last.');
   const names = events.map(({ event }) => event);
@@ -235,7 +235,7 @@ test('while the model is silent the stream is kept alive by pings, and they chan
   expect(message.content).toMatchObject([{ text: 'At last.' }]);
 });
 
-const door = () => ({ url: daemon.url, apiKey: daemon.apiKey });
+const target = () => ({ url: daemon.url, apiKey: daemon.apiKey });
 
 /** Rejoins a run's stream after an event; `null` from the first. */
 function rejoin(runId: string, lastEventId: string | null, apiKey = daemon.apiKey): Promise<Response> {
@@ -248,7 +248,7 @@ const withoutPings = (events: readonly SseEvent[]) => events.filter(({ event }) 
 
 test('a stream that broke is rejoined after any event: nothing is lost and nothing comes twice', async () => {
   const leave = new AbortController();
-  const response = await openTurn(door(), {
+  const response = await openTurn(target(), {
     content: '[[text=abcdefghijklmnopqrst]] [[deltas=20 every=60]] [[tools=1]]',
     stream: true,
     signal: leave.signal,
@@ -277,7 +277,7 @@ test('a stream that broke is rejoined after any event: nothing is lost and nothi
 });
 
 test('a run can be followed by its own key only', async () => {
-  const response = await openTurn(door(), { content: 'x' });
+  const response = await openTurn(target(), { content: 'x' });
   await response.text();
   const runId = response.headers.get('x-run-id') ?? '';
   const { key } = (await daemon.admin('POST', '/api/v1/keys', { user: 'admin', scope: 'global' })) as { key: string };

@@ -64,7 +64,7 @@ async function bytesAt(url: string | undefined): Promise<Buffer> {
   return Buffer.from(await response.arrayBuffer());
 }
 
-const door = () => ({ url: daemon.url, apiKey: daemon.apiKey });
+const target = () => ({ url: daemon.url, apiKey: daemon.apiKey });
 const changesOf = ({ files }: Artifacts) => files.map(({ path, oss_status }) => `${oss_status} ${path}`);
 const writes = (path: string, content: string) => ({ name: 'write_file', input: { path, content } });
 
@@ -131,7 +131,7 @@ test('two turns through the official clients: each run’s own files and the who
 });
 
 test('a turn without tools is ready at once, with archives of no files', async () => {
-  const { runId, sessionId } = await takeTurn(door(), { content: '[[text=ok]]' });
+  const { runId, sessionId } = await takeTurn(target(), { content: '[[text=ok]]' });
   const [own, whole] = [await get(`/runs/${runId}/artifacts`), await get(`/sessions/${sessionId}/artifacts`)];
   expect(own.body).toMatchObject({ artifact_status: 'ready', files: [], error: null });
   expect(whole.body).toMatchObject({ workspace_export_status: 'ready', files: [] });
@@ -143,9 +143,9 @@ test('turns that wait behind one another list their own files only', async () =>
   model.script(({ userText, step }) =>
     step === 0 ? { tools: [writes(`/${userText}.txt`, userText)] } : { text: 'Done.' },
   );
-  const first = await takeTurn(door(), { content: 'one' });
+  const first = await takeTurn(target(), { content: 'one' });
   const sessionId = first.sessionId!;
-  const behind = await Promise.all(['two', 'three'].map((content) => takeTurn(door(), { content, sessionId })));
+  const behind = await Promise.all(['two', 'three'].map((content) => takeTurn(target(), { content, sessionId })));
   const lists = await Promise.all([first, ...behind].map(({ runId }) => ofRun(runId!)));
   expect(lists.map(changesOf)).toEqual([['added /one.txt'], ['added /two.txt'], ['added /three.txt']]);
   const whole = await ofSession(sessionId);
@@ -162,7 +162,7 @@ test('uploads are in the workspace, and no run made them', async () => {
     { type: 'file', file_name: 'data.csv', source },
     { type: 'text', text: '[[text=ok]]' },
   ];
-  const { runId, sessionId } = await takeTurn(door(), { content });
+  const { runId, sessionId } = await takeTurn(target(), { content });
   expect(await ofRun(runId!)).toMatchObject({ artifact_status: 'ready', files: [] });
   const whole = await ofSession(sessionId!);
   expect(zipEntries(await bytesAt(whole.archive?.url))).toEqual({ 'uploads/data.csv': 'a,b' });
@@ -174,7 +174,7 @@ test('what a stopped run wrote is in the workspace’s archive', async () => {
     asked += 1;
     return asked === 1 ? { tools: [writes('/half.txt', 'half')] } : { text: 'never', hang: 'before-headers' };
   });
-  const response = await openTurn(door(), { stream: true, content: 'go' });
+  const response = await openTurn(target(), { stream: true, content: 'go' });
   const [sessionId, runId] = [response.headers.get('x-session-id')!, response.headers.get('x-run-id')!];
   await waitFor(() => asked === 2);
   await fetch(`${daemon.url}/openapi/v1/sessions/${sessionId}/stop`, {
@@ -202,7 +202,7 @@ test('a crash while packing loses nothing: after the restart both archives exist
     writeFileSync(join(daemon.dataDir, 'workspaces', id, 'large.bin'), randomBytes(24 * 1_048_576));
     return { text: 'Done.' };
   });
-  const response = await openTurn(door(), { stream: true, content: 'go' });
+  const response = await openTurn(target(), { stream: true, content: 'go' });
   const [sessionId, runId] = [response.headers.get('x-session-id')!, response.headers.get('x-run-id')!];
   await readTurn(response);
   await waitFor(

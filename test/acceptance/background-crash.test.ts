@@ -29,7 +29,7 @@ test('forty submissions through four kills: each key finds its one run, and each
     rowsOf<{ count: number }>(daemon, 'SELECT count(*) AS count FROM runs WHERE status = ?', status)[0]?.count ?? 0;
 
   const submitting = submitAll({
-    doors: keys.map(({ key }) => ({ url: daemon.url, key })),
+    targets: keys.map(({ key }) => ({ url: daemon.url, key })),
     count: COUNT,
     atOnce: AT_ONCE,
     wordsOf: (number) => `[[text=number-${number} deltas=6 every=${10 + (number % 30)}]]`,

@@ -24,7 +24,7 @@ afterAll(async () => {
 });
 beforeEach(() => model.script(replyFromDirectives));
 
-const door = () => ({ url: daemon.url, apiKey: daemon.apiKey });
+const target = () => ({ url: daemon.url, apiKey: daemon.apiKey });
 
 async function call(method: string, path: string): Promise<{ status: number; body: Record<string, unknown> }> {
   const headers = { authorization: `Bearer ${daemon.apiKey}` };
@@ -48,10 +48,10 @@ function withFile(text: string, words: string): object[] {
 }
 
 test('a deleted session is 404 everywhere; its workspace and its own blobs go, those of others stay', async () => {
-  const first = await takeTurn(door(), { content: withFile('shared', '[[text=ok]]') });
-  const stays = await takeTurn(door(), { content: withFile('shared', '[[tools=1]] [[text=ok]]') });
+  const first = await takeTurn(target(), { content: withFile('shared', '[[text=ok]]') });
+  const stays = await takeTurn(target(), { content: withFile('shared', '[[tools=1]] [[text=ok]]') });
   const sessionId = first.sessionId!;
-  await takeTurn(door(), { content: withFile('own', '[[tools=1]] [[text=ok]]'), sessionId });
+  await takeTurn(target(), { content: withFile('own', '[[tools=1]] [[text=ok]]'), sessionId });
   expect(existsSync(workspaceOf(sessionId))).toBe(true);
   expect(['shared', 'own'].map(hasBlob)).toEqual([true, true]);
   const [{ path }] = rowsOf<{ path: string }>(daemon, 'SELECT path FROM attachments ORDER BY seq DESC LIMIT 1') as [
@@ -64,9 +64,9 @@ test('a deleted session is 404 everywhere; its workspace and its own blobs go, t
   expect((await call('GET', `/sessions/${sessionId}/capability-config`)).status).toBe(404);
   expect((await call('POST', `/sessions/${sessionId}/stop`)).status).toBe(404);
   expect((await call('GET', `/runs/${first.runId}/stream`)).status).toBe(404);
-  expect((await takeTurn(door(), { content: 'more', sessionId })).status).toBe(404);
+  expect((await takeTurn(target(), { content: 'more', sessionId })).status).toBe(404);
   const stored = { type: 'file', source: { type: 'url', data: path } };
-  expect((await takeTurn(door(), { content: [stored] })).status).toBe(404);
+  expect((await takeTurn(target(), { content: [stored] })).status).toBe(404);
   const { body } = await call('GET', '/sessions');
   expect((body['items'] as { session_id: string }[]).map(({ session_id: id }) => id)).not.toContain(sessionId);
 
@@ -78,7 +78,7 @@ test('a deleted session is 404 everywhere; its workspace and its own blobs go, t
 
 test('what runs in a deleted session is stopped, and its readers are notified', async () => {
   const from = model.requests.length;
-  const response = await openTurn(door(), { stream: true, content: '[[deltas=4]] [[hang=mid-stream after=2]]' });
+  const response = await openTurn(target(), { stream: true, content: '[[deltas=4]] [[hang=mid-stream after=2]]' });
   const sessionId = response.headers.get('x-session-id')!;
   await model.waitForRequest(from + 1);
   expect((await remove(sessionId)).status).toBe(200);
@@ -95,7 +95,7 @@ test('what runs in a deleted session is stopped, and its readers are notified', 
 
 test('a clean-up survives kills at any moment, and follows no link out', async () => {
   const outside = temporaryDirectory({ 'kept.txt': 'kept', 'deep/kept.txt': 'kept' });
-  const { sessionId } = await takeTurn(door(), { content: withFile('to be removed', '[[tools=1]] [[text=ok]]') });
+  const { sessionId } = await takeTurn(target(), { content: withFile('to be removed', '[[tools=1]] [[text=ok]]') });
   const workspace = workspaceOf(sessionId!);
   for (let folder = 0; folder < 60; folder += 1) {
     const path = join(workspace, `folder-${folder}`, 'below');
@@ -132,5 +132,5 @@ test('a clean-up survives kills at any moment, and follows no link out', async (
   await waitFor(() => blobs().every((path) => named.includes(path.slice(-64))), { what: 'nothing is left over' });
   expect(readdirSync(outside).toSorted()).toEqual(['deep', 'kept.txt']);
   expect((await call('GET', `/sessions/${sessionId}/messages`)).status).toBe(404);
-  expect((await takeTurn(door(), { content: '[[text=Fine.]]' })).text).toBe('Fine.');
+  expect((await takeTurn(target(), { content: '[[text=Fine.]]' })).text).toBe('Fine.');
 });

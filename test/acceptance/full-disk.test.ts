@@ -42,8 +42,8 @@ describe.skipIf(!canMount)('a disk of its own', () => {
     for (const close of closers.toReversed()) await close();
   });
 
-  const door = () => ({ url: daemon.url, apiKey: daemon.apiKey });
-  const ask = (content: string) => takeTurn(door(), { content, protocol: 'messages' });
+  const target = () => ({ url: daemon.url, apiKey: daemon.apiKey });
+  const ask = (content: string) => takeTurn(target(), { content, protocol: 'messages' });
   const call = (method: string, path: string) =>
     fetch(`${daemon.url}/openapi/v1${path}`, { method, headers: { authorization: `Bearer ${daemon.apiKey}` } });
   /** The status of a request of the operator. */
@@ -127,7 +127,7 @@ describe.skipIf(!canMount)('a disk of its own', () => {
     }
     model.script({ text: ['half ', 'of it'], hang: 'mid-stream', afterDeltas: 1 });
     const before = model.requests.length;
-    const open = await openTurn(door(), { content: 'never ends', protocol: 'messages', stream: true });
+    const open = await openTurn(target(), { content: 'never ends', protocol: 'messages', stream: true });
     await model.waitForRequest(before + 1);
     const running = await waitFor(
       () =>

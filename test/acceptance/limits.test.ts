@@ -483,15 +483,15 @@ describe('a repeated request', () => {
 test('a request that waits longer than it may gets 504 and can collect its answer later', async () => {
   const slow = await startDaemonProcess({ modelServerUrl: model.url, errandYaml: 'wait_timeout_seconds: 1\n' });
   try {
-    const door = { url: slow.url, apiKey: slow.apiKey };
+    const target = { url: slow.url, apiKey: slow.apiKey };
     for (const protocol of PROTOCOLS) {
       const wish: TurnWish = { content: '[[first=1600]] [[text=late]]', protocol, body: { idempotency_key: 'late' } };
-      const first = await takeTurn(door, wish);
+      const first = await takeTurn(target, wish);
       expect(first).toMatchObject({ status: 504, error: { type: 'timeout_error' } });
       expect(first.headers.get('retry-after')).toBe('5');
       if (protocol === 'chat') continue;
       const collected = await waitFor(async () => {
-        const answer = await takeTurn(door, wish);
+        const answer = await takeTurn(target, wish);
         return answer.status === 200 && answer;
       });
       expect(collected).toMatchObject({ text: 'late', runId: first.runId });

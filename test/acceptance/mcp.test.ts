@@ -54,7 +54,7 @@ afterAll(async () => {
   rmSync(faults, { recursive: true, force: true });
 });
 
-const door = () => ({ url: daemon.url, apiKey: daemon.apiKey });
+const target = () => ({ url: daemon.url, apiKey: daemon.apiKey });
 
 function servers(): string[] {
   return readdirSync('/proc').filter((pid) => {
@@ -83,7 +83,7 @@ async function beginWaiting(): Promise<string> {
     step === 0 ? { tools: [{ name: 'mcp__files__wait', input: { path: '/workspace/state' } }] } : { text: 'done' },
   );
   const from = model.requests.length;
-  const response = await openTurn(door(), { stream: true, content: 'Wait.' });
+  const response = await openTurn(target(), { stream: true, content: 'Wait.' });
   void response.text().catch(() => undefined);
   await model.waitForRequest(from + 1);
   await waitFor(() => servers().length > 0);
@@ -98,7 +98,7 @@ describe.skipIf(!probe.ok)('an MCP server', () => {
       return { tools: [{ name: 'mcp__files__add', input: { a: 2, b: 3 } }] };
     });
     const from = model.requests.length;
-    const answer = await takeTurn(door(), { content: 'Add.' });
+    const answer = await takeTurn(target(), { content: 'Add.' });
     expect(answer.text).toBe('It is 5.');
     const second = JSON.stringify(model.requests[from + 1]!.body.messages);
     expect(second).toContain('"5"');
@@ -110,7 +110,7 @@ describe.skipIf(!probe.ok)('an MCP server', () => {
       step === 0 ? { tools: [{ name: 'mcp__files__environment', input: {} }] } : { text: 'ok' },
     );
     const from = model.requests.length;
-    await takeTurn(door(), { content: 'Look.' });
+    await takeTurn(target(), { content: 'Look.' });
     const second = JSON.stringify(model.requests[from + 1]!.body.messages);
     expect(second).toContain('of-the-test');
     expect(second).not.toContain('TEST_WORKER_FAULTS');

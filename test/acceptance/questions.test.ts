@@ -59,7 +59,7 @@ afterAll(async () => {
 });
 beforeEach(() => model.script(script));
 
-const door = () => ({ url: daemon.url, apiKey: daemon.apiKey });
+const target = () => ({ url: daemon.url, apiKey: daemon.apiKey });
 
 interface Question {
   readonly request_id: string;
@@ -80,7 +80,7 @@ const runRow = (runId: string) =>
 
 /** Begins a streamed turn whose agent asks, and answers once the question is there. */
 async function beginAsking(wish: Partial<Parameters<typeof openTurn>[1]> = {}) {
-  const response = await openTurn(door(), { stream: true, content: 'ask', ...wish });
+  const response = await openTurn(target(), { stream: true, content: 'ask', ...wish });
   const runId = response.headers.get('x-run-id')!;
   const question = await waitFor(async () => (await pending()).find(({ run_id: id }) => id === runId));
   return { response, runId, sessionId: response.headers.get('x-session-id')!, question };
@@ -121,7 +121,7 @@ test('a client that asks for tool events gets the question and its answer', asyn
 
 test('fifty runs that wait hold no slot; what comes next in a session stays behind, other sessions continue', async () => {
   const asking = await Promise.all(
-    Array.from({ length: 50 }, () => openTurn(door(), { stream: true, content: 'ask' })),
+    Array.from({ length: 50 }, () => openTurn(target(), { stream: true, content: 'ask' })),
   );
   const questions = await waitFor(async () => {
     const found = await pending();
@@ -129,10 +129,10 @@ test('fifty runs that wait hold no slot; what comes next in a session stays behi
   });
   const status = (await daemon.admin('GET', '/api/v1/status')) as { runs: object; workers: { busy: number } };
   expect([status.runs, status.workers.busy]).toEqual([{ queued: 0, running: 0, waiting: 50, finalizing: 0 }, 0]);
-  expect(await takeTurn(door(), { content: 'quick' })).toMatchObject({ status: 200, text: 'Plain: quick' });
+  expect(await takeTurn(target(), { content: 'quick' })).toMatchObject({ status: 200, text: 'Plain: quick' });
 
   const [first] = questions;
-  const behind = await openTurn(door(), { stream: true, content: 'next', sessionId: first!.session_id });
+  const behind = await openTurn(target(), { stream: true, content: 'next', sessionId: first!.session_id });
   const queue = (await daemon.admin('GET', '/api/v1/queue')) as { waiting_for_user: number; items: object[] };
   expect(queue).toMatchObject({
     waiting_for_user: 50,
@@ -201,9 +201,9 @@ test('a stop ends the question with its run, and says so; an answer then comes t
 });
 
 test('a request that does not stream times out, a poll says running, and the command line brings both to an end', async () => {
-  const waited = takeTurn(door(), { content: 'ask' });
+  const waited = takeTurn(target(), { content: 'ask' });
   const body = { background: true, idempotency_key: 'asks' };
-  const accepted = await openTurn(door(), { content: 'ask in the background', body });
+  const accepted = await openTurn(target(), { content: 'ask in the background', body });
   expect(accepted.status).toBe(202);
   const { background_results: submitted } = (await accepted.json()) as { background_results: { run_id: string } };
   const questions = await waitFor(async () => {
@@ -231,7 +231,7 @@ test('an insight is reported while the run works, and moved on from the command 
       ? { tools: [{ name: 'report_insight', input: { title: 'Salt', summary: 'It rusts.', priority: 'high' } }] }
       : { text: 'Reported.' },
   );
-  expect(await takeTurn(door(), { content: 'report' })).toMatchObject({ text: 'Reported.' });
+  expect(await takeTurn(target(), { content: 'report' })).toMatchObject({ text: 'Reported.' });
   const { items } = (await daemon.admin('GET', '/api/v1/insights')) as { items: { insight_id: string }[] };
   expect(items).toMatchObject([{ title: 'Salt', priority: 'high', status: 'new', username: daemon.adminName }]);
   const set = (status: string) =>

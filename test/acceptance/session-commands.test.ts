@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 beforeEach(() => model.script(replyFromDirectives));
 
-const door = () => ({ url: daemon.url, apiKey: daemon.apiKey });
+const target = () => ({ url: daemon.url, apiKey: daemon.apiKey });
 const HANGS = '[[deltas=4]] [[hang=mid-stream after=2]]';
 
 async function errand<T>(...args: readonly string[]): Promise<T> {
@@ -45,13 +45,13 @@ interface Items {
 }
 
 async function begin(content: string, sessionId: string | null = null) {
-  const response = await openTurn(door(), { stream: true, content, sessionId });
+  const response = await openTurn(target(), { stream: true, content, sessionId });
   const [session, run] = ['x-session-id', 'x-run-id'].map((name) => response.headers.get(name)!) as [string, string];
   return { response, sessionId: session, runId: run };
 }
 
 test('sessions and runs are listed, shown and read, and the reading is logged', async () => {
-  const turn = await takeTurn(door(), { content: '[[text=The moon pulls.]] Tell me of tides.' });
+  const turn = await takeTurn(target(), { content: '[[text=The moon pulls.]] Tell me of tides.' });
   const [sessionId, runId] = [turn.sessionId!, turn.runId!];
   const listed = await errand<Items>('sessions', 'list', '--user', daemon.adminName, '--limit', '1');
   expect(listed.items).toMatchObject([{ session_id: sessionId, status: 'completed', username: daemon.adminName }]);

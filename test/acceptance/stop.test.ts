@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 beforeEach(() => model.script(replyFromDirectives));
 
-const door = () => ({ url: daemon.url, apiKey: daemon.apiKey });
+const target = () => ({ url: daemon.url, apiKey: daemon.apiKey });
 const HANGS = '[[deltas=4]] [[hang=mid-stream after=2]]';
 
 async function call(method: string, path: string): Promise<{ status: number; body: Record<string, unknown> }> {
@@ -37,7 +37,7 @@ const stop = async (sessionId: string) => (await call('POST', `/sessions/${sessi
 /** Begins a turn and resolves once the model has been called for it. */
 async function begin(wish: Parameters<typeof openTurn>[1]) {
   const from = model.requests.length;
-  const response = await openTurn(door(), { stream: true, ...wish });
+  const response = await openTurn(target(), { stream: true, ...wish });
   const [sessionId, runId] = ['x-session-id', 'x-run-id'].map((name) => response.headers.get(name)!) as [
     string,
     string,
@@ -87,7 +87,7 @@ test.each(['messages', 'chat'] as const)(
 
 test('a request that waits for a stopped run gets that as its reply', async () => {
   const from = model.requests.length;
-  const waiting = takeTurn(door(), { content: HANGS });
+  const waiting = takeTurn(target(), { content: HANGS });
   await model.waitForRequest(from + 1);
   const [{ id }] = rowsOf<{ id: string }>(daemon, 'SELECT id FROM sessions ORDER BY seq DESC LIMIT 1') as [
     { id: string },
@@ -120,7 +120,7 @@ function processesWith(text: string): string[] {
 test('waiting runs of the session end with the running one, and the session continues afterwards', async () => {
   const first = await begin({ content: HANGS });
   const behind = await Promise.all(
-    [1, 2].map(async () => openTurn(door(), { stream: true, content: '[[text=no]]', sessionId: first.sessionId })),
+    [1, 2].map(async () => openTurn(target(), { stream: true, content: '[[text=no]]', sessionId: first.sessionId })),
   );
   expect(await stop(first.sessionId)).toMatchObject({ stop_state: 'stopped', cancelled_runs: 3 });
   for (const response of [first.response, ...behind]) {
@@ -128,13 +128,13 @@ test('waiting runs of the session end with the running one, and the session cont
   }
   const { body } = await call('GET', '/sessions?limit=1');
   expect(body['items']).toMatchObject([{ session_id: first.sessionId, status: 'stopped' }]);
-  const next = await takeTurn(door(), { content: '[[text=Going on.]]', sessionId: first.sessionId });
+  const next = await takeTurn(target(), { content: '[[text=Going on.]]', sessionId: first.sessionId });
   expect([next.status, next.text]).toEqual([200, 'Going on.']);
   expect(await stop(first.sessionId)).toMatchObject({ stop_state: 'not_running', status: 'completed' });
 });
 
 test('a stopped background run is canceled', async () => {
-  const response = await openTurn(door(), { content: HANGS, body: { background: true, idempotency_key: 'stop-1' } });
+  const response = await openTurn(target(), { content: HANGS, body: { background: true, idempotency_key: 'stop-1' } });
   expect(response.status).toBe(202);
   const [sessionId, runId] = ['x-session-id', 'x-run-id'].map((name) => response.headers.get(name)!) as [
     string,
@@ -201,14 +201,14 @@ test('a stop holds through a kill in the same moment, and the session can be con
   await daemon.restart();
   expect(await stop(sessionId)).toMatchObject({ stop_state: 'already_stopped', status: 'stopped' });
   expect(terminalEvents(runId)).toEqual(['run.stopped']);
-  const next = await takeTurn(door(), { content: '[[text=Back.]]', sessionId });
+  const next = await takeTurn(target(), { content: '[[text=Back.]]', sessionId });
   expect([next.status, next.text]).toEqual([200, 'Back.']);
 });
 
 test('stops that race with the end of their runs: one outcome each, and the reader hears the same', async () => {
   const rounds = Array.from({ length: 40 }, (_, round) => round);
   for (const round of rounds) {
-    const response = await openTurn(door(), { stream: true, content: '[[text=Done.]]' });
+    const response = await openTurn(target(), { stream: true, content: '[[text=Done.]]' });
     const [sessionId, runId] = ['x-session-id', 'x-run-id'].map((name) => response.headers.get(name)!) as [
       string,
       string,

@@ -45,9 +45,9 @@ const format = (schema: unknown) => ({ output_format: { type: 'json_schema', sch
 const submit = (result: unknown): Reply => ({ tools: [{ name: 'submit_result', input: { result } }] });
 const work: Reply = { text: 'Measuring.', tools: [{ name: 'write_file', input: { path: 'a.txt', content: 'A' } }] };
 const never: readonly Reply[] = [submit('no'), submit('no'), submit('no'), submit('no')];
-const door = () => ({ url: daemon.url, apiKey: daemon.apiKey });
+const target = () => ({ url: daemon.url, apiKey: daemon.apiKey });
 const ask = (schema: unknown, wish: Partial<TurnWish> = {}) =>
-  takeTurn(door(), { content: 'How high?', ...wish, body: { ...format(schema), ...wish.body } });
+  takeTurn(target(), { content: 'How high?', ...wish, body: { ...format(schema), ...wish.body } });
 
 /** The request as the official client sends it: fields that it does not know go along. */
 const asked = (schema: unknown) =>

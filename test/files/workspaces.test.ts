@@ -28,11 +28,11 @@ async function house() {
 
 test('attachments are placed in the workspace, and stay as the agent left them', async () => {
   const { workspaces, root, csv } = await house();
-  await workspaces.layUploads('s1', [csv], { quotaBytes: 2 ** 30, hasBegun: false });
+  await workspaces.placeUploads('s1', [csv], { quotaBytes: 2 ** 30, hasBegun: false });
   const path = join(root, 'uploads/data.csv');
   expect(readFileSync(path, 'utf8')).toBe('a,b\n1,2\n');
   writeFileSync(path, 'changed');
-  await workspaces.layUploads('s1', [csv], { quotaBytes: 2 ** 30, hasBegun: true });
+  await workspaces.placeUploads('s1', [csv], { quotaBytes: 2 ** 30, hasBegun: true });
   expect(readFileSync(path, 'utf8')).toBe('changed');
 });
 
@@ -42,17 +42,17 @@ test('an attachment that a power failure has emptied, cut or filled with zeros i
   mkdirSync(join(root, 'uploads'));
   for (const torn of ['', 'a,b\n', '\0'.repeat(8)]) {
     writeFileSync(path, torn);
-    await workspaces.layUploads('s1', [csv], { quotaBytes: 2 ** 30, hasBegun: false });
+    await workspaces.placeUploads('s1', [csv], { quotaBytes: 2 ** 30, hasBegun: false });
     expect(readFileSync(path, 'utf8')).toBe('a,b\n1,2\n');
   }
   const before = lstatSync(path).ino;
-  await workspaces.layUploads('s1', [csv], { quotaBytes: 2 ** 30, hasBegun: false });
+  await workspaces.placeUploads('s1', [csv], { quotaBytes: 2 ** 30, hasBegun: false });
   expect(lstatSync(path).ino).toBe(before);
 });
 
 test('attachments that would exceed the workspace’s limit are not placed', async () => {
   const { workspaces, root, csv } = await house();
-  expect(await workspaces.layUploads('s1', [csv], { quotaBytes: 7, hasBegun: false })).toBe(false);
+  expect(await workspaces.placeUploads('s1', [csv], { quotaBytes: 7, hasBegun: false })).toBe(false);
   expect(readdirSync(join(root, 'uploads'))).toEqual([]);
 });
 
@@ -64,7 +64,7 @@ test('attachments go from file to file, and their bytes not through the daemon',
     blobs: { ...blobs, read },
     owner: null,
   });
-  await workspaces.layUploads('s1', [csv], { quotaBytes: 2 ** 30, hasBegun: false });
+  await workspaces.placeUploads('s1', [csv], { quotaBytes: 2 ** 30, hasBegun: false });
   const path = join(root, 'uploads/data.csv');
   expect([readFileSync(path, 'utf8'), lstatSync(path).mode & 0o777]).toEqual(['a,b\n1,2\n', 0o644]);
   expect(await blobs.read(csv.sha256)).toEqual(readFileSync(path));
@@ -73,7 +73,7 @@ test('attachments go from file to file, and their bytes not through the daemon',
 test('an attachment whose blob is missing leaves no partial file', async () => {
   const { workspaces, root, csv } = await house();
   const lost = { ...csv, sha256: '0'.repeat(64) };
-  await expect(workspaces.layUploads('s1', [lost], { quotaBytes: 2 ** 30, hasBegun: false })).rejects.toMatchObject({
+  await expect(workspaces.placeUploads('s1', [lost], { quotaBytes: 2 ** 30, hasBegun: false })).rejects.toMatchObject({
     reason: 'not_found',
   });
   expect(readdirSync(join(root, 'uploads'))).toEqual([]);
@@ -83,7 +83,7 @@ test('a link that the agent put where uploads go is not followed', async () => {
   const { directory, workspaces, root, csv } = await house();
   mkdirSync(join(directory, 'outside'));
   symlinkSync(join(directory, 'outside'), join(root, 'uploads'));
-  await expect(workspaces.layUploads('s1', [csv], { quotaBytes: 2 ** 30, hasBegun: false })).rejects.toMatchObject({
+  await expect(workspaces.placeUploads('s1', [csv], { quotaBytes: 2 ** 30, hasBegun: false })).rejects.toMatchObject({
     reason: 'bad_request',
   });
   expect(() => readFileSync(join(directory, 'outside/data.csv'))).toThrow(/ENOENT/);

@@ -56,7 +56,7 @@ async function openAttachmentHouse() {
   const lay = async () => {
     const run = accepted.at(-1)!;
     const { attachments } = await stores.store.turns.get(run.seq, 1);
-    await workspaces.layUploads(run.sessionId, attachments, { quotaBytes: 2 ** 30, hasBegun: false });
+    await workspaces.placeUploads(run.sessionId, attachments, { quotaBytes: 2 ** 30, hasBegun: false });
     const root = join(folder, 'workspaces');
     return readdirSync(root, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())

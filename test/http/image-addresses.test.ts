@@ -26,7 +26,7 @@ const PNG = Buffer.from(
 );
 const MEGABYTE = 1024 * 1024;
 
-/** The door of HTTP before the real acceptance, which may fetch from this server alone. */
+/** HTTP in front of the real acceptance, which may fetch only from this server. */
 async function openImageHouse({ rule }: WebServer, { timeoutMs = 10_000, bodiesInFlightMb = 16 } = {}) {
   const stores = await storeHouse();
   const directory = join(temporaryDirectory(), 'blobs');

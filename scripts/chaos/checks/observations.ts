@@ -1,5 +1,5 @@
 // Compares what the clients saw, live and when they rejoined at the end, with the journal on disk.
-import { type Door, keyOf, type Observation } from '../clients/exchange.ts';
+import { type ApiTarget, keyOf, type Observation } from '../clients/exchange.ts';
 import type { EndedSessions } from '../clients/load.ts';
 import { numberOf } from './traces.ts';
 import type { EventRow, RunRecord, StoredFacts } from './journal-rows.ts';
@@ -15,18 +15,20 @@ export interface Frame {
 export type Replays = ReadonlyMap<string, readonly Frame[]>;
 
 /** Rejoins each run from its first event; with tool events and ids. */
-export async function replayAll(runs: readonly { readonly runId: string; readonly door: Door }[]): Promise<Replays> {
+export async function replayAll(
+  runs: readonly { readonly runId: string; readonly target: ApiTarget }[],
+): Promise<Replays> {
   const replays = new Map<string, readonly Frame[]>();
   const waiting = [...runs];
   const readers = Array.from({ length: 8 }, async () => {
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop())
-      replays.set(next.runId, await replay(next.door, next.runId));
+      replays.set(next.runId, await replay(next.target, next.runId));
   });
   await Promise.all(readers);
   return replays;
 }
 
-async function replay({ url, key }: Door, runId: string): Promise<Frame[]> {
+async function replay({ url, key }: ApiTarget, runId: string): Promise<Frame[]> {
   const headers = { authorization: `Bearer ${key}`, 'x-stream-tool-events': 'true' };
   const response = await fetch(`${url}/openapi/v1/runs/${runId}/stream`, { headers });
   if (response.status !== 200) throw new Error(`The stream of ${runId}: ${response.status} ${await response.text()}`);

@@ -1,7 +1,7 @@
 // Background runs in a storm: submitted by persistent clients around the kills, then looked up by their keys.
 import type { DaemonProcess } from '../../../test/support/daemon/daemon-process.ts';
 import {
-  type BackgroundDoor,
+  type BackgroundTarget,
   collectAll,
   submitAll,
   type Submission,
@@ -18,7 +18,7 @@ const SUBMISSIONS_A_KILL = 15;
 export interface BackgroundStorm {
   readonly rules: PlanRules;
   readonly daemon: DaemonProcess;
-  readonly doors: readonly BackgroundDoor[];
+  readonly targets: readonly BackgroundTarget[];
   readonly count: number;
   report(words: string): void;
 }
@@ -33,11 +33,11 @@ interface BackgroundWeather {
 
 /** Submits `count` runs while the daemon is killed repeatedly; then replays each key until its run has ended. */
 export async function stormBackground(wish: BackgroundStorm): Promise<BackgroundWeather> {
-  const { rules, daemon, doors, count, report } = wish;
+  const { rules, daemon, targets, count, report } = wish;
   const startedAt = performance.now();
   const kills = Math.ceil(count / SUBMISSIONS_A_KILL);
   const submitting = submitAll({
-    doors,
+    targets,
     count,
     atOnce: AT_ONCE,
     wordsOf,

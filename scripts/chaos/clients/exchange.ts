@@ -4,7 +4,7 @@ import { readSse, type SseEvent } from '../../../test/support/http/sse.ts';
 import { wordsOf } from '../model/plan.ts';
 
 /** A key at the daemon. */
-export interface Door {
+export interface ApiTarget {
   readonly url: string;
   readonly key: string;
 }
@@ -28,7 +28,7 @@ export interface TurnWish {
 
 /** What a client saw of its turn. `unknown`: a chat request was lost before it was known whether it created a run. */
 export interface Observation {
-  readonly door: Door;
+  readonly target: ApiTarget;
   readonly wish: TurnWish;
   /** Requests that may have been accepted. */
   sends: number;
@@ -54,12 +54,12 @@ const WAITING = new Set(['queued', 'running', 'finalizing']);
 
 /** Carries one turn to its end. Calls `accepted` as soon as the session is known, and in any case before it resolves. */
 export async function exchange(
-  door: Door,
+  target: ApiTarget,
   wish: TurnWish,
   accepted: (observation: Observation) => void,
 ): Promise<Observation> {
   const observation: Observation = {
-    door,
+    target,
     wish,
     sends: 0,
     rejoins: 0,
@@ -125,7 +125,7 @@ export function keyOf(number: number): string {
 }
 
 function send(observation: Observation, signal: AbortSignal): Promise<Response> {
-  const { door, wish } = observation;
+  const { target, wish } = observation;
   const { number, protocol, stream, extras, attachment } = wish;
   const file = {
     type: 'file',
@@ -143,8 +143,8 @@ function send(observation: Observation, signal: AbortSignal): Promise<Response> 
     ...(protocol === 'chat' && stream && extras ? { stream_options: { include_usage: true } } : {}),
   };
   observation.sends += 1;
-  const request = { method: 'POST', headers: headersOf(door, extras), body: JSON.stringify(body), signal };
-  return refusedIsUnsent(fetch(door.url + PATHS[protocol], request), observation);
+  const request = { method: 'POST', headers: headersOf(target, extras), body: JSON.stringify(body), signal };
+  return refusedIsUnsent(fetch(target.url + PATHS[protocol], request), observation);
 }
 
 /** A request to a port without a listener can't have been accepted. */
@@ -161,20 +161,20 @@ async function refusedIsUnsent(response: Promise<Response>, observation: Observa
 }
 
 async function rejoin(observation: Observation, runId: string): Promise<Response> {
-  const { door } = observation;
+  const { target } = observation;
   const after = String(Math.max(0, ...observation.frames.keys()));
-  const headers = { ...headersOf(door, observation.wish.extras), 'last-event-id': after };
-  const response = await fetch(`${door.url}/openapi/v1/runs/${runId}/stream`, { headers });
+  const headers = { ...headersOf(target, observation.wish.extras), 'last-event-id': after };
+  const response = await fetch(`${target.url}/openapi/v1/runs/${runId}/stream`, { headers });
   observation.rejoins += 1;
   return response;
 }
 
-async function poll({ door }: Observation, runId: string): Promise<Response> {
+async function poll({ target }: Observation, runId: string): Promise<Response> {
   await sleep(POLL_MS);
-  return fetch(`${door.url}/openapi/v1/runs/${runId}`, { headers: headersOf(door, false) });
+  return fetch(`${target.url}/openapi/v1/runs/${runId}`, { headers: headersOf(target, false) });
 }
 
-function headersOf({ key }: Door, extras: boolean): Record<string, string> {
+function headersOf({ key }: ApiTarget, extras: boolean): Record<string, string> {
   const flags = extras ? { 'x-stream-tool-events': 'true', 'x-stream-event-ids': 'true' } : {};
   return { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...flags };
 }

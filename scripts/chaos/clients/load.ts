@@ -2,7 +2,7 @@
 // after a lost connection.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeChance, type Chance } from '../chance.ts';
-import { type Door, exchange, type Observation, type TurnWish } from './exchange.ts';
+import { type ApiTarget, exchange, type Observation, type TurnWish } from './exchange.ts';
 import { planOf, type PlanRules } from '../model/plan.ts';
 
 export interface EndedSessions {
@@ -23,12 +23,12 @@ export interface Load {
 }
 
 interface Person {
-  readonly door: Door;
+  readonly target: ApiTarget;
   readonly chance: Chance;
 }
 
-/** Starts `people` clients, spread over the doors. */
-export function startLoad(rules: PlanRules, doors: readonly Door[], people: number): Load {
+/** Starts `people` clients, spread over the targets. */
+export function startLoad(rules: PlanRules, targets: readonly ApiTarget[], people: number): Load {
   const observations: Observation[] = [];
   const stopped = new Set<string>();
   const deleted = new Set<string>();
@@ -43,7 +43,7 @@ export function startLoad(rules: PlanRules, doors: readonly Door[], people: numb
     const wish = wishOf(person, planOf(rules, last).attachment, last, sessionId);
     const known = Promise.withResolvers<string | null>();
     const seen = new Set<Observation>();
-    const over = exchange(person.door, wish, (observation) => {
+    const over = exchange(person.target, wish, (observation) => {
       if (!seen.has(observation)) observations.push(observation);
       seen.add(observation);
       known.resolve(observation.sessionId);
@@ -74,7 +74,7 @@ export function startLoad(rules: PlanRules, doors: readonly Door[], people: numb
   }
 
   const lives = Array.from({ length: people }, (_, i) =>
-    live({ door: doors[i % doors.length]!, chance: makeChance(rules.seed + 7_919 * (i + 1)) }),
+    live({ target: targets[i % targets.length]!, chance: makeChance(rules.seed + 7_919 * (i + 1)) }),
   );
   const all = Promise.all(lives);
   return {
@@ -97,13 +97,13 @@ interface Ending {
 }
 
 /** Stops or deletes a session after a while, repeating the request until the daemon has replied. */
-async function endSession({ door, chance }: Person, { sessionId, verb, noted }: Ending): Promise<void> {
+async function endSession({ target, chance }: Person, { sessionId, verb, noted }: Ending): Promise<void> {
   await sleep(chance.between(0, 800));
   noted.add(sessionId);
-  const path = `${door.url}/openapi/v1/sessions/${sessionId}${verb === 'stop' ? '/stop' : ''}`;
+  const path = `${target.url}/openapi/v1/sessions/${sessionId}${verb === 'stop' ? '/stop' : ''}`;
   const request = {
     method: verb === 'stop' ? 'POST' : 'DELETE',
-    headers: { authorization: `Bearer ${door.key}` },
+    headers: { authorization: `Bearer ${target.key}` },
   };
   for (let sends = 0; ; ) {
     const response = await fetch(path, request).catch((error: unknown) => {

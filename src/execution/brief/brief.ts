@@ -18,7 +18,7 @@ import { grantModel, type ResolvedModel } from './resolve-model.ts';
 
 export interface BriefParts {
   readonly store: Pick<Store, 'turns' | 'compactions' | 'userInputs'>;
-  readonly workspaces: Pick<Workspaces, 'owner' | 'pathOf' | 'layUploads'>;
+  readonly workspaces: Pick<Workspaces, 'owner' | 'pathOf' | 'placeUploads'>;
   /** Result of the sandbox probe; null without a sandbox. */
   sandbox(): SandboxGrant | null;
   readonly documents: Documents;
@@ -53,7 +53,7 @@ async function build(
   const turn = await store.turns.get(run.seq, run.attempt);
   const space = spaceOf(settings);
   if (turn.attachments.length > 0) {
-    const placed = await workspaces.layUploads(run.sessionId, turn.attachments, {
+    const placed = await workspaces.placeUploads(run.sessionId, turn.attachments, {
       quotaBytes: space.quotaBytes,
       hasBegun: turn.steps.length > 0,
     });

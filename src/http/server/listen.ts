@@ -4,7 +4,7 @@ import type { Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { ErrandError } from '../../domain/errors.ts';
 
-export interface Door {
+export interface Listener {
   /** `HOST:PORT` as bound, or the socket's path. */
   readonly address: string;
   /** Stops listening, gives replies in progress a moment to finish, then closes what is left. */
@@ -14,7 +14,7 @@ export interface Door {
 const LAST_WORDS_MS = 300;
 
 /** Listens on `HOST:PORT`; port 0 takes any free one. Throws `conflict` when the address can't be bound. */
-export async function listenTcp(server: Server, listen: string): Promise<Door> {
+export async function listenTcp(server: Server, listen: string): Promise<Listener> {
   const colon = listen.lastIndexOf(':');
   const host = listen.slice(0, colon).replace(/^\[|\]$/g, '');
   await bind(server, listen, () => server.listen({ host, port: Number(listen.slice(colon + 1)) }));
@@ -23,7 +23,7 @@ export async function listenTcp(server: Server, listen: string): Promise<Door> {
 }
 
 /** Listens on a Unix socket that only its owner and group can open. Replaces a socket that no process listens on. */
-export async function listenSocket(server: Server, path: string): Promise<Door> {
+export async function listenSocket(server: Server, path: string): Promise<Listener> {
   if (await answers(path)) throw new ErrandError('conflict', `Another process listens on ${path}.`);
   rmSync(path, { force: true });
   const previous = process.umask(0o117);

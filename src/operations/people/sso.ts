@@ -17,10 +17,10 @@ export type AskProvider = (sso: Settings['sso'], token: string) => Promise<strin
  * in time or does not reply with an account. Redirects are not followed. No message contains the token.
  */
 export function makeAskProvider(): AskProvider {
-  let door: Promise<Door> | undefined;
+  let client: Promise<HttpClient> | undefined;
   return async (sso, token) => {
-    door ??= openDoor();
-    const { status, text } = await fetchAnswer(await door, sso, token);
+    client ??= loadClient();
+    const { status, text } = await fetchAnswer(await client, sso, token);
     if (status === 401 || status === 403) throw refused();
     if (status !== 200) throw abnormal(`answered with status ${status}`);
     return accountIn(parse(text));
@@ -28,12 +28,12 @@ export function makeAskProvider(): AskProvider {
 }
 
 /** The client library and its connections. Loaded with the first look-up: a daemon without sign-on does not need them. */
-interface Door {
+interface HttpClient {
   readonly request: typeof import('undici').request;
   readonly dispatcher: Agent;
 }
 
-async function openDoor(): Promise<Door> {
+async function loadClient(): Promise<HttpClient> {
   const { Agent: Connections, request } = await import('undici');
   return { request, dispatcher: new Connections({ connections: CONNECTIONS, maxHeaderSize: MAX_ANSWER_BYTES }) };
 }
@@ -44,7 +44,7 @@ interface Answer {
   readonly text: string;
 }
 
-async function fetchAnswer({ request, dispatcher }: Door, sso: Settings['sso'], token: string): Promise<Answer> {
+async function fetchAnswer({ request, dispatcher }: HttpClient, sso: Settings['sso'], token: string): Promise<Answer> {
   const url = new URL(sso.userinfoUrl);
   url.searchParams.set(sso.tokenParameter, token);
   try {

@@ -94,7 +94,7 @@ test('uploads are placed before the baseline; those that the agent changed are i
   hold.release();
   const run = (await house.claim())[0]!;
   const { attachments } = await house.store.turns.get(run.seq, 1);
-  await house.workspaces.layUploads(run.sessionId, attachments, { quotaBytes: 2 ** 30, hasBegun: false });
+  await house.workspaces.placeUploads(run.sessionId, attachments, { quotaBytes: 2 ** 30, hasBegun: false });
   const baseline = collector.baselineOf(run);
   baseline.take(true);
   await baseline.taken();

@@ -20,24 +20,24 @@ async function reaches(path: string): Promise<boolean> {
 
 test('the socket is for its owner and group, and gone after the end', async () => {
   const path = join(temporaryDirectory(), 'errand.sock');
-  const door = await listenSocket(server(), path);
+  const listener = await listenSocket(server(), path);
   expect(statSync(path).mode & 0o777).toBe(0o660);
   expect(await reaches(path)).toBe(true);
-  await door.close();
+  await listener.close();
   expect(existsSync(path)).toBe(false);
 });
 
 test('a socket that nobody answers on is replaced; one that answers is refused', async () => {
   const path = join(temporaryDirectory({ 'errand.sock': 'left by a crash' }), 'errand.sock');
-  const door = await listenSocket(server(), path);
-  onTestFinished(() => door.close());
+  const listener = await listenSocket(server(), path);
+  onTestFinished(() => listener.close());
   await expect(listenSocket(server(), path)).rejects.toMatchObject({ reason: 'conflict' });
 });
 
 test('a socket in a runtime directory is reached from the data directory, until the end', async () => {
   const [runtime, data] = [temporaryDirectory(), temporaryDirectory({ 'errand.sock': 'a link left by a crash' })];
-  const door = await listenSocket(server(), join(runtime, 'errand.sock'));
-  onTestFinished(() => door.close());
+  const listener = await listenSocket(server(), join(runtime, 'errand.sock'));
+  onTestFinished(() => listener.close());
   const place = join(data, 'errand.sock');
   const unlink = linkSocket(place, join(runtime, 'errand.sock'));
   expect(await reaches(place)).toBe(true);
@@ -46,7 +46,9 @@ test('a socket in a runtime directory is reached from the data directory, until 
 });
 
 test('an address that is taken is a conflict that names it', async () => {
-  const door = await listenTcp(server(), '127.0.0.1:0');
-  onTestFinished(() => door.close());
-  await expect(listenTcp(server(), door.address)).rejects.toThrow(`Cannot listen on ${door.address} (EADDRINUSE)`);
+  const listener = await listenTcp(server(), '127.0.0.1:0');
+  onTestFinished(() => listener.close());
+  await expect(listenTcp(server(), listener.address)).rejects.toThrow(
+    `Cannot listen on ${listener.address} (EADDRINUSE)`,
+  );
 });

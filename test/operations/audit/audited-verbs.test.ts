@@ -138,10 +138,10 @@ const NEW_KEY = { scope: 'global', name: null, model: null, target: 'free', capa
  * Every verb: a new one doesn't compile until it has its line. A verb without an entry has a reason: it isn't an
  * administrator's, it changes nothing and reads no conversation, or it is an entry point.
  */
-const VERBS: Readonly<Record<keyof Operations, Line | 'door' | 'of programs' | 'not of a conversation'>> = {
-  authenticate: 'door',
-  logIn: 'door',
-  openFile: 'door',
+const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of programs' | 'not of a conversation'>> = {
+  authenticate: 'entry point',
+  logIn: 'entry point',
+  openFile: 'entry point',
   acceptTurn: 'of programs',
   awaitResult: 'of programs',
   pollRun: 'of programs',

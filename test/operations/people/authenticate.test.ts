@@ -35,7 +35,7 @@ test('a key resolves to itself and its owner as they are now', async () => {
   expect(await resolve(secret, false)).toMatchObject({ kind: 'key', user: { username: 'mara' }, key: { id: key.id } });
 });
 
-test('a login token resolves to its user, at either door', async () => {
+test('a login token resolves to its user, at either listener', async () => {
   const { resolve, tokens, user } = await house();
   const { text } = await tokens.issueToken(user);
   for (const viaSocket of [false, true]) expect(await resolve(text, viaSocket)).toEqual({ kind: 'token', user });

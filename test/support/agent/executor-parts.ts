@@ -70,7 +70,7 @@ export function executorParts(
     owner: null,
     pathOf: () => '/nowhere',
     tidy: async () => undefined,
-    layUploads: async () => true,
+    placeUploads: async () => true,
   };
   return {
     store: kept,

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DataPlace, rowsOf } from './daemon-look.ts';
 
-export interface BackgroundDoor {
+export interface BackgroundTarget {
   readonly url: string;
   readonly key: string;
 }
@@ -10,7 +10,7 @@ export interface BackgroundDoor {
 /** One submission, as often as it had to be sent. */
 export interface Submission {
   readonly number: number;
-  readonly door: BackgroundDoor;
+  readonly target: BackgroundTarget;
   /** Run and session of each 202, such as `<run id> in <session id>`; more than one is a broken promise. */
   readonly reported: Set<string>;
   /** Requests that were sent and lost, so that it is unknown whether they were accepted. */
@@ -23,7 +23,7 @@ export interface Submission {
 }
 
 export interface BackgroundWish {
-  readonly doors: readonly BackgroundDoor[];
+  readonly targets: readonly BackgroundTarget[];
   readonly count: number;
   readonly atOnce: number;
   /** What the agent is asked; the number begins at 1. */
@@ -50,10 +50,10 @@ interface Reply {
 
 /** Submits all of them, each until it is answered with 202, whatever happens to the daemon meanwhile. */
 export async function submitAll(wish: BackgroundWish): Promise<readonly Submission[]> {
-  const { doors, count, atOnce, wordsOf, pauseMs } = wish;
+  const { targets, count, atOnce, wordsOf, pauseMs } = wish;
   const submissions = Array.from({ length: count }, (_, i): Submission => {
-    const door = doors[i % doors.length]!;
-    return { number: i + 1, door, reported: new Set(), lost: 0, refused: 0, end: null, problems: [] };
+    const target = targets[i % targets.length]!;
+    return { number: i + 1, target, reported: new Set(), lost: 0, refused: 0, end: null, problems: [] };
   });
   await inParallel(submissions, atOnce, async (submission) => {
     await sleep(pauseMs(submission.number));
@@ -101,7 +101,7 @@ async function submit(submission: Submission, words: string): Promise<string | u
 }
 
 async function post(submission: Submission, words: string): Promise<Reply | undefined> {
-  const { door, number } = submission;
+  const { target, number } = submission;
   const body = {
     model: 'any',
     background: true,
@@ -109,9 +109,9 @@ async function post(submission: Submission, words: string): Promise<Reply | unde
     background_payload: payloadOf(number),
     messages: [{ role: 'user', content: words }],
   };
-  const headers = { authorization: `Bearer ${door.key}`, 'content-type': 'application/json' };
+  const headers = { authorization: `Bearer ${target.key}`, 'content-type': 'application/json' };
   try {
-    const answer = await fetch(`${door.url}/openapi/v1/messages`, {
+    const answer = await fetch(`${target.url}/openapi/v1/messages`, {
       method: 'POST',
       headers,
       body: JSON.stringify(body),

@@ -249,15 +249,15 @@ async function healthy(url: string, exit: Promise<DaemonExit>): Promise<void> {
   }
 }
 
-interface Door {
+interface ApiTarget {
   readonly url: string;
   readonly key: string;
 }
 
-async function callAdmin(door: Door, method: string, path: string, body?: object): Promise<unknown> {
-  const response = await fetch(door.url + path, {
+async function callAdmin(target: ApiTarget, method: string, path: string, body?: object): Promise<unknown> {
+  const response = await fetch(target.url + path, {
     method,
-    headers: { authorization: `Bearer ${door.key}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${target.key}`, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const text = await response.text();

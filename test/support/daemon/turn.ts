@@ -59,8 +59,8 @@ export function openTurn({ url, apiKey }: TurnDoor, wish: TurnWish): Promise<Res
 }
 
 /** Sends a turn and waits for the whole answer. */
-export async function takeTurn(door: TurnDoor, wish: TurnWish): Promise<TurnAnswer> {
-  return readTurn(await openTurn(door, wish));
+export async function takeTurn(target: TurnDoor, wish: TurnWish): Promise<TurnAnswer> {
+  return readTurn(await openTurn(target, wish));
 }
 
 /** Reads a response of a turn, or of a rejoined stream, to its end. */
