@@ -569,7 +569,7 @@ describe('worker threads', () => {
   });
 
   test.each(['throw', 'exit'])(
-    'threads that die with nothing to do (%s) are replaced, and the daemon goes on',
+    'threads that die with nothing to do (%s) are replaced, and the daemon continues',
     async (fault) => {
       const pid = daemon.pid();
       for (let times = 1; times <= 3; times += 1) {

@@ -252,7 +252,7 @@ describe.skipIf(!chromium.ok)('with the browser', () => {
 });
 
 describe.skipIf(!hasSandbox)(title('with an MCP server'), () => {
-  test('it reaches no more than the shell does', async () => {
+  test('it reaches only what the shell does', async () => {
     const paths = [
       `${daemon.dataDir}/master.key`,
       `${daemon.dataDir}/errand.db`,

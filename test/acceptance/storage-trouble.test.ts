@@ -95,7 +95,7 @@ const FAILING_SYNCS = ['-e', 'trace=fsync,fdatasync', '-e', 'inject=fsync,fdatas
 if (!canInject) process.stderr.write('SKIPPED: a disk that fails to sync. It needs strace, and the right to use it.\n');
 
 test.skipIf(!canInject)(
-  'after a sync that failed the daemon ends with a code, says so, and the next start goes on from what is there',
+  'after a failed sync the daemon ends with a code, says so, and the next start continues from what is there',
   async () => {
     expect(await ask('[[text=before]]')).toMatchObject({ status: 200 });
     const tracer = spawn('strace', ['-f', '-p', String(daemon.pid()), '-o', '/dev/null', ...FAILING_SYNCS]);

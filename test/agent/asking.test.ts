@@ -104,7 +104,7 @@ test.each([
   ['eleven options', { question: 'Well?', options: Array.from({ length: 11 }, (_, at) => `${at}`) }],
   ['two that are the same', { question: 'Well?', options: ['a', 'a'] }],
   ['another field', { question: 'Well?', deadline: 'now' }],
-])('a question with %s is refused, and nobody is asked', async (_name, input) => {
+])('a question with %s is refused, and no user is asked', async (_name, input) => {
   server.enqueue({ tools: [ask('ask1', input)] });
   const main = startRun(await briefFor('openai'), [], { packs });
   expect(await main.done).toMatchObject({ status: 'completed' });

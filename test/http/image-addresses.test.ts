@@ -241,7 +241,7 @@ test('images that are too much together are 413', async () => {
 
 const large = Buffer.alloc(700 * 1024);
 
-test('images that find no room beside the bodies are 503, and leave nothing; later there is room again', async () => {
+test('images without room next to the bodies are 503, and leave nothing; later there is room again', async () => {
   const server = await startWebServer(serving('image/svg+xml', large));
   const house = await openImageHouse(server, { bodiesInFlightMb: 1 });
   const two = await post(house.http, saying([image(server.url), image(server.url)]));

@@ -165,7 +165,7 @@ test.each([
   ['http://example.com:80@127.0.0.1/', 'user name or password'],
   ['http://127.0.0.1\\@example.com/', 'public internet'],
   ['http://example.com#@127.0.0.1/', 'Port'],
-])('%j is no address to fetch', async (url, words) => {
+])('%j is not an address to fetch', async (url, words) => {
   // The last one is fit to be fetched, but for its port.
   const asked = url.includes('#') ? url.replace('#', ':22#') : url;
   await expect(guardedFetch(policyFor(['93.184.215.14']), { url: asked, ...BOUNDS })).rejects.toMatchObject({

@@ -173,7 +173,7 @@ test('work that fails of the stop is not logged', async () => {
   expect([house.lines, house.timers.set]).toEqual([[], 0]);
 });
 
-test('what is due in a month is looked at each day: a timer of Node takes no more than 24 days', async () => {
+test('what is due in a month is checked each day: a timer of Node takes at most 24 days', async () => {
   const house = serviceHouse();
   house.service.wake();
   await house.end(30 * 86_400_000);

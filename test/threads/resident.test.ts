@@ -147,7 +147,7 @@ test('a thread without orders ends after a while, and another serves the next', 
   expect(threads.size).toBe(2);
 });
 
-test('an order that has ended is sent no more, and its deadline costs nothing', async () => {
+test('an order that has ended is sent nothing more, and its deadline costs nothing', async () => {
   const clock = fakeClock();
   const { order, answer, threads } = open({ clock, idleMs: Infinity });
   let isLeft = false;

@@ -48,7 +48,7 @@ test('more documents than threads are all read', async () => {
   expect(all).toEqual(Array.from({ length: 5 }, () => ({ text: 'High water at noon.' })));
 });
 
-test('documents are loaded when their turn has come, so that no more are held than are read', async () => {
+test('documents are loaded when their turn comes, so that only those being read are held', async () => {
   const reader = house();
   const [first, ...others] = Array.from({ length: 5 }, () => Promise.withResolvers<Uint8Array>());
   let loading = 0;

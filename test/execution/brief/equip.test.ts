@@ -236,7 +236,7 @@ test.each([
   },
 );
 
-test('a sub-agent has no more than its own file names, and no more than its session has', async () => {
+test('a sub-agent has only what its own file names, and only what its session has', async () => {
   const { open, outfit, write, connect } = await house();
   const connection = await connect();
   const run = await open('expert:sailor');

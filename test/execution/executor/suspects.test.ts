@@ -6,7 +6,7 @@ import { makeSuspects } from '../../../src/execution/executor/suspects.ts';
 const lost = (wasWaiting: boolean): WorkerEnd => ({ kind: 'lost', why: 'it died', wasWaiting });
 const DONE: WorkerEnd = { kind: 'done', outcome: { status: 'canceled' }, touched: false };
 
-test('a loss on a shared thread charges nobody: what was executing is isolated, and charged when it is lost alone', () => {
+test('a loss on a shared thread is charged to no run: those executing are isolated, and charged when lost alone', () => {
   const suspects = makeSuspects();
   expect(suspects.has('r')).toBe(false);
   expect(suspects.judge('r', lost(false), false)).toBe(false);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { makeBodyBudget } from '../../../src/http/body/body-budget.ts';
 
-test('bodies together take no more than there is, and what one gives back the next may take', () => {
+test('bodies together stay within the budget, and what one releases the next may take', () => {
   const open = makeBodyBudget(() => 100);
   const [first, second] = [open('ada'), open('ben')];
   first.take(60);

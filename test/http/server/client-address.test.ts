@@ -10,7 +10,7 @@ async function clientsOf(trustedProxies: readonly string[], headers: readonly (s
   return house.lines.map((line) => line['client_address']);
 }
 
-test('what a peer that is no trusted proxy says of others is not believed', async () => {
+test('what a peer that isn’t a trusted proxy says of others is ignored', async () => {
   expect(await clientsOf([], ['192.0.2.1'])).toEqual(['127.0.0.1', 'socket']);
   expect(await clientsOf(['10.0.0.0/8'], ['192.0.2.1'])).toEqual(['127.0.0.1', 'socket']);
 });

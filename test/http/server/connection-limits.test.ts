@@ -70,7 +70,7 @@ async function openServer(over: Partial<ConnectionLimitParts> = {}) {
   return { server, clock, lines, sockets, open, say, get };
 }
 
-test('one address has no more connections than it may, and all the others still come in', async () => {
+test('one address stays within its limit of connections, and all others still connect', async () => {
   const { open, get } = await openServer({ settings: () => limited(8, 4) });
   await open(10, '127.0.0.1', 6);
   expect(await get('127.0.0.1')).toBe('');

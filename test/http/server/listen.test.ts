@@ -27,7 +27,7 @@ test('the socket is for its owner and group, and gone after the end', async () =
   expect(existsSync(path)).toBe(false);
 });
 
-test('a socket that nobody answers on is replaced; one that answers is refused', async () => {
+test('a socket without a listener is replaced; one with a listener is refused', async () => {
   const path = join(temporaryDirectory({ 'errand.sock': 'left by a crash' }), 'errand.sock');
   const listener = await listenSocket(server(), path);
   onTestFinished(() => listener.close());

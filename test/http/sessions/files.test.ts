@@ -207,7 +207,7 @@ test('an expired or altered address is refused, and so are those of a deleted se
   expect(await refused(fresh)).toEqual([404, 'File not found.']);
 });
 
-test('an address with a query, and one that a client has encoded anew, is the same', async () => {
+test('an address with a query, and one that a client has encoded again, is the same', async () => {
   const house = await filesHouse();
   const path = await house.address("it's.txt", TEN);
   expect((await send(house, { path: `${path}?download=1` })).text).toBe(TEN);
@@ -245,7 +245,7 @@ async function download(port: number, path: string): Promise<string> {
   });
 }
 
-test('two hundred clients that leave in the middle leave no descriptor open, and are no fault for the log', async () => {
+test('two hundred clients that leave in the middle leave no descriptor open, and are not logged as faults', async () => {
   const house = await filesHouse();
   const path = await house.address('large.bin', randomBytes(8_000_000));
   for (let round = 0; round < 10; round += 1) {

@@ -288,7 +288,7 @@ describe('administrators', () => {
     ]);
   });
 
-  test('follow a run as its journal tells it, from any event on', async () => {
+  test('follow a run as its journal has it, from any event on', async () => {
     const [run] = await rows.claim();
     const fence = fenceOf(run!);
     await rows.store.runs.recordStep(

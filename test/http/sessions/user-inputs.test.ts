@@ -112,14 +112,18 @@ describe.each(CALLERS)('%s', (_name, who, status) => {
   });
 });
 
-test.each(['', '/answer', '/expire'])('what is no id, unknown, or of another user is refused at %s', async (verb) => {
-  const method = verb === '' ? 'GET' : 'POST';
-  const body = verb === '/answer' ? { answers: 'red' } : undefined;
-  const statusOf = async (id: string) =>
-    (await send(house, { method, path: `${INPUTS}/${id}${verb}`, as: 'token-of-user', ...(body && { body }) })).status;
-  expect([await statusOf('x'), await statusOf(UNKNOWN), await statusOf(ofOther.id)]).toEqual([404, 404, 403]);
-  expect((await rows.store.userInputs.find(ofOther.id))!.status).toBe('pending');
-});
+test.each(['', '/answer', '/expire'])(
+  'an invalid or unknown id, or one of another user, is refused at %s',
+  async (verb) => {
+    const method = verb === '' ? 'GET' : 'POST';
+    const body = verb === '/answer' ? { answers: 'red' } : undefined;
+    const statusOf = async (id: string) =>
+      (await send(house, { method, path: `${INPUTS}/${id}${verb}`, as: 'token-of-user', ...(body && { body }) }))
+        .status;
+    expect([await statusOf('x'), await statusOf(UNKNOWN), await statusOf(ofOther.id)]).toEqual([404, 404, 403]);
+    expect((await rows.store.userInputs.find(ofOther.id))!.status).toBe('pending');
+  },
+);
 
 test('a question reads like the body of its event, with who is asked and when it expires', async () => {
   const got = await send(house, { path: `${INPUTS}/${own.id.toUpperCase()}`, as: 'token-of-user' });

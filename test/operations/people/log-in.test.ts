@@ -298,7 +298,7 @@ test('a disabled account does not sign on', async () => {
   await expect(built.logIn(ssoToken('corp'))).rejects.toMatchObject({ reason: 'forbidden' });
 });
 
-test('another provider, or none at all, is 422, and nobody is asked', async () => {
+test('another provider, or none at all, is 422, and no request is sent', async () => {
   const { logIn, asked } = await house();
   const other = { reason: 'unprocessable', details: { field: 'provider' } };
   for (const name of ['other', 'CORP', 'corp ']) await expect(logIn(ssoToken(name))).rejects.toMatchObject(other);

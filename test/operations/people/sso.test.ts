@@ -132,7 +132,7 @@ test.each<[string, Answer]>([
   });
 });
 
-test('a provider where nobody listens is one that fails', async () => {
+test('a provider without a listener counts as failing', async () => {
   const { sso } = await provider(says({}));
   const gone = { ...sso, userinfoUrl: 'http://127.0.0.1:1/user' };
   await expect(makeAskProvider()(gone, TOKEN)).rejects.toMatchObject({

@@ -79,7 +79,7 @@ test('growing waits are over a quarter of an hour after the last failure', async
   await expect(throttle('a', fail)).rejects.toMatchObject(refused);
 });
 
-test('many at once are no way around growing waits: after twenty failures one is tried at a time', async () => {
+test('concurrency does not evade growing waits: after twenty failures one is tried at a time', async () => {
   const clock = fakeClock();
   const throttle = makeThrottle(clock, GROWING_WAITS);
   let checks = 0;
@@ -138,7 +138,7 @@ test('what waits for its turn is bounded', async () => {
   expect(await Promise.all(held)).toHaveLength(110);
 });
 
-test('so many addresses are remembered and no more, the latest to fail', async () => {
+test('a limited number of addresses is remembered, the latest to fail', async () => {
   const throttle = makeThrottle(fakeClock(), TEN_A_MINUTE, 3);
   for (const address of ['a', 'b', 'c']) await times(10, () => throttle(address, fail));
   await expect(throttle('a', succeed)).rejects.toMatchObject(refused);

@@ -112,7 +112,7 @@ test('runs of deleted sessions are neither rows nor counted, and what they used 
   expect(teams).toMatchObject([{ active: 3, tokens: 3 * TOKENS }]);
 });
 
-test('the house’s usage is that of its teams, of nobody, and of teams that are gone', async () => {
+test('the house’s usage is that of its teams, of users without one, and of deleted teams', async () => {
   const house = await officeHouse();
   const [red, blue] = [await house.team('Red'), await house.team('Blue')];
   const gone = await house.person('ann', red);

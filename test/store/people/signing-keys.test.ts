@@ -51,7 +51,7 @@ test('revoking all revokes every key once, and leaves a fresh one that signs', a
   ]);
 });
 
-test('two keys that sign can not stand in the table', async () => {
+test('two keys that sign can’t be in the table', async () => {
   const { store, rows } = await storeHouse();
   await store.signingKeys.ensureCurrent(salt(1));
   const [index] = rows<{ sql: string }>("SELECT sql FROM sqlite_master WHERE name = 'signing_keys_current'");

@@ -30,7 +30,7 @@ test('queued runs end at once as canceled, each with one event, and the stop cou
   expect(await house.claim(10)).toEqual([]);
 });
 
-test('an executing run is canceled with its open block closed and what it did kept; its worker can write no more', async () => {
+test('an executing run is canceled with its open block closed and its work kept; its worker can’t write any more', async () => {
   const house = await storeHouse();
   await house.accept();
   const [run] = await house.claim();

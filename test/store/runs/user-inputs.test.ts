@@ -157,7 +157,7 @@ test('a deleted session expires its questions and shows none', async () => {
   expect(await house.store.userInputs.nextExpiryAt()).toBeUndefined();
 });
 
-test('while a run waits its worker can write no more, and neither rescue nor leases touch it', async () => {
+test('while a run waits its worker can’t write any more, and neither rescue nor leases touch it', async () => {
   const house = await storeHouse();
   const { run } = await waiting(house);
   const fence = fenceOf(run);

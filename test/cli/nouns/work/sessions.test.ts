@@ -53,7 +53,7 @@ test.each([
   ['runs', 'tail', '../keys'],
   ['runs', 'list', '--status', 'odd'],
   ['queue', '--limit', '0'],
-])('%s %s %s is a usage error that says why, and asks nobody', async (...args) => {
+])('%s %s %s is a usage error that says why, and sends no request', async (...args) => {
   const { dataDir, received } = await startFakeDaemon({});
   const ended = await run(args, { dataDir });
   expect([ended.code, received.length]).toEqual([2, 0]);
