@@ -41,6 +41,9 @@ export function watchMachine({ places }: Config, log: Log): Pick<ReportParts, 'd
   return { descriptors, files: makeWriteWatch(incomingPath(join(places.dataDir, 'blobs')), systemClock) };
 }
 
+/** How many webhooks that need someone are shown. */
+const SHOWN_WEBHOOKS = 10;
+
 /** The reports. A daemon is ready unless a part has failed; a degraded part only reduces what it can do. */
 export function makeReports(parts: ReportParts) {
   const { config, live, store, pool, node, startedAt, clock } = parts;
@@ -77,6 +80,7 @@ export function makeReports(parts: ReportParts) {
       runs: await store.runs.countUnfinished(),
       workers: { threads, slots: pool.slots(), busy },
       nodes: node.list(),
+      webhooks: await store.webhooks.trouble(SHOWN_WEBHOOKS),
       models: [...models.values()].map(({ name, endpoint }) => ({
         name,
         endpoint,

@@ -1,4 +1,5 @@
 // How the daemon is doing, as types: readiness for machines, status for operators.
+import type { WebhookTrouble } from '../store/webhooks/webhook-trouble.ts';
 import type { Problem } from '../catalog/reading/problem.ts';
 
 export type PartState = 'ok' | 'degraded' | 'failed';
@@ -56,6 +57,8 @@ export interface StatusReport extends Readiness {
   readonly workers: { readonly threads: number; readonly slots: number; readonly busy: number };
   /** Every worker node that ever registered; `capacity` is the number of runs it can execute at once. */
   readonly nodes: readonly { readonly id: string; readonly capacity: number; readonly online: boolean }[];
+  /** Webhooks that fail, and those that the daemon disabled: how many, and some of them. */
+  readonly webhooks: WebhookTrouble;
   readonly models: readonly {
     readonly name: string;
     readonly endpoint: string;

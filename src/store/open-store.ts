@@ -53,6 +53,7 @@ import { makeReadEvents } from './webhooks/read-events.ts';
 import { makeRecordAttempts } from './webhooks/record-attempts.ts';
 import { makeRedeliver } from './webhooks/redeliver.ts';
 import { makeFindTestFacts } from './webhooks/test-facts.ts';
+import { makeWebhookTrouble } from './webhooks/webhook-trouble.ts';
 import { makeWebhooks } from './webhooks/webhooks.ts';
 import { makeWorkspaceExports } from './artifacts/workspace-exports.ts';
 import { makeWorkspaceTree } from './artifacts/workspace-tree.ts';
@@ -103,7 +104,7 @@ function makeStore(database: Database) {
     insights: makeInsights(database),
     connections: makeConnections(database),
     audit: makeAuditEntries(database),
-    webhooks: makeWebhooks(database),
+    webhooks: { ...makeWebhooks(database), trouble: makeWebhookTrouble(database) },
     deliveries: makeDeliveryVerbs(database),
     runs: {
       ...makeRuns(database),

@@ -31,6 +31,19 @@ export const status = named(
     runs: object({ queued: count, running: count, waiting: count, finalizing: count }),
     workers: object({ threads: count, slots: count, busy: count }),
     nodes: array(object({ id: string, capacity: count, online: boolean })),
+    webhooks: object({
+      failing: count,
+      disabled: count,
+      troubled: array(
+        object({
+          id: integer(),
+          name: string,
+          failing_since: nullable(time),
+          failures: count,
+          disabled_reason: nullable(string),
+        }),
+      ),
+    }),
     models: array(object({ name: string, endpoint: string, kind: string, default: boolean })),
   }),
 );

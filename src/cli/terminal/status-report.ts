@@ -21,7 +21,11 @@ const PLACES: readonly StatusColumn[] = [
   column('data_dir', ({ data_dir: directory }) => directory),
   column('config_dir', ({ config_dir: directory }) => directory),
 ];
-const WORK: readonly StatusColumn[] = [column('runs', runsText), column('workers', workersText)];
+const WORK: readonly StatusColumn[] = [
+  column('runs', runsText),
+  column('workers', workersText),
+  column('webhooks', ({ webhooks: { failing, disabled } }) => `${failing} failing, ${disabled} disabled by the daemon`),
+];
 
 /** How many runs are in which state. */
 export function runsText({ runs: { queued, running, waiting, finalizing } }: StatusWire): string {
@@ -66,6 +70,7 @@ export function statusReport(status: StatusWire): Report<StatusWire> {
       headlineOf(status),
       problemGroupOf(status),
       { heading: 'Work', columns: WORK },
+      { heading: 'Webhooks that need you', columns: webhookColumns(status) },
       { heading: 'Models', columns: status.models.map((model) => modelColumn(model, model.name)) },
       { heading: 'Parts', columns: healthy.map((part) => partColumn(part, part.name)) },
       { heading: 'Nodes', columns: nodes },
@@ -78,6 +83,7 @@ export function statusReport(status: StatusWire): Report<StatusWire> {
       ...PLACES,
       ...WORK,
       ...status.parts.map((part) => partColumn(part, `part_${part.name}`)),
+      ...status.webhooks.troubled.map((webhook) => webhookColumn(webhook, `webhook_${webhook.id}`)),
       ...status.nodes.map((node) => nodeColumn(node, `node_${node.id}`)),
       ...status.models.map((model) => modelColumn(model, `model_${model.name}`)),
     ],
@@ -95,4 +101,19 @@ function nodeColumn({ capacity, online }: StatusWire['nodes'][number], name: str
 
 function modelColumn(model: StatusWire['models'][number], name: string): StatusColumn {
   return column(name, () => `${model.kind} at ${model.endpoint}${model.default ? ' (default)' : ''}`);
+}
+
+type TroubledWebhook = StatusWire['webhooks']['troubled'][number];
+
+/** A line per webhook, and how many more there are. */
+function webhookColumns({ webhooks: { failing, disabled, troubled } }: StatusWire): StatusColumn[] {
+  const more = failing + disabled - troubled.length;
+  const lines = troubled.map((webhook) => webhookColumn(webhook, `webhook ${webhook.id}`));
+  return more > 0 ? [...lines, column('and more', () => `${more} webhooks`)] : lines;
+}
+
+function webhookColumn(webhook: TroubledWebhook, name: string): StatusColumn {
+  const { name: title, failures, failing_since: since, disabled_reason: reason } = webhook;
+  const words = reason === null ? `failing since ${since}, ${failures} attempts` : `disabled: ${reason}`;
+  return { ...column(name, () => `${title}, ${words}`), state: () => (reason === null ? 'degraded' : 'failed') };
 }

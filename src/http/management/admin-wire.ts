@@ -136,6 +136,18 @@ export function renderStatus(status: StatusReport): StatusWire {
     runs: status.runs,
     workers: status.workers,
     nodes: status.nodes.map(({ id, capacity, online }) => ({ id, capacity, online })),
+    webhooks: renderTrouble(status.webhooks),
     models: status.models,
   };
+}
+
+function renderTrouble({ failing, disabled, webhooks }: StatusReport['webhooks']): StatusWire['webhooks'] {
+  const troubled = webhooks.map(({ id, name, failingSince, failures, disabledReason }) => ({
+    id,
+    name,
+    failing_since: isoTimeOrNull(failingSince),
+    failures,
+    disabled_reason: disabledReason,
+  }));
+  return { failing, disabled, troubled };
 }

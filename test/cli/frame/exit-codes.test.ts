@@ -125,6 +125,7 @@ const STATUS = {
   runs: { queued: 1, running: 2, waiting: 0, finalizing: 0 },
   workers: { threads: 2, slots: 8, busy: 2 },
   nodes: [{ id: 'tide', capacity: 8, online: true }],
+  webhooks: { failing: 0, disabled: 0, troubled: [] },
   models: [{ name: 'offline', endpoint: 'offline', kind: 'offline', default: true }],
 };
 

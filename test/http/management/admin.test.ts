@@ -349,6 +349,14 @@ test('the status is reported in wire names', async () => {
       runs: { queued: 1, running: 2, waiting: 0, finalizing: 0 },
       workers: { threads: 1, slots: 2, busy: 2 },
       nodes: [{ id: 'tide', capacity: 8, online: true }],
+      webhooks: {
+        failing: 1,
+        disabled: 1,
+        troubled: [
+          { id: 7, name: 'Ledger', failing_since: ISO, failures: 12, disabled_reason: 'It is gone.' },
+          { id: 3, name: 'CI', failing_since: ISO, failures: 1, disabled_reason: null },
+        ],
+      },
       models: [{ name: 'qwen', endpoint: 'local', kind: 'openai', default: true }],
     },
   });

@@ -255,3 +255,23 @@ test('when the clock is set, due times after a moment move by as much, and each 
   await house.store.deliveries.moveFailingSince(-600);
   expect(await house.store.webhooks.find(webhook.id)).toMatchObject({ failingSince: failingSince! - 600 });
 });
+
+test('webhooks that fail and those that were disabled are counted and listed, others are not', async () => {
+  const { delivery, webhook: failing } = await deliver({ name: 'Fails' });
+  await record(delivery.id);
+  const gone = await house.store.webhooks.create(aWebhook({ name: 'Gone' }), renderId);
+  await house.store.webhooks.giveUp(gone.id, 'It is gone.');
+  for (const name of ['Well', 'Deleted', 'Off']) await house.store.webhooks.create(aWebhook({ name }), renderId);
+  const off = gone.id + 3;
+  await house.store.webhooks.giveUp(off - 1, 'It is gone.');
+  await house.store.webhooks.delete(off - 1);
+  await house.store.webhooks.change(off, { enabled: false }, renderId);
+  const [first, second] = [
+    { id: gone.id, name: 'Gone', failingSince: null, failures: 0, disabledReason: 'It is gone.' },
+    { id: failing.id, name: 'Fails', failingSince: house.clock.now(), failures: 1, disabledReason: null },
+  ];
+  expect(await house.store.webhooks.trouble(9)).toEqual({ failing: 1, disabled: 1, webhooks: [first, second] });
+  expect(await house.store.webhooks.trouble(1)).toEqual({ failing: 1, disabled: 1, webhooks: [first] });
+  await record(delivery.id, ARRIVED);
+  expect(await house.store.webhooks.trouble(9)).toMatchObject({ failing: 0, disabled: 1 });
+});

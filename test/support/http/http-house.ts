@@ -148,6 +148,14 @@ export const STATUS: StatusReport = {
   runs: { queued: 1, running: 2, waiting: 0, finalizing: 0 },
   workers: { threads: 1, slots: 2, busy: 2 },
   nodes: [{ id: 'tide', capacity: 8, online: true }],
+  webhooks: {
+    failing: 1,
+    disabled: 1,
+    webhooks: [
+      { id: 7, name: 'Ledger', failingSince: AT, failures: 12, disabledReason: 'It is gone.' },
+      { id: 3, name: 'CI', failingSince: AT, failures: 1, disabledReason: null },
+    ],
+  },
   models: [{ name: 'qwen', endpoint: 'local', kind: 'openai', default: true }],
 };
 

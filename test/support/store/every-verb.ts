@@ -328,6 +328,7 @@ async function callWebhooks(house: StoreHouse): Promise<void> {
   await webhooks.change(webhook.id, { enabled: true }, renderId);
   await webhooks.giveUp(webhook.id, 'it is gone');
   await webhooks.find(webhook.id);
+  await webhooks.trouble(9);
   await deliveries.cancelOfDisabled();
   await deliveries.pruneBefore(house.clock.now() + 1);
   await webhooks.delete(other.id);

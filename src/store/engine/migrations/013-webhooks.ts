@@ -38,6 +38,8 @@ CREATE TABLE webhooks (
   CHECK (deleted_at IS NULL OR enabled = 0)
 ) STRICT;
 CREATE INDEX webhooks_by_owner ON webhooks (user_seq, id) WHERE deleted_at IS NULL;
+CREATE INDEX webhooks_troubled ON webhooks (id)
+  WHERE (disabled_reason IS NOT NULL OR (failing_since IS NOT NULL AND enabled = 1));
 CREATE INDEX webhooks_deleted ON webhooks (id) WHERE deleted_at IS NOT NULL;
 
 -- What enabled webhooks want: \`user_seq\` is whose events, 0 is everybody's. Kept with each change of a webhook.

@@ -22,6 +22,7 @@ const STATUS = {
   runs: { queued: 1, running: 2, waiting: 3, finalizing: 0 },
   workers: { threads: 2, slots: 8, busy: 2 },
   nodes: [{ id: 'tide', capacity: 8, online: true }],
+  webhooks: { failing: 0, disabled: 0, troubled: [] },
   models: [{ name: 'offline', endpoint: 'offline', kind: 'offline', default: true }],
 };
 const HEALTHY = { ...STATUS, parts: [{ name: 'store', state: 'ok', detail: null }] };
@@ -46,6 +47,20 @@ test('without problems there is no such group, and a daemon that is not ready sa
   expect((await run(['status'], { dataDir: healthy.dataDir, ...onTerminal })).stdout).not.toContain('Problems');
   const { dataDir } = await daemon({ ...HEALTHY, ready: false });
   expect((await run(['status'], { dataDir, ...onTerminal })).stdout).toMatch(/^ {2}errand +✗ not ready$/m);
+});
+
+test('webhooks that fail or were disabled have a line each, and those beyond are counted', async () => {
+  const failing_since = '2026-03-01T10:00:00.000Z';
+  const troubled = [
+    { id: 7, name: 'Ledger\u001b[2J', failing_since, failures: 60, disabled_reason: 'The receiver is gone.' },
+    { id: 3, name: 'CI', failing_since, failures: 2, disabled_reason: null },
+  ];
+  const { dataDir } = await daemon({ ...HEALTHY, webhooks: { failing: 5, disabled: 1, troubled } });
+  const { stdout } = await run(['status'], { dataDir, ...onTerminal, columns: 120 });
+  expect(stdout).toContain('5 failing, 1 disabled by the daemon');
+  expect(stdout).toMatch(/^ {2}webhook 7 +✗ Ledger, disabled: The receiver is gone\.$/m);
+  expect(stdout).toMatch(/^ {2}webhook 3 +! CI, failing since 2026-03-01T10:00:00\.000Z, 2 attempts$/m);
+  expect(stdout).toMatch(/^ {2}and more +4 webhooks$/m);
 });
 
 test.each([40, 60, 80])('on %i columns long lines are wrapped under their beginning', async (columns) => {
