@@ -1,11 +1,7 @@
 // Connections on the wire, as the management API reads and returns them.
 import { isoTime } from '../../domain/clock.ts';
-import type {
-  ConnectionCheck,
-  ConnectionRecord,
-  ConnectorCheck,
-  NewConnectionInput,
-} from '../../operations/capabilities/connections.ts';
+import type { ConnectionCheck, ConnectorCheck, NewConnectionInput } from '../../operations/capabilities/connections.ts';
+import type { ConnectionRecord } from '../../store/people/connections.ts';
 import type {
   ConnectionCheckWire,
   ConnectionWire,

@@ -2,19 +2,13 @@
 import { ErrandError, notFound, unprocessable } from '../../domain/errors.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { ConnectorDefinition, Definitions } from '../../catalog/definitions.ts';
-import type { Connection } from '../../domain/capabilities/connector.ts';
 import { newId } from '../../domain/ids.ts';
-import type { Administrator, User } from '../../domain/people/user.ts';
+import type { Administrator } from '../../domain/people/user.ts';
 import type { Broker } from '../../execution/broker/broker.ts';
 import type { SecretBox } from '../../files/secret-box.ts';
+import type { ConnectionRecord } from '../../store/people/connections.ts';
 import type { Store } from '../../store/open-store.ts';
 import { type Audit, itself } from '../audit/audit.ts';
-
-/** A connection with its owner's names. */
-export interface ConnectionRecord extends Connection {
-  readonly userId: string;
-  readonly username: string;
-}
 
 /** `user` is a name or an id. `secret` is a token or a refresh token, where the connector needs one. */
 export interface NewConnectionInput {
@@ -55,27 +49,9 @@ export interface ConnectionParts {
 /** Connections tested at the same time. */
 const TRIED_AT_ONCE = 8;
 
-/** Adds the owners' names to connections. */
-function makeNaming(store: Pick<Store, 'users'>) {
-  const withOwner = (connection: Connection, owner: User): ConnectionRecord => ({
-    ...connection,
-    userId: owner.id,
-    username: owner.username,
-  });
-  return {
-    withOwner,
-    nameAll: async (connections: readonly Connection[]): Promise<ConnectionRecord[]> => {
-      const { items } = await store.users.list();
-      const owners = new Map(items.map((user) => [user.seq, user]));
-      return connections.map((connection) => withOwner(connection, owners.get(connection.userSeq)!));
-    },
-  };
-}
-
 /** The verbs on connections. Those that take an id throw `not_found` for an unknown one. */
 export function makeConnectionOperations(parts: ConnectionParts) {
   const { store, audit, clock, secrets, definitions } = parts;
-  const { withOwner, nameAll } = makeNaming(store);
 
   function requireConnector(name: string, secret: string | null): ConnectorDefinition {
     const connector = definitions().connectors.get(name);
@@ -93,8 +69,7 @@ export function makeConnectionOperations(parts: ConnectionParts) {
     /** The connections of a user (name or id), or of all users. */
     listConnections: async (_caller: Administrator, userReference: string | null) => {
       const user = userReference === null ? null : await store.users.get(userReference);
-      const { items, total } = await store.connections.list(user?.seq ?? null);
-      return { items: await nameAll(items), total };
+      return store.connections.list(user?.seq ?? null);
     },
 
     createConnection: async (caller: Administrator, input: NewConnectionInput): Promise<ConnectionRecord> => {
@@ -108,24 +83,20 @@ export function makeConnectionOperations(parts: ConnectionParts) {
         name: input.name ?? connector.name,
         secret: input.secret === null ? null : secrets.seal(input.secret, id),
       };
-      const connection = await store.connections.create(fresh, audit.change(caller, 'connection.create', itself));
-      return withOwner(connection, user);
+      return store.connections.create(fresh, audit.change(caller, 'connection.create', itself));
     },
 
     revokeConnection: async (caller: Administrator, id: string): Promise<ConnectionRecord> =>
-      (await nameAll([await store.connections.revoke(id, audit.change(caller, 'connection.revoke', itself))]))[0]!,
+      store.connections.revoke(id, audit.change(caller, 'connection.revoke', itself)),
 
-    ...makeConnectionChecks(parts, nameAll),
+    ...makeConnectionChecks(parts),
   };
 }
 
-function makeConnectionChecks(
-  { store, audit, broker, definitions }: ConnectionParts,
-  nameAll: (connections: readonly Connection[]) => Promise<ConnectionRecord[]>,
-) {
+function makeConnectionChecks({ store, audit, broker, definitions }: ConnectionParts) {
   async function check(id: string): Promise<ConnectionCheck> {
     const found = await wordsOrResult(broker.probe(id));
-    const [connection] = (await nameAll([await store.connections.get(id)])) as [ConnectionRecord];
+    const connection = await store.connections.get(id);
     if (typeof found === 'string') return { connection, ok: false, status: null, durationMs: null, error: found };
     const ok = found.status !== 401 && found.status < 500;
     const error = ok ? null : (connection.lastError ?? `The service answers ${found.status}.`);

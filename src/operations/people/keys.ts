@@ -5,8 +5,8 @@ import type { CapabilityConfig } from '../../domain/capabilities/capability-conf
 import type { Clock } from '../../domain/clock.ts';
 import { unprocessable } from '../../domain/errors.ts';
 import { parseTarget } from '../../domain/capabilities/target.ts';
-import type { Administrator, ApiKey, KeyScope, User } from '../../domain/people/user.ts';
-import type { KeyChange } from '../../store/people/keys.ts';
+import type { Administrator, KeyScope } from '../../domain/people/user.ts';
+import type { KeyChange, OwnedKey } from '../../store/people/keys.ts';
 import type { Store } from '../../store/open-store.ts';
 import {
   type CapabilityChoice,
@@ -17,10 +17,8 @@ import { type Audit, itself } from '../audit/audit.ts';
 import { makeKey } from './secrets.ts';
 import type { MakeSetup } from '../turns/session-setup.ts';
 
-/** An API key with its owner's names. */
-export interface KeyRecord extends ApiKey {
-  readonly userId: string;
-  readonly username: string;
+/** An API key with the names of its owner and of what it may use. */
+export interface KeyRecord extends OwnedKey {
   /** What a session that it opens now may use (§2.10), and its names. */
   readonly capabilities: CapabilityConfig;
   readonly capabilityNames: CapabilityNames;
@@ -58,18 +56,19 @@ export function makeKeyOperations(parts: KeyParts) {
   const choices = makeCapabilityChoice({ store, definitions });
   const check = makeChecks({ catalog, definitions });
 
-  const { withOwner, owners } = makeRecords({ store, makeSetup }, choices.namesOf);
+  async function toRecord(key: OwnedKey): Promise<KeyRecord> {
+    const { capabilityConfig: capabilities } = await makeSetup(key);
+    return { ...key, capabilities, capabilityNames: await choices.namesOf(capabilities) };
+  }
 
   return {
     listKeys: async (_caller: Administrator, userReference: string | null) => {
       const user = userReference === null ? null : await store.users.get(userReference);
       const { items, total } = await store.keys.list(user?.seq ?? null);
-      const known = await owners();
-      return { items: await Promise.all(items.map((key) => withOwner(key, known))), total };
+      return { items: await Promise.all(items.map(toRecord)), total };
     },
 
-    getKey: async (_caller: Administrator, id: string): Promise<KeyRecord> =>
-      withOwner(await store.keys.get(id), await owners()),
+    getKey: async (_caller: Administrator, id: string): Promise<KeyRecord> => toRecord(await store.keys.get(id)),
 
     /** `secret` is the whole key: it is shown once and stored nowhere. Throws `unprocessable` for unknown names. */
     createKey: async (
@@ -96,7 +95,7 @@ export function makeKeyOperations(parts: KeyParts) {
         expiresAt: input.expiresInSeconds === null ? null : clock.now() + input.expiresInSeconds * 1_000,
       };
       const key = await store.keys.create(newKey, audit.change(caller, 'key.create', itself));
-      return { key: await withOwner(key, new Map([[user.seq, user]])), secret: fresh.text };
+      return { key: await toRecord(key), secret: fresh.text };
     },
 
     /** Changes a key. Sessions that it opened before keep their setup. */
@@ -113,32 +112,12 @@ export function makeKeyOperations(parts: KeyParts) {
         capabilityConfig: await choices.apply(key.capabilityConfig, capabilityChoice, key.userSeq),
       };
       const note = audit.change(caller, 'key.change', itself);
-      return withOwner(await store.keys.change(id, { ...wish, ...chosen }, note), await owners());
+      return toRecord(await store.keys.change(id, { ...wish, ...chosen }, note));
     },
 
     revokeKey: async (caller: Administrator, id: string): Promise<KeyRecord> =>
-      withOwner(await store.keys.revoke(id, audit.change(caller, 'key.revoke', itself)), await owners()),
+      toRecord(await store.keys.revoke(id, audit.change(caller, 'key.revoke', itself))),
   };
-}
-
-/** Adds the owners' names to keys. */
-function makeRecords(
-  { store, makeSetup }: Pick<KeyParts, 'store' | 'makeSetup'>,
-  namesOf: ReturnType<typeof makeCapabilityChoice>['namesOf'],
-) {
-  async function withOwner(key: ApiKey, owners: ReadonlyMap<number, User>): Promise<KeyRecord> {
-    const owner = owners.get(key.userSeq)!;
-    const { capabilityConfig: capabilities } = await makeSetup(key);
-    const capabilityNames = await namesOf(capabilities);
-    return { ...key, userId: owner.id, username: owner.username, capabilities, capabilityNames };
-  }
-
-  async function owners(): Promise<ReadonlyMap<number, User>> {
-    const { items } = await store.users.list();
-    return new Map(items.map((user) => [user.seq, user]));
-  }
-
-  return { withOwner, owners };
 }
 
 /** Validates the fields of a key; each throws `unprocessable`. */

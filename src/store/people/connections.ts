@@ -15,13 +15,23 @@ interface ConnectionRow {
   last_error: string | null;
   created_at: number;
   updated_at: number;
+  user_id: string;
+  username: string;
 }
 
-const COLUMNS = 'seq, id, user_seq, connector, name, state, last_error, created_at, updated_at';
+/** A connection with the names of its owner. */
+export interface ConnectionRecord extends Connection {
+  readonly userId: string;
+  readonly username: string;
+}
 
-const BY_ID = `SELECT ${COLUMNS} FROM connections WHERE id = ?`;
+const OWNED = `SELECT connections.seq, connections.id, user_seq, connector, name, state, last_error,
+    connections.created_at, connections.updated_at, u.id AS user_id, u.username
+  FROM connections JOIN users u ON u.seq = connections.user_seq`;
 
-const toConnection = (row: ConnectionRow): Connection => ({
+const BY_ID = `${OWNED} WHERE connections.id = ?`;
+
+const toConnection = (row: ConnectionRow): ConnectionRecord => ({
   seq: row.seq,
   id: row.id,
   userSeq: row.user_seq,
@@ -31,6 +41,8 @@ const toConnection = (row: ConnectionRow): Connection => ({
   lastError: row.last_error,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
+  userId: row.user_id,
+  username: row.username,
 });
 
 export interface NewConnection {
@@ -44,7 +56,7 @@ export interface NewConnection {
 
 /** The verbs that read connections. */
 function makeReads({ read }: Database) {
-  const find = read(function* (tx: Reader, id: string): Step<Connection | undefined> {
+  const find = read(function* (tx: Reader, id: string): Step<ConnectionRecord | undefined> {
     const row = yield* tx.get<ConnectionRow>(BY_ID, id);
     return row === undefined ? undefined : toConnection(row);
   });
@@ -52,24 +64,24 @@ function makeReads({ read }: Database) {
     find,
 
     /** Throws `not_found`. */
-    get: async (id: string): Promise<Connection> => {
+    get: async (id: string): Promise<ConnectionRecord> => {
       const found = await find(id);
       if (found === undefined) throw notFound('Connection');
       return found;
     },
 
     /** Every connection, or those of one user, in order of creation. */
-    list: read(function* (tx: Reader, userSeq: number | null): Step<{ items: Connection[]; total: number }> {
+    list: read(function* (tx: Reader, userSeq: number | null): Step<{ items: ConnectionRecord[]; total: number }> {
       const items = (yield* tx.all<ConnectionRow>(
-        `SELECT ${COLUMNS} FROM connections WHERE user_seq = coalesce(?, user_seq) ORDER BY seq`,
+        `${OWNED} WHERE user_seq = coalesce(?, user_seq) ORDER BY connections.seq`,
         userSeq,
       )).map(toConnection);
       return { items, total: items.length };
     }),
 
     /** The connections with these ids that belong to a user and are not revoked, in order of creation. */
-    listOf: read(function* (tx: Reader, userSeq: number, ids: readonly string[]): Step<Connection[]> {
-      const sql = `SELECT ${COLUMNS} FROM connections WHERE user_seq = ? AND state <> 'revoked' ORDER BY seq`;
+    listOf: read(function* (tx: Reader, userSeq: number, ids: readonly string[]): Step<ConnectionRecord[]> {
+      const sql = `${OWNED} WHERE user_seq = ? AND state <> 'revoked' ORDER BY connections.seq`;
       return (yield* tx.all<ConnectionRow>(sql, userSeq)).filter(({ id }) => ids.includes(id)).map(toConnection);
     }),
 
@@ -89,7 +101,7 @@ export function makeConnections(database: Database) {
   return {
     ...makeReads(database),
 
-    create: (connection: NewConnection, note?: Note<Connection>): Promise<Connection> =>
+    create: (connection: NewConnection, note?: Note<ConnectionRecord>): Promise<ConnectionRecord> =>
       auditedWrite(note, function* (tx) {
         yield* tx.run(
           `INSERT INTO connections (id, user_seq, connector, name, secret, state, created_at, updated_at)
@@ -136,7 +148,7 @@ export function makeConnections(database: Database) {
     }),
 
     /** Revokes a connection permanently and erases its secret. Throws `not_found`. */
-    revoke: (id: string, note?: Note<Connection>): Promise<Connection> =>
+    revoke: (id: string, note?: Note<ConnectionRecord>): Promise<ConnectionRecord> =>
       auditedWrite(note, function* (tx) {
         yield* tx.run(
           "UPDATE connections SET state = 'revoked', secret = NULL, updated_at = ? WHERE id = ? AND state <> 'revoked'",

@@ -15,6 +15,18 @@ export type NewApiKey = Pick<
 /** What may change of a key; absent fields stay unchanged. */
 export type KeyChange = Partial<Pick<ApiKey, 'name' | 'model' | 'target' | 'capabilityConfig'>>;
 
+/** A key with the names of its owner. */
+export interface OwnedKey extends ApiKey {
+  readonly userId: string;
+  readonly username: string;
+}
+
+type OwnedKeyRow = ApiKeyRow & { user_id: string; username: string };
+
+const OWNED = 'SELECT k.*, u.id AS user_id, u.username FROM api_keys k JOIN users u ON u.seq = k.user_seq';
+
+const toOwnedKey = (row: OwnedKeyRow): OwnedKey => ({ ...toApiKey(row), userId: row.user_id, username: row.username });
+
 /** A key, its owner, and the hash of its secret. */
 export interface KeyCredential {
   readonly key: ApiKey;
@@ -27,14 +39,11 @@ export function makeApiKeys(database: Database) {
   const { write, read } = database;
   const auditedWrite = makeAuditedWrite(database);
   return {
-    create: (key: NewApiKey, note?: Note<ApiKey>): Promise<ApiKey> => auditedWrite(note, (tx) => createKeyIn(tx, key)),
+    create: (key: NewApiKey, note?: Note<OwnedKey>): Promise<OwnedKey> =>
+      auditedWrite(note, (tx) => createKeyIn(tx, key)),
 
     /** Throws `not_found`. */
-    get: read(function* (tx: Reader, id: string): Step<ApiKey> {
-      const row = yield* tx.get<ApiKeyRow>('SELECT * FROM api_keys WHERE id = ?', id);
-      if (row === undefined) throw notFound('API key');
-      return toApiKey(row);
-    }),
+    get: read(getIn),
 
     /** The credential of a public id with its owner as they are now, or undefined. */
     findCredential: read(function* (tx: Reader, id: string): Step<KeyCredential | undefined> {
@@ -45,20 +54,18 @@ export function makeApiKeys(database: Database) {
     }),
 
     /** Every key, or those of one user. */
-    list: read(function* (tx: Reader, userSeq: number | null): Step<{ items: ApiKey[]; total: number }> {
-      const items = (yield* tx.all<ApiKeyRow>(
-        'SELECT * FROM api_keys WHERE user_seq = coalesce(?, user_seq) ORDER BY seq',
+    list: read(function* (tx: Reader, userSeq: number | null): Step<{ items: OwnedKey[]; total: number }> {
+      const items = (yield* tx.all<OwnedKeyRow>(
+        `${OWNED} WHERE k.user_seq = coalesce(?, k.user_seq) ORDER BY k.seq`,
         userSeq,
-      )).map(toApiKey);
+      )).map(toOwnedKey);
       return { items, total: items.length };
     }),
 
     /** Changes a key for the sessions that it opens from now on. Throws `not_found`. */
-    change: (id: string, change: KeyChange, note?: Note<ApiKey>): Promise<ApiKey> =>
+    change: (id: string, change: KeyChange, note?: Note<OwnedKey>): Promise<OwnedKey> =>
       auditedWrite(note, function* (tx) {
-        const row = yield* tx.get<ApiKeyRow>('SELECT * FROM api_keys WHERE id = ?', id);
-        if (row === undefined) throw notFound('API key');
-        const key = { ...toApiKey(row), ...change };
+        const key = { ...(yield* getIn(tx, id)), ...change };
         yield* tx.run(
           'UPDATE api_keys SET name = ?, model = ?, target = ?, capability_config = ? WHERE id = ?',
           key.name,
@@ -71,12 +78,10 @@ export function makeApiKeys(database: Database) {
       }),
 
     /** Revokes a key; a second call changes nothing. Throws `not_found`. */
-    revoke: (id: string, note?: Note<ApiKey>): Promise<ApiKey> =>
+    revoke: (id: string, note?: Note<OwnedKey>): Promise<OwnedKey> =>
       auditedWrite(note, function* (tx) {
         yield* tx.run('UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL', tx.now, id);
-        const row = yield* tx.get<ApiKeyRow>('SELECT * FROM api_keys WHERE id = ?', id);
-        if (row === undefined) throw notFound('API key');
-        return toApiKey(row);
+        return yield* getIn(tx, id);
       }),
 
     /** Records that a key was used. */
@@ -86,9 +91,15 @@ export function makeApiKeys(database: Database) {
   };
 }
 
+function* getIn(tx: Reader, id: string): Step<OwnedKey> {
+  const row = yield* tx.get<OwnedKeyRow>(`${OWNED} WHERE k.id = ?`, id);
+  if (row === undefined) throw notFound('API key');
+  return toOwnedKey(row);
+}
+
 /** Inserts a key. */
-export function* createKeyIn(tx: Transaction, key: NewApiKey): Step<ApiKey> {
-  const seq = yield* tx.insert(
+export function* createKeyIn(tx: Transaction, key: NewApiKey): Step<OwnedKey> {
+  yield* tx.insert(
     `INSERT INTO api_keys (id, user_seq, name, scope, secret_sha256, last_four, model, target, project_id,
        expires_at, capability_config, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     key.id,
@@ -104,5 +115,5 @@ export function* createKeyIn(tx: Transaction, key: NewApiKey): Step<ApiKey> {
     JSON.stringify(key.capabilityConfig ?? {}),
     tx.now,
   );
-  return toApiKey((yield* tx.get<ApiKeyRow>('SELECT * FROM api_keys WHERE seq = ?', seq))!);
+  return yield* getIn(tx, key.id);
 }
