@@ -19,7 +19,9 @@ import {
   type SettingRow,
   SETTINGS_FILE,
 } from './config.ts';
+import type { Clock } from '../domain/clock.ts';
 import type { Settings } from '../domain/settings.ts';
+import type { Log } from '../log/log.ts';
 import { publicUrlFor } from './listen-address.ts';
 import { makeWatch } from './watch-directory.ts';
 
@@ -75,9 +77,7 @@ export type ConfigEvent =
   | { readonly kind: 'rejected'; readonly file: string; readonly problems: readonly Problem[] }
   /** Only these are left out, or stay as they were; the rest is in effect. Reported once for the same problems. */
   | { readonly kind: 'left-out'; readonly problems: readonly Problem[] }
-  | { readonly kind: 'restart-needed'; readonly setting: 'listen'; readonly wanted: string; readonly inEffect: string }
-  /** Changes may go unnoticed until `reload` or a restart. */
-  | { readonly kind: 'watch-failed'; readonly why: string };
+  | { readonly kind: 'restart-needed'; readonly setting: 'listen'; readonly wanted: string; readonly inEffect: string };
 
 /** Which part has changed. */
 export type Changed = 'settings' | 'catalog' | 'definitions';
@@ -85,6 +85,9 @@ export type Changed = 'settings' | 'catalog' | 'definitions';
 /** The initial configuration (from `loadLiveConfig`), and who receives the events. */
 export interface LiveConfigParts extends Configuration {
   readonly report: (event: ConfigEvent) => void;
+  readonly clock: Clock;
+  /** For the watch of the directory. */
+  readonly log: Log;
 }
 
 export interface LiveConfig {
@@ -258,6 +261,6 @@ export function makeLiveConfig(parts: LiveConfigParts): LiveConfig {
       listen = address;
       reload();
     },
-    ...makeWatch(configDir, reload, (why) => report({ kind: 'watch-failed', why })),
+    ...makeWatch({ directory: configDir, reload, clock: parts.clock, log: parts.log }),
   };
 }

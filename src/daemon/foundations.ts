@@ -41,7 +41,8 @@ export function layFoundations({ configuration, closers }: Start) {
   const deriveKey = openMasterKey(masterKeyPlace(places));
   const render = makeLogForPeople(wantsColours(true, readEnvironment()));
   const log = makeLog(config.settings.log, standardErrorOutlet(render));
-  const live = makeLiveConfig({ config, catalog, definitions, report: (event) => reportConfig(log, event) });
+  const report = (event: ConfigEvent) => reportConfig(log, event);
+  const live = makeLiveConfig({ config, catalog, definitions, report, clock: systemClock, log });
   closers.push(live.stop);
   live.onChange(() => {
     log.level = live.settings().log.level;

@@ -13,6 +13,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { formatProblem } from '../../src/catalog/reading/problem.ts';
 import type { Environment, Flags } from '../../src/config/config.ts';
 import { type ConfigEvent, loadLiveConfig, makeLiveConfig } from '../../src/config/live-config.ts';
+import { systemClock } from '../../src/domain/clock.ts';
+import { makeLog } from '../../src/log/log.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 import { waitFor } from '../support/time/wait-for.ts';
 
@@ -26,7 +28,8 @@ function open(configDir: string, flags: Flags = {}, environment: Environment = {
   const loaded = loadLiveConfig({ configDir, ...flags }, environment);
   if (!loaded.ok) throw new Error(loaded.problems.map(formatProblem).join('\n'));
   const events: ConfigEvent[] = [];
-  const live = makeLiveConfig({ ...loaded, report: (event) => events.push(event) });
+  const log = makeLog({ level: 'fatal' });
+  const live = makeLiveConfig({ ...loaded, report: (event) => events.push(event), clock: systemClock, log });
   onTestFinished(() => live.stop());
   const write = (name: string, text: string) => writeFileSync(path.join(configDir, name), text);
   return { live, events, write };
