@@ -42,7 +42,10 @@ export const RULES_OF_OFFICE_DECISIONS: readonly Rule[] = [
     id: 'G10',
     text: 'Access to an open stream is checked again within 60 s; reads of others’ conversations are in the audit log.',
     proofs: {
-      [WATCHERS]: ['an administrator who loses the role loses the stream within a minute; others keep theirs'],
+      [WATCHERS]: [
+        'an administrator who loses the role loses the stream within a minute; others keep theirs',
+        'a role taken, a key revoked or an account disabled in the store ends the stream, and the key opens no other',
+      ],
       'http/frame/credential-watch.test.ts': [
         'thousands are checked in small parts, all within the minute, and those that have left never',
       ],

@@ -3,7 +3,10 @@ import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { ErrandError } from '../../../src/domain/errors.ts';
 import type { Identity } from '../../../src/domain/people/user.ts';
-import { fakeClock } from '../../support/time/fake-clock.ts';
+import { makeAuthenticate } from '../../../src/operations/people/authenticate.ts';
+import { makeResolveKey } from '../../../src/operations/people/resolve-key.ts';
+import { makeKey } from '../../../src/operations/people/secrets.ts';
+import { type FakeClock, fakeClock } from '../../support/time/fake-clock.ts';
 import { aKey, aUser, type House } from '../../support/http/http-house.ts';
 import { openOffice, watch } from '../../support/http/watch-house.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
@@ -22,6 +25,14 @@ const connections = (house: House) =>
   new Promise<number>((resolve, reject) =>
     house.tcp.getConnections((error, count) => (error === null ? resolve(count) : reject(error))),
   );
+
+/** A minute in which the daemon gets to everything that is due. */
+async function aMinute(clock: FakeClock): Promise<void> {
+  for (let second = 0; second < 60; second += 1) {
+    clock.advance(1_000);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
 
 test('a heartbeat comes after fifteen silent seconds, not before', async () => {
   const clock = fakeClock();
@@ -53,10 +64,7 @@ test('an administrator who loses the role loses the stream within a minute; othe
   const streams = { demoted: await open('demoted'), revoked: await open('revoked'), kept: await open('kept') };
   for (const { ids } of Object.values(streams)) await ids(2);
   lost.add('demoted').add('revoked');
-  for (let second = 0; second < 60; second += 1) {
-    clock.advance(1_000);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
+  await aMinute(clock);
   const rest = async ({ next }: typeof streams.kept) => {
     for (;;) {
       const event = await next();
@@ -67,6 +75,59 @@ test('an administrator who loses the role loses the stream within a minute; othe
   expect(await rest(streams.revoked)).toBeUndefined();
   await say('on');
   expect(await rest(streams.kept)).toMatchObject({ id: '3' });
+});
+
+test('a role taken, a key revoked or an account disabled in the store ends the stream, and the key opens no other', async () => {
+  const clock = fakeClock();
+  let authenticate: ReturnType<typeof makeAuthenticate> | undefined;
+  const { house, session, store, say } = await openOffice({
+    parts: { clock },
+    operations: { authenticate: (...credential) => authenticate!(...credential) },
+  });
+  const resolveToken = () => Promise.reject(new Error('There are no tokens.'));
+  authenticate = makeAuthenticate({ resolveKey: makeResolveKey({ store, clock: fakeClock() }), resolveToken });
+  const administrator = async (username: string) => {
+    const nobody = {
+      fullName: '',
+      department: '',
+      functionalRole: null,
+      scenario: null,
+      passwordHash: 'x',
+      teamId: null,
+    };
+    const { seq: userSeq } = await store.users.create({ ...nobody, username, role: 'admin' });
+    const { text, ...secret } = makeKey();
+    const named = { name: '', scope: 'admin' as const, model: null, target: 'free', projectId: null, expiresAt: null };
+    await store.keys.create({ ...secret, ...named, userSeq });
+    const authorization = { authorization: `Bearer ${text}` };
+    return { id: secret.id, authorization, stream: await watch(house, `${session}/stream?replay=true`, authorization) };
+  };
+  const [demoted, revoked, disabled, kept] = [
+    await administrator('demoted'),
+    await administrator('revoked'),
+    await administrator('disabled'),
+    await administrator('kept'),
+  ];
+  for (const { stream } of [demoted, revoked, disabled, kept]) await stream.ids(2);
+  await store.users.change('demoted', { role: 'user' });
+  await store.keys.revoke(revoked.id);
+  await store.users.change('disabled', { disabled: true });
+  const readToEnd = async ({ next }: typeof kept.stream) => {
+    let event = await next();
+    while (event?.comment === 'heartbeat') event = await next();
+    return event;
+  };
+  await aMinute(clock);
+  for (const [{ stream, authorization }, status] of [
+    [demoted, 403],
+    [revoked, 401],
+    [disabled, 403],
+  ] as const) {
+    expect(await readToEnd(stream)).toBeUndefined();
+    expect((await fetch(`${house.url}${session}/stream`, { headers: authorization })).status).toBe(status);
+  }
+  await say('on');
+  expect(await readToEnd(kept.stream)).toMatchObject({ id: '3' });
 });
 
 test('a drain ends all streams, and those that come during it', async () => {
