@@ -13,7 +13,7 @@ import type {
   OfficeSummaryWire,
   RunRoundsWire,
 } from '../wire/office/session.ts';
-import type { snapshotQuery, SnapshotWire, todayQuery, TodayRunsWire } from '../wire/office/snapshot.ts';
+import type { LiveRunsWire, snapshotQuery, SnapshotWire, todayQuery, TodayRunsWire } from '../wire/office/snapshot.ts';
 import type { eventsQuery, OfficeEventsWire, sessionStreamQuery } from '../wire/office/stream.ts';
 import type { FileNodeWire } from '../wire/sessions/artifact.ts';
 import type { Static } from '../wire/shape.ts';
@@ -31,6 +31,8 @@ export type SourceType = TodayItemWire['source_type'];
 export interface Office {
   /** `limit`: run entities, 1 to 96. `tz`: the time zone whose day "today" is. */
   snapshot(query: Query<typeof snapshotQuery>): Promise<SnapshotWire>;
+  /** All live runs, by pages; a snapshot has the first of them. */
+  liveRuns(query: Query<typeof pageQuery>): Promise<LiveRunsWire>;
   todayRuns(teamId: string, query: Query<typeof todayQuery>): Promise<TodayRunsWire>;
   session(id: string): Promise<OfficeSessionWire>;
   detail(id: string): Promise<OfficeDetailWire>;
@@ -64,6 +66,7 @@ export function makeOffice(call: CallManagement, address: Address, signal: Abort
   const of = (id: string) => `/sessions/${encodeURIComponent(id)}`;
   return {
     snapshot: (query) => read('/snapshot', query),
+    liveRuns: (query) => read('/live-runs', query),
     todayRuns: (teamId, query) => read(`/teams/${encodeURIComponent(teamId)}/today-active-runs`, query),
     session: (id) => read(of(id)),
     detail: (id) => read(`${of(id)}/detail`),

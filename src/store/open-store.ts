@@ -37,6 +37,7 @@ import { makeScreenshots } from './artifacts/screenshots.ts';
 import { makeSigningKeys } from './people/signing-keys.ts';
 import { makeSessionEvents } from './sessions/session-events.ts';
 import { makeSessions } from './sessions/sessions.ts';
+import { makeLiveRuns } from './office/live-runs.ts';
 import { makeSnapshot } from './office/snapshot.ts';
 import { makeStopRuns } from './runs/stop-runs.ts';
 import { makeTeams } from './people/teams.ts';
@@ -96,6 +97,7 @@ function makeStore(database: Database) {
       ...makeSessionPages(database),
       ...makeOfficeRuns(database),
       ...makeSnapshot(database),
+      ...makeLiveRuns(database),
       ...makeToday(database),
       ...makeRunRounds(database),
       ...makeContextUsage(database),

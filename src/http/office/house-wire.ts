@@ -1,5 +1,6 @@
 // The whole house in Office Mode, as the wire has it (§2.14, §4.8, G13-G15, G19).
 import { isoTime } from '../../domain/clock.ts';
+import type { Page } from '../../domain/listing.ts';
 import {
   OFFICE_STATUS,
   type OfficeStatus,
@@ -7,12 +8,12 @@ import {
   UNASSIGNED_TEAM,
 } from '../../domain/sessions/office.ts';
 import { RUN_STATUSES } from '../../domain/sessions/run.ts';
-import type { Glance, HouseSnapshot, TodayRuns } from '../../operations/office/house.ts';
+import type { Glance, HouseSnapshot, LiveRuns, TodayRuns } from '../../operations/office/house.ts';
 import { conversationAccess } from '../../operations/office/conversation-access.ts';
 import type { RecentSession, TeamDay } from '../../store/office/snapshot.ts';
 import type { TodayRun } from '../../store/office/today.ts';
 import type { RecentSessionWire, TodayItemWire } from '../../wire/office/entity.ts';
-import type { SnapshotWire, TodayRunsWire } from '../../wire/office/snapshot.ts';
+import type { LiveRunsWire, SnapshotWire, TodayRunsWire } from '../../wire/office/snapshot.ts';
 import { lookAt, renderEntity, teamFields } from './entity-wire.ts';
 
 /** Administrators see every conversation (G14). */
@@ -81,6 +82,11 @@ function renderRecent(session: RecentSession, { caller }: Glance): RecentSession
     can_view_conversation: true,
     conversation_access_mode: conversationAccess(caller, session.userId),
   };
+}
+
+export function renderLiveRuns(live: LiveRuns, { limit, offset }: Page): LiveRunsWire {
+  const items = live.items.map((run) => renderEntity(run, lookAt(run, live)));
+  return { generated_at: isoTime(live.at), items, total: live.total, limit, offset };
 }
 
 export function renderTodayRuns(

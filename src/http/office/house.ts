@@ -1,11 +1,12 @@
 // The handlers of the whole house in Office Mode (§4.8).
 import type { Administrator } from '../../domain/people/user.ts';
 import type { Operations } from '../../operations/operations.ts';
+import type { pageQuery } from '../../wire/listing.ts';
 import type { snapshotQuery, todayQuery } from '../../wire/office/snapshot.ts';
 import type { Static } from '../../wire/shape.ts';
 import type { Exchange } from '../frame/exchange.ts';
 import { ok } from '../frame/reply.ts';
-import { renderSnapshot, renderTodayRuns } from './house-wire.ts';
+import { renderLiveRuns, renderSnapshot, renderTodayRuns } from './house-wire.ts';
 
 /** The handlers by name; `routes.ts` assigns their paths. */
 export function makeOfficeHouseHandlers(operations: Operations) {
@@ -14,6 +15,8 @@ export function makeOfficeHouseHandlers(operations: Operations) {
       const { limit, tz: timeZone } = query;
       return ok(renderSnapshot(await operations.getOfficeSnapshot(caller, { limit, timeZone })));
     },
+    liveRuns: async ({ query }: Exchange<Static<typeof pageQuery>>, caller: Administrator) =>
+      ok(renderLiveRuns(await operations.listLiveRuns(caller, query), query)),
     today: async ({ params, query }: Exchange<Static<typeof todayQuery>>, caller: Administrator) => {
       const { limit, page, source_type: source = null, tz: timeZone } = query;
       const wish = { source, timeZone, limit, page };

@@ -1,9 +1,11 @@
 // What Office Mode shows of the whole house: its snapshot, and today's runs of a team (§4.8 rules 1-9).
 import type { Clock } from '../../domain/clock.ts';
+import type { Listing, Page } from '../../domain/listing.ts';
 import { notFound } from '../../domain/errors.ts';
 import { type RunSource, UNASSIGNED_TEAM } from '../../domain/sessions/office.ts';
 import { dayStartQuarter, QUARTER_MS } from '../../domain/time-zone.ts';
 import type { Administrator } from '../../domain/people/user.ts';
+import type { OfficeRun } from '../../store/office/office-runs.ts';
 import type { OfficeSnapshot } from '../../store/office/snapshot.ts';
 import type { TodayPage } from '../../store/office/today.ts';
 import type { Store } from '../../store/open-store.ts';
@@ -37,6 +39,8 @@ export interface TodayRuns extends TodayPage, Glance {
   readonly teamId: string;
 }
 
+export interface LiveRuns extends Listing<OfficeRun>, Glance {}
+
 export interface HouseParts {
   readonly store: Pick<Store, 'office'>;
   readonly clock: Clock;
@@ -50,6 +54,12 @@ export function makeHouse({ store, clock }: HouseParts) {
       const since = dayStartQuarter(at, timeZone);
       return { ...(await store.office.getSnapshot({ limit, since })), caller, at, dayStart: since * QUARTER_MS };
     },
+
+    listLiveRuns: async (caller: Administrator, page: Page): Promise<LiveRuns> => ({
+      ...(await store.office.listLiveRuns(page)),
+      caller,
+      at: clock.now(),
+    }),
 
     /** Throws `not_found` for an unknown team (G11). */
     listTodayRuns: async (caller: Administrator, teamId: string, query: TodayQuery): Promise<TodayRuns> => {

@@ -1,7 +1,6 @@
 // Keeps the state fed: the house's stream, and a snapshot every so often, after gaps, and for runs that are unknown.
-import type { Client } from '../../client/client.ts';
 import { ClientError } from '../../client/transport/client-error.ts';
-import type { AppState, Dispatch } from '../state/state.ts';
+import { makeLivePages, type ReadParts } from './live-pages.ts';
 import type { OfficeEvent } from '../../client/office-stream.ts';
 
 /** Run entities of a snapshot: the most that the daemon gives. */
@@ -12,12 +11,8 @@ const TICK_MS = 1000;
 /** A tick that comes this late: the machine slept, and its connections may be dead without knowing. */
 const ASLEEP_MS = 10_000;
 
-export interface FeedParts {
-  readonly client: Client;
-  readonly get: () => AppState;
-  readonly dispatch: Dispatch;
+export interface FeedParts extends ReadParts {
   readonly take: (event: OfficeEvent) => void;
-  readonly now: () => number;
 }
 
 export interface Feed {
@@ -28,6 +23,7 @@ export interface Feed {
 export function startFeed(parts: FeedParts): Feed {
   const { get, dispatch, now } = parts;
   const snapshots = makeSnapshots(parts);
+  const readLivePages = makeLivePages(parts);
   let following = follow(parts, snapshots.soon, null);
   let tickedAt = now();
   const ticker = setInterval(() => {
@@ -39,6 +35,7 @@ export function startFeed(parts: FeedParts): Feed {
     }
     tickedAt = at;
     if (get().house.hasUnknown) snapshots.soon();
+    readLivePages();
   }, TICK_MS);
   return {
     stop() {
@@ -115,7 +112,10 @@ function follow({ client, dispatch, take, now }: FeedParts, missed: () => void, 
       } else {
         if (news.kind === 'open') dispatch({ type: 'stream-open' });
         else lastEventId = news.id;
-        if (news.kind === 'reset' || !news.resumed) missed();
+        if (news.kind === 'reset' || !news.resumed) {
+          dispatch({ type: 'stream-reset' });
+          missed();
+        }
       }
     }
   };

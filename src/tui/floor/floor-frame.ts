@@ -1,9 +1,9 @@
 // The floor as lines: teams above, runs below, as many as there is room for.
 import { frameOf, type KeyHint, type Size } from '../frame/frame.ts';
-import type { House, Row } from '../state/house.ts';
+import { type House, isLive, type Row } from '../state/house.ts';
 import type { FloorState, Order } from '../state/screens.ts';
 import { type AppState, houseShown } from '../state/state.ts';
-import { indexOfChoice, visibleRows, windowStart } from '../state/visible.ts';
+import { indexOfChoice, liveCount, visibleRows, windowStart } from '../state/visible.ts';
 import { lookOf } from '../state/looks.ts';
 import { widthOf } from '../text/fit.ts';
 import { cell, EMPTY, type Line, lineOf, span } from '../text/line.ts';
@@ -85,7 +85,9 @@ function listLine({ house, floor, runs }: Runs, chosen: number, width: number): 
   ];
   // Runs of which only the ids are known have no row yet.
   const known = [...house.rows.values()].filter(({ title }) => title !== '').length;
-  const all = runs.length < known ? ` of ${known}` : '';
+  const live = [...house.rows.values()].filter((row) => row.title !== '' && isLive(row)).length;
+  const total = known - live + Math.max(live, house.isFull ? liveCount(house) : 0);
+  const all = runs.length < total ? ` of ${total}` : '';
   return lineOf(left, [span(`${chosen + 1}/${runs.length}${all} `, 'dim')], width);
 }
 

@@ -49,10 +49,14 @@ export interface House {
   readonly hasUnknown: boolean;
   /** The last snapshot had no room for more runs. */
   readonly isFull: boolean;
+  /** Events were missed: live rows that the next snapshot has no room for may be over. */
+  readonly isStale: boolean;
 }
 
 /** Rows are kept up to here; the oldest that are over give way. */
 export const MAX_ROWS = 500;
+/** More live runs than that have no rows. */
+export const MAX_LIVE_ROWS = 5000;
 
 export const EMPTY_HOUSE: House = {
   rows: new Map(),
@@ -74,6 +78,7 @@ export const EMPTY_HOUSE: House = {
   loadedAt: null,
   hasUnknown: false,
   isFull: false,
+  isStale: false,
 };
 
 /** Whether a run has not ended. */

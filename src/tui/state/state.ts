@@ -1,4 +1,5 @@
 // The whole state of the view, and the actions that change it.
+import type { EntityWire } from '../../client/office.ts';
 import type { ClientError } from '../../client/transport/client-error.ts';
 import type { OfficeEvent } from '../../client/office-stream.ts';
 import { type Connection, NOT_CONNECTED } from './connection.ts';
@@ -39,7 +40,9 @@ export type Action =
   | { readonly type: 'snapshot-asked'; readonly at: number }
   | ({ readonly type: 'snapshot' } & SnapshotTaken)
   | { readonly type: 'snapshot-failed'; readonly failure: ClientError }
+  | { readonly type: 'live-runs'; readonly entities: readonly EntityWire[]; readonly at: number }
   | { readonly type: 'stream-open' }
+  | { readonly type: 'stream-reset' }
   | { readonly type: 'stream-lost'; readonly failure: ClientError; readonly retryAt: number }
   | { readonly type: 'open'; readonly screen: ScreenState }
   | { readonly type: 'back' }

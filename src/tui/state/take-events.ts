@@ -3,7 +3,7 @@ import type { OfficeEvent } from '../../client/office-stream.ts';
 import type { EventType } from '../../domain/journal-event.ts';
 import type { PayloadWire } from '../../wire/event-payloads.ts';
 import { describeCall, describeWait, THINKS } from './activity.ts';
-import { type House, isLive, MAX_ROWS, type Overview, type Row, type RunStatus } from './house.ts';
+import { type House, isLive, MAX_LIVE_ROWS, MAX_ROWS, type Overview, type Row, type RunStatus } from './house.ts';
 
 type Change = Partial<Row>;
 type ChangeOf = (payload: OfficeEvent['payload'], row: Row, at: number) => Change;
@@ -106,11 +106,14 @@ function dropSession(rows: Map<string, Row>, sessionId: string): void {
 }
 
 function dropOldest(rows: Map<string, Row>): void {
+  const live = [...rows.values()].filter((row) => row.title !== '' && isLive(row)).length;
+  const room = Math.max(MAX_ROWS, Math.min(live, MAX_LIVE_ROWS));
+  if (rows.size <= room) return;
   const byWorth = [...rows.values()].sort(
     (a, b) =>
       Number(isLive(a)) - Number(isLive(b)) ||
       Number(a.title !== '') - Number(b.title !== '') ||
       a.updatedAt - b.updatedAt,
   );
-  for (const { runId } of byWorth.slice(0, rows.size - MAX_ROWS)) rows.delete(runId);
+  for (const { runId } of byWorth.slice(0, rows.size - room)) rows.delete(runId);
 }

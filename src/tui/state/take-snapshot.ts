@@ -1,7 +1,7 @@
 // Takes a snapshot into the house: what the daemon says rules, and what it had no room to say stays.
 import type { EntityWire, SnapshotWire } from '../../client/office.ts';
 import { type Flow, flowAfter } from './flow.ts';
-import { type House, isLive, MAX_ROWS, type Row } from './house.ts';
+import { type House, isLive, MAX_LIVE_ROWS, MAX_ROWS, type Row } from './house.ts';
 
 export interface SnapshotTaken {
   readonly snapshot: SnapshotWire;
@@ -20,7 +20,7 @@ export function takeSnapshot(house: House, { snapshot, queue, limit, at }: Snaps
     rows.set(row.runId, row);
   }
   for (const row of keptRows(house, snapshot, limit)) {
-    if (rows.size >= MAX_ROWS) break;
+    if (rows.size >= (isLive(row) ? MAX_LIVE_ROWS : MAX_ROWS)) break;
     if (!rows.has(row.runId)) rows.set(row.runId, row);
   }
   return {
@@ -33,7 +33,19 @@ export function takeSnapshot(house: House, { snapshot, queue, limit, at }: Snaps
     loadedAt: at,
     hasUnknown: false,
     isFull: snapshot.entities.length >= limit,
+    isStale: false,
   };
+}
+
+/** The house with more of its live runs. What has ended by its events stays so. */
+export function takeLiveRuns(house: House, entities: readonly EntityWire[], at: number): House {
+  const rows = new Map(house.rows);
+  for (const entity of entities) {
+    const known = rows.get(entity.run_id);
+    if (known !== undefined ? isLive(known) : rows.size < MAX_LIVE_ROWS)
+      rows.set(entity.run_id, rowOf(entity, known, at));
+  }
+  return { ...house, rows };
 }
 
 /** Live runs come first in a snapshot. So one that isn't full of live runs lists all of them, and a row it leaves out is over. */
@@ -41,7 +53,7 @@ function keptRows(house: House, snapshot: SnapshotWire, limit: number): readonly
   if (snapshot.entities.length < limit) return [];
   const allLiveAreIn = snapshot.entities.some((entity) => !isLive(entity));
   return [...house.rows.values()]
-    .filter((row) => row.title !== '' && !(allLiveAreIn && isLive(row)))
+    .filter((row) => row.title !== '' && !((allLiveAreIn || house.isStale) && isLive(row)))
     .sort((a, b) => Number(isLive(b)) - Number(isLive(a)) || b.updatedAt - a.updatedAt);
 }
 

@@ -1,6 +1,7 @@
 // Which rows the floor shows, in which order, and which of them is chosen.
 import { UNASSIGNED_TEAM_ID } from '../../wire/office/snapshot.ts';
-import { type House, isLive, type Row } from './house.ts';
+import { type House, isLive, MAX_LIVE_ROWS, type Row } from './house.ts';
+import type { AppState } from './state.ts';
 import type { Choice } from './desk-state.ts';
 import type { FloorState, Order } from './screens.ts';
 
@@ -38,6 +39,30 @@ function hasWords(row: Row, words: readonly string[]): boolean {
   const text = [title, username, fullName, teamName, now, error, runId, sessionId].join(' ').toLowerCase();
   return words.every((word) => text.includes(word));
 }
+
+/** Rows ahead of the chosen one that are there before it comes to them. */
+const AHEAD = 48;
+
+/** Live runs of the house, with or without rows. */
+export function liveCount({ overview }: House): number {
+  return overview.running + overview.pending;
+}
+
+/** Whether the user comes to the end of the live runs that have rows, and there are more. */
+export function wantsLiveRuns({ house, screens }: AppState): boolean {
+  const floor = screens.at(-1);
+  if (floor?.name !== 'floor' || !house.isFull || !LIVE_FILTERS.has(floor.status)) return false;
+  const known = [...house.rows.values()].filter((row) => row.title !== '' && isLive(row)).length;
+  if (known >= Math.min(liveCount(house), MAX_LIVE_ROWS)) return false;
+  const rows = visibleRows(house, floor);
+  const chosen = indexOfChoice(
+    rows.map(({ runId }) => runId),
+    floor.chosen,
+  );
+  return chosen + AHEAD >= rows.filter(isLive).length;
+}
+
+const LIVE_FILTERS: ReadonlySet<FloorState['status']> = new Set(['all', 'running', 'pending']);
 
 /** Where the chosen one is among the ids now: at its place before, when it is gone. -1 when there are none. */
 export function indexOfChoice(ids: readonly string[], { id, index }: Choice): number {

@@ -67,6 +67,13 @@ export const snapshot = named(
 );
 export type SnapshotWire = Static<typeof snapshot>;
 
+/** Live runs, in the order of a snapshot. */
+export const liveRuns = named(
+  'OfficeLiveRuns',
+  object({ generated_at: time, items: array(entity), total: count, limit: integer({ from: 1 }), offset: count }),
+);
+export type LiveRunsWire = Static<typeof liveRuns>;
+
 /** A page of today's runs of a team. `total` counts as `today_active` does, `item_total` what has rows (§4.8 rules 3 and 4). */
 export const todayRuns = named(
   'OfficeTodayRuns',

@@ -139,6 +139,19 @@ describe('the snapshot', () => {
   });
 });
 
+test('live runs come by pages, in the order of the snapshot', async () => {
+  await rows.work({ who: ann });
+  await rows.work({ who: ann, goesOn: true });
+  for (let run = 0; run < 5; run += 1) await rows.accept(ann);
+  const ids = async (path: string, name: string) =>
+    ((await data(path)) as Record<string, { run_id: string }[]>)[name]!.map(({ run_id: id }) => id);
+  const all = (await ids('/snapshot?limit=96', 'entities')).slice(0, 6);
+  expect(await data('/live-runs?limit=4')).toMatchObject({ generated_at: NOON, total: 6, limit: 4, offset: 0 });
+  expect(await ids('/live-runs?limit=4', 'items')).toEqual(all.slice(0, 4));
+  expect(await ids('/live-runs?limit=4&offset=4', 'items')).toEqual(all.slice(4));
+  expect(await ids('/live-runs?offset=6', 'items')).toEqual([]);
+});
+
 describe('today’s runs of a team', () => {
   const today = (team: string, query = '') => data(`/teams/${team}/today-active-runs?tz=UTC${query}`);
 

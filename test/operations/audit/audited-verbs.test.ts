@@ -149,6 +149,7 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of progra
   getModelName: 'of programs',
   listOwnSessions: 'of programs',
   getOfficeSnapshot: 'not of a conversation',
+  listLiveRuns: 'not of a conversation',
   listTodayRuns: 'not of a conversation',
   listUsers: 'not of a conversation',
   getUser: 'not of a conversation',

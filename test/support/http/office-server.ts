@@ -12,6 +12,7 @@ import type {
   TodayItemWire,
   TodayRunsWire,
 } from '../../../src/client/office.ts';
+import type { LiveRunsWire } from '../../../src/wire/office/snapshot.ts';
 
 export const AT = Date.parse('2026-03-01T12:00:00.000Z');
 
@@ -122,6 +123,8 @@ export interface OfficeServer {
   /** What the daemon knows; a test changes it. */
   snapshot: SnapshotWire;
   today: readonly TodayItemWire[];
+  /** All live runs, of which a snapshot has the first. */
+  live: readonly EntityWire[];
   /** The reply to a read of a session, by the end of its path, such as `summary`; a function replies to its query. */
   readonly ofSession: Map<string, unknown>;
   /** What is fetched at addresses outside of the API, by path. */
@@ -169,6 +172,7 @@ export async function startOfficeServer(snapshot: SnapshotWire = aSnapshot([anEn
     url: () => `http://127.0.0.1:${port}`,
     snapshot,
     today: [],
+    live: [],
     ofSession: new Map(),
     files: new Map(),
     status: null,
@@ -213,6 +217,7 @@ export async function startOfficeServer(snapshot: SnapshotWire = aSnapshot([anEn
     const file = server.files.get(url.pathname);
     if (file !== undefined) return void response.end(file);
     if (url.pathname.endsWith('/snapshot')) return reply(response, 200, server.snapshot);
+    if (url.pathname.endsWith('/live-runs')) return reply(response, 200, livePageOf(server.live, url));
     if (url.pathname.endsWith('/today-active-runs')) return reply(response, 200, pageOf(server.today, url));
     if (url.pathname.endsWith('/queue')) return reply(response, 200, QUEUE);
     return reply(response, 404, null);
@@ -287,6 +292,12 @@ function reply(response: ServerResponse, status: number, data: unknown): void {
   const isOk = status < 300;
   response.writeHead(status, { 'content-type': 'application/json' });
   response.end(JSON.stringify({ code: isOk ? 0 : status, message: isOk ? 'ok' : 'It is not well.', data }));
+}
+
+function livePageOf(live: readonly EntityWire[], { searchParams }: URL): LiveRunsWire {
+  const [limit, offset] = [Number(searchParams.get('limit')), Number(searchParams.get('offset'))];
+  const items = live.slice(offset, offset + limit);
+  return { generated_at: new Date(AT).toISOString(), items, total: live.length, limit, offset };
 }
 
 function pageOf(today: readonly TodayItemWire[], { searchParams }: URL): TodayRunsWire {

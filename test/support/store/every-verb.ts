@@ -198,6 +198,7 @@ async function callOffice(house: StoreHouse): Promise<void> {
   await runs.recordStep(fenceOf(run!), aStep({ calls: [{ id: 'x', name: 'shell', input: {} }] }), FREE);
   await office.listRuns(sessionSeq, PAGE);
   await office.getSnapshot({ limit: 9, since: 0 });
+  await office.listLiveRuns(PAGE);
   await office.hasTeam('none');
   for (const team of [null, 'none']) {
     for (const source of [null, ...RUN_SOURCES]) await office.listToday({ team, source, since: 0, ...PAGE });

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { anEntity, aSnapshot, sessionId, startOfficeServer } from '../../support/http/office-server.ts';
+import { anEntity, anEvent, aSnapshot, sessionId, startOfficeServer } from '../../support/http/office-server.ts';
 import { ENTER, openOfficeView } from '../../support/terminal/office-view.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
@@ -11,7 +11,7 @@ async function floorWith(count: number) {
   onTestFinished(() => server.die());
   const view = openOfficeView({ url: server.url(), frameMs: 200 });
   onTestFinished(view.close);
-  await view.until(/● live[^]*Work number 1\./);
+  await view.until(count === 0 ? /● live[^]*No runs today/ : /● live[^]*Work number 1\./);
   const desk = () => view.state().screens.find((screen) => screen.name === 'desk');
   return { server, view, desk };
 }
@@ -44,4 +44,18 @@ test('each of many keys counts, drawn or not', async () => {
   const { view } = await floorWith(20);
   view.press(...Array.from('jjjjjjk'), 'jj');
   await view.until('8/20');
+});
+
+test('all live runs are reached, however many there are', async () => {
+  const live = Array.from({ length: 300 }, (_, at) => anEntity(at + 1, { session_title: `Work number ${at + 1}.` }));
+  const { server, view } = await floorWith(0);
+  server.live = live;
+  const { overview } = aSnapshot(live);
+  server.snapshot = aSnapshot(live.slice(0, 96), { overview });
+  server.emit(anEvent(1, 'run.queued'));
+  await view.until('1/96 of 300');
+  await waitFor(() => {
+    view.press('G');
+    return view.screen().includes('300/300');
+  });
 });

@@ -6,7 +6,7 @@ import { MAX_ROWS } from '../../../src/tui/state/house.ts';
 import { reduce } from '../../../src/tui/state/reduce.ts';
 import { floor } from '../../../src/tui/state/screens.ts';
 import { type AppState, houseShown, initialState } from '../../../src/tui/state/state.ts';
-import { visibleRows } from '../../../src/tui/state/visible.ts';
+import { visibleRows, wantsLiveRuns } from '../../../src/tui/state/visible.ts';
 import { anEntity, anEvent, aSnapshot, AT, aTeam, runId, sessionId } from '../../support/http/office-server.ts';
 
 const LIMIT = 96;
@@ -151,4 +151,40 @@ test('the ids of sessions and runs are found like words', () => {
   const { house } = take(fresh(), [anEntity(1, { session_title: 'Sales, quarter-one' }), anEntity(2)]);
   expect(visibleRows(house, floor({ find: sessionId(2) }))).toHaveLength(1);
   expect(visibleRows(house, floor({ find: 'sales ARBOR Quarter-One' }))).toHaveLength(1);
+});
+
+const many = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => anEntity(from + at));
+const more = (state: AppState, from: number, to: number) =>
+  reduce(state, { type: 'live-runs', entities: many(from, to), at: AT });
+const at = (state: AppState, index: number, over = {}): AppState => ({
+  ...state,
+  screens: [floor({ chosen: { id: null, index }, ...over })],
+});
+
+test('more live runs are wanted where the user comes to the end of those that have rows', () => {
+  const full = reduce(fresh(), {
+    type: 'snapshot',
+    snapshot: aSnapshot(many(1, 96), { overview: { ...aSnapshot([]).overview, running: 700 } }),
+    queue: null,
+    limit: LIMIT,
+    at: AT,
+  });
+  expect([0, 47, 48, 95].map((index) => wantsLiveRuns(at(full, index)))).toEqual([false, false, true, true]);
+  expect(wantsLiveRuns(at(full, 95, { status: 'failed' }))).toBe(false);
+  expect(wantsLiveRuns(at(full, 0, { find: 'nothing has this' }))).toBe(true);
+  const all = more(full, 97, 700);
+  expect(visibleRows(all.house, floor())).toHaveLength(700);
+  expect(wantsLiveRuns(at(all, 699))).toBe(false);
+});
+
+test('live rows outlive a snapshot without room for them, unless events were missed', () => {
+  const known = more(take(fresh(), many(1, 96)), 97, 600);
+  expect(take(known, many(1, 96)).house.rows.size).toBe(600);
+  expect(happen(known, 1, 'run.done').house.rows.size).toBe(599);
+  expect(take(reduce(known, { type: 'stream-reset' }), many(1, 96)).house.rows.size).toBe(96);
+});
+
+test('what has ended by its events stays so, whatever a page of live runs says', () => {
+  const state = happen(take(fresh(), many(1, 96)), 1, 'run.done');
+  expect(rowOf(more(state, 1, 2), 1)?.status).toBe('completed');
 });
