@@ -1,5 +1,5 @@
 // The journal, as webhooks look at it: the events that one may want, in order.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { EventType } from '../../domain/journal-event.ts';
 import { WEBHOOK_EVENTS, type WebhookEventType } from '../../domain/webhooks/webhook.ts';
 import type { Reader, Step } from '../engine/statement.ts';
@@ -37,9 +37,8 @@ export function* newestEventId(tx: Reader): Step<number> {
 
 /** The id that an event has for all webhooks: a UUID version 8, of its time and of what tells it from every other. */
 export function eventIdOf(sessionId: string, event: Pick<EventRow, 'id' | 'created_at'>): string {
-  const bytes = createHash('sha256').update(`webhook event ${event.id} of ${sessionId}`).digest().subarray(0, 16);
-  bytes.writeUIntBE(event.created_at, 0, 6);
-  bytes[6] = (bytes[6]! & 0x0f) | 0x80;
-  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
-  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  const time = event.created_at.toString(16).padStart(12, '0');
+  const digest = hash('sha256', `webhook event ${event.id} of ${sessionId}`);
+  const [middle, end] = [digest.slice(0, 3), digest.slice(3, 18)];
+  return `${time.slice(0, 8)}-${time.slice(8)}-8${middle}-a${end.slice(0, 3)}-${end.slice(3)}`;
 }
