@@ -32,6 +32,7 @@ export function makePlanner({ store, clock, log, planned }: PlannerParts): Plann
       const result = await store.deliveries.plan(renderBody);
       ({ more, wanted } = result);
       if (result.webhookIds.size > 0) planned(result.webhookIds);
+      for (const err of result.faults) log.error({ err }, 'the body of a webhook event could not be made');
     }
   }
 

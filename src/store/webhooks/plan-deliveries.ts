@@ -1,6 +1,6 @@
 // Planning: events of the journal become deliveries, each exactly once, because the cursor moves in the same commit.
 import type { EventType } from '../../domain/journal-event.ts';
-import type { RenderBody } from '../../domain/webhooks/event-facts.ts';
+import type { EventFacts, RenderBody } from '../../domain/webhooks/event-facts.ts';
 import { filteredReason } from '../../domain/webhooks/webhook-filter.ts';
 import { ownerScopeOf, type Webhook, type WebhookEventType } from '../../domain/webhooks/webhook.ts';
 import type { Database } from '../engine/database.ts';
@@ -21,6 +21,8 @@ export interface PlanResult {
   readonly webhookIds: ReadonlySet<number>;
   /** The types of journal events that enabled webhooks want now. */
   readonly wanted: ReadonlySet<EventType>;
+  /** What `render` threw. Those deliveries failed, and the others are planned. */
+  readonly faults: readonly unknown[];
 }
 
 const WANTED = `SELECT value AS type FROM json_each('${JSON.stringify([...JOURNAL_TYPES.keys()])}')
@@ -52,7 +54,8 @@ function* planIn(tx: Transaction, render: RenderBody): Step<PlanResult> {
   const more = planned < events.length || planned === EVENTS_AT_ONCE;
   const reached = more ? events[planned - 1]!.id : newest;
   if (reached > cursor) yield* tx.run('UPDATE webhook_planning SET cursor = ?', reached);
-  return { more, webhookIds: batch.webhookIds, wanted: new Set(wanted) };
+  const { webhookIds, faults } = batch;
+  return { more, webhookIds, wanted: new Set(wanted), faults };
 }
 
 /** What one commit has read and done. */
@@ -62,11 +65,12 @@ interface Batch {
   /** By event type and owner. */
   readonly webhooks: Map<string, Webhook[]>;
   readonly webhookIds: Set<number>;
+  readonly faults: unknown[];
   deliveries: number;
 }
 
 function makeBatch(render: RenderBody): Batch {
-  return { render, sessions: new Map(), webhooks: new Map(), webhookIds: new Set(), deliveries: 0 };
+  return { render, sessions: new Map(), webhooks: new Map(), webhookIds: new Set(), faults: [], deliveries: 0 };
 }
 
 function* planEvent(tx: Transaction, batch: Batch, event: EventRow): Step<void> {
@@ -83,10 +87,20 @@ function* planEvent(tx: Transaction, batch: Batch, event: EventRow): Step<void> 
   const facts = yield* factsOf(tx, event, session);
   if (facts === undefined) return;
   for (const webhook of wanting) {
-    const body = batch.render(facts, { id: webhook.id, ownerScope: ownerScopeOf(webhook) });
+    const body = bodyOf(batch, facts, webhook);
     yield* insertDelivery(tx, webhook, { eventId: facts.eventId, type, sessionSeq: event.session_seq, body });
     batch.webhookIds.add(webhook.id);
     batch.deliveries += 1;
+  }
+}
+
+/** Null when it cannot be made: one event must not stop all that come after it. */
+function bodyOf({ render, faults }: Batch, facts: EventFacts, webhook: Webhook): string | null {
+  try {
+    return render(facts, { id: webhook.id, ownerScope: ownerScopeOf(webhook) });
+  } catch (error) {
+    faults.push(error);
+    return null;
   }
 }
 
@@ -105,21 +119,24 @@ interface NewDelivery {
   readonly eventId: string;
   readonly type: WebhookEventType;
   readonly sessionSeq: number;
-  readonly body: string;
+  readonly body: string | null;
 }
 
 function* insertDelivery(tx: Transaction, webhook: Webhook, delivery: NewDelivery): Step<void> {
+  const { eventId, type, sessionSeq, body } = delivery;
   yield* tx.run(
     `INSERT INTO webhook_deliveries (webhook_id, owner, event_id, event_type, session_seq, is_test, state, attempts_left,
-       next_attempt_at, body, created_at) VALUES (?, ?, ?, ?, ?, 0, 'pending', ?, ?, ?, ?)`,
+       next_attempt_at, last_error, body, created_at) VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?)`,
     webhook.id,
     ownerOf(webhook),
-    delivery.eventId,
-    delivery.type,
-    delivery.sessionSeq,
+    eventId,
+    type,
+    sessionSeq,
+    body === null ? 'failed' : 'pending',
     webhook.retryCount + 1,
-    tx.now,
-    delivery.body,
+    body === null ? null : tx.now,
+    body === null ? 'The body could not be made.' : null,
+    body ?? '',
     tx.now,
   );
 }

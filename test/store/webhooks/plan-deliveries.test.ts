@@ -177,16 +177,30 @@ test('each event is planned once for each webhook, however often and by however 
   expect(cursor()).toBe(newestEvent());
 });
 
-test('a body that cannot be made leaves the event to be planned', async () => {
-  const { id } = await create();
-  const first = await endRun();
-  const fails = () => {
-    throw new Error('no body');
-  };
-  await expect(house.store.deliveries.plan(fails)).rejects.toThrow('no body');
-  expect(toldTo(id)).toEqual([]);
-  await plan();
-  expect(toldTo(id)).toEqual([first.sessionId]);
+test('a body that cannot be made fails alone, where its owner sees it, and stops nothing that comes after it', async () => {
+  const [{ id }, other] = [await create(), await create()];
+  await endRun();
+  const second = await endRun();
+  const fault = new Error('no body');
+  let bodies = 0;
+  const { faults } = await house.store.deliveries.plan((facts, target) => {
+    bodies += 1;
+    if (bodies === 1) throw fault;
+    return renderId(facts, target);
+  });
+  expect(faults).toEqual([fault]);
+  const rows = house.rows(
+    `SELECT state, body <> '' AS has_body, last_error FROM webhook_deliveries WHERE webhook_id = ${id}`,
+  );
+  const words = 'The body could not be made.';
+  expect(rows).toEqual([
+    { state: 'failed', has_body: 0, last_error: words },
+    { state: 'pending', has_body: 1, last_error: null },
+  ]);
+  expect(toldTo(other.id)).toHaveLength(2);
+  expect(cursor()).toBe(newestEvent());
+  const lanes = await house.store.deliveries.listPending(id, 9);
+  expect(lanes.map(({ body }) => JSON.parse(body).sessionId as string)).toEqual([second.sessionId]);
 });
 
 /** Ends of runs as rows, written beside the store: a day's worth takes a while by its verbs. */
