@@ -31,6 +31,7 @@ import { type CallManagement, makeReferences, type References } from './referenc
 import type { JournalEventWire } from '../wire/journal-event.ts';
 import { tailRun, type TailOptions } from './run-tail.ts';
 import type { Address, Call } from './transport/transport.ts';
+import { type Deliveries, makeDeliveries, makeWebhooks, type Webhooks } from './webhooks.ts';
 
 /** Verbs per noun. Every id may be the start of one; a `ref` is an id, the start of one, or a name. Every verb throws ClientError. */
 export interface Client extends Checks {
@@ -96,6 +97,8 @@ export interface Client extends Checks {
   readonly audit: AuditLog;
   readonly inputs: Inputs;
   readonly insights: Insights;
+  readonly webhooks: Webhooks;
+  readonly deliveries: Deliveries;
   /** What the config directory defines, by kind. */
   readonly definitions: {
     /** `problems`: why some are left out. */
@@ -120,11 +123,12 @@ export interface Client extends Checks {
 
 /** Makes a client of the daemon at an address. `signal` ends whatever is in progress. Opens no connection yet. */
 export function makeClient(address: Address, signal?: AbortSignal): Client {
-  const call = <T>(method: Call['method'], path: string, body?: object) =>
+  const call = <T>(method: Call['method'], path: string, body?: object, timeoutMs?: number) =>
     callManagement<T>(address, {
       method,
       path: `/api/v1${path}`,
       ...(body !== undefined && { body }),
+      ...(timeoutMs !== undefined && { timeoutMs }),
       ...(signal && { signal }),
     });
   const references = makeReferences(call);
@@ -161,6 +165,8 @@ export function makeClient(address: Address, signal?: AbortSignal): Client {
     audit: makeAuditLog(call, references),
     inputs: makeInputs(call, references),
     insights: makeInsights(call, references),
+    webhooks: makeWebhooks(call, references),
+    deliveries: makeDeliveries(call),
     definitions: {
       list: (noun) => call('GET', `/${noun}`),
       get: (noun, ref) => call('GET', named(noun, ref)),

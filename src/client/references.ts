@@ -4,8 +4,8 @@ import type { FoundIdWire } from '../wire/found-id.ts';
 import { ClientError, isClientFailure } from './transport/client-error.ts';
 import type { Call } from './transport/transport.ts';
 
-/** Calls a route of the management interface; the path is without `/api/v1`. */
-export type CallManagement = <T>(method: Call['method'], path: string, body?: object) => Promise<T>;
+/** Calls a route of the management interface; the path is without `/api/v1`. Its reply has 30 s unless it is given more. */
+export type CallManagement = <T>(method: Call['method'], path: string, body?: object, timeoutMs?: number) => Promise<T>;
 
 /** Look-ups of references. */
 export interface References {

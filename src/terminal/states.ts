@@ -5,6 +5,7 @@ import type { InsightStatus } from '../domain/sessions/insight.ts';
 import type { RunStatus } from '../domain/sessions/run.ts';
 import type { SessionStatus } from '../domain/sessions/session.ts';
 import type { UserInputStatus } from '../domain/sessions/user-input.ts';
+import type { DeliveryState } from '../domain/webhooks/delivery.ts';
 import type { Style } from './colours.ts';
 
 /** The look of one state. Every glyph is one column wide. */
@@ -30,6 +31,7 @@ export type StateWord =
   | InsightStatus
   | ConnectionState
   | ArtifactStatus
+  | DeliveryState
   | 'waiting'
   | 'ok'
   | 'degraded'
@@ -38,7 +40,10 @@ export type StateWord =
   | 'signing'
   | 'verifying'
   | 'online'
-  | 'offline';
+  | 'offline'
+  | 'enabled'
+  | 'failing'
+  | 'disabled';
 
 const LOOKS: Readonly<Record<StateWord, Look>> = {
   queued: PENDING,
@@ -57,8 +62,11 @@ const LOOKS: Readonly<Record<StateWord, Look>> = {
   active: FINE,
   ready: FINE,
   online: FINE,
+  delivered: FINE,
+  enabled: FINE,
   degraded: WARNING,
   warning: WARNING,
+  failing: WARNING,
   failed: WRONG,
   incomplete: WRONG,
   unavailable: WRONG,
@@ -69,6 +77,7 @@ const LOOKS: Readonly<Record<StateWord, Look>> = {
   dismissed: OVER,
   revoked: OVER,
   skipped: OVER,
+  disabled: OVER,
 };
 
 /** The look of a state; an unknown word has no colour. */

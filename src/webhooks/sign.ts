@@ -35,20 +35,26 @@ export function signatureHeaders(signable: Signable, secrets: SigningSecrets | n
 
 /** `sha256=<hex>` over the timestamp, a dot and the body; the key is the secret in UTF-8 (§6.4, H18). */
 export function serviceSignature({ body, at }: Omit<Signable, 'eventId'>, secret: string): string {
-  return `sha256=${createHmac('sha256', secret)
-    .update(`${isoTime(at)}.`)
-    .update(body)
-    .digest('hex')}`;
+  return `sha256=${createHmac('sha256', secret).update(serviceStart(at)).update(body).digest('hex')}`;
 }
 
 /** `v1,<Base64>` over the id, the time in seconds and the body, joined with dots. */
-function standardSignature({ eventId, body, at }: Signable, secret: string): string {
+export function standardSignature(signable: Signable, secret: string): string {
   const mac = createHmac('sha256', standardKey(secret));
-  return `v1,${mac
-    .update(`${eventId}.${unixSeconds(at)}.`)
-    .update(body)
-    .digest('base64')}`;
+  return `v1,${mac.update(standardStart(signable)).update(signable.body).digest('base64')}`;
 }
+
+/** What each signature is made of: the exact bytes. */
+export function baseStrings(signable: Signable): { readonly service: Buffer; readonly standard: Buffer } {
+  const { body, at } = signable;
+  return {
+    service: Buffer.concat([Buffer.from(serviceStart(at)), body]),
+    standard: Buffer.concat([Buffer.from(standardStart(signable)), body]),
+  };
+}
+
+const serviceStart = (at: number) => `${isoTime(at)}.`;
+const standardStart = ({ eventId, at }: Pick<Signable, 'eventId' | 'at'>) => `${eventId}.${unixSeconds(at)}.`;
 
 /** The key of a Standard Webhooks signature: decoded Base64 after `whsec_`, else the secret in UTF-8 (H18). */
 function standardKey(secret: string): Buffer {

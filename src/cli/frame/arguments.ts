@@ -1,7 +1,9 @@
 // Parsers of command-line arguments; invalid ones are reported before anything is sent.
 import { InvalidArgumentError } from 'commander';
+import { isoTime } from '../../domain/clock.ts';
 import { isIdStart, isUuid } from '../../domain/ids.ts';
 import { parseDuration } from './durations.ts';
+import type { Io } from './io.ts';
 
 /** Seconds of a duration such as `30d`. */
 export function duration(text: string): number {
@@ -53,4 +55,36 @@ export function rowLimit(text: string): number {
 export function notEmpty(text: string): string {
   if (text.trim() === '') throw new InvalidArgumentError('It must not be empty.');
   return text;
+}
+
+/** A time in ISO 8601: as given, or so long ago, such as `24h`. The daemon says what is wrong with any other. */
+export function pastTime(text: string, { now }: Pick<Io, 'now'>): string {
+  const seconds = parseDuration(text);
+  return seconds === undefined ? notEmpty(text) : isoTime(now() - seconds * 1_000);
+}
+
+/** An integer within limits. */
+export function integerIn({ from, to }: { readonly from: number; readonly to: number }): (text: string) => number {
+  return (text) => {
+    const found = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    if (found >= from && found <= to) return found;
+    throw new InvalidArgumentError(
+      to === Number.MAX_SAFE_INTEGER
+        ? `It must be an integer from ${from}.`
+        : `It must be an integer from ${from} to ${to}.`,
+    );
+  };
+}
+
+/** Parses an option that can be given more than once: one of some words each time, or one word for all of them. */
+export function oneOfEach<const T extends string>(
+  words: readonly T[],
+  all: string,
+): (text: string, before?: readonly T[]) => readonly T[] {
+  return (text, before = []) => {
+    if (text === all) return words;
+    const word = words.find((one) => one === text);
+    if (word === undefined) throw new InvalidArgumentError(`Allowed choices are ${[...words, all].join(', ')}.`);
+    return [...new Set([...before, word])];
+  };
 }

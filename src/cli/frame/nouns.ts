@@ -55,6 +55,13 @@ const GROUPS: readonly NounGroup[] = [
     },
   },
   {
+    heading: 'Integrations:',
+    nouns: {
+      webhooks: async () => (await import('../nouns/webhooks/webhooks.ts')).addWebhooks,
+      deliveries: async () => (await import('../nouns/webhooks/deliveries.ts')).addDeliveries,
+    },
+  },
+  {
     heading: 'Talking to the agent:',
     nouns: {
       chat: async () => (await import('../nouns/work/chat.ts')).addChat,

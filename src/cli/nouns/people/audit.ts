@@ -2,12 +2,10 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { AuditQuery, NotedHash } from '../../../client/audit.ts';
 import { AUDIT_ACTIONS, type AuditAction } from '../../../domain/people/audit.ts';
-import { isoTime } from '../../../domain/clock.ts';
 import { safeLine } from '../../../terminal/text.ts';
 import type { AuditEntryWire } from '../../../wire/people/audit.ts';
-import { notEmpty, rowLimit } from '../../frame/arguments.ts';
+import { notEmpty, pastTime, rowLimit } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
-import { parseDuration } from '../../frame/durations.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
 import { type Column, column, field } from '../../terminal/columns.ts';
@@ -39,7 +37,7 @@ export function addAudit(program: Command, io: Io): void {
     .description("What administrators read of others' conversations, and what they changed. Never any content.");
 
   withFilters(audit.command('list').description('List entries, the newest first.'), io)
-    .option('--to <time>', 'only those before this time', (text) => timeOf(text, io))
+    .option('--to <time>', 'only those before this time', (text) => pastTime(text, io))
     .option('--limit <count>', 'maximum number of rows, up to 500 (default: 100)', rowLimit)
     .action(act(io, list));
 
@@ -67,14 +65,8 @@ function withFilters(command: Command, io: Io): Command {
     .option('--target <id>', 'only those about this id', notEmpty)
     .option('--session <id>', 'only those about this session, by its id or the start of it', notEmpty)
     .option('--from <time>', 'only those since this time: a date, a time, or how long ago, such as 24h', (text) =>
-      timeOf(text, io),
+      pastTime(text, io),
     );
-}
-
-/** A time in ISO 8601: as given, or so long ago. The daemon says what is wrong with any other. */
-function timeOf(text: string, io: Io): string {
-  const seconds = parseDuration(text);
-  return seconds === undefined ? notEmpty(text) : isoTime(io.now() - seconds * 1_000);
 }
 
 function notedHash(text: string): NotedHash {

@@ -1,0 +1,143 @@
+// `errand webhooks test`: a test event, what the filters decided, and what the receiver answered.
+import { Argument, type Command, Option } from 'commander';
+import type { FilteredReason } from '../../../domain/webhooks/webhook-filter.ts';
+import { WEBHOOK_EVENT_TYPES, type WebhookEventType } from '../../../domain/webhooks/webhook.ts';
+import type { DeliveryRecordWire, WebhookTestResultWire } from '../../../wire/webhooks/delivery.ts';
+import type { WebhookWire } from '../../../wire/webhooks/webhook.ts';
+import { idOrStart } from '../../frame/arguments.ts';
+import { act, type Context } from '../../frame/context.ts';
+import { CommandError } from '../../frame/exit-codes.ts';
+import type { Io } from '../../frame/io.ts';
+import { type Column, column, field } from '../../terminal/columns.ts';
+import { hintAtSignature, printRequest, requestDocument } from './print-request.ts';
+import { addSecretFile, readSecretFile } from './secret.ts';
+import { numberId } from './webhook-options.ts';
+
+export interface TestOptions {
+  readonly event: WebhookEventType;
+  readonly session?: string;
+  readonly printRequest?: true;
+  readonly secretFile?: string;
+}
+
+/** Adds the verb. */
+export function addTest(webhooks: Command, io: Io): void {
+  const test = webhooks
+    .command('test')
+    .addArgument(new Argument('<webhook>', 'its id').argParser(numberId))
+    .description('Send a test event to a webhook, once. Exits with 8 if it is held back, or not accepted.')
+    .addOption(new Option('--event <type>', 'the event').choices(WEBHOOK_EVENT_TYPES).makeOptionMandatory());
+  addSentOptions(test).action(act(io, testWebhook));
+}
+
+/** Adds the options of what is sent and shown of a test event. */
+export function addSentOptions(command: Command): Command {
+  return addSecretFile(
+    command
+      .option('--session <id>', 'of this session, by its id or the start of it; otherwise of a made-up one', idOrStart)
+      .option('--print-request', 'print the exact bytes and headers, what was signed, and a line for curl'),
+    'the secret of the webhook, to print the signatures',
+  );
+}
+
+interface Tested extends WebhookTestResultWire {
+  readonly event_type: WebhookEventType;
+  readonly url: string;
+  /** Null when nothing was sent. */
+  readonly delivery_id: number | null;
+}
+
+const RESULT: readonly Column<Tested>[] = [
+  { name: 'delivered', value: ({ delivered }) => delivered, style: ({ delivered }) => (delivered ? 'green' : 'red') },
+  field('matched'),
+  field('filtered_reason'),
+  field('url'),
+  field('event_id'),
+  field('delivery_id'),
+  column('session_id', (tested) => tested.tested_session_id),
+  column('session_kind', (tested) => tested.tested_session_kind),
+  column('project_id', (tested) => tested.tested_project_id),
+  field('status_code'),
+  field('duration_ms'),
+  field('error'),
+  field('response_excerpt'),
+];
+
+/** Sends it, and shows what came of it. Throws `checkFailed` unless it was delivered. */
+export async function testWebhook(context: Context, id: number, options: TestOptions): Promise<void> {
+  const { webhooks, deliveries } = context.client();
+  const { event, session, secretFile } = options;
+  const secret = secretFile === undefined ? null : await readSecretFile(secretFile);
+  const webhook = await webhooks.get(id);
+  if (context.io.terminal.stderr) context.out.hint(`Sending ${event} to ${webhook.url}…`);
+  const result = await webhooks.test(id, { event_type: event, ...(session !== undefined && { session_id: session }) });
+  const { event_id: eventId } = result;
+  const found = eventId === null ? undefined : (await deliveries.list({ webhook_id: id, event_id: eventId })).items[0];
+  const tested: Tested = { event_type: event, ...result, url: webhook.url, delivery_id: found?.id ?? null };
+  const sent = found && (await deliveries.get(found.id));
+  if (options.printRequest === true) showRequest(context, { tested, webhook, sent, secret });
+  else context.out.record(tested, RESULT, tested);
+  if (sent?.body != null && options.printRequest !== true && context.out.format !== 'json')
+    context.out.text(`\n${sent.body}\n`);
+  endOf(context, tested, webhook);
+}
+
+interface Showing {
+  readonly tested: Tested;
+  readonly webhook: WebhookWire;
+  readonly sent: DeliveryRecordWire | undefined;
+  readonly secret: string | null;
+}
+
+function showRequest(context: Context, { tested, webhook, sent, secret }: Showing): void {
+  const { out } = context;
+  const attempt = sent?.attempts.at(-1);
+  if (sent === undefined || attempt === undefined || sent.body === null) return out.record(tested, RESULT, tested);
+  const at = Date.parse(attempt.at);
+  const { event_type: eventType, event_id: eventId, body } = sent;
+  const request = requestDocument({ url: webhook.url, eventType, eventId, body, at, secret });
+  out.record(tested, RESULT, { ...tested, request });
+  if (out.format === 'json') return;
+  printRequest(context, request);
+  hintAtSignature(context, webhook, at, secret);
+}
+
+/** Says why it was not delivered, and what to change. */
+function endOf({ call, out }: Context, tested: Tested, webhook: WebhookWire): void {
+  const { delivered, filtered_reason: reason, error } = tested;
+  if (delivered) return;
+  if (reason === null) throw new CommandError('checkFailed', error ?? 'The receiver did not accept it.');
+  const { why, command } = HELD_BACK[reason](webhook, tested);
+  if (out.format === 'json') throw new CommandError('checkFailed', '');
+  throw new CommandError('checkFailed', `Nothing was sent: ${why}.`, `To change that: ${call} ${command}`);
+}
+
+interface Advice {
+  readonly why: string;
+  /** Without the name of the program. */
+  readonly command: string;
+}
+
+/** What each filter says, and the command that lets the event pass. */
+const HELD_BACK: Readonly<Record<FilteredReason, (webhook: WebhookWire, tested: Tested) => Advice>> = {
+  disabled: ({ id, enabled, username }) =>
+    enabled
+      ? { why: `its owner ${username ?? ''} is disabled`, command: `users enable ${username ?? ''}` }
+      : { why: 'the webhook is disabled', command: `webhooks enable ${id}` },
+  event_type_filtered: ({ id, events }, { event_type: type }) => ({
+    why: `the webhook does not subscribe to ${type}`,
+    command: `webhooks set ${id} ${[...events, type].map((one) => `--event ${one}`).join(' ')}`,
+  }),
+  session_kind_filtered: ({ id, session_kinds: kinds }, { tested_session_kind: kind }) => ({
+    why: `the session is of the kind ${kind}, which the webhook leaves out`,
+    command: `webhooks set ${id} ${[...(kinds ?? []), kind].map((one) => `--kind ${one}`).join(' ')}`,
+  }),
+  session_project_missing: ({ id, project_id: project }) => ({
+    why: `the webhook is for the project ${project}, and the session has none`,
+    command: `webhooks set ${id} --project none`,
+  }),
+  project_mismatch: ({ id, project_id: project }, { tested_project_id: tested }) => ({
+    why: `the webhook is for the project ${project}, and the session is in ${tested}`,
+    command: `webhooks set ${id} --project ${tested}`,
+  }),
+};

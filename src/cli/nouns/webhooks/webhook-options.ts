@@ -1,0 +1,75 @@
+// The options that say what a webhook is told, and how patiently.
+import { type Command, InvalidArgumentError } from 'commander';
+import { SESSION_KINDS, type SessionKind } from '../../../domain/sessions/session.ts';
+import { WEBHOOK_EVENT_TYPES, WEBHOOK_LIMITS, type WebhookEventType } from '../../../domain/webhooks/webhook.ts';
+import type { WebhookChangeWire } from '../../../wire/webhooks/webhook.ts';
+import { integerIn, NONE, notEmpty, oneOfEach, uuid } from '../../frame/arguments.ts';
+
+export const ALL = 'all';
+
+/** The options as commander reads them. */
+export interface FieldOptions {
+  readonly name?: string;
+  /** Not `--url`, which is the daemon's address. */
+  readonly to?: string;
+  readonly event?: readonly WebhookEventType[];
+  readonly kind?: readonly SessionKind[];
+  readonly project?: string;
+  readonly timeoutMs?: number;
+  readonly retries?: number;
+  readonly backoffMs?: number;
+}
+
+/** Reads `--event`, which can be repeated. */
+export const eventTypes = oneOfEach(WEBHOOK_EVENT_TYPES, ALL);
+
+const kinds = oneOfEach(SESSION_KINDS, ALL);
+
+function projectOrNone(text: string): string {
+  return text === NONE ? text : uuid(text);
+}
+
+/** The id of a webhook or a delivery. */
+export function numberId(text: string): number {
+  const id = /^\d{1,15}$/.test(text) ? Number(text) : 0;
+  if (id === 0) throw new InvalidArgumentError('It must be a number from 1.');
+  return id;
+}
+
+/** Adds the options that `create` and `set` share. */
+export function addFieldOptions(command: Command): Command {
+  const { timeoutMs, retryCount, retryBackoffMs } = WEBHOOK_LIMITS;
+  const limits = (of: { readonly from: number; readonly to: number; readonly default: number }) =>
+    `${of.from} to ${of.to} (default: ${of.default})`;
+  return command
+    .option('--event <type>', 'send this event, or "all"; can be repeated', eventTypes)
+    .option('--kind <kind>', `only of sessions of this kind, or "all"; can be repeated`, kinds)
+    .option('--project <uuid>', 'only of sessions in this project; "none" for any', projectOrNone)
+    .option('--timeout-ms <ms>', `how long the receiver has to answer, ${limits(timeoutMs)}`, integerIn(timeoutMs))
+    .option('--retries <count>', `attempts after the first, ${limits(retryCount)}`, integerIn(retryCount))
+    .option('--backoff-ms <ms>', `the first pause, ${limits(retryBackoffMs)}`, integerIn(retryBackoffMs));
+}
+
+/** Adds those that `set` has in addition: `create` takes both as arguments. */
+export function addIdentityOptions(command: Command): Command {
+  return command.option('--name <text>', 'its name', notEmpty).option('--to <url>', 'where it sends to', notEmpty);
+}
+
+/** What the given options ask for, without fields for other options. */
+export function fieldsOf(options: FieldOptions): WebhookChangeWire {
+  const { name, to, event, kind, project, timeoutMs, retries, backoffMs } = options;
+  return {
+    ...(name !== undefined && { name }),
+    ...(to !== undefined && { url: to }),
+    ...(event !== undefined && { events: event }),
+    ...(kind !== undefined && { session_kinds: kind.length === SESSION_KINDS.length ? null : kind }),
+    ...(project !== undefined && scopeOf(project)),
+    ...(timeoutMs !== undefined && { timeout_ms: timeoutMs }),
+    ...(retries !== undefined && { retry_count: retries }),
+    ...(backoffMs !== undefined && { retry_backoff_ms: backoffMs }),
+  };
+}
+
+function scopeOf(project: string): Pick<WebhookChangeWire, 'scope' | 'project_id'> {
+  return project === NONE ? { scope: 'global' } : { scope: 'project', project_id: project };
+}
