@@ -15,8 +15,14 @@ export function replyExcerpt({ headers, body }: PooledReply, secrets: SigningSec
   if (body.length === 0 || coding.toLowerCase() !== 'identity') return null;
   const isCut = body.length > SEARCHED_BYTES;
   const text = safeText(body.toString('utf8', 0, SEARCHED_BYTES));
-  const plain = makeRedactor(forms(secrets))(text, isCut).text;
+  const hidden = forms(secrets);
+  const plain = mayContain(body, hidden) ? makeRedactor(hidden)(text, isCut).text : text;
   return firstBytes(plain, MAX_EXCERPT_BYTES).trim() || null;
+}
+
+/** Most replies are shorter than any form of a secret, and a redactor is costly to make. */
+function mayContain(body: Buffer, hidden: readonly string[]): boolean {
+  return hidden.some((secret) => Buffer.byteLength(secret) <= body.length);
 }
 
 /** A secret as it is entered, and without the prefix of Standard Webhooks. */
