@@ -34,3 +34,8 @@ export class ClientError extends Error {
 export function isClientFailure(error: unknown, ...kinds: readonly ClientFailure['kind'][]): error is ClientError {
   return error instanceof ClientError && kinds.includes(error.failure.kind);
 }
+
+/** Whether what was under way was ended by its signal. */
+export function isAborted(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AbortError';
+}

@@ -1,6 +1,6 @@
 // Reads the live runs that a snapshot has no room for, as their user comes to them.
 import type { Client } from '../../client/client.ts';
-import { ClientError } from '../../client/transport/client-error.ts';
+import { ClientError, isAborted } from '../../client/transport/client-error.ts';
 import { wantsLiveRuns } from '../state/visible.ts';
 import type { AppState, Dispatch } from '../state/state.ts';
 
@@ -38,7 +38,7 @@ export function makeLivePages({ client, get, dispatch, now }: ReadParts): () => 
     void read()
       .catch((error: unknown) => {
         // The next snapshot fails likewise, and the header says so.
-        if (!(error instanceof ClientError)) throw error;
+        if (!(error instanceof ClientError) && !isAborted(error)) throw error;
       })
       .finally(() => {
         isReading = false;

@@ -2,7 +2,7 @@
 import process from 'node:process';
 import { useEffect, useRef } from 'react';
 import type { Client } from '../../client/client.ts';
-import { ClientError } from '../../client/transport/client-error.ts';
+import { ClientError, isAborted } from '../../client/transport/client-error.ts';
 import { Lines } from '../app/lines.ts';
 import type { Pressed, Screen, ScreenProps } from '../app/screen.ts';
 import { h } from '../element.ts';
@@ -52,7 +52,7 @@ async function saveWanted(client: Client, sessionId: string, { path, name }: Wan
     const url = await freshAddress(client, sessionId, path);
     return url === null ? `Not saved: ${name} is gone.` : await saveFile(client, { url, name }, process.cwd());
   } catch (error) {
-    if (error instanceof ClientError) return `Not saved: ${error.message}`;
+    if (error instanceof ClientError || isAborted(error)) return `Not saved: ${(error as Error).message}`;
     throw error;
   }
 }

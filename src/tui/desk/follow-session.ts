@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '../../client/client.ts';
 import type { OfficeEvent } from '../../client/office-stream.ts';
-import { ClientError } from '../../client/transport/client-error.ts';
+import { ClientError, isAborted } from '../../client/transport/client-error.ts';
 import type { DeskState, DeskStream, EventLog } from '../state/desk-state.ts';
 import type { Dispatch } from '../state/state.ts';
 import { append, appendPage, type Gap, gapBefore, MAX_EVENTS, newestPage, prependPage } from './event-log.ts';
@@ -102,6 +102,7 @@ async function readNewest(
       if (!signal.aborted) updateDesk(dispatch, sessionId, () => ({ log }));
       return log;
     } catch (error) {
+      if (isAborted(error)) return null;
       if (!(error instanceof ClientError)) throw error;
       stand({ kind: isMissing(error) ? 'deleted' : 'lost', failure: error });
       if (isMissing(error)) return null;

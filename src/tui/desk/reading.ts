@@ -1,7 +1,7 @@
 // Reads what a tab shows: when it is opened, after the session has changed, and further back where its user goes.
 import { useEffect, useRef } from 'react';
 import type { Client } from '../../client/client.ts';
-import { ClientError } from '../../client/transport/client-error.ts';
+import { ClientError, isAborted } from '../../client/transport/client-error.ts';
 import type { DeskState, Reading } from '../state/desk-state.ts';
 import type { Dispatch } from '../state/state.ts';
 import { updateDesk } from './follow-session.ts';
@@ -79,6 +79,7 @@ async function attempt(
     return { data: await read(client, sessionId, known), failure: null };
   } catch (error) {
     if (error instanceof ClientError) return { failure: error };
+    if (isAborted(error)) return { failure: null };
     throw error;
   }
 }

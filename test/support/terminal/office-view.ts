@@ -14,6 +14,7 @@ import { waitFor } from '../time/wait-for.ts';
 
 export interface OfficeViewOptions {
   readonly url: string;
+  readonly token?: string;
   readonly screens?: readonly ScreenState[];
   readonly columns?: number;
   readonly rows?: number;
@@ -37,6 +38,7 @@ export const ENTER = '\r';
 /** Opens it. Whoever opens it closes it. */
 export function openOfficeView({
   url,
+  token = 'k',
   screens = [floor()],
   columns = 100,
   rows = 30,
@@ -44,7 +46,7 @@ export function openOfficeView({
   tz = 'UTC',
 }: OfficeViewOptions): OfficeView {
   const controller = new AbortController();
-  const client = makeClient({ url, token: 'k' }, controller.signal);
+  const client = makeClient({ url, token }, controller.signal);
   const store = makeStore(initialState({ tz, intervalMs: 60_000 }, screens, Date.now()), {
     frameMs,
     now: Date.now,
