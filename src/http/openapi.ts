@@ -4,6 +4,7 @@ import { ERROR_SHAPES, envelopeOf, type ErrorShape } from '../wire/error.ts';
 import { type Components, type JsonSchema, schemasOf, type Shape } from '../wire/shape.ts';
 import { uuid } from '../wire/scalars.ts';
 import type { Route } from './frame/route.ts';
+import { describeWebhooks } from './openapi-webhooks.ts';
 
 /** An OpenAPI document, as JSON. */
 export type OpenApiDocument = { readonly [field: string]: unknown };
@@ -47,6 +48,7 @@ export function describeRoutes(routes: readonly Route[], version: string): OpenA
     const path = route.path.replace(/:(\w+)/g, '{$1}');
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route, components) };
   }
+  const webhooks = describeWebhooks(components);
   const responses = Object.entries(ERROR_RESPONSES).map(([shape, name]) => [
     name,
     {
@@ -64,6 +66,7 @@ export function describeRoutes(routes: readonly Route[], version: string): OpenA
     },
     servers: [{ url: '/' }],
     paths,
+    webhooks,
     components: {
       securitySchemes: SECURITY_SCHEMES,
       responses: Object.fromEntries(responses),

@@ -1,10 +1,12 @@
 // The description of the interface, as anyone gets it.
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
+import { WEBHOOK_EVENT_TYPES } from '../../src/domain/webhooks/webhook.ts';
 import { openHouse, send } from '../support/http/http-house.ts';
 import { ROUTES } from '../support/http/route-table.ts';
 
 interface Document {
+  readonly webhooks: Readonly<Record<string, { readonly post: { readonly operationId: string } }>>;
   readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId: string }>>>>;
 }
 
@@ -19,4 +21,10 @@ test('it has every route of the table, each under a name of its own', async () =
   const operations = Object.values(paths).flatMap((path) => Object.values(path));
   expect(operations).toHaveLength(ROUTES.length);
   expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(ROUTES.length);
+});
+
+test('it has every event that a webhook can be sent', async () => {
+  const { webhooks } = (await send(await openHouse(), { path: '/openapi.json' })).json as Document;
+  expect(Object.keys(webhooks)).toEqual(WEBHOOK_EVENT_TYPES);
+  expect(webhooks['session.completed']?.post.operationId).toBe('SessionCompletedEvent');
 });

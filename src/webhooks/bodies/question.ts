@@ -4,17 +4,17 @@ import type { QuestionFacts, SessionFacts } from '../../domain/webhooks/event-fa
 import { sessionFields } from './session-fields.ts';
 
 export function askedQuestion({ question }: { readonly question: QuestionFacts }, session: SessionFacts) {
-  return {
-    user_input: { ...questionFields(question, session), status: 'pending' as const },
-    session: sessionFields(session),
-  };
+  const open = { status: 'pending', answers: null, answered_at: null } as const;
+  return { user_input: { ...questionFields(question, session), ...open }, session: sessionFields(session) };
 }
 
 export function answeredQuestion({ question }: { readonly question: QuestionFacts }, session: SessionFacts) {
-  return {
-    user_input: { ...questionFields(question, session), status: 'answered' as const },
-    session: sessionFields(session),
+  const settled = {
+    status: 'answered' as const,
+    answers: question.answers,
+    answered_at: isoTimeOrNull(question.answeredAt),
   };
+  return { user_input: { ...questionFields(question, session), ...settled }, session: sessionFields(session) };
 }
 
 function questionFields(question: QuestionFacts, session: SessionFacts) {
@@ -23,8 +23,6 @@ function questionFields(question: QuestionFacts, session: SessionFacts) {
     session_id: session.id,
     tool_name: question.toolName,
     tool_input: question.toolInput,
-    answers: question.answers,
     expires_at: isoTime(question.expiresAt),
-    answered_at: isoTimeOrNull(question.answeredAt),
   };
 }

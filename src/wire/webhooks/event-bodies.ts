@@ -98,23 +98,32 @@ const taskRun = object({
   meta: object(meta('scheduled_task.run_status_changed')),
 });
 
-function question(type: 'user_input.requested' | 'user_input.answered') {
-  return object({
-    ...envelope(type),
-    user_input: object({
-      request_id: uuid,
-      session_id: uuid,
-      tool_name: string,
-      tool_input: jsonObject,
-      status: oneOf([type === 'user_input.requested' ? 'pending' : 'answered']),
-      answers: nullable(json),
-      expires_at: time,
-      answered_at: nullable(time),
-    }),
-    session,
-    meta: object(meta(type)),
-  });
-}
+const QUESTION = {
+  request_id: uuid,
+  session_id: uuid,
+  tool_name: string,
+  tool_input: jsonObject,
+  expires_at: time,
+};
+
+const asked = object({
+  ...envelope('user_input.requested'),
+  user_input: object({
+    ...QUESTION,
+    status: constant('pending'),
+    answers: constant(null),
+    answered_at: constant(null),
+  }),
+  session,
+  meta: object(meta('user_input.requested')),
+});
+
+const answered = object({
+  ...envelope('user_input.answered'),
+  user_input: object({ ...QUESTION, status: constant('answered'), answers: json, answered_at: nullable(time) }),
+  session,
+  meta: object(meta('user_input.answered')),
+});
 
 const insightMoved = object({
   ...envelope('workbench.insight_status_changed'),
@@ -197,8 +206,8 @@ export const EVENT_BODIES = {
   'session.failed': ended('session.failed'),
   'session.stopped': ended('session.stopped'),
   'scheduled_task.run_status_changed': taskRun,
-  'user_input.requested': question('user_input.requested'),
-  'user_input.answered': question('user_input.answered'),
+  'user_input.requested': asked,
+  'user_input.answered': answered,
   'workbench.insight_status_changed': insightMoved,
   'publish_page.published': published,
   'publish_page.failed': publishingFailed,
