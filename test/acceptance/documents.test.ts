@@ -1,25 +1,24 @@
 // Everything that the documents show works when it is pasted: each block is run here, or is listed with the reason why not.
-import { execFile } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { probeSandbox } from '../../src/agent/sandbox/sandbox.ts';
 import { type DaemonProcess, startDaemonProcess } from '../support/daemon/daemon-process.ts';
+import { jsonIn, openReader, type Reader } from '../support/daemon/document-reader.ts';
 import { type Block, blocksOf } from '../support/files/document-blocks.ts';
 import { type ModelServer, startModelServer } from '../support/model/model-server.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 import { waitFor } from '../support/time/wait-for.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const run = promisify(execFile);
+/** All but WEBHOOKS.md, which has a test of its own: webhook-documents.test.ts. */
 const DOCUMENTS = [
   'README.md',
   'CONTRIBUTING.md',
   ...readdirSync(join(ROOT, 'docs'))
-    .filter((name) => name.endsWith('.md'))
+    .filter((name) => name.endsWith('.md') && name !== 'WEBHOOKS.md')
     .map((name) => `docs/${name}`),
 ];
 
@@ -49,50 +48,11 @@ function block(document: string, holding: string): Block {
   return found;
 }
 
-/** A reader: a shell in the directory of a checkout, with a running daemon and the variables that the text says to set. */
-interface Reader {
-  readonly directory: string;
-  readonly daemon: DaemonProcess;
-  set(variables: Record<string, string>): void;
-  /** Pastes a text into a shell; answers what it printed, and fails when any command of it failed. */
-  paste(text: string): Promise<string>;
-}
-
 const ends: (() => void | Promise<void>)[] = [];
-
-function makeReader(daemon: DaemonProcess): Reader {
-  const directory = temporaryDirectory({}, { onTestFinished: (end) => ends.push(end) });
-  for (const name of ['bin', 'node_modules', 'config']) symlinkSync(join(ROOT, name), join(directory, name));
-  symlinkSync(daemon.dataDir, join(directory, 'data'));
-  const bin = join(directory, '.bin');
-  mkdirSync(bin);
-  symlinkSync(join(ROOT, 'bin/errand'), join(bin, 'errand'));
-  const own = Object.entries(process.env).filter(([name]) => !/^(ERRAND_|NODE_OPTIONS$|VITEST)/.test(name));
-  let variables: Record<string, string> = {
-    PATH: `${bin}:${process.env['PATH']}`,
-    ERRAND_API_KEY: daemon.apiKey,
-    ERRAND_DATA_DIR: daemon.dataDir,
-    URL: daemon.url,
-  };
-  return {
-    directory,
-    daemon,
-    set: (more) => (variables = { ...variables, ...more }),
-    paste: async (text) => {
-      const script = text.replaceAll('http://127.0.0.1:8484', daemon.url);
-      const options = { cwd: directory, env: { ...Object.fromEntries(own), ...variables }, encoding: 'utf8' } as const;
-      // Under a shell of level 0 bash takes itself for one over ssh, and would read the machine's own start file.
-      const { stdout, stderr } = await run('bash', ['--norc', '-euo', 'pipefail', '-c', script], options);
-      return `${stdout}\n${stderr}`;
-    },
-  };
-}
+const makeReader = (daemon: DaemonProcess) => openReader(daemon, { onTestFinished: (end) => ends.push(end) });
 
 const headerOf = (printed: string, name: string) =>
   new RegExp(`^${name}: (\\S+)`, 'im').exec(printed)?.[1] ?? expect.fail(`no ${name} in ${printed}`);
-
-/** The JSON document that a curl line printed, perhaps after its progress or the reply's headers. */
-const jsonIn = (printed: string) => JSON.parse(/^\{[^]*\}$/m.exec(printed)?.[0] ?? '') as Record<string, unknown>;
 
 /** Pastes again while the requested result is pending. */
 const pasteUntilReady = (reader: Reader, text: string) =>
