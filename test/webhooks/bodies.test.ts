@@ -5,6 +5,7 @@ import { WEBHOOK_EVENT_TYPES, WEBHOOK_EVENTS, type WebhookEventType } from '../.
 import { renderBody } from '../../src/webhooks/bodies/render-body.ts';
 import { sampleFacts } from '../../src/webhooks/bodies/sample-facts.ts';
 import { EVENT_BODIES } from '../../src/wire/webhooks/event-bodies.ts';
+import { fitsSchema } from '../support/http/fits-schema.ts';
 import { aStep, fenceOf, type StoreHouse, storeHouse } from '../support/store/store-house.ts';
 import { aWebhook } from '../support/store/webhooks.ts';
 
@@ -33,6 +34,7 @@ async function bodyHouse() {
     return pending.map(({ body, eventType, eventId }) => {
       const value = JSON.parse(body) as JsonObject;
       expect(strictly(eventType, value)).toEqual(value);
+      expect(fitsSchema(EVENT_BODIES[eventType], value)).toBe(true);
       expect([value['event_type'], value['event_id']]).toEqual([eventType, eventId]);
       return value;
     });
@@ -120,7 +122,7 @@ test('session.completed, as a whole', async () => {
 });
 
 test.each(['failed', 'incomplete'] as const)(
-  'a run that ends %s tells of session.failed, with its error',
+  'a run that ends %s sends session.failed, with its error',
   async (outcome) => {
     const house = await bodyHouse();
     const run = await house.run();
@@ -143,7 +145,7 @@ test.each(['failed', 'incomplete'] as const)(
   },
 );
 
-test('a run that is stopped tells of session.stopped, and of no files', async () => {
+test('a stopped run sends session.stopped, and has no files', async () => {
   const house = await bodyHouse();
   const run = await house.run();
   await house.store.runs.stopSession(run.sessionSeq, 'operator_requested_stop');
@@ -203,7 +205,7 @@ test('user_input.requested and user_input.answered, as a whole', async () => {
     expires_at: iso(asked + 60_000),
   };
   const { session } = first as { session: JsonValue };
-  // It is told as it was when it was asked, although it has been answered since.
+  // It is shown as it was when it was asked, although it has been answered since.
   expect(first).toEqual({
     ...envelope(house, first, 'user_input.requested'),
     occurred_at: iso(asked),
@@ -227,14 +229,14 @@ test('user_input.requested and user_input.answered, as a whole', async () => {
 test('workbench.insight_status_changed, as a whole: reported, then moved', async () => {
   const house = await bodyHouse();
   const run = await house.run();
-  const told = { title: 'Low water', summary: 'The pier runs dry.', priority: 'high' } as const;
-  const id = await house.store.insights.report(fenceOf(run), { callId: 'i', ...told });
+  const text = { title: 'Low water', summary: 'The pier runs dry.', priority: 'high' } as const;
+  const id = await house.store.insights.report(fenceOf(run), { callId: 'i', ...text });
   await house.store.insights.setStatus(id!, 'acknowledged', 'api');
   const [reported, moved] = await house.bodies();
   const source = 'workbench';
   expect(reported).toEqual({
     ...envelope(house, reported, 'workbench.insight_status_changed'),
-    insight: { insight_id: id, ...told, previous_status: null, status: 'new' },
+    insight: { insight_id: id, ...text, previous_status: null, status: 'new' },
     meta: {
       trigger: 'insight_reported',
       source,
@@ -243,7 +245,7 @@ test('workbench.insight_status_changed, as a whole: reported, then moved', async
     },
   });
   expect(moved).toMatchObject({
-    insight: { insight_id: id, ...told, previous_status: 'new', status: 'acknowledged' },
+    insight: { insight_id: id, ...text, previous_status: 'new', status: 'acknowledged' },
     meta: { trigger: 'insight_moved', source, trigger_source: 'api' },
   });
 });
@@ -283,6 +285,7 @@ test.each(WEBHOOK_EVENT_TYPES)('a made-up %s has the shape of a real one, and sa
   const facts = sampleFacts(type, { user }, clock.now());
   const body = JSON.parse(renderBody(facts, { id: 7, ownerScope: 'system' })) as JsonObject;
   expect(strictly(type, body)).toEqual(body);
+  expect(fitsSchema(EVENT_BODIES[type], body)).toBe(true);
   expect(body).toMatchObject({
     is_test: true,
     event_type: type,

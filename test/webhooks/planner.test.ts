@@ -66,7 +66,7 @@ async function endRun(turn: object = {}) {
   return run!;
 }
 
-test('an end of a run is planned as it is committed, and its webhooks are told of', async () => {
+test('the end of a run is planned once it is committed, and its webhooks are reported', async () => {
   const [first, second] = [await create(), await create()];
   await create({ events: ['session.failed'] });
   await endRun();

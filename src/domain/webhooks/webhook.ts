@@ -1,4 +1,4 @@
-// Webhooks: what someone wants to be told of, where, and how patiently (§2.15, H1).
+// Webhooks: which events are sent, where, and with how many retries (§2.15, H1).
 import type { EventType } from '../journal-event.ts';
 import type { SessionKind } from '../sessions/session.ts';
 
@@ -39,7 +39,7 @@ function on(
   return { source, triggers, journalType, hasKindFilter };
 }
 
-/** Whose events a webhook is told: its owner's, or everybody's (§6.2). */
+/** Whose events a webhook receives: its owner's, or those of all users (§6.2). */
 export const OWNER_SCOPES = ['user', 'system'] as const;
 export type OwnerScope = (typeof OWNER_SCOPES)[number];
 
@@ -49,7 +49,7 @@ export const WEBHOOK_SCOPES = ['global', 'project'] as const;
 export interface Webhook {
   /** Also its id on the wire; never given twice. */
   readonly id: number;
-  /** Null for one of the house (`owner_scope` is `system`). */
+  /** Null for a system webhook (`owner_scope` is `system`). */
   readonly userSeq: number | null;
   readonly name: string;
   readonly url: string;

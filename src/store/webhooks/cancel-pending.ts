@@ -9,7 +9,7 @@ const CANCELED_AT_ONCE = 200;
 export const BODY_AT_END = `body = CASE WHEN EXISTS (
   SELECT 1 FROM sessions s WHERE s.seq = session_seq AND s.deleted_at IS NOT NULL) THEN '' ELSE body END`;
 
-/** Makes the verb that goes on canceling for a webhook that is not enabled. It answers whether any may be left. */
+/** Makes the verb that continues canceling for a disabled webhook. It returns whether any may be left. */
 export function makeCancelLeftOver({ write }: Database) {
   return write(function* (tx: Transaction, webhookId: number): Step<boolean> {
     const isEnabled = (yield* tx.get('SELECT 1 FROM webhooks WHERE id = ? AND enabled = 1', webhookId)) !== undefined;
@@ -17,7 +17,7 @@ export function makeCancelLeftOver({ write }: Database) {
   }, 'free');
 }
 
-/** Cancels some; answers whether any may be left. */
+/** Cancels some; returns whether any may be left. */
 export function* cancelPendingIn(tx: Transaction, webhookId: number): Step<boolean> {
   const canceled = yield* tx.run(
     `UPDATE webhook_deliveries SET state = 'canceled', next_attempt_at = NULL, ${BODY_AT_END} WHERE id IN (

@@ -6,7 +6,7 @@ import { cancelPendingIn } from './cancel-pending.ts';
 /** Deliveries of one commit. */
 const REMOVED_AT_ONCE = 100;
 
-/** The verbs. Each answers whether any may be left, and is called until none is; a kill in between costs nothing. */
+/** The verbs. Each returns whether any may be left, and is called until none is; a kill in between costs nothing. */
 export function makePruneDeliveries({ write }: Database) {
   return {
     /** Removes deliveries that were planned before a moment, the oldest first. */

@@ -1,4 +1,4 @@
-// Events as webhooks would be told of them, read without a webhook: for who listens.
+// Events as webhooks receive them, read without a webhook: for callers that listen.
 import type { RenderBody } from '../../domain/webhooks/event-facts.ts';
 import type { WebhookEventType } from '../../domain/webhooks/webhook.ts';
 import type { Database } from '../engine/database.ts';
@@ -12,7 +12,7 @@ export interface EventsWanted {
   readonly types: readonly WebhookEventType[];
   /** Null begins with what comes from now on. */
   readonly afterId: number | null;
-  /** Of events that are looked at: others' are left out of them. */
+  /** Of events that are examined; those of other users are then left out. */
   readonly limit: number;
 }
 
@@ -27,7 +27,7 @@ export interface RenderedEvent {
 
 export interface EventsPage {
   readonly events: readonly RenderedEvent[];
-  /** What to go on after: all before it has been looked at. */
+  /** Where the next page starts: everything up to this id has been examined. */
   readonly nextAfterId: number;
   /** Whether more may be there already. */
   readonly hasMore: boolean;

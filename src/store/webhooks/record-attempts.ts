@@ -46,7 +46,7 @@ export function makeRecordAttempts({ write }: Database) {
       return { state, ...(yield* noteResult(tx, row.webhook_id, result)) };
     }),
 
-    /** Keeps a test and its one attempt; answers the id of the delivery. */
+    /** Stores a test and its one attempt; returns the id of the delivery. */
     recordTest: write(function* (tx: Transaction, test: TestDelivery, result: AttemptResult): Step<number> {
       const isDelivered = result.error === null;
       const id = yield* tx.insert(

@@ -19,7 +19,7 @@ export interface RedeliveryCursor {
 /** What a batch did. */
 interface Redelivered {
   readonly count: number;
-  /** The last of the batch, to go on after; null when none may be left. */
+  /** The last of the batch, to continue after; null when none may be left. */
   readonly last: RedeliveryCursor | null;
 }
 
@@ -33,7 +33,7 @@ export function makeRedeliver(database: Database) {
   const auditedWrite = makeAuditedWrite(database);
   return {
     /**
-     * One more attempt at once, of the same body; a pending one's next attempt is made at once. Answers false when it is
+     * One more attempt at once, of the same body; a pending one's next attempt is made at once. Returns false when it is
      * gone, or its body is.
      */
     redeliver: (id: number, note?: Note<boolean>): Promise<boolean> =>

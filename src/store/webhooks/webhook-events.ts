@@ -1,4 +1,4 @@
-// The journal, as webhooks look at it: the events that one may want, in order.
+// The journal for webhooks: the events that they can subscribe to, in order.
 import { hash } from 'node:crypto';
 import type { EventType } from '../../domain/journal-event.ts';
 import { WEBHOOK_EVENTS, type WebhookEventType } from '../../domain/webhooks/webhook.ts';
@@ -19,7 +19,7 @@ export const EVENT_TYPE_OF: ReadonlyMap<EventType, WebhookEventType> = new Map(
 const EVENTS = `SELECT * FROM events WHERE type IN (${[...JOURNAL_TYPES.values()].map((type) => `'${type}'`).join(', ')})
   AND type = ? AND id > ? ORDER BY id LIMIT ?`;
 
-/** Up to `limit` events of some types after an id, in order. Those of other types are not looked at. */
+/** Up to `limit` events of some types after an id, in order. Events of other types are not read. */
 export function* listEventsAfter(
   tx: Reader,
   types: readonly EventType[],
@@ -35,7 +35,7 @@ export function* newestEventId(tx: Reader): Step<number> {
   return (yield* tx.get<{ id: number }>('SELECT id FROM events ORDER BY id DESC LIMIT 1'))?.id ?? 0;
 }
 
-/** The id that an event has for all webhooks: a UUID version 8, of its time and of what tells it from every other. */
+/** The id that an event has for all webhooks: a UUID version 8, made of its time and a digest that is unique to it. */
 export function eventIdOf(sessionId: string, event: Pick<EventRow, 'id' | 'created_at'>): string {
   const time = event.created_at.toString(16).padStart(12, '0');
   const digest = hash('sha256', `webhook event ${event.id} of ${sessionId}`);

@@ -1,4 +1,4 @@
-// Rows of webhooks, and the list of what they want.
+// Rows of webhooks, and their subscriptions.
 import type { SessionKind } from '../../domain/sessions/session.ts';
 import type { Webhook, WebhookEventType } from '../../domain/webhooks/webhook.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
@@ -52,12 +52,12 @@ export function toWebhook(row: WebhookRow): Webhook {
   };
 }
 
-/** Whose events a webhook is told, or whose delivery one is: 0 is everybody's, or the house's. */
+/** The owner in `webhook_subscriptions` and `webhook_deliveries`: 0 for a system webhook. */
 export function ownerOf({ userSeq }: Pick<Webhook, 'userSeq'>): number {
   return userSeq ?? 0;
 }
 
-/** Writes down what a webhook wants as it is now. */
+/** Replaces the subscriptions of a webhook by its current ones. */
 export function* subscribeIn(tx: Transaction, webhook: Webhook): Step<void> {
   yield* tx.run('DELETE FROM webhook_subscriptions WHERE webhook_id = ?', webhook.id);
   if (!webhook.enabled) return;

@@ -103,7 +103,7 @@ export function makeWebhooks(database: Database) {
         return yield* getIn(tx, id);
       }),
 
-    /** Disables one that fails, and says why. Its pending deliveries are canceled. Answers false when it was not enabled. */
+    /** Disables a failing webhook with a reason, and cancels its pending deliveries. Returns false when it was not enabled. */
     giveUp: write(function* (tx: Transaction, id: number, reason: string): Step<boolean> {
       const row = yield* tx.get<WebhookRow>(`${BY_ID} AND w.enabled = 1`, id);
       if (row === undefined) return false;
@@ -120,7 +120,7 @@ export function makeWebhooks(database: Database) {
   };
 }
 
-/** The verbs that change who wants what: what was committed before is planned by the old rule first. */
+/** The verbs that change subscriptions. Events that were committed before are planned by the old ones first. */
 function makeChanges(database: Database) {
   const auditedWrite = makeAuditedWrite(database);
   const plan = makePlan(database);
@@ -142,7 +142,7 @@ function makeChanges(database: Database) {
     },
 
     /**
-     * Changes what is given. New filters hold from the next event on; an enabled one is told nothing of before (H16), a
+     * Changes what is given. New filters apply from the next event on; an enabled webhook gets no earlier events (H16), a
      * disabled one's pending deliveries are canceled (H17). Throws `not_found`.
      */
     change: async (id: number, changes: WebhookChanges, render: RenderBody, note?: Note<Webhook>): Promise<Webhook> => {
@@ -156,7 +156,7 @@ function makeChanges(database: Database) {
       });
     },
 
-    /** Its owner is told nothing more; the rows are removed afterwards. Throws `not_found`. */
+    /** Hides it at once; its rows are removed later. Throws `not_found`. */
     delete: (id: number, note?: Note<Webhook>): Promise<Webhook> =>
       auditedWrite(
         note,

@@ -140,7 +140,7 @@ test('lists have each filter, the newest first, and say how many there are', asy
   house.clock.advance(1_000);
   const second = await deliver();
   await record(second.delivery.id, ARRIVED);
-  // The first webhook has been told of the second session too.
+  // The first webhook received the second session too.
   const ids = async (filter: object) =>
     (await house.store.deliveries.list({ ...PAGE, ...filter })).items.map(({ id }) => id);
   const [another] = (await ids({ webhookId: first.webhook.id })).filter((id) => id !== first.delivery.id);
@@ -178,7 +178,7 @@ test('the sender sees what is pending of enabled webhooks whose owner is enabled
   expect(await house.store.deliveries.listLanes()).toHaveLength(1);
 });
 
-test('a webhook that is given up says why; enabled again it begins anew, with nothing of before', async () => {
+test('a webhook that was given up has a reason; enabled again, it starts afresh without earlier deliveries', async () => {
   const { webhook, delivery } = await deliver();
   await record(delivery.id);
   expect(await house.store.webhooks.giveUp(webhook.id, 'The receiver answered 410.')).toBe(true);

@@ -35,8 +35,8 @@ async function endRun(turn: Parameters<StoreHouse['accept']>[0] = {}) {
   return run;
 }
 
-/** Whose sessions a webhook was told of, in order. */
-const toldTo = (id: number) =>
+/** The sessions whose events a webhook was sent, in order. */
+const sentTo = (id: number) =>
   house
     .rows<{ body: string }>(`SELECT body FROM webhook_deliveries WHERE webhook_id = ${id} ORDER BY id`)
     .map(({ body }) => (JSON.parse(body) as { sessionId: string }).sessionId);
@@ -59,7 +59,7 @@ async function keyOf(user: User) {
   });
 }
 
-test('a user is told of their own sessions, the house of all', async () => {
+test('a webhook of a user gets the events of its owner alone, a system webhook those of all', async () => {
   const olga = await another('olga');
   const [own, hers, all] = [
     await create({ userSeq: house.user.seq }),
@@ -69,12 +69,12 @@ test('a user is told of their own sessions, the house of all', async () => {
   const first = await endRun();
   const second = await endRun({ user: olga, key: await keyOf(olga) });
   await plan();
-  expect(toldTo(own.id)).toEqual([first.sessionId]);
-  expect(toldTo(hers.id)).toEqual([second.sessionId]);
-  expect(toldTo(all.id)).toEqual([first.sessionId, second.sessionId]);
+  expect(sentTo(own.id)).toEqual([first.sessionId]);
+  expect(sentTo(hers.id)).toEqual([second.sessionId]);
+  expect(sentTo(all.id)).toEqual([first.sessionId, second.sessionId]);
 });
 
-test('one event has one id, whoever is told of it, and no other has it', async () => {
+test('one event has one id for all webhooks, and no other event has it', async () => {
   await create();
   await create({ userSeq: house.user.seq });
   const { sessionId } = await endRun();
@@ -106,12 +106,12 @@ test('the filters of a webhook are asked', async () => {
   const without = await endRun();
   const inMill = await endRun({ user: olga, key });
   await plan();
-  const told = Object.fromEntries(Object.entries(ids).map(([name, id]) => [name, toldTo(id)]));
+  const sent = Object.fromEntries(Object.entries(ids).map(([name, id]) => [name, sentTo(id)]));
   const both = [without.sessionId, inMill.sessionId];
-  expect(told).toEqual({ chat: [], api: both, mill: [inMill.sessionId], quarry: [], failures: [], disabled: [] });
+  expect(sent).toEqual({ chat: [], api: both, mill: [inMill.sessionId], quarry: [], failures: [], disabled: [] });
 });
 
-test('webhooks of a disabled user rest, and what happened meanwhile is not told later; the house is told', async () => {
+test('webhooks of a disabled user rest, and get nothing of that time later; system webhooks get it', async () => {
   const olga = await another('olga');
   const [hers, all] = [await create({ userSeq: olga.seq }), await create()];
   const key = await keyOf(olga);
@@ -121,21 +121,21 @@ test('webhooks of a disabled user rest, and what happened meanwhile is not told 
   await plan();
   await house.store.users.change('olga', { disabled: false });
   await plan();
-  expect([toldTo(hers.id), toldTo(all.id)]).toEqual([[], [sessionId]]);
+  expect([sentTo(hers.id), sentTo(all.id)]).toEqual([[], [sessionId]]);
 });
 
-test('a new webhook is told nothing of before, and nor is one that is enabled again', async () => {
+test('a new webhook gets no earlier events, nor does one that is enabled again', async () => {
   await endRun();
   const { id } = await create();
   const second = await endRun();
-  // What was committed before the change is still told by the old rule, planned or not; it is canceled then.
+  // What was committed before the change is still planned by the old rule, and then canceled.
   await house.store.webhooks.change(id, { enabled: false }, renderId);
   expect(house.rows('SELECT state FROM webhook_deliveries')).toEqual([{ state: 'canceled' }]);
   await endRun();
   await house.store.webhooks.change(id, { enabled: true }, renderId);
   const fourth = await endRun();
   await plan();
-  expect(toldTo(id)).toEqual([second.sessionId, fourth.sessionId]);
+  expect(sentTo(id)).toEqual([second.sessionId, fourth.sessionId]);
 });
 
 test('changed filters count from the next event on', async () => {
@@ -150,7 +150,7 @@ test('changed filters count from the next event on', async () => {
   await house.store.webhooks.change(id, { projectId: MILL }, renderId);
   await endRun();
   await plan();
-  expect(toldTo(id)).toEqual([second.sessionId, fourth.sessionId]);
+  expect(sentTo(id)).toEqual([second.sessionId, fourth.sessionId]);
 });
 
 test('a name or an address that changes leaves out no event', async () => {
@@ -158,7 +158,7 @@ test('a name or an address that changes leaves out no event', async () => {
   const { sessionId } = await endRun();
   await house.store.webhooks.change(id, { name: 'Other', url: 'https://other.example/' }, renderId);
   await plan();
-  expect(toldTo(id)).toEqual([sessionId]);
+  expect(sentTo(id)).toEqual([sessionId]);
 });
 
 test('nothing is planned for a webhook that was deleted', async () => {
@@ -166,14 +166,14 @@ test('nothing is planned for a webhook that was deleted', async () => {
   await endRun();
   await house.store.webhooks.delete(id);
   await plan();
-  expect(toldTo(id)).toEqual([]);
+  expect(sentTo(id)).toEqual([]);
 });
 
 test('each event is planned once for each webhook, however often and by however many it is looked at', async () => {
   const { id } = await create();
   const run = await endRun();
   await Promise.all(Array.from({ length: 5 }, () => house.store.deliveries.plan(renderId)));
-  expect(toldTo(id)).toEqual([run.sessionId]);
+  expect(sentTo(id)).toEqual([run.sessionId]);
   expect(cursor()).toBe(newestEvent());
 });
 
@@ -197,7 +197,7 @@ test('a body that cannot be made fails alone, where its owner sees it, and stops
     { state: 'failed', has_body: 0, last_error: words },
     { state: 'pending', has_body: 1, last_error: null },
   ]);
-  expect(toldTo(other.id)).toHaveLength(2);
+  expect(sentTo(other.id)).toHaveLength(2);
   expect(cursor()).toBe(newestEvent());
   const lanes = await house.store.deliveries.listPending(id, 9);
   expect(lanes.map(({ body }) => JSON.parse(body).sessionId as string)).toEqual([second.sessionId]);
@@ -249,10 +249,10 @@ test('a backlog is worked off in bounded commits', async () => {
   const batches = [];
   for (let more = true; more; ) {
     ({ more } = await house.store.deliveries.plan(renderId));
-    batches.push(toldTo(id).length);
+    batches.push(sentTo(id).length);
   }
   expect(batches).toEqual([EVENTS_AT_ONCE, 2 * EVENTS_AT_ONCE, 250]);
-  expect(new Set(toldTo(id)).size).toBe(250);
+  expect(new Set(sentTo(id)).size).toBe(250);
 });
 
 test('a commit ends early when many webhooks want each event', async () => {
@@ -267,7 +267,7 @@ test('a commit ends early when many webhooks want each event', async () => {
   }
   // No event is planned in part.
   expect(batches).toEqual([540, 1_080, 1_200]);
-  for (const id of ids) expect(toldTo(id)).toHaveLength(20);
+  for (const id of ids) expect(sentTo(id)).toHaveLength(20);
 });
 
 test('the events of a backlog are planned in their order, whatever their types', async () => {
@@ -282,7 +282,7 @@ test('the events of a backlog are planned in their order, whatever their types',
     }
   }
   await plan();
-  expect(toldTo(id)).toEqual(runs.map(({ sessionId }) => sessionId));
+  expect(sentTo(id)).toEqual(runs.map(({ sessionId }) => sessionId));
 });
 
 test.each([1, 100, 101, 250])(
@@ -295,11 +295,11 @@ test.each([1, 100, 101, 250])(
     const { signal } = spawnSync(process.execPath, [MAIN, house.file, String(killAt)]);
     expect(signal).toBe('SIGKILL');
     // What was committed before is kept, and nothing of the commit that was cut short.
-    expect(toldTo(id)).toHaveLength(Math.floor((killAt - 1) / EVENTS_AT_ONCE) * EVENTS_AT_ONCE);
+    expect(sentTo(id)).toHaveLength(Math.floor((killAt - 1) / EVENTS_AT_ONCE) * EVENTS_AT_ONCE);
     const again = openStore(house.file, house.clock);
     onTestFinished(() => again.close());
     while ((await again.deliveries.plan(renderId)).more);
-    expect(toldTo(id)).toEqual(Array.from({ length: 250 }, (_, no) => `s${no + 1}`));
+    expect(sentTo(id)).toEqual(Array.from({ length: 250 }, (_, no) => `s${no + 1}`));
   },
 );
 
@@ -324,7 +324,7 @@ test('events of a type that nobody wants are not read, however many there are', 
     expect([more, [...wanted]]).toEqual([false, ['user_input.requested']]);
   });
   expect(cursor()).toBe(newestEvent());
-  expect(toldTo(id)).toEqual([]);
+  expect(sentTo(id)).toEqual([]);
   const events = sqls.find((sql) => sql.includes('FROM events WHERE type IN'))!;
   const connection = new Connection(house.file);
   onTestFinished(() => void connection.close());

@@ -1,4 +1,4 @@
-// Events read without a webhook, as one would be told of them.
+// Events read without a webhook, as one would receive them.
 import { beforeEach, expect, test } from 'vitest';
 import { WEBHOOK_EVENT_TYPES } from '../../../src/domain/webhooks/webhook.ts';
 import { renderBody } from '../../../src/webhooks/bodies/render-body.ts';
@@ -42,7 +42,7 @@ test('an event has the body and the id that a webhook would be sent, but for the
   expect(JSON.parse(event!.body)).toEqual({ ...body, webhook: { id: 0, owner_scope: 'system' } });
 });
 
-test('a user reads their own events, the house all', async () => {
+test('a user reads their own events, the system scope all', async () => {
   const mine = await stopRun();
   const other = await another();
   const hers = await stopRun(other);
