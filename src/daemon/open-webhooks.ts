@@ -30,15 +30,11 @@ export function openWebhooks({ live, store, secrets, clock, log }: WebhookParts)
   const planner = makePlanner({ store, clock, log, planned: sender.wake });
   const upkeep = makeUpkeep({ store, clock, log, settings: live.settings });
 
-  /** A webhook was made, changed, deleted, or has something to send again: all that concerns it is looked at anew. */
-  function changed(webhookId: number): void {
-    wake();
-    sender.wake([webhookId]);
-  }
-
-  function wake(): void {
+  /** A webhook was created, changed or deleted, or has something to send again. A change may have planned for others too. */
+  function changed(): void {
     planner.wake();
     upkeep.wake();
+    sender.wake();
   }
 
   return {
@@ -46,10 +42,7 @@ export function openWebhooks({ live, store, secrets, clock, log }: WebhookParts)
     changed,
     /** Makes one attempt, of a test. */
     sendOnce: (target: DeliveryTarget, cargo: Cargo) => ship({ pool, secrets, clock }, target, cargo),
-    start: () => {
-      wake();
-      sender.wake();
-    },
+    start: changed,
     stop: async () => {
       await Promise.all([planner.stop(), upkeep.stop(), sender.stop()]);
       pool.close();

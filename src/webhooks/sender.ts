@@ -58,8 +58,9 @@ export function makeSender(parts: SenderParts): Sender {
   }
 
   return {
-    wake: (webhookIds = []) => {
-      for (const webhookId of webhookIds) woken.add(webhookId);
+    wake: (webhookIds) => {
+      if (webhookIds === undefined) looksAt = 0;
+      else for (const webhookId of webhookIds) woken.add(webhookId);
       service.wake();
     },
     settled: service.settled,

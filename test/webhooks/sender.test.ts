@@ -102,6 +102,20 @@ test('a woken webhook sends what was planned since', async () => {
   await recorded(webhook.id);
 });
 
+test('what the change of one webhook planned for another is sent at once', async () => {
+  const [webhook, other] = [await create(), await create()];
+  const sender = startSender();
+  await sender.settled();
+  await house.accept();
+  const [run] = await house.claim();
+  await store.runs.stopSession(run!.sessionSeq, 'user_requested_stop');
+  await store.webhooks.change(other.id, { enabled: false }, renderId);
+  expect(await pending(webhook.id)).toHaveLength(1);
+  sender.wake();
+  (await nth(1)).reply(204);
+  await recorded(webhook.id);
+});
+
 test('a failure is repeated after a pause that grows, with the same body and a signature of its own', async () => {
   const webhook = await create({ retryBackoffMs: 5_000, sealSecret: () => Buffer.from('a secret of 16 bytes') });
   await endRuns();
