@@ -17,9 +17,11 @@ import { checkToday } from './checks/today.ts';
 import { checkArtifacts, countUncollected } from './checks/artifacts.ts';
 import { checkFaults, isExcused } from './checks/faults.ts';
 import { checkTexts } from './checks/texts.ts';
+import { checkWebhooks, countUndelivered } from './checks/webhooks.ts';
 import { checkAudit, checkDisk, checkPlans, numberOf } from './checks/traces.ts';
 import type { Observation } from './clients/exchange.ts';
 import { databaseOf, readCount, readNewestEvent, readStoredFacts, type StoredFacts } from './checks/journal-rows.ts';
+import { type HookListener, openHooks } from './clients/hooks.ts';
 import { type EndedSessions, startLoad } from './clients/load.ts';
 import type { AuditLine } from './model/audit.ts';
 import { waitWhileProgressing } from './wait-while-progressing.ts';
@@ -89,6 +91,7 @@ interface Weathered {
   readonly startsMs: readonly number[];
   readonly stillborn: number;
   readonly diary: Diary;
+  readonly hooks: HookListener;
   readonly stormMs: number;
   readonly calmMs: number;
 }
@@ -96,6 +99,7 @@ interface Weathered {
 /** The storm, the calm after it, and every check that needs a running daemon. */
 async function weather({ rules, daemon, kills }: Storming): Promise<Weathered> {
   const targets = await openTargets(daemon);
+  const hooks = await openHooks(daemon, rules.seed);
   const load = startLoad(rules, targets, PEOPLE);
   const startedAt = performance.now();
   const report = (kill: number) => {
@@ -108,6 +112,7 @@ async function weather({ rules, daemon, kills }: Storming): Promise<Weathered> {
   const stormedAt = performance.now();
   await settled(daemon, load.finish);
   await finished(daemon);
+  await delivered(daemon, hooks);
   const calmAt = performance.now();
   const byNumber = new Map(load.observations.map((observation) => [observation.wish.number, observation]));
   const { records } = readStoredFacts(databaseOf(daemon));
@@ -126,6 +131,7 @@ async function weather({ rules, daemon, kills }: Storming): Promise<Weathered> {
     startsMs: storm.startsMs,
     stillborn: storm.stillborn,
     diary: storm.diary,
+    hooks,
     stormMs: stormedAt - startedAt,
     calmMs: calmAt - stormedAt,
   };
@@ -142,14 +148,28 @@ async function finished(daemon: DaemonProcess): Promise<void> {
   await patiently(daemon, { what: what.uncollected, holds: () => uncollected() === 0, left: uncollected });
 }
 
+/** With a receiver that accepts everything, nothing remains to be delivered. */
+async function delivered(daemon: DaemonProcess, hooks: HookListener): Promise<void> {
+  await hooks.calm();
+  const undelivered = () => countUndelivered(databaseOf(daemon));
+  await patiently(daemon, {
+    what: 'every event has reached its webhooks',
+    holds: () => undelivered() === 0,
+    left: undelivered,
+  });
+  await hooks.close();
+}
+
 const NOBODY: EndedSessions = { stopped: new Set(), deleted: new Set() };
 
 /** The same for background submissions. */
 async function weatherBackground({ rules, daemon, background }: Storming): Promise<Weathered> {
   const targets = await openTargets(daemon);
+  const hooks = await openHooks(daemon, rules.seed);
   const { storm, ...seen } = await stormBackground({ rules, daemon, targets, count: background, report: say });
+  await delivered(daemon, hooks);
   const problems = [...storm.problems, ...(await stopClean(daemon, rules.marker, storm.orphans))];
-  return { ...storm, ...seen, observations: [], ended: NOBODY, replays: new Map(), problems };
+  return { ...storm, ...seen, hooks, observations: [], ended: NOBODY, replays: new Map(), problems };
 }
 
 /** Stops the daemon at the end; returns what was wrong with its last figures and its exit, and what outlived it. */
@@ -173,6 +193,7 @@ async function check({ rules, daemon, audit }: Storming, weathered: Weathered, f
     ...weathered.problems,
     ...checkRuns(facts),
     ...checkTexts(facts),
+    ...checkWebhooks(weathered.hooks, facts, databaseOf(daemon)),
     ...ledgerFaults(databaseOf(daemon)),
     ...checkFaults({ rules, facts, observations, diary: weathered.diary }),
     ...checkPlans(rules, facts),

@@ -2,6 +2,7 @@
 import type { Observation } from './clients/exchange.ts';
 import { isPoisoned } from './checks/faults.ts';
 import type { RunRecord, StoredFacts } from './checks/journal-rows.ts';
+import type { HookListener } from './clients/hooks.ts';
 import type { Diary } from './storm/faults.ts';
 import type { PlanRules } from './model/plan.ts';
 
@@ -15,6 +16,7 @@ export interface StormFigures {
   readonly checkMs: number;
   readonly modelCalls: number;
   readonly diary: Diary;
+  readonly hooks: HookListener;
 }
 
 type Row = readonly [string, string | number];
@@ -50,6 +52,7 @@ export function renderStorm(figures: StormFigures, observations: readonly Observ
     ['  outcome unknown', calls.filter(({ output }) => output?.startsWith('Interrupted') === true).length],
     ['requests sent', sum(({ sends }) => sends)],
     ['streams rejoined', sum(({ rejoins }) => rejoins)],
+    ...renderHooks(figures.hooks),
     ['start to ready, median ms', Math.round(starts[Math.floor(starts.length / 2)] ?? 0)],
     ['start to ready, longest ms', Math.round(starts.at(-1) ?? 0)],
     ['storm, seconds', (figures.stormMs / 1_000).toFixed(1)],
@@ -86,4 +89,15 @@ function renderFaults({ rules, diary: { locks, outage } }: StormFigures, { recor
 
 function unchargedOf({ run, events }: RunRecord): number {
   return events.filter(({ type }) => type === 'run.resumed').length - run.resumes;
+}
+
+/** What the receiver of webhooks saw. */
+function renderHooks({ arrivals, faults, downMs }: HookListener): Row[] {
+  const events = new Set(arrivals.map(({ path, eventId }) => `${path} ${eventId}`));
+  return [
+    ['webhook requests received', arrivals.length],
+    ['  distinct deliveries', events.size],
+    ['  answered with a failure or not at all', faults()],
+    ['  receiver down, seconds', (downMs() / 1_000).toFixed(1)],
+  ];
 }

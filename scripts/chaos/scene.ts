@@ -15,6 +15,7 @@ const ERRAND_YAML = [
   'background: { max_executing_per_key: 4 }',
   `model: { run_timeout_seconds: ${RUN_LIMIT_SECONDS} }`,
   'log: { level: warn }',
+  'egress: { allow: [{ cidr: 127.0.0.1/32, for: [webhook] }] }',
   '',
 ].join('\n');
 

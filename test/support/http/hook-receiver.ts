@@ -19,6 +19,8 @@ export type HookReply =
   | 'cut'
   | { readonly status: number; readonly headers: Readonly<Record<string, string>> };
 
+export type Answer = (request: Received) => HookReply | Promise<HookReply>;
+
 export interface HookReceiver {
   readonly port: number;
   /** Such as `http://127.0.0.1:40123`. */
@@ -26,7 +28,7 @@ export interface HookReceiver {
   /** Every request with a whole body so far, in order. */
   readonly received: readonly Received[];
   /** How it replies from now on; at first 204. */
-  answer(how: (request: Received) => HookReply): void;
+  answer(how: Answer): void;
   /** Refuses connections, and ends those that there are. */
   off(): Promise<void>;
   /** Listens again, at the same port. */
@@ -36,7 +38,7 @@ export interface HookReceiver {
 /** Listens on 127.0.0.1 until it is off. */
 export async function startHookReceiver(): Promise<HookReceiver> {
   const received: Received[] = [];
-  let answer: (request: Received) => HookReply = () => 204;
+  let answer: Answer = () => 204;
 
   async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await buffer(request);
@@ -44,7 +46,7 @@ export async function startHookReceiver(): Promise<HookReceiver> {
     const [eventId, eventType] = [String(headers['x-service-event-id']), String(headers['x-service-event'])];
     const one: Received = { path, headers, body, eventId, eventType };
     received.push(one);
-    const reply = answer(one);
+    const reply = await answer(one);
     if (reply === 'cut') request.destroy();
     else if (typeof reply === 'number') response.writeHead(reply).end();
     else response.writeHead(reply.status, { ...reply.headers }).end();
