@@ -6,6 +6,7 @@ import type { Log } from '../log/log.ts';
 import { makeGuardedPool } from '../outbound/guarded-pool.ts';
 import type { Store } from '../store/open-store.ts';
 import type { DeliveryTarget } from '../store/webhooks/deliveries.ts';
+import { rememberOpened } from '../webhooks/opened-secrets.ts';
 import { makePlanner } from '../webhooks/planner.ts';
 import { makeSender } from '../webhooks/sender.ts';
 import { type Cargo, ship } from '../webhooks/ship.ts';
@@ -23,7 +24,8 @@ export interface WebhookParts {
 const MAX_IDLE = 64;
 
 /** Makes the services. None of them works before `start`. */
-export function openWebhooks({ live, store, secrets, clock, log }: WebhookParts) {
+export function openWebhooks({ live, store, secrets: box, clock, log }: WebhookParts) {
+  const secrets = rememberOpened(box);
   const policy = () => ({ purpose: 'webhook', allow: live.settings().egress.allow }) as const;
   const pool = makeGuardedPool({ policy, maxIdle: MAX_IDLE, clock });
   const sender = makeSender({ store, secrets, pool, clock, log, random: Math.random });
