@@ -13,7 +13,14 @@ import type {
   OfficeSummaryWire,
   RunRoundsWire,
 } from '../wire/office/session.ts';
-import type { LiveRunsWire, snapshotQuery, SnapshotWire, todayQuery, TodayRunsWire } from '../wire/office/snapshot.ts';
+import type {
+  LastHourWire,
+  LiveRunsWire,
+  snapshotQuery,
+  SnapshotWire,
+  todayQuery,
+  TodayRunsWire,
+} from '../wire/office/snapshot.ts';
 import type { eventsQuery, OfficeEventsWire, sessionStreamQuery } from '../wire/office/stream.ts';
 import type { FileNodeWire } from '../wire/sessions/artifact.ts';
 import type { Static } from '../wire/shape.ts';
@@ -22,7 +29,7 @@ import type { CallManagement } from './references.ts';
 import { type Query, type QueryFields, queryOf } from './transport/query.ts';
 import type { Address } from './transport/transport.ts';
 
-export type { SnapshotWire, TodayRunsWire } from '../wire/office/snapshot.ts';
+export type { LastHourWire, SnapshotWire, TodayRunsWire } from '../wire/office/snapshot.ts';
 export type { EntityWire, TodayItemWire } from '../wire/office/entity.ts';
 export type { OfficeEventsWire } from '../wire/office/stream.ts';
 export type SourceType = TodayItemWire['source_type'];
@@ -33,6 +40,8 @@ export interface Office {
   snapshot(query: Query<typeof snapshotQuery>): Promise<SnapshotWire>;
   /** All live runs, by pages; a snapshot has the first of them. */
   liveRuns(query: Query<typeof pageQuery>): Promise<LiveRunsWire>;
+  /** What each team used in the last hour, in steps. */
+  lastHour(): Promise<LastHourWire>;
   todayRuns(teamId: string, query: Query<typeof todayQuery>): Promise<TodayRunsWire>;
   session(id: string): Promise<OfficeSessionWire>;
   detail(id: string): Promise<OfficeDetailWire>;
@@ -67,6 +76,7 @@ export function makeOffice(call: CallManagement, address: Address, signal: Abort
   return {
     snapshot: (query) => read('/snapshot', query),
     liveRuns: (query) => read('/live-runs', query),
+    lastHour: () => read('/last-hour'),
     todayRuns: (teamId, query) => read(`/teams/${encodeURIComponent(teamId)}/today-active-runs`, query),
     session: (id) => read(of(id)),
     detail: (id) => read(`${of(id)}/detail`),

@@ -35,7 +35,7 @@ import {
   officeSummary,
   runRounds,
 } from '../wire/office/session.ts';
-import { liveRuns, snapshot, snapshotQuery, todayQuery, todayRuns } from '../wire/office/snapshot.ts';
+import { lastHour, liveRuns, snapshot, snapshotQuery, todayQuery, todayRuns } from '../wire/office/snapshot.ts';
 import { auditEntry, auditHead, auditQuery } from '../wire/people/audit.ts';
 import { key, keyChange, keyQuery, newKey } from '../wire/people/key.ts';
 import {
@@ -225,6 +225,7 @@ function officeRoutes({ operations, clock }: RouteParts): Route[] {
   return [
     ofOffice('GET /api/v1/office-mode/snapshot', 'Read what the whole house does, and what each team used today', { query: snapshotQuery, reply: snapshot, handler: house.snapshot }),
     ofOffice('GET /api/v1/office-mode/live-runs', 'List the live runs of the whole house', { query: pageQuery, reply: liveRuns, handler: house.liveRuns }),
+    ofOffice('GET /api/v1/office-mode/last-hour', 'Read what each team used in the last hour, by quarters of an hour', { reply: lastHour, handler: house.lastHour }),
     ofOffice('GET /api/v1/office-mode/teams/:team_id/today-active-runs', 'List the runs of a team that used something today', { query: todayQuery, reply: todayRuns, handler: house.today }),
     ofOffice('GET /api/v1/office-mode/sessions/:id', 'Read a session with its current run', { reply: officeSession, handler: session.get }),
     ofOffice('GET /api/v1/office-mode/sessions/:id/detail', 'Read a session with its messages and runs', { reply: officeDetail, handler: session.detail }),

@@ -37,6 +37,7 @@ import { makeScreenshots } from './artifacts/screenshots.ts';
 import { makeSigningKeys } from './people/signing-keys.ts';
 import { makeSessionEvents } from './sessions/session-events.ts';
 import { makeSessions } from './sessions/sessions.ts';
+import { makeLastHour } from './office/last-hour.ts';
 import { makeLiveRuns } from './office/live-runs.ts';
 import { makeSnapshot } from './office/snapshot.ts';
 import { makeStopRuns } from './runs/stop-runs.ts';
@@ -92,16 +93,7 @@ function makeStore(database: Database) {
       ...makeWorkspaceTree(database),
       ...makeReadArtifacts(database),
     },
-    office: {
-      ...makeSessionOverview(database),
-      ...makeSessionPages(database),
-      ...makeOfficeRuns(database),
-      ...makeSnapshot(database),
-      ...makeLiveRuns(database),
-      ...makeToday(database),
-      ...makeRunRounds(database),
-      ...makeContextUsage(database),
-    },
+    office: makeOfficeReads(database),
     userInputs: makeUserInputs(database),
     insights: makeInsights(database),
     connections: makeConnections(database),
@@ -140,5 +132,20 @@ function makeDeliveryVerbs(database: Database) {
     ...makeDeliveryRecords(database),
     ...makeRedeliver(database),
     ...makePruneDeliveries(database),
+  };
+}
+
+/** What administrators watch (§4.8). */
+function makeOfficeReads(database: Database) {
+  return {
+    ...makeSessionOverview(database),
+    ...makeSessionPages(database),
+    ...makeOfficeRuns(database),
+    ...makeSnapshot(database),
+    ...makeLiveRuns(database),
+    ...makeLastHour(database),
+    ...makeToday(database),
+    ...makeRunRounds(database),
+    ...makeContextUsage(database),
   };
 }

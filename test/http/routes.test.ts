@@ -101,6 +101,7 @@ const TABLE: readonly string[] = [
   'POST /api/v1/tokens/revoke-all admin envelope',
   'GET /api/v1/office-mode/snapshot office envelope',
   'GET /api/v1/office-mode/live-runs office envelope',
+  'GET /api/v1/office-mode/last-hour office envelope',
   'GET /api/v1/office-mode/teams/:team_id/today-active-runs office envelope',
   'GET /api/v1/office-mode/sessions/:id office envelope',
   'GET /api/v1/office-mode/sessions/:id/detail office envelope',

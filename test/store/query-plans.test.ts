@@ -16,7 +16,7 @@ const UNDER_WAY =
   /USING (COVERING )?INDEX (runs_(live|claimable|claimable_background|waiting_background|unfinished_background|executing|unfinished|to_collect)|sessions_stopping|workspace_exports_pending|user_inputs_pending)\b/;
 /** Rows of a day, read from its beginning; and the sessions that changed last, which end after a few. */
 const OF_A_DAY =
-  / INDEX (runs_ended \(finished_at>\?\)|sessions_deleted \(deleted_at>\?\))$|^SEARCH usage_quarters USING PRIMARY KEY \(quarter>\?\)$/;
+  / INDEX (runs_ended \(finished_at>\?\)|sessions_deleted \(deleted_at>\?\))$|^SEARCH usage_quarters USING PRIMARY KEY \(quarter>\?( AND quarter<\?)?\)$/;
 const CHANGED_LAST = /FROM sessions WHERE deleted_at IS NULL ORDER BY updated_at DESC LIMIT \d+\)/;
 /** Lists over all users, for operators: they count all rows, and read their page from the newest end. */
 const COUNTED =

@@ -8,12 +8,13 @@ import {
   UNASSIGNED_TEAM,
 } from '../../domain/sessions/office.ts';
 import { RUN_STATUSES } from '../../domain/sessions/run.ts';
-import type { Glance, HouseSnapshot, LiveRuns, TodayRuns } from '../../operations/office/house.ts';
+import { QUARTER_MS } from '../../domain/time-zone.ts';
+import type { Glance, HouseSnapshot, LastHour, LiveRuns, TodayRuns } from '../../operations/office/house.ts';
 import { conversationAccess } from '../../operations/office/conversation-access.ts';
 import type { RecentSession, TeamDay } from '../../store/office/snapshot.ts';
 import type { TodayRun } from '../../store/office/today.ts';
 import type { RecentSessionWire, TodayItemWire } from '../../wire/office/entity.ts';
-import type { LiveRunsWire, SnapshotWire, TodayRunsWire } from '../../wire/office/snapshot.ts';
+import type { LastHourWire, LiveRunsWire, SnapshotWire, TodayRunsWire } from '../../wire/office/snapshot.ts';
 import { lookAt, renderEntity, teamFields } from './entity-wire.ts';
 
 /** Administrators see every conversation (G14). */
@@ -87,6 +88,19 @@ function renderRecent(session: RecentSession, { caller }: Glance): RecentSession
 export function renderLiveRuns(live: LiveRuns, { limit, offset }: Page): LiveRunsWire {
   const items = live.items.map((run) => renderEntity(run, lookAt(run, live)));
   return { generated_at: isoTime(live.at), items, total: live.total, limit, offset };
+}
+
+export function renderLastHour({ at, quarters }: LastHour): LastHourWire {
+  const teams = Map.groupBy(quarters, ({ team }) => team ?? UNASSIGNED_TEAM.id);
+  return {
+    generated_at: isoTime(at),
+    step_seconds: QUARTER_MS / 1000,
+    teams: [...teams].map(([id, used]) => ({ id, steps: used.map(renderQuarter) })),
+  };
+}
+
+function renderQuarter({ quarter, tokens, costUsd }: LastHour['quarters'][number]) {
+  return { started_at: isoTime(quarter * QUARTER_MS), total_tokens: tokens, total_cost_usd: costUsd };
 }
 
 export function renderTodayRuns(

@@ -6,7 +6,7 @@ import type { snapshotQuery, todayQuery } from '../../wire/office/snapshot.ts';
 import type { Static } from '../../wire/shape.ts';
 import type { Exchange } from '../frame/exchange.ts';
 import { ok } from '../frame/reply.ts';
-import { renderLiveRuns, renderSnapshot, renderTodayRuns } from './house-wire.ts';
+import { renderLastHour, renderLiveRuns, renderSnapshot, renderTodayRuns } from './house-wire.ts';
 
 /** The handlers by name; `routes.ts` assigns their paths. */
 export function makeOfficeHouseHandlers(operations: Operations) {
@@ -17,6 +17,7 @@ export function makeOfficeHouseHandlers(operations: Operations) {
     },
     liveRuns: async ({ query }: Exchange<Static<typeof pageQuery>>, caller: Administrator) =>
       ok(renderLiveRuns(await operations.listLiveRuns(caller, query), query)),
+    lastHour: async (_: Exchange, caller: Administrator) => ok(renderLastHour(await operations.getLastHour(caller))),
     today: async ({ params, query }: Exchange<Static<typeof todayQuery>>, caller: Administrator) => {
       const { limit, page, source_type: source = null, tz: timeZone } = query;
       const wish = { source, timeZone, limit, page };

@@ -3,8 +3,9 @@ import type { Clock } from '../../domain/clock.ts';
 import type { Listing, Page } from '../../domain/listing.ts';
 import { notFound } from '../../domain/errors.ts';
 import { type RunSource, UNASSIGNED_TEAM } from '../../domain/sessions/office.ts';
-import { dayStartQuarter, QUARTER_MS } from '../../domain/time-zone.ts';
+import { dayStartQuarter, QUARTER_MS, quarterOf } from '../../domain/time-zone.ts';
 import type { Administrator } from '../../domain/people/user.ts';
+import type { QuarterUsage } from '../../store/office/last-hour.ts';
 import type { OfficeRun } from '../../store/office/office-runs.ts';
 import type { OfficeSnapshot } from '../../store/office/snapshot.ts';
 import type { TodayPage } from '../../store/office/today.ts';
@@ -41,6 +42,14 @@ export interface TodayRuns extends TodayPage, Glance {
 
 export interface LiveRuns extends Listing<OfficeRun>, Glance {}
 
+/** Usage by quarters of an hour; the first of them may have begun before the hour. */
+export interface LastHour {
+  readonly at: number;
+  readonly quarters: readonly QuarterUsage[];
+}
+
+const HOUR_MS = 3_600_000;
+
 export interface HouseParts {
   readonly store: Pick<Store, 'office'>;
   readonly clock: Clock;
@@ -60,6 +69,12 @@ export function makeHouse({ store, clock }: HouseParts) {
       caller,
       at: clock.now(),
     }),
+
+    getLastHour: async (_caller: Administrator): Promise<LastHour> => {
+      const at = clock.now();
+      const span = { first: quarterOf(at - HOUR_MS), last: quarterOf(at) };
+      return { at, quarters: await store.office.listQuarters(span) };
+    },
 
     /** Throws `not_found` for an unknown team (G11). */
     listTodayRuns: async (caller: Administrator, teamId: string, query: TodayQuery): Promise<TodayRuns> => {

@@ -1,5 +1,6 @@
 // Keeps the state fed: the house's stream, and a snapshot every so often, after gaps, and for runs that are unknown.
 import { ClientError } from '../../client/transport/client-error.ts';
+import { makeLastHour } from './last-hour.ts';
 import { makeLivePages, type ReadParts } from './live-pages.ts';
 import type { OfficeEvent } from '../../client/office-stream.ts';
 
@@ -24,6 +25,7 @@ export function startFeed(parts: FeedParts): Feed {
   const { get, dispatch, now } = parts;
   const snapshots = makeSnapshots(parts);
   const readLivePages = makeLivePages(parts);
+  const readLastHour = makeLastHour(parts);
   let following = follow(parts, snapshots.soon, null);
   let tickedAt = now();
   const ticker = setInterval(() => {
@@ -36,6 +38,7 @@ export function startFeed(parts: FeedParts): Feed {
     tickedAt = at;
     if (get().house.hasUnknown) snapshots.soon();
     readLivePages();
+    readLastHour();
   }, TICK_MS);
   return {
     stop() {

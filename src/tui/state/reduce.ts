@@ -1,7 +1,7 @@
 // The one function that changes the state: pure, and cheap for many events at once.
 import { houseShown, type Action, type AppState, type ScreenState } from './state.ts';
 import { takeEvents } from './take-events.ts';
-import { takeLiveRuns, takeSnapshot } from './take-snapshot.ts';
+import { takeLastHour, takeLiveRuns, takeSnapshot } from './take-snapshot.ts';
 
 type Reducers = { readonly [T in Action['type']]: (state: AppState, action: Extract<Action, { type: T }>) => AppState };
 
@@ -44,6 +44,7 @@ const REDUCERS: Reducers = {
     connection: { ...state.connection, askedAt: null, readFailure: failure },
   }),
   'live-runs': (state, { entities, at }) => ({ ...state, house: takeLiveRuns(state.house, entities, at) }),
+  'last-hour': (state, { lastHour }) => ({ ...state, house: takeLastHour(state.house, lastHour) }),
   'stream-reset': (state) => ({ ...state, house: { ...state.house, isStale: true } }),
   'stream-open': (state) => ({
     ...state,

@@ -1,5 +1,5 @@
 // The whole state of the view, and the actions that change it.
-import type { EntityWire } from '../../client/office.ts';
+import type { EntityWire, LastHourWire } from '../../client/office.ts';
 import type { ClientError } from '../../client/transport/client-error.ts';
 import type { OfficeEvent } from '../../client/office-stream.ts';
 import { type Connection, NOT_CONNECTED } from './connection.ts';
@@ -41,6 +41,7 @@ export type Action =
   | ({ readonly type: 'snapshot' } & SnapshotTaken)
   | { readonly type: 'snapshot-failed'; readonly failure: ClientError }
   | { readonly type: 'live-runs'; readonly entities: readonly EntityWire[]; readonly at: number }
+  | { readonly type: 'last-hour'; readonly lastHour: LastHourWire }
   | { readonly type: 'stream-open' }
   | { readonly type: 'stream-reset' }
   | { readonly type: 'stream-lost'; readonly failure: ClientError; readonly retryAt: number }

@@ -1,6 +1,6 @@
 // Takes a snapshot into the house: what the daemon says rules, and what it had no room to say stays.
-import type { EntityWire, SnapshotWire } from '../../client/office.ts';
-import { type Flow, flowAfter } from './flow.ts';
+import type { EntityWire, LastHourWire, SnapshotWire } from '../../client/office.ts';
+import { fillFlow, type Flow, flowAfter } from './flow.ts';
 import { type House, isLive, MAX_LIVE_ROWS, MAX_ROWS, type Row } from './house.ts';
 
 export interface SnapshotTaken {
@@ -59,6 +59,22 @@ function keptRows(house: House, snapshot: SnapshotWire, limit: number): readonly
 
 function flowsAfter(house: House, { teams }: SnapshotWire, at: number): ReadonlyMap<string, Flow> {
   return new Map(teams.map(({ id, today_total_tokens: total }) => [id, flowAfter(house.flows.get(id), total, at)]));
+}
+
+/** The house with what its teams used before anybody watched. The daemon's clock may differ from this machine's. */
+export function takeLastHour(house: House, { step_seconds: seconds, teams }: LastHourWire): House {
+  const steps = new Map(
+    teams.map(({ id, steps }) => [
+      id,
+      steps.map(({ started_at: start, total_tokens: total }) => ({
+        minute: Math.floor((Date.parse(start) - house.skewMs) / 60_000),
+        length: Math.ceil(seconds / 60),
+        total,
+      })),
+    ]),
+  );
+  const flows = new Map([...house.flows].map(([id, flow]) => [id, fillFlow(flow, steps.get(id) ?? [])]));
+  return { ...house, flows };
 }
 
 function rowOf(entity: EntityWire, known: Row | undefined, at: number): Row {

@@ -74,6 +74,19 @@ export const liveRuns = named(
 );
 export type LiveRunsWire = Static<typeof liveRuns>;
 
+/** What each team used in the last hour. The first step may have begun before it; steps without usage are left out. */
+export const lastHour = named(
+  'OfficeLastHour',
+  object({
+    generated_at: time,
+    step_seconds: integer({ from: 1 }),
+    teams: array(
+      object({ id: string, steps: array(object({ started_at: time, total_tokens: count, total_cost_usd: cost })) }),
+    ),
+  }),
+);
+export type LastHourWire = Static<typeof lastHour>;
+
 /** A page of today's runs of a team. `total` counts as `today_active` does, `item_total` what has rows (§4.8 rules 3 and 4). */
 export const todayRuns = named(
   'OfficeTodayRuns',

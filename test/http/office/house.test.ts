@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { makeHouse } from '../../../src/operations/office/house.ts';
 import { type House, openHouse, send } from '../../support/http/http-house.ts';
-import { officeHouse, type OfficeHouse, type Person, TOKENS } from '../../support/store/office-house.ts';
+import { COST, officeHouse, type OfficeHouse, type Person, TOKENS } from '../../support/store/office-house.ts';
 
 const BASE = '/api/v1/office-mode';
 const NOON = '2026-03-10T12:00:00.000Z';
@@ -150,6 +150,57 @@ test('live runs come by pages, in the order of the snapshot', async () => {
   expect(await ids('/live-runs?limit=4', 'items')).toEqual(all.slice(0, 4));
   expect(await ids('/live-runs?limit=4&offset=4', 'items')).toEqual(all.slice(4));
   expect(await ids('/live-runs?offset=6', 'items')).toEqual([]);
+});
+
+describe('the last hour', () => {
+  const quarter = (time: string, calls: number) => ({
+    started_at: `2026-03-10T${time}:00.000Z`,
+    total_tokens: calls * TOKENS,
+    total_cost_usd: expect.closeTo(calls * COST, 9) as number,
+  });
+  const at = (time: string) => rows.clock.jump(Date.parse(`2026-03-10T${time}:00.000Z`) - rows.clock.now());
+
+  test('has what each team used by quarters of an hour, from the one in which the hour began', async () => {
+    const ben = await rows.person('ben');
+    for (const [time, who, calls] of [
+      ['12:14', ann, 5],
+      ['12:15', ann, 1],
+      ['12:31', ann, 2],
+      ['12:44', ann, 1],
+      ['12:59', ben, 4],
+      ['13:20', ann, 1],
+    ] as const) {
+      at(time);
+      await rows.work({ who, calls });
+    }
+    expect(await data('/last-hour')).toEqual({
+      generated_at: '2026-03-10T13:20:00.000Z',
+      step_seconds: 900,
+      teams: [
+        { id: '__unassigned__', steps: [quarter('12:45', 4)] },
+        { id: red, steps: [quarter('12:15', 1), quarter('12:30', 3), quarter('13:15', 1)] },
+      ],
+    });
+  });
+
+  test('counts what somebody used without a team for the team of today, and nothing of a deleted team', async () => {
+    const ben = await rows.person('ben');
+    await rows.work({ who: ben });
+    await rows.work({ who: ann });
+    await rows.join(ben, red);
+    await rows.work({ who: ben });
+    expect(await data('/last-hour')).toMatchObject({ teams: [{ id: red, steps: [quarter('12:00', 3)] }] });
+    await rows.change('UPDATE users SET team_id = NULL');
+    await rows.change('DELETE FROM teams');
+    expect(await data('/last-hour')).toMatchObject({ teams: [{ id: '__unassigned__', steps: [quarter('12:00', 1)] }] });
+  });
+
+  test('has nothing of what a clock that was set back recorded ahead of it', async () => {
+    at('18:00');
+    await rows.work({ who: ann });
+    at('12:00');
+    expect(await data('/last-hour')).toMatchObject({ teams: [] });
+  });
 });
 
 describe('today’s runs of a team', () => {

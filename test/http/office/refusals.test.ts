@@ -31,6 +31,7 @@ const AFTER = [...outOf('after_id'), 'after_id=1&after_id=1'];
 const REFUSED: Readonly<Record<string, readonly string[]>> = {
   '/snapshot': [...outOf('limit', 0, 97), 'limit=1&limit=1', ...ZONES],
   '/live-runs': PAGE,
+  '/last-hour': [],
   '/teams/:team_id/today-active-runs': [
     ...outOf('limit', 0, 51),
     ...outOf('page', 0),

@@ -150,6 +150,7 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of progra
   listOwnSessions: 'of programs',
   getOfficeSnapshot: 'not of a conversation',
   listLiveRuns: 'not of a conversation',
+  getLastHour: 'not of a conversation',
   listTodayRuns: 'not of a conversation',
   listUsers: 'not of a conversation',
   getUser: 'not of a conversation',

@@ -7,6 +7,7 @@ import type { EventType } from '../../../src/domain/journal-event.ts';
 import type { OfficeEvent } from '../../../src/client/office-stream.ts';
 import type {
   EntityWire,
+  LastHourWire,
   OfficeEventsWire,
   SnapshotWire,
   TodayItemWire,
@@ -125,6 +126,8 @@ export interface OfficeServer {
   today: readonly TodayItemWire[];
   /** All live runs, of which a snapshot has the first. */
   live: readonly EntityWire[];
+  /** What the teams used in the last hour. */
+  lastHour: LastHourWire['teams'];
   /** The reply to a read of a session, by the end of its path, such as `summary`; a function replies to its query. */
   readonly ofSession: Map<string, unknown>;
   /** What is fetched at addresses outside of the API, by path. */
@@ -173,6 +176,7 @@ export async function startOfficeServer(snapshot: SnapshotWire = aSnapshot([anEn
     snapshot,
     today: [],
     live: [],
+    lastHour: [],
     ofSession: new Map(),
     files: new Map(),
     status: null,
@@ -218,6 +222,7 @@ export async function startOfficeServer(snapshot: SnapshotWire = aSnapshot([anEn
     if (file !== undefined) return void response.end(file);
     if (url.pathname.endsWith('/snapshot')) return reply(response, 200, server.snapshot);
     if (url.pathname.endsWith('/live-runs')) return reply(response, 200, livePageOf(server.live, url));
+    if (url.pathname.endsWith('/last-hour')) return reply(response, 200, lastHourOf(server.lastHour));
     if (url.pathname.endsWith('/today-active-runs')) return reply(response, 200, pageOf(server.today, url));
     if (url.pathname.endsWith('/queue')) return reply(response, 200, QUEUE);
     return reply(response, 404, null);
@@ -299,6 +304,12 @@ function livePageOf(live: readonly EntityWire[], { searchParams }: URL): LiveRun
   const items = live.slice(offset, offset + limit);
   return { generated_at: new Date(AT).toISOString(), items, total: live.length, limit, offset };
 }
+
+const lastHourOf = (teams: LastHourWire['teams']): LastHourWire => ({
+  generated_at: new Date(AT).toISOString(),
+  step_seconds: 900,
+  teams,
+});
 
 function pageOf(today: readonly TodayItemWire[], { searchParams }: URL): TodayRunsWire {
   const [limit, page] = [Number(searchParams.get('limit')), Number(searchParams.get('page') ?? 1)];

@@ -199,6 +199,7 @@ async function callOffice(house: StoreHouse): Promise<void> {
   await office.listRuns(sessionSeq, PAGE);
   await office.getSnapshot({ limit: 9, since: 0 });
   await office.listLiveRuns(PAGE);
+  await office.listQuarters({ first: 0, last: 9 });
   await office.hasTeam('none');
   for (const team of [null, 'none']) {
     for (const source of [null, ...RUN_SOURCES]) await office.listToday({ team, source, since: 0, ...PAGE });

@@ -6,7 +6,7 @@ import { standingOf } from '../../../src/tui/state/connection.ts';
 import { floor } from '../../../src/tui/state/screens.ts';
 import { initialState } from '../../../src/tui/state/state.ts';
 import { visibleRows } from '../../../src/tui/state/visible.ts';
-import { anEntity, anEvent, aSnapshot, runId, startOfficeServer } from '../../support/http/office-server.ts';
+import { anEntity, anEvent, aSnapshot, aTeam, runId, startOfficeServer } from '../../support/http/office-server.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
 async function watch(intervalMs = 60_000) {
@@ -93,4 +93,16 @@ test('a house in which runs begin all the time is read all the same', async () =
   const queueing = setInterval(() => server.emit(anEvent((number += 1), 'run.queued')), 20);
   onTestFinished(() => clearInterval(queueing));
   await waitFor(() => (store.get().house.loadedAt ?? 0) > loadedAt + 500);
+});
+
+const hoursOf = (requests: readonly string[]) => requests.filter((path) => path.includes('/last-hour')).length;
+
+test('the last hour is read at the start, and again for a team that appears', async () => {
+  const { server, store } = await watch(20);
+  const minutesOf = (id: string) => store.get().house.flows.get(id)?.minutes;
+  await waitFor(() => minutesOf('t1')?.includes(null) === false);
+  expect(hoursOf(server.requests)).toBe(1);
+  server.snapshot = aSnapshot([], { teams: [aTeam(1), aTeam(3)] });
+  await waitFor(() => minutesOf('t3')?.includes(null) === false);
+  expect(hoursOf(server.requests)).toBe(2);
 });

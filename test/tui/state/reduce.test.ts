@@ -7,7 +7,7 @@ import { reduce } from '../../../src/tui/state/reduce.ts';
 import { floor } from '../../../src/tui/state/screens.ts';
 import { type AppState, houseShown, initialState } from '../../../src/tui/state/state.ts';
 import { visibleRows, wantsLiveRuns } from '../../../src/tui/state/visible.ts';
-import { anEntity, anEvent, aSnapshot, AT, aTeam, runId, sessionId } from '../../support/http/office-server.ts';
+import { anEntity, anEvent, aSnapshot, AT, runId, sessionId } from '../../support/http/office-server.ts';
 
 const LIMIT = 96;
 const fresh = () => initialState({ tz: 'UTC', intervalMs: 5000 }, [floor()], AT);
@@ -116,23 +116,6 @@ test('pausing keeps the picture, while the house goes on', () => {
   const paused = happen(reduce(take(fresh(), [anEntity(1)]), { type: 'pause' }), 1, 'run.done');
   expect(houseShown(paused).rows.get(runId(1))?.status).toBe('running');
   expect(houseShown(reduce(paused, { type: 'pause' })).rows.get(runId(1))?.status).toBe('completed');
-});
-
-test('the last hour of a team grows by what came between two snapshots, and outlives the turn of its day', () => {
-  const teamAt = (state: AppState, total: number, at: number) => {
-    const snapshot = aSnapshot([], { teams: [aTeam(1, { today_total_tokens: total })] });
-    return reduce(state, { type: 'snapshot', snapshot, queue: null, limit: LIMIT, at });
-  };
-  let state = fresh();
-  for (const [total, minute] of [
-    [100, 0],
-    [150, 0],
-    [170, 2],
-    [30, 3],
-  ] as const) {
-    state = teamAt(state, total, AT + minute * 60_000);
-  }
-  expect(state.house.flows.get('t1')?.minutes.slice(-5)).toEqual([null, 50, 0, 20, 30]);
 });
 
 test('the header says the gravest of what is wrong', () => {
