@@ -174,19 +174,16 @@ shellTest(
   'a crash within a shell command ends its processes, and the model learns that the outcome is unknown',
   async () => {
     const from = model.requests.length;
-    const pause = `30.0${process.pid}`;
+    const pause = `300.0${process.pid}`;
     const commands = [`echo begun >>trace; sleep ${pause}; echo ended >>trace`, 'echo second >>trace'];
     const tools = commands.map((command) => ({ name: 'shell', input: { command } }));
     model.script(({ step }) => (step === 0 ? { tools } : { text: 'Understood.' }));
     const run = await stream({ text: 'run it' });
     const trace = join(daemon.dataDir, 'workspaces', run.sessionId, 'trace');
-    await waitFor(() => readFile(trace, 'utf8'), { what: 'the command has begun' });
-    expect(await processesWith(pause)).not.toEqual([]);
+    // Its shell has these words from the start: what comes after them has begun only once `sleep` has them alone.
+    await waitFor(async () => (await processesWith(`sleep\0${pause}`)).length > 0, { what: 'the command sleeps' });
     await daemon.kill();
-    await waitFor(async () => (await processesWith(pause)).length === 0, {
-      timeoutMs: 2_000,
-      what: 'the command is gone',
-    });
+    await waitFor(async () => (await processesWith(pause)).length === 0, { what: 'the command is gone' });
     await daemon.restart();
     await replay(run.runId);
     const rows = expectWhole(run.runId);

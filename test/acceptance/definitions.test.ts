@@ -138,16 +138,16 @@ test('a file that changes while a run is in progress affects the next run, not t
   await taken('experts', 'watch', 'Knows night watch');
   const { key } = await makeKey('--target', 'expert:watch');
   const before = models.requests.length;
-  models.enqueue(
-    { tools: [{ name: 'write_file', input: { path: 'log.txt', content: 'All well.' } }], firstMs: 4_000 },
-    { text: 'Done.' },
-  );
+  const changed = Promise.withResolvers<void>();
+  const tools = [{ name: 'write_file', input: { path: 'log.txt', content: 'All well.' } }];
+  models.enqueue({ tools, hang: 'before-headers', until: changed.promise }, { text: 'Done.' });
   const asked = ask(key, 'Keep watch.');
   await models.waitForRequest(before + 1);
   write('experts/watch.md', expert('day watch'));
   await taken('experts', 'watch', 'Knows day watch');
   // Still in its first model call: the change came into force in the middle of the run.
   expect(models.requests.length).toBe(before + 1);
+  changed.resolve();
   const { status, session } = await asked;
   expect(status).toBe(200);
   expect(models.requests.length).toBe(before + 2);

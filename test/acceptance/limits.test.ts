@@ -349,6 +349,8 @@ describe('a busy session', () => {
   test('turns wait for each other and are taken in the order in which they came, over both protocols', async () => {
     const { sessionId } = await turn({ content: 'opening [[text=opened]]' });
     const from = model.requests.length;
+    const accepted = Promise.withResolvers<void>();
+    model.script((question) => ({ ...replyFromDirectives(question), hang: 'before-headers', until: accepted.promise }));
     const started: Promise<Awaited<ReturnType<typeof turn>>>[] = [];
     const sessionRuns = () =>
       rowsOf<{ id: string; status: string }>(
@@ -358,11 +360,12 @@ describe('a busy session', () => {
       );
     for (const [at, name] of ['one', 'two', 'three'].entries()) {
       const protocol = at === 1 ? 'chat' : 'messages';
-      started.push(turn({ content: `${name} [[first=300]] [[text=${name}]]`, sessionId, protocol, stream: at === 2 }));
+      started.push(turn({ content: `${name} [[text=${name}]]`, sessionId, protocol, stream: at === 2 }));
       // The order of acceptance is what counts, so each is accepted before the next is sent.
       await waitFor(() => sessionRuns().length === at + 2);
     }
     expect(sessionRuns().filter(({ status }) => status === 'queued').length).toBeGreaterThanOrEqual(2);
+    accepted.resolve();
     const answers = await Promise.all(started);
     expect(answers.map(({ text }) => text)).toEqual(['one', 'two', 'three']);
     expect(
@@ -485,8 +488,11 @@ test('a request that waits longer than it may gets 504 and can collect its answe
   try {
     const target = { url: slow.url, apiKey: slow.apiKey };
     for (const protocol of PROTOCOLS) {
-      const wish: TurnWish = { content: '[[first=1600]] [[text=late]]', protocol, body: { idempotency_key: 'late' } };
+      const replied = Promise.withResolvers<void>();
+      model.script({ text: 'late', hang: 'before-headers', until: replied.promise });
+      const wish: TurnWish = { content: 'Take your time.', protocol, body: { idempotency_key: 'late' } };
       const first = await takeTurn(target, wish);
+      replied.resolve();
       expect(first).toMatchObject({ status: 504, error: { type: 'timeout_error' } });
       expect(first.headers.get('retry-after')).toBe('5');
       if (protocol === 'chat') continue;

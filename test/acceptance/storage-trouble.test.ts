@@ -61,16 +61,18 @@ test('turns wait for a lock of another process, while everything that only reads
 });
 
 test('a lock that outlasts every wait refuses turns in words, and costs a run neither its answer nor a resume', async () => {
+  const locked = Promise.withResolvers<void>();
   model.script((question) => {
     if (question.userText !== 'work') return replyFromDirectives(question);
     return question.step === 0
-      ? { firstMs: 300, tools: [{ name: 'list_files', input: {} }] }
+      ? { hang: 'before-headers', until: locked.promise, tools: [{ name: 'list_files', input: {} }] }
       : { text: 'Done all the same.' };
   });
   const before = model.requests.length;
   const turn = ask('work', true);
   await model.waitForRequest(before + 1);
   const held = lock();
+  locked.resolve();
   const refused = ask('[[text=never]]');
   await waitFor(() => daemon.stderr().includes('"locked"'), PATIENT);
   expect(await refused).toMatchObject({

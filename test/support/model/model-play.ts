@@ -18,7 +18,11 @@ const PAGE = '<!doctype html><html><head><title>502 Bad Gateway</title></head><b
 /** Replies to one request as its reply says. Returns at once; what takes time continues on timers. */
 export function play(performance: Performance): void {
   const { question, reply, response } = performance;
-  if (reply.hang === 'before-headers') return;
+  if (reply.hang === 'before-headers') {
+    const { hang: _over, until, ...rest } = reply;
+    void until?.then(() => play({ ...performance, reply: rest }));
+    return;
+  }
   if (reply.refuse === true) {
     performance.cutting();
     response.socket?.resetAndDestroy();

@@ -58,7 +58,7 @@ export interface Reply {
   readonly hang?: 'before-headers' | 'after-headers' | 'mid-stream';
   /** Deltas sent before `hang: 'mid-stream'`. */
   readonly afterDeltas?: number;
-  /** A stream that hangs in the middle continues when this is kept. */
+  /** A reply that hangs before its headers, or in the middle of its stream, continues once this resolves. */
   readonly until?: Promise<unknown>;
   /** Destroys the socket in the middle of the delta after this many. */
   readonly cut?: number;
