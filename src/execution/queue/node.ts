@@ -34,7 +34,7 @@ export interface WorkerNodes {
   start(): Promise<void>;
   /** Ends the heartbeat and unregisters this process. */
   stop(): Promise<void>;
-  /** Every node that ever registered, by name. */
+  /** Every registered node, online or not, by name. */
   list(): readonly WorkerNode[];
   /** Background runs that the nodes which are online can execute at once (D3). */
   onlineCapacity(): number;

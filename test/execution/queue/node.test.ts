@@ -92,7 +92,7 @@ test('what a crash has left registered is not online after the next start, but t
   expect(node.onlineCapacity()).toBe(4);
   await node.stop();
   expect(await store.nodes.list()).toEqual([
-    { id: 'elsewhere', capacity: 8, supportsOpenapi: true, beats: 1 },
+    { id: 'elsewhere', capacity: 8, supportsOpenapi: true, beats: 2 },
     { id: 'here', capacity: 4, supportsOpenapi: true, beats: null },
   ]);
   await store.close();
