@@ -1,16 +1,12 @@
 // Administration of users (B1).
 import { unprocessable } from '../../domain/errors.ts';
-import type { Administrator, Role, User } from '../../domain/people/user.ts';
+import type { Administrator, Role } from '../../domain/people/user.ts';
 import type { Catalog } from '../../catalog/kinds/models.ts';
 import type { Stopper } from '../../execution/queue/stop.ts';
 import type { Store } from '../../store/open-store.ts';
+import type { UserRecord } from '../../store/people/users.ts';
 import { type Audit, itself } from '../audit/audit.ts';
 import { hashPassword, makePassword } from './secrets.ts';
-
-/** A user with the name of their team. */
-export interface UserRecord extends User {
-  readonly teamName: string | null;
-}
 
 /** `team` is a name or an id. Without a password, the daemon generates one. */
 export interface NewUser {
@@ -48,7 +44,8 @@ export interface UserOperationParts {
 
 /** The verbs on users. Each throws `not_found` for an unknown reference (an id or a username). */
 export function makeUserOperations({ store, audit, stopper, catalog }: UserOperationParts) {
-  const { teamIdOf, withTeamName } = makeTeamNames(store);
+  const teamIdOf = async (team: string | null | undefined): Promise<string | null> =>
+    team === null || team === undefined ? null : (await store.teams.get(team)).id;
 
   function checkScenario(scenario: string | null | undefined): void {
     if (scenario === null || scenario === undefined || catalog().scenarios.has(scenario)) return;
@@ -57,13 +54,9 @@ export function makeUserOperations({ store, audit, stopper, catalog }: UserOpera
   }
 
   return {
-    listUsers: async (_caller: Administrator) => {
-      const { items, total } = await store.users.list();
-      return { items: await Promise.all(items.map(withTeamName)), total };
-    },
+    listUsers: async (_caller: Administrator) => store.users.list(),
 
-    getUser: async (_caller: Administrator, reference: string): Promise<UserRecord> =>
-      withTeamName(await store.users.get(reference)),
+    getUser: async (_caller: Administrator, reference: string): Promise<UserRecord> => store.users.get(reference),
 
     /** Throws `conflict` when the username is taken, `unprocessable` when a field is invalid. */
     createUser: async (caller: Administrator, input: NewUser): Promise<UserWithPassword> => {
@@ -80,7 +73,7 @@ export function makeUserOperations({ store, audit, stopper, catalog }: UserOpera
         passwordHash: hashed,
       };
       const user = await store.users.create(fresh, audit.change(caller, 'user.create', itself));
-      return { user: await withTeamName(user), password: made };
+      return { user, password: made };
     },
 
     /** Disabling a user stops all their runs. Throws `conflict` when no enabled administrator would be left. */
@@ -97,7 +90,7 @@ export function makeUserOperations({ store, audit, stopper, catalog }: UserOpera
         audit.change(caller, 'user.change', itself),
       );
       if (change.disabled === true) await stopper.stopDisabled();
-      return withTeamName(user);
+      return user;
     },
 
     /** Invalidates the user's login tokens. */
@@ -109,20 +102,8 @@ export function makeUserOperations({ store, audit, stopper, catalog }: UserOpera
       const { hashed, made } = await passwordOf(password);
       const note = audit.change(caller, 'user.set_password', itself);
       const user = await store.users.change(reference, { passwordHash: hashed }, note);
-      return { user: await withTeamName(user), password: made };
+      return { user, password: made };
     },
-  };
-}
-
-/** Teams by their names, and names by their teams. */
-function makeTeamNames({ teams }: Pick<Store, 'teams'>) {
-  return {
-    teamIdOf: async (team: string | null | undefined): Promise<string | null> =>
-      team === null || team === undefined ? null : (await teams.get(team)).id,
-    withTeamName: async (user: User): Promise<UserRecord> => ({
-      ...user,
-      teamName: user.teamId === null ? null : (await teams.get(user.teamId)).name,
-    }),
   };
 }
 

@@ -19,6 +19,18 @@ export type UserChanges = Partial<
   }
 >;
 
+/** A user with the name of their team. */
+export interface UserRecord extends User {
+  readonly teamName: string | null;
+}
+
+type UserRecordRow = UserRow & { team_name: string | null };
+
+const WITH_TEAM = 'SELECT u.*, t.name AS team_name FROM users u LEFT JOIN teams t ON t.id = u.team_id';
+const BY_REFERENCE = `${WITH_TEAM} WHERE ? IN (u.id, u.username) LIMIT 1`;
+
+const toUserRecord = (row: UserRecordRow): UserRecord => ({ ...toUser(row), teamName: row.team_name });
+
 /** What a login with a password is checked against. */
 interface Login extends TokenHolder {
   readonly passwordHash: string;
@@ -45,17 +57,15 @@ const COLUMNS = {
 export function makeUsers(database: Database) {
   const { write, read } = database;
   const auditedWrite = makeAuditedWrite(database);
-  const byReference = 'SELECT * FROM users WHERE ? IN (id, username) LIMIT 1';
   return {
     /** Throws `conflict` when the username is taken. */
-    create: (user: NewUser, note?: Note<User>): Promise<User> => auditedWrite(note, (tx) => createUserIn(tx, user)),
+    create: (user: NewUser, note?: Note<UserRecord>): Promise<UserRecord> =>
+      auditedWrite(note, function* (tx) {
+        return yield* recordIn(tx, (yield* createUserIn(tx, user)).seq);
+      }),
 
     /** Throws `not_found`. */
-    get: read(function* (tx: Reader, reference: string): Step<User> {
-      const row = yield* tx.get<UserRow>(byReference, reference);
-      if (row === undefined) throw notFound('User');
-      return toUser(row);
-    }),
+    get: read(getIn),
 
     /** By the id alone: a username may look like one. */
     findTokenHolder: read(function* (tx: Reader, id: string): Step<TokenHolder | undefined> {
@@ -83,33 +93,43 @@ export function makeUsers(database: Database) {
       )).map(({ username }) => username);
     }),
 
-    list: read(function* (tx: Reader): Step<{ items: User[]; total: number }> {
-      const items = (yield* tx.all<UserRow>('SELECT * FROM users ORDER BY username')).map(toUser);
+    list: read(function* (tx: Reader): Step<{ items: UserRecord[]; total: number }> {
+      const items = (yield* tx.all<UserRecordRow>(`${WITH_TEAM} ORDER BY u.username`)).map(toUserRecord);
       return { items, total: items.length };
     }),
 
     /** Throws `not_found`, and `conflict` when it would leave no enabled administrator. */
-    change: (reference: string, changes: UserChanges, note?: Note<User>): Promise<User> =>
+    change: (reference: string, changes: UserChanges, note?: Note<UserRecord>): Promise<UserRecord> =>
       auditedWrite(note, function* (tx) {
-        const row = yield* tx.get<UserRow>(byReference, reference);
-        if (row === undefined) throw notFound('User');
+        const before = yield* getIn(tx, reference);
         for (const [name, value] of Object.entries(changes)) {
           const column = COLUMNS[name as keyof UserChanges];
           const stored = typeof value === 'boolean' ? Number(value) : value;
-          yield* tx.run(`UPDATE users SET ${column} = ?, updated_at = ? WHERE seq = ?`, stored, tx.now, row.seq);
+          yield* tx.run(`UPDATE users SET ${column} = ?, updated_at = ? WHERE seq = ?`, stored, tx.now, before.seq);
         }
         // Whoever knew the old password must not continue with a token obtained with it.
         if (changes.passwordHash !== undefined) {
-          yield* tx.run('UPDATE users SET token_generation = token_generation + 1 WHERE seq = ?', row.seq);
+          yield* tx.run('UPDATE users SET token_generation = token_generation + 1 WHERE seq = ?', before.seq);
         }
-        const wasAdmin = row.role === 'admin' && row.disabled === 0;
+        const wasAdmin = before.role === 'admin' && !before.disabled;
         const remaining = yield* tx.get("SELECT 1 FROM users WHERE role = 'admin' AND disabled = 0 LIMIT 1");
         if (wasAdmin && remaining === undefined) {
-          throw new ErrandError('conflict', `${row.username} is the last enabled administrator.`);
+          throw new ErrandError('conflict', `${before.username} is the last enabled administrator.`);
         }
-        return toUser((yield* tx.get<UserRow>('SELECT * FROM users WHERE seq = ?', row.seq))!);
+        return yield* recordIn(tx, before.seq);
       }),
   };
+}
+
+function* getIn(tx: Reader, reference: string): Step<UserRecord> {
+  const row = yield* tx.get<UserRecordRow>(BY_REFERENCE, reference);
+  if (row === undefined) throw notFound('User');
+  return toUserRecord(row);
+}
+
+/** By the number alone: a username may look like the id of another user. */
+function* recordIn(tx: Reader, seq: number): Step<UserRecord> {
+  return toUserRecord((yield* tx.get<UserRecordRow>(`${WITH_TEAM} WHERE u.seq = ?`, seq))!);
 }
 
 const BY_ACCOUNT = 'SELECT * FROM users WHERE account = ? AND exact_only';

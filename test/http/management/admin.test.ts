@@ -3,7 +3,7 @@ import { NO_CAPABILITIES } from '../../../src/domain/capabilities/capability-con
 import type { Caller } from '../../../src/domain/people/user.ts';
 import type { Operations } from '../../../src/operations/operations.ts';
 import type { KeyRecord } from '../../../src/operations/people/keys.ts';
-import type { UserRecord } from '../../../src/operations/people/users.ts';
+import type { UserRecord } from '../../../src/store/people/users.ts';
 import { AT, aKey, aUser, openHouse, send, STATUS } from '../../support/http/http-house.ts';
 
 const USER: UserRecord = { ...aUser(), teamName: 'Optics' };

@@ -38,7 +38,7 @@ export async function storeHouse(file = join(temporaryDirectory(), 'errand.db'))
   onTestFinished(() => store.close());
   const committed: JournalEvent[] = [];
   store.onCommitted((events) => void committed.push(...events));
-  const user = await store.users.create({
+  const { teamName: _unused, ...user } = await store.users.create({
     username: 'mara',
     fullName: 'Mara Vogt',
     department: 'Lab',
