@@ -37,6 +37,8 @@ interface Told {
   isOpen: boolean;
   /** Whether the step's text has come; else its preview stands for it. */
   hasText: boolean;
+  /** The last run that failed or was stopped: it has said why it has no files. */
+  brokenRun: string | null;
   /** Of the event that is told. */
   runId: string | null;
   key: number;
@@ -68,6 +70,7 @@ function answerOf(answers: JsonValue): string {
 
 const queued = news('○', 'pending', () => 'run queued');
 const started = news('●', 'running', ({ model }: PayloadWire<'run.started'>) => `run started with ${model}`);
+const stopped = news('-', 'idle', ({ reason }: PayloadWire<'run.stopped'>) => `run stopped: ${reason}`);
 const failed = news('✗', 'failed', ({ message }: { readonly message: string }) => message);
 
 const TELLERS: { readonly [T in EventType]?: Teller<PayloadWire<T>> } = {
@@ -83,8 +86,14 @@ const TELLERS: { readonly [T in EventType]?: Teller<PayloadWire<T>> } = {
   'run.compacted': news('·', 'dim', ({ characters }) => `summarised ${short(characters)} characters of the past`),
   'run.finalizing': news('·', 'dim', () => 'collects its files'),
   'run.done': news('✓', 'completed', () => 'run completed'),
-  'run.failed': (told, { error }) => failed(told, error),
-  'run.stopped': news('-', 'idle', ({ reason }) => `run stopped: ${reason}`),
+  'run.failed': (told, { error }) => {
+    told.brokenRun = told.runId;
+    failed(told, error);
+  },
+  'run.stopped': (told, payload) => {
+    told.brokenRun = told.runId;
+    stopped(told, payload);
+  },
   'run.step': preview,
   message: preview,
   content_block_start: (told) => {
@@ -116,7 +125,9 @@ const TELLERS: { readonly [T in EventType]?: Teller<PayloadWire<T>> } = {
   'user_input.expired': news('?', 'failed', () => 'the question expired without an answer'),
   'insight.status_changed': news('!', 'accent', ({ title, status }) => `insight ${status}: ${title}`),
   'artifacts.ready': news('·', 'dim', ({ file_count: count }) => `files ready: ${count}`),
-  'artifacts.failed': failed,
+  'artifacts.failed': (told, payload) => {
+    if (payload.run_id !== told.brokenRun) failed(told, payload);
+  },
   'workspace_export.failed': failed,
   'session.deleted': news('✗', 'failed', () => 'the session was deleted'),
 };
@@ -136,7 +147,7 @@ export function entriesOf(events: readonly OfficeEvent[], before: Entries | null
   const told: Told =
     isGrown && before !== null
       ? before.told
-      : { entries: [], calls: new Map(), isOpen: false, hasText: true, runId: null, key: 0 };
+      : { entries: [], calls: new Map(), isOpen: false, hasText: true, brokenRun: null, runId: null, key: 0 };
   for (const event of isGrown ? events.slice(known) : events) {
     told.key = event.id * KEYS_AN_EVENT;
     told.runId = event.run_id;

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { entriesOf } from '../../../src/tui/desk/entries.ts';
+import { anEvent, runId } from '../../support/http/office-server.ts';
+
+const linesOf = (...events: readonly ReturnType<typeof anEvent>[]) =>
+  entriesOf(events.map((event, at) => ({ id: at + 1, ...event }))).list.map((entry) =>
+    'text' in entry ? entry.text : entry.kind,
+  );
+const filesFailed = (run: number, message: string) => anEvent(run, 'artifacts.failed', { run_id: runId(run), message });
+
+test('why a run failed is shown once: that it has no files either is no news', () => {
+  const failed = anEvent(1, 'run.failed', { error: { type: 'api_error', message: 'No model.' } });
+  expect(linesOf(failed, filesFailed(1, 'The run failed: No model.'))).toEqual(['No model.']);
+  const stopped = anEvent(2, 'run.stopped', { reason: 'user' });
+  expect(linesOf(stopped, filesFailed(2, 'The run was stopped.'))).toEqual(['run stopped: user']);
+});
+
+test('why the files of a completed run failed is shown, also after another run failed', () => {
+  const failed = anEvent(1, 'run.failed', { error: { type: 'api_error', message: 'No model.' } });
+  const done = anEvent(2, 'run.done', {});
+  expect(linesOf(failed, done, filesFailed(2, 'The disk is full.'))).toEqual([
+    'No model.',
+    'run completed',
+    'The disk is full.',
+  ]);
+});
