@@ -1,4 +1,4 @@
-// Holds the state, and tells the screen of changes no more often than it can draw them.
+// Holds the state, and notifies the screen of changes no more often than it can draw them.
 import { reduce } from '../state/reduce.ts';
 import type { OfficeEvent } from '../../client/office-stream.ts';
 import type { AppState, Dispatch } from '../state/state.ts';

@@ -79,7 +79,7 @@ export function deskFrame(state: AppState, screen: DeskState, size: Size): reado
   return frameOf(state, size, body, screen.tab === 'files' ? FILE_HINTS : HINTS);
 }
 
-/** Nothing to show: says why. */
+/** Why there is nothing to show. */
 function emptyLine(screen: DeskState, width: number): Line {
   const { tab, stream } = screen;
   const reading = readingOf(screen);

@@ -39,9 +39,9 @@ function useSaving(client: Client, { sessionId, wanted }: DeskState, dispatch: D
   useEffect(() => {
     if (wanted === null) return;
     updateDesk(dispatch, sessionId, () => ({ wanted: null }));
-    const tell = (text: string) => dispatch({ type: 'notice', text, at: Date.now() });
-    tell(`Saving ${wanted.name}…`);
-    void saveWanted(client, sessionId, wanted).then(tell);
+    const notify = (text: string) => dispatch({ type: 'notice', text, at: Date.now() });
+    notify(`Saving ${wanted.name}…`);
+    void saveWanted(client, sessionId, wanted).then(notify);
   }, [client, sessionId, wanted, dispatch]);
 }
 

@@ -1,4 +1,4 @@
-// How long a call took, as short as it can be said.
+// How long a call took, in as few characters as possible.
 import { span } from '../text/figures.ts';
 
 /** `85 ms`, `3.2 s`, `2:05`. */

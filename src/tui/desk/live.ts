@@ -10,7 +10,7 @@ import { type Rounds, roundSource } from './rounds.ts';
 import { folded, rememberLines, type Tab, textLines } from './tab.ts';
 
 const MARGIN = 2;
-/** Lines of a result that is folded: errors say why. */
+/** Lines of a result that is folded: errors show why. */
 const FOLDED = { ok: 0, failed: 3 };
 const UNFOLDED = 200;
 

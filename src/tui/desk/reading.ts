@@ -49,7 +49,7 @@ export function useReading({ client, screen, view, dispatch }: ReadingParts): vo
   });
 }
 
-/** Changes with the events that change what the source says, and when the session's stream comes back. */
+/** Changes with the events that change what the source returns, and when the session's stream comes back. */
 function stampOf({ log, stream }: DeskState, { changesWith }: Source): string {
   return `${stream.kind === 'lost'} ${log.events.findLast(({ type }) => changesWith(type))?.id ?? 0}`;
 }

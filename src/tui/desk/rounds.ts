@@ -27,9 +27,9 @@ const FOLDED = 3;
 
 const linesOf = rememberLines<Round>((round, { width, tz }, isUnfolded) => [
   head(round, width, tz),
-  ...told('asked', round.user_message, width, isUnfolded),
+  ...messageLines('asked', round.user_message, width, isUnfolded),
   ...toolLines(round.tools, width, isUnfolded),
-  ...told('answered', round.assistant_message, width, isUnfolded),
+  ...messageLines('answered', round.assistant_message, width, isUnfolded),
   EMPTY,
 ]);
 
@@ -50,7 +50,7 @@ function head(round: Round, width: number, tz: string): Line {
   ]);
 }
 
-function told(label: string, text: string | null, width: number, isUnfolded: boolean): readonly Line[] {
+function messageLines(label: string, text: string | null, width: number, isUnfolded: boolean): readonly Line[] {
   if (text === null || text.trim() === '') return [];
   const lines = textLines(text.trim(), width, 'plain', 12);
   const shown = isUnfolded ? lines : folded(lines, FOLDED, width, 12);

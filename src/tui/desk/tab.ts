@@ -17,7 +17,7 @@ export interface Source {
   readonly read: Read;
   /** A page of the past before what is known. */
   readonly readOlder?: Read;
-  /** Whether an event of this type changes what it says. */
+  /** Whether an event of this type changes what it shows. */
   readonly changesWith: (type: string) => boolean;
 }
 

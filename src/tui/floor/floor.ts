@@ -28,7 +28,7 @@ function Floor({ state, screen, size, theme, dispatch }: ScreenProps<'floor'>) {
 const updateFloor = (update: (floor: FloorState) => FloorState): Action => ({ type: 'update', name: 'floor', update });
 const set = (over: Partial<FloorState>) => updateFloor((floor) => ({ ...floor, ...over }));
 
-/** The field may still be on the screen when its user has gone on: what it says then is void. */
+/** The field may still be on the screen when its user has left it: what it reports then is ignored. */
 const whileFinding = (change: (floor: FloorState) => Partial<FloorState>) =>
   updateFloor((floor) => (floor.isFinding ? { ...floor, ...change(floor) } : floor));
 const KEEP = () => ({ isFinding: false });

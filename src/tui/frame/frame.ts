@@ -45,7 +45,7 @@ export function exactly(lines: readonly Line[], rows: number): readonly Line[] {
   return [...kept, ...Array.from({ length: Math.max(0, rows - kept.length) }, () => EMPTY)];
 }
 
-/** Says what it needs, in whatever there is. */
+/** Names the size it needs, in whatever room there is. */
 function tooSmall({ columns, rows }: Size): readonly Line[] {
   const texts = ['errand office', `needs ${SMALLEST.columns}×${SMALLEST.rows},`, `this is ${columns}×${rows}`];
   return exactly(

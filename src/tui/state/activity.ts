@@ -1,7 +1,7 @@
 // What an agent does right now, in a few words: made of the events of its run (G15).
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
 
-/** Verbs for the built-in tools, and the arguments that say most. Other tools show as `name: first argument`. */
+/** Verbs for the built-in tools, and the most telling arguments. Other tools show as `name: first argument`. */
 const TOOLS: Readonly<Record<string, readonly [verb: string, argument: string]>> = {
   shell: ['shell:', 'command'],
   read_file: ['reads', 'path'],
@@ -35,7 +35,7 @@ function firstTextOf(fields: JsonObject): string | undefined {
     .find((text) => text !== undefined);
 }
 
-/** The workspace is `/` to the agent; that says nothing. */
+/** The workspace is `/` to the agent; that adds nothing. */
 function textOf(value: JsonValue | undefined): string | undefined {
   if (typeof value !== 'string' || value.trim() === '') return undefined;
   return value.length > 1 ? value.replace(/^\/(?=[^/]+$)/, '') : value;

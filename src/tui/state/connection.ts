@@ -1,4 +1,4 @@
-// How the view stands with the daemon: what the header says of it.
+// The state of the connection to the daemon, as the header shows it.
 import type { ClientError } from '../../client/transport/client-error.ts';
 
 /** `retryAt`, `askedAt`: this machine's clock. */

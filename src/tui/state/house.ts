@@ -45,7 +45,7 @@ export interface House {
   readonly skewMs: number;
   /** When the last snapshot came, by this machine's clock; null before the first. */
   readonly loadedAt: number | null;
-  /** A run appeared of which only its ids are known: the next snapshot tells the rest. */
+  /** A run appeared of which only its ids are known: the next snapshot has the rest. */
   readonly hasUnknown: boolean;
   /** The last snapshot had no room for more runs. */
   readonly isFull: boolean;

@@ -45,7 +45,7 @@ export function takeEvents(house: House, events: readonly OfficeEvent[], at: num
     if (known !== undefined && !isLive(known)) continue;
     const row = known ?? unknownRow(event, event.run_id, at);
     const isNew = known === undefined && event.type === 'run.queued';
-    // A snapshot without room for all runs would not tell more of this one the next time.
+    // The next snapshot would have no room for this run either.
     hasUnknown ||= isNew || (known === undefined && !house.isFull);
     const next = {
       ...row,
@@ -76,7 +76,7 @@ function count(overview: Record<keyof Overview, number>, from: RunStatus | undef
   overview[to] += 1;
 }
 
-/** A run that no snapshot has told of yet; its row is shown once one does. */
+/** A run that no snapshot has listed yet; its row is shown once one does. */
 function unknownRow({ session_id: sessionId }: OfficeEvent, runId: string, at: number): Row {
   return {
     runId,

@@ -1,4 +1,4 @@
-// Takes a snapshot into the house: what the daemon says rules, and what it had no room to say stays.
+// Takes a snapshot into the house: what it contains replaces what was known, and what it had no room for stays.
 import type { EntityWire, LastHourWire, SnapshotWire } from '../../client/office.ts';
 import { fillFlow, type Flow, flowAfter } from './flow.ts';
 import { type House, isLive, MAX_LIVE_ROWS, MAX_ROWS, type Row } from './house.ts';

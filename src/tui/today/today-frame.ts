@@ -52,10 +52,10 @@ function titles({ teamName, source, runs, page }: TodayState, width: number): re
 
 function table({ now, wishes, house }: AppState, screen: TodayState, width: number, height: number): readonly Line[] {
   const { runs, failure, chosen } = screen;
-  const say = (text: string, role: Role): readonly Line[] => [{ spans: [span('  '), cell(text, width - 2, role)] }];
-  if (failure !== null && runs === null) return say(failure.message, 'failed');
-  if (runs === null) return say('Reading…', 'dim');
-  if (runs.items.length === 0) return say('No runs today.', 'dim');
+  const message = (text: string, role: Role): readonly Line[] => [{ spans: [span('  '), cell(text, width - 2, role)] }];
+  if (failure !== null && runs === null) return message(failure.message, 'failed');
+  if (runs === null) return message('Reading…', 'dim');
+  if (runs.items.length === 0) return message('No runs today.', 'dim');
   const { heading, row } = layOut(columnsFor(now + house.skewMs, wishes.tz), width - 3);
   const at = indexOfChoice(
     runs.items.map(({ id }) => id),
