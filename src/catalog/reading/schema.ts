@@ -1,5 +1,5 @@
 // The shapes of configuration files, each with the words for what a value must be; checked by ajv (Draft-07).
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { Ajv, type ErrorObject } from 'ajv';
 import { didYouMean } from './nearest-name.ts';
 
 /** A JSON Schema node. `mustBe` is what a problem says about a value that does not match; `passes` is a further check of text or of a map. */
@@ -138,18 +138,12 @@ ajv.addKeyword({
   validate: (passes: (value: unknown) => boolean, data: unknown) => passes(data),
 });
 
-/** Each schema is compiled once: files are read again at every change. */
-const validators = new WeakMap<Schema, ValidateFunction>();
-
-function validatorOf(schema: Schema): ValidateFunction {
-  const known = validators.get(schema) ?? ajv.compile(schema);
-  validators.set(schema, known);
-  return known;
-}
-
-/** Every way in which a value does not match a schema; at most one for each key. Values are not coerced or filled in. */
+/**
+ * Every way in which a value does not match a schema; at most one for each key. Values are not coerced or filled in. The
+ * schema must be a constant: ajv compiles each once, and never forgets it.
+ */
 export function misfits(schema: Schema, value: unknown): readonly Misfit[] {
-  const validate = validatorOf(schema);
+  const validate = ajv.compile(schema);
   if (validate(value)) return [];
   const found = new Map<string, Misfit>();
   for (const error of validate.errors ?? []) {
