@@ -25,8 +25,11 @@ export interface PlanResult {
   readonly faults: readonly unknown[];
 }
 
-const WANTED = `SELECT value AS type FROM json_each('${JSON.stringify([...JOURNAL_TYPES.keys()])}')
-  WHERE EXISTS (SELECT 1 FROM webhook_subscriptions WHERE event_type = value)`;
+/** Each type is looked up once, however many webhooks want it. */
+const WANTED = Array.from(
+  JOURNAL_TYPES.keys(),
+  (type) => `SELECT '${type}' AS type WHERE EXISTS (SELECT 1 FROM webhook_subscriptions WHERE event_type = '${type}')`,
+).join(' UNION ALL ');
 const WEBHOOKS = `SELECT ${WEBHOOK_COLUMNS} FROM webhook_subscriptions s CROSS JOIN webhooks w ON w.id = s.webhook_id
   WHERE s.event_type = ? AND s.user_seq = ?`;
 
