@@ -29,10 +29,16 @@ export function openWebhooks({ live, store, secrets: box, clock, log }: WebhookP
   const policy = () => ({ purpose: 'webhook', allow: live.settings().egress.allow }) as const;
   const pool = makeGuardedPool({ policy, maxIdle: MAX_IDLE, clock });
   const sender = makeSender({ store, secrets, pool, clock, log, random: Math.random });
-  const planner = makePlanner({ store, clock, log, planned: sender.wake });
+  const planner = makePlanner({ store, clock, log });
   const upkeep = makeUpkeep({ store, clock, log, settings: live.settings });
 
-  /** A webhook was created, changed or deleted, or has something to send again. A change may have planned for others too. */
+  // Changes of webhooks plan as well, for all that want the events before.
+  store.deliveries.onPlanned(({ webhookIds, faults }) => {
+    if (webhookIds.size > 0) sender.wake(webhookIds);
+    for (const err of faults) log.error({ err }, 'the body of a webhook event could not be made');
+  });
+
+  /** A webhook was created, changed or deleted, or has something to send again. */
   function changed(): void {
     planner.wake();
     upkeep.wake();

@@ -49,7 +49,7 @@ import { makeUsers } from './people/users.ts';
 import { makeClockJumps } from './webhooks/clock-jumps.ts';
 import { makeDeliveries } from './webhooks/deliveries.ts';
 import { makeDeliveryRecords } from './webhooks/delivery-records.ts';
-import { makePlan } from './webhooks/plan-deliveries.ts';
+import { makePlanning, type Planning } from './webhooks/planning.ts';
 import { makePruneDeliveries } from './webhooks/prune-deliveries.ts';
 import { makeReadEvents } from './webhooks/read-events.ts';
 import { makeRecordAttempts } from './webhooks/record-attempts.ts';
@@ -70,6 +70,7 @@ export function openStore(file: string, clock: Clock, alarms?: StoreAlarms, rese
 }
 
 function makeStore(database: Database) {
+  const planning = makePlanning(database);
   return {
     findIds: makeFindIds(database),
     createFirstAdministrator: makeCreateFirstAdministrator(database),
@@ -98,8 +99,8 @@ function makeStore(database: Database) {
     insights: makeInsights(database),
     connections: makeConnections(database),
     audit: makeAuditEntries(database),
-    webhooks: { ...makeWebhooks(database), trouble: makeWebhookTrouble(database) },
-    deliveries: makeDeliveryVerbs(database),
+    webhooks: { ...makeWebhooks(database, planning), trouble: makeWebhookTrouble(database) },
+    deliveries: makeDeliveryVerbs(database, planning),
     runs: {
       ...makeRuns(database),
       ...makeRunRecords(database),
@@ -121,9 +122,10 @@ function makeStore(database: Database) {
   };
 }
 
-function makeDeliveryVerbs(database: Database) {
+function makeDeliveryVerbs(database: Database, { plan, onPlanned }: Planning) {
   return {
-    plan: makePlan(database),
+    plan,
+    onPlanned,
     findTestFacts: makeFindTestFacts(database),
     readEvents: makeReadEvents(database),
     ...makeDeliveries(database),

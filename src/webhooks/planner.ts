@@ -10,8 +10,6 @@ export interface PlannerParts {
   readonly store: { readonly deliveries: Pick<Store['deliveries'], 'plan'> };
   readonly clock: Clock;
   readonly log: Log;
-  /** Called after each commit that planned deliveries, with the webhooks that got them. */
-  planned(webhookIds: ReadonlySet<number>): void;
 }
 
 export interface Planner extends Service {
@@ -22,17 +20,14 @@ export interface Planner extends Service {
 }
 
 /** Makes the planner. Wake it at the start, and after each change of a webhook: only then it learns who wants what. */
-export function makePlanner({ store, clock, log, planned }: PlannerParts): Planner {
+export function makePlanner({ store, clock, log }: PlannerParts): Planner {
   /** Types of journal events that enabled webhooks want; undefined before the first look. */
   let wanted: ReadonlySet<string> | undefined;
 
   /** Works off the events in bounded commits, with others' in between. */
   async function plan(stopping?: AbortSignal): Promise<void> {
     for (let more = true; more && stopping?.aborted !== true; ) {
-      const result = await store.deliveries.plan(renderBody);
-      ({ more, wanted } = result);
-      if (result.webhookIds.size > 0) planned(result.webhookIds);
-      for (const err of result.faults) log.error({ err }, 'the body of a webhook event could not be made');
+      ({ more, wanted } = await store.deliveries.plan(renderBody));
     }
   }
 

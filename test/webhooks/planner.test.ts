@@ -40,8 +40,8 @@ beforeEach(async () => {
     },
     clock: house.clock,
     log,
-    planned: (webhookIds) => void planned.push(...webhookIds),
   });
+  house.store.deliveries.onPlanned(({ webhookIds }) => void planned.push(...webhookIds));
   onTestFinished(() => planner.stop());
   const bus = makeBus();
   house.store.onCommitted(bus.publish);

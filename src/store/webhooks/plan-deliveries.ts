@@ -3,7 +3,6 @@ import type { EventType } from '../../domain/journal-event.ts';
 import type { EventFacts, RenderBody } from '../../domain/webhooks/event-facts.ts';
 import { filteredReason } from '../../domain/webhooks/webhook-filter.ts';
 import { ownerScopeOf, type Webhook, type WebhookEventType } from '../../domain/webhooks/webhook.ts';
-import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import type { EventRow } from '../sessions/events.ts';
 import { factsOf, type FoundSession, findSession } from './event-facts.ts';
@@ -33,17 +32,8 @@ const WANTED = Array.from(
 const WEBHOOKS = `SELECT ${WEBHOOK_COLUMNS} FROM webhook_subscriptions s CROSS JOIN webhooks w ON w.id = s.webhook_id
   WHERE s.event_type = ? AND s.user_seq = ?`;
 
-/** Makes the verb that plans the next events. */
-export function makePlan({ write }: Database): (render: RenderBody) => Promise<PlanResult> {
-  return write(planIn);
-}
-
-/** Plans every event up to now, in the commit of what changes who wants what. */
-export function* planAllIn(tx: Transaction, render: RenderBody): Step<void> {
-  while ((yield* planIn(tx, render)).more);
-}
-
-function* planIn(tx: Transaction, render: RenderBody): Step<PlanResult> {
+/** Plans the next events. */
+export function* planIn(tx: Transaction, render: RenderBody): Step<PlanResult> {
   const { cursor } = (yield* tx.get<{ cursor: number }>('SELECT cursor FROM webhook_planning'))!;
   const newest = yield* newestEventId(tx);
   const wanted = (yield* tx.all<{ type: WebhookEventType }>(WANTED)).map(({ type }) => JOURNAL_TYPES.get(type)!);

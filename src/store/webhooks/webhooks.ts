@@ -8,7 +8,7 @@ import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction, Value } from '../engine/statement.ts';
 import { conditions } from '../sessions/conditions.ts';
 import { cancelPendingIn, makeCancelLeftOver } from './cancel-pending.ts';
-import { makePlan, planAllIn } from './plan-deliveries.ts';
+import type { Planning } from './planning.ts';
 import { subscribeIn, toWebhook, WEBHOOK_COLUMNS, type WebhookRow } from './webhook-rows.ts';
 
 type Configuration = Pick<
@@ -56,11 +56,11 @@ export interface WebhookRecord extends Webhook {
 type RecordRow = WebhookRow & { username: string | null };
 
 /** The verbs on configurations. Deleted ones are not there. */
-export function makeWebhooks(database: Database) {
+export function makeWebhooks(database: Database, planning: Planning) {
   const { write, read } = database;
   const auditedWrite = makeAuditedWrite(database);
   return {
-    ...makeChanges(database),
+    ...makeChanges(database, planning),
 
     /** Undefined for an unknown or deleted one. */
     find: read(function* (tx: Reader, id: number): Step<WebhookRecord | undefined> {
@@ -121,39 +121,25 @@ export function makeWebhooks(database: Database) {
 }
 
 /** The verbs that change subscriptions. Events that were committed before are planned by the old ones first. */
-function makeChanges(database: Database) {
+function makeChanges(database: Database, { planThen }: Planning) {
   const auditedWrite = makeAuditedWrite(database);
-  const plan = makePlan(database);
   const cancelLeftOver = makeCancelLeftOver(database);
-
-  /** A long backlog is worked off in commits of its own, before the one that changes. */
-  async function catchUp(render: RenderBody): Promise<void> {
-    while ((await plan(render)).more);
-  }
 
   return {
     /** Throws `conflict` when the owner has as many as they may have. */
-    create: async (webhook: NewWebhook, render: RenderBody, note?: Note<Webhook>): Promise<Webhook> => {
-      await catchUp(render);
-      return auditedWrite(note, function* (tx) {
-        yield* planAllIn(tx, render);
-        return yield* insertIn(tx, webhook);
-      });
-    },
+    create: (webhook: NewWebhook, render: RenderBody, note?: Note<Webhook>): Promise<Webhook> =>
+      planThen(render, note, (tx) => insertIn(tx, webhook)),
 
     /**
      * Changes what is given. New filters apply from the next event on; an enabled webhook gets no earlier events (H16), a
      * disabled one's pending deliveries are canceled (H17). Throws `not_found`.
      */
     change: async (id: number, changes: WebhookChanges, render: RenderBody, note?: Note<Webhook>): Promise<Webhook> => {
-      const movesFilters = FILTERS.some((name) => changes[name] !== undefined);
-      if (movesFilters) await catchUp(render);
       // What is left of an earlier time must not be sent once it is enabled again.
       if (changes.enabled === true) while (await cancelLeftOver(id));
-      return auditedWrite(note, function* (tx) {
-        if (movesFilters) yield* planAllIn(tx, render);
-        return yield* changeIn(tx, id, changes);
-      });
+      const change = (tx: Transaction) => changeIn(tx, id, changes);
+      const movesFilters = FILTERS.some((name) => changes[name] !== undefined);
+      return movesFilters ? planThen(render, note, change) : auditedWrite(note, change);
     },
 
     /** Hides it at once; its rows are removed later. Throws `not_found`. */

@@ -1,0 +1,60 @@
+// Who plans, and who hears of it: the planner, and every change of who wants what, which plans first what came before it.
+import type { RenderBody } from '../../domain/webhooks/event-facts.ts';
+import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
+import type { Database } from '../engine/database.ts';
+import type { Step, Transaction } from '../engine/statement.ts';
+import { planIn, type PlanResult } from './plan-deliveries.ts';
+
+/** What a commit planned. */
+export type Planned = Pick<PlanResult, 'webhookIds' | 'faults'>;
+
+export type Planning = ReturnType<typeof makePlanning>;
+
+/** Thrown to undo a change whose commit would have to plan more than one commit may. */
+class Backlog extends Error {}
+
+/** Makes the verbs. */
+export function makePlanning(database: Database) {
+  const planSome = database.write(planIn);
+  const auditedWrite = makeAuditedWrite(database);
+  let report: (planned: Planned) => void = () => undefined;
+
+  /** Plans the next events. */
+  async function plan(render: RenderBody): Promise<PlanResult> {
+    const result = await planSome(render);
+    report(result);
+    return result;
+  }
+
+  /** Makes a change whose commit first plans every event before it. A long backlog is worked off in commits before it. */
+  async function planThen<Result>(
+    render: RenderBody,
+    note: Note<Result> | undefined,
+    change: (tx: Transaction) => Step<Result>,
+  ): Promise<Result> {
+    for (;;) {
+      while ((await plan(render)).more);
+      let planned: PlanResult | undefined;
+      try {
+        const result = await auditedWrite(note, function* (tx) {
+          planned = yield* planIn(tx, render);
+          if (planned.more) throw new Backlog();
+          return yield* change(tx);
+        });
+        report(planned!);
+        return result;
+      } catch (error) {
+        if (!(error instanceof Backlog)) throw error;
+      }
+    }
+  }
+
+  return {
+    plan,
+    planThen,
+    /** Calls a listener after each commit that planned, whoever made it; there is one at a time. */
+    onPlanned: (listener: (planned: Planned) => void): void => {
+      report = listener;
+    },
+  };
+}

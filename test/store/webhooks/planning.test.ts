@@ -1,0 +1,55 @@
+// Who hears of what was planned, whoever planned it.
+import { beforeEach, expect, test } from 'vitest';
+import type { Webhook } from '../../../src/domain/webhooks/webhook.ts';
+import type { Planned } from '../../../src/store/webhooks/planning.ts';
+import { type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
+import { aWebhook, renderId } from '../../support/store/webhooks.ts';
+
+let house: StoreHouse;
+let reports: Planned[];
+beforeEach(async () => {
+  house = await storeHouse();
+  reports = [];
+  house.store.deliveries.onPlanned((planned) => {
+    if (planned.webhookIds.size + planned.faults.length > 0) reports.push(planned);
+  });
+});
+
+const create = (over: Parameters<typeof aWebhook>[0] = {}) => house.store.webhooks.create(aWebhook(over), renderId);
+
+/** A run that its user stops: an event that nobody has planned. */
+async function stopRun(): Promise<void> {
+  const run = await house.accept();
+  await house.store.runs.stopSession(run.sessionSeq, 'user_requested_stop');
+}
+
+test.each<[string, (other: Webhook) => Promise<unknown>]>([
+  ['a new webhook', () => create()],
+  ['a change of filters', ({ id }) => house.store.webhooks.change(id, { events: ['session.failed'] }, renderId)],
+  ['a webhook that is disabled', ({ id }) => house.store.webhooks.change(id, { enabled: false }, renderId)],
+])('what %s planned for others is reported', async (_, change) => {
+  const [webhook, other] = [await create(), await create({ events: ['session.completed'] })];
+  await stopRun();
+  await change(other);
+  expect(reports).toEqual([{ more: false, webhookIds: new Set([webhook.id]), wanted: expect.anything(), faults: [] }]);
+});
+
+test('what was planned before a change that is refused is reported', async () => {
+  const webhook = await create();
+  await stopRun();
+  await expect(house.store.webhooks.change(99, { enabled: false }, renderId)).rejects.toMatchObject({
+    reason: 'not_found',
+  });
+  expect(reports).toMatchObject([{ webhookIds: new Set([webhook.id]) }]);
+  expect(await house.store.deliveries.listPending(webhook.id, 9)).toHaveLength(1);
+});
+
+test('a body that a change could not make is reported', async () => {
+  const { id } = await create();
+  await stopRun();
+  const fault = new Error('no body');
+  await house.store.webhooks.change(id, { events: ['session.failed'] }, () => {
+    throw fault;
+  });
+  expect(reports).toMatchObject([{ faults: [fault] }]);
+});
