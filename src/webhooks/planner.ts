@@ -19,28 +19,37 @@ export interface Planner extends Service {
   catchUp(): Promise<void>;
 }
 
+const LOOK_MS = 60_000;
+
 /** Makes the planner. Wake it at the start, and after each change of a webhook: only then it learns who wants what. */
 export function makePlanner({ store, clock, log }: PlannerParts): Planner {
   /** Types of journal events that enabled webhooks want; undefined before the first look. */
   let wanted: ReadonlySet<string> | undefined;
+  /** Plans in progress. An event may be reported before the plan that was committed with it returns what is wanted. */
+  let planning = 0;
 
   /** Works off the events in bounded commits, with others' in between. */
   async function plan(stopping?: AbortSignal): Promise<void> {
-    for (let more = true; more && stopping?.aborted !== true; ) {
-      ({ more, wanted } = await store.deliveries.plan(renderBody));
+    planning += 1;
+    try {
+      for (let more = true; more && stopping?.aborted !== true; )
+        ({ more, wanted } = await store.deliveries.plan(renderBody));
+    } finally {
+      planning -= 1;
     }
   }
 
-  async function work(stopping: AbortSignal): Promise<null> {
+  /** From time to time it looks unasked, unless nothing is wanted: a notice that was missed costs a minute, not a delivery. */
+  async function work(stopping: AbortSignal): Promise<number | null> {
     await plan(stopping);
-    return null;
+    return wanted === undefined || wanted.size === 0 ? null : LOOK_MS;
   }
 
   const service = makeService({ work, failure: 'deliveries of webhooks could not be planned', clock, log });
   return {
     ...service,
     notice: (occasion) => {
-      if (wanted === undefined || wanted.has(occasion)) service.wake();
+      if (planning > 0 || wanted === undefined || wanted.has(occasion)) service.wake();
     },
     catchUp: () => plan(),
   };

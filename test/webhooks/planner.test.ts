@@ -24,17 +24,21 @@ let planner: Planner;
 let looks: number;
 let planned: number[];
 let refuse: (() => void) | undefined;
+/** Resolves when the planner may read what a plan returned. */
+let hold: Promise<void> | undefined;
 
 beforeEach(async () => {
   house = await storeHouse();
-  [looks, planned, refuse] = [0, [], undefined];
+  [looks, planned, refuse, hold] = [0, [], undefined, undefined];
   planner = makePlanner({
     store: {
       deliveries: {
         plan: async (render) => {
           looks += 1;
           refuse?.();
-          return house.store.deliveries.plan(render);
+          const result = await house.store.deliveries.plan(render);
+          await hold;
+          return result;
         },
       },
     },
@@ -86,6 +90,7 @@ test('without a webhook, a run costs nothing after the first look', async () => 
   await planner.settled();
   looks = 0;
   await endRun();
+  house.clock.advance(3_600_000);
   expect(looks).toBe(0);
 });
 
@@ -99,6 +104,30 @@ test('what was committed before the first look, or between a change and the wake
   planner.wake();
   await planner.settled();
   expect(await house.store.deliveries.listPending(stale.id, 9)).toHaveLength(1);
+});
+
+test('an event that is committed with the look that learns of its webhook is not missed', async () => {
+  planner.wake();
+  await planner.settled();
+  const { id } = await house.store.webhooks.create(aWebhook(), renderBody);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  hold = promise;
+  planner.wake();
+  const run = await house.accept();
+  await house.store.runs.stopSession(run.sessionSeq, 'user_requested_stop');
+  resolve();
+  await waitFor(async () => (await house.store.deliveries.listPending(id, 9)).length === 1);
+});
+
+test('an event whose notice was missed is planned a minute later', async () => {
+  const { id } = await create();
+  const notice = vi.spyOn(planner, 'notice').mockImplementation(sleep);
+  await endRun();
+  notice.mockRestore();
+  expect(await house.store.deliveries.listPending(id, 9)).toEqual([]);
+  house.clock.advance(60_000);
+  await planner.settled();
+  expect(await house.store.deliveries.listPending(id, 9)).toHaveLength(1);
 });
 
 test('when the store refuses, it is tried again', async () => {
