@@ -1,5 +1,5 @@
-// Parsers of command-line arguments; invalid ones are reported before anything is sent.
-import { InvalidArgumentError } from 'commander';
+// Options that many lists have, and parsers of command-line arguments; invalid ones are reported before anything is sent.
+import { InvalidArgumentError, Option } from 'commander';
 import { isoTime } from '../../domain/clock.ts';
 import { isIdStart, isUuid } from '../../domain/ids.ts';
 import { parseDuration } from './durations.ts';
@@ -44,8 +44,7 @@ export function idOrStart(text: string): string {
   return text.toLowerCase();
 }
 
-/** Maximum number of rows of a list. */
-export function rowLimit(text: string): number {
+function rowLimit(text: string): number {
   const limit = /^\d{1,3}$/.test(text) ? Number(text) : Number.NaN;
   if (limit >= 1 && limit <= 500) return limit;
   throw new InvalidArgumentError('It must be a number from 1 to 500.');
@@ -56,6 +55,13 @@ export function notEmpty(text: string): string {
   if (text.trim() === '') throw new InvalidArgumentError('It must not be empty.');
   return text;
 }
+
+/** Maximum number of rows of a list. */
+export const ROW_LIMIT = new Option('--limit <count>', 'maximum number of rows, up to 500 (default: 100)').argParser(
+  rowLimit,
+);
+export const OF_SESSION = new Option('--session <id>', 'only those of this session').argParser(idOrStart);
+export const OF_USER = new Option('--user <user>', 'only those of this user, by name or id').argParser(notEmpty);
 
 /** A time in ISO 8601: as given, or so long ago, such as `24h`. The daemon says what is wrong with any other. */
 export function pastTime(text: string, { now }: Pick<Io, 'now'>): string {

@@ -2,7 +2,7 @@
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import type { UserInput, UserInputStatus } from '../../domain/sessions/user-input.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
-import { conditions } from '../sessions/conditions.ts';
+import { conditions, readPage } from '../sessions/conditions.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import type { Page } from '../../domain/listing.ts';
@@ -73,21 +73,19 @@ function makeReads({ read }: Database) {
     }),
 
     /** Questions, the newest first, and their total number. */
-    list: read(function* (tx: Reader, { userSeq, keySeq, sessionSeq, status, limit, offset }: UserInputFilter) {
-      const { where, values } = conditions(['s.deleted_at IS NULL'], {
+    list: read(function* (tx: Reader, { userSeq, keySeq, sessionSeq, status, ...page }: UserInputFilter) {
+      const filters = conditions(['s.deleted_at IS NULL'], {
         'q.user_seq = ?': userSeq,
         's.key_seq = ?': keySeq,
         'q.session_seq = ?': sessionSeq,
         'q.status = ?': status,
       });
-      const from = `FROM user_inputs q JOIN sessions s ON s.seq = q.session_seq ${where}`;
-      const { total } = (yield* tx.get<{ total: number }>(`SELECT count(*) AS total ${from}`, ...values))!;
-      const rows = yield* tx.all<UserInputRow>(
-        `${SELECT} ${where} ORDER BY q.seq DESC LIMIT ? OFFSET ?`,
-        ...values,
-        limit,
-        offset,
-      );
+      const list = {
+        from: 'user_inputs q JOIN sessions s ON s.seq = q.session_seq',
+        select: SELECT,
+        order: 'q.seq DESC',
+      };
+      const { rows, total } = yield* readPage<UserInputRow>(tx, { ...list, ...filters }, page);
       return { items: rows.map(toUserInput), total };
     }),
 

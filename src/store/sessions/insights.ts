@@ -3,7 +3,7 @@ import { newId } from '../../domain/ids.ts';
 import type { Insight, InsightPriority, InsightSource, InsightStatus } from '../../domain/sessions/insight.ts';
 import { INSIGHT_MOVES } from '../../domain/sessions/insight.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
-import { conditions } from './conditions.ts';
+import { conditions, readPage } from './conditions.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import type { Page } from '../../domain/listing.ts';
@@ -67,21 +67,15 @@ export function makeInsights(database: Database) {
     }),
 
     /** Insights, the newest first, and their total number. */
-    list: read(function* (tx: Reader, { userSeq, keySeq, sessionSeq, status, limit, offset }: InsightFilter) {
-      const { where, values } = conditions(['s.deleted_at IS NULL'], {
+    list: read(function* (tx: Reader, { userSeq, keySeq, sessionSeq, status, ...page }: InsightFilter) {
+      const filters = conditions(['s.deleted_at IS NULL'], {
         'i.user_seq = ?': userSeq,
         's.key_seq = ?': keySeq,
         'i.session_seq = ?': sessionSeq,
         'i.status = ?': status,
       });
-      const from = `FROM insights i JOIN sessions s ON s.seq = i.session_seq ${where}`;
-      const { total } = (yield* tx.get<{ total: number }>(`SELECT count(*) AS total ${from}`, ...values))!;
-      const rows = yield* tx.all<InsightRow>(
-        `${SELECT} ${where} ORDER BY i.seq DESC LIMIT ? OFFSET ?`,
-        ...values,
-        limit,
-        offset,
-      );
+      const list = { from: 'insights i JOIN sessions s ON s.seq = i.session_seq', select: SELECT, order: 'i.seq DESC' };
+      const { rows, total } = yield* readPage<InsightRow>(tx, { ...list, ...filters }, page);
       return { items: rows.map(toInsight), total };
     }),
 

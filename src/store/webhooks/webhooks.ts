@@ -6,7 +6,7 @@ import { type OwnerScope, ROTATION_MS, type Webhook, WEBHOOK_LIMITS } from '../.
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction, Value } from '../engine/statement.ts';
-import { conditions } from '../sessions/conditions.ts';
+import { conditions, readPage } from '../sessions/conditions.ts';
 import { cancelPendingIn, makeCancelLeftOver } from './cancel-pending.ts';
 import type { Planning } from './planning.ts';
 import { subscribeIn, toWebhook, WEBHOOK_COLUMNS, type WebhookRow } from './webhook-rows.ts';
@@ -69,21 +69,12 @@ export function makeWebhooks(database: Database, planning: Planning) {
     }),
 
     /** A page in order of creation. */
-    list: read(function* (tx: Reader, { ownerScope, userSeq, enabled, limit, offset }: WebhookFilter) {
+    list: read(function* (tx: Reader, { ownerScope, userSeq, enabled, ...page }: WebhookFilter) {
       const isOwned = ownerScope === 'user' ? 'w.user_seq IS NOT NULL' : 'w.user_seq IS NULL';
       const always = ['w.deleted_at IS NULL', ...(ownerScope === null ? [] : [isOwned])];
       const filters = { 'w.user_seq = ?': userSeq, 'w.enabled = ?': enabled === null ? null : Number(enabled) };
-      const { where, values } = conditions(always, filters);
-      const { total } = (yield* tx.get<{ total: number }>(
-        `SELECT count(*) AS total FROM webhooks w ${where}`,
-        ...values,
-      ))!;
-      const rows = yield* tx.all<RecordRow>(
-        `${RECORDS} ${where} ORDER BY w.id LIMIT ? OFFSET ?`,
-        ...values,
-        limit,
-        offset,
-      );
+      const list = { from: 'webhooks w', select: RECORDS, order: 'w.id', ...conditions(always, filters) };
+      const { rows, total } = yield* readPage<RecordRow>(tx, list, page);
       return { items: rows.map(toRecord), total } satisfies Listing<WebhookRecord>;
     }),
 

@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'react';
 import type { Client } from '../../client/client.ts';
 import { ClientError, isAborted } from '../../client/transport/client-error.ts';
 import { Lines } from '../app/lines.ts';
+import { moveKeys } from '../app/move-keys.ts';
 import type { Pressed, Screen, ScreenProps } from '../app/screen.ts';
 import { h } from '../element.ts';
 import { type DeskState, TAB_NAMES } from '../state/desk-state.ts';
@@ -122,14 +123,7 @@ const toTabs = Object.fromEntries(
 
 const PRESSES: Readonly<Record<string, Press>> = {
   ...toTabs,
-  up: scroll(() => -1),
-  down: scroll(() => 1),
-  'wheel-up': scroll(() => -3),
-  'wheel-down': scroll(() => 3),
-  'page-up': scroll((rows) => -page(rows)),
-  'page-down': scroll(page),
-  first: scroll(() => Number.MIN_SAFE_INTEGER),
-  last: scroll(() => Number.MAX_SAFE_INTEGER),
+  ...moveKeys(scroll, page),
   left: turn(-1),
   right: turn(1),
   tab: turn(1),

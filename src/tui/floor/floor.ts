@@ -1,6 +1,7 @@
 // The floor: every run of the house as a row. Its component and its keys.
 import { UNASSIGNED_TEAM_ID } from '../../wire/office/snapshot.ts';
 import { Lines } from '../app/lines.ts';
+import { moveKeys } from '../app/move-keys.ts';
 import { Finder } from '../app/finder.ts';
 import type { Pressed, Screen, ScreenProps } from '../app/screen.ts';
 import { h } from '../element.ts';
@@ -70,14 +71,7 @@ const openToday: Press = (pressed) => {
 };
 
 const PRESSES: Readonly<Record<string, Press>> = {
-  up: move(() => -1),
-  down: move(() => 1),
-  'wheel-up': move(() => -3),
-  'wheel-down': move(() => 3),
-  'page-up': move(({ size }) => -Math.max(1, size.rows - 10)),
-  'page-down': move(({ size }) => Math.max(1, size.rows - 10)),
-  first: move(() => Number.NEGATIVE_INFINITY),
-  last: move(() => Number.MAX_SAFE_INTEGER),
+  ...moveKeys(move, ({ size }) => Math.max(1, size.rows - 10)),
   '/': () => set({ isFinding: true }),
   t: nextTeam,
   s: ({ screen }) => set({ status: nextOf(STATUS_FILTERS, screen.status), chosen: FIRST }),

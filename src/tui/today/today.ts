@@ -3,6 +3,7 @@ import { useEffect, useRef } from 'react';
 import type { Client } from '../../client/client.ts';
 import { ClientError } from '../../client/transport/client-error.ts';
 import { Lines } from '../app/lines.ts';
+import { moveKeys } from '../app/move-keys.ts';
 import type { Pressed, Screen, ScreenProps } from '../app/screen.ts';
 import { h } from '../element.ts';
 import { desk } from '../state/desk-state.ts';
@@ -76,14 +77,7 @@ const chosenItem = ({ screen }: Pressed<'today'>) => screen.runs?.items[indexOfC
 const SOURCES = [null, 'normal_session', 'scheduled_task'] as const;
 
 const PRESSES: Readonly<Record<string, Press>> = {
-  up: move(() => -1),
-  down: move(() => 1),
-  'wheel-up': move(() => -3),
-  'wheel-down': move(() => 3),
-  'page-up': move(({ size }) => -Math.max(1, size.rows - 8)),
-  'page-down': move(({ size }) => Math.max(1, size.rows - 8)),
-  first: move(() => Number.NEGATIVE_INFINITY),
-  last: move(() => Number.MAX_SAFE_INTEGER),
+  ...moveKeys(move, ({ size }) => Math.max(1, size.rows - 8)),
   left: turn(-1),
   right: turn(1),
   s: ({ screen }) => set({ source: nextOf(SOURCES, screen.source), page: 1, chosen: FIRST, runs: null }),

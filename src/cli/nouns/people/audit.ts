@@ -4,7 +4,7 @@ import type { AuditQuery, NotedHash } from '../../../client/audit.ts';
 import { AUDIT_ACTIONS, type AuditAction } from '../../../domain/people/audit.ts';
 import { safeLine } from '../../../terminal/text.ts';
 import type { AuditEntryWire } from '../../../wire/people/audit.ts';
-import { notEmpty, pastTime, rowLimit } from '../../frame/arguments.ts';
+import { ROW_LIMIT, notEmpty, pastTime } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
@@ -38,7 +38,7 @@ export function addAudit(program: Command, io: Io): void {
 
   withFilters(audit.command('list').description('List entries, the newest first.'), io)
     .option('--to <time>', 'only those before this time', (text) => pastTime(text, io))
-    .option('--limit <count>', 'maximum number of rows, up to 500 (default: 100)', rowLimit)
+    .addOption(ROW_LIMIT)
     .action(act(io, list));
 
   withFilters(audit.command('tail').description('Show the last entries, and follow new ones until Ctrl-C.'), io)

@@ -1,7 +1,7 @@
 // `errand connections`: the credentials that agents can use at services.
 import { Argument, type Command } from 'commander';
 import type { ConnectionCheckWire, ConnectionWire } from '../../../wire/capabilities/connection.ts';
-import { notEmpty, idOrStart } from '../../frame/arguments.ts';
+import { OF_USER, notEmpty, idOrStart } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
@@ -43,7 +43,7 @@ export function addConnections(program: Command, io: Io): void {
   connections
     .command('list')
     .description('List connections, without their credentials.')
-    .option('--user <user>', 'only those of this user, by name or id', notEmpty)
+    .addOption(OF_USER)
     .action(
       act(io, async ({ client, out }, { user }: { readonly user?: string }) => {
         const list = await client().connections.list(user);

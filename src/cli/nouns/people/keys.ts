@@ -4,7 +4,7 @@ import { isClientFailure } from '../../../client/transport/client-error.ts';
 import type { Client } from '../../../client/client.ts';
 import type { KeyChangeWire, KeyWire } from '../../../wire/people/key.ts';
 import { KEY_SCOPES, type KeyScope } from '../../../domain/people/user.ts';
-import { duration, notEmpty, uuid } from '../../frame/arguments.ts';
+import { OF_USER, duration, notEmpty, uuid } from '../../frame/arguments.ts';
 import { addCapabilityOptions, type CapabilityOptions, capabilityChoiceOf } from '../../frame/capability-options.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
@@ -69,7 +69,7 @@ export function addKeys(program: Command, io: Io): void {
   keys
     .command('list')
     .description('List API keys, without their secrets.')
-    .option('--user <user>', 'only those of this user, by name or id')
+    .addOption(OF_USER)
     .action(
       act(io, async ({ client, out }, { user }: { readonly user?: string }) => {
         const list = await client().keys.list(user);

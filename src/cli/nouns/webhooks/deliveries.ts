@@ -5,7 +5,7 @@ import type { Redelivery } from '../../../client/webhooks.ts';
 import { DELIVERY_STATES, type DeliveryState } from '../../../domain/webhooks/delivery.ts';
 import { WEBHOOK_EVENT_TYPES, type WebhookEventType } from '../../../domain/webhooks/webhook.ts';
 import type { DeliveryRecordWire } from '../../../wire/webhooks/delivery.ts';
-import { integerIn, pastTime, rowLimit, uuid } from '../../frame/arguments.ts';
+import { ROW_LIMIT, integerIn, pastTime, uuid } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
@@ -85,7 +85,7 @@ function withFilters(command: Command, io: Io): Command {
       pastTime(text, io),
     )
     .option('--until <time>', 'only those before this time', (text) => pastTime(text, io))
-    .option('--limit <count>', 'maximum number of rows, up to 500 (default: 100)', rowLimit)
+    .addOption(ROW_LIMIT)
     .option('--offset <count>', 'rows to skip', integerIn({ from: 0, to: Number.MAX_SAFE_INTEGER }));
 }
 

@@ -2,7 +2,7 @@
 import { Argument, type Command, Option } from 'commander';
 import { OWNER_SCOPES, type OwnerScope, WEBHOOK_EVENT_TYPES } from '../../../domain/webhooks/webhook.ts';
 import type { WebhookWire } from '../../../wire/webhooks/webhook.ts';
-import { integerIn, notEmpty, rowLimit } from '../../frame/arguments.ts';
+import { ROW_LIMIT, integerIn, notEmpty } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
@@ -97,7 +97,7 @@ function addReads(webhooks: Command, io: Io): void {
     .addOption(new Option('--owner-scope <scope>', "only users' own, or only the house's").choices(OWNER_SCOPES))
     .option('--enabled', 'only those that are enabled')
     .addOption(new Option('--disabled', 'only those that are disabled').conflicts('enabled'))
-    .option('--limit <count>', 'maximum number of rows, up to 500 (default: 100)', rowLimit)
+    .addOption(ROW_LIMIT)
     .option('--offset <count>', 'rows to skip', integerIn({ from: 0, to: Number.MAX_SAFE_INTEGER }))
     .action(act(io, list));
 

@@ -6,7 +6,7 @@ import type { QuestionWire } from '../../../wire/sessions/question.ts';
 import { messageOf } from '../../../domain/errors.ts';
 import type { JsonValue } from '../../../domain/json.ts';
 import { USER_INPUT_STATUSES } from '../../../domain/sessions/user-input.ts';
-import { notEmpty, rowLimit, idOrStart } from '../../frame/arguments.ts';
+import { OF_SESSION, ROW_LIMIT, notEmpty, idOrStart } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
@@ -52,8 +52,8 @@ export function addInputs(program: Command, io: Io): void {
     .command('list')
     .description('List questions, the newest first.')
     .addOption(new Option('--status <status>', 'only those in this status').choices(USER_INPUT_STATUSES))
-    .option('--session <id>', 'only those of this session', idOrStart)
-    .option('--limit <count>', 'maximum number of rows, up to 500 (default: 100)', rowLimit)
+    .addOption(OF_SESSION)
+    .addOption(ROW_LIMIT)
     .action(act(io, list));
 
   inputs

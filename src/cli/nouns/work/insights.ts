@@ -2,7 +2,7 @@
 import { Argument, type Command, Option } from 'commander';
 import type { InsightWire } from '../../../wire/sessions/insight.ts';
 import { INSIGHT_STATUSES, type InsightStatus } from '../../../domain/sessions/insight.ts';
-import { rowLimit, idOrStart } from '../../frame/arguments.ts';
+import { OF_SESSION, ROW_LIMIT, idOrStart } from '../../frame/arguments.ts';
 import { act, type Context } from '../../frame/context.ts';
 import type { Io } from '../../frame/io.ts';
 import { type Column, field, state } from '../../terminal/columns.ts';
@@ -51,8 +51,8 @@ export function addInsights(program: Command, io: Io): void {
     .command('list')
     .description('List insights, the newest first.')
     .addOption(new Option('--status <status>', 'only those in this status').choices(INSIGHT_STATUSES))
-    .option('--session <id>', 'only those of this session', idOrStart)
-    .option('--limit <count>', 'maximum number of rows, up to 500 (default: 100)', rowLimit)
+    .addOption(OF_SESSION)
+    .addOption(ROW_LIMIT)
     .action(act(io, list));
 
   insights

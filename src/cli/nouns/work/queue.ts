@@ -1,7 +1,7 @@
 // `errand queue`: which runs are waiting, why, and for how long.
 import type { Command } from 'commander';
 import type { QueueEntryWire, QueueWire } from '../../../wire/sessions/queue.ts';
-import { rowLimit } from '../../frame/arguments.ts';
+import { ROW_LIMIT } from '../../frame/arguments.ts';
 import { act } from '../../frame/context.ts';
 import { formatDuration } from '../../frame/durations.ts';
 import type { Io } from '../../frame/io.ts';
@@ -25,7 +25,7 @@ export function addQueue(program: Command, io: Io): void {
     .description(
       'List the waiting runs in the order in which they were accepted, with the reason and the run that each waits for.',
     )
-    .option('--limit <count>', 'maximum number of rows, up to 500 (default: 100)', rowLimit)
+    .addOption(ROW_LIMIT)
     .addHelpText('after', REASONS)
     .action(
       act(io, async ({ call, client, out }, { limit }: { readonly limit?: number }) => {

@@ -5,7 +5,7 @@ import type { EventType } from '../../../domain/journal-event.ts';
 import { RUN_STATUSES, type RunStatus } from '../../../domain/sessions/run.ts';
 import type { JournalEventWire } from '../../../wire/journal-event.ts';
 import type { RunWire } from '../../../wire/sessions/run.ts';
-import { notEmpty, rowLimit, idOrStart } from '../../frame/arguments.ts';
+import { OF_SESSION, ROW_LIMIT, notEmpty, idOrStart } from '../../frame/arguments.ts';
 import { type DownloadOptions, showRunArtifacts } from './artifacts.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
@@ -51,9 +51,9 @@ export function addRuns(program: Command, io: Io): void {
   runs
     .command('list')
     .description('List runs, the newest first.')
-    .option('--session <id>', 'only those of this session', idOrStart)
+    .addOption(OF_SESSION)
     .addOption(new Option('--status <status>', 'only those in this status').choices(RUN_STATUSES))
-    .option('--limit <count>', 'maximum number of rows, up to 500 (default: 100)', rowLimit)
+    .addOption(ROW_LIMIT)
     .action(act(io, list));
 
   runs

@@ -2,7 +2,7 @@
 import { Argument, type Command } from 'commander';
 import type { HistoryWire } from '../../../wire/sessions/history.ts';
 import type { SessionWire, StopWire } from '../../../wire/sessions/session.ts';
-import { notEmpty, rowLimit, idOrStart } from '../../frame/arguments.ts';
+import { OF_USER, ROW_LIMIT, notEmpty, idOrStart } from '../../frame/arguments.ts';
 import { type DownloadOptions, showWorkspace } from './artifacts.ts';
 import { act, type Context } from '../../frame/context.ts';
 import type { Io } from '../../frame/io.ts';
@@ -56,9 +56,9 @@ export function addSessions(program: Command, io: Io): void {
   sessions
     .command('list')
     .description('List sessions, the newest first.')
-    .option('--user <user>', 'only those of this user, by name or id', notEmpty)
+    .addOption(OF_USER)
     .option('--key <key>', 'only those of this API key, by id', notEmpty)
-    .option('--limit <count>', 'maximum number of rows, up to 500 (default: 100)', rowLimit)
+    .addOption(ROW_LIMIT)
     .action(act(io, list));
 
   sessions
