@@ -5,7 +5,7 @@ import { EgressError, type EgressPolicy } from './egress.ts';
 import { resolvePlace } from './guarded-connect.ts';
 import { readUrl } from './hop.ts';
 
-/** Throws `bad_request` for an address that the policy refuses. A name that can't be found now may be found later. */
+/** Throws `bad_request` for an address that the policy refuses. A name that can't be found now, within five seconds, may be found later. */
 export async function checkAddress(policy: EgressPolicy, url: string): Promise<void> {
   try {
     await resolvePlace(policy, placeOf(readUrl(url)));

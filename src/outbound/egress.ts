@@ -9,7 +9,7 @@ export type ResolveName = (name: string) => Promise<readonly LookupAddress[]>;
 export interface EgressPolicy {
   readonly purpose: EgressPurpose;
   readonly allow: readonly EgressRule[];
-  /** Resolves names; the system's resolver by default. */
+  /** Resolves names; by default with the system's hosts file and name servers, within five seconds. */
   readonly resolve?: ResolveName;
 }
 

@@ -1,10 +1,10 @@
 // Connections only to where a policy allows: each address is checked and then used for the connection.
 import type { LookupAddress } from 'node:dns';
-import { lookup } from 'node:dns/promises';
 import { connect, isIP, type LookupFunction, type Socket } from 'node:net';
 import type { Agent, buildConnector, Client } from 'undici';
 import { mayConnect, mayUsePort, type Place, plainHost } from './address-rules.ts';
-import { EgressError, type EgressPolicy, type ResolveName } from './egress.ts';
+import { EgressError, type EgressPolicy } from './egress.ts';
+import { makeResolver } from './resolve-name.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_MS = 4_000;
@@ -22,7 +22,7 @@ const CONNECTIONS = {
   maxHeaderSize: MAX_HEADER_BYTES,
 } as const;
 
-const resolveBySystem: ResolveName = (name) => lookup(name, { all: true, order: 'verbatim' });
+const resolveBySystem = makeResolver();
 
 /**
  * All addresses that a connection to the target may use. Throws `EgressError`: `refused` when any of them is not allowed, so
