@@ -5,6 +5,9 @@ const BACKGROUND = 'acceptance/background.test.ts';
 const STOP = 'execution/queue/stop.test.ts';
 const ARTIFACTS = 'acceptance/artifacts.test.ts';
 const STORED = 'store/background.test.ts';
+const WEBHOOKS = 'acceptance/webhooks.test.ts';
+const SENT_ONCE =
+  'a stop is sent once however often it is requested, a question when it is asked and when it is answered';
 
 export const RULES_OF_STATES: readonly Rule[] = [
   {
@@ -109,8 +112,8 @@ export const RULES_OF_STATES: readonly Rule[] = [
         'fifty runs that wait hold no slot; what comes next in a session stays behind, other sessions continue',
         'a daemon that is killed while a run waits still has the question, and the answer brings the run to its end',
       ],
+      [WEBHOOKS]: [SENT_ONCE],
     },
-    missing: 'the user_input.requested webhook, which is still to come',
   },
   {
     id: '§3.4 answered',
@@ -122,8 +125,8 @@ export const RULES_OF_STATES: readonly Rule[] = [
       'http/sessions/user-inputs.test.ts': [
         'a question is settled once: every later answer or expiry is 409, in words that fit',
       ],
+      [WEBHOOKS]: [SENT_ONCE],
     },
-    missing: 'the user_input.answered webhook, which is still to come',
   },
   {
     id: '§3.2',
@@ -144,8 +147,10 @@ export const RULES_OF_STATES: readonly Rule[] = [
   {
     id: '§3.3 confirmed',
     text: 'A first stop that the executor confirms is stopped, and the session is stopped.',
-    proofs: { [STOP]: ['is stopped once the executor confirms within five seconds'] },
-    missing: 'the stop webhook, which is still to come',
+    proofs: {
+      [STOP]: ['is stopped once the executor confirms within five seconds'],
+      [WEBHOOKS]: [SENT_ONCE],
+    },
   },
   {
     id: '§3.3 unconfirmed',

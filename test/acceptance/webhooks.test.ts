@@ -3,8 +3,9 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { expect, onTestFinished, test } from 'vitest';
 import { type DaemonProcess, startDaemonProcess } from '../support/daemon/daemon-process.ts';
-import { takeTurn } from '../support/daemon/turn.ts';
+import { openTurn, readTurn, takeTurn } from '../support/daemon/turn.ts';
 import { type HookReply, type Received, startHookReceiver } from '../support/http/hook-receiver.ts';
+import { replyFromDirectives } from '../support/model/model-reply.ts';
 import { startModelServer } from '../support/model/model-server.ts';
 import { waitFor } from '../support/time/wait-for.ts';
 
@@ -54,7 +55,7 @@ async function start() {
     };
     return async () => takeTurn({ url: daemon.url, apiKey: key }, { content: 'Hi' });
   };
-  return { daemon, receiver, createHook, join };
+  return { model, daemon, receiver, createHook, join };
 }
 
 /** The newest delivery, once it is as wanted. */
@@ -186,6 +187,52 @@ test("a user's webhook gets that user's events only, and the house's those of al
     receiver.received.filter((one) => one.path === path).map((one) => eventOf(one).user.username);
   expect([usersAt('/ada'), usersAt('/ben')]).toEqual([['ada', 'ada'], ['ben']]);
   expect(usersAt('/house').toSorted()).toEqual(['ada', 'ada', 'ben']);
+});
+
+test('a stop is sent once however often it is requested, a question when it is asked and when it is answered', async () => {
+  const { model, daemon, receiver, createHook, join } = await start();
+  const typesOf = () => receiver.received.map(({ eventType }) => eventType);
+  const events = ['session.completed', 'session.stopped', 'user_input.requested', 'user_input.answered'];
+  await createHook({ events });
+  const turn = await join('ada');
+  const target = { url: daemon.url, apiKey: daemon.apiKey };
+  const post = (path: string, body: object = {}) =>
+    fetch(`${daemon.url}/openapi/v1/${path}`, {
+      method: 'POST',
+      headers: { 'x-api-key': daemon.apiKey, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+
+  model.script(replyFromDirectives);
+  const hanging = await openTurn(target, { stream: true, content: '[[deltas=4]] [[hang=mid-stream after=2]]' });
+  const stop = () => post(`sessions/${hanging.headers.get('x-session-id')}/stop`);
+  for (const answer of [await stop(), await stop()]) expect(answer.status).toBe(200);
+  await waitFor(() => typesOf().includes('session.stopped'));
+
+  model.script((request) =>
+    JSON.stringify(request.body.messages).includes('The second one')
+      ? { text: 'Thank you.' }
+      : { tools: [{ name: 'ask_user', input: { question: 'Which one?' } }] },
+  );
+  const asking = await openTurn(target, { stream: true, content: 'Ask me.' });
+  const asked = await waitFor(() => receiver.received.find(({ eventType }) => eventType === 'user_input.requested'));
+  const { user_input: question } = JSON.parse(asked.body.toString()) as { user_input: { request_id: string } };
+  expect(question).toMatchObject({ status: 'pending', answers: null, tool_input: { question: 'Which one?' } });
+  await post(`user-inputs/${question.request_id}/answer`, { answers: 'The second one' });
+  await readTurn(asking);
+  const answered = await waitFor(() => receiver.received.find(({ eventType }) => eventType === 'user_input.answered'));
+  expect(JSON.parse(answered.body.toString())).toMatchObject({
+    user_input: { request_id: question.request_id, status: 'answered', answers: 'The second one' },
+  });
+  // Events are planned in their order: with the end of a later run, all before it are known.
+  model.script(replyFromDirectives);
+  await turn();
+  await waitFor(() => typesOf().filter((type) => type === 'session.completed').length === 2);
+  expect(
+    typesOf()
+      .filter((type) => type !== 'session.completed')
+      .toSorted(),
+  ).toEqual(['session.stopped', 'user_input.answered', 'user_input.requested']);
 });
 
 test('a receiver that wants no more is disabled, and the status says so', async () => {
