@@ -1,5 +1,5 @@
 // Measures what Errand costs compared with two baselines, in one run on one machine: a bare pass-through and a bare AI SDK
-// server. `npm run bench -- [--quick] [--json FILE] [--only servers|runs|tools|history|files|watchers|office|view]
+// server. `npm run bench -- [--quick] [--json FILE] [--only servers|runs|tools|history|files|watchers|office|view|webhooks]
 // [--without-errand] [--without-large]`
 import { closeSync, fsyncSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
@@ -24,6 +24,8 @@ import { measureTools } from './cases/tools.ts';
 import { measureView } from './cases/view.ts';
 import { measureWatchedRuns } from './cases/watched-runs.ts';
 import { measureWatchers } from './cases/watchers.ts';
+import { measureBacklogs } from './cases/webhook-backlog.ts';
+import { measureWebhooks } from './cases/webhooks.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -45,7 +47,7 @@ interface Bench {
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
-const PARTS = ['servers', 'runs', 'tools', 'history', 'files', 'watchers', 'office', 'view'] as const;
+const PARTS = ['servers', 'runs', 'tools', 'history', 'files', 'watchers', 'office', 'view', 'webhooks'] as const;
 type Part = (typeof PARTS)[number];
 
 if (options.only !== undefined && !PARTS.some((part) => part === options.only)) {
@@ -85,6 +87,13 @@ async function main(bench: Bench): Promise<void> {
     }
     if (wants('view') && !options['without-errand']) {
       Object.assign(bench.runs, await measureView(bench.scratch, bench.scale.viewMs, say));
+    }
+    if (wants('webhooks') && !options['without-errand']) {
+      say('measuring webhooks …');
+      const parts = { modelUrl: new URL(model.target.url).origin, scratch: bench.scratch };
+      Object.assign(bench.runs, await measureWebhooks(parts, bench.scale, bench.failures));
+      say('measuring webhooks that wait …');
+      Object.assign(bench.runs, await measureBacklogs(parts, bench.scale, bench.failures));
     }
     if (wants('tools') && !options['without-errand']) {
       say('measuring tools …');

@@ -30,6 +30,8 @@ const LOOP_DELAY = new URL('./loop-delay.mjs', import.meta.url).href;
 const MODEL_SERVER = new URL('../../../test/support/model/model-server-main.ts', import.meta.url).href;
 const PASS_THROUGH = new URL('./pass-through.ts', import.meta.url).href;
 const FAN_OUT = new URL('./fan-out.ts', import.meta.url).href;
+const HOOK_SINK = new URL('./hook-sink.ts', import.meta.url).href;
+const BARE_SENDER = new URL('./bare-sender.ts', import.meta.url).href;
 const SDK_SERVER = new URL('./sdk-server.ts', import.meta.url).href;
 
 /** The model server itself, which is behind every other server. */
@@ -46,6 +48,16 @@ export function startPassThrough(modelUrl: string, scratch: string): Promise<Mea
 export function startFanOut(channels: number, everyMs: number, scratch: string): Promise<MeasuredServer> {
   const args = [String(channels), String(everyMs)];
   return startScript({ name: 'fan-out', script: FAN_OUT, args, path: '', scratch });
+}
+
+/** Receivers of webhooks. */
+export function startHookSink(scratch: string): Promise<MeasuredServer> {
+  return startScript({ name: 'hook sink', script: HOOK_SINK, args: [], path: '', scratch });
+}
+
+/** A bare loop over undici, which sends on request. */
+export function startBareSender(scratch: string): Promise<MeasuredServer> {
+  return startScript({ name: 'bare sender', script: BARE_SENDER, args: [], path: '', scratch });
 }
 
 /** A bare `node:http` server around the AI SDK's loop. */
