@@ -41,9 +41,9 @@ const SIXTEEN: Readonly<Record<string, Pair>> = {
   '32': ['#9ece6a', '#2f7d1f'],
   '33': ['#e0af68', '#a05a00'],
   '34': ['#7aa2f7', '#2456c7'],
-  '35': ['#c0a7f0', '#6b3fc4'],
+  '35': ['#c0a7f0', '#6a2fb8'],
   '36': ['#7dcfff', '#0b6f9c'],
-  '90': ['#8b93a7', '#5c6370'],
+  '90': ['#969eb1', '#5c6370'],
 };
 
 /** The whole file. */

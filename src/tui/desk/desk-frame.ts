@@ -145,7 +145,7 @@ function tabLine(screen: DeskState, view: View, width: number): Line {
     ...TABS.flatMap((tab, at): Span[] => {
       const isChosen = tab.name === screen.tab;
       const gap = at === 0 ? '' : name === 'title' && width >= ROOMY_COLUMNS ? '  ' : ' ';
-      return [span(`${gap}${at + 1} `, isChosen ? 'accent' : 'faint'), span(tab[name], isChosen ? 'strong' : 'dim')];
+      return [span(`${gap}${at + 1} `, isChosen ? 'accent' : 'dim'), span(tab[name], isChosen ? 'strong' : 'dim')];
     }),
   ];
   const long = spansOf('title');

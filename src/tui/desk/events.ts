@@ -13,7 +13,7 @@ const linesOf = rememberLines<OfficeEvent>((event, { width }, isUnfolded) => {
   const id = String(event.id).padStart(7);
   const seq = (event.stream_seq === null ? '' : `#${event.stream_seq}`).padStart(6);
   const types = width < ROOMY ? 21 : 26;
-  const head = [span(id, 'dim'), span(seq, 'faint'), span('  '), cell(event.type, types, 'accent')];
+  const head = [span(id, 'dim'), span(seq, 'dim'), span('  '), cell(event.type, types, 'accent')];
   const room = Math.max(0, width - 15 - types);
   const first: Line = { spans: [...head, ...(isUnfolded ? [] : [cell(` ${payload}`, room, 'dim')])] };
   return isUnfolded ? [first, ...textLines(payload, width, 'dim', 4)] : [first];

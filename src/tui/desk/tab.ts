@@ -72,7 +72,7 @@ export function folded(lines: readonly Line[], most: number, width: number, marg
   if (more <= 0) return lines;
   return [
     ...lines.slice(0, most),
-    ...textLines(`… ${more} more ${more === 1 ? 'line' : 'lines'}`, width, 'faint', margin),
+    ...textLines(`… ${more} more ${more === 1 ? 'line' : 'lines'}`, width, 'dim', margin),
   ];
 }
 

@@ -52,7 +52,7 @@ function doing(row: Row, at: number): Span {
   if (row.isWaiting) return span(row.now ?? 'waits', 'waiting');
   if (row.status === 'running') return span(row.now ?? '', row.now === 'thinks' ? 'dim' : 'plain');
   if (row.status === 'pending') return span(row.now ?? 'waits for a slot', 'dim');
-  return span(row.finishedAt === null ? '' : relativeTime(row.finishedAt, at), 'faint');
+  return span(row.finishedAt === null ? '' : relativeTime(row.finishedAt, at), 'dim');
 }
 
 /** The two columns before a row: whether it is chosen, and whether it has just changed. */

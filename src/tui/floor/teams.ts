@@ -77,7 +77,7 @@ function graph(values: readonly (number | null)[]): readonly Span[] {
 const NEARLY = 0.8;
 
 function budget({ budget_amount_usd: amount, today_cost_usd: cost }: Team, width: number): readonly Span[] {
-  if (amount === null || amount === 0) return [span('no budget', 'faint')];
+  if (amount === null || amount === 0) return [span('no budget', 'dim')];
   const share = cost / amount;
   const label = ` ${money(amount)}`;
   const [filled, rest] = barOf(share, width - label.length);

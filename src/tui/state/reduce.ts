@@ -27,7 +27,7 @@ const REDUCERS: Reducers = {
     connection: { ...state.connection, askedAt: at },
   }),
   snapshot: (state, taken) => {
-    const fresh = takeSnapshot(state.house, taken);
+    const fresh = takeSnapshot(state.house, taken, state.connection.askedAt ?? taken.at);
     // What came while the snapshot was on its way is newer than it, or already in it, which changes nothing.
     const missed = state.sinceAsked ?? [];
     return {

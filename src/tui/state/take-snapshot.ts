@@ -13,7 +13,7 @@ export interface SnapshotTaken {
 }
 
 /** The house after a snapshot. Rows that are as they were keep their marks. */
-export function takeSnapshot(house: House, { snapshot, queue, limit, at }: SnapshotTaken): House {
+export function takeSnapshot(house: House, { snapshot, queue, limit, at }: SnapshotTaken, askedAt: number): House {
   const rows = new Map<string, Row>();
   for (const entity of snapshot.entities) {
     const row = rowOf(entity, house.rows.get(entity.run_id), house.loadedAt === null ? 0 : at);
@@ -29,12 +29,17 @@ export function takeSnapshot(house: House, { snapshot, queue, limit, at }: Snaps
     overview: snapshot.overview,
     queue: queue ?? house.queue,
     flows: flowsAfter(house, snapshot, at),
-    skewMs: Date.parse(snapshot.generated_at) - at,
+    skewMs: skewAfter(house.skewMs, Date.parse(snapshot.generated_at), { askedAt, at }),
     loadedAt: at,
     hasUnknown: false,
     isFull: snapshot.entities.length >= limit,
     isStale: false,
   };
+}
+
+/** The daemon made the snapshot between the request and the answer. Within that, what was known of its clock stays. */
+function skewAfter(known: number, generatedAt: number, { askedAt, at }: Record<'askedAt' | 'at', number>): number {
+  return Math.max(generatedAt - at, Math.min(generatedAt - askedAt, known));
 }
 
 /** The house with more of its live runs. What has ended by its events stays so. */

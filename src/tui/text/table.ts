@@ -39,7 +39,7 @@ export function layOut<R>(columns: readonly Column<R>[], width: number): Layout<
       width,
     );
   return {
-    heading: { spans: inLine(chosen.map(([{ title, align }, columns]) => [cell(title, columns, 'faint', align)])) },
+    heading: { spans: inLine(chosen.map(([{ title, align }, columns]) => [cell(title, columns, 'dim', align)])) },
     row: (row) => inLine(chosen.map(([column, columns]) => fitted(column.cell(row, columns), columns, column.align))),
   };
 }

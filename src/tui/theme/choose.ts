@@ -9,7 +9,8 @@ export function depthFrom(environment: Environment): ColourDepth {
   if (!wantsColours(true, environment)) return 'none';
   const isTrue =
     /^(truecolor|24bit)$/i.test(environment['COLORTERM'] ?? '') || environment['TERM']?.endsWith('-direct') === true;
-  return isTrue ? 'true' : 'sixteen';
+  if (isTrue) return 'true';
+  return environment['TERM']?.includes('256color') === true ? '256' : 'sixteen';
 }
 
 /** The background that `COLORFGBG` names; undefined when it names none. */

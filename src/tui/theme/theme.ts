@@ -1,7 +1,8 @@
-// Colours for roles: none, the terminal's own sixteen, or true colour; on dark and on light backgrounds.
+// Colours for roles: none, the terminal's own sixteen, the fixed ones of 256, or true colour; on dark and on light backgrounds.
 import type { Line, Role } from '../text/line.ts';
+import { nearestCodes } from './palette.ts';
 
-export type ColourDepth = 'none' | 'sixteen' | 'true';
+export type ColourDepth = 'none' | 'sixteen' | '256' | 'true';
 export type Background = 'dark' | 'light';
 
 /** What draws a line. Values are parameters of SGR sequences; an empty one leaves the terminal's own. */
@@ -17,15 +18,15 @@ const rgb = (hex: number) => `38;2;${hex >> 16};${(hex >> 8) & 255};${hex & 255}
 const TRUE_ON_DARK: Theme['roles'] = {
   plain: '',
   strong: '1',
-  dim: rgb(0x8b93a7),
-  faint: rgb(0x565f73),
+  dim: rgb(0x969eb1),
+  faint: rgb(0x6b7280),
   accent: rgb(0x7aa2f7),
   running: rgb(0x9ece6a),
   waiting: rgb(0xe0af68),
   pending: rgb(0x7dcfff),
-  completed: rgb(0x6f8f72),
+  completed: rgb(0x84a587),
   failed: rgb(0xf7768e),
-  idle: rgb(0x8b93a7),
+  idle: rgb(0x969eb1),
   money: rgb(0xc0a7f0),
   fresh: `1;${rgb(0xffffff)}`,
 };
@@ -34,15 +35,15 @@ const TRUE_ON_LIGHT: Theme['roles'] = {
   plain: '',
   strong: '1',
   dim: rgb(0x5c6370),
-  faint: rgb(0xa0a6b1),
+  faint: rgb(0x8b919c),
   accent: rgb(0x2456c7),
-  running: rgb(0x2f7d1f),
-  waiting: rgb(0xa05a00),
-  pending: rgb(0x0b6f9c),
-  completed: rgb(0x5f7f62),
+  running: rgb(0x29701b),
+  waiting: rgb(0x925200),
+  pending: rgb(0x0a6892),
+  completed: rgb(0x4d6a50),
   failed: rgb(0xc0223b),
   idle: rgb(0x5c6370),
-  money: rgb(0x6b3fc4),
+  money: rgb(0x6a2fb8),
   fresh: `1;${rgb(0x000000)}`,
 };
 
@@ -61,6 +62,9 @@ const SIXTEEN: Theme['roles'] = {
   money: '35',
   fresh: '1',
 };
+
+/** Many terminals have a yellow and a cyan that can't be read on white. */
+const SIXTEEN_ON_LIGHT = { waiting: '35', pending: '34' } as const;
 
 /** Without colours there is still bold and dim. */
 const NONE: Theme['roles'] = {
@@ -83,14 +87,21 @@ const NONE: Theme['roles'] = {
 export function themeFor(depth: ColourDepth, background: Background): Theme {
   if (depth === 'none') return { roles: NONE, selection: '7', rolesInSelection: false };
   if (depth === 'sixteen') {
-    const accent = background === 'dark' ? '94' : '34';
-    return { roles: { ...SIXTEEN, accent }, selection: '7', rolesInSelection: false };
+    const roles = { ...SIXTEEN, ...(background === 'dark' ? { accent: '94' } : SIXTEEN_ON_LIGHT) };
+    return { roles, selection: '7', rolesInSelection: false };
   }
   const isDark = background === 'dark';
-  return {
+  const theme = {
     roles: isDark ? TRUE_ON_DARK : TRUE_ON_LIGHT,
     selection: isDark ? '48;2;40;48;70' : '48;2;221;229;247',
     rolesInSelection: true,
+  };
+  if (depth === 'true') return theme;
+  const roles = Object.entries(theme.roles).map(([role, codes]) => [role, nearestCodes(codes)]);
+  return {
+    ...theme,
+    roles: Object.fromEntries(roles) as Theme['roles'],
+    selection: isDark ? '48;5;236' : '48;5;254',
   };
 }
 

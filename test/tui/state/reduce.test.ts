@@ -118,6 +118,20 @@ test('pausing keeps the picture, while the house goes on', () => {
   expect(houseShown(reduce(paused, { type: 'pause' })).rows.get(runId(1))?.status).toBe('completed');
 });
 
+test('a slow answer moves the clock of the daemon only as far as it proves', () => {
+  const after = (state: AppState, askedAt: number, generatedAt: number, at: number) => {
+    const snapshot = aSnapshot([], { generated_at: new Date(generatedAt).toISOString() });
+    const asked = reduce(state, { type: 'snapshot-asked', at: askedAt });
+    return reduce(asked, { type: 'snapshot', snapshot, queue: null, limit: LIMIT, at });
+  };
+  const slow = after(fresh(), AT, AT + 100, AT + 10_000);
+  expect(slow.house.skewMs).toBe(0);
+  const ahead = after(slow, AT + 20_000, AT + 80_000, AT + 20_005);
+  expect(ahead.house.skewMs).toBe(59_995);
+  expect(after(ahead, AT + 30_000, AT + 90_100, AT + 40_000).house.skewMs).toBe(59_995);
+  expect(after(ahead, AT + 30_000, AT + 30_100, AT + 40_000).house.skewMs).toBe(100);
+});
+
 test('the header says the gravest of what is wrong', () => {
   const refused = new ClientError({ kind: 'refused', status: 401 }, 'no');
   const unreachable = new ClientError({ kind: 'unreachable' }, 'no');

@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest';
 import { backgroundFrom, backgroundInReply, depthFrom } from '../../../src/tui/theme/choose.ts';
+import { channelsOf, nearestCodes } from '../../../src/tui/theme/palette.ts';
 import { paintLine, themeFor } from '../../../src/tui/theme/theme.ts';
 import { lookOf } from '../../../src/tui/state/looks.ts';
 import { span } from '../../../src/tui/text/line.ts';
 
 test.each([
-  [{ TERM: 'xterm-256color' }, 'sixteen'],
+  [{ TERM: 'xterm' }, 'sixteen'],
+  [{ TERM: 'screen-256color' }, '256'],
   [{ TERM: 'xterm-256color', COLORTERM: 'truecolor' }, 'true'],
   [{ TERM: 'xterm-direct' }, 'true'],
   [{ COLORTERM: '24bit', NO_COLOR: '1' }, 'none'],
@@ -52,4 +54,50 @@ test('each state has a glyph of its own', () => {
     (status) => lookOf({ status }).glyph,
   );
   expect(new Set([...looks, lookOf({ status: 'running', isWaiting: true }).glyph]).size).toBe(6);
+});
+
+type Channels = readonly number[];
+
+function channelsIn(codes: string): Channels | undefined {
+  const rgb = /[34]8;2;(\d+);(\d+);(\d+)/.exec(codes);
+  const indexed = /[34]8;5;(\d+)/.exec(codes);
+  return rgb?.slice(1).map(Number) ?? (indexed === null ? undefined : channelsOf(Number(indexed[1])));
+}
+
+/** As WCAG 2.2 defines it, from 1 to 21. */
+function contrast(one: Channels, other: Channels): number {
+  const luminance = (channels: Channels) => {
+    const [red = 0, green = 0, blue = 0] = channels.map((channel) => {
+      const share = channel / 255;
+      return share <= 0.040_45 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  const [low = 0, high = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+  return (high + 0.05) / (low + 0.05);
+}
+
+test.each([
+  ['true', 'light', [255, 255, 255]],
+  ['true', 'dark', [30, 30, 30]],
+  ['256', 'light', [255, 255, 255]],
+  ['256', 'dark', [30, 30, 30]],
+] as const)('%s colours can be read on a %s background, and in the selection', (depth, background, paper) => {
+  const { roles, selection } = themeFor(depth, background);
+  const chosen = channelsIn(selection)!;
+  for (const [role, codes] of Object.entries(roles)) {
+    const ink = channelsIn(codes);
+    if (ink === undefined) continue;
+    // Bars, graphs and glyphs alone are faint.
+    const least = role === 'faint' ? 3 : 4.5;
+    expect([role, contrast(ink, paper) >= least]).toEqual([role, true]);
+    if (role !== 'faint') expect([role, contrast(ink, chosen) >= least]).toEqual([role, true]);
+  }
+});
+
+test('a colour of 256 is the nearest of those that all terminals agree on', () => {
+  expect(nearestCodes('1;38;2;255;255;255')).toBe('1;38;5;231');
+  expect(nearestCodes('48;2;40;47;49')).toBe('48;5;236');
+  expect(nearestCodes('7')).toBe('7');
+  expect(channelsOf(67)).toEqual([95, 135, 175]);
 });

@@ -10,6 +10,7 @@ import { formatDuration } from '../../frame/durations.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
 import { type Column, column, field, state } from '../../terminal/columns.ts';
+import type { Output } from '../../terminal/output.ts';
 
 const COLUMNS: readonly Column<EntityWire>[] = [
   field('run_id', 6),
@@ -70,7 +71,7 @@ async function showOffice(context: Context, options: Options): Promise<void> {
   }
   const client = context.client();
   const { session, team } = await wholeIds(client, options);
-  const { teams } = await client.office.snapshot({ limit: 1, tz: options.tz });
+  const { teams } = await noticed(out, client.office.snapshot({ limit: 1, tz: options.tz }));
   // Ink and React are only loaded for this view: other commands start faster without them.
   preferProductionBuilds();
   const { runOffice } = await import('../../../tui/office.ts');
@@ -87,6 +88,14 @@ async function showOffice(context: Context, options: Options): Promise<void> {
     signal: context.signal,
   });
   context.signal.throwIfAborted();
+}
+
+const SLOW_MS = 1000;
+
+/** An answer, with a line on stderr when it takes long: the view opens only once the daemon has answered. */
+async function noticed<T>(out: Output, answer: Promise<T>): Promise<T> {
+  const timer = setTimeout(() => out.hint('Waiting for the daemon…'), SLOW_MS);
+  return answer.finally(() => clearTimeout(timer));
 }
 
 async function printOnce(context: Context, { tz, ...options }: Options): Promise<void> {
