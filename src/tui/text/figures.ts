@@ -48,12 +48,18 @@ export function sparkline(values: readonly (number | null)[]): string {
     .join('');
 }
 
-/** Sums neighbours so that `count` values are left. */
+/** Sums neighbours so that `count` values are left. A value on the border of two is shared, so that what is even stays even. */
 export function gather(values: readonly (number | null)[], count: number): (number | null)[] {
   const sums = Array.from({ length: count }, (): number | null => null);
   values.forEach((value, at) => {
-    const into = Math.min(count - 1, Math.floor((at * count) / values.length));
-    if (value !== null) sums[into] = (sums[into] ?? 0) + value;
+    if (value === null) return;
+    // In units of a value's share: each value has `count` of them, each sum takes `values.length`.
+    for (let from = at * count; from < (at + 1) * count; ) {
+      const into = Math.floor(from / values.length);
+      const until = Math.min((into + 1) * values.length, (at + 1) * count);
+      sums[into] = (sums[into] ?? 0) + (value * (until - from)) / count;
+      from = until;
+    }
   });
   return sums;
 }

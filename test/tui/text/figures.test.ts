@@ -42,4 +42,8 @@ test('a bar is empty only at nothing, and full only at all', () => {
 test('a graph has a character a value, and blanks where nobody looked on', () => {
   expect(sparkline([null, 0, 1, 4, 8])).toBe(' ▁▁▄█');
   expect(gather([null, null, 1, 2, 3, 4], 3)).toEqual([null, 3, 7]);
+  expect(gather([6, 6, 6, 6, 6], 3)).toEqual([10, 10, 10]);
+  expect(gather([null, 0, 3], 2)).toEqual([0, 3]);
+  expect(gather([2, 4], 4)).toEqual([1, 1, 2, 2]);
+  expect(gather([], 2)).toEqual([null, null]);
 });
