@@ -7,6 +7,7 @@ import type { Bus } from '../events/bus.ts';
 import { makeHouseFeed } from '../events/house-feed.ts';
 import { makePlaces } from '../events/places.ts';
 import { makeSessionFeeds } from '../events/session-feeds.ts';
+import { makeArrivals } from '../events/arrivals.ts';
 import { makeTails } from '../events/tail.ts';
 import type { SchemaCheck } from '../execution/checks/schema-check.ts';
 import type { BlobStore } from '../files/blobs/blobs.ts';
@@ -60,6 +61,7 @@ export function openApp(parts: OpenAppParts): HttpApp {
     fileAddresses: makeFileAddresses({ deriveKey, publicUrl: () => settings().publicUrl, now: clock.now }),
     emptyArchives,
     tails,
+    arrivals: makeArrivals({ bus, clock }),
     feeds: makeSessionFeeds({ bus, events: store.events, places }),
     house: makeHouseFeed({ bus, places }),
     queue,

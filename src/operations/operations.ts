@@ -4,6 +4,7 @@ import type { Catalog } from '../catalog/kinds/models.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { Administrator, Caller } from '../domain/people/user.ts';
+import type { Arrivals } from '../events/arrivals.ts';
 import type { Tails } from '../events/tail.ts';
 import type { WorkerNodes } from '../execution/queue/node.ts';
 import type { Queue } from '../execution/queue/queue.ts';
@@ -43,6 +44,7 @@ import { makeAcceptTurn } from './turns/accept-turn.ts';
 import { makeAwaitResult } from './turns/await-result.ts';
 import { makeWatchOperations, type WatchParts } from './office/watch.ts';
 import { makeDeliveryOperations } from './webhooks/deliveries.ts';
+import { makeListenOperations } from './webhooks/listen.ts';
 import { makeTestWebhook, type TestWebhookParts } from './webhooks/test-webhook.ts';
 import { makeWebhookOperations, type WebhookOperationParts } from './webhooks/webhooks.ts';
 import { makeFetchImages } from './turns/fetch-images.ts';
@@ -58,6 +60,7 @@ export interface OperationParts {
   readonly fileAddresses: OpenFileParts['fileAddresses'];
   readonly emptyArchives: ArtifactOperationParts['emptyArchives'];
   readonly tails: Tails;
+  readonly arrivals: Arrivals;
   readonly feeds: WatchParts['feeds'];
   readonly house: WatchParts['house'];
   readonly queue: Pick<Queue, 'claimAccepted' | 'slotFree' | 'load'>;
@@ -131,6 +134,7 @@ export function makeOperations(parts: OperationParts) {
     ...makeAuditLogOperations({ store, deriveKey }),
     ...makeWebhookOperations({ store, access, audit, secrets: parts.secrets, settings, changed: webhooks.changed }),
     ...makeDeliveryOperations({ store, access, audit, changed: webhooks.changed }),
+    ...makeListenOperations({ store, audit, looking, arrivals: parts.arrivals, clock, draining }),
     testWebhook: makeTestWebhook({ store, access, audit, clock, sendOnce: webhooks.sendOnce }),
     getStatus: (_caller: Administrator) => parts.reports.status(),
     getConfiguration: async (_caller: Administrator) => parts.reports.configuration(),

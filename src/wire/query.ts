@@ -63,22 +63,40 @@ export const eventId: Shape<number> & { readonly absence: 'default' } = {
 };
 
 /** An id before which a page ends; all are meant when it is absent. */
-export const optionalId = optionalFromOne('must be an id: an integer from 1');
+export const optionalId = optionalFrom(1, 'must be an id: an integer from 1');
 
 /** A `stream_seq` from which a page of one run's events begins; it begins with the first when it is absent. */
-export const optionalStreamSeq = optionalFromOne('must be an integer from 1');
+export const optionalStreamSeq = optionalFrom(1, 'must be an integer from 1');
 
-/** An integer from 1, without a default. */
-function optionalFromOne(words: string): OptionalShape<number> {
+/** A journal id after which events are read; those from now on are meant when it is absent. */
+export const optionalEventId = optionalFrom(0, 'must be an event id: an integer from 0');
+
+/** An integer, without a default. */
+function optionalFrom(from: 0 | 1, words: string): OptionalShape<number> {
   return {
     absence: 'nothing',
     admits: (value) => typeof value === 'string',
     read: (value, path) => {
       const found = typeof value === 'string' && DIGITS.test(value) ? Number(value) : Number.NaN;
-      if (!Number.isSafeInteger(found) || found === 0) throw unprocessable(path, words);
+      if (!Number.isSafeInteger(found) || found < from) throw unprocessable(path, words);
       return found;
     },
-    describe: () => ({ type: 'integer', minimum: 1 }),
+    describe: () => ({ type: 'integer', minimum: from }),
+  };
+}
+
+/** Some words, separated by commas; all of them are meant when it is absent. */
+export function optionalWords<const T extends string>(words: readonly T[]): OptionalShape<readonly T[]> {
+  return {
+    absence: 'nothing',
+    admits: (value) => typeof value === 'string',
+    read: (value, path) => {
+      const found = typeof value === 'string' ? value.split(',', words.length + 1) : [];
+      const known = words.filter((word) => found.includes(word));
+      if (found.length > 0 && known.length === found.length) return known;
+      throw unprocessable(path, `must be one or more of ${words.join(', ')}, separated by commas`);
+    },
+    describe: () => ({ type: 'string', description: `One or more of ${words.join(', ')}, separated by commas.` }),
   };
 }
 

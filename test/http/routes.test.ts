@@ -94,6 +94,8 @@ const TABLE: readonly string[] = [
   'POST /api/v1/webhook-deliveries/redeliver user envelope',
   'GET /api/v1/webhook-deliveries/:id user envelope',
   'POST /api/v1/webhook-deliveries/:id/redeliver user envelope',
+  'GET /api/v1/webhook-events user envelope',
+  'GET /api/v1/webhook-events/sample user envelope',
   'GET /api/v1/audit admin envelope',
   'GET /api/v1/audit/head admin envelope',
   'GET /api/v1/tokens/keys admin envelope',

@@ -6,6 +6,7 @@ import { renderList } from '../frame/render-list.ts';
 import { renderMcpServerCheck, renderModel, renderModelCheck } from './checks-wire.ts';
 import { type Exchange, refInPath } from '../frame/exchange.ts';
 import { ok } from '../frame/reply.ts';
+import { untilGone } from '../frame/until-gone.ts';
 
 /** The handlers by name; `routes.ts` assigns their paths. */
 export function makeCheckHandlers(operations: Operations) {
@@ -20,10 +21,4 @@ export function makeCheckHandlers(operations: Operations) {
     checkMcpServer: async (exchange: Exchange, caller: Administrator) =>
       ok(renderMcpServerCheck(await operations.checkMcpServer(caller, refInPath(exchange), untilGone(exchange)))),
   };
-}
-
-function untilGone({ res }: Exchange): AbortSignal {
-  const gone = new AbortController();
-  res.once('close', () => gone.abort());
-  return gone.signal;
 }

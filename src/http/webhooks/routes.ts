@@ -11,9 +11,11 @@ import {
   webhookTest,
   webhookTestResult,
 } from '../../wire/webhooks/delivery.ts';
+import { sampleEvent, sampleEventQuery, webhookEvents, webhookEventsQuery } from '../../wire/webhooks/event.ts';
 import { newWebhook, webhook, webhookChange, webhookDeletion, webhookQuery } from '../../wire/webhooks/webhook.ts';
 import { type Route, routesWith } from '../frame/route.ts';
 import { makeDeliveryHandlers } from './deliveries.ts';
+import { makeEventHandlers } from './events.ts';
 import { makeWebhookHandlers } from './webhooks.ts';
 
 const ofUser = routesWith('user', 'envelope');
@@ -22,6 +24,7 @@ const ofUser = routesWith('user', 'envelope');
 export function webhookRoutes(operations: Operations): Route[] {
   const webhooks = makeWebhookHandlers(operations);
   const deliveries = makeDeliveryHandlers(operations);
+  const events = makeEventHandlers(operations);
   // biome-ignore format: a table reads best with one route a line
   return [
     ofUser('GET /api/v1/webhooks', 'List webhooks', { query: webhookQuery, reply: listOf(webhook), handler: webhooks.list }),
@@ -35,5 +38,7 @@ export function webhookRoutes(operations: Operations): Route[] {
     ofUser('POST /api/v1/webhook-deliveries/redeliver', 'Deliver again what ended in a state since a moment', { body: redelivery, reply: redelivered, handler: deliveries.redeliverMany }),
     ofUser('GET /api/v1/webhook-deliveries/:id', 'Read a delivery with its attempts and its body', { reply: deliveryRecord, handler: deliveries.get }),
     ofUser('POST /api/v1/webhook-deliveries/:id/redeliver', 'Deliver again, at once and with the same body', { reply: deliveryRecord, handler: deliveries.redeliver }),
+    ofUser('GET /api/v1/webhook-events', 'Listen to events as a webhook would be sent them', { query: webhookEventsQuery, reply: webhookEvents, handler: events.listen }),
+    ofUser('GET /api/v1/webhook-events/sample', 'Make a test event that nobody is sent', { query: sampleEventQuery, reply: sampleEvent, handler: events.sample }),
   ];
 }

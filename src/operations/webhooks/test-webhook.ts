@@ -1,10 +1,8 @@
 // A test delivery: the real filters, the real body, one attempt (§6.6, H5, H10).
 import type { Clock } from '../../domain/clock.ts';
-import { newId } from '../../domain/ids.ts';
 import type { Caller } from '../../domain/people/user.ts';
 import type { SessionKind } from '../../domain/sessions/session.ts';
 import type { AttemptResult } from '../../domain/webhooks/delivery.ts';
-import type { EventFacts } from '../../domain/webhooks/event-facts.ts';
 import { type FilteredReason, filteredReason } from '../../domain/webhooks/webhook-filter.ts';
 import { ownerScopeOf, type WebhookEventType } from '../../domain/webhooks/webhook.ts';
 import type { Store } from '../../store/open-store.ts';
@@ -14,6 +12,7 @@ import { sampleFacts } from '../../webhooks/bodies/sample-facts.ts';
 import type { Cargo } from '../../webhooks/ship.ts';
 import type { Access } from '../access.ts';
 import type { Audit } from '../audit/audit.ts';
+import { testUserOf } from './test-user.ts';
 
 /** `sessionId` null: a made-up session, a chat without a project. */
 export interface TestInput {
@@ -37,9 +36,6 @@ export interface TestWebhookParts {
   sendOnce(target: DeliveryTarget, cargo: Cargo): Promise<AttemptResult>;
 }
 
-/** The user of a test event whose caller is no user. */
-const OPERATOR = { username: 'operator', fullName: '', department: '', role: 'admin' } as const;
-
 /** Makes the verb. It throws as `Access.webhook` and `Access.session` do. */
 export function makeTestWebhook({ store, access, audit, clock, sendOnce }: TestWebhookParts) {
   return async (caller: Caller, id: number, { eventType, sessionId }: TestInput): Promise<TestResult> => {
@@ -54,7 +50,9 @@ export function makeTestWebhook({ store, access, audit, clock, sendOnce }: TestW
     if (target === undefined) return { filteredReason: reason ?? 'disabled', tested, sent: null };
 
     const real =
-      session === null ? { user: userOf(caller) } : await store.deliveries.findTestFacts(session.seq, eventType);
+      session === null
+        ? { user: testUserOf(caller, clock.now()) }
+        : await store.deliveries.findTestFacts(session.seq, eventType);
     const facts = sampleFacts(eventType, real, clock.now());
     const { eventId } = facts;
     const body = renderBody(facts, { id, ownerScope: ownerScopeOf(webhook) });
@@ -62,8 +60,4 @@ export function makeTestWebhook({ store, access, audit, clock, sendOnce }: TestW
     await store.deliveries.recordTest({ webhook, eventId, eventType, sessionSeq: session?.seq ?? null, body }, result);
     return { filteredReason: null, tested, sent: { ...result, eventId } };
   };
-
-  function userOf(caller: Caller): EventFacts['user'] {
-    return caller.kind === 'operator' ? { ...OPERATOR, id: newId(clock.now()) } : caller.user;
-  }
 }

@@ -27,7 +27,10 @@ export interface RenderedEvent {
 
 export interface EventsPage {
   readonly events: readonly RenderedEvent[];
-  /** Where the next page starts: everything up to this id has been examined. */
+  /**
+   * Where the next page starts: everything up to this id has been examined. It is below `afterId` where the journal ends
+   * before that.
+   */
   readonly nextAfterId: number;
   /** Whether more may be there already. */
   readonly hasMore: boolean;
@@ -51,6 +54,6 @@ export function makeReadEvents({ read }: Database) {
       events.push({ id: row.id, eventId: facts.eventId, eventType: EVENT_TYPE_OF.get(row.type)!, body });
     }
     const hasMore = rows.length === limit;
-    return { events, nextAfterId: hasMore ? rows.at(-1)!.id : Math.max(newest, afterId), hasMore };
+    return { events, nextAfterId: hasMore ? rows.at(-1)!.id : newest, hasMore };
   });
 }

@@ -204,6 +204,14 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of progra
     'webhook.redeliver',
     ({ webhook }, v) => v.redeliverMany(ROOT, { webhookId: webhook.id, state: 'failed', since: 0 }),
   ],
+  listenToEvents: [
+    'house.follow',
+    (_, v) => v.listenToEvents(ROOT, { ownerScope: 'system', types: [], afterId: 0, limit: 9, waitMs: 0 }, SIGNAL),
+  ],
+  getSampleEvent: [
+    'session.read',
+    ({ run }, v) => v.getSampleEvent(ROOT, { eventType: 'session.failed', sessionId: run.sessionId }),
+  ],
   listSessions: 'not of a conversation',
   getSession: ['session.read', ({ run }, v) => v.getSession(ROOT, run.sessionId)],
   listMessages: ['session.read', ({ run }, v) => v.listMessages(ROOT, run.sessionId)],
