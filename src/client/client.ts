@@ -31,6 +31,7 @@ import { type CallManagement, makeReferences, type References } from './referenc
 import type { JournalEventWire } from '../wire/journal-event.ts';
 import { tailRun, type TailOptions } from './run-tail.ts';
 import type { Address, Call } from './transport/transport.ts';
+import { makeWebhookEvents, type WebhookEvents } from './webhook-events.ts';
 import { type Deliveries, makeDeliveries, makeWebhooks, type Webhooks } from './webhooks.ts';
 
 /** Verbs per noun. Every id may be the start of one; a `ref` is an id, the start of one, or a name. Every verb throws ClientError. */
@@ -99,6 +100,7 @@ export interface Client extends Checks {
   readonly insights: Insights;
   readonly webhooks: Webhooks;
   readonly deliveries: Deliveries;
+  readonly webhookEvents: WebhookEvents;
   /** What the config directory defines, by kind. */
   readonly definitions: {
     /** `problems`: why some are left out. */
@@ -167,6 +169,7 @@ export function makeClient(address: Address, signal?: AbortSignal): Client {
     insights: makeInsights(call, references),
     webhooks: makeWebhooks(call, references),
     deliveries: makeDeliveries(call),
+    webhookEvents: makeWebhookEvents(call, references),
     definitions: {
       list: (noun) => call('GET', `/${noun}`),
       get: (noun, ref) => call('GET', named(noun, ref)),

@@ -16,6 +16,9 @@ export interface Signable {
   readonly at: number;
 }
 
+/** The same as a receiver gets it: with the time as the header has it. */
+type Signed = Omit<Signable, 'at'> & { readonly timestamp: string };
+
 /** A Standard Webhooks secret: this prefix, then the key in Base64. */
 const ENCODED = /^whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?)$/;
 
@@ -23,39 +26,46 @@ const ENCODED = /^whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z
 export function signatureHeaders(signable: Signable, secrets: SigningSecrets | null): Record<string, string> {
   if (secrets === null) return {};
   const { current, previous } = secrets;
+  const { service, standard } = signedTexts(signable);
   const both = previous === null ? [current] : [current, previous];
   return {
-    'X-Service-Signature': serviceSignature(signable, current),
-    ...(previous === null ? {} : { 'X-Service-Signature-Previous': serviceSignature(signable, previous) }),
+    'X-Service-Signature': serviceSignature(service, current),
+    ...(previous === null ? {} : { 'X-Service-Signature-Previous': serviceSignature(service, previous) }),
     'webhook-id': signable.eventId,
-    'webhook-timestamp': unixSeconds(signable.at),
-    'webhook-signature': both.map((secret) => standardSignature(signable, secret)).join(' '),
+    'webhook-timestamp': standard.timestamp,
+    'webhook-signature': both.map((secret) => standardSignature(standard, secret)).join(' '),
   };
 }
 
 /** `sha256=<hex>` over the timestamp, a dot and the body; the key is the secret in UTF-8 (§6.4, H18). */
-export function serviceSignature({ body, at }: Omit<Signable, 'eventId'>, secret: string): string {
-  return `sha256=${createHmac('sha256', secret).update(serviceStart(at)).update(body).digest('hex')}`;
+export function serviceSignature({ body, timestamp }: Omit<Signed, 'eventId'>, secret: string): string {
+  return `sha256=${createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest('hex')}`;
 }
 
 /** `v1,<Base64>` over the id, the time in seconds and the body, joined with dots. */
-export function standardSignature(signable: Signable, secret: string): string {
+export function standardSignature({ body, timestamp, eventId }: Signed, secret: string): string {
   const { key, encoding } = standardKey(secret);
   const mac = createHmac('sha256', key, { encoding });
-  return `v1,${mac.update(standardStart(signable)).update(signable.body).digest('base64')}`;
+  return `v1,${mac.update(`${eventId}.${timestamp}.`).update(body).digest('base64')}`;
 }
 
 /** What each signature is made of: the exact bytes. */
 export function baseStrings(signable: Signable): { readonly service: Buffer; readonly standard: Buffer } {
-  const { body, at } = signable;
+  const { service, standard } = signedTexts(signable);
+  const { body, eventId } = signable;
   return {
-    service: Buffer.concat([Buffer.from(serviceStart(at)), body]),
-    standard: Buffer.concat([Buffer.from(standardStart(signable)), body]),
+    service: Buffer.concat([Buffer.from(`${service.timestamp}.`), body]),
+    standard: Buffer.concat([Buffer.from(`${eventId}.${standard.timestamp}.`), body]),
   };
 }
 
-const serviceStart = (at: number) => `${isoTime(at)}.`;
-const standardStart = ({ eventId, at }: Pick<Signable, 'eventId' | 'at'>) => `${eventId}.${unixSeconds(at)}.`;
+/** What each scheme signs: they write the time differently. */
+function signedTexts({ at, ...signable }: Signable): { readonly service: Signed; readonly standard: Signed } {
+  return {
+    service: { ...signable, timestamp: isoTime(at) },
+    standard: { ...signable, timestamp: String(Math.floor(at / 1_000)) },
+  };
+}
 
 /** The key of a Standard Webhooks signature: decoded Base64 after `whsec_`, else the secret in UTF-8 (H18). */
 function standardKey(secret: string): { readonly key: string; readonly encoding: 'base64' | 'utf8' } {
@@ -63,5 +73,3 @@ function standardKey(secret: string): { readonly key: string; readonly encoding:
   // Node takes five times as long with a key in a buffer.
   return encoded ? { key: encoded, encoding: 'base64' } : { key: secret, encoding: 'utf8' };
 }
-
-const unixSeconds = (at: number) => String(Math.floor(at / 1_000));

@@ -215,6 +215,39 @@ describe('webhooks, as a reader has them', () => {
     await expect(reader.paste(shell)).rejects.toThrow();
   });
 
+  test('the command line verifies a delivery', async () => {
+    const { headers, body } = await recordTest();
+    writeFileSync(join(reader.directory, 'body.json'), body);
+    writeFileSync(join(reader.directory, 'secret.txt'), `${SECRET}\n`);
+    reader.set({
+      TIMESTAMP: String(headers['x-service-timestamp']),
+      SIGNATURE: String(headers['x-service-signature']),
+    });
+    const line = block('webhooks verify').text;
+    expect(await reader.paste(line)).toMatch(/signature\s+true/);
+    writeFileSync(join(reader.directory, 'body.json'), `${body.toString()} `);
+    await expect(reader.paste(line)).rejects.toThrow('What does not fit: signature.');
+  });
+
+  test('a receiver that the daemon does not know is sent what the command line hears and makes up', async () => {
+    writeFileSync(join(reader.directory, 'secret.txt'), `${SECRET}\n`);
+    reader.set({ XDG_STATE_HOME: reader.directory });
+    const [listen, trigger] = atPort(block('webhooks listen').text).split(/(?<=\n)/) as [string, string];
+    const child = spawn('bash', ['-c', `exec ${listen}`], { cwd: reader.directory, env: reader.env(), stdio: 'pipe' });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    let printed = '';
+    for (const output of [child.stdout, child.stderr])
+      output.setEncoding('utf8').on('data', (some: string) => (printed += some));
+    await waitFor(() => printed.includes('Listening as "ledger" from now on'));
+    await reader.paste(sending()[1]);
+    await waitFor(() => / session\.completed .* → 204 in \d+ ms/.test(printed));
+    expect(await reader.paste(trigger)).toMatch(/delivered\s+true/);
+    const { headers, body } = receiver.received.at(-1)!;
+    expect(JSON.parse(body.toString())).toMatchObject({ event_type: 'session.failed', webhook: { id: 0 } });
+    expect(headers['x-service-signature']).toBe(hmac(String(headers['x-service-timestamp']), body, SECRET));
+    await end(child);
+  });
+
   test('the command line creates, tests and changes webhooks, and shows their deliveries', async () => {
     const printed = await reader.paste(atPort(block('webhooks create second').text));
     expect(printed).toMatch(/secret\s+whsec_/);

@@ -1,8 +1,9 @@
 // What the user has said in conversations before, one JSON text a line, in the user's state directory.
-import { appendFileSync, chmodSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { makeDirectories } from '../../disk/make-directories.ts';
 import type { Environment } from '../../config/config.ts';
+import { replaceStateFile, stateDirectoryOf } from '../frame/state-files.ts';
 
 const MAX_MESSAGES = 1_000;
 const MAX_FILE_CHARACTERS = 1_000_000;
@@ -31,9 +32,9 @@ export function openHistory(environment: Environment): History {
   };
 }
 
-function fileOf({ XDG_STATE_HOME: given, HOME: home }: Environment): string | undefined {
-  const state = given !== undefined && path.isAbsolute(given) ? given : home && path.join(home, '.local', 'state');
-  return state ? path.join(state, 'errand', 'chat-history') : undefined;
+function fileOf(environment: Environment): string | undefined {
+  const directory = stateDirectoryOf(environment);
+  return directory && path.join(directory, 'chat-history');
 }
 
 function load(file: string): string[] {
@@ -75,9 +76,7 @@ function append(file: string, message: string): void {
 
 /** Another conversation may read it meanwhile. */
 function replace(file: string, messages: readonly string[]): void {
-  const unfinished = `${file}.${process.pid}`;
-  writeFileSync(unfinished, linesOf(messages).slice(-MAX_FILE_CHARACTERS / 2), { mode: 0o600 });
-  renameSync(unfinished, file);
+  replaceStateFile(file, linesOf(messages).slice(-MAX_FILE_CHARACTERS / 2));
 }
 
 function quietly(work: () => void): void {

@@ -46,7 +46,17 @@ export async function readMessageText(context: Context): Promise<string> {
   return text;
 }
 
-async function readAll({ io, signal }: Context, maxBytes: number): Promise<string> {
+async function readAll(context: Context, maxBytes: number): Promise<string> {
+  const bytes = await readBytes(context, maxBytes);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new CommandError('usage', 'Standard input is not UTF-8 text.');
+  }
+}
+
+/** Reads all of stdin, byte for byte. Throws `usage` when there is more than the limit. */
+export async function readBytes({ io, signal }: Context, maxBytes: number = MAX_TEXT_BYTES): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of addAbortSignal(signal, io.stdin) as AsyncIterable<Buffer | string>) {
@@ -55,10 +65,5 @@ async function readAll({ io, signal }: Context, maxBytes: number): Promise<strin
     if (size > maxBytes) throw new CommandError('usage', `Standard input has more than ${maxBytes} bytes.`);
     chunks.push(bytes);
   }
-  const bytes = Buffer.concat(chunks);
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw new CommandError('usage', 'Standard input is not UTF-8 text.');
-  }
+  return Buffer.concat(chunks);
 }

@@ -9,6 +9,7 @@ import { makeLooking } from '../../../src/operations/looking.ts';
 import { type ListenQuery, makeListenOperations } from '../../../src/operations/webhooks/listen.ts';
 import { EVENT_BODIES } from '../../../src/wire/webhooks/event-bodies.ts';
 import { auditOf } from '../../support/store/audit.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
 import { type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
 
 const ORIGIN = { address: 'socket', requestId: 'r' };
@@ -136,7 +137,7 @@ test("others' events, however many, make nobody read at each of them", async () 
   const heard = listen(self, { waitMs: 30_000 });
   await waits;
   await stopRun(other);
-  await expect.poll(() => reads).toBe(2);
+  await waitFor(() => reads === 2);
   for (let no = 0; no < 5; no += 1) await stopRun(other);
   expect(reads).toBe(2);
   const mine = await stopRun();

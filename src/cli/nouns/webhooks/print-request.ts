@@ -81,4 +81,5 @@ export function hintAtSignature(
       'It was signed as well: add --secret-file FILE to see the signatures. The daemon never shows its secret.',
     );
   out.hint(`Signed with the secret in the file, for ${isoTime(at)}. Receivers refuse it five minutes later.`);
+  out.hint('For 24 hours after a rotation, the daemon signs with the previous secret as well.');
 }

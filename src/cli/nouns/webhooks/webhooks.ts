@@ -11,7 +11,9 @@ import { confirm } from '../../terminal/standard-input.ts';
 import { WEBHOOK, WEBHOOKS } from './columns.ts';
 import { addDeliveriesOfWebhook } from './deliveries.ts';
 import { addSecretOptions, type GivenSecret, hintAtNewSecret, secretOf, type SecretOptions } from './secret.ts';
-import { addTest } from './test-delivery.ts';
+import { addListen } from './listen.ts';
+import { addTest, addTrigger } from './test-events.ts';
+import { addVerify } from './verify.ts';
 import { addFieldOptions, addIdentityOptions, type FieldOptions, fieldsOf, numberId } from './webhook-options.ts';
 
 const ID = new Argument('<webhook>', 'its id').argParser(numberId);
@@ -28,6 +30,9 @@ export function addWebhooks(program: Command, io: Io): void {
   addChanges(webhooks, io);
   addTest(webhooks, io);
   addDeliveriesOfWebhook(webhooks, io);
+  addListen(webhooks, io);
+  addTrigger(webhooks, io);
+  addVerify(webhooks, io);
 }
 
 interface CreateOptions extends FieldOptions, SecretOptions {

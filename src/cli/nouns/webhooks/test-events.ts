@@ -1,7 +1,8 @@
-// `errand webhooks test`: a test event, what the filters decided, and what the receiver answered.
+// `errand webhooks test` and `trigger`: a test event, what the filters decided, and what the receiver answered.
 import { Argument, type Command, Option } from 'commander';
 import type { FilteredReason } from '../../../domain/webhooks/webhook-filter.ts';
 import { WEBHOOK_EVENT_TYPES, type WebhookEventType } from '../../../domain/webhooks/webhook.ts';
+import type { AttemptResult } from '../../../domain/webhooks/delivery.ts';
 import type { DeliveryRecordWire, WebhookTestResultWire } from '../../../wire/webhooks/delivery.ts';
 import type { WebhookWire } from '../../../wire/webhooks/webhook.ts';
 import { idOrStart } from '../../frame/arguments.ts';
@@ -9,11 +10,12 @@ import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
 import { type Column, column, field } from '../../terminal/columns.ts';
+import { isAddress, openForward } from './forward.ts';
 import { hintAtSignature, printRequest, requestDocument } from './print-request.ts';
 import { addSecretFile, readSecretFile } from './secret.ts';
 import { numberId } from './webhook-options.ts';
 
-export interface TestOptions {
+interface TestOptions {
   readonly event: WebhookEventType;
   readonly session?: string;
   readonly printRequest?: true;
@@ -30,8 +32,24 @@ export function addTest(webhooks: Command, io: Io): void {
   addSentOptions(test).action(act(io, testWebhook));
 }
 
+/** Adds the verb. */
+export function addTrigger(webhooks: Command, io: Io): void {
+  const trigger = webhooks
+    .command('trigger')
+    .addArgument(new Argument('<type>', 'the event').choices(WEBHOOK_EVENT_TYPES))
+    .description('Make a test event, and send it to a webhook or to any address that this machine can reach.')
+    .option('--to <id or url>', 'a webhook by its id, or an address; without it, the body is printed', target);
+  addSentOptions(trigger).addHelpText('after', TRIGGER_HELP).action(act(io, triggerEvent));
+}
+
+const TRIGGER_HELP = `
+Example:
+  errand webhooks trigger session.failed --to http://localhost:8900/hook --secret-file secret.txt`;
+
+const target = (text: string) => (isAddress(text) ? text : numberId(text));
+
 /** Adds the options of what is sent and shown of a test event. */
-export function addSentOptions(command: Command): Command {
+function addSentOptions(command: Command): Command {
   return addSecretFile(
     command
       .option('--session <id>', 'of this session, by its id or the start of it; otherwise of a made-up one', idOrStart)
@@ -47,16 +65,22 @@ interface Tested extends WebhookTestResultWire {
   readonly delivery_id: number | null;
 }
 
-const RESULT: readonly Column<Tested>[] = [
+/** When it was held back. */
+const HELD: readonly Column<Tested>[] = [
   { name: 'delivered', value: ({ delivered }) => delivered, style: ({ delivered }) => (delivered ? 'green' : 'red') },
   field('matched'),
   field('filtered_reason'),
   field('url'),
-  field('event_id'),
-  field('delivery_id'),
   column('session_id', (tested) => tested.tested_session_id),
   column('session_kind', (tested) => tested.tested_session_kind),
   column('project_id', (tested) => tested.tested_project_id),
+];
+
+/** When it was sent. */
+const SENT: readonly Column<Tested>[] = [
+  ...HELD.filter(({ name }) => name !== 'filtered_reason'),
+  field('event_id'),
+  field('delivery_id'),
   field('status_code'),
   field('duration_ms'),
   field('error'),
@@ -64,7 +88,7 @@ const RESULT: readonly Column<Tested>[] = [
 ];
 
 /** Sends it, and shows what came of it. Throws `checkFailed` unless it was delivered. */
-export async function testWebhook(context: Context, id: number, options: TestOptions): Promise<void> {
+async function testWebhook(context: Context, id: number, options: TestOptions): Promise<void> {
   const { webhooks, deliveries } = context.client();
   const { event, session, secretFile } = options;
   const secret = secretFile === undefined ? null : await readSecretFile(secretFile);
@@ -76,7 +100,7 @@ export async function testWebhook(context: Context, id: number, options: TestOpt
   const tested: Tested = { event_type: event, ...result, url: webhook.url, delivery_id: found?.id ?? null };
   const sent = found && (await deliveries.get(found.id));
   if (options.printRequest === true) showRequest(context, { tested, webhook, sent, secret });
-  else context.out.record(tested, RESULT, tested);
+  else context.out.record(tested, tested.matched ? SENT : HELD, tested);
   if (sent?.body != null && options.printRequest !== true && context.out.format !== 'json')
     context.out.text(`\n${sent.body}\n`);
   endOf(context, tested, webhook);
@@ -92,15 +116,74 @@ interface Showing {
 function showRequest(context: Context, { tested, webhook, sent, secret }: Showing): void {
   const { out } = context;
   const attempt = sent?.attempts.at(-1);
-  if (sent === undefined || attempt === undefined || sent.body === null) return out.record(tested, RESULT, tested);
+  if (sent === undefined || attempt === undefined || sent.body === null) return out.record(tested, HELD, tested);
   const at = Date.parse(attempt.at);
   const { event_type: eventType, event_id: eventId, body } = sent;
   const request = requestDocument({ url: webhook.url, eventType, eventId, body, at, secret });
-  out.record(tested, RESULT, { ...tested, request });
+  out.record(tested, SENT, { ...tested, request });
   if (out.format === 'json') return;
   printRequest(context, request);
   hintAtSignature(context, webhook, at, secret);
 }
+
+interface TriggerOptions extends Omit<TestOptions, 'event'> {
+  readonly to?: string | number;
+}
+
+async function triggerEvent(context: Context, event: WebhookEventType, options: TriggerOptions): Promise<void> {
+  const { out, client, signal } = context;
+  const { to, session, secretFile, printRequest: prints } = options;
+  if (typeof to === 'number') return testWebhook(context, to, { ...options, event });
+  const secret = secretFile === undefined ? null : await readSecretFile(secretFile);
+  const sample = await client().webhookEvents.sample(event, session);
+  if (to === undefined) return out.format === 'json' ? out.json(sample) : out.text(`${sample.body}\n`);
+  const forward = openForward(to, secret);
+  const result = await forward.post(sample, signal).finally(forward.close);
+  signal.throwIfAborted();
+  const { at, error } = result;
+  const request = requestDocument({
+    url: to,
+    eventType: event,
+    eventId: sample.event_id,
+    body: sample.body,
+    at,
+    secret,
+  });
+  const sent: Posted = { ...postedOf(result), url: to, event_id: sample.event_id };
+  out.record(sent, POSTED, { ...sent, ...(prints && { request }) });
+  if (prints && out.format !== 'json') printRequest(context, request);
+  if (error !== null) throw new CommandError('checkFailed', out.format === 'json' ? '' : error);
+}
+
+interface Posted {
+  readonly delivered: boolean;
+  readonly url: string;
+  readonly event_id: string;
+  readonly status_code: number | null;
+  readonly duration_ms: number;
+  readonly error: string | null;
+  readonly response_excerpt: string | null;
+}
+
+function postedOf({ statusCode, durationMs, error, responseExcerpt }: AttemptResult): Omit<Posted, 'url' | 'event_id'> {
+  return {
+    delivered: error === null,
+    status_code: statusCode,
+    duration_ms: durationMs,
+    error,
+    response_excerpt: responseExcerpt,
+  };
+}
+
+const POSTED: readonly Column<Posted>[] = [
+  { name: 'delivered', value: ({ delivered }) => delivered, style: ({ delivered }) => (delivered ? 'green' : 'red') },
+  field('url'),
+  field('event_id'),
+  field('status_code'),
+  field('duration_ms'),
+  field('error'),
+  field('response_excerpt'),
+];
 
 /** Says why it was not delivered, and what to change. */
 function endOf({ call, out }: Context, tested: Tested, webhook: WebhookWire): void {
