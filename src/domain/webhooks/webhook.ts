@@ -99,7 +99,8 @@ export const WEBHOOK_LIMITS = {
   retryBackoffMs: { from: 100, to: 3_600_000, default: 5_000 },
   /** In UTF-8. */
   secretBytes: { from: 16, to: 1_024 },
-  perOwner: 1_000,
+  /** An event is written once for each: they bound what one run costs the store. */
+  perOwner: { user: 50, system: 200 } satisfies Readonly<Record<OwnerScope, number>>,
 } as const;
 
 /** How long both secrets sign after a rotation (H4). */

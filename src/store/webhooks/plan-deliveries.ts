@@ -6,12 +6,14 @@ import { ownerScopeOf, type Webhook, type WebhookEventType } from '../../domain/
 import type { Step, Transaction } from '../engine/statement.ts';
 import type { EventRow } from '../sessions/events.ts';
 import { factsOf, type FoundSession, findSession } from './event-facts.ts';
-import { EVENT_TYPE_OF, JOURNAL_TYPES, listEventsAfter, newestEventId } from './webhook-events.ts';
+import { EVENT_TYPE_OF, eventIdOf, JOURNAL_TYPES, listEventsAfter, newestEventId } from './webhook-events.ts';
 import { ownerOf, toWebhook, WEBHOOK_COLUMNS, type WebhookRow } from './webhook-rows.ts';
 
-/** Events of one commit, and the deliveries after which it ends all the same. */
+/** What one commit may plan: whichever is reached first ends it, also in the middle of an event. */
 export const EVENTS_AT_ONCE = 100;
 const DELIVERIES_AT_ONCE = 500;
+/** Of bodies, in UTF-16 units. Beyond it is the body that reaches it. */
+const BODIES_AT_ONCE = 1_000_000;
 
 export interface PlanResult {
   /** Whether events may be left. */
@@ -20,7 +22,7 @@ export interface PlanResult {
   readonly webhookIds: ReadonlySet<number>;
   /** The types of journal events that enabled webhooks want now. */
   readonly wanted: ReadonlySet<EventType>;
-  /** What `render` threw. Those deliveries failed, and the others are planned. */
+  /** What was thrown while bodies were made. Those deliveries failed, and the others are planned. */
   readonly faults: readonly unknown[];
 }
 
@@ -40,12 +42,9 @@ export function* planIn(tx: Transaction, render: RenderBody): Step<PlanResult> {
   const events = yield* listEventsAfter(tx, wanted, { afterId: cursor, limit: EVENTS_AT_ONCE });
   const batch = makeBatch(render);
   let planned = 0;
-  while (planned < events.length && batch.deliveries < DELIVERIES_AT_ONCE) {
-    yield* planEvent(tx, batch, events[planned]!);
-    planned += 1;
-  }
+  while (planned < events.length && (yield* planEvent(tx, batch, events[planned]!))) planned += 1;
   const more = planned < events.length || planned === EVENTS_AT_ONCE;
-  const reached = more ? events[planned - 1]!.id : newest;
+  const reached = more ? (events[planned - 1]?.id ?? cursor) : newest;
   if (reached > cursor) yield* tx.run('UPDATE webhook_planning SET cursor = ?', reached);
   const { webhookIds, faults } = batch;
   return { more, webhookIds, wanted: new Set(wanted), faults };
@@ -59,35 +58,83 @@ interface Batch {
   readonly webhooks: Map<string, Webhook[]>;
   readonly webhookIds: Set<number>;
   readonly faults: unknown[];
+  /** Whether an event was planned, so that the commit before cannot have planned part of the next. */
+  hasBegun: boolean;
   deliveries: number;
+  bodies: number;
 }
 
 function makeBatch(render: RenderBody): Batch {
-  return { render, sessions: new Map(), webhooks: new Map(), webhookIds: new Set(), faults: [], deliveries: 0 };
+  const [sessions, webhooks, webhookIds] = [new Map(), new Map(), new Set<number>()];
+  return { render, sessions, webhooks, webhookIds, faults: [], hasBegun: false, deliveries: 0, bodies: 0 };
 }
 
-function* planEvent(tx: Transaction, batch: Batch, event: EventRow): Step<void> {
+/** Returns whether the event is planned for all its webhooks; the next commit continues with the others. */
+function* planEvent(tx: Transaction, batch: Batch, event: EventRow): Step<boolean> {
   const type = EVENT_TYPE_OF.get(event.type)!;
   const session = batch.sessions.get(event.session_seq) ?? (yield* findSession(tx, event.session_seq));
   batch.sessions.set(event.session_seq, session);
+  const eventId = eventIdOf(session.session.id, event);
+  const wanting = yield* wantingOf(tx, batch, { type, session });
+  const done = batch.hasBegun || wanting.length === 0 ? NONE : yield* plannedOf(tx, eventId);
+  batch.hasBegun = true;
+  const left = wanting.filter(({ id }) => !done.has(id));
+  if (left.length === 0) return true;
+  const facts = yield* factsOrFault(tx, batch, { event, session });
+  if (facts === undefined) return true;
+  for (const webhook of left) {
+    if (batch.deliveries >= DELIVERIES_AT_ONCE || batch.bodies >= BODIES_AT_ONCE) return false;
+    const body = facts === null ? null : bodyOf(batch, facts, webhook);
+    yield* insertDelivery(tx, webhook, { eventId, type, sessionSeq: event.session_seq, body });
+    batch.webhookIds.add(webhook.id);
+    batch.deliveries += 1;
+    batch.bodies += body?.length ?? 0;
+  }
+  return true;
+}
+
+const NONE: ReadonlySet<number> = new Set();
+
+/** The webhooks that an event is planned for already. */
+function* plannedOf(tx: Transaction, eventId: string): Step<ReadonlySet<number>> {
+  const rows = yield* tx.all<{ id: number }>(
+    'SELECT webhook_id AS id FROM webhook_deliveries WHERE event_id = ?',
+    eventId,
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
+interface Found {
+  readonly type: WebhookEventType;
+  readonly session: FoundSession;
+}
+
+/** The webhooks that an event is for, in order. */
+function* wantingOf(tx: Transaction, batch: Batch, { type, session }: Found): Step<readonly Webhook[]> {
   // The webhooks of a disabled user rest (H16).
   const owners = session.isDisabled ? [0] : [0, session.userSeq];
   const webhooks: Webhook[] = [];
   for (const owner of owners) webhooks.push(...(yield* webhooksOf(tx, batch, { type, owner })));
   const { kind: sessionKind, projectId } = session.session;
-  const wanting = webhooks.filter((one) => filteredReason(one, { type, sessionKind, projectId }) === null);
-  if (wanting.length === 0) return;
-  const facts = yield* factsOf(tx, event, session);
-  if (facts === undefined) return;
-  for (const webhook of wanting) {
-    const body = bodyOf(batch, facts, webhook);
-    yield* insertDelivery(tx, webhook, { eventId: facts.eventId, type, sessionSeq: event.session_seq, body });
-    batch.webhookIds.add(webhook.id);
-    batch.deliveries += 1;
+  return webhooks.filter((one) => filteredReason(one, { type, sessionKind, projectId }) === null);
+}
+
+/** Null when they cannot be made of what was stored: one event must not stop all that come after it. */
+function* factsOrFault(
+  tx: Transaction,
+  { faults }: Batch,
+  { event, session }: { readonly event: EventRow; readonly session: FoundSession },
+): Step<EventFacts | undefined | null> {
+  // Statements that fail never come here: the engine ends the commit.
+  try {
+    return yield* factsOf(tx, event, session);
+  } catch (error) {
+    faults.push(error);
+    return null;
   }
 }
 
-/** Null when it cannot be made: one event must not stop all that come after it. */
+/** Null when it cannot be made. */
 function bodyOf({ render, faults }: Batch, facts: EventFacts, webhook: Webhook): string | null {
   try {
     return render(facts, { id: webhook.id, ownerScope: ownerScopeOf(webhook) });

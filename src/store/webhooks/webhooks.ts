@@ -2,7 +2,13 @@
 import { ErrandError, notFound } from '../../domain/errors.ts';
 import type { Listing, Page } from '../../domain/listing.ts';
 import type { RenderBody } from '../../domain/webhooks/event-facts.ts';
-import { type OwnerScope, ROTATION_MS, type Webhook, WEBHOOK_LIMITS } from '../../domain/webhooks/webhook.ts';
+import {
+  type OwnerScope,
+  ownerScopeOf,
+  ROTATION_MS,
+  type Webhook,
+  WEBHOOK_LIMITS,
+} from '../../domain/webhooks/webhook.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction, Value } from '../engine/statement.ts';
@@ -169,7 +175,7 @@ function* insertIn(tx: Transaction, webhook: NewWebhook): Step<Webhook> {
     'SELECT count(*) AS count FROM webhooks WHERE user_seq IS NOT DISTINCT FROM ? AND deleted_at IS NULL',
     userSeq,
   ))!;
-  if (count >= WEBHOOK_LIMITS.perOwner)
+  if (count >= WEBHOOK_LIMITS.perOwner[ownerScopeOf(webhook)])
     throw new ErrandError('conflict', `There are ${count} webhooks already, and there can't be more.`);
   const stored = Object.entries(configuration).map(([name, value]) => storedAs(name as keyof Configuration, value));
   const names = Object.keys(configuration).map((name) => COLUMNS[name as keyof Configuration]);

@@ -75,9 +75,9 @@ test('a deleted webhook is gone, and its id is not given again', async () => {
   expect((await create()).id).toBeGreaterThan(id);
 });
 
-test('an owner has a thousand webhooks at most', async () => {
-  await create();
-  for (let count = 1; count < WEBHOOK_LIMITS.perOwner; count += 1) await create();
-  await expect(create()).rejects.toMatchObject({ reason: 'conflict' });
-  await create({ userSeq: house.user.seq });
+test.each(['user', 'system'] as const)('an owner of the scope %s has a bounded number of webhooks', async (scope) => {
+  const [userSeq, other] = scope === 'user' ? [house.user.seq, null] : [null, house.user.seq];
+  for (let count = 0; count < WEBHOOK_LIMITS.perOwner[scope]; count += 1) await create({ userSeq });
+  await expect(create({ userSeq })).rejects.toMatchObject({ reason: 'conflict' });
+  await create({ userSeq: other });
 });
