@@ -54,7 +54,7 @@ import { makePruneDeliveries } from './webhooks/prune-deliveries.ts';
 import { makeReadEvents } from './webhooks/read-events.ts';
 import { makeRecordAttempts } from './webhooks/record-attempts.ts';
 import { makeRedeliver } from './webhooks/redeliver.ts';
-import { makeFindTestFacts } from './webhooks/test-facts.ts';
+import { makeTestFacts } from './webhooks/test-facts.ts';
 import { makeWebhookTrouble } from './webhooks/webhook-trouble.ts';
 import { makeWebhooks } from './webhooks/webhooks.ts';
 import { makeWorkspaceExports } from './artifacts/workspace-exports.ts';
@@ -126,9 +126,9 @@ function makeDeliveryVerbs(database: Database, { plan, onPlanned }: Planning) {
   return {
     plan,
     onPlanned,
-    findTestFacts: makeFindTestFacts(database),
     readEvents: makeReadEvents(database),
     ...makeDeliveries(database),
+    ...makeTestFacts(database),
     ...makeClockJumps(database),
     ...makeRecordAttempts(database),
     ...makeDeliveryRecords(database),

@@ -1,12 +1,16 @@
 // A test delivery: the real filters, the real body, one attempt (§6.6, H5, H10).
 import type { Clock } from '../../domain/clock.ts';
+import { ErrandError } from '../../domain/errors.ts';
 import type { Caller } from '../../domain/people/user.ts';
 import type { SessionKind } from '../../domain/sessions/session.ts';
 import type { AttemptResult } from '../../domain/webhooks/delivery.ts';
+import type { EventFacts } from '../../domain/webhooks/event-facts.ts';
 import { type FilteredReason, filteredReason } from '../../domain/webhooks/webhook-filter.ts';
 import { ownerScopeOf, type WebhookEventType } from '../../domain/webhooks/webhook.ts';
 import type { Store } from '../../store/open-store.ts';
+import type { SessionRecord } from '../../store/sessions/session-records.ts';
 import type { DeliveryTarget } from '../../store/webhooks/deliveries.ts';
+import type { WebhookRecord } from '../../store/webhooks/webhooks.ts';
 import { renderBody } from '../../webhooks/bodies/render-body.ts';
 import { sampleFacts } from '../../webhooks/bodies/sample-facts.ts';
 import type { Cargo } from '../../webhooks/ship.ts';
@@ -36,11 +40,11 @@ export interface TestWebhookParts {
   sendOnce(target: DeliveryTarget, cargo: Cargo): Promise<AttemptResult>;
 }
 
-/** Makes the verb. It throws as `Access.webhook` and `Access.session` do. */
+/** Makes the verb. It throws as `Access.webhook` and `Access.session` do, and `forbidden` for a session that the webhook would never report. */
 export function makeTestWebhook({ store, access, audit, clock, sendOnce }: TestWebhookParts) {
   return async (caller: Caller, id: number, { eventType, sessionId }: TestInput): Promise<TestResult> => {
     const webhook = await access.webhook(caller, id);
-    const session = sessionId === null ? null : await access.session(caller, sessionId);
+    const session = sessionId === null ? null : await sessionFor(webhook, caller, sessionId);
     const tested = { id: session?.id ?? null, kind: session?.kind ?? 'chat', projectId: session?.projectId ?? null };
     const occasion = { type: eventType, sessionKind: tested.kind, projectId: tested.projectId };
     const reason = filteredReason(webhook, occasion);
@@ -51,7 +55,7 @@ export function makeTestWebhook({ store, access, audit, clock, sendOnce }: TestW
 
     const real =
       session === null
-        ? { user: testUserOf(caller, clock.now()) }
+        ? { user: await userOf(webhook, caller) }
         : await store.deliveries.findTestFacts(session.seq, eventType);
     const facts = sampleFacts(eventType, real, clock.now());
     const { eventId } = facts;
@@ -60,4 +64,22 @@ export function makeTestWebhook({ store, access, audit, clock, sendOnce }: TestW
     await store.deliveries.recordTest({ webhook, eventId, eventType, sessionSeq: session?.seq ?? null, body }, result);
     return { filteredReason: null, tested, sent: { ...result, eventId } };
   };
+
+  /** What a webhook reports leaves the house, so not even an administrator may report to one user what another does. */
+  async function sessionFor({ userSeq }: WebhookRecord, caller: Caller, id: string): Promise<SessionRecord> {
+    const session = await access.session(caller, id);
+    if (userSeq !== null && userSeq !== session.userSeq)
+      throw new ErrandError(
+        'forbidden',
+        "The session is of another user than the webhook, which gets its owner's events.",
+      );
+    await audit.read(caller, 'session.read', session);
+    return session;
+  }
+
+  /** The user of a made-up session: the owner of the webhook; for one of the house, the caller. */
+  async function userOf({ userSeq }: WebhookRecord, caller: Caller): Promise<EventFacts['user']> {
+    if (userSeq !== null) return store.deliveries.getEventUser(userSeq);
+    return testUserOf(caller, clock.now());
+  }
 }

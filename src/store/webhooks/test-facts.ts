@@ -16,13 +16,24 @@ export interface TestFacts extends Pick<EventFacts, 'user' | 'session'> {
 
 type FindSubject = (tx: Reader, sessionSeq: number) => Step<EventSubject | undefined>;
 
-/** Makes the verb that reads the facts of a session for a test event of a type. */
-export function makeFindTestFacts({ read }: Database) {
-  return read(function* (tx: Reader, sessionSeq: number, type: WebhookEventType): Step<TestFacts> {
-    const { user, session } = yield* findSession(tx, sessionSeq);
-    const find = SUBJECTS[type];
-    return { user, session, subject: find && (yield* find(tx, sessionSeq)) };
-  });
+/** Makes the verbs. */
+export function makeTestFacts({ read }: Database) {
+  return {
+    /** The facts of a session for a test event of a type. */
+    findTestFacts: read(function* (tx: Reader, sessionSeq: number, type: WebhookEventType): Step<TestFacts> {
+      const { user, session } = yield* findSession(tx, sessionSeq);
+      const find = SUBJECTS[type];
+      return { user, session, subject: find && (yield* find(tx, sessionSeq)) };
+    }),
+
+    /** An existing user, as events name them. */
+    getEventUser: read(function* (tx: Reader, userSeq: number): Step<EventFacts['user']> {
+      return (yield* tx.get<EventFacts['user']>(
+        'SELECT id, username, full_name AS fullName, department, role FROM users WHERE seq = ?',
+        userSeq,
+      ))!;
+    }),
+  };
 }
 
 const SUBJECTS: { readonly [T in WebhookEventType]?: FindSubject } = {

@@ -269,9 +269,31 @@ test('a test with a session uses its kind and project: one of another user is 40
   expect(JSON.parse(sent[0]!.body)).toMatchObject({ session: { session_id: run.sessionId } });
   const ofAnother = await rows.accept({ user: { ...rows.user, seq: (await rows.store.users.get('otto')).seq } });
   body.session_id = ofAnother.sessionId;
-  expect([(await test()).status, (await test(admin)).status]).toEqual([403, 200]);
+  expect((await test()).status).toBe(403);
   body.session_id = rowsUuid();
   expect((await test()).status).toBe(404);
+});
+
+test("an administrator's test reports a session to its owner's webhooks and the house's alone, and is recorded", async () => {
+  const otto = await rows.store.users.get('otto');
+  const { sessionId } = await rows.accept({ user: { ...rows.user, seq: otto.seq } });
+  const body = { event_type: 'session.completed', session_id: sessionId };
+  const test = (id: number) => admin({ method: 'POST', path: `${WEBHOOKS}/${id}/test`, body });
+  const refused = await test(own);
+  expect([refused.status, message(refused), sent]).toEqual([403, expect.stringContaining('another user'), []]);
+  expect([(await test(ofOther)).status, (await test(ofHouse)).status]).toEqual([200, 200]);
+  const entries = rows.rows('SELECT action, session_id FROM audit_entries ORDER BY id');
+  expect(entries).toContainEqual({ action: 'session.read', session_id: sessionId });
+});
+
+test('a made-up session is of the owner of the webhook, whoever tests it', async () => {
+  const usernames = [];
+  for (const id of [own, ofOther, ofHouse]) {
+    const path = `${WEBHOOKS}/${id}/test`;
+    await send(house, { via: 'socket', method: 'POST', path, body: { event_type: 'session.failed' } });
+    usernames.push((JSON.parse(sent.at(-1)!.body) as { user: { username: string } }).user.username);
+  }
+  expect(usernames).toEqual([rows.user.username, 'otto', 'operator']);
 });
 
 test('deliveries are made again one by one and many at a time, but not of a disabled webhook', async () => {

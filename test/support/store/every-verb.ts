@@ -306,6 +306,7 @@ async function callWebhooks(house: StoreHouse): Promise<void> {
   await artifacts.finishExport(run!.sessionSeq, run!.seq, { key: 'z', size: 1 });
   while ((await deliveries.plan(renderId)).more);
   await deliveries.readEvents({ owner: 1, types: WEBHOOK_EVENT_TYPES, afterId: 0, limit: 99 }, renderId);
+  await deliveries.getEventUser(1);
   for (const type of WEBHOOK_EVENT_TYPES) await deliveries.findTestFacts(run!.sessionSeq, type);
   await webhooks.change(webhook.id, { name: 'n', events: ['session.failed'], enabled: true }, renderId);
   await webhooks.rotateSecret(webhook.id, Buffer.from('sealed'));
