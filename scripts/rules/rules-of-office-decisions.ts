@@ -5,6 +5,8 @@ const SNAPSHOT = 'store/office/snapshot.test.ts';
 const REFUSALS = 'http/office/refusals.test.ts';
 const HOUSE = 'http/office/house.test.ts';
 const SESSIONS = 'http/office/sessions.test.ts';
+const SESSION_RUNS = 'http/office/session-runs.test.ts';
+const SESSION_FILES = 'http/office/session-files.test.ts';
 const STREAMS = 'http/office/streams.test.ts';
 const HOUSE_STREAM = 'http/office/house-stream.test.ts';
 const WATCHERS = 'http/office/watchers.test.ts';
@@ -90,13 +92,16 @@ export const RULES_OF_OFFICE_DECISIONS: readonly Rule[] = [
   {
     id: 'G14',
     text: 'Administrators see every conversation: their own as owners, others read only.',
-    proofs: { [HOUSE]: ['of an empty house has its teams, and nothing else'], [SESSIONS]: ['one’s own are one’s own'] },
+    proofs: {
+      [HOUSE]: ['of an empty house has its teams, and nothing else'],
+      [SESSION_RUNS]: ['one’s own are one’s own'],
+    },
   },
   {
     id: 'G15',
     text: 'A row names who, which team, what it used, and what the agent does until the run is over.',
     proofs: {
-      [SESSIONS]: [
+      [SESSION_RUNS]: [
         'are rows with all that is shown of a run, the newest first',
         'what a run does is shown until it is over',
         'a failed run has its error',
@@ -144,8 +149,8 @@ export const RULES_OF_OFFICE_DECISIONS: readonly Rule[] = [
     id: 'G19',
     text: 'The virtual team is "Unassigned"; a picture that is not there is 404; an archive that is not ready has no address.',
     proofs: {
-      [SESSIONS]: [
-        'a run without a team is unassigned, and one of a nameless user is shown by the username',
+      [SESSION_RUNS]: ['a run without a team is unassigned, and one of a nameless user is shown by the username'],
+      [SESSION_FILES]: [
         'is empty and has no archive until its export is ready',
         'are found by tool use, the newest of the session, and lead to their bytes',
       ],

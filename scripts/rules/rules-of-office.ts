@@ -7,6 +7,7 @@ const TODAY = 'store/office/today.test.ts';
 const REFUSALS = 'http/office/refusals.test.ts';
 const HOUSE = 'http/office/house.test.ts';
 const SESSIONS = 'http/office/sessions.test.ts';
+const SESSION_RUNS = 'http/office/session-runs.test.ts';
 const STREAMS = 'http/office/streams.test.ts';
 const LEDGER = 'store/runs/record-usage.test.ts';
 const KILLED = 'acceptance/watching.test.ts';
@@ -24,10 +25,8 @@ export const RULES_OF_OFFICE: readonly Rule[] = [
         'every shape of Office Mode reads its example as it is, and refuses the same without one of its fields',
       ],
       [HOUSE]: ['of an empty house has its teams, and nothing else', 'are rows with what their session used today'],
-      [SESSIONS]: [
-        'detail has sums, every message and every run, oldest first',
-        'are rows with all that is shown of a run, the newest first',
-      ],
+      [SESSIONS]: ['detail has sums, every message and every run, oldest first'],
+      [SESSION_RUNS]: ['are rows with all that is shown of a run, the newest first'],
     },
   },
   {
@@ -76,7 +75,7 @@ export const RULES_OF_OFFICE: readonly Rule[] = [
     proofs: {
       [SCENARIOS]: ['rule 2: %s'],
       [LEDGER]: ['a row has the team of its moment; without one it counts for the team of its run, which stays'],
-      [SESSIONS]: ['a run keeps the team of its acceptance, and a session has that of its newest run'],
+      [SESSION_RUNS]: ['a run keeps the team of its acceptance, and a session has that of its newest run'],
     },
   },
   {

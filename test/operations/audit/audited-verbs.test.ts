@@ -1,128 +1,19 @@
 // Every verb that an administrator may call, and what the audit log has of it.
-import Connection from 'better-sqlite3';
-import { expect, onTestFinished, test, vi } from 'vitest';
-import { loadCatalog } from '../../../src/catalog/kinds/models.ts';
-import { loadDefinitions } from '../../../src/catalog/load-definitions.ts';
-import { AUDIT_ACTIONS, type AuditAction, type AuditEntry } from '../../../src/domain/people/audit.ts';
-import type { Administrator, Caller } from '../../../src/domain/people/user.ts';
-import { newId } from '../../../src/domain/ids.ts';
-import { makeStopper } from '../../../src/execution/queue/stop.ts';
-import { makeLog } from '../../../src/log/log.ts';
-import { makeOperations, type OperationParts, type Operations } from '../../../src/operations/operations.ts';
-import { deriveSealKey } from '../../support/store/audit.ts';
-import { aKey, aUser, SETTINGS } from '../../support/http/http-house.ts';
-import { aWebhook, renderId } from '../../support/store/webhooks.ts';
-import { fenceOf, storeHouse } from '../../support/store/store-house.ts';
-import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
-
-const ORIGIN = { address: '203.0.113.9', requestId: '0198c0de-0000-7000-8000-00000000aaaa' };
-const ROOT: Administrator = {
-  kind: 'key',
-  user: aUser({ seq: 99, id: '0198c0de-0000-7000-8000-000000000099', username: 'root', role: 'admin' }),
-  key: aKey({ seq: 99, id: 'rootkey1', scope: 'admin' }),
-  reach: 'all',
-  origin: ORIGIN,
-};
-const FILES = {
-  'mcp-servers.yaml': 'servers:\n  tide:\n    url: http://127.0.0.1:9/mcp\n',
-  'connectors.yaml': `connectors:
-  crm:
-    description: Customers
-    base_url: https://crm.example
-    auth: { kind: token }
-`,
-  'models.yaml': `endpoints:
-  local: { kind: openai, base_url: "http://127.0.0.1:9/v1" }
-models:
-  qwen: { endpoint: local, model: qwen }
-scenarios:
-  general: { model: qwen }
-`,
-};
-const PAGE = { limit: 9, offset: 0 };
-const EVENTS = { afterId: 0, beforeId: null, order: 'asc', limit: 9 } as const;
-const SIGNAL = new AbortController().signal;
-
-/** Every verb over a real store, with a finished turn of a user in it; what leaves the daemon is played. */
-async function house() {
-  const rows = await storeHouse();
-  const { store, clock, user, key } = rows;
-  const places = { configDir: temporaryDirectory(FILES), credentialsDirectory: null };
-  const [loaded, catalog] = [
-    loadDefinitions(places, { models: null, tools: new Set() }),
-    loadCatalog(places.configDir, null),
-  ];
-  if (!loaded.ok || !catalog.ok) throw new Error(JSON.stringify([loaded, catalog]));
-  const log = makeLog({ level: 'fatal' });
-  const queue = {
-    stop: async () => undefined,
-    load: () => ({ open: true, slots: 1, busy: 0 }),
-    claimAccepted: () => undefined,
-    slotFree: () => true,
-  };
-  const report = { findings: [], firstTokenMs: null, tokensPerSecond: null };
-  const served = { findings: [], serverName: '', startMs: null, listMs: null, tools: [], stderr: '' };
-  const operations = makeOperations({
-    store,
-    clock,
-    log,
-    queue,
-    deriveKey: deriveSealKey,
-    stopper: makeStopper({ store, queue, clock, log, stopConfirmed: () => undefined }),
-    fileAddresses: { sign: () => '', verify: () => undefined as never },
-    emptyArchives: { get: async () => ({ key: 'a', size: 1 }) },
-    secrets: { seal: () => Buffer.from('sealed'), open: () => '' },
-    broker: {
-      probe: async () => ({ status: 200, durationMs: 1 }),
-      reach: async () => ({ status: 200, durationMs: 1 }),
-    },
-    checks: { checkModel: async () => report, checkMcpServer: async () => served, stop: () => undefined },
-    webhooks: {
-      changed: () => undefined,
-      sendOnce: async () => ({ at: 1, statusCode: 204, durationMs: 1, error: null, responseExcerpt: null }),
-    },
-    settings: () => SETTINGS,
-    catalog: () => catalog.catalog,
-    definitions: () => loaded.definitions,
-    problems: { ofFiles: () => [], inEffect: () => [] },
-    feeds: {},
-    house: { isKept: () => true },
-    closing: () => false,
-    draining: SIGNAL,
-  } as unknown as OperationParts);
-  await rows.accept();
-  const [run] = await rows.claim();
-  const insight = { callId: 'i', title: 'Salt', summary: 'It rusts.', priority: 'low' } as const;
-  const insightId = (await store.insights.report(fenceOf(run!), insight))!;
-  const question = { toolUseId: 'q', toolName: 'ask_user', toolInput: {}, lifetimeMs: 60_000 };
-  await store.runs.waitForUser(fenceOf(run!), question);
-  const all = { userSeq: null, keySeq: null, sessionSeq: null, status: null, ...PAGE };
-  const questionId = (await store.userInputs.list(all)).items[0]!.id;
-  const secret = Buffer.from('sealed');
-  const connection = await store.connections.create({
-    id: '0198c0de-0000-7000-8000-0000000000cc',
-    userSeq: user.seq,
-    connector: 'crm',
-    name: 'crm',
-    secret,
-  });
-  await store.teams.create({ name: 'Blue', budgetUsd: null });
-  const webhook = await store.webhooks.create(aWebhook(), renderId);
-  const deliveryId = await store.deliveries.recordTest(
-    { webhook, eventId: newId(1), eventType: 'session.completed', sessionSeq: run!.sessionSeq, body: '{}' },
-    { at: 1, statusCode: 500, durationMs: 1, error: 'It failed.', responseExcerpt: null },
-  );
-  const entries = async (): Promise<readonly AuditEntry[]> => {
-    const everything = { actor: null, action: null, targetId: null, sessionId: null, fromAt: null, toAt: null };
-    return (await store.audit.list(everything, { beforeId: null, afterId: 0, limit: 100 })).items;
-  };
-  return { ...rows, operations, run: run!, insightId, questionId, connection, webhook, deliveryId, user, key, entries };
-}
-
-type House = Awaited<ReturnType<typeof house>>;
+import { expect, test } from 'vitest';
+import { AUDIT_ACTIONS, type AuditAction } from '../../../src/domain/people/audit.ts';
+import { type Operations } from '../../../src/operations/operations.ts';
+import {
+  type AuditedHouse,
+  auditedHouse,
+  EVENTS,
+  ORIGIN,
+  PAGE,
+  ROOT,
+  SIGNAL,
+} from '../../support/store/audited-house.ts';
 
 /** What is recorded of a verb, and a call of it. */
-type Line = readonly [AuditAction, (house: House, verbs: Operations) => Promise<unknown>];
+type Line = readonly [AuditAction, (house: AuditedHouse, verbs: Operations) => Promise<unknown>];
 
 const NEW_USER = { fullName: null, department: null, role: null, team: null, scenario: null };
 const NEW_WEBHOOK = {
@@ -265,7 +156,7 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of progra
 const RECORDED = Object.entries(VERBS).filter((entry): entry is [string, Line] => typeof entry[1] !== 'string');
 
 test('every verb says whether it is recorded', async () => {
-  const { operations } = await house();
+  const { operations } = await auditedHouse();
   expect(Object.keys(VERBS).sort()).toEqual(Object.keys(operations).sort());
 });
 
@@ -278,7 +169,7 @@ test.each(RECORDED)(
   '%s of an administrator is recorded once, with who, what, which and from where',
   async (_, line) => {
     const [action, call] = line;
-    const built = await house();
+    const built = await auditedHouse();
     await call(built, built.operations);
     const entries = await built.entries();
     expect(entries).toEqual([
@@ -296,89 +187,3 @@ test.each(RECORDED)(
     ]);
   },
 );
-
-/** The caller on a route for programs or for people, where nothing is recorded. */
-const itsOwn = ({ user, key }: House): readonly Caller[] => [
-  { kind: 'key', user, key, reach: 'key' },
-  { kind: 'token', user, reach: 'user' },
-];
-
-test('what people do with their own things is not recorded', async () => {
-  const built = await house();
-  const { operations: verbs, run, insightId, questionId } = built;
-  for (const caller of itsOwn(built)) {
-    await verbs.listMessages(caller, run.sessionId);
-    await verbs.followRun(caller, run.id);
-    await verbs.getInsight(caller, insightId);
-  }
-  const [key] = itsOwn(built);
-  await verbs.answerUserInput(key!, questionId, 'red');
-  await verbs.deleteSession(key!, run.sessionId);
-  expect(await built.entries()).toEqual([]);
-});
-
-test("an administrator's read of their own conversation is not recorded, and their changes are", async () => {
-  const built = await house();
-  const self: Administrator = { kind: 'token', user: built.user, reach: 'all', origin: ORIGIN };
-  await built.operations.listMessages(self, built.run.sessionId);
-  await built.operations.listInsights(self, { sessionId: null, status: null, ...PAGE });
-  expect(await built.entries()).toEqual([]);
-  await built.operations.stopSession(self, built.run.sessionId);
-  expect(await built.entries()).toMatchObject([{ action: 'session.stop', actor: { via: 'token', keyId: null } }]);
-});
-
-test('what was refused, and a move that came too late, is not recorded', async () => {
-  const built = await house();
-  const { operations: verbs, questionId, run } = built;
-  await expect(verbs.createTeam(ROOT, { name: 'Blue', budgetUsd: null })).rejects.toMatchObject({ reason: 'conflict' });
-  await verbs.answerUserInput(ROOT, questionId, 'red');
-  await expect(verbs.expireUserInput(ROOT, questionId)).rejects.toMatchObject({ reason: 'conflict' });
-  await verbs.deleteSession(ROOT, run.sessionId);
-  await expect(verbs.deleteSession(ROOT, run.sessionId)).rejects.toMatchObject({ reason: 'not_found' });
-  await expect(verbs.listMessages(ROOT, run.sessionId)).rejects.toMatchObject({ reason: 'not_found' });
-  expect((await built.entries()).map(({ action }) => action)).toEqual(['question.answer', 'session.delete']);
-});
-
-test('repeated reads leave one entry in ten minutes, each change leaves one', async () => {
-  const built = await house();
-  const { operations: verbs, run, clock } = built;
-  const look = (caller = ROOT) => verbs.listMessages(caller, run.sessionId);
-  await Promise.all([look(), look(), look()]);
-  await verbs.getSession(ROOT, run.sessionId);
-  clock.advance(10 * 60_000 - 1);
-  await look();
-  expect(await built.entries()).toHaveLength(1);
-  await look({ ...ROOT, origin: { ...ORIGIN, address: '198.51.100.4' } });
-  expect(await built.entries()).toHaveLength(2);
-  clock.advance(1);
-  await look();
-  expect(await built.entries()).toHaveLength(3);
-  for (const name of ['a', 'b', 'c']) await verbs.changeTeam(ROOT, 'Blue', { name }).catch(() => undefined);
-  await verbs.changeUser(ROOT, 'mara', { department: 'a' });
-  await verbs.changeUser(ROOT, 'mara', { department: 'a' });
-  expect(await built.entries()).toHaveLength(6);
-});
-
-test('on a full disk, a read that cannot be recorded is refused, and recorded once there is room', async () => {
-  let isFull = true;
-  const { prepare } = Connection.prototype;
-  const spy = vi.spyOn(Connection.prototype, 'prepare').mockImplementation(function (this: never, sql: string) {
-    const statement = prepare.call(this, sql);
-    if (!sql.startsWith('INSERT INTO audit_entries')) return statement;
-    const run = (...values: unknown[]) => {
-      if (isFull) throw new Connection.SqliteError('database or disk is full', 'SQLITE_FULL');
-      return Reflect.apply(statement.run, statement, values);
-    };
-    return { run } as never;
-  });
-  onTestFinished(() => spy.mockRestore());
-  const built = await house();
-  const { operations: verbs, run } = built;
-  const refusal = { reason: 'unavailable' };
-  await expect(verbs.listMessages(ROOT, run.sessionId)).rejects.toMatchObject(refusal);
-  await expect(verbs.createTeam(ROOT, { name: 'Red', budgetUsd: null })).rejects.toMatchObject(refusal);
-  isFull = false;
-  await verbs.listMessages(ROOT, run.sessionId);
-  expect((await built.entries()).map(({ action }) => action)).toEqual(['session.read']);
-  expect((await verbs.listTeams(ROOT)).items.map(({ name }) => name)).toEqual(['Blue']);
-});

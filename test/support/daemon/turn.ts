@@ -4,6 +4,11 @@ import { collectSse } from '../http/sse.ts';
 
 export type TurnProtocol = 'messages' | 'chat';
 
+/** Ways of asking: both protocols, with and without a stream. */
+export const WAYS = (['messages', 'chat'] as const).flatMap((protocol) =>
+  [false, true].map((stream) => ({ protocol, stream, name: `${protocol}${stream ? ' stream' : ''}` })),
+);
+
 /** The daemon, and the key to call it with. */
 export interface TurnDoor {
   readonly url: string;

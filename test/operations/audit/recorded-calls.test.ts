@@ -1,0 +1,91 @@
+// Which calls leave an entry in the audit log, and which leave none.
+import Connection from 'better-sqlite3';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import type { Administrator, Caller } from '../../../src/domain/people/user.ts';
+import { type AuditedHouse, auditedHouse, ORIGIN, PAGE, ROOT } from '../../support/store/audited-house.ts';
+
+/** The caller on a route for programs or for people, where nothing is recorded. */
+const itsOwn = ({ user, key }: AuditedHouse): readonly Caller[] => [
+  { kind: 'key', user, key, reach: 'key' },
+  { kind: 'token', user, reach: 'user' },
+];
+
+test('what people do with their own things is not recorded', async () => {
+  const built = await auditedHouse();
+  const { operations: verbs, run, insightId, questionId } = built;
+  for (const caller of itsOwn(built)) {
+    await verbs.listMessages(caller, run.sessionId);
+    await verbs.followRun(caller, run.id);
+    await verbs.getInsight(caller, insightId);
+  }
+  const [key] = itsOwn(built);
+  await verbs.answerUserInput(key!, questionId, 'red');
+  await verbs.deleteSession(key!, run.sessionId);
+  expect(await built.entries()).toEqual([]);
+});
+
+test("an administrator's read of their own conversation is not recorded, and their changes are", async () => {
+  const built = await auditedHouse();
+  const self: Administrator = { kind: 'token', user: built.user, reach: 'all', origin: ORIGIN };
+  await built.operations.listMessages(self, built.run.sessionId);
+  await built.operations.listInsights(self, { sessionId: null, status: null, ...PAGE });
+  expect(await built.entries()).toEqual([]);
+  await built.operations.stopSession(self, built.run.sessionId);
+  expect(await built.entries()).toMatchObject([{ action: 'session.stop', actor: { via: 'token', keyId: null } }]);
+});
+
+test('what was refused, and a move that came too late, is not recorded', async () => {
+  const built = await auditedHouse();
+  const { operations: verbs, questionId, run } = built;
+  await expect(verbs.createTeam(ROOT, { name: 'Blue', budgetUsd: null })).rejects.toMatchObject({ reason: 'conflict' });
+  await verbs.answerUserInput(ROOT, questionId, 'red');
+  await expect(verbs.expireUserInput(ROOT, questionId)).rejects.toMatchObject({ reason: 'conflict' });
+  await verbs.deleteSession(ROOT, run.sessionId);
+  await expect(verbs.deleteSession(ROOT, run.sessionId)).rejects.toMatchObject({ reason: 'not_found' });
+  await expect(verbs.listMessages(ROOT, run.sessionId)).rejects.toMatchObject({ reason: 'not_found' });
+  expect((await built.entries()).map(({ action }) => action)).toEqual(['question.answer', 'session.delete']);
+});
+
+test('repeated reads leave one entry in ten minutes, each change leaves one', async () => {
+  const built = await auditedHouse();
+  const { operations: verbs, run, clock } = built;
+  const look = (caller = ROOT) => verbs.listMessages(caller, run.sessionId);
+  await Promise.all([look(), look(), look()]);
+  await verbs.getSession(ROOT, run.sessionId);
+  clock.advance(10 * 60_000 - 1);
+  await look();
+  expect(await built.entries()).toHaveLength(1);
+  await look({ ...ROOT, origin: { ...ORIGIN, address: '198.51.100.4' } });
+  expect(await built.entries()).toHaveLength(2);
+  clock.advance(1);
+  await look();
+  expect(await built.entries()).toHaveLength(3);
+  for (const name of ['a', 'b', 'c']) await verbs.changeTeam(ROOT, 'Blue', { name }).catch(() => undefined);
+  await verbs.changeUser(ROOT, 'mara', { department: 'a' });
+  await verbs.changeUser(ROOT, 'mara', { department: 'a' });
+  expect(await built.entries()).toHaveLength(6);
+});
+
+test('on a full disk, a read that cannot be recorded is refused, and recorded once there is room', async () => {
+  let isFull = true;
+  const { prepare } = Connection.prototype;
+  const spy = vi.spyOn(Connection.prototype, 'prepare').mockImplementation(function (this: never, sql: string) {
+    const statement = prepare.call(this, sql);
+    if (!sql.startsWith('INSERT INTO audit_entries')) return statement;
+    const run = (...values: unknown[]) => {
+      if (isFull) throw new Connection.SqliteError('database or disk is full', 'SQLITE_FULL');
+      return Reflect.apply(statement.run, statement, values);
+    };
+    return { run } as never;
+  });
+  onTestFinished(() => spy.mockRestore());
+  const built = await auditedHouse();
+  const { operations: verbs, run } = built;
+  const refusal = { reason: 'unavailable' };
+  await expect(verbs.listMessages(ROOT, run.sessionId)).rejects.toMatchObject(refusal);
+  await expect(verbs.createTeam(ROOT, { name: 'Red', budgetUsd: null })).rejects.toMatchObject(refusal);
+  isFull = false;
+  await verbs.listMessages(ROOT, run.sessionId);
+  expect((await built.entries()).map(({ action }) => action)).toEqual(['session.read']);
+  expect((await verbs.listTeams(ROOT)).items.map(({ name }) => name)).toEqual(['Blue']);
+});
