@@ -1,9 +1,11 @@
 // The order of webhooks: those that may send now, by their standing, and those that wait until something is due.
 import type { Lane } from '../store/webhooks/deliveries.ts';
 import { LIMITS, type Places } from './places.ts';
+import { makeTurns } from './turns.ts';
 
 /** A webhook in a queue. */
 export interface Queued {
+  readonly owner: number;
   readonly standing: Lane['standing'];
   readonly host: string;
   readonly dueAt: number | null;
@@ -11,22 +13,22 @@ export interface Queued {
 }
 
 export interface LaneQueues<Entry extends Queued> {
-  /** Puts a webhook where it belongs now, behind the others; nowhere if nothing is due or nothing more may start. */
+  /** Puts a webhook where it belongs now, behind the others of its owner; nowhere if nothing is due or nothing more may start. */
   place(entry: Entry, now: number): void;
   /** Takes it out. */
   unplace(entry: Entry): void;
-  /** The first that may send, and how many deliveries it may start. */
-  first(now: number): { readonly entry: Entry; readonly room: number } | null;
+  /** The next that may send, and how many deliveries it may start. Owners take turns. */
+  next(now: number): { readonly entry: Entry; readonly room: number } | null;
   /** A moment after now, no later than any at which something is due; null for none. */
   nextDueAt(): number | null;
 }
 
-/** In this order: one that was never tried may be fine. */
-const UNPROVEN = ['untried', 'failing'] as const;
+/** One that was never tried may be fine. */
+const ORDER = ['proven', 'untried', 'failing'] as const;
 
 /** Makes queues without a webhook. */
 export function makeLaneQueues<Entry extends Queued>(places: Places): LaneQueues<Entry> {
-  const ready = { proven: new Set<Entry>(), untried: new Set<Entry>(), failing: new Set<Entry>() } as const;
+  const ready = { proven: makeTurns<Entry>(), untried: makeTurns<Entry>(), failing: makeTurns<Entry>() } as const;
   const waiting = new Set<Entry>();
   /** No later than any that waits. */
   let earliest = Infinity;
@@ -43,7 +45,8 @@ export function makeLaneQueues<Entry extends Queued>(places: Places): LaneQueues
 
   function unplace(entry: Entry): void {
     waiting.delete(entry);
-    for (const queue of Object.values(ready)) queue.delete(entry);
+    // Its standing may have changed since.
+    for (const queue of Object.values(ready)) queue.remove(entry);
   }
 
   function promote(now: number): void {
@@ -58,16 +61,15 @@ export function makeLaneQueues<Entry extends Queued>(places: Places): LaneQueues
   return {
     place,
     unplace,
-    first: (now) => {
+    next: (now) => {
       promote(now);
       if (places.free() === 0) return null;
-      for (const entry of ready.proven) {
-        const room = Math.min(LIMITS.perWebhook - entry.inFlight.size, places.left(entry));
-        if (room > 0) return { entry, room };
-      }
-      for (const standing of UNPROVEN) {
-        const [entry] = ready[standing];
-        if (entry !== undefined && places.left(entry) > 0) return { entry, room: 1 };
+      for (const standing of ORDER) {
+        const found = ready[standing].next({
+          ofOwner: (owner) => places.leftOfOwner(owner, standing),
+          of: (entry) => Math.min(mostOf(standing) - entry.inFlight.size, places.left(entry)),
+        });
+        if (found !== null) return found;
       }
       return null;
     },

@@ -38,6 +38,7 @@ export interface Lanes {
 
 interface Entry {
   readonly webhookId: number;
+  readonly owner: number;
   host: string;
   standing: Lane['standing'];
   dueAt: number | null;
@@ -60,20 +61,19 @@ export function makeLanes(): Lanes {
   }
 
   return {
-    put: ({ webhookId, host, standing, nextAttemptAt }, now) => {
-      const known = entries.get(webhookId);
-      const entry = known ?? { webhookId, host, standing, dueAt: null, bucket: fullBucket(), inFlight: new Set() };
+    put: ({ nextAttemptAt, ...lane }, now) => {
+      const entry = entries.get(lane.webhookId) ?? { ...lane, dueAt: null, bucket: fullBucket(), inFlight: new Set() };
       const isEarlier = entry.dueAt === null || nextAttemptAt < entry.dueAt;
-      const isSame = entry.host === host && entry.standing === standing;
-      Object.assign(entry, { host, standing });
-      entries.set(webhookId, entry);
+      const isSame = entry.host === lane.host && entry.standing === lane.standing;
+      Object.assign(entry, lane);
+      entries.set(lane.webhookId, entry);
       if (isEarlier) entry.dueAt = nextAttemptAt;
       // One that waits for its turn keeps its place in the queue.
       if (isEarlier || !isSame) settle(entry, now);
     },
 
     take: (now) => {
-      const found = queues.first(now);
+      const found = queues.next(now);
       if (found === null) return null;
       taken = found.entry;
       queues.unplace(taken);

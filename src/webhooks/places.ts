@@ -6,18 +6,23 @@ export const LIMITS = {
   all: 64,
   /** Of webhooks that are not proven: the other places are for those whose receivers answer. */
   unproven: 32,
-  /** Of proven webhooks at one host and port, which may die for all of them at once. */
-  perHost: 16,
+  /** Of one user's webhooks, or of the house's. */
+  perOwner: 24,
+  perOwnerUnproven: 8,
+  /** Of proven webhooks at one host and port, which may die for all of them at once. Leaves an owner places for others. */
+  perHost: 12,
   perWebhook: 4,
   perUnprovenWebhook: 1,
 } as const;
 
 /** Who takes a place. */
-type Taker = Pick<Lane, 'standing' | 'host'>;
+export type Taker = Pick<Lane, 'standing' | 'host' | 'owner'>;
 
 export interface Places {
-  /** How many more a webhook may take, as for its standing and its host. */
+  /** How many more a webhook may take, as for its standing, its owner and its host. */
   left(taker: Taker): number;
+  /** The same without regard to the host. */
+  leftOfOwner(owner: number, standing: Lane['standing']): number;
   /** Places that nobody has. */
   free(): number;
   occupy(deliveryId: number, taker: Taker): void;
@@ -26,35 +31,54 @@ export interface Places {
 
 /** Makes the places, all of them free. */
 export function makePlaces(): Places {
-  const taken = new Map<number, { readonly host: string; readonly isProven: boolean }>();
+  const taken = new Map<number, Taker>();
+  const unproven = makeCounts<'all'>();
+  const unprovenPerOwner = makeCounts<number>();
+  const perOwner = makeCounts<number>();
   /** Of proven webhooks. */
-  const perHost = new Map<string, number>();
-  let unproven = 0;
+  const perHost = makeCounts<string>();
 
-  function count(deliveryId: number, by: 1 | -1): void {
-    const { host, isProven } = taken.get(deliveryId)!;
-    if (!isProven) {
-      unproven += by;
-      return;
-    }
-    const atHost = (perHost.get(host) ?? 0) + by;
-    if (atHost === 0) perHost.delete(host);
-    else perHost.set(host, atHost);
+  function count({ owner, host, standing }: Taker, by: 1 | -1): void {
+    perOwner.add(owner, by);
+    if (standing === 'proven') return perHost.add(host, by);
+    unproven.add('all', by);
+    unprovenPerOwner.add(owner, by);
+  }
+
+  function leftOfOwner(owner: number, standing: Lane['standing']): number {
+    const left = Math.min(LIMITS.all - taken.size, LIMITS.perOwner - perOwner.of(owner));
+    if (standing === 'proven') return left;
+    return Math.min(left, LIMITS.unproven - unproven.of('all'), LIMITS.perOwnerUnproven - unprovenPerOwner.of(owner));
   }
 
   return {
-    left: ({ standing, host }) => {
-      const own = standing === 'proven' ? LIMITS.perHost - (perHost.get(host) ?? 0) : LIMITS.unproven - unproven;
-      return Math.min(own, LIMITS.all - taken.size);
-    },
+    leftOfOwner,
     free: () => LIMITS.all - taken.size,
-    occupy: (deliveryId, { host, standing }) => {
-      taken.set(deliveryId, { host, isProven: standing === 'proven' });
-      count(deliveryId, 1);
+    left: ({ owner, standing, host }) => {
+      const left = leftOfOwner(owner, standing);
+      return standing === 'proven' ? Math.min(left, LIMITS.perHost - perHost.of(host)) : left;
+    },
+    occupy: (deliveryId, { owner, host, standing }) => {
+      const taker = { owner, host, standing };
+      taken.set(deliveryId, taker);
+      count(taker, 1);
     },
     leave: (deliveryId) => {
-      count(deliveryId, -1);
+      count(taken.get(deliveryId)!, -1);
       taken.delete(deliveryId);
+    },
+  };
+}
+
+/** Counts by key; holds none that is 0. */
+function makeCounts<Key>() {
+  const counts = new Map<Key, number>();
+  return {
+    of: (key: Key): number => counts.get(key) ?? 0,
+    add: (key: Key, by: number): void => {
+      const count = (counts.get(key) ?? 0) + by;
+      if (count === 0) counts.delete(key);
+      else counts.set(key, count);
     },
   };
 }

@@ -13,6 +13,8 @@ type Standing = Lane['standing'];
 
 /** Deliveries of a webhook: `/n` is its path. */
 interface Endpoint {
+  /** User seq. */
+  readonly owner: number;
   readonly host: string;
   standing: Standing;
   left: number;
@@ -25,8 +27,8 @@ function makeStore(endpoints: Endpoint[], now: () => number) {
   const done = new Set<number>();
   const retries = new Map<number, number>();
   const laneOf = (webhookId: number): Lane => {
-    const { host, standing } = endpoints[webhookId]!;
-    return { webhookId, host, standing, nextAttemptAt: now() };
+    const { owner, host, standing } = endpoints[webhookId]!;
+    return { webhookId, owner, host, standing, nextAttemptAt: now() };
   };
   const listPending = async (webhookId: number, limit: number): Promise<PendingDelivery[]> => {
     const rows: PendingDelivery[] = [];
@@ -92,6 +94,7 @@ function scene(endpoints: Endpoint[], dead: number) {
 
 const endpoints = (count: number, over: (index: number) => Partial<Endpoint> = () => ({})): Endpoint[] =>
   Array.from({ length: count }, (_, index) => ({
+    owner: index,
     host: `host-${index}.example`,
     standing: 'proven',
     left: 3,
@@ -146,6 +149,57 @@ test('no more than 64 attempts are in flight, 32 of them of webhooks that are no
   await waitFor(() => receivers.open().length === LIMITS.all);
   const { length } = receivers.open().filter(({ path }) => Number(path.slice(1)) < 100);
   expect(length).toBeLessThanOrEqual(LIMITS.unproven);
+});
+
+/** The owners of what is in flight, each with a count. */
+function owners(receivers: { open(): Sent[] }, of: (index: number) => number): Map<number, number> {
+  const counts = new Map<number, number>();
+  for (const { path } of receivers.open()) {
+    const owner = of(Number(path.slice(1)));
+    counts.set(owner, (counts.get(owner) ?? 0) + 1);
+  }
+  return counts;
+}
+
+test.each<[Standing, number]>([
+  ['proven', LIMITS.perOwner],
+  ['untried', LIMITS.perOwnerUnproven],
+  ['failing', LIMITS.perOwnerUnproven],
+])('a user whose %s webhooks never reply holds no more than %i places', async (standing, most) => {
+  const all = endpoints(300, () => ({ owner: 7, standing, left: 9 }));
+  const { receivers, sender } = scene(all, 300);
+  await sender.settled();
+  expect(receivers.open()).toHaveLength(most);
+  for (const sent of receivers.open().slice(0, 3)) sent.reply(null);
+  await waitFor(() => receivers.sent.length === most + 3);
+  await sender.settled();
+  expect(receivers.open().length).toBeLessThanOrEqual(most);
+});
+
+test('a user with 1,000 silent webhooks delays those of nobody else', async () => {
+  const all = endpoints(1_100, (index) => (index < 1_000 ? { owner: 1_000_000, left: 9 } : {}));
+  const { clock, living } = scene(all, 1_000);
+  const startedAt = clock.now();
+  await waitFor(() => living().length === 300);
+  expect(clock.now()).toBe(startedAt);
+});
+
+test('when one host dies, its owner has places for other webhooks', async () => {
+  const all = endpoints(60, (index) => (index < 50 ? { owner: 0, host: 'dead.example', left: 9 } : { owner: 0 }));
+  const { clock, living } = scene(all, 50);
+  const startedAt = clock.now();
+  await waitFor(() => living().length === 30);
+  expect(clock.now()).toBe(startedAt);
+});
+
+test('users take turns, however many webhooks one of them has', async () => {
+  const ownerOf = (index: number) => (index < 500 ? 0 : index);
+  const all = endpoints(600, (index) => ({ owner: ownerOf(index), standing: 'untried', left: 1 }));
+  const { receivers, sender } = scene(all, 600);
+  await sender.settled();
+  const counts = owners(receivers, ownerOf);
+  expect(counts.size).toBe(LIMITS.unproven);
+  expect(counts.get(0)).toBe(1);
 });
 
 test('100,000 pending deliveries are read a few at a time, when it is their turn', async () => {

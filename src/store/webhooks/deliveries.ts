@@ -7,6 +7,8 @@ import { toWebhook, WEBHOOK_COLUMNS, type WebhookRow } from './webhook-rows.ts';
 /** A webhook with pending deliveries. */
 export interface Lane {
   readonly webhookId: number;
+  /** User seq; 0: the house. */
+  readonly owner: number;
   /** Where its deliveries go: name and port. */
   readonly host: string;
   /** Of the earliest. */
@@ -39,6 +41,7 @@ export interface PendingDelivery {
 
 interface LaneRow {
   id: number;
+  user_seq: number | null;
   url: string;
   failing_since: number | null;
   last_success_at: number | null;
@@ -47,7 +50,7 @@ interface LaneRow {
 
 // Webhooks are few: each is asked for its earliest. Those of disabled users rest (H16).
 const lanes = (which: string) => `SELECT * FROM (
-  SELECT w.id, w.url, w.failing_since, w.last_success_at, (
+  SELECT w.id, w.user_seq, w.url, w.failing_since, w.last_success_at, (
     SELECT d.next_attempt_at FROM webhook_deliveries d WHERE d.webhook_id = w.id AND d.state = 'pending'
     ORDER BY d.next_attempt_at LIMIT 1) AS next_attempt_at
   FROM webhooks w LEFT JOIN users u ON u.seq = w.user_seq
@@ -99,5 +102,5 @@ export function makeDeliveries({ read }: Database) {
 function toLane(row: LaneRow): Lane {
   const standing = row.failing_since !== null ? 'failing' : row.last_success_at === null ? 'untried' : 'proven';
   const host = URL.parse(row.url)?.host ?? row.url;
-  return { webhookId: row.id, host, nextAttemptAt: row.next_attempt_at, standing };
+  return { webhookId: row.id, owner: row.user_seq ?? 0, host, nextAttemptAt: row.next_attempt_at, standing };
 }

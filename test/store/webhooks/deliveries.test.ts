@@ -156,9 +156,20 @@ test('lists have each filter, the newest first, and say how many there are', asy
   expect((await house.store.deliveries.list({ ...PAGE, limit: 1 })).total).toBe(3);
 });
 
+test('a webhook of the house has owner 0 in its lane', async () => {
+  await deliver({ userSeq: null });
+  expect(await house.store.deliveries.listLanes()).toMatchObject([{ owner: 0 }]);
+});
+
 test('the sender sees what is pending of enabled webhooks whose owner is enabled', async () => {
   const { webhook, delivery } = await deliver({ userSeq: house.user.seq });
-  const lane = { webhookId: webhook.id, host: 'ledger.example', nextAttemptAt: house.clock.now(), standing: 'untried' };
+  const lane = {
+    webhookId: webhook.id,
+    owner: house.user.seq,
+    host: 'ledger.example',
+    nextAttemptAt: house.clock.now(),
+    standing: 'untried',
+  };
   expect(await house.store.deliveries.listLanes()).toEqual([lane]);
   await record(delivery.id);
   expect(await house.store.deliveries.findLane(webhook.id)).toEqual({
