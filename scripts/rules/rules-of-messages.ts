@@ -124,6 +124,8 @@ export const RULES_OF_MESSAGES: readonly Rule[] = [
       'http/conversations/run-stream.test.ts': [
         'a Messages stream is the official one, each event with its journal id',
         'a failure ends each stream with its error and no normal end',
+      ],
+      'http/conversations/live-streams.test.ts': [
         'a ping comes after ten silent seconds, not before, and carries the last id',
       ],
       'acceptance/anthropic-client.test.ts': ["the client's accumulator puts the stream together"],

@@ -1,0 +1,49 @@
+// What the official clients of both protocols make of the streams.
+import Anthropic from '@anthropic-ai/sdk';
+import OpenAI from 'openai';
+import { expect, test } from 'vitest';
+import { openHouse } from '../../support/http/http-house.ts';
+import { KEY } from '../../support/http/run-streams.ts';
+
+test('the official Anthropic client streams a turn and reads a whole one', async () => {
+  const house = await openHouse();
+  const client = new Anthropic({ apiKey: KEY, baseURL: `${house.url}/openapi`, maxRetries: 0 });
+  const params = { model: 'errand', max_tokens: 100, messages: [{ role: 'user' as const, content: 'Hi' }] };
+  const whole = await client.messages.create(params);
+  const last = await client.messages.stream(params).finalMessage();
+  for (const message of [whole, last])
+    expect(message).toMatchObject({
+      role: 'assistant',
+      content: [{ type: 'text', text: 'Hello.' }],
+      stop_reason: 'end_turn',
+      usage: { input_tokens: 30, output_tokens: 7 },
+    });
+});
+
+test('the official OpenAI client streams a turn, reads a whole one, and understands a refusal', async () => {
+  const house = await openHouse();
+  const client = new OpenAI({ apiKey: KEY, baseURL: `${house.url}/openapi/v1`, maxRetries: 0 });
+  const messages = [{ role: 'user' as const, content: 'Hi' }];
+  const whole = await client.chat.completions.create({ model: 'errand', messages });
+  expect(whole.choices[0]!.message.content).toBe('Hello.');
+  const stream = client.chat.completions.stream({ model: 'errand', messages, stream_options: { include_usage: true } });
+  const final = await stream.finalChatCompletion();
+  expect(final).toMatchObject({
+    choices: [{ message: { content: 'Hello.' }, finish_reason: 'stop' }],
+    usage: { total_tokens: 107 },
+  });
+  expect((await client.models.list()).data.map(({ id }) => id)).toEqual(['qwen']);
+  await expect(client.chat.completions.create({ model: '', messages })).rejects.toMatchObject({
+    status: 422,
+    param: 'model',
+  });
+});
+
+test('an official client does not repeat a turn whose run failed', async () => {
+  const error = { type: 'api_error', message: 'It broke.', retryable: false } as const;
+  const house = await openHouse({ play: (run, book) => book.move(run, { status: 'failed', error }) });
+  const client = new Anthropic({ apiKey: KEY, baseURL: `${house.url}/openapi`, maxRetries: 2 });
+  const turn = client.messages.create({ model: 'errand', max_tokens: 10, messages: [{ role: 'user', content: 'Hi' }] });
+  await expect(turn).rejects.toMatchObject({ status: 500 });
+  expect(house.turns).toHaveLength(1);
+});

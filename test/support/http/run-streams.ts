@@ -1,0 +1,48 @@
+// Streams of runs as clients read them over HTTP.
+import { expect } from 'vitest';
+import type { JsonValue } from '../../../src/domain/json.ts';
+import { chatStreamData } from '../../../src/wire/chat/completion.ts';
+import { messagesStreamEvent } from '../../../src/wire/messages/stream-event.ts';
+import type { Shape } from '../../../src/wire/shape.ts';
+import { type House, send, TURN } from './http-house.ts';
+import { makeSseParser, readSse, type SseEvent } from './sse.ts';
+
+export const KEY = 'conversation-key';
+export const MESSAGES = '/openapi/v1/messages';
+export const CHAT = '/openapi/v1/chat/completions';
+
+export const parse = (text: string): SseEvent[] => makeSseParser().push(text);
+
+/** Runs a whole streamed turn; the request's body and headers may be added to. */
+export async function streamed(house: House, path: string, body: object = {}, headers: Record<string, string> = {}) {
+  const got = await send(house, { method: 'POST', path, as: KEY, body: { ...TURN, stream: true, ...body }, headers });
+  const events = parse(got.text);
+  requireShape(events, path === CHAT ? chatStreamData : messagesStreamEvent);
+  return { got, events, run: house.book.runs.at(-1)! };
+}
+
+/** A reader drops what its shape doesn't have, and refuses what lacks a field. */
+export function requireShape(events: readonly SseEvent[], shape: Shape<unknown>): void {
+  for (const { data } of events) {
+    if (data === null || data === '[DONE]') continue;
+    const value = JSON.parse(data) as JsonValue;
+    expect(shape.read(value, '')).toEqual(value);
+  }
+}
+
+export const json = ({ data }: SseEvent): Record<string, unknown> => JSON.parse(data!) as Record<string, unknown>;
+
+/** Opens a stream that is read as it comes. */
+export async function live(house: House, path: string, init: { method?: string; body?: string } = {}) {
+  const leave = new AbortController();
+  const response = await fetch(`${house.url}${path}`, {
+    ...init,
+    signal: leave.signal,
+    headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+  });
+  const events = readSse(response.body!);
+  const next = async (): Promise<SseEvent | undefined> => (await events.next()).value ?? undefined;
+  return { response, next, leave: () => leave.abort() };
+}
+
+export const START = { method: 'POST', body: JSON.stringify({ ...TURN, stream: true }) };
