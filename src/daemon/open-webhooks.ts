@@ -33,7 +33,7 @@ export function openWebhooks({ live, store, secrets: box, clock, log }: WebhookP
   const upkeep = makeUpkeep({ store, clock, log, settings: live.settings });
 
   // Changes of webhooks plan as well, for all that want the events before.
-  store.deliveries.onPlanned(({ webhookIds, faults }) => {
+  store.onPlanned(({ webhookIds, faults }) => {
     if (webhookIds.size > 0) sender.wake(webhookIds);
     for (const err of faults) log.error({ err }, 'the body of a webhook event could not be made');
   });

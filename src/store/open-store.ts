@@ -118,14 +118,14 @@ function makeStore(database: Database) {
     fault: database.fault,
     heldLogBytes: database.heldLogBytes,
     onCommitted: database.onCommitted,
+    onPlanned: planning.onPlanned,
     close: database.close,
   };
 }
 
-function makeDeliveryVerbs(database: Database, { plan, onPlanned }: Planning) {
+function makeDeliveryVerbs(database: Database, { plan }: Planning) {
   return {
     plan,
-    onPlanned,
     readEvents: makeReadEvents(database),
     ...makeDeliveries(database),
     ...makeTestFacts(database),

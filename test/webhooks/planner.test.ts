@@ -45,7 +45,7 @@ beforeEach(async () => {
     clock: house.clock,
     log,
   });
-  house.store.deliveries.onPlanned(({ webhookIds }) => void planned.push(...webhookIds));
+  house.store.onPlanned(({ webhookIds }) => void planned.push(...webhookIds));
   onTestFinished(() => planner.stop());
   const bus = makeBus();
   house.store.onCommitted(bus.publish);

@@ -105,7 +105,7 @@ test('a woken webhook sends what was planned since', async () => {
 test('what the change of one webhook planned for another is sent at once', async () => {
   const [webhook, other] = [await create(), await create()];
   const sender = startSender();
-  store.deliveries.onPlanned(({ webhookIds }) => sender.wake(webhookIds));
+  store.onPlanned(({ webhookIds }) => sender.wake(webhookIds));
   await sender.settled();
   await house.accept();
   const [run] = await house.claim();

@@ -17,12 +17,12 @@ class Backlog extends Error {}
 export function makePlanning(database: Database) {
   const planSome = database.write(planIn);
   const auditedWrite = makeAuditedWrite(database);
-  let report: (planned: Planned) => void = () => undefined;
+  let announce: (planned: Planned) => void = () => undefined;
 
   /** Plans the next events. */
   async function plan(render: RenderBody): Promise<PlanResult> {
     const result = await planSome(render);
-    report(result);
+    announce(result);
     return result;
   }
 
@@ -41,7 +41,7 @@ export function makePlanning(database: Database) {
           if (planned.more) throw new Backlog();
           return yield* change(tx);
         });
-        report(planned!);
+        announce(planned!);
         return result;
       } catch (error) {
         if (!(error instanceof Backlog)) throw error;
@@ -54,7 +54,7 @@ export function makePlanning(database: Database) {
     planThen,
     /** Calls a listener after each commit that planned, whoever made it; there is one at a time. */
     onPlanned: (listener: (planned: Planned) => void): void => {
-      report = listener;
+      announce = listener;
     },
   };
 }

@@ -10,7 +10,7 @@ let reports: Planned[];
 beforeEach(async () => {
   house = await storeHouse();
   reports = [];
-  house.store.deliveries.onPlanned((planned) => {
+  house.store.onPlanned((planned) => {
     if (planned.webhookIds.size + planned.faults.length > 0) reports.push(planned);
   });
 });
