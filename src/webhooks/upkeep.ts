@@ -7,7 +7,10 @@ import type { Store } from '../store/open-store.ts';
 
 export interface UpkeepParts {
   readonly store: {
-    readonly deliveries: Pick<Store['deliveries'], 'cancelOfDisabled' | 'pruneBefore' | 'pruneDeleted'>;
+    readonly deliveries: Pick<
+      Store['deliveries'],
+      'cancelOfDisabled' | 'cancelOverdue' | 'pruneBefore' | 'pruneDeleted'
+    >;
   };
   readonly clock: Clock;
   readonly log: Log;
@@ -15,6 +18,9 @@ export interface UpkeepParts {
 }
 
 const DAY_MS = 86_400_000;
+/** The retries of a delivery take three weeks at most: one that has been due for longer rests with its owner. */
+const MAX_OVERDUE_DAYS = 30;
+const OVERDUE = `It was canceled: it had been due for ${MAX_OVERDUE_DAYS} days, in which it could not be sent.`;
 const LOOK_MS = 3_600_000;
 
 /** Makes the service. Wake it when a webhook was disabled or deleted. */
@@ -23,6 +29,7 @@ export function makeUpkeep({ store: { deliveries }, clock, log, settings }: Upke
   async function work(stopping: AbortSignal): Promise<number> {
     const steps = [
       deliveries.cancelOfDisabled,
+      () => deliveries.cancelOverdue(clock.now() - MAX_OVERDUE_DAYS * DAY_MS, OVERDUE),
       deliveries.pruneDeleted,
       () => deliveries.pruneBefore(clock.now() - settings().webhooks.retentionDays * DAY_MS),
     ];

@@ -13,7 +13,7 @@ const SHORT =
   /^(users|u|api_keys|k|teams|signing_keys|worker_nodes|webhooks|w|webhook_planning|definition_ids|connections|cleanups|audit_head|discarded_texts|waiting|active|seen|latest|sums|heads|open_work|page|CONSTANT ROW|\(subquery-\d+\)|\d+)$/;
 /** Indexes of what is in progress: a row leaves them when it is done. */
 const UNDER_WAY =
-  /USING (COVERING )?INDEX (runs_(live|claimable|claimable_background|waiting_background|unfinished_background|executing|unfinished|to_collect)|sessions_stopping|workspace_exports_pending|user_inputs_pending)\b/;
+  /USING (COVERING )?INDEX (runs_(live|claimable|claimable_background|waiting_background|unfinished_background|executing|unfinished|to_collect)|sessions_stopping|workspace_exports_pending|user_inputs_pending|webhook_deliveries_due)\b/;
 /** Rows of a day, read from its beginning; and the sessions that changed last, which end after a few. */
 const OF_A_DAY =
   / INDEX (runs_ended \(finished_at>\?\)|sessions_deleted \(deleted_at>\?\))$|^SEARCH usage_quarters USING PRIMARY KEY \(quarter>\?( AND quarter<\?)?\)$/;
@@ -29,7 +29,7 @@ const AUDIT_PAGE =
 
 /** Deliveries of all users, for operators: one page, counted up to a limit; the oldest, a few per commit. */
 const DELIVERIES =
-  /^SELECT (count\(\*\) AS total FROM \(SELECT 1|d\.\*, s\.id AS session_id) FROM webhook_deliveries d (?!.* d\.(owner|webhook_id|event_id) =).* LIMIT \+\?( OFFSET \+\?)?\)?$|^SELECT id FROM webhook_deliveries WHERE created_at < \+\? ORDER BY created_at LIMIT \+\?$/s;
+  /^SELECT (count\(\*\) AS total FROM \(SELECT 1|d\.\*, s\.id AS session_id) FROM webhook_deliveries d (?!.* d\.(owner|webhook_id|event_id) =).* LIMIT \+\?( OFFSET \+\?)?\)?$|^SELECT id FROM webhook_deliveries WHERE ended_at < \+\? ORDER BY ended_at LIMIT \+\?$/s;
 /** The journal's newest end. */
 const NEWEST_EVENT = 'SELECT id FROM events ORDER BY id DESC LIMIT 1';
 

@@ -45,6 +45,42 @@ test('deliveries are kept for thirty days', async () => {
   expect(count()).toBe(1);
 });
 
+test('what is pending is never pruned, and kept for thirty days from its end', async () => {
+  const { upkeep, store, clock, deliver, count, rows } = await upkeepHouse();
+  await deliver(150, { redelivered: true });
+  clock.advance(30 * DAY);
+  upkeep.wake();
+  await upkeep.settled();
+  expect(count("state = 'pending'")).toBe(150);
+  clock.advance(1);
+  upkeep.wake();
+  await upkeep.settled();
+  expect(count("state = 'canceled'")).toBe(150);
+  const [{ id }] = rows<{ id: number }>('SELECT min(id) AS id FROM webhook_deliveries') as [{ id: number }];
+  expect((await store.deliveries.find(id))?.lastError).toBe(
+    'It was canceled: it had been due for 30 days, in which it could not be sent.',
+  );
+  clock.advance(30 * DAY + 1);
+  upkeep.wake();
+  await upkeep.settled();
+  expect(count()).toBe(0);
+});
+
+test('a delivery that was delivered again is kept for thirty days from then on', async () => {
+  const { upkeep, store, clock, deliver, count } = await upkeepHouse();
+  await deliver(1, { redelivered: true });
+  clock.advance(29 * DAY);
+  await store.deliveries.recordAttempt(
+    1,
+    { at: 0, statusCode: 200, durationMs: 1, error: null, responseExcerpt: null },
+    null,
+  );
+  clock.advance(29 * DAY);
+  upkeep.wake();
+  await upkeep.settled();
+  expect(count("state = 'delivered'")).toBe(1);
+});
+
 test('a setting says how long they are kept', async () => {
   const { upkeep, clock, deliver, count } = await upkeepHouse(2);
   await deliver(1);

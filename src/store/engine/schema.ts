@@ -17,6 +17,7 @@ import { eventsOfSessions } from './migrations/011-events-of-sessions.ts';
 import { waiting } from './migrations/012-waiting.ts';
 import { webhooks } from './migrations/013-webhooks.ts';
 import { noClockInRows } from './migrations/014-no-clock-in-rows.ts';
+import { endsOfDeliveries } from './migrations/015-ends-of-deliveries.ts';
 
 /** Every migration in order. Add new ones at the end; never change one that was released. */
 const MIGRATIONS: readonly string[] = [
@@ -34,6 +35,7 @@ const MIGRATIONS: readonly string[] = [
   waiting,
   webhooks,
   noClockInRows,
+  endsOfDeliveries,
 ];
 
 /** The schema version this code writes. */

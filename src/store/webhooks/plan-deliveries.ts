@@ -166,7 +166,7 @@ function* insertDelivery(tx: Transaction, webhook: Webhook, delivery: NewDeliver
   const { eventId, type, sessionSeq, body } = delivery;
   yield* tx.run(
     `INSERT INTO webhook_deliveries (webhook_id, owner, event_id, event_type, session_seq, is_test, state, attempts_left,
-       next_attempt_at, last_error, body, created_at) VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?)`,
+       next_attempt_at, last_error, body, created_at, ended_at) VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?)`,
     webhook.id,
     ownerOf(webhook),
     eventId,
@@ -178,5 +178,6 @@ function* insertDelivery(tx: Transaction, webhook: Webhook, delivery: NewDeliver
     body === null ? 'The body could not be made.' : null,
     body ?? '',
     tx.now,
+    body === null ? tx.now : null,
   );
 }

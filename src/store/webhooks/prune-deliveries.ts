@@ -1,23 +1,37 @@
 // Taking deliveries out of the record, a bounded number of rows a commit.
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
-import { cancelPendingIn } from './cancel-pending.ts';
+import { BODY_AT_END, cancelPendingIn } from './cancel-pending.ts';
 
 /** Deliveries of one commit. */
-const REMOVED_AT_ONCE = 100;
+const DELIVERIES_AT_ONCE = 100;
 
 /** The verbs. Each returns whether any may be left, and is called until none is; a kill in between costs nothing. */
 export function makePruneDeliveries({ write }: Database) {
   return {
-    /** Removes deliveries that were planned before a moment, the oldest first. */
+    /** Removes deliveries that ended before a moment, the oldest first. */
     pruneBefore: write(function* (tx: Transaction, before: number): Step<boolean> {
       const oldest = yield* tx.all<{ id: number }>(
-        'SELECT id FROM webhook_deliveries WHERE created_at < ? ORDER BY created_at LIMIT ?',
+        'SELECT id FROM webhook_deliveries WHERE ended_at < ? ORDER BY ended_at LIMIT ?',
         before,
-        REMOVED_AT_ONCE,
+        DELIVERIES_AT_ONCE,
       );
       yield* removeIn(tx, oldest);
-      return oldest.length === REMOVED_AT_ONCE;
+      return oldest.length === DELIVERIES_AT_ONCE;
+    }, 'free'),
+
+    /** Cancels pending deliveries that have been due since before a moment, the oldest first, with a reason in words. */
+    cancelOverdue: write(function* (tx: Transaction, before: number, reason: string): Step<boolean> {
+      const canceled = yield* tx.run(
+        `UPDATE webhook_deliveries SET state = 'canceled', next_attempt_at = NULL, ended_at = ?, last_error = ?, ${BODY_AT_END}
+         WHERE id IN (SELECT id FROM webhook_deliveries WHERE state = 'pending' AND next_attempt_at < ?
+           ORDER BY next_attempt_at LIMIT ?)`,
+        tx.now,
+        reason,
+        before,
+        DELIVERIES_AT_ONCE,
+      );
+      return canceled === DELIVERIES_AT_ONCE;
     }, 'free'),
 
     /** Removes what is left of deleted webhooks. */
@@ -27,10 +41,10 @@ export function makePruneDeliveries({ write }: Database) {
       const some = yield* tx.all<{ id: number }>(
         'SELECT id FROM webhook_deliveries WHERE webhook_id = ? LIMIT ?',
         webhook.id,
-        REMOVED_AT_ONCE,
+        DELIVERIES_AT_ONCE,
       );
       yield* removeIn(tx, some);
-      if (some.length < REMOVED_AT_ONCE) yield* tx.run('DELETE FROM webhooks WHERE id = ?', webhook.id);
+      if (some.length < DELIVERIES_AT_ONCE) yield* tx.run('DELETE FROM webhooks WHERE id = ?', webhook.id);
       return true;
     }, 'free'),
 

@@ -51,8 +51,8 @@ export function makeRecordAttempts({ write }: Database) {
       const isDelivered = result.error === null;
       const id = yield* tx.insert(
         `INSERT INTO webhook_deliveries (webhook_id, owner, event_id, event_type, session_seq, is_test, state,
-           attempt_count, attempts_left, last_status_code, last_error, body, created_at, delivered_at)
-         VALUES (?, ?, ?, ?, ?, 1, ?, 1, 0, ?, ?, ?, ?, ?)`,
+           attempt_count, attempts_left, last_status_code, last_error, body, created_at, ended_at, delivered_at)
+         VALUES (?, ?, ?, ?, ?, 1, ?, 1, 0, ?, ?, ?, ?, ?, ?)`,
         test.webhook.id,
         ownerOf(test.webhook),
         test.eventId,
@@ -62,6 +62,7 @@ export function makeRecordAttempts({ write }: Database) {
         result.statusCode,
         result.error,
         test.body,
+        tx.now,
         tx.now,
         isDelivered ? tx.now : null,
       );
@@ -96,7 +97,7 @@ function* moveIn(tx: Transaction, id: number, { row, result, state, retryAt }: M
   const body = state === 'pending' ? '' : `, ${BODY_AT_END}`;
   yield* tx.run(
     `UPDATE webhook_deliveries SET state = ?, attempt_count = ?, attempts_left = ?, next_attempt_at = ?,
-       last_status_code = ?, last_error = ?, delivered_at = coalesce(?, delivered_at)${body} WHERE id = ?`,
+       last_status_code = ?, last_error = ?, delivered_at = coalesce(?, delivered_at), ended_at = ?${body} WHERE id = ?`,
     state,
     row.attempt_count + 1,
     Math.max(row.attempts_left - 1, 0),
@@ -104,6 +105,7 @@ function* moveIn(tx: Transaction, id: number, { row, result, state, retryAt }: M
     result.statusCode,
     result.error,
     state === 'delivered' ? tx.now : null,
+    state === 'pending' ? null : tx.now,
     id,
   );
 }

@@ -24,7 +24,7 @@ interface Redelivered {
 }
 
 const REDELIVERED_AT_ONCE = 200;
-const REDELIVER = `UPDATE webhook_deliveries SET state = 'pending', next_attempt_at = ?,
+const REDELIVER = `UPDATE webhook_deliveries SET state = 'pending', next_attempt_at = ?, ended_at = NULL,
     attempts_left = CASE state WHEN 'pending' THEN attempts_left ELSE 1 END
   WHERE id = ? AND body <> ''`;
 

@@ -232,10 +232,10 @@ test('a long backlog of a disabled webhook is canceled in batches, and none of i
 
 test('the record is pruned by age, and what belongs to a deleted webhook goes with it', async () => {
   const old = await deliver();
-  await record(old.delivery.id);
+  await record(old.delivery.id, FAILED, null);
   house.clock.advance(1_000);
   const young = await deliver();
-  await record(young.delivery.id);
+  await record(young.delivery.id, FAILED, null);
   while (await house.store.deliveries.pruneBefore(house.clock.now()));
   expect(await house.store.deliveries.find(old.delivery.id)).toBeUndefined();
   expect(house.rows('SELECT DISTINCT delivery_id AS id FROM webhook_attempts')).toEqual([{ id: young.delivery.id }]);
