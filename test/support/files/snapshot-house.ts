@@ -1,8 +1,8 @@
 // A snapshot thread over a blob store and a workspace in a directory of their own.
 import { createHash, randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
 import { type BlobHold, type BlobStore, openBlobStore } from '../../../src/files/blobs/blobs.ts';
 import {
@@ -106,4 +106,22 @@ export async function snapshotHouse(parts: HouseParts = {}): Promise<SnapshotHou
 export function makeFolderOf(path: string): string {
   mkdirSync(dirname(path), { recursive: true });
   return path;
+}
+
+/** Writes files into its workspace, by their paths. */
+export function write(house: SnapshotHouse, files: Readonly<Record<string, string | Buffer>>): void {
+  for (const [path, content] of Object.entries(files)) writeFileSync(makeFolderOf(join(house.root, path)), content);
+}
+
+/** A house that the tests of a file share. */
+export function shareSnapshotHouse(): () => SnapshotHouse {
+  let shared: SnapshotHouse;
+  const ends: (() => void | Promise<void>)[] = [];
+  beforeAll(async () => {
+    shared = await snapshotHouse({ of: { onTestFinished: (end) => void ends.unshift(end) } });
+  });
+  afterAll(async () => {
+    for (const end of ends) await end();
+  });
+  return () => shared;
 }
