@@ -16,6 +16,7 @@ import { sampleFacts } from '../../webhooks/bodies/sample-facts.ts';
 import type { Cargo } from '../../webhooks/ship.ts';
 import type { Access } from '../access.ts';
 import type { Audit } from '../audit/audit.ts';
+import { makeTestLimit } from './test-limit.ts';
 import { testUserOf } from './test-user.ts';
 
 /** `sessionId` null: a made-up session, a chat without a project. */
@@ -40,9 +41,14 @@ export interface TestWebhookParts {
   sendOnce(target: DeliveryTarget, cargo: Cargo): Promise<AttemptResult>;
 }
 
-/** Makes the verb. It throws as `Access.webhook` and `Access.session` do, and `forbidden` for a session that the webhook would never report. */
+/** Makes the verb. It throws as `Access.webhook` and `Access.session` do, `forbidden` for a session that the webhook would never report, and `rate_limited`. */
 export function makeTestWebhook({ store, access, audit, clock, sendOnce }: TestWebhookParts) {
-  return async (caller: Caller, id: number, { eventType, sessionId }: TestInput): Promise<TestResult> => {
+  const limited = makeTestLimit();
+
+  return async (caller: Caller, id: number, input: TestInput): Promise<TestResult> =>
+    limited(caller, async () => test(caller, id, input));
+
+  async function test(caller: Caller, id: number, { eventType, sessionId }: TestInput): Promise<TestResult> {
     const webhook = await access.webhook(caller, id);
     const session = sessionId === null ? null : await sessionFor(webhook, caller, sessionId);
     const tested = { id: session?.id ?? null, kind: session?.kind ?? 'chat', projectId: session?.projectId ?? null };
@@ -63,7 +69,7 @@ export function makeTestWebhook({ store, access, audit, clock, sendOnce }: TestW
     const result = await sendOnce(target, { eventId, eventType, body });
     await store.deliveries.recordTest({ webhook, eventId, eventType, sessionSeq: session?.seq ?? null, body }, result);
     return { filteredReason: null, tested, sent: { ...result, eventId } };
-  };
+  }
 
   /** What a webhook reports leaves the house, so not even an administrator may report to one user what another does. */
   async function sessionFor({ userSeq }: WebhookRecord, caller: Caller, id: string): Promise<SessionRecord> {

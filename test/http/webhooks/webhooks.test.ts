@@ -9,6 +9,7 @@ import { auditOf } from '../../support/store/audit.ts';
 import { type House, loggedLines, openHouse, type Sent, send, SETTINGS } from '../../support/http/http-house.ts';
 import { type StoreHouse, storeHouse } from '../../support/store/store-house.ts';
 import { aWebhook, renderId } from '../../support/store/webhooks.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
 
 const WEBHOOKS = '/api/v1/webhooks';
 const DELIVERIES = '/api/v1/webhook-deliveries';
@@ -20,6 +21,8 @@ let house: House;
 let changed: number[];
 let sent: { readonly url: string; readonly body: string }[];
 let result: AttemptResult;
+/** Attempts of tests wait for it. */
+let replying: Promise<void>;
 /** Of the user of every token, of another user, and of the house. */
 let own: number;
 let ofOther: number;
@@ -30,6 +33,7 @@ beforeEach(async () => {
   const { store, clock, user } = rows;
   [changed, sent] = [[], []];
   result = { at: clock.now(), statusCode: 204, durationMs: 3, error: null, responseExcerpt: null };
+  replying = Promise.resolve();
   const blank = { fullName: '', department: '', role: 'user', teamId: null, functionalRole: null } as const;
   const otto = await store.users.create({ ...blank, username: 'otto', scenario: null, passwordHash: 'x' });
   const make = async (userSeq: number | null) => (await store.webhooks.create(aWebhook({ userSeq }), renderId)).id;
@@ -52,6 +56,7 @@ beforeEach(async () => {
       clock,
       sendOnce: async ({ webhook }, { body }) => {
         sent.push({ url: webhook.url, body });
+        await replying;
         return result;
       },
     }),
@@ -227,6 +232,21 @@ test.each([
   const got = await user({ method: 'POST', path: `${WEBHOOKS}/${own}/test`, body: { event_type: 'session.failed' } });
   expect(data(got)).toMatchObject({ delivered: false, matched: false, filtered_reason: reason, event_id: null });
   expect([sent, data(await user({ path: `${WEBHOOKS}/${own}/deliveries` }))['total']]).toEqual([[], 0]);
+});
+
+test('a caller has two tests in flight, and a third is 429 until one has ended', async () => {
+  const { promise, resolve: reply } = Promise.withResolvers<void>();
+  replying = promise;
+  const request = { method: 'POST', path: `${WEBHOOKS}/${own}/test`, body: { event_type: 'session.failed' } };
+  const going = [user(request), user(request)];
+  await waitFor(() => sent.length === 2);
+  const refused = await user(request);
+  expect([refused.status, refused.headers['retry-after']]).toEqual([429, '2']);
+  going.push(send(house, { ...request, via: 'socket' }));
+  await waitFor(() => sent.length === 3);
+  reply();
+  expect((await Promise.all(going)).map(({ status }) => status)).toEqual([200, 200, 200]);
+  expect((await user(request)).status).toBe(200);
 });
 
 test('a test without a session sends a made-up event once, and keeps it with its attempt', async () => {
