@@ -23,13 +23,15 @@ export interface LaneQueues<Entry extends Queued> {
   nextDueAt(): number | null;
 }
 
-/** One that was never tried may be fine. */
-const ORDER = ['proven', 'untried', 'failing'] as const;
+/** Those that are not proven, in the order of their turns at first. */
+const UNPROVEN = ['untried', 'failing'] as const;
 
 /** Makes queues without a webhook. */
 export function makeLaneQueues<Entry extends Queued>(places: Places): LaneQueues<Entry> {
   const ready = { proven: makeTurns<Entry>(), untried: makeTurns<Entry>(), failing: makeTurns<Entry>() } as const;
   const waiting = new Set<Entry>();
+  /** Take turns, so that neither those that are never tried nor those that fail keep the other waiting. */
+  let unproven: readonly (typeof UNPROVEN)[number][] = UNPROVEN;
   /** No later than any that waits. */
   let earliest = Infinity;
 
@@ -58,18 +60,26 @@ export function makeLaneQueues<Entry extends Queued>(places: Places): LaneQueues
     }
   }
 
+  function nextOf(standing: Lane['standing']): { readonly entry: Entry; readonly room: number } | null {
+    return ready[standing].next({
+      ofOwner: (owner) => places.leftOfOwner(owner, standing),
+      of: (entry) => Math.min(mostOf(standing) - entry.inFlight.size, places.left(entry)),
+    });
+  }
+
   return {
     place,
     unplace,
     next: (now) => {
       promote(now);
       if (places.free() === 0) return null;
-      for (const standing of ORDER) {
-        const found = ready[standing].next({
-          ofOwner: (owner) => places.leftOfOwner(owner, standing),
-          of: (entry) => Math.min(mostOf(standing) - entry.inFlight.size, places.left(entry)),
-        });
-        if (found !== null) return found;
+      const proven = nextOf('proven');
+      if (proven !== null) return proven;
+      for (const standing of unproven) {
+        const found = nextOf(standing);
+        if (found === null) continue;
+        unproven = [...UNPROVEN.filter((other) => other !== standing), standing];
+        return found;
       }
       return null;
     },

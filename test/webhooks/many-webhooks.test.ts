@@ -202,6 +202,17 @@ test('users take turns, however many webhooks one of them has', async () => {
   expect(counts.get(0)).toBe(1);
 });
 
+test('webhooks that fail and those that were never tried take turns', async () => {
+  const standingOf = (index: number): Standing => (index < 500 ? 'untried' : 'failing');
+  const { receivers, sender } = scene(
+    endpoints(600, (index) => ({ standing: standingOf(index), left: 1 })),
+    600,
+  );
+  await sender.settled();
+  const failing = receivers.open().filter(({ path }) => standingOf(Number(path.slice(1))) === 'failing');
+  expect([failing.length, receivers.open().length]).toEqual([LIMITS.unproven / 2, LIMITS.unproven]);
+});
+
 test('100,000 pending deliveries are read a few at a time, when it is their turn', async () => {
   const { sender, seen, receivers } = scene(
     endpoints(10, () => ({ left: 10_000 })),
