@@ -4,25 +4,28 @@ import type { QuestionFacts, SessionFacts } from '../../domain/webhooks/event-fa
 import { sessionFields } from './session-fields.ts';
 
 export function askedQuestion({ question }: { readonly question: QuestionFacts }, session: SessionFacts) {
-  const open = { status: 'pending', answers: null, answered_at: null } as const;
-  return { user_input: { ...questionFields(question, session), ...open }, session: sessionFields(session) };
+  const user_input = {
+    ...askedFields(question, session),
+    status: 'pending' as const,
+    answers: null,
+    expires_at: isoTime(question.expiresAt),
+    answered_at: null,
+  };
+  return { user_input, session: sessionFields(session) };
 }
 
 export function answeredQuestion({ question }: { readonly question: QuestionFacts }, session: SessionFacts) {
-  const settled = {
+  const user_input = {
+    ...askedFields(question, session),
     status: 'answered' as const,
     answers: question.answers,
+    expires_at: isoTime(question.expiresAt),
     answered_at: isoTimeOrNull(question.answeredAt),
   };
-  return { user_input: { ...questionFields(question, session), ...settled }, session: sessionFields(session) };
+  return { user_input, session: sessionFields(session) };
 }
 
-function questionFields(question: QuestionFacts, session: SessionFacts) {
-  return {
-    request_id: question.id,
-    session_id: session.id,
-    tool_name: question.toolName,
-    tool_input: question.toolInput,
-    expires_at: isoTime(question.expiresAt),
-  };
+/** What was asked. */
+function askedFields({ id, toolName, toolInput }: QuestionFacts, session: SessionFacts) {
+  return { request_id: id, session_id: session.id, tool_name: toolName, tool_input: toolInput };
 }
