@@ -2,6 +2,7 @@
 import type { Clock } from '../domain/clock.ts';
 import type { Log } from '../log/log.ts';
 import type { Store } from '../store/open-store.ts';
+import type { DueCursor } from '../store/webhooks/clock-jumps.ts';
 
 /** Less is how clocks drift and are corrected. */
 const JUMP_MS = 5_000;
@@ -12,31 +13,51 @@ export interface ClockWatchParts {
   readonly log: Log;
 }
 
+/** One commit. Returns what comes next in its place. */
+type Step = () => Promise<readonly Step[]>;
+
 /**
  * Makes a check of whether the clock was set since the last one. When it was set back, what is due later moves back too; set
- * forward, it is due early, which harms nobody. It answers whether anything moved.
+ * forward, it is due early, which harms nobody. It answers whether anything moved. What fails is tried again by the next check,
+ * which moves nothing twice.
  */
 export function makeClockWatch({ store, clock, log }: ClockWatchParts): () => Promise<boolean> {
   const offset = () => clock.now() - clock.monotonic();
   let known = offset();
+  /** What is left to do of the jumps so far. */
+  const steps: Step[] = [];
+
   return async () => {
     const byMs = offset() - known;
-    if (Math.abs(byMs) < JUMP_MS) {
-      known += byMs;
-      return false;
-    }
-    const now = clock.now();
-    log.info({ by_ms: byMs }, 'The clock was set; due times of webhooks follow.');
-    await store.deliveries.moveFailingSince(byMs);
     known += byMs;
-    if (byMs > 0) return false;
-    for (const { webhookId } of await store.deliveries.listLanes()) await moveBack(webhookId, byMs, now);
-    return true;
+    if (Math.abs(byMs) >= JUMP_MS) {
+      log.info({ by_ms: byMs }, 'The clock was set; due times of webhooks follow.');
+      steps.push(...stepsOf(byMs));
+    }
+    const isMoving = steps.length > 0;
+    while (steps.length > 0) steps.splice(0, 1, ...(await steps[0]!()));
+    return isMoving;
   };
 
-  async function moveBack(webhookId: number, byMs: number, now: number): Promise<void> {
-    // What is moved lies before the cursor afterwards, so nothing moves twice.
-    let after: { nextAttemptAt: number; id: number } | null = { nextAttemptAt: now, id: 0 };
-    while (after !== null) after = await store.deliveries.moveDue(webhookId, byMs, after);
+  function stepsOf(byMs: number): Step[] {
+    const failing: Step = async () => {
+      await store.deliveries.moveFailingSince(byMs);
+      return [];
+    };
+    if (byMs > 0) return [failing];
+    const now = clock.now();
+    const due: Step = async () => {
+      const webhookIds = await store.deliveries.listWithPending();
+      // What is moved lies before the cursor afterwards, so nothing moves twice.
+      return webhookIds.map((webhookId) => moveDue(webhookId, byMs, { nextAttemptAt: now, id: 0 }));
+    };
+    return [failing, due];
+  }
+
+  function moveDue(webhookId: number, byMs: number, after: DueCursor): Step {
+    return async () => {
+      const next = await store.deliveries.moveDue(webhookId, byMs, after);
+      return next === null ? [] : [moveDue(webhookId, byMs, next)];
+    };
   }
 }

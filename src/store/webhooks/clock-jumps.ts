@@ -1,6 +1,6 @@
 // What depends on wall time moves along when the clock is set.
 import type { Database } from '../engine/database.ts';
-import type { Step, Transaction } from '../engine/statement.ts';
+import type { Reader, Step, Transaction } from '../engine/statement.ts';
 
 /** A pending delivery, by its due time. */
 export interface DueCursor {
@@ -12,8 +12,17 @@ export interface DueCursor {
 const MOVED_AT_ONCE = 200;
 
 /** The verbs. */
-export function makeClockJumps({ write }: Database) {
+export function makeClockJumps({ read, write }: Database) {
   return {
+    /** The webhooks with something pending, also those that rest with their owner. */
+    listWithPending: read(function* (tx: Reader): Step<number[]> {
+      const rows = yield* tx.all<{ id: number }>(
+        `SELECT id FROM webhooks w WHERE EXISTS (
+           SELECT 1 FROM webhook_deliveries d WHERE d.webhook_id = w.id AND d.state = 'pending')`,
+      );
+      return rows.map(({ id }) => id);
+    }),
+
     /**
      * Moves due times of a webhook by so many milliseconds, those after the cursor, the earliest first. Answers the cursor to
      * go on after; null when none is left.

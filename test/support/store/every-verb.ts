@@ -315,6 +315,7 @@ async function callWebhooks(house: StoreHouse): Promise<void> {
   await deliveries.findTarget(webhook.id, 0);
   const [pending] = await deliveries.listPending(webhook.id, 9);
   const result = { at: 1, statusCode: 500, durationMs: 1, error: 'no', responseExcerpt: 'x' };
+  await deliveries.listWithPending();
   await deliveries.moveDue(webhook.id, 0, { nextAttemptAt: 0, id: 0 });
   await deliveries.moveFailingSince(0);
   await deliveries.recordAttempt(pending!.id, result, 1);
