@@ -1,6 +1,7 @@
 // When a webhook that fails is disabled.
 import type { Clock } from '../domain/clock.ts';
 import type { AttemptResult } from '../domain/webhooks/delivery.ts';
+import type { Webhook } from '../domain/webhooks/webhook.ts';
 import type { Log } from '../log/log.ts';
 import type { Store } from '../store/open-store.ts';
 import type { Recorded } from '../store/webhooks/record-attempts.ts';
@@ -31,6 +32,9 @@ export function reasonToDisable(failure: Failure, now: number): string | null {
   return `All ${failures} attempts of ${DAYS} days have failed. The last error: ${error ?? 'none'}`;
 }
 
+/** The webhook as it was when the attempt was made. */
+type Attempted = Pick<Webhook, 'id' | 'epoch'>;
+
 /** An attempt and what it led to. */
 type Outcome = Pick<AttemptResult, 'statusCode' | 'error'> & Recorded;
 
@@ -41,24 +45,26 @@ export interface JudgeParts {
 }
 
 /** Makes the judge: called after each attempt, it disables a webhook that has failed for too long. Never rejects. */
-export function makeJudge({ store, clock, log }: JudgeParts): (webhookId: number, outcome: Outcome) => Promise<void> {
+export function makeJudge({ store, clock, log }: JudgeParts): (webhook: Attempted, outcome: Outcome) => Promise<void> {
   /** Failed attempts of webhooks in a row, by this daemon. */
   const failures = new Map<number, number>();
 
-  async function disable(webhookId: number, reason: string): Promise<void> {
+  async function disable(webhook: Attempted, reason: string): Promise<void> {
+    const { id: webhookId } = webhook;
     try {
-      const isDisabled = await store.webhooks.giveUp(webhookId, reason);
+      const isDisabled = await store.webhooks.giveUp(webhook, reason);
       if (isDisabled) log.warn({ webhook_id: webhookId, reason }, 'A webhook was disabled.');
     } catch (error) {
       log.error({ err: error, webhook_id: webhookId }, 'A webhook could not be disabled.');
     }
   }
 
-  return async (webhookId, outcome) => {
+  return async (webhook, outcome) => {
+    const { id: webhookId } = webhook;
     const failuresHere = outcome.error === null ? 0 : (failures.get(webhookId) ?? 0) + 1;
     const reason = failuresHere === 0 ? null : reasonToDisable({ ...outcome, failuresHere }, clock.now());
     if (failuresHere === 0 || reason !== null) failures.delete(webhookId);
     else failures.set(webhookId, failuresHere);
-    if (reason !== null) await disable(webhookId, reason);
+    if (reason !== null) await disable(webhook, reason);
   };
 }

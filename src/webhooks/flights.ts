@@ -1,11 +1,10 @@
 // Attempts in flight: sent, recorded, and judged.
 import type { Clock } from '../domain/clock.ts';
 import { pauseBeforeRetry } from '../domain/webhooks/backoff.ts';
-import type { AttemptResult } from '../domain/webhooks/delivery.ts';
 import type { Log } from '../log/log.ts';
 import type { Store } from '../store/open-store.ts';
 import type { DeliveryTarget, PendingDelivery } from '../store/webhooks/deliveries.ts';
-import type { Recorded } from '../store/webhooks/record-attempts.ts';
+import type { AttemptMade, Recorded } from '../store/webhooks/record-attempts.ts';
 import type { Attempted } from './attempt.ts';
 import { GONE, makeJudge } from './failing.ts';
 import type { Landing } from './lanes.ts';
@@ -49,8 +48,8 @@ export function makeFlights(parts: SenderParts, landed: (webhookId: number, land
     if (stopping.signal.aborted && result.error !== null) return;
     const isFinal = result.error === null || result.statusCode === GONE;
     const retryAt = isFinal ? null : clock.now() + pauseMs({ target, delivery }, result);
-    const recorded = await record(delivery.id, result, retryAt);
-    if (recorded !== undefined) await judge(target.webhook.id, { ...result, ...recorded });
+    const recorded = await record(delivery.id, { result, epoch: target.webhook.epoch, retryAt });
+    if (recorded !== undefined) await judge(target.webhook, { ...result, ...recorded });
     landed(target.webhook.id, {
       deliveryId: delivery.id,
       standing: result.error === null ? 'proven' : 'failing',
@@ -64,10 +63,10 @@ export function makeFlights(parts: SenderParts, landed: (webhookId: number, land
   }
 
   /** Tries until it is recorded or the daemon stops: then it is sent again, with the same event id. */
-  async function record(id: number, result: AttemptResult, retryAt: number | null): Promise<Recorded | undefined> {
+  async function record(id: number, made: AttemptMade): Promise<Recorded | undefined> {
     for (;;) {
       try {
-        return await store.deliveries.recordAttempt(id, result, retryAt);
+        return await store.deliveries.recordAttempt(id, made);
       } catch (error) {
         if (stopping.signal.aborted) return undefined;
         log.error({ err: error, delivery_id: id }, 'An attempt of a webhook could not be recorded.');

@@ -21,7 +21,8 @@ async function scene(count: number) {
   await store.runs.settle(fenceOf(run!));
   while ((await store.deliveries.plan(renderId)).more);
   const pending = async (id: number) => (await store.deliveries.listPending(id, 9))[0]!;
-  for (const id of ids) await store.deliveries.recordAttempt((await pending(id)).id, FAILED, clock.now() + HOUR_MS);
+  const failed = { result: FAILED, epoch: 1, retryAt: clock.now() + HOUR_MS };
+  for (const id of ids) await store.deliveries.recordAttempt((await pending(id)).id, failed);
   /** In ms from now. */
   const dueIn = async () => Promise.all(ids.map(async (id) => (await pending(id)).nextAttemptAt - clock.now()));
   const failingSince = async () => Promise.all(ids.map(async (id) => (await store.webhooks.find(id))!.failingSince));

@@ -59,7 +59,7 @@ function makeStore(endpoints: Endpoint[], now: () => number) {
       return { webhook, secret: null, previousSecret: null } as unknown as DeliveryTarget;
     },
     listPending,
-    recordAttempt: async (id, { error }, retryAt) => {
+    recordAttempt: async (id, { result: { error }, retryAt }) => {
       endpoints[Math.floor(id / 1_000_000)]!.standing = error === null ? 'proven' : 'failing';
       if (error === null) done.add(id);
       else retries.set(id, retryAt!);

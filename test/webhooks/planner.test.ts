@@ -199,10 +199,14 @@ test('events of a deleted session are planned before its texts go, sent as they 
   const [delivery] = await house.store.deliveries.listPending(webhook.id, 9);
   expect(titleOf(delivery!.body)).toBe(SECRET);
   expect(house.rows('SELECT title FROM sessions')).toEqual([{ title: '' }]);
-  await house.store.deliveries.recordAttempt(delivery!.id, { ...RESULT, error: 'no' }, 5);
+  await house.store.deliveries.recordAttempt(delivery!.id, {
+    result: { ...RESULT, error: 'no' },
+    epoch: 1,
+    retryAt: 5,
+  });
   const [again] = await house.store.deliveries.listPending(webhook.id, 9);
   expect(again?.body).toBe(delivery!.body);
-  await house.store.deliveries.recordAttempt(delivery!.id, RESULT, null);
+  await house.store.deliveries.recordAttempt(delivery!.id, { result: RESULT, epoch: 1, retryAt: null });
   const record = await house.store.deliveries.find(delivery!.id);
   expect(record).toMatchObject({
     state: 'delivered',
@@ -217,7 +221,7 @@ test('what was sent before its session was deleted is erased with it', async () 
   const webhook = await create();
   const run = await endRun({ title: SECRET });
   const [delivery] = await house.store.deliveries.listPending(webhook.id, 9);
-  await house.store.deliveries.recordAttempt(delivery!.id, RESULT, null);
+  await house.store.deliveries.recordAttempt(delivery!.id, { result: RESULT, epoch: 1, retryAt: null });
   expect(await house.store.deliveries.find(delivery!.id)).toMatchObject({ attempts: [RESULT] });
   await house.store.sessions.deleteSession(run.sessionSeq);
   const sweeper = await sweeperOf(planner.catchUp);

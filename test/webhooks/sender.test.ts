@@ -192,6 +192,17 @@ test('five days without a success disable a webhook', async () => {
   expect(disabledReason).toMatch(/^All \d+ attempts of 5 days have failed\. The last error: .* status 500\.$/);
 });
 
+test('a 410 of the address before disables nothing', async () => {
+  const webhook = await create();
+  await endRuns();
+  startSender();
+  const sent = await nth(1);
+  await store.webhooks.change(webhook.id, { url: 'https://new.example/hook' }, renderId);
+  sent.reply(410);
+  await recorded(webhook.id);
+  expect(await get(webhook.id)).toMatchObject({ enabled: true, disabledReason: null, failures: 0 });
+});
+
 test('days on which no daemon ran do not disable a webhook at its next failure', async () => {
   receivers = fakeReceivers(() => 500);
   const webhook = await create({ retryCount: 20 });
@@ -199,7 +210,8 @@ test('days on which no daemon ran do not disable a webhook at its next failure',
   const [delivery] = await pending(webhook.id);
   const failed = { at: 0, statusCode: 500, durationMs: 1, error: 'It failed.', responseExcerpt: null };
   const retryAt = house.clock.now();
-  for (let count = 0; count < 12; count += 1) await store.deliveries.recordAttempt(delivery!.id, failed, retryAt);
+  for (let count = 0; count < 12; count += 1)
+    await store.deliveries.recordAttempt(delivery!.id, { result: failed, epoch: 1, retryAt });
   house.clock.advance(6 * DAY_MS);
   startSender();
   await recorded(webhook.id, 13);
@@ -229,7 +241,11 @@ test('a due time survives a restart', async () => {
 test('an attempt in flight may end while the daemon stops, for three seconds', async () => {
   const webhook = await create();
   await endRuns(2);
-  await store.deliveries.recordAttempt((await pending(webhook.id))[0]!.id, ARRIVED, null);
+  await store.deliveries.recordAttempt((await pending(webhook.id))[0]!.id, {
+    result: ARRIVED,
+    epoch: 1,
+    retryAt: null,
+  });
   await endRuns(1);
   const sender = startSender();
   const [fast, slow] = [await nth(1), await nth(2)];

@@ -70,11 +70,11 @@ test('a delivery that was delivered again is kept for thirty days from then on',
   const { upkeep, store, clock, deliver, count } = await upkeepHouse();
   await deliver(1, { redelivered: true });
   clock.advance(29 * DAY);
-  await store.deliveries.recordAttempt(
-    1,
-    { at: 0, statusCode: 200, durationMs: 1, error: null, responseExcerpt: null },
-    null,
-  );
+  await store.deliveries.recordAttempt(1, {
+    result: { at: 0, statusCode: 200, durationMs: 1, error: null, responseExcerpt: null },
+    epoch: 1,
+    retryAt: null,
+  });
   clock.advance(29 * DAY);
   upkeep.wake();
   await upkeep.settled();
@@ -104,7 +104,7 @@ test('nobody has to wake it for what becomes old', async () => {
 test('a long list of a disabled webhook is canceled to its end', async () => {
   const { upkeep, store, webhook, deliver, count } = await upkeepHouse();
   await deliver(450, { redelivered: true });
-  await store.webhooks.giveUp(webhook.id, 'gone');
+  await store.webhooks.giveUp(webhook, 'gone');
   expect(count("state = 'pending'")).toBe(250);
   upkeep.wake();
   await upkeep.settled();

@@ -73,6 +73,8 @@ export interface Webhook {
   /** Failed attempts since the last success. */
   readonly failures: number;
   readonly lastSuccessAt: number | null;
+  /** Grows when it is enabled or its address changes: attempts of an earlier epoch say nothing of it. */
+  readonly epoch: number;
   readonly createdAt: number;
   readonly updatedAt: number;
 }

@@ -18,6 +18,7 @@ import { waiting } from './migrations/012-waiting.ts';
 import { webhooks } from './migrations/013-webhooks.ts';
 import { noClockInRows } from './migrations/014-no-clock-in-rows.ts';
 import { endsOfDeliveries } from './migrations/015-ends-of-deliveries.ts';
+import { epochsOfWebhooks } from './migrations/016-epochs-of-webhooks.ts';
 
 /** Every migration in order. Add new ones at the end; never change one that was released. */
 const MIGRATIONS: readonly string[] = [
@@ -36,6 +37,7 @@ const MIGRATIONS: readonly string[] = [
   webhooks,
   noClockInRows,
   endsOfDeliveries,
+  epochsOfWebhooks,
 ];
 
 /** The schema version this code writes. */

@@ -13,6 +13,13 @@ export interface Recorded {
   readonly failures: number;
 }
 
+/** An attempt of a webhook in its epoch. `retryAt` null: there is no further one. */
+export interface AttemptMade {
+  readonly result: AttemptResult;
+  readonly epoch: number;
+  readonly retryAt: number | null;
+}
+
 /** What was sent as a test: it has one attempt, and the sender never sees it. */
 export interface TestDelivery {
   readonly webhook: Pick<Webhook, 'id' | 'userSeq'>;
@@ -27,13 +34,13 @@ export function makeRecordAttempts({ write }: Database) {
   return {
     /**
      * Keeps an attempt, and moves the delivery: `delivered` without an error, back to `pending` until `retryAt`, or
-     * `failed` when that is null or no attempt is left. Undefined when the delivery is gone.
+     * `failed` when that is null or no attempt is left. Undefined when the delivery is gone. An attempt of an earlier epoch
+     * counts for the delivery alone.
      */
     recordAttempt: write(function* (
       tx: Transaction,
       deliveryId: number,
-      result: AttemptResult,
-      retryAt: number | null,
+      { result, epoch, retryAt }: AttemptMade,
     ): Step<Recorded | undefined> {
       const row = yield* tx.get<AttemptedRow>(
         'SELECT webhook_id, state, attempt_count, attempts_left FROM webhook_deliveries WHERE id = ?',
@@ -43,7 +50,7 @@ export function makeRecordAttempts({ write }: Database) {
       yield* insertAttempt(tx, deliveryId, { ...result, no: row.attempt_count + 1 });
       const state = stateAfter(row, result, retryAt);
       yield* moveIn(tx, deliveryId, { row, result, state, retryAt });
-      return { state, ...(yield* noteResult(tx, row.webhook_id, result)) };
+      return { state, ...(yield* noteResult(tx, { id: row.webhook_id, epoch }, result)) };
     }),
 
     /** Stores a test and its one attempt; returns the id of the delivery. */
@@ -126,15 +133,23 @@ function* insertAttempt(tx: Transaction, deliveryId: number, attempt: AttemptRes
   );
 }
 
+const NOTHING_NOTED: Omit<Recorded, 'state'> = { failingSince: null, failures: 0 };
+
 /** Counts the failures of a webhook in a row. */
-function* noteResult(tx: Transaction, webhookId: number, { error }: AttemptResult): Step<Omit<Recorded, 'state'>> {
+function* noteResult(
+  tx: Transaction,
+  { id, epoch }: Pick<Webhook, 'id' | 'epoch'>,
+  { error }: AttemptResult,
+): Step<Omit<Recorded, 'state'>> {
   const set =
     error === null
       ? 'failing_since = NULL, failures = 0, last_success_at = ?'
       : 'failures = failures + 1, failing_since = coalesce(failing_since, ?)';
-  return (yield* tx.get<Omit<Recorded, 'state'>>(
-    `UPDATE webhooks SET ${set} WHERE id = ? RETURNING failing_since AS failingSince, failures`,
+  const noted = yield* tx.get<Omit<Recorded, 'state'>>(
+    `UPDATE webhooks SET ${set} WHERE id = ? AND epoch = ? RETURNING failing_since AS failingSince, failures`,
     tx.now,
-    webhookId,
-  ))!;
+    id,
+    epoch,
+  );
+  return noted ?? NOTHING_NOTED;
 }

@@ -20,6 +20,7 @@ export interface WebhookRow {
   failing_since: number | null;
   failures: number;
   last_success_at: number | null;
+  epoch: number;
   created_at: number;
   updated_at: number;
 }
@@ -27,7 +28,7 @@ export interface WebhookRow {
 /** The columns of a webhook `w`. */
 export const WEBHOOK_COLUMNS = `w.id, w.user_seq, w.name, w.url, w.events, w.project_id, w.session_kinds,
   w.secret IS NOT NULL AS has_secret, w.timeout_ms, w.retry_count, w.retry_backoff_ms, w.enabled, w.disabled_reason,
-  w.failing_since, w.failures, w.last_success_at, w.created_at, w.updated_at`;
+  w.failing_since, w.failures, w.last_success_at, w.epoch, w.created_at, w.updated_at`;
 
 export function toWebhook(row: WebhookRow): Webhook {
   return {
@@ -47,6 +48,7 @@ export function toWebhook(row: WebhookRow): Webhook {
     failingSince: row.failing_since,
     failures: row.failures,
     lastSuccessAt: row.last_success_at,
+    epoch: row.epoch,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };

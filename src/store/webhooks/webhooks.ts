@@ -100,9 +100,16 @@ export function makeWebhooks(database: Database, planning: Planning) {
         return yield* getIn(tx, id);
       }),
 
-    /** Disables a failing webhook with a reason, and cancels its pending deliveries. Returns false when it was not enabled. */
-    giveUp: write(function* (tx: Transaction, id: number, reason: string): Step<boolean> {
-      const row = yield* tx.get<WebhookRow>(`${BY_ID} AND w.enabled = 1`, id);
+    /**
+     * Disables a failing webhook with a reason, and cancels its pending deliveries. Returns false when it is not enabled any
+     * more, or in another epoch.
+     */
+    giveUp: write(function* (
+      tx: Transaction,
+      { id, epoch }: Pick<Webhook, 'id' | 'epoch'>,
+      reason: string,
+    ): Step<boolean> {
+      const row = yield* tx.get<WebhookRow>(`${BY_ID} AND w.enabled = 1 AND w.epoch = ?`, id, epoch);
       if (row === undefined) return false;
       yield* tx.run(
         'UPDATE webhooks SET enabled = 0, disabled_reason = ?, updated_at = ? WHERE id = ?',
@@ -195,10 +202,12 @@ function* insertIn(tx: Transaction, webhook: NewWebhook): Step<Webhook> {
 
 function* changeIn(tx: Transaction, id: number, changes: WebhookChanges): Step<Webhook> {
   const before = yield* getIn(tx, id);
-  if (changes.enabled === true && !before.enabled) {
-    const anew = 'disabled_reason = NULL, failing_since = NULL, failures = 0, last_success_at = NULL';
+  const moves = changes.url !== undefined && changes.url !== before.url;
+  if (moves || (changes.enabled === true && !before.enabled)) {
+    const anew = 'epoch = epoch + 1, failing_since = NULL, failures = 0, last_success_at = NULL';
     yield* tx.run(`UPDATE webhooks SET ${anew} WHERE id = ?`, id);
   }
+  if (changes.enabled === true) yield* tx.run('UPDATE webhooks SET disabled_reason = NULL WHERE id = ?', id);
   for (const [name, value] of Object.entries(changes)) {
     const column = COLUMNS[name as keyof Configuration];
     yield* tx.run(`UPDATE webhooks SET ${column} = ? WHERE id = ?`, storedAs(name as keyof Configuration, value), id);

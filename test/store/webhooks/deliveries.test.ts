@@ -32,7 +32,7 @@ async function deliver(over: Parameters<typeof aWebhook>[0] = {}) {
 }
 
 const record = (id: number, result = FAILED as typeof FAILED | typeof ARRIVED, retryAt: number | null = 99) =>
-  house.store.deliveries.recordAttempt(id, result, retryAt);
+  house.store.deliveries.recordAttempt(id, { result, epoch: 1, retryAt });
 
 test('each failure takes an attempt, and the last one ends the delivery', async () => {
   const { delivery, webhook } = await deliver({ retryCount: 1 });
@@ -192,8 +192,8 @@ test('the sender sees what is pending of enabled webhooks whose owner is enabled
 test('a webhook that was given up has a reason; enabled again, it starts afresh without earlier deliveries', async () => {
   const { webhook, delivery } = await deliver();
   await record(delivery.id);
-  expect(await house.store.webhooks.giveUp(webhook.id, 'The receiver answered 410.')).toBe(true);
-  expect(await house.store.webhooks.giveUp(webhook.id, 'Again.')).toBe(false);
+  expect(await house.store.webhooks.giveUp(webhook, 'The receiver answered 410.')).toBe(true);
+  expect(await house.store.webhooks.giveUp(webhook, 'Again.')).toBe(false);
   expect(await house.store.webhooks.find(webhook.id)).toMatchObject({
     enabled: false,
     disabledReason: 'The receiver answered 410.',
@@ -228,6 +228,40 @@ test('a long backlog of a disabled webhook is canceled in batches, and none of i
   expect(await house.store.deliveries.listLanes()).toEqual([]);
   await house.store.webhooks.change(webhook.id, { enabled: true }, renderId);
   expect(pending()).toBe(0);
+});
+
+test.each<[string, (id: number) => Promise<unknown>]>([
+  ['its address changed', (id) => house.store.webhooks.change(id, { url: 'https://new.example/' }, renderId)],
+  [
+    'it was disabled and enabled',
+    async (id) => {
+      await house.store.webhooks.change(id, { enabled: false }, renderId);
+      await house.store.webhooks.change(id, { enabled: true }, renderId);
+    },
+  ],
+])('what came before %s says nothing of a webhook', async (_, change) => {
+  const { webhook, delivery } = await deliver();
+  await record(delivery.id);
+  const fresh = { failures: 0, failingSince: null, lastSuccessAt: null, epoch: webhook.epoch + 1, enabled: true };
+  await change(webhook.id);
+  expect(await house.store.webhooks.find(webhook.id)).toMatchObject(fresh);
+  // Attempts that were under way at the change.
+  expect(await record(delivery.id)).toMatchObject({ failingSince: null, failures: 0 });
+  await record(delivery.id, ARRIVED, null);
+  expect(await house.store.webhooks.giveUp(webhook, 'The receiver answered 410.')).toBe(false);
+  expect(await house.store.webhooks.find(webhook.id)).toMatchObject(fresh);
+  expect(await house.store.deliveries.find(delivery.id)).toMatchObject({ attemptCount: 3, state: 'delivered' });
+});
+
+test('a name, or the same address, keeps what is known of a webhook', async () => {
+  const { webhook, delivery } = await deliver();
+  await record(delivery.id);
+  const changed = await house.store.webhooks.change(
+    webhook.id,
+    { name: 'n', url: webhook.url, enabled: true },
+    renderId,
+  );
+  expect(changed).toMatchObject({ failures: 1, epoch: webhook.epoch });
 });
 
 test('the record is pruned by age, and what belongs to a deleted webhook goes with it', async () => {
@@ -271,10 +305,10 @@ test('webhooks that fail and those that were disabled are counted and listed, ot
   const { delivery, webhook: failing } = await deliver({ name: 'Fails' });
   await record(delivery.id);
   const gone = await house.store.webhooks.create(aWebhook({ name: 'Gone' }), renderId);
-  await house.store.webhooks.giveUp(gone.id, 'It is gone.');
+  await house.store.webhooks.giveUp(gone, 'It is gone.');
   for (const name of ['Well', 'Deleted', 'Off']) await house.store.webhooks.create(aWebhook({ name }), renderId);
   const off = gone.id + 3;
-  await house.store.webhooks.giveUp(off - 1, 'It is gone.');
+  await house.store.webhooks.giveUp({ id: off - 1, epoch: 1 }, 'It is gone.');
   await house.store.webhooks.delete(off - 1);
   await house.store.webhooks.change(off, { enabled: false }, renderId);
   const [first, second] = [

@@ -376,7 +376,7 @@ test('without an enabled webhook nothing is wanted', async () => {
   await house.store.webhooks.change(id, { enabled: false }, renderId);
   expect(await wanted()).toEqual([]);
   await house.store.webhooks.change(id, { enabled: true }, renderId);
-  await house.store.webhooks.giveUp(id, 'gone');
+  await house.store.webhooks.giveUp({ id, epoch: 2 }, 'gone');
   expect(await wanted()).toEqual([]);
   const other = await create();
   expect(await wanted()).toHaveLength(3);

@@ -318,8 +318,8 @@ async function callWebhooks(house: StoreHouse): Promise<void> {
   await deliveries.listWithPending();
   await deliveries.moveDue(webhook.id, 0, { nextAttemptAt: 0, id: 0 });
   await deliveries.moveFailingSince(0);
-  await deliveries.recordAttempt(pending!.id, result, 1);
-  await deliveries.recordAttempt(pending!.id, { ...result, error: null }, null);
+  await deliveries.recordAttempt(pending!.id, { result, epoch: 1, retryAt: 1 });
+  await deliveries.recordAttempt(pending!.id, { result: { ...result, error: null }, epoch: 1, retryAt: null });
   const test = { webhook, eventId: 'e', eventType: 'session.failed', sessionSeq: null, body: 'b' } as const;
   await deliveries.recordTest(test, result);
   await callDeliveryRecords(house, webhook.id, pending!.id);
@@ -330,7 +330,7 @@ async function callWebhooks(house: StoreHouse): Promise<void> {
   }
   await webhooks.change(webhook.id, { enabled: false }, renderId);
   await webhooks.change(webhook.id, { enabled: true }, renderId);
-  await webhooks.giveUp(webhook.id, 'it is gone');
+  await webhooks.giveUp(webhook, 'it is gone');
   await webhooks.find(webhook.id);
   await webhooks.trouble(9);
   await deliveries.cancelOfDisabled();
