@@ -74,7 +74,7 @@ function makeStore(database: Database) {
   return {
     findIds: makeFindIds(database),
     createFirstAdministrator: makeCreateFirstAdministrator(database),
-    users: makeUsers(database),
+    users: makeUsers(database, planning),
     teams: makeTeams(database),
     keys: makeApiKeys(database),
     signingKeys: makeSigningKeys(database),

@@ -3,10 +3,12 @@ import { accountOf } from '../../domain/people/account-name.ts';
 import { ErrandError, notFound } from '../../domain/errors.ts';
 import { newId } from '../../domain/ids.ts';
 import type { User } from '../../domain/people/user.ts';
+import type { RenderBody } from '../../domain/webhooks/event-facts.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { toUser, type UserRow } from '../rows.ts';
+import type { Planning } from '../webhooks/planning.ts';
 
 export type NewUser = Pick<
   User,
@@ -54,7 +56,7 @@ const COLUMNS = {
 } as const satisfies Record<keyof UserChanges, string>;
 
 /** The verbs on users. A `reference` is an id or a username. */
-export function makeUsers(database: Database) {
+export function makeUsers(database: Database, planning: Pick<Planning, 'planThen'>) {
   const { write, read } = database;
   const auditedWrite = makeAuditedWrite(database);
   return {
@@ -98,27 +100,39 @@ export function makeUsers(database: Database) {
       return { items, total: items.length };
     }),
 
-    /** Throws `not_found`, and `conflict` when it would leave no enabled administrator. */
-    change: (reference: string, changes: UserChanges, note?: Note<UserRecord>): Promise<UserRecord> =>
-      auditedWrite(note, function* (tx) {
-        const before = yield* getIn(tx, reference);
-        for (const [name, value] of Object.entries(changes)) {
-          const column = COLUMNS[name as keyof UserChanges];
-          const stored = typeof value === 'boolean' ? Number(value) : value;
-          yield* tx.run(`UPDATE users SET ${column} = ?, updated_at = ? WHERE seq = ?`, stored, tx.now, before.seq);
-        }
-        // Whoever knew the old password must not continue with a token obtained with it.
-        if (changes.passwordHash !== undefined) {
-          yield* tx.run('UPDATE users SET token_generation = token_generation + 1 WHERE seq = ?', before.seq);
-        }
-        const wasAdmin = before.role === 'admin' && !before.disabled;
-        const remaining = yield* tx.get("SELECT 1 FROM users WHERE role = 'admin' AND disabled = 0 LIMIT 1");
-        if (wasAdmin && remaining === undefined) {
-          throw new ErrandError('conflict', `${before.username} is the last enabled administrator.`);
-        }
-        return yield* recordIn(tx, before.seq);
-      }),
+    /**
+     * Throws `not_found`, and `conflict` when it would leave no enabled administrator. With `render`, the events before it are
+     * planned first, so that webhooks of a user who is disabled still get them (H16).
+     */
+    change: (
+      reference: string,
+      changes: UserChanges,
+      note?: Note<UserRecord>,
+      render?: RenderBody,
+    ): Promise<UserRecord> => {
+      const change = (tx: Transaction) => changeIn(tx, reference, changes);
+      return render === undefined ? auditedWrite(note, change) : planning.planThen(render, note, change);
+    },
   };
+}
+
+function* changeIn(tx: Transaction, reference: string, changes: UserChanges): Step<UserRecord> {
+  const before = yield* getIn(tx, reference);
+  for (const [name, value] of Object.entries(changes)) {
+    const column = COLUMNS[name as keyof UserChanges];
+    const stored = typeof value === 'boolean' ? Number(value) : value;
+    yield* tx.run(`UPDATE users SET ${column} = ?, updated_at = ? WHERE seq = ?`, stored, tx.now, before.seq);
+  }
+  // Whoever knew the old password must not continue with a token obtained with it.
+  if (changes.passwordHash !== undefined) {
+    yield* tx.run('UPDATE users SET token_generation = token_generation + 1 WHERE seq = ?', before.seq);
+  }
+  const wasAdmin = before.role === 'admin' && !before.disabled;
+  const remaining = yield* tx.get("SELECT 1 FROM users WHERE role = 'admin' AND disabled = 0 LIMIT 1");
+  if (wasAdmin && remaining === undefined) {
+    throw new ErrandError('conflict', `${before.username} is the last enabled administrator.`);
+  }
+  return yield* recordIn(tx, before.seq);
 }
 
 function* getIn(tx: Reader, reference: string): Step<UserRecord> {

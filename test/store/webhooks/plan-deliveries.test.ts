@@ -124,6 +124,15 @@ test('webhooks of a disabled user rest, and get nothing of that time later; syst
   expect([sentTo(hers.id), sentTo(all.id)]).toEqual([[], [sessionId]]);
 });
 
+test('what happened before its owner was disabled is planned for its webhook', async () => {
+  const olga = await another('olga');
+  const { id } = await create({ userSeq: olga.seq });
+  const key = await keyOf(olga);
+  const before = await endRun({ user: olga, key });
+  await house.store.users.change('olga', { disabled: true }, undefined, renderId);
+  expect(sentTo(id)).toEqual([before.sessionId]);
+});
+
 test('a new webhook gets no earlier events, nor does one that is enabled again', async () => {
   await endRun();
   const { id } = await create();
