@@ -9,7 +9,7 @@ export interface UpkeepParts {
   readonly store: {
     readonly deliveries: Pick<
       Store['deliveries'],
-      'cancelOfDisabled' | 'cancelOverdue' | 'pruneBefore' | 'pruneDeleted'
+      'cancelOfDisabled' | 'cancelOverdue' | 'pruneBefore' | 'pruneDeleted' | 'pruneSecrets'
     >;
   };
   readonly clock: Clock;
@@ -31,6 +31,7 @@ export function makeUpkeep({ store: { deliveries }, clock, log, settings }: Upke
       deliveries.cancelOfDisabled,
       () => deliveries.cancelOverdue(clock.now() - MAX_OVERDUE_DAYS * DAY_MS, OVERDUE),
       deliveries.pruneDeleted,
+      deliveries.pruneSecrets,
       () => deliveries.pruneBefore(clock.now() - settings().webhooks.retentionDays * DAY_MS),
     ];
     for (const step of steps) while (!stopping.aborted && (await step()));

@@ -81,6 +81,23 @@ test('a delivery that was delivered again is kept for thirty days from then on',
   expect(count("state = 'delivered'")).toBe(1);
 });
 
+test('a secret before a rotation is removed once it signs no more', async () => {
+  const { upkeep, store, clock, rows } = await upkeepHouse();
+  const { id } = await store.webhooks.create(aWebhook({ sealSecret: () => Buffer.from('first') }), renderId);
+  await store.webhooks.rotateSecret(id, Buffer.from('second'));
+  const left = async () => {
+    upkeep.wake();
+    await upkeep.settled();
+    return rows(
+      `SELECT CAST(secret AS TEXT) AS secret, CAST(previous_secret AS TEXT) AS before FROM webhooks WHERE id = ${id}`,
+    );
+  };
+  clock.advance(DAY - 1);
+  expect(await left()).toEqual([{ secret: 'second', before: 'first' }]);
+  clock.advance(1);
+  expect(await left()).toEqual([{ secret: 'second', before: null }]);
+});
+
 test('a setting says how long they are kept', async () => {
   const { upkeep, clock, deliver, count } = await upkeepHouse(2);
   await deliver(1);

@@ -1,4 +1,4 @@
-// Taking deliveries out of the record, a bounded number of rows a commit.
+// Taking deliveries out of the record, and old secrets, a bounded number of rows a commit.
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { BODY_AT_END, cancelPendingIn } from './cancel-pending.ts';
@@ -46,6 +46,13 @@ export function makePruneDeliveries({ write }: Database) {
       yield* removeIn(tx, some);
       if (some.length < DELIVERIES_AT_ONCE) yield* tx.run('DELETE FROM webhooks WHERE id = ?', webhook.id);
       return true;
+    }, 'free'),
+
+    /** Removes the secrets before a rotation whose time is over (H4). */
+    pruneSecrets: write(function* (tx: Transaction): Step<boolean> {
+      const past = 'previous_secret_until <= ?';
+      yield* tx.run(`UPDATE webhooks SET previous_secret = NULL, previous_secret_until = NULL WHERE ${past}`, tx.now);
+      return false;
     }, 'free'),
 
     /** Cancels what is left pending of disabled webhooks (H17). */

@@ -20,6 +20,9 @@ export interface AttemptMade {
   readonly retryAt: number | null;
 }
 
+/** Its session may have been deleted while the test was under way. */
+const BODY_OF_TEST = `CASE WHEN EXISTS (SELECT 1 FROM sessions s WHERE s.seq = ? AND s.deleted_at IS NOT NULL) THEN '' ELSE ? END`;
+
 /** What was sent as a test: it has one attempt, and the sender never sees it. */
 export interface TestDelivery {
   readonly webhook: Pick<Webhook, 'id' | 'userSeq'>;
@@ -59,7 +62,7 @@ export function makeRecordAttempts({ write }: Database) {
       const id = yield* tx.insert(
         `INSERT INTO webhook_deliveries (webhook_id, owner, event_id, event_type, session_seq, is_test, state,
            attempt_count, attempts_left, last_status_code, last_error, body, created_at, ended_at, delivered_at)
-         VALUES (?, ?, ?, ?, ?, 1, ?, 1, 0, ?, ?, ?, ?, ?, ?)`,
+         VALUES (?, ?, ?, ?, ?, 1, ?, 1, 0, ?, ?, ${BODY_OF_TEST}, ?, ?, ?)`,
         test.webhook.id,
         ownerOf(test.webhook),
         test.eventId,
@@ -68,6 +71,7 @@ export function makeRecordAttempts({ write }: Database) {
         isDelivered ? 'delivered' : 'failed',
         result.statusCode,
         result.error,
+        test.sessionSeq,
         test.body,
         tx.now,
         tx.now,

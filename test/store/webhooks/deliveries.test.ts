@@ -264,6 +264,17 @@ test('a name, or the same address, keeps what is known of a webhook', async () =
   expect(changed).toMatchObject({ failures: 1, epoch: webhook.epoch });
 });
 
+test('the body of a test is not kept when its session was deleted meanwhile', async () => {
+  const { webhook, sessionSeq } = await deliver();
+  const sent = { webhook, eventType: 'session.failed', sessionSeq, body: 'of the session' } as const;
+  const bodyOf = async (id: number) => (await house.store.deliveries.find(id))?.body;
+  expect(await bodyOf(await house.store.deliveries.recordTest({ ...sent, eventId: 'a' }, ARRIVED))).toBe(
+    'of the session',
+  );
+  await house.store.sessions.deleteSession(sessionSeq);
+  expect(await bodyOf(await house.store.deliveries.recordTest({ ...sent, eventId: 'b' }, ARRIVED))).toBe('');
+});
+
 test('the record is pruned by age, and what belongs to a deleted webhook goes with it', async () => {
   const old = await deliver();
   await record(old.delivery.id, FAILED, null);

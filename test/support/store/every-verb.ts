@@ -334,6 +334,7 @@ async function callWebhooks(house: StoreHouse): Promise<void> {
   await webhooks.find(webhook.id);
   await webhooks.trouble(9);
   await deliveries.cancelOfDisabled();
+  await deliveries.pruneSecrets();
   await deliveries.cancelOverdue(0, 'it is late');
   await deliveries.pruneBefore(house.clock.now() + 1);
   await webhooks.delete(other.id);
