@@ -1,11 +1,11 @@
 // Deliveries of webhooks: listed, read, and made again (H11).
-import { ErrandError } from '../../domain/errors.ts';
+import { ErrandError, unprocessable } from '../../domain/errors.ts';
 import type { Page } from '../../domain/listing.ts';
 import type { Caller } from '../../domain/people/user.ts';
 import type { Delivery, DeliveryState } from '../../domain/webhooks/delivery.ts';
 import type { WebhookEventType } from '../../domain/webhooks/webhook.ts';
 import type { Store } from '../../store/open-store.ts';
-import type { DeliveryRecord } from '../../store/webhooks/delivery-records.ts';
+import { type DeliveryRecord, MAX_COUNTED_DELIVERIES } from '../../store/webhooks/delivery-records.ts';
 import type { RedeliveryCursor, RedeliveryFilter } from '../../store/webhooks/redeliver.ts';
 import { type Access, scopeOf } from '../access.ts';
 import type { Audit, AuditTarget } from '../audit/audit.ts';
@@ -37,8 +37,10 @@ export function makeDeliveryOperations({ store, access, audit, changed }: Delive
   }
 
   return {
-    /** The deliveries within the caller's reach, the newest first, without bodies. */
+    /** The deliveries within the caller's reach, the newest first, without bodies. Whoever looks for older ones narrows the time. */
     listDeliveries: async (caller: Caller, query: DeliveryQuery) => {
+      if (query.offset > MAX_COUNTED_DELIVERIES)
+        throw unprocessable('offset', `must be at most ${MAX_COUNTED_DELIVERIES}: narrow the time with until`);
       if (query.webhookId !== null) await access.webhook(caller, query.webhookId);
       return store.deliveries.list({ ...query, owner: scopeOf(caller).userSeq });
     },

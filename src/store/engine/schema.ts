@@ -19,6 +19,7 @@ import { webhooks } from './migrations/013-webhooks.ts';
 import { noClockInRows } from './migrations/014-no-clock-in-rows.ts';
 import { endsOfDeliveries } from './migrations/015-ends-of-deliveries.ts';
 import { epochsOfWebhooks } from './migrations/016-epochs-of-webhooks.ts';
+import { listsOfDeliveries } from './migrations/017-lists-of-deliveries.ts';
 
 /** Every migration in order. Add new ones at the end; never change one that was released. */
 const MIGRATIONS: readonly string[] = [
@@ -38,6 +39,7 @@ const MIGRATIONS: readonly string[] = [
   noClockInRows,
   endsOfDeliveries,
   epochsOfWebhooks,
+  listsOfDeliveries,
 ];
 
 /** The schema version this code writes. */

@@ -316,6 +316,11 @@ test('a made-up session is of the owner of the webhook, whoever tests it', async
   expect(usernames).toEqual([rows.user.username, 'otto', 'operator']);
 });
 
+test('a page of deliveries begins among the first 10,000', async () => {
+  const statusOf = async (offset: number) => (await user({ path: `${DELIVERIES}?offset=${offset}` })).status;
+  expect([await statusOf(10_000), await statusOf(10_001)]).toEqual([200, 422]);
+});
+
 test('deliveries are made again one by one and many at a time, but not of a disabled webhook', async () => {
   result = { ...result, statusCode: null, error: 'Refused.' };
   for (const event_type of ['session.failed', 'session.stopped'])

@@ -1,4 +1,4 @@
-// Which attempts say something of a webhook, and lists of deliveries by what they are filtered by.
+// Which attempts say something of a webhook.
 
 export const epochsOfWebhooks = `
 -- Grows when it is enabled or its address changes: attempts of an earlier epoch say nothing of it.
