@@ -124,6 +124,9 @@ export function makeWebhooks(database: Database, planning: Planning) {
   };
 }
 
+/** Thrown to undo enabling a webhook that was disabled meanwhile, with more left to cancel than one commit may. */
+class LeftOver extends Error {}
+
 /** The verbs that change subscriptions. Events that were committed before are planned by the old ones first. */
 function makeChanges(database: Database, { planThen }: Planning) {
   const auditedWrite = makeAuditedWrite(database);
@@ -139,11 +142,17 @@ function makeChanges(database: Database, { planThen }: Planning) {
      * disabled one's pending deliveries are canceled (H17). Throws `not_found`.
      */
     change: async (id: number, changes: WebhookChanges, render: RenderBody, note?: Note<Webhook>): Promise<Webhook> => {
-      // What is left of an earlier time must not be sent once it is enabled again.
-      if (changes.enabled === true) while (await cancelLeftOver(id));
       const change = (tx: Transaction) => changeIn(tx, id, changes);
       const movesFilters = FILTERS.some((name) => changes[name] !== undefined);
-      return movesFilters ? planThen(render, note, change) : auditedWrite(note, change);
+      for (;;) {
+        // What is left of an earlier time must not be sent once it is enabled again.
+        if (changes.enabled === true) while (await cancelLeftOver(id));
+        try {
+          return await (movesFilters ? planThen(render, note, change) : auditedWrite(note, change));
+        } catch (error) {
+          if (!(error instanceof LeftOver)) throw error;
+        }
+      }
     },
 
     /** Hides it at once; its rows are removed later. Throws `not_found`. */
@@ -207,6 +216,7 @@ function* changeIn(tx: Transaction, id: number, changes: WebhookChanges): Step<W
     const anew = 'epoch = epoch + 1, failing_since = NULL, failures = 0, last_success_at = NULL';
     yield* tx.run(`UPDATE webhooks SET ${anew} WHERE id = ?`, id);
   }
+  if (changes.enabled === true && !before.enabled && (yield* cancelPendingIn(tx, id))) throw new LeftOver();
   if (changes.enabled === true) yield* tx.run('UPDATE webhooks SET disabled_reason = NULL WHERE id = ?', id);
   for (const [name, value] of Object.entries(changes)) {
     const column = COLUMNS[name as keyof Configuration];

@@ -228,6 +228,17 @@ test('a long backlog of a disabled webhook is canceled in batches, and none of i
   expect(await house.store.deliveries.listLanes()).toEqual([]);
   await house.store.webhooks.change(webhook.id, { enabled: true }, renderId);
   expect(pending()).toBe(0);
+  // Disabled and enabled at the same time.
+  for (let last = null; ; ) {
+    const filter = { webhookId: webhook.id, state: 'canceled', since: 0 } as const;
+    const batch = await house.store.deliveries.redeliverSome(filter, last);
+    if (batch.last === null) break;
+    last = batch.last as never;
+  }
+  expect(pending()).toBe(451);
+  const toggle = (enabled: boolean) => house.store.webhooks.change(webhook.id, { enabled }, renderId);
+  expect((await Promise.all([toggle(false), toggle(true)])).map(({ enabled }) => enabled)).toEqual([false, true]);
+  expect(pending()).toBe(0);
 });
 
 test.each<[string, (id: number) => Promise<unknown>]>([
