@@ -43,8 +43,15 @@ interface Entry {
   standing: Lane['standing'];
   dueAt: number | null;
   bucket: Bucket;
+  /** When one that fails is tried again. */
+  triedAgainAt: number;
   readonly inFlight: Set<number>;
 }
+
+const FRESH = { dueAt: null, triedAgainAt: 0 } as const;
+
+/** Between attempts for a webhook that fails: whatever it has to send, its receiver is tried once a second. */
+const FAILING_PAUSE_MS = 1_000;
 
 /** Makes lanes without a webhook. */
 export function makeLanes(): Lanes {
@@ -56,13 +63,16 @@ export function makeLanes(): Lanes {
   /** Queues a webhook, or forgets it when it has nothing to do. */
   function settle(entry: Entry, now: number): void {
     if (entry === taken) return;
+    // A moment further ahead than any pause is one of before the clock was set back.
+    const isPausing = entry.triedAgainAt <= now + FAILING_PAUSE_MS;
+    if (entry.dueAt !== null && isPausing) entry.dueAt = Math.max(entry.dueAt, entry.triedAgainAt);
     queues.place(entry, now);
     if (entry.dueAt === null && entry.inFlight.size === 0) entries.delete(entry.webhookId);
   }
 
   return {
     put: ({ nextAttemptAt, ...lane }, now) => {
-      const entry = entries.get(lane.webhookId) ?? { ...lane, dueAt: null, bucket: fullBucket(), inFlight: new Set() };
+      const entry = entries.get(lane.webhookId) ?? { ...lane, ...FRESH, bucket: fullBucket(), inFlight: new Set() };
       const isEarlier = entry.dueAt === null || nextAttemptAt < entry.dueAt;
       const isSame = entry.host === lane.host && entry.standing === lane.standing;
       Object.assign(entry, lane);
@@ -106,6 +116,7 @@ export function makeLanes(): Lanes {
       entry.inFlight.delete(deliveryId);
       places.leave(deliveryId);
       entry.standing = standing;
+      entry.triedAgainAt = standing === 'failing' ? now + FAILING_PAUSE_MS : 0;
       entry.dueAt = earlier(entry.dueAt, dueAt);
       settle(entry, now);
     },

@@ -281,13 +281,37 @@ test('a clock that is set forward by a week disables no webhook', async () => {
   const webhook = await create({ retryCount: 20, retryBackoffMs: 100 });
   await endRuns(4);
   const sender = startSender();
-  await waitFor(async () => (await get(webhook.id)).failures >= 4);
+  // Its receiver is tried once a second.
+  const failures = async (count: number) =>
+    waitFor(async () => {
+      await pass(1_000, sender);
+      return (await get(webhook.id)).failures >= count;
+    });
+  await failures(4);
   house.clock.jump(7 * DAY_MS);
-  sender.wake();
-  await waitFor(async () => (await get(webhook.id)).failures >= 4 + 4);
+  await failures(4 + 4);
   house.clock.advance(3_600_000);
-  await waitFor(async () => (await get(webhook.id)).failures >= 12);
+  await failures(12);
   expect(await get(webhook.id)).toMatchObject({ enabled: true });
+});
+
+test('a failing webhook is tried once a second, whatever it has to send, and at full pace once it succeeds', async () => {
+  let status = 500;
+  receivers = fakeReceivers(() => status);
+  const webhook = await create({ retryBackoffMs: 3_600_000 });
+  await endRuns(9);
+  const sender = startSender();
+  await waitFor(async () => (await get(webhook.id)).failures === 1);
+  await sender.settled();
+  for (const seconds of [1, 2, 3]) {
+    expect(receivers.sent).toHaveLength(seconds);
+    await pass(1_000, sender);
+    await waitFor(async () => (await get(webhook.id)).failures === seconds + 1);
+    await sender.settled();
+  }
+  status = 200;
+  await pass(1_000, sender);
+  await waitFor(() => receivers.sent.length === 9);
 });
 
 test('a webhook that is disabled in flight sends nothing more, and what arrived is recorded', async () => {
@@ -412,7 +436,7 @@ test('a backlog is sent oldest first, at 20 a second', async () => {
 });
 
 test('a webhook has one attempt in flight until one succeeded, then four', async () => {
-  await create();
+  const webhook = await create();
   await endRuns(12);
   const sender = startSender();
   (await nth(1)).reply(200);
@@ -423,6 +447,9 @@ test('a webhook has one attempt in flight until one succeeded, then four', async
   receivers.open()[0]!.reply(500);
   await waitFor(async () => receivers.open().length === 3);
   for (const one of receivers.open()) one.reply(500);
+  await waitFor(async () => (await get(webhook.id)).failures === 4);
+  await sender.settled();
+  await pass(1_000, sender);
   const last = await nth(6);
   sender.wake();
   await sender.settled();
