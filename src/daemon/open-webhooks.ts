@@ -28,9 +28,10 @@ export function openWebhooks({ live, store, secrets: box, clock, log }: WebhookP
   const secrets = rememberOpened(box);
   const policy = () => ({ purpose: 'webhook', allow: live.settings().egress.allow }) as const;
   const pool = makeGuardedPool({ policy, maxIdle: MAX_IDLE, clock });
-  const sender = makeSender({ store, secrets, pool, clock, log, random: Math.random });
   const planner = makePlanner({ store, clock, log });
   const upkeep = makeUpkeep({ store, clock, log, settings: live.settings });
+  const forSender = { store, secrets, pool, random: Math.random, disabled: upkeep.wake };
+  const sender = makeSender({ ...forSender, clock, log });
 
   // Changes of webhooks plan as well, for all that want the events before.
   store.onPlanned(({ webhookIds, faults }) => {

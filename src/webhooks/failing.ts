@@ -42,18 +42,26 @@ export interface JudgeParts {
   readonly store: Pick<Store, 'webhooks'>;
   readonly clock: Clock;
   readonly log: Log;
+  /** Called when a webhook was disabled: what is pending of it has to go. */
+  disabled(): void;
 }
 
 /** Makes the judge: called after each attempt, it disables a webhook that has failed for too long. Never rejects. */
-export function makeJudge({ store, clock, log }: JudgeParts): (webhook: Attempted, outcome: Outcome) => Promise<void> {
+export function makeJudge({
+  store,
+  clock,
+  log,
+  disabled,
+}: JudgeParts): (webhook: Attempted, outcome: Outcome) => Promise<void> {
   /** Failed attempts of webhooks in a row, by this daemon. */
   const failures = new Map<number, number>();
 
   async function disable(webhook: Attempted, reason: string): Promise<void> {
     const { id: webhookId } = webhook;
     try {
-      const isDisabled = await store.webhooks.giveUp(webhook, reason);
-      if (isDisabled) log.warn({ webhook_id: webhookId, reason }, 'A webhook was disabled.');
+      if (!(await store.webhooks.giveUp(webhook, reason))) return;
+      log.warn({ webhook_id: webhookId, reason }, 'A webhook was disabled.');
+      disabled();
     } catch (error) {
       log.error({ err: error, webhook_id: webhookId }, 'A webhook could not be disabled.');
     }

@@ -20,6 +20,8 @@ export interface SenderParts extends ShipParts {
   readonly log: Log;
   /** From 0 to 1, for the jitter of pauses. */
   random(): number;
+  /** Called when the sender has disabled a webhook. */
+  disabled(): void;
 }
 
 /** A flight with what it needs. */

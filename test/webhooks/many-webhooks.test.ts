@@ -86,6 +86,7 @@ function scene(endpoints: Endpoint[], dead: number) {
     clock,
     log: pino({ level: 'silent' }),
     random: () => 0.5,
+    disabled: () => undefined,
   });
   sender.wake();
   const living = () => receivers.sent.filter((sent) => !isDead(sent));

@@ -16,11 +16,12 @@ let house: StoreHouse;
 let store: Store;
 let receivers: FakeReceivers;
 let lines: { readonly msg: string }[];
+let disabled: number;
 beforeEach(async () => {
   house = await storeHouse();
   ({ store } = house);
   receivers = fakeReceivers();
-  lines = [];
+  [lines, disabled] = [[], 0];
 });
 
 function startSender(over: Partial<SenderParts> = {}) {
@@ -32,6 +33,7 @@ function startSender(over: Partial<SenderParts> = {}) {
     clock: house.clock,
     log,
     random: () => 0.5,
+    disabled: () => void (disabled += 1),
     ...over,
   });
   onTestFinished(async () => {
@@ -168,7 +170,7 @@ test('410 disables the webhook with a reason and a line in the log, and cancels 
   expect(lines).toMatchObject([{ msg: 'A webhook was disabled.', webhook_id: webhook.id }]);
   const disabledReason = 'The receiver replied with status 410: it wants no more deliveries.';
   expect(await get(webhook.id)).toMatchObject({ enabled: false, disabledReason });
-  expect(await pending(webhook.id)).toEqual([]);
+  expect([await pending(webhook.id), disabled]).toEqual([[], 1]);
   await pass(DAY_MS, sender);
   expect(receivers.sent).toHaveLength(1);
 });
