@@ -1,4 +1,5 @@
-// Every path of the daemon on one page: its method, its guard, the shape of its errors, what it reads and what it replies.
+// Every path of the daemon, those of Office Mode and of webhooks from pages of their own: its method, its guard, the shape of
+// its errors, what it reads and what it replies.
 import type { Clock } from '../domain/clock.ts';
 import { DEFINITION_NOUNS } from '../operations/capabilities/definitions.ts';
 import type { Operations } from '../operations/operations.ts';
@@ -17,40 +18,18 @@ import { chatRequest } from '../wire/chat/request.ts';
 import { conversationEvent } from '../wire/conversations/stream-event.ts';
 import { followHeaders, rejoinHeaders, turnHeaders } from '../wire/conversations/headers.ts';
 import { foundId } from '../wire/found-id.ts';
-import { journalEvent, officeEvent } from '../wire/journal-event.ts';
+import { journalEvent } from '../wire/journal-event.ts';
 import { listOf, pageOf, pageQuery } from '../wire/listing.ts';
 import { backgroundMessage, conversationReply } from '../wire/messages/message.ts';
 import { messagesRequest } from '../wire/messages/request.ts';
 import { messagesStreamEvent } from '../wire/messages/stream-event.ts';
-import {
-  contextUsage,
-  EXPORT_NOT_READY,
-  officeArchive,
-  officeDetail,
-  officeMessages,
-  officeMessagesQuery,
-  officePicture,
-  officeRuns,
-  officeSession,
-  officeSummary,
-  runRounds,
-} from '../wire/office/session.ts';
-import { lastHour, liveRuns, snapshot, snapshotQuery, todayQuery, todayRuns } from '../wire/office/snapshot.ts';
 import { auditEntry, auditHead, auditQuery } from '../wire/people/audit.ts';
 import { key, keyChange, keyQuery, newKey } from '../wire/people/key.ts';
-import {
-  eventsQuery,
-  houseEvent,
-  houseStreamQuery,
-  officeEvents,
-  runStreamQuery,
-  sessionStreamQuery,
-} from '../wire/office/stream.ts';
 import { newTeam, team, teamChange } from '../wire/people/team.ts';
 import { grant, loginToken, signingKey } from '../wire/people/token.ts';
 import { newPassword, newUser, passwordOfUser, user, userChange } from '../wire/people/user.ts';
 import { followQuery } from '../wire/query.ts';
-import { fileTree, runArtifacts, sessionArtifacts } from '../wire/sessions/artifact.ts';
+import { runArtifacts, sessionArtifacts } from '../wire/sessions/artifact.ts';
 import { history } from '../wire/sessions/history.ts';
 import { insight, insightChange, insightQuery } from '../wire/sessions/insight.ts';
 import { answer, question, questionQuery, sessionQuestionQuery, sessionQuestions } from '../wire/sessions/question.ts';
@@ -71,10 +50,7 @@ import { makeConnectionHandlers } from './management/connections.ts';
 import { makeFindIdHandler } from './management/find-id.ts';
 import { makeDefinitionHandlers } from './management/definitions.ts';
 import { describeRoutes } from './openapi.ts';
-import type { makeOfficeStreams } from './office/streams.ts';
 import { VERSION } from '../version.ts';
-import { makeOfficeHouseHandlers } from './office/house.ts';
-import { makeOfficeSessionHandlers } from './office/sessions.ts';
 import { makeTokenEndpoint, MAX_GRANT_BYTES } from './management/token.ts';
 import type { ClientAddressOf } from './server/client-address.ts';
 import { makeFileHandler } from './sessions/files.ts';
@@ -83,20 +59,20 @@ import type { makeRunHandlers } from './sessions/runs.ts';
 import { makeSessionHandlers } from './sessions/sessions.ts';
 import { makeUserInputHandlers, MAX_ANSWER_BODY_BYTES } from './sessions/user-inputs.ts';
 
+import { type OfficeRouteParts, officeRoutes } from './office/routes.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
 const ofKey = routesWith('key', 'bare');
 const ofChat = routesWith('key', 'chat');
 const ofAnyone = routesWith('none', 'bare');
 const ofAdmin = routesWith('admin', 'envelope');
-const ofOffice = routesWith('office', 'envelope');
 const ofUser = routesWith('user', 'envelope');
 
 export interface RouteParts {
   readonly operations: Operations;
   readonly conversations: Conversations;
   readonly administration: ReturnType<typeof makeAdministration>;
-  readonly officeStreams: ReturnType<typeof makeOfficeStreams>;
+  readonly officeStreams: OfficeRouteParts['officeStreams'];
   readonly runs: ReturnType<typeof makeRunHandlers>;
   readonly readiness: () => Readiness;
   readonly clientAddressOf: ClientAddressOf;
@@ -109,7 +85,6 @@ export function makeRoutes(parts: RouteParts): readonly Route[] {
     ...programRoutes(parts),
     ...managementRoutes(parts),
     ...officeRoutes(parts),
-    ...officeStreamRoutes(parts),
     ofAnyone('GET /openapi.json', 'This description of the interface', {
       reply: openApiDocument,
       handler: () => ok(document()),
@@ -213,43 +188,6 @@ function managementRoutes(parts: RouteParts): Route[] {
     ofAdmin('GET /api/v1/tokens/keys', 'List the keys that sign login tokens', { reply: listOf(signingKey), handler: a.listSigningKeys }),
     ofAdmin('POST /api/v1/tokens/rotate', 'Begin to sign with a new key', { reply: signingKey, ...created, handler: a.rotateSigningKey }),
     ofAdmin('POST /api/v1/tokens/revoke-all', 'Refuse every login token issued so far', { reply: signingKey, ...created, handler: a.revokeAllTokens }),
-  ];
-}
-
-/** What administrators read of all users (§4.8). */
-function officeRoutes({ operations, clock }: RouteParts): Route[] {
-  const house = makeOfficeHouseHandlers(operations);
-  const session = makeOfficeSessionHandlers(operations, clock);
-  const archive = { reply: officeArchive, messages: [EXPORT_NOT_READY], handler: session.archive };
-  // biome-ignore format: a table reads best with one route a line
-  return [
-    ofOffice('GET /api/v1/office-mode/snapshot', 'Read what the whole house does, and what each team used today', { query: snapshotQuery, reply: snapshot, handler: house.snapshot }),
-    ofOffice('GET /api/v1/office-mode/live-runs', 'List the live runs of the whole house', { query: pageQuery, reply: liveRuns, handler: house.liveRuns }),
-    ofOffice('GET /api/v1/office-mode/last-hour', 'Read what each team used in the last hour, by quarters of an hour', { reply: lastHour, handler: house.lastHour }),
-    ofOffice('GET /api/v1/office-mode/teams/:team_id/today-active-runs', 'List the runs of a team that used something today', { query: todayQuery, reply: todayRuns, handler: house.today }),
-    ofOffice('GET /api/v1/office-mode/sessions/:id', 'Read a session with its current run', { reply: officeSession, handler: session.get }),
-    ofOffice('GET /api/v1/office-mode/sessions/:id/detail', 'Read a session with its messages and runs', { reply: officeDetail, handler: session.detail }),
-    ofOffice('GET /api/v1/office-mode/sessions/:id/summary', 'Read what a session has come to', { reply: officeSummary, handler: session.summary }),
-    ofOffice('GET /api/v1/office-mode/sessions/:id/messages-with-files', 'Read the messages of a session, with their attachments', { query: officeMessagesQuery, reply: officeMessages, handler: session.messages }),
-    ofOffice('GET /api/v1/office-mode/office-runs/session/:id', 'List the runs of a session', { query: pageQuery, reply: officeRuns, handler: session.runs }),
-    ofOffice('GET /api/v1/office-mode/sessions/:id/run-rounds', 'List what was asked, done and answered in each run of a session', { query: pageQuery, reply: runRounds, handler: session.rounds }),
-    ofOffice('GET /api/v1/office-mode/sessions/:id/context-usage', 'Read how full the window of the model of a session was at its last call', { reply: contextUsage, handler: session.contextUsage }),
-    ofOffice('GET /api/v1/office-mode/sessions/:id/computer/browser/:tool_use_id', 'Where to fetch what the browser showed at a tool use', { reply: officePicture, handler: session.picture }),
-    ofOffice('GET /api/v1/office-mode/sessions/:id/workspace/files', 'List the files of a session', { reply: fileTree, handler: session.files }),
-    ofOffice('GET /api/v1/office-mode/sessions/:id/workspace/archive', 'Where to fetch the files of a session in one archive', archive),
-  ];
-}
-
-/** What happens in the house, live and by pages (§4.8). */
-function officeStreamRoutes({ officeStreams: s }: RouteParts): Route[] {
-  const ofSession = { headers: followHeaders, events: officeEvent, sse: true } as const;
-  const ofHouse = { headers: followHeaders, events: houseEvent, sse: true } as const;
-  // biome-ignore format: a table reads best with one route a line
-  return [
-    ofOffice('GET /api/v1/office-mode/sessions/:id/stream-events', 'Read the events of a session, or of one of its runs', { query: eventsQuery, reply: officeEvents, handler: s.events }),
-    ofOffice('GET /api/v1/office-mode/sessions/:id/stream', 'Watch a session as it happens', { ...ofSession, query: sessionStreamQuery, handler: s.session }),
-    ofOffice('GET /api/v1/office-mode/sessions/:id/run-events/stream', 'Watch one run of a session as it happens', { ...ofSession, query: runStreamQuery, handler: s.run }),
-    ofOffice('GET /api/v1/office-mode/stream', 'Watch the runs of the whole house', { ...ofHouse, query: houseStreamQuery, handler: s.house }),
   ];
 }
 
