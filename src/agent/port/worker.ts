@@ -18,12 +18,13 @@ const STOPS: ReadonlySet<string> = new Set(['stop', 'fenced', 'port']);
 
 const reasonOf = (stopped: Stop | null) => (stopped?.kind === 'canceled' ? stopped.reason : '');
 
+const argumentFaults = makeArgumentCheck();
+
 /** Runs a turn and reports it on the port. Never rejects: `done` is the last signal, then the port closes. */
 export default async function run({ brief, port, waiting }: WorkerTask): Promise<void> {
   const channel = openChannel(port, { waiting });
   const workspace = openWorkspace(brief);
   try {
-    const argumentFaults = makeArgumentCheck();
     const run = { brief, channel, workspace, packs: PACKS, retryPolicy: RETRY_POLICY, argumentFaults };
     const outcome = await runLoop(run);
     // The reply to a stop promises that nothing of the run is active in its workspace.

@@ -1,4 +1,4 @@
-// Arguments are checked by schemas that live as long as their run.
+// Arguments are checked by compiled schemas, of which a thread keeps a bounded number.
 import { queryObjects } from 'node:v8';
 import { SchemaEnv } from 'ajv/dist/compile/index.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -62,4 +62,20 @@ test('a run compiles the schema of a tool once', () => {
   for (let call = 0; call < 5; call += 1)
     expect(argumentFaults(echo, { text: call })).toEqual(['/text must be string']);
   expect(compiledSchemas()).toBe(before);
+});
+
+test('however many schemas runs make, a thread keeps the 64 that were used last', () => {
+  const { echo } = makeTools();
+  const argumentFaults = makeArgumentCheck();
+  const check = (word: string) =>
+    argumentFaults({ ...echo, inputSchema: { type: 'object', properties: { text: { const: word } } } }, { text: 'w0' });
+  expect(check('w0')).toEqual([]);
+  for (let n = 1; n <= 63; n += 1) expect(check(`w${n}`)).toEqual(['/text must be equal to constant']);
+  const full = compiledSchemas();
+  for (let n = 64; n < 164; n += 1) {
+    check(`w${n}`);
+    expect(check('w0')).toEqual([]);
+  }
+  // A schema that was just dropped may still be on the stack.
+  expect(compiledSchemas()).toBeLessThan(full + 3);
 });
