@@ -3,11 +3,10 @@ import type { Caller } from '../../domain/people/user.ts';
 import type { Operations } from '../../operations/operations.ts';
 import type { Static } from '../../wire/shape.ts';
 import type { deliveriesOfWebhookQuery, deliveryQuery, redelivery } from '../../wire/webhooks/delivery.ts';
-import type { Exchange } from '../frame/exchange.ts';
+import { type Exchange, numberInPath } from '../frame/exchange.ts';
 import { renderList } from '../frame/render-list.ts';
 import { ok } from '../frame/reply.ts';
 import { renderDelivery, renderDeliveryRecord } from './deliveries-wire.ts';
-import { numberInPath } from './webhooks.ts';
 
 type Query = Static<typeof deliveryQuery>;
 

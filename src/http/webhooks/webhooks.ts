@@ -1,22 +1,14 @@
 // The handlers of webhooks (H2).
-import { notFound } from '../../domain/errors.ts';
 import type { Caller } from '../../domain/people/user.ts';
 import type { Operations } from '../../operations/operations.ts';
 import type { Static } from '../../wire/shape.ts';
 import type { webhookTest } from '../../wire/webhooks/delivery.ts';
 import type { NewWebhookWire, WebhookChangeWire, webhookQuery } from '../../wire/webhooks/webhook.ts';
-import type { Exchange } from '../frame/exchange.ts';
+import { type Exchange, numberInPath } from '../frame/exchange.ts';
 import { renderList } from '../frame/render-list.ts';
 import { created, ok } from '../frame/reply.ts';
 import { renderTestResult } from './deliveries-wire.ts';
 import { newWebhookOf, renderWebhook, webhookInputOf } from './webhooks-wire.ts';
-
-/** The integer id in the path. Throws `not_found` for an invalid form (A8). */
-export function numberInPath({ params }: Exchange, kind: string): number {
-  const id = params['id'] ?? '';
-  if (!/^[1-9]\d{0,14}$/.test(id)) throw notFound(kind);
-  return Number(id);
-}
 
 /** The handlers by name; `routes.ts` assigns their paths. */
 export function makeWebhookHandlers(operations: Operations) {
