@@ -1,8 +1,8 @@
 // The rules of §5, §7 and §8: credentials, errors, limits.
 import type { Rule } from './rule.ts';
 
-const RULES = 'acceptance/rules.test.ts';
-const BACKGROUND = 'acceptance/background.test.ts';
+const RULES = 'acceptance/conversations/rules.test.ts';
+const BACKGROUND = 'acceptance/conversations/background.test.ts';
 const STORED = 'store/background.test.ts';
 const NODES = 'execution/queue/node.test.ts';
 const WAITS = 'execution/queue/queue-wait.test.ts';
@@ -25,11 +25,11 @@ export const RULES_OF_EDGES: readonly Rule[] = [
     id: '§5 rule 1',
     text: 'A key has a scope, a model (its own, or its owner’s by scenario) and an execution target.',
     proofs: {
-      'acceptance/first-run.test.ts': [
+      'acceptance/administration/first-run.test.ts': [
         'scopes open what they should: every key talks to the agent, only an administrator administers',
         "a key's own model stays; automatic follows the owner's scenario, else the default one",
       ],
-      'acceptance/definitions.test.ts': [
+      'acceptance/agents/definitions.test.ts': [
         "a key's target decides who answers, and the session returns what its agents may use",
       ],
     },
@@ -38,7 +38,7 @@ export const RULES_OF_EDGES: readonly Rule[] = [
     id: '§5 rule 2',
     text: 'Office Mode needs an admin key whose owner is an administrator now.',
     proofs: {
-      'acceptance/first-run.test.ts': [
+      'acceptance/administration/first-run.test.ts': [
         "an administrator's key administers only as long as its owner is an administrator",
       ],
       'http/routes.test.ts': ['%s lets exactly its callers pass'],
@@ -53,7 +53,7 @@ export const RULES_OF_EDGES: readonly Rule[] = [
         '$method $path with $what is $status and changes nothing',
         '$what is $status before anything begins: $path $mode',
       ],
-      'acceptance/limits.test.ts': ["another user's attachment is not found"],
+      'acceptance/conversations/limits.test.ts': ["another user's attachment is not found"],
     },
   },
   {
@@ -92,21 +92,21 @@ export const RULES_OF_EDGES: readonly Rule[] = [
         'a login that fails with %s is %i, not cacheable',
         '$does, reported in the first shape and not cacheable',
       ],
-      'acceptance/login-tokens.test.ts': ['the SSO token %s for %s is %i'],
+      'acceptance/administration/login-tokens.test.ts': ['the SSO token %s for %s is %i'],
     },
   },
   {
     id: '§7 no key',
     text: 'A missing or invalid key is 401 before any stream.',
     proofs: {
-      'acceptance/limits.test.ts': [NO_TRACE],
+      'acceptance/conversations/limits.test.ts': [NO_TRACE],
       [RULES]: ['a revoked key is 401 and a disabled user 403 at every endpoint, before any stream'],
     },
   },
   {
     id: '§7 fields',
     text: 'Invalid fields and another output_format type are 422 before any stream.',
-    proofs: { 'acceptance/limits.test.ts': [NO_TRACE], [RULES]: [BACKGROUND_FIELDS] },
+    proofs: { 'acceptance/conversations/limits.test.ts': [NO_TRACE], [RULES]: [BACKGROUND_FIELDS] },
   },
   {
     id: '§7 session absent',
@@ -130,7 +130,7 @@ export const RULES_OF_EDGES: readonly Rule[] = [
       'http/conversations/turn-wire.test.ts': [
         '%s takes an attachment of exactly the limit, and refuses one byte more with 413',
       ],
-      'acceptance/limits.test.ts': [NO_TRACE],
+      'acceptance/conversations/limits.test.ts': [NO_TRACE],
       [IMAGES]: [NO_IMAGE, 'images that are too much together are 413'],
     },
   },
@@ -190,7 +190,7 @@ export const RULES_OF_EDGES: readonly Rule[] = [
     id: '§7 result unfit',
     text: 'A result that does not fit the schema is a 500 api_error, in a stream an error event and its end.',
     proofs: {
-      'acceptance/structured-output.test.ts': [
+      'acceptance/conversations/structured-output.test.ts': [
         'a run without a fitting result is incomplete: 500 without a stream, an error event with one',
       ],
     },
@@ -199,7 +199,7 @@ export const RULES_OF_EDGES: readonly Rule[] = [
     id: '§7 wait time-out',
     text: 'A request that waits too long is 504 with Retry-After 5.',
     proofs: {
-      'acceptance/limits.test.ts': [
+      'acceptance/conversations/limits.test.ts': [
         'a request that waits longer than it may gets 504 and can collect its answer later',
       ],
     },

@@ -1,9 +1,9 @@
 // The rules of §4.1, §4.5 and §4.6: tokens, look-ups of background runs, sessions.
 import type { Rule } from './rule.ts';
 
-const TOKENS = 'acceptance/login-tokens.test.ts';
+const TOKENS = 'acceptance/administration/login-tokens.test.ts';
 const LOG_IN = 'operations/people/log-in.test.ts';
-const RULES = 'acceptance/rules.test.ts';
+const RULES = 'acceptance/conversations/rules.test.ts';
 const TWO_TURNS =
   'two turns through the official clients: each run’s own files and the whole workspace, packed and fetched';
 const LOOK_UPS = 'look-ups: 404 for anything but a background run, 403 for another key, 429 over ten a second';
@@ -73,7 +73,7 @@ export const RULES_OF_ENDPOINTS: readonly Rule[] = [
     id: '§4.5 which runs',
     text: 'A look-up finds background runs only: unknown and ordinary runs are 404, those of another key 403.',
     proofs: {
-      'acceptance/background.test.ts': [LOOK_UPS],
+      'acceptance/conversations/background.test.ts': [LOOK_UPS],
       [RULES]: [
         'a look-up of an ordinary run is 404, of either protocol',
         '$method $path with $what is $status and changes nothing',
@@ -84,7 +84,7 @@ export const RULES_OF_ENDPOINTS: readonly Rule[] = [
     id: '§4.5 waiting',
     text: 'A run without a result is a Message with empty content, no stop reason, no usage, retry_after_ms 2000 and Retry-After 2.',
     proofs: {
-      'acceptance/background.test.ts': [
+      'acceptance/conversations/background.test.ts': [
         'a background run is accepted with 202, polled to its result, and found again by its key',
       ],
       [RULES]: ['ends a running background run as canceled, is already_stopped afterwards, and the session continues'],
@@ -94,10 +94,10 @@ export const RULES_OF_ENDPOINTS: readonly Rule[] = [
     id: '§4.5 completed',
     text: 'A completed run is the Message that an ordinary request would have got, with background_results added.',
     proofs: {
-      'acceptance/background.test.ts': [
+      'acceptance/conversations/background.test.ts': [
         'a background run is accepted with 202, polled to its result, and found again by its key',
       ],
-      'acceptance/structured-output.test.ts': [
+      'acceptance/conversations/structured-output.test.ts': [
         'a background run has null while it is in progress, and its result when it has completed',
       ],
     },
@@ -125,7 +125,7 @@ export const RULES_OF_ENDPOINTS: readonly Rule[] = [
     text: 'The files of a session can be listed and fetched as one archive.',
     proofs: {
       'http/artifacts.test.ts': ['the workspace is a tree with folders first, whose ids stay the same'],
-      'acceptance/artifacts.test.ts': [TWO_TURNS],
+      'acceptance/agents/artifacts.test.ts': [TWO_TURNS],
     },
   },
   {
@@ -137,7 +137,7 @@ export const RULES_OF_ENDPOINTS: readonly Rule[] = [
         '%s (%s) gets %i',
         'another user’s are refused',
       ],
-      'acceptance/artifacts.test.ts': [TWO_TURNS],
+      'acceptance/agents/artifacts.test.ts': [TWO_TURNS],
     },
   },
   {
@@ -148,7 +148,7 @@ export const RULES_OF_ENDPOINTS: readonly Rule[] = [
         '$method $path with $what is $status and changes nothing',
         'ends a running background run as canceled, is already_stopped afterwards, and the session continues',
       ],
-      'acceptance/stop.test.ts': [
+      'acceptance/conversations/stop.test.ts': [
         'waiting runs of the session end with the running one, and the session continues afterwards',
         'a stop holds through a kill in the same moment, and the session can be continued',
       ],
@@ -162,7 +162,7 @@ export const RULES_OF_ENDPOINTS: readonly Rule[] = [
         'a deleted session starts no further turn and is reported as scheduled for clean-up',
         'a background key of a deleted session is 404 and creates no second run',
       ],
-      'acceptance/delete.test.ts': [
+      'acceptance/conversations/delete.test.ts': [
         'a deleted session is 404 everywhere; its workspace and its own blobs go, those of others stay',
         'a clean-up survives kills at any moment, and follows no link out',
       ],
@@ -176,7 +176,7 @@ export const RULES_OF_ENDPOINTS: readonly Rule[] = [
         '$method $path with $what is $status and changes nothing',
         'HEAD %s has the headers of GET and no body',
       ],
-      'acceptance/definitions.test.ts': [
+      'acceptance/agents/definitions.test.ts': [
         "a key's target decides who answers, and the session returns what its agents may use",
         'in free mode the key decides; what is changed of it counts for new sessions only',
       ],

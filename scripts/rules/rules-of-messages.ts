@@ -1,10 +1,10 @@
 // The rules of §4.3 and §4.4: the Messages endpoint and structured output.
 import type { Rule } from './rule.ts';
 
-const BACKGROUND = 'acceptance/background.test.ts';
-const LIMITS = 'acceptance/limits.test.ts';
-const RULES = 'acceptance/rules.test.ts';
-const STRUCTURED = 'acceptance/structured-output.test.ts';
+const BACKGROUND = 'acceptance/conversations/background.test.ts';
+const LIMITS = 'acceptance/conversations/limits.test.ts';
+const RULES = 'acceptance/conversations/rules.test.ts';
+const STRUCTURED = 'acceptance/conversations/structured-output.test.ts';
 const ROUND_TRIP = 'a background run is accepted with 202, polled to its result, and found again by its key';
 
 export const RULES_OF_MESSAGES: readonly Rule[] = [
@@ -70,7 +70,7 @@ export const RULES_OF_MESSAGES: readonly Rule[] = [
       'store/background.test.ts': [
         'background keys are unique per API key, whatever the session, and separate from those of ordinary requests',
       ],
-      'acceptance/background-crash.test.ts': [
+      'acceptance/faults/background-crash.test.ts': [
         'forty submissions through four kills: each key finds its one run, and each run ends once',
       ],
       [RULES]: ['keys are each key’s own: the same words from another key are another run'],
@@ -101,7 +101,7 @@ export const RULES_OF_MESSAGES: readonly Rule[] = [
     id: '§4.3 rule 7',
     text: 'An ordinary request without a stream is 200 with a Message and the ids of session and run.',
     proofs: {
-      'acceptance/anthropic-client.test.ts': [
+      'acceptance/conversations/anthropic-client.test.ts': [
         'a message has the answer, the usage, the echoed model and the ids of its session and run',
       ],
     },
@@ -110,7 +110,7 @@ export const RULES_OF_MESSAGES: readonly Rule[] = [
     id: '§4.3 rule 8',
     text: 'A key runs free, as an expert, or as an expert team; a team’s session keeps the orchestration of its start.',
     proofs: {
-      'acceptance/definitions.test.ts': [
+      'acceptance/agents/definitions.test.ts': [
         "a key's target decides who answers, and the session returns what its agents may use",
         'a team is kept with its session: a changed file counts for new sessions only',
       ],
@@ -128,7 +128,7 @@ export const RULES_OF_MESSAGES: readonly Rule[] = [
       'http/conversations/live-streams.test.ts': [
         'a ping comes after ten silent seconds, not before, and carries the last id',
       ],
-      'acceptance/anthropic-client.test.ts': ["the client's accumulator puts the stream together"],
+      'acceptance/conversations/anthropic-client.test.ts': ["the client's accumulator puts the stream together"],
     },
   },
   {

@@ -12,8 +12,8 @@ const HOUSE_STREAM = 'http/office/house-stream.test.ts';
 const WATCHERS = 'http/office/watchers.test.ts';
 const LEDGER = 'store/runs/record-usage.test.ts';
 const EVENTS = 'wire/journal-event.test.ts';
-const KILLED = 'acceptance/watching.test.ts';
-const CROWD = 'acceptance/crowd.test.ts';
+const KILLED = 'acceptance/office/watching.test.ts';
+const CROWD = 'acceptance/office/crowd.test.ts';
 const THE_PAST = '%s brings the past, exactly as stream-events has it, and then the present';
 
 export const RULES_OF_OFFICE_DECISIONS: readonly Rule[] = [

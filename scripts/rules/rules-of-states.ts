@@ -1,11 +1,11 @@
 // The rules of §3: states of background runs, and what a stop does.
 import type { Rule } from './rule.ts';
 
-const BACKGROUND = 'acceptance/background.test.ts';
+const BACKGROUND = 'acceptance/conversations/background.test.ts';
 const STOP = 'execution/queue/stop.test.ts';
-const ARTIFACTS = 'acceptance/artifacts.test.ts';
+const ARTIFACTS = 'acceptance/agents/artifacts.test.ts';
 const STORED = 'store/background.test.ts';
-const WEBHOOKS = 'acceptance/webhooks.test.ts';
+const WEBHOOKS = 'acceptance/webhooks/webhooks.test.ts';
 const SENT_ONCE =
   'a stop is sent once however often it is requested, a question when it is asked and when it is answered';
 
@@ -15,7 +15,7 @@ export const RULES_OF_STATES: readonly Rule[] = [
     text: 'queued, running and finalizing ask to be polled again; the others do not.',
     proofs: {
       [BACKGROUND]: ['a background run is accepted with 202, polled to its result, and found again by its key'],
-      'acceptance/rules.test.ts': [
+      'acceptance/conversations/rules.test.ts': [
         'ends a running background run as canceled, is already_stopped afterwards, and the session continues',
       ],
     },
@@ -29,7 +29,7 @@ export const RULES_OF_STATES: readonly Rule[] = [
         'a background run is accepted with 202, polled to its result, and found again by its key',
         'the official Anthropic client submits and collects a background run',
       ],
-      'acceptance/background-crash.test.ts': [
+      'acceptance/faults/background-crash.test.ts': [
         'forty submissions through four kills: each key finds its one run, and each run ends once',
       ],
     },
@@ -64,7 +64,7 @@ export const RULES_OF_STATES: readonly Rule[] = [
         'an incomplete run says why, keeps what was said, and its message holds no result',
         'the file itself refuses a success without the requested result',
       ],
-      'acceptance/structured-output.test.ts': [
+      'acceptance/conversations/structured-output.test.ts': [
         'a run without a fitting result is incomplete: 500 without a stream, an error event with one',
       ],
     },
@@ -77,13 +77,13 @@ export const RULES_OF_STATES: readonly Rule[] = [
   {
     id: '§3.1 canceled',
     text: 'A background run that is stopped is canceled.',
-    proofs: { 'acceptance/stop.test.ts': ['a stopped background run is canceled'] },
+    proofs: { 'acceptance/conversations/stop.test.ts': ['a stopped background run is canceled'] },
   },
   {
     id: '§3.1 one end',
     text: 'Every accepted run reaches one terminal state and stays there, also through crashes (D1, D7).',
     proofs: {
-      'acceptance/background-crash.test.ts': [
+      'acceptance/faults/background-crash.test.ts': [
         'forty submissions through four kills: each key finds its one run, and each run ends once',
       ],
       'store/runs/stop-runs.test.ts': [
@@ -96,7 +96,7 @@ export const RULES_OF_STATES: readonly Rule[] = [
     text: 'A stop returns how many questions to users it has ended.',
     proofs: {
       [STOP]: ['of a run that waits for its user needs no executor, and counts the question that it ends'],
-      'acceptance/questions.test.ts': [
+      'acceptance/conversations/questions.test.ts': [
         'a stop ends the question with its run, and says so; an answer then comes too late',
       ],
     },
@@ -108,7 +108,7 @@ export const RULES_OF_STATES: readonly Rule[] = [
       'store/runs/user-inputs.test.ts': [
         'a run that waits is running without a lease, holds no slot, and has asked one question',
       ],
-      'acceptance/questions.test.ts': [
+      'acceptance/conversations/questions.test.ts': [
         'fifty runs that wait hold no slot; what comes next in a session stays behind, other sessions continue',
         'a daemon that is killed while a run waits still has the question, and the answer brings the run to its end',
       ],
@@ -177,7 +177,7 @@ export const RULES_OF_STATES: readonly Rule[] = [
     text: 'After the confirmation a stop is already_stopped and no event is repeated.',
     proofs: {
       [STOP]: ['after the executor has confirmed, be it late, is already_stopped'],
-      'acceptance/rules.test.ts': [
+      'acceptance/conversations/rules.test.ts': [
         'ends a running background run as canceled, is already_stopped afterwards, and the session continues',
       ],
     },
@@ -187,7 +187,7 @@ export const RULES_OF_STATES: readonly Rule[] = [
     text: 'A session that has completed or failed is not_running with 200 and keeps its status.',
     proofs: {
       [STOP]: ['a %s session is not_running and keeps its status'],
-      'acceptance/rules.test.ts': ['of a session that ended with %s is not_running and leaves it %s'],
+      'acceptance/conversations/rules.test.ts': ['of a session that ended with %s is not_running and leaves it %s'],
     },
   },
 ];

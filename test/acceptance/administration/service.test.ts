@@ -1,0 +1,120 @@
+// The daemon under a service manager: reports readiness on a real socket, reloads on SIGHUP, uses the manager's directories.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { runErrand, startDaemonProcess } from '../../support/daemon/daemon-process.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
+
+function makeDirectory(): string {
+  const directory = mkdtempSync(path.join(tmpdir(), 'errand-service-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+function has(program: string): boolean {
+  try {
+    execFileSync('sh', ['-c', `command -v ${program}`], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A service manager's end of the socket: writes each message to a file, and hangs up the barrier that comes with it. */
+const MANAGER = `
+import array, os, socket, sys
+door = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+door.bind(sys.argv[1])
+with open(sys.argv[2], 'ab', buffering=0) as said:
+    said.write(b'bound\\n')
+    while True:
+        data, control, _, _ = door.recvmsg(4096, 256)
+        for level, kind, body in control:
+            for descriptor in array.array('i', body):
+                os.close(descriptor)
+        said.write(data + b'\\n')
+`;
+
+async function startManager(): Promise<{ readonly socket: string; readonly said: () => string }> {
+  const directory = makeDirectory();
+  const [socket, file] = [path.join(directory, 'notify'), path.join(directory, 'said')];
+  const manager: ChildProcess = spawn('python3', ['-c', MANAGER, socket, file], { stdio: 'ignore' });
+  onTestFinished(() => void manager.kill('SIGKILL'));
+  const said = () => (existsSync(file) ? readFileSync(file, 'utf8') : '');
+  await waitFor(() => said().includes('bound'));
+  return { socket, said };
+}
+
+test('a service manager is notified when the daemon listens', {
+  skip: !has('systemd-notify') || !has('python3'),
+}, async () => {
+  const { socket, said } = await startManager();
+  const daemon = await startDaemonProcess({ env: { NOTIFY_SOCKET: socket } });
+  onTestFinished(daemon.close);
+  await waitFor(() => said().includes('READY=1'));
+  expect(said()).toContain(`STATUS=Listening on ${daemon.url}`);
+  expect(daemon.stderr()).not.toContain('could not be notified');
+});
+
+test('SIGHUP takes the configuration up and ends nothing; SIGTERM still drains to code 0', async () => {
+  const daemon = await startDaemonProcess();
+  onTestFinished(daemon.close);
+  process.kill(daemon.pid(), 'SIGHUP');
+  await waitFor(() => daemon.stderr().includes('reloading the configuration'));
+  expect((await fetch(`${daemon.url}/healthz`)).status).toBe(200);
+  expect(await daemon.stop()).toEqual({ code: 0, signal: null });
+});
+
+test('config check and show know the directory, variables and credentials of the running daemon', async () => {
+  const [configDir, credentials] = [makeDirectory(), makeDirectory()];
+  writeFileSync(path.join(credentials, 'far'), 'key-1\n');
+  const models = [
+    'endpoints: { far: { kind: openai, base_url: "http://127.0.0.1:9/v1", api_key_file: "credential:far" } }',
+    'models: { large: { endpoint: far, model: large-1 } }',
+    'scenarios: { general: { model: large } }',
+  ].join('\n');
+  writeFileSync(path.join(configDir, 'models.yaml'), models);
+  const env = {
+    CREDENTIALS_DIRECTORY: credentials,
+    ERRAND_CONFIG_DIR: configDir,
+    ERRAND_WAIT_TIMEOUT_SECONDS: '77',
+  };
+  const daemon = await startDaemonProcess({ env });
+  onTestFinished(daemon.close);
+  const place = ['--data-dir', daemon.dataDir];
+  const checked = await runErrand(['config', 'check', ...place]);
+  expect(checked).toEqual({ stdout: `The configuration in ${configDir} is valid.\n`, stderr: '' });
+  const shown = await runErrand(['config', 'show', '--origin', ...place]);
+  expect(shown.stdout).toContain('wait_timeout_seconds\t77\tenvironment\tERRAND_WAIT_TIMEOUT_SECONDS\n');
+
+  writeFileSync(path.join(configDir, 'models.yaml'), `${models}\nbroken: true\n`);
+  await expect(runErrand(['config', 'check', ...place])).rejects.toMatchObject({
+    code: 78,
+    stdout: 'models.yaml:4:1 broken: is not a known key\n',
+  });
+
+  rmSync(configDir, { recursive: true });
+  await expect(runErrand(['config', 'check', ...place])).rejects.toMatchObject({
+    code: 78,
+    stdout: `${configDir}: the directory does not exist\n`,
+  });
+  mkdirSync(configDir);
+});
+
+test('status --wait returns when a daemon that is being started is ready', async () => {
+  const daemon = await startDaemonProcess();
+  onTestFinished(daemon.close);
+  await daemon.kill();
+  const waiting = runErrand(['status', '--wait', '--timeout', '60s', '-o', 'json', '--data-dir', daemon.dataDir]);
+  await daemon.restart();
+  expect(JSON.parse((await waiting).stdout)).toMatchObject({ ready: true, pid: daemon.pid() });
+});
+
+test('the unit that comes with Errand lets the sandbox be built, and is notified when the daemon is ready', () => {
+  const unit = readFileSync(new URL('../../../config/errand.service', import.meta.url), 'utf8');
+  const valuesOf = (key: string) => new RegExp(`^${key}=(.*)$`, 'm').exec(unit)?.[1]?.split(' ');
+  expect(valuesOf('SystemCallFilter')).toEqual(expect.arrayContaining(['@mount', 'sethostname']));
+  expect([valuesOf('Type'), valuesOf('NotifyAccess')]).toEqual([['notify'], ['all']]);
+});

@@ -1,0 +1,171 @@
+// Disks that are full or cannot be written: turns are refused in words, and the daemon serves again once there is room.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { contentsOf, rowsOf } from '../../support/daemon/daemon-look.ts';
+import { type DaemonProcess, startDaemonProcess } from '../../support/daemon/daemon-process.ts';
+import { type ModelServer, startModelServer } from '../../support/model/model-server.ts';
+import { takeTurn, type TurnProtocol, WAYS } from '../../support/daemon/turn.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
+
+/** Mounts a small disk of its own, or a read-only view of a directory; only root may, and not everywhere. */
+const canMount =
+  spawnSync('sh', ['-c', 'd=$(mktemp -d) && mount -t tmpfs tmpfs $d && umount $d && rmdir $d']).status === 0;
+if (!canMount) console.warn('SKIPPED: full and read-only disks. Mounting needs root and CAP_SYS_ADMIN.');
+
+describe.skipIf(!canMount)('disks', () => {
+  let model: ModelServer;
+  let daemon: DaemonProcess;
+  let disk: string;
+  // One by one: a mount must not be left behind when the daemon did not start.
+  const closers: (() => unknown)[] = [];
+
+  beforeAll(async () => {
+    disk = mkdtempSync(join(tmpdir(), 'errand-disk-'));
+    closers.push(() => rmSync(disk, { recursive: true }));
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=96m', 'tmpfs', disk]);
+    closers.push(() => execFileSync('umount', [disk]));
+    model = await startModelServer();
+    closers.push(() => model.close());
+    const errandYaml = 'streams: { drain_seconds: 1 }\ndisk: { keep_free_mb: 0 }\n';
+    daemon = await startDaemonProcess({ modelServerUrl: model.url, within: disk, errandYaml });
+    closers.push(() => daemon.close());
+  });
+  afterAll(async () => {
+    for (const close of closers.toReversed()) await close();
+  });
+
+  const ask = (content: string | readonly object[], protocol: TurnProtocol = 'messages', stream = false) =>
+    takeTurn({ url: daemon.url, apiKey: daemon.apiKey }, { content, protocol, stream });
+
+  const attachment = (bytes: Buffer) => ({
+    type: 'file',
+    file_name: 'a.bin',
+    source: { type: 'base64', media_type: 'application/octet-stream', data: bytes.toString('base64') },
+  });
+
+  /** Takes what is free. The daemon may give some back by and by, as when it cuts the log of its database. */
+  function fill(): void {
+    const filler = openSync(join(disk, 'filler'), 'a');
+    try {
+      for (const bytes of [1 << 20, 1 << 12]) {
+        for (;;) {
+          try {
+            if (writeSync(filler, Buffer.alloc(bytes)) < bytes) break;
+          } catch {
+            break;
+          }
+        }
+      }
+    } finally {
+      closeSync(filler);
+    }
+  }
+
+  const filesPart = async (): Promise<{ state: string }> => {
+    const { parts } = (await (await fetch(`${daemon.url}/readyz`)).json()) as {
+      parts: { name: string; state: string }[];
+    };
+    return parts.find(({ name }) => name === 'files')!;
+  };
+
+  const refused = {
+    status: 503,
+    error: { type: 'api_error', message: expect.stringMatching(/storage refuses to write/) },
+  };
+
+  test('a full disk refuses turns with 503, keeps nothing of them, and serves again once there is room', async () => {
+    expect(await ask('[[text=before]]')).toMatchObject({ status: 200, text: 'before' });
+    // Longer than what the database's own log may have room for.
+    const long = `[[text=heard]] ${'x'.repeat(3_000_000)}`;
+    fill();
+    const before = await contentsOf(daemon);
+    const pid = daemon.pid();
+    for (const { protocol, stream } of WAYS) {
+      fill();
+      const answer = await ask(long, protocol, stream);
+      expect(answer).toMatchObject(refused);
+      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+      expect(answer.runId).toBeNull();
+    }
+    fill();
+    expect(await ask([attachment(randomBytes(3_000_000))])).toMatchObject(refused);
+    expect(await contentsOf(daemon)).toEqual(before);
+    const ready = await waitFor(async () => {
+      fill();
+      const response = await fetch(`${daemon.url}/readyz`);
+      return response.status === 503 && response;
+    });
+    expect(await ready.json()).toMatchObject({
+      parts: expect.arrayContaining([expect.objectContaining({ name: 'disk', state: 'failed' })]),
+    });
+    expect((await fetch(`${daemon.url}/healthz`)).status).toBe(200);
+
+    rmSync(join(disk, 'filler'));
+    expect(await ask(long)).toMatchObject({ status: 200, text: 'heard' });
+    expect((await fetch(`${daemon.url}/readyz`)).status).toBe(200);
+    expect(daemon.pid()).toBe(pid);
+    expect(rowsOf(daemon, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+  });
+
+  test('where blobs cannot be written, a turn with an attachment is refused and others continue', async () => {
+    const blobs = join(daemon.dataDir, 'blobs');
+    execFileSync('mount', ['--bind', blobs, blobs]);
+    execFileSync('mount', ['-o', 'remount,bind,ro', blobs]);
+    try {
+      const before = await contentsOf(daemon);
+      const answer = await ask([attachment(Buffer.from('never kept'))]);
+      expect(answer).toMatchObject(refused);
+      expect(answer.headers.has('retry-after')).toBe(true);
+      expect(await contentsOf(daemon)).toEqual(before);
+      expect(await ask('[[text=no file]]')).toMatchObject({ status: 200, text: 'no file' });
+      await waitFor(async () => (await filesPart()).state === 'degraded', { timeoutMs: 30_000 });
+    } finally {
+      execFileSync('umount', [blobs]);
+    }
+    await waitFor(async () => (await filesPart()).state === 'ok', { timeoutMs: 30_000 });
+    expect(await ask([attachment(Buffer.from('kept')), { type: 'text', text: '[[text=got it]]' }])).toMatchObject({
+      status: 200,
+      text: 'got it',
+    });
+  });
+
+  test('a disk that fills up under a run fails neither the daemon nor, once there is room, the run', async () => {
+    const full = Promise.withResolvers<void>();
+    const text = ['y', 'y'.repeat(2_000_000)];
+    model.script((question) =>
+      question.step === 0
+        ? { text, hang: 'mid-stream', until: full.promise, tools: [{ name: 'list_files', input: {} }] }
+        : { text: 'over it' },
+    );
+    const before = model.requests.length;
+    const turn = ask('long one', 'messages', true);
+    await model.waitForRequest(before + 1);
+    fill();
+    full.resolve();
+    await waitFor(() => daemon.stderr().includes('the journal could not be written'));
+    rmSync(join(disk, 'filler'));
+    const answer = await turn;
+    expect(answer.error).toBeNull();
+    expect(answer.text.endsWith('over it')).toBe(true);
+  });
+
+  test('SIGTERM on a full disk is a clean drain, also of a run, which continues when there is room', async () => {
+    model.script({ text: ['half ', 'of it'], hang: 'mid-stream', afterDeltas: 1 });
+    const before = model.requests.length;
+    const turn = ask('through the drain', 'messages', true);
+    await model.waitForRequest(before + 1);
+    fill();
+    expect(await daemon.stop('SIGTERM')).toEqual({ code: 0, signal: null });
+    const { runId } = await turn;
+    rmSync(join(disk, 'filler'));
+    model.script({ text: 'the rest' });
+    await daemon.restart();
+    await waitFor(() => rowsOf(daemon, "SELECT 1 FROM runs WHERE id = ? AND status = 'completed'", runId!)[0], {
+      timeoutMs: 20_000,
+    });
+  }, 120_000);
+});

@@ -1,0 +1,101 @@
+// The desk on a real daemon that is killed under it, refuses its key and deletes what it shows.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { desk } from '../../../src/tui/state/desk-state.ts';
+import { floor } from '../../../src/tui/state/screens.ts';
+import { type DaemonProcess, startDaemonProcess } from '../../support/daemon/daemon-process.ts';
+import type { Reply } from '../../support/model/model-reply.ts';
+import { type ModelServer, startModelServer } from '../../support/model/model-server.ts';
+import { openOfficeView } from '../../support/terminal/office-view.ts';
+
+let daemon: DaemonProcess;
+let model: ModelServer;
+
+const OUTLINE: Reply = {
+  text: ['I begin ', 'with the outline.'],
+  tools: [{ name: 'write_file', input: { path: 'tides.md', content: 'Tides.' } }],
+};
+
+beforeAll(async () => {
+  model = await startModelServer();
+  daemon = await startDaemonProcess({
+    modelServerUrl: model.url,
+    errandYaml: 'workers: { threads: 1, runs_per_thread: 2 }\nstreams: { drain_seconds: 0 }\n',
+  });
+});
+afterAll(async () => {
+  await daemon.close();
+  await model.close();
+});
+
+async function begin(text: string) {
+  const response = await fetch(`${daemon.url}/openapi/v1/messages`, {
+    method: 'POST',
+    headers: { 'x-api-key': daemon.apiKey, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'm', stream: true, messages: [{ role: 'user', content: text }] }),
+  });
+  expect(response.status).toBe(200);
+  await response.body!.cancel();
+  return response.headers.get('x-session-id')!;
+}
+
+function open(sessionId: string, token: string) {
+  const view = openOfficeView({ url: daemon.url, token, screens: [floor(), desk(sessionId)] });
+  onTestFinished(view.close);
+  return view;
+}
+
+const seqsOf = (view: ReturnType<typeof open>) => {
+  const screen = view.state().screens.at(-1);
+  return screen?.name === 'desk' ? screen.log.events.flatMap(({ stream_seq: seq }) => (seq === null ? [] : [seq])) : [];
+};
+
+test('a session survives kill -9 on the screen, its files are saved, and its deletion shows', async () => {
+  let isHolding = true;
+  model.script(({ step }) =>
+    step === 0 ? OUTLINE : isHolding ? { hang: 'after-headers' } : { text: ['All ', 'done.'] },
+  );
+  const sessionId = await begin('Report on the tides');
+  const view = open(sessionId, daemon.apiKey);
+  await view.until(/❯ Report on the tides[^]*I begin with the outline\.[^]*writes tides\.md/);
+  await daemon.kill();
+  await view.until(/◌ (not reachable|reconnecting)/);
+  expect(view.screen()).toContain('I begin with the outline.');
+  isHolding = false;
+  await daemon.restart();
+  await view.until(/All done\.[^]*✓ run completed/);
+  await view.until('files ready');
+  const seqs = seqsOf(view);
+  expect(seqs).toEqual(seqs.map((_, at) => at + 1));
+
+  const directory = mkdtempSync(join(tmpdir(), 'errand-desk-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  vi.spyOn(process, 'cwd').mockReturnValue(directory);
+  onTestFinished(() => void vi.restoreAllMocks());
+  view.press('4');
+  await view.until(/❯ .*tides\.md +6 B/);
+  view.press('d');
+  await view.until(`Saved ${directory}`);
+  expect(readFileSync(join(directory, 'tides.md'), 'utf8')).toBe('Tides.');
+
+  view.press('2');
+  await view.until(/Round 1 .*\n *asked +Report on the tides/);
+  await daemon.admin('DELETE', `/api/v1/sessions/${sessionId}`);
+  await view.until('✗ deleted');
+});
+
+test('a key that is revoked shows on the desk', async () => {
+  model.script(() => ({ hang: 'after-headers' }));
+  const sessionId = await begin('Wait');
+  const made = (await daemon.admin('POST', '/api/v1/keys', { user: daemon.adminName, scope: 'admin' })) as {
+    key: string;
+    id: string;
+  };
+  const view = open(sessionId, made.key);
+  await view.until(/● run started/);
+  await daemon.admin('DELETE', `/api/v1/keys/${made.id}`);
+  await daemon.restart();
+  await view.until(/✗ the key is not valid[^]*✗ the key is not valid/);
+});
