@@ -134,7 +134,7 @@ export function makeOperations(parts: OperationParts) {
     ...makeAuditLogOperations({ store, deriveKey }),
     ...makeWebhookOperations({ store, access, audit, secrets: parts.secrets, settings, changed: webhooks.changed }),
     ...makeDeliveryOperations({ store, access, audit, changed: webhooks.changed }),
-    ...makeListenOperations({ store, audit, looking, arrivals: parts.arrivals, clock, draining }),
+    ...makeListenOperations({ store, audit, looking, arrivals: parts.arrivals, clock, log: parts.log, draining }),
     testWebhook: makeTestWebhook({ store, access, audit, clock, sendOnce: webhooks.sendOnce }),
     getStatus: (_caller: Administrator) => parts.reports.status(),
     getConfiguration: async (_caller: Administrator) => parts.reports.configuration(),

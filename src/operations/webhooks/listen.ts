@@ -4,6 +4,7 @@ import { ErrandError, unprocessable } from '../../domain/errors.ts';
 import type { Caller } from '../../domain/people/user.ts';
 import type { OwnerScope, WebhookEventType } from '../../domain/webhooks/webhook.ts';
 import type { Arrivals } from '../../events/arrivals.ts';
+import type { Log } from '../../log/log.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { EventsPage, RenderedEvent } from '../../store/webhooks/read-events.ts';
 import { renderBody } from '../../webhooks/bodies/render-body.ts';
@@ -32,6 +33,7 @@ export interface ListenParts {
   readonly looking: Pick<Looking, 'session'>;
   readonly arrivals: Arrivals;
   readonly clock: Clock;
+  readonly log: Log;
   /** Fires when waiting requests must end because the daemon does. */
   readonly draining: AbortSignal;
 }
@@ -40,7 +42,7 @@ export interface ListenParts {
 const EVERYBODYS = { id: 'house', userId: '' };
 
 /** Makes the verbs. */
-export function makeListenOperations({ store, audit, looking, arrivals, clock, draining }: ListenParts) {
+export function makeListenOperations({ store, audit, looking, arrivals, clock, log, draining }: ListenParts) {
   const awaitEvents = makeAwaitEvents({ arrivals, clock, draining });
 
   return {
@@ -52,8 +54,11 @@ export function makeListenOperations({ store, audit, looking, arrivals, clock, d
       const owner = ownerOf(caller, query.ownerScope);
       if (owner === 0) await audit.read(caller, 'house.follow', EVERYBODYS);
       const { types, limit } = query;
-      const read = (afterId: number | null) =>
-        store.deliveries.readEvents({ owner, types, afterId, limit }, renderBody);
+      const read = async (afterId: number | null) => {
+        const { faults, ...page } = await store.deliveries.readEvents({ owner, types, afterId, limit }, renderBody);
+        for (const error of faults) log.error({ err: error }, 'an event could not be read for a listener');
+        return page;
+      };
       if (query.waitMs === 0) return read(query.afterId);
       return awaitEvents(owner, { ...query, read, gone });
     },

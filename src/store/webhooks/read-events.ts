@@ -36,24 +36,34 @@ export interface EventsPage {
   readonly hasMore: boolean;
 }
 
+interface ReadEvents extends EventsPage {
+  /** What was thrown by events that can't be read or rendered, which are left out: one must not stop all after it. */
+  readonly faults: readonly unknown[];
+}
+
 /** Makes the verb. Events of sessions whose texts were erased are gone. */
 export function makeReadEvents({ read }: Database) {
-  return read(function* (tx: Reader, wanted: EventsWanted, render: RenderBody): Step<EventsPage> {
+  return read(function* (tx: Reader, wanted: EventsWanted, render: RenderBody): Step<ReadEvents> {
     const newest = yield* newestEventId(tx);
     const { afterId, limit } = wanted;
-    if (afterId === null) return { events: [], nextAfterId: newest, hasMore: false };
+    if (afterId === null) return { events: [], nextAfterId: newest, hasMore: false, faults: [] };
     const types = new Set(wanted.types.flatMap((type) => JOURNAL_TYPES.get(type) ?? []));
     const rows = yield* listEventsAfter(tx, [...types], { afterId, limit });
-    const events: RenderedEvent[] = [];
+    const [events, faults]: [RenderedEvent[], unknown[]] = [[], []];
     for (const row of rows) {
       const session = yield* findSession(tx, row.session_seq);
       if (wanted.owner !== 0 && session.userSeq !== wanted.owner) continue;
-      const facts = yield* factsOf(tx, row, session);
-      if (facts === undefined) continue;
-      const body = render(facts, { id: 0, ownerScope: wanted.owner === 0 ? 'system' : 'user' });
-      events.push({ id: row.id, eventId: facts.eventId, eventType: EVENT_TYPE_OF.get(row.type)!, body });
+      // Statements that fail never come here: the engine ends the read.
+      try {
+        const facts = yield* factsOf(tx, row, session);
+        if (facts === undefined) continue;
+        const body = render(facts, { id: 0, ownerScope: wanted.owner === 0 ? 'system' : 'user' });
+        events.push({ id: row.id, eventId: facts.eventId, eventType: EVENT_TYPE_OF.get(row.type)!, body });
+      } catch (error) {
+        faults.push(error);
+      }
     }
     const hasMore = rows.length === limit;
-    return { events, nextAfterId: hasMore ? rows.at(-1)!.id : newest, hasMore };
+    return { events, nextAfterId: hasMore ? rows.at(-1)!.id : newest, hasMore, faults };
   });
 }

@@ -1,4 +1,5 @@
 // Events read without a webhook, as one would receive them.
+import Connection from 'better-sqlite3';
 import { beforeEach, expect, test } from 'vitest';
 import { WEBHOOK_EVENT_TYPES } from '../../../src/domain/webhooks/webhook.ts';
 import { renderBody } from '../../../src/webhooks/bodies/render-body.ts';
@@ -78,4 +79,15 @@ test('without a place to begin, only what comes is read; of the types that are a
   const next = await stopRun();
   expect((await read({ afterId: nextAfterId })).sessions).toEqual([next]);
   expect((await read({ afterId: nextAfterId, types: ['session.failed', 'publish_page.failed'] })).events).toEqual([]);
+});
+
+test('an event that cannot be read is left out with its fault, and stops none that come after it', async () => {
+  await stopRun();
+  const second = await stopRun();
+  const connection = new Connection(house.file);
+  connection.exec(
+    "UPDATE events SET payload = 'no JSON' WHERE id = (SELECT min(id) FROM events WHERE type = 'run.stopped')",
+  );
+  connection.close();
+  expect(await read()).toMatchObject({ sessions: [second], faults: [expect.any(SyntaxError)] });
 });
