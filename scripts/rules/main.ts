@@ -10,6 +10,9 @@ import { RULES_OF_ENDPOINTS } from './rules-of-endpoints.ts';
 import { RULES_OF_MESSAGES } from './rules-of-messages.ts';
 import { RULES_OF_OFFICE } from './rules-of-office.ts';
 import { RULES_OF_OFFICE_DECISIONS } from './rules-of-office-decisions.ts';
+import { RULES_OF_PUBLISHING } from './rules-of-publishing.ts';
+import { RULES_OF_PUBLISHING_DECISIONS } from './rules-of-publishing-decisions.ts';
+import { RULES_OF_SCHEDULES } from './rules-of-schedules.ts';
 import { RULES_OF_STATES } from './rules-of-states.ts';
 import { titlesIn } from './titles.ts';
 
@@ -21,8 +24,11 @@ const RULES = inOrder([
   ...RULES_OF_ENDPOINTS,
   ...RULES_OF_MESSAGES,
   ...RULES_OF_OFFICE,
+  ...RULES_OF_PUBLISHING,
+  ...RULES_OF_PUBLISHING_DECISIONS,
   ...RULES_OF_OFFICE_DECISIONS,
   ...RULES_OF_EDGES,
+  ...RULES_OF_SCHEDULES,
 ]);
 
 /** Sections in the order of the specification, then the decisions; rules within one keep their order. */

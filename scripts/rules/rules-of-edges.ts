@@ -69,7 +69,17 @@ export const RULES_OF_EDGES: readonly Rule[] = [
       'http/routes.test.ts': ['%s lets exactly its callers pass'],
     },
   },
-  { id: '§5 rule 6', text: 'Webhook deliveries are signed.', proofs: {}, missing: STILL_TO_COME },
+  {
+    id: '§5 rule 6',
+    text: 'Webhook deliveries are signed.',
+    proofs: {
+      'webhooks/sign.test.ts': ['the reference receiver verifies every body with %s'],
+      'webhooks/attempt.test.ts': ['a receiver gets the exact bytes, and the headers of the specification'],
+      'acceptance/webhooks/webhooks.test.ts': [
+        'a delivery is verified by its receiver, tried again, and survives kills of the daemon',
+      ],
+    },
+  },
   {
     id: '§7 shapes',
     text: 'Errors have the shape of their group: chat its own, the others type and error, streams an error event.',
