@@ -1,6 +1,7 @@
 // The journal's events: the one record of what happened, and the source of everything the daemon reports (G8).
 import type { InsightPriority, InsightStatus } from './sessions/insight.ts';
 import type { JsonObject, JsonValue } from './json.ts';
+import type { TaskRunStatus } from './schedules/run-status.ts';
 import type { RunError, ScheduleMode, StopReason } from './sessions/run.ts';
 import type { StopCause } from './sessions/stop.ts';
 import type { Usage } from './sessions/usage.ts';
@@ -64,6 +65,50 @@ export interface EventPayloads {
   'workspace_export.completed': { runId: string; fileCount: number; archiveSize: number };
   'workspace_export.failed': { runId: string; message: string };
   'session.deleted': { title: string };
+  /** Belongs to the session, and carries the task as it was then. `previous` is null for a new run (§3.5, I7). */
+  'scheduled_task.run_status_changed': {
+    runId: string;
+    taskId: string;
+    stepId: string;
+    name: string;
+    cron: string;
+    timezone: string;
+    status: TaskRunStatus;
+    previous: TaskRunStatus | null;
+    lastError: string | null;
+  };
+  /** Both carry all that is reported of them: the page may be deleted soon after. */
+  'publish_page.published': { page: PublishedPage; version: PublishedVersion };
+  'publish_page.failed': { page: Pick<PublishedPage, 'id' | 'name' | 'key'>; job: FailedPublishing };
+}
+
+/** A page at the moment of a version. */
+export interface PublishedPage {
+  id: number;
+  name: string;
+  key: string;
+  origin: 'existing_session' | 'scheduled_task';
+  category: string | null;
+  isOnBoard: boolean;
+}
+
+/** A version at the moment when it was published, which is the event's. `entryPath` begins with `/`. */
+export interface PublishedVersion {
+  no: number;
+  entryPath: string;
+  shareCode: string;
+  trigger: 'manual' | 'auto';
+  reason: string | null;
+}
+
+/** Automatic publishing that has used up its attempts (F14). */
+export interface FailedPublishing {
+  id: string | null;
+  runId: string | null;
+  scheduledTaskId: string | null;
+  attemptCount: number;
+  maxAttempts: number;
+  message: string;
 }
 
 /** A question that waits no longer. `expiresAt` is null in events of earlier versions, and `toolName` is empty there. */

@@ -24,6 +24,9 @@ const WAKES: { readonly [O in Occasion]?: readonly WokenService[] } = {
   'user_input.expired': ['queue'],
   'insight.status_changed': ['planner'],
   'workspace_export.completed': ['planner'],
+  'scheduled_task.run_status_changed': ['planner'],
+  'publish_page.published': ['planner'],
+  'publish_page.failed': ['planner'],
   'session.deleted': ['sweeper'],
   'stop confirmed': ['queue', 'collector', 'sweeper'],
 };

@@ -3,6 +3,7 @@ import { isoTime } from '../domain/clock.ts';
 import { excerptOf } from '../domain/excerpt.ts';
 import { INSIGHT_PRIORITIES, INSIGHT_STATUSES } from '../domain/sessions/insight.ts';
 import { type EventPayloads, type EventType, type JournalEvent, MAX_PREVIEW_BYTES } from '../domain/journal-event.ts';
+import { TASK_RUN_STATUSES } from '../domain/schedules/run-status.ts';
 import { SCHEDULE_MODES, STOP_REASONS } from '../domain/sessions/run.ts';
 import { STOP_CAUSES } from '../domain/sessions/stop.ts';
 import type { Usage } from '../domain/sessions/usage.ts';
@@ -29,6 +30,7 @@ const QUESTION = { request_id: uuid, ...CALL, tool_name: string, expires_at: tim
 const SETTLED = { ...QUESTION, expires_at: nullable(time) };
 const COLLECTED = { run_id: uuid, file_count: count };
 const FAILED = { run_id: uuid, message: string };
+const PAGE = { publish_center_id: integer({ from: 1 }), name: string, publish_key: string };
 
 /** The fields of each event's payload. */
 export const PAYLOADS = {
@@ -65,6 +67,42 @@ export const PAYLOADS = {
   'workspace_export.completed': { ...COLLECTED, archive_size: count },
   'workspace_export.failed': FAILED,
   'session.deleted': { title: string },
+  'scheduled_task.run_status_changed': {
+    scheduled_task_id: uuid,
+    scheduled_task_step_id: uuid,
+    name: string,
+    cron: string,
+    timezone: string,
+    status: oneOf(TASK_RUN_STATUSES),
+    previous: nullable(oneOf(TASK_RUN_STATUSES)),
+    last_error: nullable(string),
+  },
+  'publish_page.published': {
+    publish_page: object({
+      ...PAGE,
+      source_type: oneOf(['existing_session', 'scheduled_task']),
+      category: nullable(string),
+      public_to_board_enabled: boolean,
+    }),
+    version: object({
+      version_no: integer({ from: 1 }),
+      entry_path: string,
+      share_code: string,
+      trigger_type: oneOf(['manual', 'auto']),
+      reason: nullable(string),
+    }),
+  },
+  'publish_page.failed': {
+    publish_page: object(PAGE),
+    job: object({
+      job_id: nullable(uuid),
+      run_id: nullable(uuid),
+      scheduled_task_id: nullable(uuid),
+      attempt_count: count,
+      max_attempts: count,
+      last_error: string,
+    }),
+  },
 } as const satisfies Readonly<Record<EventType, Readonly<Record<string, Shape<unknown>>>>>;
 
 /** The payload of a type of event. */
@@ -114,6 +152,38 @@ const RENDERERS: { readonly [T in EventType]: (payload: EventPayloads[T]) => Pay
   }),
   'workspace_export.failed': renderFailed,
   'session.deleted': same,
+  'scheduled_task.run_status_changed': ({ runId: _runId, taskId, stepId, lastError, ...fields }) => ({
+    scheduled_task_id: taskId,
+    scheduled_task_step_id: stepId,
+    ...fields,
+    last_error: lastError,
+  }),
+  'publish_page.published': ({ page, version }) => ({
+    publish_page: {
+      ...renderPage(page),
+      source_type: page.origin,
+      category: page.category,
+      public_to_board_enabled: page.isOnBoard,
+    },
+    version: {
+      version_no: version.no,
+      entry_path: version.entryPath,
+      share_code: version.shareCode,
+      trigger_type: version.trigger,
+      reason: version.reason,
+    },
+  }),
+  'publish_page.failed': ({ page, job }) => ({
+    publish_page: renderPage(page),
+    job: {
+      job_id: job.id,
+      run_id: job.runId,
+      scheduled_task_id: job.scheduledTaskId,
+      attempt_count: job.attemptCount,
+      max_attempts: job.maxAttempts,
+      last_error: job.message,
+    },
+  }),
 };
 
 /** The payload of an event as it is sent. */
@@ -146,4 +216,8 @@ function renderCollected({ runId, fileCount }: { readonly runId: string; readonl
 
 function renderFailed({ runId, message }: EventPayloads['artifacts.failed']): PayloadWire<'artifacts.failed'> {
   return { run_id: runId, message };
+}
+
+function renderPage({ id, name, key }: EventPayloads['publish_page.failed']['page']) {
+  return { publish_center_id: id, name, publish_key: key };
 }

@@ -45,6 +45,25 @@ const PAYLOADS: { readonly [T in EventType]: EventPayloads[T] } = {
   'workspace_export.completed': { runId: ID, fileCount: 1, archiveSize: 2 },
   'workspace_export.failed': { runId: ID, message: 'No.' },
   'session.deleted': { title: 't' },
+  'scheduled_task.run_status_changed': {
+    runId: ID,
+    taskId: ID,
+    stepId: ID,
+    name: 'Tides',
+    cron: '0 7 * * *',
+    timezone: 'Europe/Zurich',
+    status: 'failed',
+    previous: 'running',
+    lastError: 'No.',
+  },
+  'publish_page.published': {
+    page: { id: 7, name: 'Tides', key: 'k', origin: 'scheduled_task', category: null, isOnBoard: true },
+    version: { no: 2, entryPath: '/index.html', shareCode: 's', trigger: 'auto', reason: null },
+  },
+  'publish_page.failed': {
+    page: { id: 7, name: 'Tides', key: 'k' },
+    job: { id: ID, runId: ID, scheduledTaskId: ID, attemptCount: 3, maxAttempts: 3, message: 'No.' },
+  },
 };
 
 const sent = (type: EventType, payload: object): JsonValue => {
@@ -97,6 +116,47 @@ test.each<[EventType, object]>([
       tool_name: 'ask_user',
       expires_at: isoTime(1_000),
       answers: { camelCase: 'yes' },
+    },
+  ],
+  [
+    'scheduled_task.run_status_changed',
+    {
+      scheduled_task_id: ID,
+      scheduled_task_step_id: ID,
+      name: 'Tides',
+      cron: '0 7 * * *',
+      timezone: 'Europe/Zurich',
+      status: 'failed',
+      previous: 'running',
+      last_error: 'No.',
+    },
+  ],
+  [
+    'publish_page.published',
+    {
+      publish_page: {
+        publish_center_id: 7,
+        name: 'Tides',
+        publish_key: 'k',
+        source_type: 'scheduled_task',
+        category: null,
+        public_to_board_enabled: true,
+      },
+      version: { version_no: 2, entry_path: '/index.html', share_code: 's', trigger_type: 'auto', reason: null },
+    },
+  ],
+  [
+    'publish_page.failed',
+    {
+      publish_page: { publish_center_id: 7, name: 'Tides', publish_key: 'k' },
+      job: {
+        job_id: ID,
+        run_id: ID,
+        scheduled_task_id: ID,
+        attempt_count: 3,
+        max_attempts: 3,
+        last_error: 'No.',
+      },
     },
   ],
 ])('the payload of %s is as promised, and nothing more (G18, G23)', (type, payload) => {

@@ -1,6 +1,8 @@
 // What a webhook event is about: the facts that its body is made of (§6.5).
 import type { InsightPriority, InsightSource, InsightStatus } from '../sessions/insight.ts';
+import type { FailedPublishing, PublishedPage, PublishedVersion } from '../journal-event.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
+import type { TaskRunStatus } from '../schedules/run-status.ts';
 import type { ScheduleMode, StopReason } from '../sessions/run.ts';
 import type { SessionKind, SessionStatus } from '../sessions/session.ts';
 import type { User } from '../people/user.ts';
@@ -45,8 +47,8 @@ interface EventSubjects {
   'user_input.requested': { readonly question: QuestionFacts };
   'user_input.answered': { readonly question: QuestionFacts };
   'workbench.insight_status_changed': { readonly insight: InsightFacts };
-  'publish_page.published': { readonly page: PageFacts; readonly version: VersionFacts };
-  'publish_page.failed': { readonly page: PageFacts; readonly job: PublishJobFacts };
+  'publish_page.published': { readonly page: PublishedPage; readonly version: PublishedVersion };
+  'publish_page.failed': { readonly page: PageFacts; readonly job: FailedPublishing };
   'workspace_export.completed': ExportFacts;
 }
 
@@ -124,8 +126,6 @@ export interface TaskFacts {
   readonly timezone: string;
 }
 
-export type TaskRunStatus = 'pending' | 'running' | RunFacts['status'];
-
 export interface TaskRunFacts {
   readonly id: string;
   readonly status: TaskRunStatus;
@@ -133,29 +133,4 @@ export interface TaskRunFacts {
   readonly lastError: string | null;
 }
 
-export interface PageFacts {
-  readonly id: string;
-  readonly name: string;
-  readonly publishKey: string;
-  readonly sourceType: 'scheduled_task' | 'existing_session';
-  readonly category: string | null;
-  readonly isOnBoard: boolean;
-}
-
-export interface VersionFacts {
-  readonly no: number;
-  readonly entryPath: string;
-  readonly shareCode: string;
-  readonly triggerType: 'manual' | 'auto';
-  readonly reason: string | null;
-}
-
-export interface PublishJobFacts {
-  readonly id: string | null;
-  readonly runId: string | null;
-  readonly scheduledTaskId: string | null;
-  readonly status: string;
-  readonly attemptCount: number;
-  readonly maxAttempts: number;
-  readonly message: string;
-}
+export type PageFacts = Pick<PublishedPage, 'id' | 'name' | 'key'>;

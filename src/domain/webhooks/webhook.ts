@@ -7,8 +7,8 @@ interface WebhookEvent {
   readonly source: string;
   /** `meta.trigger`; an insight that moves has the second, any other the first (H9). */
   readonly triggers: readonly [string, ...string[]];
-  /** The journal event that yields it; null for events that nothing writes yet. */
-  readonly journalType: EventType | null;
+  /** The journal event that yields it. */
+  readonly journalType: EventType;
   /** Whether the filter on session kinds applies to it (§6.2). */
   readonly hasKindFilter: boolean;
 }
@@ -18,12 +18,14 @@ export const WEBHOOK_EVENTS = {
   'session.completed': on('conversation', 'run.done', ['run_finished'], true),
   'session.failed': on('conversation', 'run.failed', ['run_failed'], true),
   'session.stopped': on('conversation', 'run.stopped', ['run_stopped'], true),
-  'scheduled_task.run_status_changed': on('scheduled_task', null, ['run_status_changed']),
+  'scheduled_task.run_status_changed': on('scheduled_task', 'scheduled_task.run_status_changed', [
+    'run_status_changed',
+  ]),
   'user_input.requested': on('user_input', 'user_input.requested', ['question_asked']),
   'user_input.answered': on('user_input', 'user_input.answered', ['question_answered']),
   'workbench.insight_status_changed': on('workbench', 'insight.status_changed', ['insight_reported', 'insight_moved']),
-  'publish_page.published': on('publish_center', null, ['version_published']),
-  'publish_page.failed': on('publish_center', null, ['publishing_failed']),
+  'publish_page.published': on('publish_center', 'publish_page.published', ['version_published']),
+  'publish_page.failed': on('publish_center', 'publish_page.failed', ['publishing_failed']),
   'workspace_export.completed': on('workspace_export', 'workspace_export.completed', ['export_finished'], true),
 } as const satisfies Readonly<Record<string, WebhookEvent>>;
 
@@ -32,7 +34,7 @@ export const WEBHOOK_EVENT_TYPES = Object.keys(WEBHOOK_EVENTS) as readonly Webho
 
 function on(
   source: string,
-  journalType: EventType | null,
+  journalType: EventType,
   triggers: WebhookEvent['triggers'],
   hasKindFilter = false,
 ): WebhookEvent {

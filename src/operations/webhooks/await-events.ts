@@ -52,7 +52,7 @@ export function makeAwaitEvents({ arrivals, clock, draining }: AwaitEventsParts)
 
   return async (owner: number, awaited: AwaitedEvents): Promise<EventsPage> => {
     const leave = enter(owner);
-    const expected = arrivals.expect(new Set(awaited.types.flatMap((type) => WEBHOOK_EVENTS[type].journalType ?? [])));
+    const expected = arrivals.expect(new Set(awaited.types.map((type) => WEBHOOK_EVENTS[type].journalType)));
     try {
       return await readInTime(expected, awaited);
     } finally {

@@ -20,6 +20,7 @@ import { noClockInRows } from './migrations/014-no-clock-in-rows.ts';
 import { endsOfDeliveries } from './migrations/015-ends-of-deliveries.ts';
 import { epochsOfWebhooks } from './migrations/016-epochs-of-webhooks.ts';
 import { listsOfDeliveries } from './migrations/017-lists-of-deliveries.ts';
+import { eventsOfResults } from './migrations/018-events-of-results.ts';
 
 /** Every migration in order. Add new ones at the end; never change one that was released. */
 const MIGRATIONS: readonly string[] = [
@@ -40,6 +41,7 @@ const MIGRATIONS: readonly string[] = [
   endsOfDeliveries,
   epochsOfWebhooks,
   listsOfDeliveries,
+  eventsOfResults,
 ];
 
 /** The schema version this code writes. */

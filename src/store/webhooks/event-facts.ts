@@ -100,6 +100,15 @@ function* subjectOf(tx: Reader, event: JournalEvent): Step<EventSubject | undefi
       const has = { hasFiles: fileCount > 0, hasArchive: archiveSize > 0 };
       return { type: 'workspace_export.completed', ...has, run: run && toRunFacts(run) };
     }
+    case 'scheduled_task.run_status_changed': {
+      const { taskId, name, cron, timezone, runId, status, previous, lastError } = event.payload;
+      const run = { id: runId, status, previousStatus: previous, lastError };
+      return { type: event.type, task: { id: taskId, name, cron, timezone }, run };
+    }
+    case 'publish_page.published':
+      return { type: event.type, ...event.payload };
+    case 'publish_page.failed':
+      return { type: event.type, ...event.payload };
     default:
       return undefined;
   }

@@ -5,11 +5,9 @@ import { WEBHOOK_EVENTS, type WebhookEventType } from '../../domain/webhooks/web
 import type { Reader, Step } from '../engine/statement.ts';
 import type { EventRow } from '../sessions/events.ts';
 
-/** The journal type of each event type that happens, and the other way round. */
+/** The journal type of each event type, and the other way round. */
 export const JOURNAL_TYPES: ReadonlyMap<WebhookEventType, EventType> = new Map(
-  Object.entries(WEBHOOK_EVENTS).flatMap(([type, { journalType }]) =>
-    journalType === null ? [] : [[type as WebhookEventType, journalType] as const],
-  ),
+  Object.entries(WEBHOOK_EVENTS).map(([type, { journalType }]) => [type as WebhookEventType, journalType]),
 );
 export const EVENT_TYPE_OF: ReadonlyMap<EventType, WebhookEventType> = new Map(
   [...JOURNAL_TYPES].map(([type, journalType]) => [journalType, type]),

@@ -5,7 +5,7 @@ export function publishedPage({ page, version }: EventSubjectOf<'publish_page.pu
   return {
     publish_page: {
       ...pageFields(page),
-      source_type: page.sourceType,
+      source_type: page.origin,
       category: page.category,
       public_to_board_enabled: page.isOnBoard,
     },
@@ -14,8 +14,8 @@ export function publishedPage({ page, version }: EventSubjectOf<'publish_page.pu
       session_id: session.id,
       entry_path: version.entryPath,
       share_code: version.shareCode,
-      published_url: `/share/p/${page.publishKey}`,
-      trigger_type: version.triggerType,
+      published_url: `/share/p/${page.key}`,
+      trigger_type: version.trigger,
       reason: version.reason,
     },
     session: sessionOfPage(session),
@@ -29,7 +29,7 @@ export function failedPage({ page, job }: EventSubjectOf<'publish_page.failed'>,
       job_id: job.id,
       run_id: job.runId,
       scheduled_task_id: job.scheduledTaskId,
-      status: job.status,
+      status: 'failed' as const,
       attempt_count: job.attemptCount,
       max_attempts: job.maxAttempts,
       last_error: job.message,
@@ -39,8 +39,8 @@ export function failedPage({ page, job }: EventSubjectOf<'publish_page.failed'>,
   };
 }
 
-function pageFields({ id, name, publishKey }: PageFacts) {
-  return { publish_center_id: id, name, publish_key: publishKey };
+function pageFields({ id, name, key }: PageFacts) {
+  return { publish_center_id: id, name, publish_key: key };
 }
 
 function sessionOfPage({ id, title, kind, projectId }: SessionFacts) {

@@ -74,19 +74,18 @@ const SUBJECTS: { readonly [T in WebhookEventType]: (now: number) => EventSubjec
       source: 'agent',
     },
   }),
-  'publish_page.published': (now) => ({
+  'publish_page.published': () => ({
     type: 'publish_page.published',
-    page: samplePage(now),
-    version: { no: 1, entryPath: 'index.html', shareCode: 'test-share', triggerType: 'auto', reason: null },
+    page: SAMPLE_PAGE,
+    version: { no: 1, entryPath: '/index.html', shareCode: 'test-share', trigger: 'auto', reason: null },
   }),
   'publish_page.failed': (now) => ({
     type: 'publish_page.failed',
-    page: samplePage(now),
+    page: SAMPLE_PAGE,
     job: {
       id: newId(now),
       runId: newId(now),
       scheduledTaskId: null,
-      status: 'failed',
       attemptCount: 3,
       maxAttempts: 3,
       message: 'The run left no page.',
@@ -134,12 +133,11 @@ const sampleQuestion = (now: number) => ({
   answeredAt: null,
 });
 
-const samplePage = (now: number) =>
-  ({
-    id: newId(now),
-    name: 'A test of this webhook',
-    publishKey: 'test-page',
-    sourceType: 'existing_session',
-    category: null,
-    isOnBoard: false,
-  }) as const;
+const SAMPLE_PAGE = {
+  id: 1,
+  name: 'A test of this webhook',
+  key: 'test-page',
+  origin: 'existing_session',
+  category: null,
+  isOnBoard: false,
+} as const;

@@ -1,5 +1,6 @@
 // The bodies that webhooks are sent (§6.3, §6.5): one shape for each event type.
 import { INSIGHT_PRIORITIES, INSIGHT_STATUSES } from '../../domain/sessions/insight.ts';
+import { TASK_RUN_STATUSES } from '../../domain/schedules/run-status.ts';
 import { SCHEDULE_MODES } from '../../domain/sessions/run.ts';
 import { SESSION_KINDS, SESSION_STATUSES } from '../../domain/sessions/session.ts';
 import { ROLES } from '../../domain/people/user.ts';
@@ -83,15 +84,14 @@ function ended(type: 'session.failed' | 'session.stopped') {
   });
 }
 
-const RUN_STATUSES_OF_TASKS = ['pending', 'running', 'completed', 'failed', 'stopped'] as const;
 const taskRun = object({
   ...envelope('scheduled_task.run_status_changed'),
   scheduled_task: object({ scheduled_task_id: uuid, name: string, cron: string, timezone: string }),
   run: object({
     run_id: uuid,
     session_id: uuid,
-    status: oneOf(RUN_STATUSES_OF_TASKS),
-    previous_status: nullable(oneOf(RUN_STATUSES_OF_TASKS)),
+    status: oneOf(TASK_RUN_STATUSES),
+    previous_status: nullable(oneOf(TASK_RUN_STATUSES)),
     last_error: nullable(string),
   }),
   session,
@@ -138,7 +138,7 @@ const insightMoved = object({
   meta: object({ ...meta('workbench.insight_status_changed'), trigger_source: oneOf(['agent', 'user', 'api']) }),
 });
 
-const PAGE = { publish_center_id: uuid, name: string, publish_key: string };
+const PAGE = { publish_center_id: count, name: string, publish_key: string };
 const SESSION_OF_PAGE = { session_id: uuid, title: string, kind: oneOf(SESSION_KINDS), project_id: nullable(uuid) };
 
 const published = object({
@@ -169,7 +169,7 @@ const publishingFailed = object({
     job_id: nullable(uuid),
     run_id: nullable(uuid),
     scheduled_task_id: nullable(uuid),
-    status: string,
+    status: constant('failed'),
     attempt_count: count,
     max_attempts: count,
     last_error: string,
