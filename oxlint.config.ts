@@ -6,7 +6,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['domain'],
   ['disk', 'log', 'terminal', 'threads', 'wire', 'version.ts'],
   ['outbound', 'services'],
-  ['store', 'files', 'catalog', 'agent'],
+  ['store', 'files', 'catalog', 'agent', 'rendering'],
   ['events'],
   ['execution', 'webhooks'],
   ['operations', 'client'],

@@ -1,0 +1,6 @@
+// A thread that renders one text, so that a hostile one can be ended with it.
+import { parentPort, workerData } from 'node:worker_threads';
+import { render } from './render.ts';
+import type { RenderTask } from './rendering.ts';
+
+parentPort?.postMessage(render(workerData as RenderTask), []);

@@ -1,0 +1,32 @@
+// What is rendered, and the limits of it: shared by the thread and its host.
+
+/** Larger sources are not rendered. */
+export const MAX_SOURCE_BYTES = 1024 * 1024;
+/** Larger results are not shown. */
+export const MAX_HTML_BYTES = 4 * 1024 * 1024;
+/** Longer texts keep one colour: highlighting costs much more than escaping. */
+export const MAX_HIGHLIGHTED_CHARACTERS = 256 * 1024;
+
+/** Where the relative links of a document lead. */
+export interface LinkTargets {
+  /** Prefix of the files' addresses; ends with `/`. */
+  readonly base: string;
+  /** Path of the document's folder; begins and ends with `/`. */
+  readonly folder: string;
+  /** Paths of the files relative to that folder. */
+  readonly paths: readonly string[];
+}
+
+/** A text to render, with the name that says its language. */
+export type RenderTask = { readonly bytes: Uint8Array; readonly name: string } & (
+  | { readonly form: 'markdown'; readonly links: LinkTargets }
+  | { readonly form: 'code' }
+);
+
+/** Safe HTML in UTF-8, or why there is none. */
+export type RenderResult =
+  | { readonly kind: 'html'; readonly html: Uint8Array }
+  /** The bytes aren't text. */
+  | { readonly kind: 'binary' }
+  /** It takes too much time or memory, or the result is too large. Its source may be shown instead. */
+  | { readonly kind: 'refused' };

@@ -1,0 +1,95 @@
+// Rendering on threads: hostile documents cost their limits once, and nobody else waits for them.
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { systemClock } from '../../src/domain/clock.ts';
+import { makeLog } from '../../src/log/log.ts';
+import { makeRenderCache } from '../../src/rendering/render-cache.ts';
+import { makeRenderer, type RendererParts } from '../../src/rendering/renderer.ts';
+import type { RenderTask } from '../../src/rendering/rendering.ts';
+import { fakeClock } from '../support/time/fake-clock.ts';
+
+function house(parts: Partial<RendererParts> = {}) {
+  const renderer = makeRenderer({ clock: systemClock, log: makeLog({ level: 'fatal' }), ...parts });
+  onTestFinished(() => renderer.stop());
+  return renderer;
+}
+
+const links = { base: '/assets/', folder: '/', paths: [] };
+const markdown = (text: string): RenderTask => ({ form: 'markdown', name: 'a.md', bytes: Buffer.from(text), links });
+/** It takes minutes. */
+const HOSTILE = '<b>'.repeat(300_000);
+
+test('a text is rendered once, also for those who ask at the same time', async () => {
+  const renderer = house();
+  const load = vi.fn(async () => markdown('High *water*.'));
+  const order = { key: 'a', load };
+  const results = await Promise.all([renderer.render(order), renderer.render(order)]);
+  results.push(await renderer.render(order));
+  for (const result of results) expect(result).toMatchObject({ kind: 'html' });
+  const [first] = results;
+  expect(first?.kind === 'html' && Buffer.from(first.html).toString()).toBe('<p>High <em>water</em>.</p>\n');
+  expect(load).toHaveBeenCalledTimes(1);
+});
+
+test('a document that takes too long is refused, and not tried again soon', async () => {
+  const renderer = house({ maxCpuMs: 300 });
+  const load = vi.fn(async () => markdown(HOSTILE));
+  expect(await renderer.render({ key: 'hostile', load })).toEqual({ kind: 'refused' });
+  expect(await renderer.render({ key: 'hostile', load })).toEqual({ kind: 'refused' });
+  expect(load).toHaveBeenCalledTimes(1);
+  expect(await renderer.render({ key: 'good', load: async () => markdown('a') })).toMatchObject({ kind: 'html' });
+});
+
+test('a person waits for a while only, and gets the source while the text is still rendered', async () => {
+  const clock = fakeClock();
+  const renderer = house({ clock });
+  const loading = Promise.withResolvers<RenderTask>();
+  const order = { key: 'a', load: () => loading.promise };
+  const first = renderer.render(order);
+  await new Promise(setImmediate);
+  clock.advance(8_000);
+  expect(await first).toEqual({ kind: 'busy' });
+  const second = renderer.render(order);
+  loading.resolve(markdown('a'));
+  expect(await second).toMatchObject({ kind: 'html' });
+});
+
+test('more texts than may wait are not rendered now, and are the next time', async () => {
+  const renderer = house({ maxTasks: 1 });
+  const loading = Promise.withResolvers<RenderTask>();
+  const first = renderer.render({ key: 'a', load: () => loading.promise });
+  const other = { key: 'b', load: async () => markdown('b') };
+  expect(await renderer.render(other)).toEqual({ kind: 'busy' });
+  loading.resolve(markdown('a'));
+  expect(await first).toMatchObject({ kind: 'html' });
+  expect(await renderer.render(other)).toMatchObject({ kind: 'html' });
+});
+
+test('a source that cannot be loaded fails its own request, and is loaded the next time', async () => {
+  const renderer = house();
+  const load = vi.fn(async () => markdown('a'));
+  load.mockRejectedValueOnce(new Error('gone'));
+  await expect(renderer.render({ key: 'a', load })).rejects.toThrow('gone');
+  expect(await renderer.render({ key: 'a', load })).toMatchObject({ kind: 'html' });
+});
+
+test('the cache holds a number of bytes, and forgets what was not asked for the longest', () => {
+  const cache = makeRenderCache(4_000, fakeClock());
+  const result = { kind: 'html', html: Buffer.alloc(1_000) } as const;
+  cache.set('a', result);
+  cache.set('b', result);
+  expect(cache.get('a')).toBe(result);
+  cache.set('c', result);
+  expect([cache.get('a'), cache.get('b'), cache.get('c')]).toEqual([result, undefined, result]);
+  cache.set('huge', { kind: 'html', html: Buffer.alloc(10_000) });
+  expect(['a', 'c', 'huge'].map((key) => cache.get(key))).toEqual([undefined, undefined, undefined]);
+});
+
+test('a refusal is forgotten after ten minutes', () => {
+  const clock = fakeClock();
+  const cache = makeRenderCache(4_000, clock);
+  cache.set('a', { kind: 'refused' });
+  clock.advance(599_999);
+  expect(cache.get('a')).toEqual({ kind: 'refused' });
+  clock.advance(1);
+  expect(cache.get('a')).toBeUndefined();
+});
