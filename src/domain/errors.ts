@@ -10,6 +10,7 @@ export type ErrorReason =
   | 'too_large'
   | 'request_timeout'
   | 'unsupported_media_type'
+  | 'bad_range'
   | 'unprocessable'
   | 'rate_limited'
   | 'internal'
@@ -44,6 +45,7 @@ export const REASONS: Readonly<Record<ErrorReason, ReasonFacts>> = {
   conflict: { status: 409, type: 'invalid_request_error' },
   too_large: { status: 413, type: 'invalid_request_error' },
   unsupported_media_type: { status: 415, type: 'invalid_request_error' },
+  bad_range: { status: 416, type: 'invalid_request_error' },
   unprocessable: { status: 422, type: 'invalid_request_error' },
   rate_limited: { status: 429, type: 'rate_limit_error', retryAfterSeconds: 2 },
   internal: { status: 500, type: 'api_error' },
@@ -59,6 +61,8 @@ export interface ErrorDetails {
   /** Methods that a route supports, for `Allow`. */
   readonly allow?: readonly string[];
   readonly retryAfterSeconds?: number;
+  /** Bytes of the file that a range lies outside of, for `Content-Range`. */
+  readonly size?: number;
 }
 
 /** An expected refusal or failure, in words fit for the caller. Anything else that is thrown is a bug. */

@@ -10,7 +10,7 @@ import { systemClock } from '../../../src/domain/clock.ts';
 import { openBlobStore } from '../../../src/files/blobs/blobs.ts';
 import { type SnapshotThread, makeSnapshotThread } from '../../../src/files/snapshots/snapshot-thread.ts';
 import type { SnapshotFile } from '../../../src/files/snapshots/snapshot.ts';
-import { makeFileHandler } from '../../../src/http/sessions/files.ts';
+import { makeFileHandler } from '../../../src/http/files/signed-files.ts';
 import { NO_SPOOLED_STRINGS } from '../../../src/http/body/spooled-strings.ts';
 import { makeLog } from '../../../src/log/log.ts';
 import type { Figures, Scale } from './turns.ts';

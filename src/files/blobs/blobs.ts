@@ -1,15 +1,13 @@
 // Blobs: bytes stored under the SHA-256 of their content, each content once.
 import { createHash, randomUUID } from 'node:crypto';
 import { constants, rmSync } from 'node:fs';
-import { copyFile, mkdir, open, opendir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { copyFile, type FileHandle, mkdir, open, opendir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Readable } from 'node:stream';
 import { codeOf, notFound } from '../../domain/errors.ts';
 import { blobPath, incomingPath } from './blob-place.ts';
 import { type Held, makeHolds } from './holds.ts';
 
 const { COPYFILE_FICLONE } = constants;
-const READ_BYTES = 262_144;
 const SHARD = /^[0-9a-f]{2}$/;
 const KEY = /^[0-9a-f]{64}$/;
 
@@ -38,8 +36,8 @@ export interface BlobStore {
 export interface OpenBlob {
   /** Bytes. */
   readonly size: number;
-  /** The bytes from `start` through `end`. The end of the stream, or its destruction, closes the blob. */
-  stream(start: number, end: number): Readable;
+  /** Fills `bytes` from `start` on. Rejects when the blob has fewer. */
+  read(bytes: Uint8Array, start: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -108,12 +106,20 @@ async function openBlob(path: string): Promise<OpenBlob> {
     const { size } = await file.stat();
     return {
       size,
-      stream: (start, end) => file.createReadStream({ start, end, highWaterMark: READ_BYTES }),
+      read: (bytes, start) => fill(file, bytes, start),
       close: async () => file.close(),
     };
   } catch (error) {
     await file.close();
     throw error;
+  }
+}
+
+async function fill(file: FileHandle, bytes: Uint8Array, start: number): Promise<void> {
+  for (let at = 0; at < bytes.length; ) {
+    const { bytesRead } = await file.read(bytes, at, bytes.length - at, start + at);
+    if (bytesRead === 0) throw new Error('A blob ended before its size.');
+    at += bytesRead;
   }
 }
 

@@ -52,6 +52,7 @@ export function errorReply(thrown: unknown, shape: ErrorShape): Reply {
   const headers: Record<string, string> = {};
   if (retryAfter !== undefined) headers['Retry-After'] = String(Math.max(1, Math.ceil(retryAfter)));
   if (details.allow !== undefined) headers['Allow'] = details.allow.join(', ');
+  if (details.size !== undefined) headers['Content-Range'] = `bytes */${details.size}`;
   if (error.reason === 'unauthenticated') headers['WWW-Authenticate'] = 'Bearer';
   return { status, headers, body: errorBody({ status, type, message: error.message, field: details.field }, shape) };
 }

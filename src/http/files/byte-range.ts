@@ -1,6 +1,7 @@
-// Which part of a file a request asks for, and whether the client already has it (RFC 9110).
+// Which part of a file a request asks for (RFC 9110).
 import type { IncomingHttpHeaders } from 'node:http';
 import parseRange from 'range-parser';
+import { isSameContent, type Validators } from './conditions.ts';
 
 /** The bytes from `start` to `end`, inclusive. */
 export interface ByteRange {
@@ -14,11 +15,10 @@ const SUFFIX = /^bytes=\s*-(\d+)\s*$/i;
 export function rangeOf(
   headers: IncomingHttpHeaders,
   size: number,
-  etag: string,
+  validators: Validators,
 ): ByteRange | 'whole' | 'unsatisfiable' {
-  const { range, 'if-range': ifRange } = headers;
-  // Files have no modification time to compare a date with.
-  if (range === undefined || (ifRange !== undefined && ifRange !== etag)) return 'whole';
+  const { range } = headers;
+  if (range === undefined || !isSameContent(headers, validators)) return 'whole';
   const parsed = parseRange(size, atMost(range, size));
   if (parsed === -1) return 'unsatisfiable';
   if (parsed === -2 || parsed.type.toLowerCase() !== 'bytes') return 'whole';
@@ -30,10 +30,4 @@ export function rangeOf(
 function atMost(range: string, size: number): string {
   const [, length] = SUFFIX.exec(range) ?? [];
   return length === undefined || Number(length) <= size ? range : `bytes=-${size}`;
-}
-
-/** Whether `If-None-Match` matches what would be sent. */
-export function isKnown({ 'if-none-match': names }: IncomingHttpHeaders, etag: string): boolean {
-  if (names === undefined) return false;
-  return names.split(',').some((name) => name.trim() === '*' || name.trim().replace(/^W\//, '') === etag);
 }
