@@ -1,11 +1,5 @@
 // The typed client of a running daemon: the verbs that the command line and the terminal view speak.
 import type { IncomingMessage } from 'node:http';
-import type {
-  ConnectionCheckWire,
-  ConnectionWire,
-  ConnectorCheckWire,
-  NewConnectionWire,
-} from '../wire/capabilities/connection.ts';
 import type { DefinitionCheckWire, DefinitionNoun, DefinitionWire } from '../wire/capabilities/definition.ts';
 import type { ListWire } from '../wire/listing.ts';
 import type { KeyChangeWire, KeyWire, NewKeyWire } from '../wire/people/key.ts';
@@ -20,6 +14,7 @@ import type { DeletionWire, sessionQuery, SessionWire, StopWire } from '../wire/
 import type { ConfigurationWire, StatusWire } from '../wire/status.ts';
 import { type AuditLog, makeAuditLog } from './audit.ts';
 import { type Checks, makeChecks } from './checks.ts';
+import { type Connections, makeConnections } from './connections.ts';
 import { makeMessages, type Messages } from './conversation.ts';
 import { type KeyVerbs, makeKeyVerbs } from './key-verbs.ts';
 import { makeOffice, type Office } from './office.ts';
@@ -86,15 +81,7 @@ export interface Client extends Checks {
     /** The run's events from its first to its last, live and across broken connections. */
     tail(id: string, options?: Omit<TailOptions, 'signal'>): AsyncGenerator<JournalEventWire, void, undefined>;
   };
-  readonly connections: {
-    list(userRef?: string): Promise<ListWire<ConnectionWire>>;
-    create(input: NewConnectionWire): Promise<ConnectionWire>;
-    revoke(id: string): Promise<ConnectionWire>;
-    /** Tests it as a run would use it. */
-    check(id: string): Promise<ConnectionCheckWire>;
-    /** Tests a connector's address and all its connections. */
-    checkConnector(name: string): Promise<ConnectorCheckWire>;
-  };
+  readonly connections: Connections;
   readonly audit: AuditLog;
   readonly inputs: Inputs;
   readonly insights: Insights;
@@ -157,13 +144,7 @@ export function makeClient(address: Address, signal?: AbortSignal): Client {
         yield* tailRun(address, await whole('runs', id), { ...options, signal });
       },
     },
-    connections: {
-      list: async (userRef) => call('GET', `/connections${queryOf({ user: await whole('users', userRef) })}`),
-      create: async (input) => call('POST', '/connections', { ...input, user: await whole('users', input.user) }),
-      revoke: async (id) => call('DELETE', await at('connections', id)),
-      check: async (id) => call('POST', `${await at('connections', id)}/check`),
-      checkConnector: (name) => call('POST', `${named('connectors', name)}/check`),
-    },
+    connections: makeConnections(call, references),
     audit: makeAuditLog(call, references),
     inputs: makeInputs(call, references),
     insights: makeInsights(call, references),
