@@ -6,6 +6,7 @@ import { misfits } from '../catalog/reading/schema.ts';
 import { readYamlFile } from '../catalog/reading/yaml-file.ts';
 import { isJsonObject, type JsonObject } from '../domain/json.ts';
 import type { Settings } from '../domain/settings.ts';
+import { haveSameHost } from './listen-address.ts';
 import type { SettingName, Value } from './option.ts';
 import { OPTIONS } from './options.ts';
 import { environmentName, readText, SETTING_NAMES, settingsSchema } from './setting-texts.ts';
@@ -189,9 +190,18 @@ export function loadSettings(configDir: string, overrides: readonly Override[]):
   const problems = [...file.problems, ...checkOverrides(overrides)];
   if (problems.length > 0) return { ok: false, problems };
   const chosen = choose(file.value, overrides);
-  const { provider, userinfoUrl } = chosen.settings.sso;
-  if ((provider === '') === (userinfoUrl === '')) return { ok: true, ...chosen };
-  return { ok: false, problems: [file.problemAt(['sso'], 'must have both provider and userinfo_url, or neither')] };
+  const contradictions = contradictionsIn(chosen.settings).map(({ at, mustBe }) => file.problemAt([at], mustBe));
+  return contradictions.length > 0 ? { ok: false, problems: contradictions } : { ok: true, ...chosen };
+}
+
+/** Settings that are right alone and wrong together. */
+function contradictionsIn({ sso, publicUrl, shareOrigin }: Settings) {
+  const found: { readonly at: string; readonly mustBe: string }[] = [];
+  if ((sso.provider === '') !== (sso.userinfoUrl === ''))
+    found.push({ at: 'sso', mustBe: 'must have both provider and userinfo_url, or neither' });
+  if (shareOrigin !== '' && haveSameHost(shareOrigin, publicUrl))
+    found.push({ at: 'share_origin', mustBe: 'must have another host than public_url' });
+  return found;
 }
 
 /** The kernel's limit on the path of a Unix socket, in bytes. */

@@ -34,3 +34,13 @@ export function isPublicUrl(value: string): boolean {
   if (url === null || !['http:', 'https:'].includes(url.protocol)) return false;
   return url.username === '' && url.password === '' && !/[?#\s]/.test(value);
 }
+
+/** Whether it can be the origin of the host for shares, or is empty, for no such host. */
+export function isShareOrigin(value: string): boolean {
+  return value === '' || (isPublicUrl(value) && new URL(value).pathname === '/');
+}
+
+/** Whether requests for both addresses name the same host, so that nothing tells them apart. */
+export function haveSameHost(one: string, other: string): boolean {
+  return URL.parse(one)?.host === URL.parse(other)?.host;
+}

@@ -6,6 +6,8 @@ export interface Settings {
   readonly listen: string;
   /** Base URL that clients use, without a trailing slash. */
   readonly publicUrl: string;
+  /** Origin of a host for published pages alone, where everything else is 404; empty for none (J8). */
+  readonly shareOrigin: string;
   /** Addresses and ranges of the proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[];
   /** How long a non-stream request waits for its run (C8). */

@@ -13,12 +13,14 @@ import { makeAdministration } from './management/admin.ts';
 import { type ClientAddressOf, makeClientAddressOf, makeIsTrustedProxy } from './server/client-address.ts';
 import { makeConversations } from './conversations/conversation.ts';
 import { makeCredentialWatch } from './frame/credential-watch.ts';
-import { makeRouter, refusalOf } from './frame/dispatch.ts';
+import { isViaSocket } from './frame/credentials.ts';
+import { makeRouter, noSuchEndpoint, refusalOf } from './frame/dispatch.ts';
 import type { Operations } from '../operations/operations.ts';
 import type { Readiness } from '../operations/status.ts';
 import { setHeaders } from './frame/head.ts';
 import { makeWithExchange } from './frame/open-exchange.ts';
 import { errorReply, shapeOfPath } from './frame/render-error.ts';
+import { type IsServedAt, makeIsServedAt } from './frame/share-host.ts';
 import { sendJson, sendJsonAndClose } from './frame/reply.ts';
 import type { Route } from './frame/route.ts';
 import { makeOfficeStreams } from './office/streams.ts';
@@ -81,7 +83,8 @@ export function makeHttpApp(parts: HttpParts): HttpApp {
   const withExchange = makeWithExchange({ settings, openSpool, clock });
   const router = makeRouter(routes, { operations, clientAddressOf, withExchange, clock });
   const koa = new Koa();
-  koa.use(makeFrame(clientAddressOf, clock, log));
+  const isServedAt = makeIsServedAt(() => settings().shareOrigin);
+  koa.use(makeFrame({ clientAddressOf, isServedAt, clock, log }));
   koa.use(router.routes() as Koa.Middleware);
   koa.use((ctx) => {
     throw refusalOf(ctx['matched'] as Parameters<typeof refusalOf>[0], ctx.path, routes);
@@ -94,10 +97,15 @@ export function makeHttpApp(parts: HttpParts): HttpApp {
   return (req, res) => void handle(req, res);
 }
 
-function makeFrame(clientAddressOf: ClientAddressOf, clock: Clock, log: Log): Koa.Middleware {
+interface FrameParts extends Pick<HttpParts, 'clock' | 'log'> {
+  readonly clientAddressOf: ClientAddressOf;
+  readonly isServedAt: IsServedAt;
+}
+
+function makeFrame({ clientAddressOf, isServedAt, clock, log }: FrameParts): Koa.Middleware {
   return async (ctx, next) => {
     const { req, res } = ctx;
-    const path = pathOf(req);
+    const { path, authority } = targetOf(req);
     const startedAt = clock.monotonic();
     const requestId = randomUUID();
     // Now, while the connection is there.
@@ -108,6 +116,7 @@ function makeFrame(clientAddressOf: ClientAddressOf, clock: Clock, log: Log): Ko
     setHeaders(res, { 'X-Request-Id': requestId, 'X-Content-Type-Options': 'nosniff', ...standingHeaders(path) });
     try {
       requireForm(req, path);
+      if (!isViaSocket(req) && !isServedAt(authority, path)) throw noSuchEndpoint(path);
       await next();
     } catch (error) {
       refuse(error, { req, res, path, clock, log: logOf(log, { requestId }) });
@@ -123,12 +132,19 @@ function makeFrame(clientAddressOf: ClientAddressOf, clock: Clock, log: Log): Ko
   };
 }
 
-// Proxies may send the whole address. Its origin is cut off before Koa looks, who would throw at odd ones.
-function pathOf(req: IncomingMessage): string {
-  const target = (req.url ?? '').replace(/^https?:\/\/[^/?#]*/i, '');
+const WHOLE_ADDRESS = /^https?:\/\/([^/?#]*)/i;
+
+/**
+ * Proxies may send the whole address, whose authority then counts instead of the header's. It is cut off before Koa looks, who
+ * would throw at odd ones.
+ */
+function targetOf(req: IncomingMessage): { readonly path: string; readonly authority: string | undefined } {
+  const { url = '', headers } = req;
+  const [origin = '', authority = headers.host] = WHOLE_ADDRESS.exec(url) ?? [];
+  const target = url.slice(origin.length);
   req.url = target;
   const end = target.indexOf('?');
-  return end === -1 ? target : target.slice(0, end);
+  return { path: end === -1 ? target : target.slice(0, end), authority };
 }
 
 function requireForm(req: IncomingMessage, path: string): void {

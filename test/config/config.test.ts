@@ -34,6 +34,7 @@ test('without any source, every setting has its default, and that is its origin'
   expect(settings).toEqual({
     listen: '127.0.0.1:8484',
     publicUrl: 'http://127.0.0.1:8484',
+    shareOrigin: '',
     trustedProxies: [],
     waitTimeoutSeconds: 600,
     maxUploadSizeMb: 20,
@@ -98,6 +99,7 @@ test('every setting can be given by the environment and by the file, to the same
     listen: '[::1]:9',
     public_url: 'https://errand.example',
     trusted_proxies: '["10.0.0.0/8", "::1"]',
+    share_origin: 'https://shares.example',
     'log.level': 'warn',
     'shell.enabled': 'false',
     'browser.enabled': 'true',
@@ -132,6 +134,36 @@ test('every setting can be given by the environment and by the file, to the same
     expect(fromFile.origins.get(name)).toBe('file');
   }
 });
+
+test.each([
+  ['https://shares.example.com', 'https://shares.example.com'],
+  ['HTTPS://Shares.Example.com:443/', 'https://shares.example.com'],
+  ['http://[::1]:8485', 'http://[::1]:8485'],
+  ['https://bücher.example', 'https://xn--bcher-kva.example'],
+])('the origin of shares %s is %s', (written, origin) => {
+  expect(load(`share_origin: "${written}"`).settings.shareOrigin).toBe(origin);
+});
+
+test.each([
+  'shares.example.com',
+  'ftp://shares.example',
+  'https://shares.example/base',
+  'https://a@shares.example',
+  '/',
+])('the origin of shares %j is refused', (written) => {
+  expect(problemsOf(`share_origin: "${written}"`)).toEqual([
+    expect.stringContaining('share_origin: must be an http or https address of a host alone'),
+  ]);
+});
+
+test.each(['https://errand.example', 'https://ERRAND.example:443', 'http://errand.example'])(
+  'shares at %s, which requests cannot tell from the public address, are refused',
+  (written) => {
+    expect(problemsOf(`public_url: https://errand.example\nshare_origin: "${written}"`)).toEqual([
+      'errand.yaml:2:15 share_origin: must have another host than public_url',
+    ]);
+  },
+);
 
 test.each(['0', '86401', '-1', '1.5', '1h', ' 60', '60s'])(
   'a validity of login tokens of %j stops the start',

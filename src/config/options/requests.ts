@@ -1,7 +1,7 @@
 // Settings of what clients meet: the address, requests and their limits, streams, log-ins.
 import { list, text } from '../../catalog/reading/schema.ts';
 import { isAddressRange } from '../../outbound/address-range.ts';
-import { isPublicUrl, isUserinfoUrl, parseListen, publicUrlFor } from '../listen-address.ts';
+import { isPublicUrl, isShareOrigin, isUserinfoUrl, parseListen, publicUrlFor } from '../listen-address.ts';
 import { count, megabytes, milliseconds, type Options, seconds } from '../option.ts';
 
 const isShort = (value: string) => value.length <= 200;
@@ -24,6 +24,15 @@ export const REQUEST_OPTIONS = {
     read: (written) => (written as string).replace(/\/+$/, ''),
     about: 'Base URL that clients use; links to files begin with it. Default: the address in `listen`.',
     flag: 'publicUrl',
+  },
+  share_origin: {
+    schema: text('an http or https address of a host alone, such as https://shares.example.com', isShareOrigin),
+    fallback: '',
+    read: (written) => (written === '' ? '' : new URL(written as string).origin),
+    about:
+      'Origin of a host of their own for published pages, such as https://shares.example.com, which leads to the same ' +
+      'daemon. Then they are served there only, and nothing else is: what agents publish is apart from everything that ' +
+      'asks for a password. Its host must not be that of `public_url`. Empty: pages are served under `public_url`.',
   },
   trusted_proxies: {
     schema: list(
